@@ -187,7 +187,8 @@ class GuardParameters:
         'and to trajectories.')
     position_margin: PerJoint = numbers(
         'rad or m', 0.0, 1e3, 'Distance beyond the position limits at which a joint is in fault '
-        'and cannot be armed; empty: 3 % of its range, 0: unlimited.', record=JOINT, unlimited=True)
+        'and cannot be armed; empty: 3 % of its range, 0: unlimited.', record=JOINT,
+        unlimited=True)
     consistency_tolerance: PerJoint = numbers(
         'rad or m', 0.0, 1e3, 'Maximum difference between positions and the integral of the '
         'velocities over about 0.2 s, and maximum position jump; more is a fault. Empty: 0.02 rad '

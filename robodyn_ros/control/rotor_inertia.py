@@ -5,9 +5,8 @@ Efforts that the acceleration bounds leave to each joint, and the rotor inertia 
 
 The bounds of :mod:`.acceleration_limits` are accelerations, which the model converts to efforts.
 URDF has no rotor inertia, so that the model of a light wrist permits a small part of its effort
-only. A wrist without a rotor would indeed not stay within its velocity limit with more: at 1 kHz it
-reaches the limit in a few periods. The remedy is therefore the parameter ``armature``, not a
-weaker bound.
+only. With more, a wrist without a rotor would indeed exceed its velocity limit, which it reaches
+in a few periods of 1 ms. The remedy is therefore the parameter ``armature``, not a weaker bound.
 """
 
 from typing import NamedTuple

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from . import robot
 from .controller_parameters import TABLE
 from ..control.gain_stability import rounded
 from ..control.settings import EFFORT_RATE, Settings
@@ -24,6 +25,10 @@ ORDER = ('urdf', 'root', 'tip', 'locked_joints', 'locked_positions', 'robot_comp
          'velocity_limit', 'armature', 'viscous_friction', 'coulomb_friction',
          'friction_compensation', 'payload_frame', 'payload_mass', 'payload_com',
          'payload_inertia')
+
+# Parameters of the simulator, and those of the controller that they are equal to
+SIMULATED = {**{p.name: p.name for p in robot.PARAMETERS}, 'armature': 'armature',
+             'compensates_gravity': 'robot_compensates_gravity'}
 
 
 def parameters(model: RobotModel, pose: ndarray, settings: Settings) -> dict[str, Any]:
@@ -97,6 +102,8 @@ def controller_file(model: RobotModel, values: Mapping[str, Any], pose: ndarray,
     """
     Return the text of a ROS parameter file for the node `controller`, in any namespace.
 
+    It has a section for the node `simulator`, too, with the parameters that both must agree on.
+
     :param values, settings: parameters to set, and what they are for; see :func:`parameters`.
     :param pose: q (nv,) of :func:`parameters`.
     :param source: where the robot was read from, for the heading.
@@ -123,6 +130,10 @@ def controller_file(model: RobotModel, values: Mapping[str, Any], pose: ndarray,
         p = declared[name]
         unit = f' [{p.unit}]' if p.unit else ''
         lines += ['', *_comment(f'{p.description}{unit}', '    '), line]
+    lines += ['', '# The same robot for simulation.launch.py', '/**/simulator:',
+              '  ros__parameters:']
+    lines += [f'    {theirs}: {_yaml(values[ours])}' for theirs, ours in SIMULATED.items()
+              if ours in values]
     return '\n'.join(lines) + '\n'
 
 

@@ -48,7 +48,7 @@ def test_position_outside_by_more_than_a_margin(running, remote):
     arm.nothing()
     arm.faulted('POSITION_OUTSIDE')
     assert remote.diagnostics['reason'].startswith(
-        'position is outside its limits (joint1): -3.1416 to 3.1416 rad, and position_margin 0.01;')
+        'position is outside its limits (joint1): -3.1416 to 3.1416 rad, and position_margin 0.01')
     arm.position = np.array([3.2, 0.5])
     arm.effort = arm.gravity
     arm.forget()
