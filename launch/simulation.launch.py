@@ -24,8 +24,8 @@ from launch.substitutions import LaunchConfiguration, TextSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from robodyn_ros.model.resources import is_robot_name
-from robodyn_ros.nodes.parameter_files import config_path, one_file
-import yaml
+from robodyn_ros.nodes.launch_rules import rotors
+from robodyn_ros.nodes.parameter_files import config_path
 
 ARGUMENTS = {
     'robot': ('two_link', 'a robot that config/ has a file for, or the path of a URDF file'),
@@ -66,7 +66,9 @@ def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         Node(package='robodyn_ros', executable='robodyn_simulator', name='simulator',
              namespace=given['namespace'], output='screen', parameters=[
                  *([config] if config else []), {
-                     'urdf': ParameterValue(robot, value_type=str), **_rotors(config, given),
+                     'urdf': ParameterValue(robot, value_type=str),
+                     **(rotors(config, given['namespace'])
+                        if config and given['controller'] == 'true' else {}),
                      'publish_clock': ParameterValue(TextSubstitution(
                          text=given['use_sim_time']), value_type=bool)}],
              ros_arguments=['--enclave', '/robodyn/simulator'],
@@ -76,19 +78,6 @@ def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         # The group limits the scope of its arguments
         *([GroupAction([controller])] if given['controller'] == 'true' else []),
     ]
-
-
-def _rotors(config: str, given: dict[str, str]) -> dict[str, list[float]]:
-    """Return the rotor inertia of the controller for the simulator, if that has none itself."""
-    if not config or given['controller'] != 'true':
-        return {}
-    simulator, controller = (
-        yaml.safe_load(one_file({node: ([Path(config)], {})}))[node]['ros__parameters']
-        for node in (f'/{given["namespace"].strip("/")}/{name}'.replace('//', '/')
-                     for name in ('simulator', 'controller')))
-    if 'armature' in simulator or not controller.get('armature'):
-        return {}
-    return {'armature': [float(value) for value in controller['armature']]}
 
 
 def generate_launch_description() -> LaunchDescription:

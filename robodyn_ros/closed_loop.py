@@ -68,7 +68,8 @@ def simulate(model: RobotModel, settings: Settings, position: ArrayLike, duratio
     :param position: (nv,) [rad | m] initial position.
     :param duration: [s] of the result.
     :param waypoints: trajectory to follow; None to hold the position, or as the law does.
-    :param plant: the robot that moves, with the joints of ``model``; None: ``model`` itself.
+    :param plant: the robot that moves, with the joints of ``model``; None: ``model`` itself, with
+        the rotor inertia of the settings.
     :param delay: [s] by which efforts arrive late, in addition to the period.
     :param noise: of the sensors; the result has it too. None: none.
     :raises SimulationError: MuJoCo rejects the robot; its subclass ArmingError: the controller is

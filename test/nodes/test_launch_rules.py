@@ -4,7 +4,7 @@
 
 import pytest
 from robodyn_ros.errors import ParameterError
-from robodyn_ros.nodes.launch_rules import check_respawn
+from robodyn_ros.nodes.launch_rules import check_respawn, rotors
 
 
 @pytest.mark.parametrize('autostart', ['true', 'True', '', '1', 'flase'])
@@ -18,3 +18,16 @@ def test_an_arm_is_not_armed_again_after_a_crash(autostart):
 @pytest.mark.parametrize('autostart', ['false', 'False', '0', 'no', 'off'])
 def test_a_person_may_activate_it(autostart):
     check_respawn(True, autostart)
+
+
+def test_the_simulator_has_the_rotors_of_the_controller(tmp_path):
+    """Unless it has its own: another arm than the controller knows."""
+    file = tmp_path / 'arm.yaml'
+    text = ('/**/controller: {ros__parameters: {armature: [1e-2, 0.5]}}\n'
+            '/**/simulator: {ros__parameters: {rate: 500.0%s}}\n')
+    file.write_text(text % '')
+    assert rotors(str(file), '') == rotors(str(file), '/left') == {'armature': [0.01, 0.5]}
+    file.write_text(text % ', armature: [0.1]')
+    assert rotors(str(file), '') == {}
+    file.write_text((text % '').replace('armature', 'stiffness'))
+    assert rotors(str(file), '') == {}
