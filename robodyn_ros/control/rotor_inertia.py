@@ -54,14 +54,17 @@ def scarcity(model: RobotModel, mass_matrices: ndarray, effort_limit: ndarray,
     Return the efforts with which joints at rest accelerate as much as the bounds permit.
 
     :param mass_matrices: (P, nv, nv) at several poses, of which the least effort counts.
-    :param effort_limit, velocity_limit: (nv,); not finite or 0: unknown, nothing is scarce.
+    :param effort_limit, velocity_limit: (nv,); not finite or 0: unknown, nothing is scarce,
+        as without inertias.
     :param limit_rate: [1/s] of the settings.
     """
     known = (np.isfinite(effort_limit) & np.isfinite(velocity_limit)
              & (effort_limit > 0.0) & (velocity_limit > 0.0))
     effort, velocity = np.where(known, effort_limit, 1.0), np.where(known, velocity_limit, 1.0)
-    response = np.linalg.inv(mass_matrices).diagonal(axis1=1, axis2=2).max(0)
-    available = np.minimum(ACCELERATION * limit_rate * SHARE * velocity / response, effort)
+    available = effort
+    if not model.massless_joints:       # else no controller takes the model
+        response = np.linalg.inv(mass_matrices).diagonal(axis1=1, axis2=2).max(0)
+        available = np.minimum(ACCELERATION * limit_rate * SHARE * velocity / response, effort)
     armature = ROTOR_TIME * effort / velocity
     return Scarcity(tuple(model.joint_names), available, effort_limit, armature,
                     known & (available < SCARCE * effort) & (model.armature < armature))
