@@ -91,9 +91,10 @@ def blocked(j: record, s: record, v: Vectors, dt: float, i: int) -> bool:
     """
     Return whether joint i has been driven for BLOCKED_TIME without moving.
 
-    It is driven by more than ``blocked_effort`` effort limits in addition to gravity.
+    It is driven by more than ``blocked_effort`` effort limits in addition to gravity, of what was
+    published: a law that the joint limits keep from pushing outward drives nothing.
     """
-    driven = abs(v.tau_residual[i]) > s.blocked_effort * j.effort_limit
+    driven = abs(v.published[i]) > s.blocked_effort * j.effort_limit
     slow = min(s.rest_velocity, REST * v.speed_limit[i])
     v.blocked[i] = v.blocked[i] + dt if driven and abs(v.qd[i]) < slow else 0.0
     return v.blocked[i] > BLOCKED_TIME

@@ -50,7 +50,7 @@ def test_refusals_to_arm(two_link, spoil, refusal):
 
 
 @pytest.mark.parametrize('mode', OF_JOINTS)
-@pytest.mark.parametrize('outside', [1e-9, 0.05])
+@pytest.mark.parametrize('outside', [1e-9, 0.05, 0.15])
 def test_an_arm_outside_a_limit_returns_slowly(two_link, mode, outside):
     """It has sunk onto its stop, or is there by rounding: armed, then back within the limits."""
     limit = two_link.position_lower[0]
