@@ -54,8 +54,8 @@ def scarcity(model: RobotModel, mass_matrices: ndarray, effort_limit: ndarray,
     Return the efforts with which joints at rest accelerate as much as the bounds permit.
 
     :param mass_matrices: (P, nv, nv) at several poses, of which the least effort counts.
-    :param effort_limit, velocity_limit: (nv,); not finite or 0: unknown, nothing is scarce,
-        as without inertias.
+    :param effort_limit, velocity_limit: (nv,) in force. The drives have those of the URDF, if it
+        has any. Not finite or 0: unknown, nothing is scarce, as without inertias.
     :param limit_rate: [1/s] of the settings.
     """
     known = (np.isfinite(effort_limit) & np.isfinite(velocity_limit)
@@ -65,6 +65,8 @@ def scarcity(model: RobotModel, mass_matrices: ndarray, effort_limit: ndarray,
     if not model.massless_joints:       # else no controller takes the model
         response = np.linalg.inv(mass_matrices).diagonal(axis1=1, axis2=2).max(0)
         available = np.minimum(ACCELERATION * limit_rate * SHARE * velocity / response, effort)
-    armature = ROTOR_TIME * effort / velocity
+    drive = [np.where(np.isfinite(urdf) & (urdf > 0.0), urdf, given) for urdf, given in (
+        (model.effort_limit, effort), (model.velocity_limit, velocity))]
+    armature = ROTOR_TIME * drive[0] / drive[1]
     return Scarcity(tuple(model.joint_names), available, effort_limit, armature,
                     known & (available < SCARCE * effort) & (model.armature < armature))

@@ -256,7 +256,7 @@ class Settings(ControlParameters):
 
     def scarcity(self, model: RobotModel) -> Scarcity:
         """
-        Return the efforts that the acceleration bounds leave to each joint.
+        Return the efforts that the acceleration bounds leave to each joint at full speed.
 
         :param model: as :meth:`loaded` returns it.
         :raises ParameterError: a limit has the wrong length.
@@ -264,8 +264,7 @@ class Settings(ControlParameters):
         effort, velocity = (self.per_joint(model, name) if self._given(name)
                             else getattr(model, name)
                             for name in ('effort_limit', 'velocity_limit'))
-        return scarcity(model, judged(model), effort, self.velocity_scale * velocity,
-                        self.limit_rate)
+        return scarcity(model, judged(model), effort, velocity, self.limit_rate)
 
     def _with_payload(self, model: RobotModel) -> RobotModel:
         if not self.payload_frame:

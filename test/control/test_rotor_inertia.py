@@ -37,6 +37,8 @@ def test_what_is_left_is_quantified(panda):
     sentence = found.sentence(found.scarce & only)
     assert 'of 12 (panda_joint7)' in sentence and 'set armature' in sentence
     assert '0.023 (panda_joint7)' in sentence and 'panda_joint1' not in sentence
+    slow = Settings(velocity_limit=[0.3], effort_limit=[8.0]).scarcity(panda)
+    assert (slow.armature == found.armature).all()          # that of the same drive
     assert not Settings().scarcity(with_rotors(panda, 1.0)).scarce.any()
     assert not Settings(armature=found.armature.tolist()).scarcity(
         Settings(armature=found.armature.tolist()).loaded(panda)).scarce.any()
