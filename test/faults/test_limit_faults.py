@@ -46,7 +46,7 @@ def test_effort_above_the_limit_step_above_the_rate_limit(running, remote):
     arm.nothing()
     arm.faulted('EFFORT_LIMITED')
     arm.refuses_reset('gravity torque is above the effort limit (joint1)',
-                      position=[0.0, 0.0], effort=[])
+                      position=[0.001, 0.0], effort=[])
     arm.reset()
     assert arm.tick() == near(g)
 
