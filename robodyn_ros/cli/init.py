@@ -27,12 +27,12 @@ def run(robot: CatalogRobot, given: dict[str, Any], console: Console, *, output:
     model = robot.model
     values = given | parameters(model, robot.pose, settings)
     try:
-        output.write_text(controller_file(model, values, robot.pose, robot.source))
+        output.write_text(controller_file(model, values, robot.pose, robot.source, settings))
     except OSError as error:
         raise ArgumentError(f'{output} cannot be written ({error})', name='--output',
                             value=str(output), remedy='give another --output') from error
     console.print(f'Parameters of the controller: {output}', soft_wrap=True)
-    if lacking := missing(model, values):
+    if lacking := missing(model, values, settings):
         console.print('Missing in the URDF:', style='bold')
         for sentence in lacking:
             console.print(f'- {sentence}')

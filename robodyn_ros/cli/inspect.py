@@ -12,6 +12,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from ..control.settings import Settings
 from ..dynamics import Dynamics
 from ..model.robot import RobotModel
 
@@ -27,7 +28,9 @@ def figures(model: RobotModel, pose: ndarray) -> dict[str, Any]:
             'mass': model.mass, 'position_lower': model.position_lower,
             'position_upper': model.position_upper, 'velocity_limit': model.velocity_limit,
             'effort_limit': model.effort_limit, 'pose': pose,
-            'gravity': Dynamics(model).gravity(pose), 'warnings': list(model.warnings)}
+            'gravity': Dynamics(model).gravity(pose),
+            'available_effort': Settings().scarcity(model).available,
+            'warnings': _warnings(model)}
 
 
 def report(model: RobotModel, pose: ndarray, source: str) -> RenderableType:
@@ -41,9 +44,15 @@ def report(model: RobotModel, pose: ndarray, source: str) -> RenderableType:
     head = Text.assemble((model.name, 'bold'), f': {model.nv} joint{"s" * (model.nv > 1)} on '
                          f'{model.base_link}, ' + f'{more} more mimicking, ' * (more > 0) +
                          f'{model.mass.sum():.4g} kg in motion')
-    odd = [Text(f'! {text}', 'yellow') for text in model.warnings]
+    odd = [Text(f'! {text}', 'yellow') for text in _warnings(model)]
     return Group(head, Text(source, 'dim', overflow='fold'), _chain(model), _bodies(model),
                  _limits(model), _gravity(model, pose), *(odd or [Text('no warnings', 'green')]))
+
+
+def _warnings(model: RobotModel) -> list[str]:
+    """Return the warnings of the model, and joints that a controller could hardly drive."""
+    scarcity = Settings().scarcity(model)
+    return [*model.warnings, *filter(None, [scarcity.sentence(scarcity.scarce)])]
 
 
 def _table(title: str, *columns: str) -> Table:

@@ -203,6 +203,8 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         if (stability := settings.stability) != self._stable:      # it takes tens of milliseconds
             settings.check_gains(loaded)
             self._stable = stability
+            #: Efforts that the acceleration bounds leave to each joint.
+            self.scarcity = settings.scarcity(loaded)
         if settings.loading != self.settings.loading:
             self._check_gravity(loaded, settings, joints['effort_limit'])
         self.compiled.code_for(record, robot)       # now, not in the cycle that begins with it

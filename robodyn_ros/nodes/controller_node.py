@@ -214,7 +214,8 @@ class ControllerNode(LifecycleNode):
                 transport.compile_loop_ahead(p['data_path'], p['trigger'])
         controller = Controller(model, settings(p), decoder.state, specialize=p['specialize'],
                                 checked=accepted, recorded=self.reports.recorded_cycles(model.nv))
-        driver = driver_of(p, model, self.get_parameter('use_sim_time').value)
+        driver = driver_of(p, controller.settings.with_rotors(model),
+                           self.get_parameter('use_sim_time').value)
         if not commands:
             announce()
         return commands[0], controller, decoder, driver

@@ -56,7 +56,7 @@ def test_the_controller_takes_it_in_every_mode(name, tmp_path):
     for mode in MODES:
         settings = controller_parameters.settings(values | {'mode': mode})
         joints = settings.joint_records(model)
-        settings.check_gains(model)
+        settings.check_gains(settings.loaded(model))
         assert (joints['effort_limit'] == model.effort_limit).all()
         assert (joints['velocity_limit'] == model.velocity_limit).all()
 
@@ -84,6 +84,21 @@ def test_every_parameter_has_the_comment_of_its_declaration(tmp_path):
     assert {'stiffness', 'acceleration_kd', 'effort_limit', 'velocity_limit'} <= written.keys()
     for name in written:
         assert ' '.join(declared[name].description.split()) in text, name
+
+
+def test_joints_without_rotors_get_the_least_probable_armature(tmp_path):
+    """Of Panda's wrist; controller and simulator have the same, and the efforts are stated."""
+    file = tmp_path / 'arm.yaml'
+    said = ' '.join(init('panda', '--output', file, CHOSEN).output.split())
+    assert 'Without it, the velocity limits leave little effort beside gravity' in said
+    assert 'of 12 (panda_joint7)' in said
+    armature = taken(file)['armature']
+    assert armature[1] == 0.0 and armature[6] == pytest.approx(0.0229)  # 12 N·m 5 ms / 2.61 rad/s
+    both = yaml.safe_load(file.read_text())
+    assert both['/**/simulator']['ros__parameters'] == {
+        'urdf': 'panda', 'armature': armature, 'compensates_gravity': False,
+        **{name: both['/**/controller']['ros__parameters'][name]
+           for name in ('locked_joints', 'locked_positions')}}
 
 
 def test_what_no_urdf_says_is_left_to_a_person(tmp_path):
