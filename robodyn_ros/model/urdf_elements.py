@@ -114,7 +114,7 @@ def joint_data(joint: Joint, extra: JointExtension, warnings: list[str],
     if joint.type not in MOVING:
         refuse(f'type {joint.type!r} is not supported',
                f'use {", ".join(MOVING)} or fixed, or load the part below it with '
-               f'root={joint.child!r}', joint.type)
+               f'root={joint.child!r} and gravity=(x, y, z) in its frame', joint.type)
     axis = np.array([1, 0, 0] if joint.axis is None else joint.axis, float)
     length = np.linalg.norm(axis)
     if length < 1e-9:
