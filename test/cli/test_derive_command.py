@@ -31,8 +31,8 @@ def test_a_terminal_shows_that_it_is_at_work():
     for terminal in True, False:
         out = Console(file=io.StringIO(), force_terminal=terminal, width=100)
         code = derive.run('craig_2r', out, locked={}, root=None, tip=None, gravity=None,
-                          frame=None, axes='', numbers=False, rounding=1e-9, as_latex=False, ascii_only=False,
-                          force=False)
+                          frame=None, axes='', numbers=False, rounding=1e-9, as_latex=False,
+                          ascii_only=False, force=False)
         assert code == 0 and ('deriving, and' in out.file.getvalue()) == terminal
 
 
