@@ -17,6 +17,7 @@ from .resources import is_robot_name, robot_path
 from .rigid_body import Inertial, joined
 from .robot import Frame, RobotModel
 from .shapes import readable_shapes, Shape
+from .unit_checks import angle_warnings
 from .urdf_elements import inertial, joint_data, joint_placement, JointData
 from .urdf_extension import Extension, extension
 from .urdf_xml import MAX_NAME, read
@@ -88,7 +89,8 @@ def load_urdf(path_or_xml: str | bytes | Path, root: str | None = None,
     for name in locked:
         if name not in (names := [j.name for j in robot.joints if j.type != 'fixed']):
             raise UnknownNameError('joint that can be locked', name, names)
-    builder = _ModelBuilder(robot, extra, locked, warnings + lookalike_warnings(robot))
+    builder = _ModelBuilder(robot, extra, locked,
+                            warnings + lookalike_warnings(robot) + angle_warnings(robot))
     builder.run(root or source_root, tips)
     place = None if _is_text(path_or_xml) else Path(str(path_or_xml))
     shapes = readable_shapes((e for e in collisions if e.getparent().get('name')
