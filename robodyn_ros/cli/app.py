@@ -89,6 +89,7 @@ def init(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
              '--robot-compensates-gravity/--controller-compensates-gravity', help='Whether the '
              'arm stays up under zero effort (Franka, UR) or sinks; default: to be filled '
              'in.')] = None,
+         accept: AcceptInertia = False,
          rate: Annotated[float, typer.Option(
              min=1.0, max=1e4, help='Rate of the controller (Hz).')] = 1000.0,
          delay: Annotated[float, typer.Option(
@@ -109,7 +110,7 @@ def init(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
     if robot_compensates is not None:
         given['robot_compensates_gravity'] = robot_compensates
     run(chosen, given, console(), output=output or Path(f'{chosen.name}.yaml'), force=force,
-        settings=Settings(rate=rate, loop_delay=delay))
+        settings=Settings(rate=rate, loop_delay=delay), accept=accept)
 
 
 @app.command()
