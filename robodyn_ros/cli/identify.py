@@ -139,6 +139,8 @@ def run(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
     :param same_robot: options by which another command has this robot; ``same_files``: those by
         which it reads recordings likewise.
     """
+    for warning in robot.model.warnings:
+        out.print(f'! {warning}', style='yellow', soft_wrap=True)
     source = Source(tuple(paths), robot.model, _text(robot.path), reading,
                     '--gravity' in same_robot, verification)
     with MovingRobot() as moving:

@@ -137,7 +137,12 @@ def joint_data(joint: Joint, extra: JointExtension, warnings: list[str],
                 refuse(f'{quantity} limit is {value}', 'give one that is not negative', value)
             if value == 0 and (driven or quantity != 'effort'):
                 warnings.append(f'{where}: {quantity} limit is zero')
-        if joint.type != 'continuous':
+        if joint.type == 'continuous':
+            if -inf < limit['lower'] < limit['upper'] < inf:
+                warnings.append(f'{where}: position limits [{limit["lower"]:g}, '
+                                f'{limit["upper"]:g}] are not read, a continuous joint has none: '
+                                'write type="revolute" if they are real')
+        else:
             lower, upper = limit['lower'], limit['upper']
             if lower > upper:
                 refuse(f'lower limit {lower} is above the upper limit {upper}', 'exchange them',
