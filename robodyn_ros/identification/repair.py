@@ -62,7 +62,7 @@ def repaired_urdf(text: bytes) -> tuple[bytes, tuple[Change, ...]]:
     whole = decoded(text, encoding)
     content = whole.lstrip('\ufeff \t\r\n')         # as the loader does
     robot, *_ = read(content)
-    written, changes, judged = InertialText(content.encode()), [], 0
+    written, changes, found = InertialText(content.encode()), [], False
     for k, link in enumerate(robot.links):
         if link.inertial is None:
             continue
@@ -70,10 +70,8 @@ def repaired_urdf(text: bytes) -> tuple[bytes, tuple[Change, ...]]:
         if mass < 0:
             raise InertiaError(f'link {link.name!r}: mass is {mass}', name=link.name, value=mass,
                                remedy='give it a mass that is not negative')
-        if mass == 0 or not inertia.any():
-            continue
-        judged += 1
-        if is_consistent(inertia):
+        found |= mass > 0 or bool(inertia.any())
+        if mass == 0 or not inertia.any() or is_consistent(inertia):
             continue
         new = _rounded(nearest_consistent(inertia), inertia)
         if np.linalg.norm(new - inertia) > COLLAPSE * np.linalg.norm(inertia):
@@ -81,7 +79,7 @@ def repaired_urdf(text: bytes) -> tuple[bytes, tuple[Change, ...]]:
         written.change(k, mass, new[UPPER].tolist())
         changes.append(Change(link.name, inertia_excess(inertia), np.linalg.eigvalsh(inertia),
                               np.linalg.eigvalsh(new)))
-    if not judged:
+    if not found:
         raise InertiaError(f'no link of {robot.name!r} has mass and inertia', name=robot.name,
                            remedy='give them those of the CAD model or the data sheet')
     result = whole[:len(whole) - len(content)] + written.changed().decode()

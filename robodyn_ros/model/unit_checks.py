@@ -33,7 +33,7 @@ OTHER_UNIT = 4.0        # penalty of each unit that is not SI
 EVIDENCE = 20.0         # by which the sum of squares has to be better than that of SI units
 BALL = 4 / 3 * pi * 2.5**1.5    # largest volume over the cube of the radius of gyration
 
-FAR_CENTER = 1.0, 3.0   # [m], and in lengths of the chain: centers of mass beyond are an error
+FAR_CENTER = 1.5, 3.0   # [m], and in lengths of the chain: centers of mass beyond are an error
 WIDE_BODY = 1.0, 2.0    # of radii of gyration, likewise
 TOO_HEAVY = 10.0        # gravity over the effort limit; at most 4 for real robots
 TOO_SLOW = 0.1          # [rad/s² | m/s²] at the effort limit; at least 1.4 for real robots
@@ -181,7 +181,7 @@ def _chain_length(model: RobotModel) -> ndarray:
     low, high = (model.ratio * limit[model.driver] + model.shift
                  for limit in (model.position_lower, model.position_upper))
     travel = np.where(model.body_slides, np.fmax(*(
-        np.where(np.isfinite(end), abs(end), 0.0) for end in (low, high))), 0.0)
+        np.where(abs(end) < NO_LIMIT, abs(end), 0.0) for end in (low, high))), 0.0)
     length = np.linalg.norm(model.joint_origin, axis=1) + travel
     for i, parent in enumerate(model.parent):
         length[i] += length[parent] if parent >= 0 else 0.0

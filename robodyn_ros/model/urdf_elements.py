@@ -15,6 +15,7 @@ from .urdf_extension import JointExtension, LIMITS
 from .urdf_xml import MAX_NUMBER
 from ..errors import ArgumentError, InertiaError, UrdfError
 
+TWO_TURNS = 12.56    # [rad] limits of a continuous joint that are wider stand for none
 MOVING = ('revolute', 'continuous', 'prismatic')
 POSITIVE_SEMIDEFINITE = 1e-6    # relative tolerance of moments: URDFs are written with few digits
 UNIT = 1e-6                     # deviation of an axis from length 1 without warning
@@ -138,7 +139,7 @@ def joint_data(joint: Joint, extra: JointExtension, warnings: list[str],
             if value == 0 and (driven or quantity != 'effort'):
                 warnings.append(f'{where}: {quantity} limit is zero')
         if joint.type == 'continuous':
-            if -inf < limit['lower'] < limit['upper'] < inf:
+            if 0.0 < limit['upper'] - limit['lower'] < TWO_TURNS:
                 warnings.append(f'{where}: position limits [{limit["lower"]:g}, '
                                 f'{limit["upper"]:g}] are not read, a continuous joint has none: '
                                 'write type="revolute" if they are real')
