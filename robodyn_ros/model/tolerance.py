@@ -43,9 +43,13 @@ def well_formed(content: bytes, encoding: str | None) -> tuple[etree._Element, l
             if root is not None and all(entry.type in NO_NAMESPACE for entry in parser.error_log):
                 without_undeclared(root)
                 return root, [f'XML namespaces: {error.msg}']
+        remedy = ('correct the XML at that place; a document type definition or an entity may not '
+                  'be used')
+        if error.code == etree.ErrorTypes.ERR_INVALID_ENCODING:
+            remedy = ('save the file as UTF-8, or declare its encoding in the first line, for '
+                      'instance <?xml version="1.0" encoding="ISO-8859-1"?>')
         raise UrdfError(f'URDF is not well-formed XML ({error.msg})', name='URDF',
-                        remedy='correct the XML at that place; a document type definition or an '
-                               'entity may not be used') from error
+                        remedy=remedy) from error
 
 
 def without_namespace(root: etree._Element) -> list[str]:

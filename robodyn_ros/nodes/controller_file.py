@@ -16,7 +16,7 @@ from ..model.robot import RobotModel
 
 WIDTH = 96
 ORDER = ('urdf', 'root', 'tip', 'locked_joints', 'locked_positions', 'gravity',
-         'robot_compensates_gravity', 'accepted_links', 'rate', 'loop_delay', 'mode',
+         'robot_compensates_gravity', 'accepted_links', 'rate', 'trigger', 'loop_delay', 'mode',
          'stiffness', 'damping', 'acceleration_kp', 'acceleration_kd', 'effort_limit',
          'effort_rate_limit', 'velocity_limit', 'armature', 'viscous_friction',
          'coulomb_friction', 'friction_compensation', 'payload_frame', 'payload_mass',
@@ -34,6 +34,8 @@ def parameters(model: RobotModel, pose: ndarray, settings: Settings) -> dict[str
     """
     values: dict[str, Any] = {'rate': settings.rate, 'loop_delay': settings.loop_delay,
                               'mode': settings.mode}
+    if 2.0 / settings.rate > settings.loop_delay:
+        values['trigger'] = 'state'     # a state would wait up to a period for the timer
     values |= {name: gain.tolist()
                for name, gain in suggest(model, pose, settings)._asdict().items()}
     if known(model.effort_limit).all():

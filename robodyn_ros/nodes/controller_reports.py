@@ -19,6 +19,9 @@ from .robot_description import RobotDescription
 from ..control import guard
 from ..model.robot import RobotModel
 
+# Codes of arming while the guard has not seen enough states
+UNMET = guard.NO_REASON, guard.NO_STATE
+
 
 class ReportedNode(Protocol):
     """State of a controller node that is reported."""
@@ -87,7 +90,9 @@ class ControllerReports:
         detail = ''
         if code == guard.GRAVITY_CONTRADICTED:
             detail = gravity_choice.REMEDY
-        elif (topics := self._node.topics) is not None:
+        elif (topics := self._node.topics) is not None and code in UNMET:
+            detail = topics.clock_detail()
+        elif topics is not None:
             detail = (topics.command_publishers.others if code == guard.OTHER_COMMANDS
                       else topics.stop_topics.detail(code))
         return f'{text} ({detail})' if detail else text
@@ -109,8 +114,8 @@ class ControllerReports:
         if phase != self._logged[0]:
             self._log_phase(phase)
             self.publish_diagnostics()
-        if new := sorted(refused - self._logged[1]):
-            self._log.warning(f'joint states are refused: {", ".join(new)}')
+        if refused - self._logged[1]:
+            self._log.warning(f'joint states are refused: {loop.refused_states}')
         self._logged = (phase, refused)
         self.record_fault()
         unheard = self._node.active and bool(loop.controller.cycle_input['listeners'][0] == 0)

@@ -9,8 +9,8 @@ from ..errors import ParameterError, UrdfError
 from ..model.resources import robot_path
 from ..model.robot import RobotModel
 from ..model.urdf import load_urdf
+from ..model.urdf_source import urdf_text
 from ..model.validate import check_inertias
-from ..model.xacro_file import urdf_text
 
 PARAMETERS = (
     Parameter('robot_description', str, '', 'URDF text.'),

@@ -11,6 +11,8 @@ from typing import Any
 
 from geometry_msgs.msg import WrenchStamped
 import numpy as np
+from rclpy.clock import Clock as SteadyClock
+from rclpy.clock import ClockType
 from rclpy.node import Node
 from rclpy.time import Time
 from rosgraph_msgs.msg import Clock
@@ -20,6 +22,7 @@ from std_srvs.srv import Trigger
 
 from . import node_main, qos, robot
 from .fastdds_profile import suppress_timer
+from .incompatible_publishers import IncompatiblePublishers
 from .parameters import Parameters
 from .raw_subscription import SerializedSubscription
 from .simulator_loop import SimulatorLoop
@@ -51,6 +54,7 @@ class Simulator(Node):
     def __init__(self) -> None:
         super().__init__('simulator')
         self.parameters = Parameters(self, TABLE)
+        self.parameters.warn_of_unread()
         p = self.parameters.values()
         model, urdf, drive = self._robot(p)
         self._simulation_time = p['lockstep'] or p['publish_clock']
@@ -78,6 +82,8 @@ class Simulator(Node):
                              ('reset', self._reset)):
             self.create_service(Trigger, f'~/{name}', self._service(action))
         self.create_subscription(WrenchStamped, '~/push', self._on_push, 10)
+        self.create_timer(1.0, IncompatiblePublishers(self).look,
+                          clock=SteadyClock(clock_type=ClockType.STEADY_TIME))
         put(drive.plant, obstacle_of(p, model.frame_names))
         self._obstacle = obstacle_parameters(p)
         self.parameters.accept = partial(check_obstacle, links=model.frame_names)

@@ -4,8 +4,10 @@
 
 from io import StringIO
 import re
+import signal
 import subprocess
 import sys
+import time
 from xml.etree import ElementTree
 
 import pytest
@@ -145,6 +147,18 @@ def test_demo_says_what_is_not_installed(start):
     assert process.wait() == 1
     assert len(process.text.strip().splitlines()) == 1
     assert all(word in process.text for word in ('rclpy', 'mujoco', 'matplotlib', 'pip install'))
+
+
+@pytest.mark.parametrize('gap', [0.0, 0.05])
+def test_ctrl_c_twice_is_one(gap, start):
+    """As `timeout` and `ros2 launch` send it; the second one meets what ends the command."""
+    pytest.importorskip('viser', reason='needs the extra view')
+    process = start([sys.executable, '-m', 'robodyn_ros.cli'], 'view', 'two_link', '--no-browser',
+                    '--port', '8461')
+    process.wait_for_line('Ctrl-C ends it')
+    process.popen.send_signal(signal.SIGINT)
+    time.sleep(gap)
+    assert process.interrupt() == 130 and 'Traceback' not in process.text
 
 
 def test_repair_writes_a_consistent_robot_and_says_what_changed(tmp_path):

@@ -70,6 +70,9 @@ def test_gains_suit_a_slow_loop(tmp_path):
     model = node_robot.controlled(values, node_robot.description(values))
     settings.check_gains(model)
     assert (values['acceleration_kp'][0], values['acceleration_kd'][0]) != (100.0, 20.0)
+    assert values['trigger'] == 'timer'
+    init('two_link', '--output', file, '--force', '--rate', 500)
+    assert taken(file)['trigger'] == 'state'    # or efforts are older than the loop delay
 
 
 def test_every_parameter_has_the_comment_of_its_declaration(tmp_path):
