@@ -39,7 +39,7 @@ def report(found: Identification, source: str, scene: str = '') -> Report:
         f'{source}. Method: {estimate.method}{weight}; condition number {estimate.condition:.4g}. '
         'On motion that was not fitted, the mean relative RMS of the joints, of the model that is '
         f'exported, is {100 * valid.relative.mean():.2f} %.')
-    for line in found.warnings:
+    for line in (*model.warnings, *found.warnings):
         page.warning(line)
     _add_prediction(page, found)
     if scene:

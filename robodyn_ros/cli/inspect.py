@@ -7,6 +7,7 @@ from math import inf, isinf
 from typing import Any
 
 from numpy import ndarray
+from numpy.linalg import eigvalsh
 from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -25,7 +26,8 @@ def figures(model: RobotModel, pose: ndarray) -> dict[str, Any]:
     """Return what :func:`report` shows, in SI units, for a script; ``pose`` (nv,) [rad | m]."""
     return {'name': model.name, 'base': model.base_link, 'joints': list(model.joint_names),
             'links': list(model.link_names), 'frames': list(model.frame_names),
-            'mass': model.mass, 'position_lower': model.position_lower,
+            'mass': model.mass, 'center_of_mass': model.com, 'inertia': model.inertia,
+            'position_lower': model.position_lower,
             'position_upper': model.position_upper, 'velocity_limit': model.velocity_limit,
             'effort_limit': model.effort_limit, 'pose': pose,
             'gravity': Dynamics(model).gravity(pose),
@@ -74,9 +76,11 @@ def _chain(model: RobotModel) -> Table:
 
 
 def _bodies(model: RobotModel) -> Table:
-    table = _table('Bodies', 'link', 'mass [kg]', 'centre of mass [m]')
+    table = _table('Bodies', 'link', 'mass [kg]', 'centre of mass [m]',
+                   'principal moments [kg·m²]')
     for i, name in enumerate(model.link_names):
-        table.add_row(name, f'{model.mass[i]:.4g}', _vector(model.com[i]))
+        table.add_row(name, f'{model.mass[i]:.4g}', _vector(model.com[i]),
+                      _vector(eigvalsh(model.inertia[i])))
     return table
 
 

@@ -19,12 +19,12 @@ from ..control.suggested_gains import suggest
 from ..model.robot import RobotModel
 
 WIDTH = 96
-ORDER = ('urdf', 'root', 'tip', 'locked_joints', 'locked_positions', 'robot_compensates_gravity',
-         'accepted_links', 'rate', 'trigger', 'loop_delay', 'mode', 'stiffness', 'damping',
-         'acceleration_kp', 'acceleration_kd', 'effort_limit', 'effort_rate_limit',
-         'velocity_limit', 'armature', 'viscous_friction', 'coulomb_friction',
-         'friction_compensation', 'payload_frame', 'payload_mass', 'payload_com',
-         'payload_inertia')
+ORDER = ('urdf', 'root', 'tip', 'locked_joints', 'locked_positions', 'gravity',
+         'robot_compensates_gravity', 'accepted_links', 'rate', 'trigger', 'loop_delay', 'mode',
+         'stiffness', 'damping', 'acceleration_kp', 'acceleration_kd', 'effort_limit',
+         'effort_rate_limit', 'velocity_limit', 'armature', 'viscous_friction',
+         'coulomb_friction', 'friction_compensation', 'payload_frame', 'payload_mass',
+         'payload_com', 'payload_inertia')
 
 # Parameters of the simulator, and those of the controller that they are equal to
 SIMULATED = {**{p.name: p.name for p in robot.PARAMETERS}, 'armature': 'armature',

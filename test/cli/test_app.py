@@ -118,7 +118,7 @@ def test_inspect_takes_locked_joints_root_and_tip():
     output = run('inspect', 'two_link', '--locked', 'joint2=0.5').output
     assert ': 1 joint on' in output and 'joint2' not in output
     output = run('inspect', 'arm6', '--root', 'link_2', '--tip', 'link_4',
-                 '--locked', 'joint_5=0,joint_6=0').output
+                 '--locked', 'joint_5=0,joint_6=0', '--gravity', '0,0,-9.81').output
     assert row(output, 'joint_3', 'Chain')[5] == 'link_2'
     assert 'joint_2' not in output and 'joint_5' not in output
 

@@ -125,10 +125,34 @@ def test_limits_that_the_urdf_lacks_are_named(tmp_path):
 def test_an_inertia_of_no_rigid_body_is_named(tmp_path):
     text = robot_path('two_link').read_text()
     start = text.index('ixx="')
-    path = changed(tmp_path, (text[start:text.index('"', start + 5) + 1], 'ixx="5.0"'))
+    path = changed(tmp_path, (text[start:text.index('"', start + 5) + 1], 'ixx="0.5"'))
     file = tmp_path / 'arm.yaml'
     said = ' '.join(init(path, '--output', file, CHOSEN).output.split())
     assert 'Physically consistent inertia of' in said and 'accepted_links' in file.read_text()
+
+
+def test_no_gains_come_from_inertias_in_other_units(tmp_path):
+    text = robot_path('two_link').read_text()
+    start = text.index('<inertia ')
+    old = text[start:text.index('/>', start) + 2]
+    path = changed(tmp_path, (old, '<inertia ixx="30000" ixy="0" ixz="0" iyy="30000" iyz="0" '
+                                   'izz="4000"/>'))
+    file = tmp_path / 'arm.yaml'
+    refused = init(path, '--output', file, CHOSEN)
+    assert refused.exit_code == 1 and not file.exists()
+    assert 'kg·mm², not in kg·m²' in str(refused.exception) + refused.output
+    assert init(path, '--output', file, CHOSEN, '--accept-inertia').exit_code == 0
+    assert 'kg·mm²' in file.read_text()
+
+
+def test_gravity_and_root_are_in_the_file(tmp_path):
+    file = tmp_path / 'arm.yaml'
+    words = ['arm6', '--root', 'link_2', '--output', file, CHOSEN]
+    assert init(*words).exit_code == 1
+    assert init(*words, '--gravity', '0,9.81,0').exit_code == 0
+    values = taken(file)
+    assert list(values['gravity']) == [0.0, 9.81, 0.0] and values['root'] == 'link_2'
+    assert node_robot.controlled(values, node_robot.description(values)).nv == 4
 
 
 def test_a_file_is_replaced_only_on_request(tmp_path, monkeypatch):
