@@ -12,7 +12,7 @@ from nodes.bring_up import bring_up, CONTROLLER, POSE, SIMULATOR
 import numpy as np
 from processes import node
 import pytest
-from robodyn_ros.control import cycle, gravity_check, guard, phase_efforts
+from robodyn_ros.control import cycle, gravity_check, phase_efforts
 from robodyn_ros.simulation import drive
 
 near = pytest.approx
