@@ -105,7 +105,7 @@ EFFORTS = types.float64[::1]
 STEP = types.boolean(types.int64, types.float64, EFFORTS)
 BY_REFERENCE = types.boolean(Reference(CYCLE_INPUTS), types.float64, EFFORTS)
 LAW_EFFORTS = types.void(
-    Reference(CYCLE_INPUTS), Reference(numba_types.MODEL_DATA), types.int64, types.boolean,
+    Reference(CYCLE_INPUTS), Reference(numba_types.MODEL_DATA), types.int64, types.int64,
     types.boolean, types.float64, types.float64, types.float64, EFFORTS)
 TRACK_POSE = BOUND_REFERENCE = types.void(
     Reference(CYCLE_INPUTS), Reference(numba_types.MODEL_DATA), types.float64)

@@ -83,7 +83,7 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         self.memory = np.zeros(1, CONTROLLER_STATE)
         #: (nv,) [N·m | N]: the efforts of the last step.
         self.tau = np.zeros(model.nv)
-        self.settings, self._law, self._payload = settings, 0, 0
+        self.settings, self._law, self._basis, self._payload = settings, 0, 0, 0
         self._stable: tuple = ()            # `stability` of settings that were found stable
         self._loaded: set[str] = set()      # `needs` of settings so far
         #: Laws that the mode can be switched to.
@@ -151,7 +151,12 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
 
     def use(self, settings: Settings) -> None:
         """
-        Replace the settings; if the law changes, its reference is the present pose.
+        Replace the settings.
+
+        Efforts change from the old to the new ones at ``effort_rate_limit``. With other gains,
+        friction or payload a reference under way goes on; one at rest becomes the present pose, so
+        that stiffer gains do not throw an arm that was pushed aside. Where :attr:`Settings.basis`
+        differs, the present pose becomes the reference, even in motion.
 
         :raises RobodynError: the settings cannot be used; the previous ones stay in force.
         """
@@ -168,7 +173,8 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         new.record['version'] = self._version
         self.history.add(new)               # before a cycle can refer to it
         self._records, self.settings = new, new.settings
-        self._law, self._payload = (int(new.record[name][0]) for name in ('law', 'payload'))
+        self._law, self._basis, self._payload = (
+            int(new.record[name][0]) for name in ('law', 'basis', 'payload'))
         self.changed()
 
     def check(self, settings: Settings) -> None:
@@ -186,6 +192,7 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         record = settings.settings_record()
         record['payload_body'] = settings.payload_body(self.model)
         record['law'] = self._law + (settings.law != self.settings.law)
+        record['basis'] = self._basis + (settings.basis != self.settings.basis)
         record['payload'] = self._payload + (settings.payload != self.settings.payload)
         robot, own = parameters(loaded), self._own
         if own and all((getattr(robot, name) == getattr(own, name)).all() for name in KERNEL_DATA):
@@ -205,7 +212,7 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
             self._stable = stability
             #: Efforts that the acceleration bounds leave to each joint.
             self.scarcity = settings.scarcity(loaded)
-        if settings.loading != self.settings.loading:
+        if settings.payload != self.settings.payload:      # friction and rotors weigh nothing
             self._check_gravity(loaded, settings, joints['effort_limit'])
         self.compiled.code_for(record, robot)       # now, not in the cycle that begins with it
         self._loaded |= needed.keys()
@@ -226,7 +233,7 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
 
     def _check_gravity(self, loaded: RobotModel, settings: Settings, limit: ndarray) -> None:
         """
-        Refuse a change of the model for which an arm that is driven could not be armed.
+        Refuse a change of the payload with which an arm that is driven could not be armed.
 
         :param limit: (nv,) effort limits [N·m | N].
         :raises ParameterError: g(q) of the new model differs by more than ``arming_effort`` (at

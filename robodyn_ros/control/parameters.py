@@ -155,6 +155,14 @@ class LawParameters(CouplingParameters, TaskParameters, LawGains):
         0.5, '', 0.0, 1.0, 'Maximum effort in the waypoints of trajectories, which is added to '
         'that of the control law, as a fraction of the effort limit; trajectories with more are '
         'refused.')
+    trajectory_start_tolerance: PerJoint = numbers(
+        'rad or m', 1e-6, 1e3, 'Largest distance from the reference at which a trajectory may '
+        'start, as a plan from the measured pose does; the reference joins it within its limits. '
+        'With more the trajectory is refused.', (0.05,))
+    allow_nonzero_velocity_at_trajectory_end: bool = flag(
+        'Whether the last waypoint of a trajectory may have a velocity other than 0. The '
+        'reference then decelerates behind it, within `acceleration_limit` and `jerk_limit`. '
+        'MoveIt Servo needs it.')
     goal_tolerance: PerJoint = numbers(
         'rad or m', 0.0, 1e3, 'Distance from the end of a trajectory within which a goal of '
         '`~/follow_joint_trajectory` succeeds, where the goal has none of its own; joints must '

@@ -189,8 +189,16 @@ class Settings(ControlParameters):
     @property
     def law(self) -> tuple:
         """Return what decides the effort of the law: where it differs, another law is in force."""
-        return (self.mode, self._lists(*GAINS, *FRICTION), self.gains, self.velocity_scale,
-                self.task, self.bounds)
+        return (self.basis, self._lists(*GAINS, *FRICTION), self.gains, self.task)
+
+    @property
+    def basis(self) -> tuple:
+        """
+        Return what a reference was planned for: where it differs, the reference cannot go on.
+
+        That is the law, the frame it controls, the velocity limits, and the bounds of the motion.
+        """
+        return self.mode, self.task[1:2], self.velocity_scale, self.bounds
 
     @property
     def bounds(self) -> tuple:

@@ -74,7 +74,7 @@ class ControllerNode(LifecycleNode):
         self._timing_file = TimingFile()
         self.parameters = Parameters(self, TABLE)
         LiveSettings(self.parameters, lambda: self.loop, self.resolve_topic_name('commands'),
-                     lambda: self.references.update_coupling())
+                     lambda: self.references.update_coupling(), self.get_logger().warning)
         self.parameters.warn_of_unread()        # gains of the law are declared by now
         self.description = RobotDescription(self)
         self.reports = ControllerReports(self, self)

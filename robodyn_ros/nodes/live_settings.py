@@ -21,12 +21,13 @@ class LiveSettings:
     :param loop: returns the loop while the node is configured.
     :param commands: the name of the topic of commands.
     :param changed: is called after settings have come into force.
+    :param warn: logs a sentence about what has ended thereby.
     """
 
     def __init__(self, parameters: Parameters, loop: Callable[[], ControlLoop | None],
-                 commands: str, changed: Callable[[], None]):
+                 commands: str, changed: Callable[[], None], warn: Callable[[str], object]):
         self._parameters, self._loop = parameters, loop
-        self._commands, self._changed = commands, changed
+        self._commands, self._changed, self._warn = commands, changed, warn
         self._prepared: Version | None = None
         self._declare_gains(parameters['mode'])
         parameters.fixed = lambda: loop() is not None
@@ -52,6 +53,8 @@ class LiveSettings:
     def _apply(self) -> None:
         prepared, self._prepared = self._prepared, None
         if prepared is not None and (loop := self._loop()) is not None:
+            if ended := loop.controller.reference_ended_by(prepared.settings):
+                self._warn(ended)
             loop.controller.put_in_force(prepared)
             self._changed()
 

@@ -14,8 +14,8 @@ from faults.rows import with_rows
 from processes import Process
 import pytest
 
-# The rows that hang on the control cycle, its guard and its limits; with ALL_ROWS=1 the others too.
-# Without those that plain Python skips, as copies are
+# The rows of the control cycle, its guard and its limits, with ALL_ROWS=1 the others too; without
+# those that need compiled code
 TESTS = {test.__name__: test for test in with_rows()
          if (test.row.mutation.file.startswith('control/') or 'ALL_ROWS' in os.environ)
          and 'skipif' not in {mark.name for mark in getattr(test, 'pytestmark', ())}}
