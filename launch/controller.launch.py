@@ -7,8 +7,8 @@ ros2 launch robodyn_ros controller.launch.py urdf:=panda config:=panda.yaml \
     mode:=gravity_compensation commands:=/effort_controller/commands
 
 `ros2 launch` passes the arguments of a launch file on to those that it includes. A launch file
-that includes this one and has an argument `mode` or `config` with another meaning has to set it,
-empty for the default, and to limit its scope by a GroupAction:
+that includes this one and has an argument `mode`, `config` or `controller_manager` with another
+meaning has to set it, empty for the default, and to limit its scope by a GroupAction:
 
     GroupAction([IncludeLaunchDescription(..., launch_arguments={
         'urdf': 'my_arm.urdf', 'config': 'my_arm.yaml', 'mode': ''}.items())])
@@ -29,8 +29,8 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from robodyn_ros.control.laws import registry
 from robodyn_ros.model.resources import robot_path
-from robodyn_ros.model.xacro_file import urdf_text
-from robodyn_ros.nodes.launch_rules import check_respawn
+from robodyn_ros.model.urdf_source import urdf_text
+from robodyn_ros.nodes.launch_rules import check_respawn, warn_of_unknown
 from robodyn_ros.nodes.parameter_files import config_path
 
 ARGUMENTS = {
@@ -44,6 +44,12 @@ ARGUMENTS = {
                  'says'),
     'robot_compensates_gravity': ('', 'true for a robot that zero effort holds, false for one '
                                       'that sinks; empty: as the configuration says'),
+    'controller_manager': ('', 'controller manager of ros2_control that switches to the forward '
+                               'controller of commands and back; empty: as the configuration '
+                               'says'),
+    'replaced_controllers': ('', 'controllers that hold the arm before and after, separated by '
+                                 'commas; empty: as the configuration says'),
+    'stop_with': ('', 'last message: zero or gravity; empty: as the configuration says'),
     'namespace': ('', 'namespace of the node and of its topics'),
     'autostart': ('true', 'configure and activate the controller when it starts: true or '
                           'false'),
@@ -59,7 +65,8 @@ ARGUMENTS = {
     'enclave': ('/robodyn/controller', 'security enclave, used where ROS_SECURITY_ENABLE=true'),
 }
 BOOLEANS = ('true', 'false')
-CHOICES = {'robot_compensates_gravity': ('', *BOOLEANS), 'respawn': BOOLEANS, 'required': BOOLEANS}
+CHOICES = {'robot_compensates_gravity': ('', *BOOLEANS), 'stop_with': ('', 'zero', 'gravity'),
+           'respawn': BOOLEANS, 'required': BOOLEANS}
 REMAPPED = 'joint_states', 'commands', 'robot_description'
 RESPAWN_DELAY = 2.0         # s
 
@@ -75,9 +82,12 @@ def parameters(given: dict[str, str]) -> list[Any]:
         for name in ('autostart', 'use_sim_time', 'robot_compensates_gravity') if given[name]}
     # As ParameterValue: launch parses plain strings as YAML
     texts = {'robot_description': urdf_text(robot_path(given['urdf'])) if given['urdf'] else '',
-             'mode': given['mode']}
+             **{name: given[name] for name in ('mode', 'controller_manager', 'stop_with')}}
     switches |= {name: ParameterValue(text, value_type=str)
                  for name, text in texts.items() if text}
+    if replaced := given['replaced_controllers']:
+        switches['replaced_controllers'] = ParameterValue(
+            TextSubstitution(text=f'[{replaced}]'), value_type=list[str])
     files = [str(config_path(given[name])) for name in ('config', 'overrides') if given[name]]
     return [*files, switches]
 
@@ -110,6 +120,7 @@ def controller(context: LaunchContext) -> list[Node]:
 
 def generate_launch_description() -> LaunchDescription:
     """Return the description for `ros2 launch`."""
+    warn_of_unknown(__file__, ARGUMENTS)
     return LaunchDescription([
         PushLaunchConfigurations(),         # limits the scope of the arguments
         *(DeclareLaunchArgument(name, default_value=default, description=text,

@@ -17,6 +17,7 @@ from launch.actions import (
 )
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
+from robodyn_ros.nodes.launch_rules import warn_of_unknown
 
 ARGUMENTS = {
     'robot': ('two_link', 'a robot that config/ has a file for: two_link, rp, arm6, panda, ur5'),
@@ -40,6 +41,7 @@ def simulation(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 
 def generate_launch_description() -> LaunchDescription:
     """Return the description for `ros2 launch`."""
+    warn_of_unknown(__file__, ARGUMENTS)
     return LaunchDescription([
         *(DeclareLaunchArgument(name, default_value=default, description=text,
                                 choices=CHOICES.get(name))

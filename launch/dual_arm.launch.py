@@ -26,7 +26,8 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node, SetRemap
 from robodyn_ros.model.resources import robot_path
-from robodyn_ros.model.xacro_file import urdf_text
+from robodyn_ros.model.urdf_source import urdf_text
+from robodyn_ros.nodes.launch_rules import warn_of_unknown
 from robodyn_ros.nodes.parameter_files import config_path, one_file
 
 SIDES = 'left', 'right'
@@ -50,7 +51,8 @@ BOOLEANS = ('true', 'false')
 CHOICES = {'autostart': BOOLEANS, 'simulated': BOOLEANS,
            'use_sim_time': BOOLEANS, 'one_process': BOOLEANS}
 # Arguments of the controller that are not inherited, since they may have another meaning here
-NOT_INHERITED = {'overrides': '', 'robot_compensates_gravity': '', 'prefix': '',
+NOT_INHERITED = {'overrides': '', 'robot_compensates_gravity': '', 'controller_manager': '',
+                 'replaced_controllers': '', 'stop_with': '', 'prefix': '',
                  'robot_description': 'robot_description', 'respawn': 'false', 'required': 'true',
                  'log_level': 'info', 'enclave': '/robodyn/controller'}
 
@@ -111,6 +113,7 @@ def arms(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 
 def generate_launch_description() -> LaunchDescription:
     """Return the description for `ros2 launch`."""
+    warn_of_unknown(__file__, ARGUMENTS)
     return LaunchDescription([
         *(DeclareLaunchArgument(name, default_value=default, description=text,
                                 choices=CHOICES.get(name))

@@ -33,18 +33,20 @@ from launch_ros.substitutions import FindPackageShare
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.model.gazebo import controller_parameters, gazebo_description
 from robodyn_ros.model.resources import is_robot_name
-from robodyn_ros.model.xacro_file import urdf_text
+from robodyn_ros.nodes.launch_rules import manager_rate, warn_of_unknown
 import yaml
 
 ARGUMENTS = {
     'robot': ('two_link', 'a robot that config/ has a file for, or the path of a URDF file'),
     'config': ('', "YAML file with the controller's parameters; empty: config/ROBOT.yaml"),
     'mode': ('joint_impedance', 'control law; gravity_compensation lets the arm drift'),
-    'rate': ('1000', 'rate of the controller manager [Hz]'),
+    'rate': ('', 'rate of the controller manager [Hz]; empty: that of the controller in config, '
+                 'from which it must not differ'),
     'gz_args': ('-r empty.sdf', 'arguments of gz sim: a world with a physics step of 0.001 s'),
 }
 # Arguments of the hand-over that are not inherited, since they may have another meaning here
-FIXED = {'robot_compensates_gravity': 'false', 'use_sim_time': 'true', 'deactivate': '',
+FIXED = {'robot_compensates_gravity': 'false', 'use_sim_time': 'true', 'overrides': '',
+         'replaced_controllers': '', 'stop_with': 'gravity',
          'controller_manager': '/controller_manager', 'states': 'joint_state_broadcaster'}
 
 
@@ -55,17 +57,20 @@ def included(package: str, file: str, **arguments: str) -> IncludeLaunchDescript
 
 
 def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
-    """Return Gazebo, the robot, and what starts when the one before it is there."""
+    """
+    Return Gazebo, the robot, and what starts when the one before it is there.
+
+    :raises ParameterError: `rate` is not that of the configuration.
+    """
     given = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
     robot = load_robot(given['robot'], {}, ())
     drive = robot.parameters['simulator']
     locked = dict(zip(drive.get('locked_joints', []), drive.get('locked_positions', [])))
     file = Path(tempfile.mkdtemp(prefix='robodyn_gazebo_')) / 'controllers.yaml'
-    file.write_text(yaml.safe_dump(controller_parameters(robot.model.joint_names,
-                                                         int(given['rate']))))
-    urdf = gazebo_description(urdf_text(robot.path), str(file), robot.pose.tolist(),
-                              locked=locked)
     config = given['config'] or (f'{robot.name}.yaml' if is_robot_name(given['robot']) else '')
+    file.write_text(yaml.safe_dump(controller_parameters(
+        robot.model.joint_names, manager_rate(given['rate'], config))))
+    urdf = gazebo_description(robot.path, str(file), robot.pose.tolist(), locked=locked)
     spawn = Node(package='ros_gz_sim', executable='create', output='screen',
                  arguments=['-topic', 'robot_description', '-name', robot.model.name])
     hand_over = GroupAction([included(
@@ -89,6 +94,7 @@ def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 
 def generate_launch_description() -> LaunchDescription:
     """Return the description for `ros2 launch`."""
+    warn_of_unknown(__file__, ARGUMENTS)
     return LaunchDescription([
         *(DeclareLaunchArgument(name, default_value=default, description=text)
           for name, (default, text) in ARGUMENTS.items()),

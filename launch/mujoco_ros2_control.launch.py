@@ -6,9 +6,10 @@ Start mujoco_ros2_control with a scene whose joints take efforts, and the contro
 ros2 launch robodyn_ros mujoco_ros2_control.launch.py robot:=my_arm.urdf mjcf:=scene.xml \
     keyframe:=hanging config:=my_arm.yaml mode:=joint_impedance
 
-Needs mujoco_ros2_control, robot_state_publisher and what ros2_control.launch.py needs. Nobody
-holds the arm before the controller does, and an arm that moves is not armed: begin with a
-keyframe in which it hangs or lies. `robodyn_simulator` of this package has brakes instead.
+Needs mujoco_ros2_control, robot_state_publisher, what ros2_control.launch.py needs, and the Python
+package mujoco, which reads the scene to check its actuators. Nobody holds the arm before the
+controller does, and an arm that moves is not armed: begin with a keyframe in which it hangs or
+lies. `robodyn_simulator` of this package has brakes instead.
 """
 
 from pathlib import Path
@@ -19,6 +20,7 @@ from launch.actions import (
     DeclareLaunchArgument,
     GroupAction,
     IncludeLaunchDescription,
+    LogInfo,
     OpaqueFunction,
     Shutdown,
 )
@@ -28,9 +30,10 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.model.gazebo import controller_parameters
-from robodyn_ros.model.mujoco_ros2_control import check_scene, mujoco_description
+from robodyn_ros.model.mujoco_ros2_control import mujoco_description
 from robodyn_ros.model.resources import is_robot_name
-from robodyn_ros.model.xacro_file import urdf_text
+from robodyn_ros.nodes.launch_rules import manager_rate, warn_of_unknown
+from robodyn_ros.simulation.mjcf_motors import check_scene
 import yaml
 
 ARGUMENTS = {
@@ -40,12 +43,14 @@ ARGUMENTS = {
     'config': ('', "YAML file with the controller's parameters; empty: config/ROBOT.yaml"),
     'mode': ('joint_impedance', 'control law; gravity_compensation lets the arm drift'),
     'robot_compensates_gravity': ('false', 'true where the scene has gravcomp="1" on all bodies'),
-    'rate': ('500', 'rate of the controller manager [Hz]; the same as in the configuration'),
+    'rate': ('', 'rate of the controller manager [Hz]; empty: that of the controller in config, '
+                 'from which it must not differ'),
     'headless': ('false', 'do not open the window of MuJoCo'),
 }
 CHOICES = {'robot_compensates_gravity': ('true', 'false'), 'headless': ('true', 'false')}
 # Arguments of the hand-over that are not inherited, since they may have another meaning here
-FIXED = {'use_sim_time': 'true', 'deactivate': '', 'controller_manager': '/controller_manager',
+FIXED = {'use_sim_time': 'true', 'overrides': '', 'replaced_controllers': '',
+         'stop_with': 'gravity', 'controller_manager': '/controller_manager',
          'states': 'joint_state_broadcaster'}
 
 
@@ -54,24 +59,26 @@ def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     Return MuJoCo with the controller manager, and the hand-over, which waits for it.
 
     :raises SimulationError: the scene does not take efforts.
+    :raises ParameterError: `rate` is not that of the configuration.
     """
     given = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
     robot, scene = load_robot(given['robot'], {}, ()), Path(given['mjcf']).expanduser().resolve()
-    check_scene(scene.read_text(), robot.model)
+    warnings = check_scene(scene, robot.model)
     file = Path(tempfile.mkdtemp(prefix='robodyn_mujoco_')) / 'controllers.yaml'
-    file.write_text(yaml.safe_dump(controller_parameters(robot.model.joint_names,
-                                                         int(given['rate']))))
+    config = given['config'] or (f'{robot.name}.yaml' if is_robot_name(given['robot']) else '')
+    file.write_text(yaml.safe_dump(controller_parameters(
+        robot.model.joint_names, manager_rate(given['rate'], config))))
     drive = robot.parameters['simulator']
     urdf = mujoco_description(
-        urdf_text(robot.path), str(scene), given['keyframe'], headless=given['headless'] == 'true',
+        robot.path, str(scene), given['keyframe'], headless=given['headless'] == 'true',
         locked=dict(zip(drive.get('locked_joints', []), drive.get('locked_positions', []))))
-    config = given['config'] or (f'{robot.name}.yaml' if is_robot_name(given['robot']) else '')
     hand_over = IncludeLaunchDescription(
         PythonLaunchDescriptionSource(str(Path(__file__).with_name('ros2_control.launch.py'))),
         launch_arguments={'urdf': str(robot.path), 'config': config, 'mode': given['mode'],
                           'robot_compensates_gravity': given['robot_compensates_gravity'],
                           **FIXED}.items())
     return [
+        *(LogInfo(msg=f'WARNING: {text}') for text in warnings),
         Node(package='robot_state_publisher', executable='robot_state_publisher', parameters=[
             {'robot_description': ParameterValue(urdf, value_type=str), 'use_sim_time': True}]),
         Node(package='mujoco_ros2_control', executable='ros2_control_node', output='screen',
@@ -83,6 +90,7 @@ def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 
 def generate_launch_description() -> LaunchDescription:
     """Return the description for `ros2 launch`."""
+    warn_of_unknown(__file__, ARGUMENTS)
     return LaunchDescription([
         *(DeclareLaunchArgument(name, default_value=default, description=text,
                                 choices=CHOICES.get(name))

@@ -14,6 +14,7 @@ import re
 from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, ExecuteProcess, OpaqueFunction
 from launch.substitutions import LaunchConfiguration
+from robodyn_ros.nodes.launch_rules import warn_of_unknown
 
 ARGUMENTS = {
     'output': ('', 'folder of the bag, which must not exist; empty: rosbag2_ and the date'),
@@ -47,6 +48,7 @@ def recorder(context: LaunchContext) -> list[ExecuteProcess]:
 
 def generate_launch_description() -> LaunchDescription:
     """Return the description for `ros2 launch`."""
+    warn_of_unknown(__file__, ARGUMENTS)
     return LaunchDescription([
         *(DeclareLaunchArgument(name, default_value=default, description=text,
                                 choices=CHOICES.get(name))

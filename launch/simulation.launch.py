@@ -24,6 +24,7 @@ from launch.substitutions import LaunchConfiguration, TextSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from robodyn_ros.model.resources import is_robot_name
+from robodyn_ros.nodes.launch_rules import rotors, warn_of_unknown
 from robodyn_ros.nodes.parameter_files import config_path
 
 ARGUMENTS = {
@@ -40,7 +41,8 @@ ARGUMENTS = {
 }
 CHOICES = {'use_sim_time': ('true', 'false'), 'controller': ('true', 'false')}
 # Arguments of the controller that are not inherited, since they may have another meaning here
-NOT_INHERITED = {'overrides': '', 'robot_compensates_gravity': '', 'joint_states': 'joint_states',
+NOT_INHERITED = {'overrides': '', 'robot_compensates_gravity': '', 'controller_manager': '',
+                 'replaced_controllers': '', 'stop_with': '', 'joint_states': 'joint_states',
                  'commands': 'commands', 'robot_description': 'robot_description', 'prefix': '',
                  'respawn': 'false', 'required': 'true', 'log_level': 'info',
                  'enclave': '/robodyn/controller'}
@@ -66,6 +68,8 @@ def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
              namespace=given['namespace'], output='screen', parameters=[
                  *([config] if config else []), {
                      'urdf': ParameterValue(robot, value_type=str),
+                     **(rotors(config, given['namespace'])
+                        if config and given['controller'] == 'true' else {}),
                      'publish_clock': ParameterValue(TextSubstitution(
                          text=given['use_sim_time']), value_type=bool)}],
              ros_arguments=['--enclave', '/robodyn/simulator'],
@@ -79,6 +83,7 @@ def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 
 def generate_launch_description() -> LaunchDescription:
     """Return the description for `ros2 launch`."""
+    warn_of_unknown(__file__, ARGUMENTS)
     return LaunchDescription([
         PushLaunchConfigurations(),         # limits the scope of the arguments
         *(DeclareLaunchArgument(name, default_value=default, description=text,

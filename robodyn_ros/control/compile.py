@@ -50,13 +50,16 @@ from .cycle import CycleInputs
 from .dtypes import CONTROLLER_STATE, CYCLE_INPUT, JOINT, SETTINGS
 from .laws import compile as law_code
 from .laws.law import Law
+from .laws.registry import BUILT_IN
 from .laws.trial import address_of
 from .payload_transition import PayloadInForce
 from .pose_tracking import PosePoints
 from .trajectory_tracking import Points
 from .. import second_process
+from ..dynamics import compile as dynamics_code
 from ..dynamics import numba_types
 from ..dynamics.model_data import BODY, ModelData
+from ..dynamics.signatures import TABLE
 from ..jit import (
     compile_callback,
     compile_function,
@@ -70,6 +73,8 @@ from ..state import STATE
 from ..tuple_reference import Reference, reference_to, TupleMemory
 
 OPTIONAL = 'control laws and optional parts of the control cycle'
+# Quantities of the library, with which settings are checked
+CHECKS = 'gravity', 'jacobian', 'mass_matrix', 'pose'
 
 # Steps of the cycle are inlined: each is called once, with hundreds of words of arguments
 MODULES = (*law_code.MODULES, *(jitable(m) for m in (
@@ -320,9 +325,10 @@ def load_all_parts() -> None:
         part_address(part)
 
 
-def parts_are_cached() -> bool:
-    """Return whether this machine has compiled all optional parts."""
-    return generic_dynamics.are_cached() and all(part.is_cached() for part in PARTS)
+def others_are_cached() -> bool:
+    """Return whether this machine has compiled all optional parts and all of our laws."""
+    return (generic_dynamics.are_cached() and all(part.is_cached() for part in PARTS)
+            and all(map(law_code.law_is_cached, BUILT_IN)))
 
 
 def begin_others() -> bool:
@@ -333,6 +339,10 @@ def begin_others() -> bool:
 
 def compile_others() -> None:
     """Compile into the cache what a controller needs as its settings change."""
+    for quantity in CHECKS:
+        dynamics_code.generic(quantity)
+        if not TABLE[quantity].options:
+            dynamics_code.generic_checked(quantity)
     load_all_parts()
     law_code.compile_laws()
 

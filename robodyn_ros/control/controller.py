@@ -13,6 +13,7 @@ from . import guard, payload_transition, ring_buffer
 from .bounds_of_settings import bounds_of
 from .compile import begin as begin_compilation
 from .compile import compiled, CYCLE_INPUTS, load_parts, PLAIN, plain
+from .compiled_needs import check_compiled, needs
 from .cycle import CycleInputs
 from .dtypes import ARM, CONTROLLER_STATE, CYCLE_INPUT, DISARM, NO_REQUEST, STOP
 from .goal_tolerances import default_tolerances
@@ -84,6 +85,7 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         self.tau = np.zeros(model.nv)
         self.settings, self._law, self._basis, self._payload = settings, 0, 0, 0
         self._stable: tuple = ()            # `stability` of settings that were found stable
+        self._loaded: set[str] = set()      # `needs` of settings so far
         #: Laws that the mode can be switched to.
         self.laws = dict.fromkeys((*registry.BUILT_IN, settings.law_in_force))
         self._addresses = LawAddresses(settings.law_in_force)
@@ -179,40 +181,47 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         """Raise :class:`RobodynError` if these settings cannot be used."""
         self.prepare_settings(settings)
 
-    def prepare_settings(self, settings: Settings) -> Version:
+    def prepare_settings(self, settings: Settings, *, wait: bool = True) -> Version:
         """
         Return the records and the robot that the cycle reads, which :meth:`put_in_force` takes.
 
+        :param wait: for code that this machine is compiling; False: refuse settings that need it.
         :raises RobodynError: the settings cannot be used.
         """
         loaded, joints = settings.loaded(self.model), settings.joint_records(self.model)
+        record = settings.settings_record()
+        record['payload_body'] = settings.payload_body(self.model)
+        record['law'] = self._law + (settings.law != self.settings.law)
+        record['basis'] = self._basis + (settings.basis != self.settings.basis)
+        record['payload'] = self._payload + (settings.payload != self.settings.payload)
+        robot, own = parameters(loaded), self._own
+        if own and all((getattr(robot, name) == getattr(own, name)).all() for name in KERNEL_DATA):
+            robot = robot._replace(addresses=own.addresses)
+        gains = settings.gain_rows(self.model)
+        needed = needs(settings, record, robot, self.settings)
+        if not wait:
+            check_compiled({name: needed[name] for name in needed.keys() - self._loaded})
         task = task_of(settings, self.model, self._unloaded)
         bounds = bounds_of(settings, self.model, self._unloaded)
-        law = self._law_of(settings)
+        law = self._law_of(settings, gains)
         motion_limits(self.model, settings, joints['velocity_limit'])
         default_tolerances(self.model, settings)
         joint_map(self.model, settings)
         if (stability := settings.stability) != self._stable:      # it takes tens of milliseconds
             settings.check_gains(loaded)
             self._stable = stability
-        record = settings.settings_record()
-        record['payload_body'] = settings.payload_body(self.model)
-        record['law'] = self._law + (settings.law != self.settings.law)
-        record['basis'] = self._basis + (settings.basis != self.settings.basis)
-        record['payload'] = self._payload + (settings.payload != self.settings.payload)
+            #: Efforts that the acceleration bounds leave to each joint.
+            self.scarcity = settings.scarcity(loaded)
         if settings.payload != self.settings.payload:      # friction and rotors weigh nothing
             self._check_gravity(loaded, settings, joints['effort_limit'])
-        robot = parameters(loaded)
-        own = self._own
-        if own and all((getattr(robot, name) == getattr(own, name)).all() for name in KERNEL_DATA):
-            robot = robot._replace(addresses=own.addresses)
         self.compiled.code_for(record, robot)       # now, not in the cycle that begins with it
+        self._loaded |= needed.keys()
         if self._frame_kernel is not None:
             task = self._frame_kernel.given_to(task)
         return Version(robot, joints, record, settings, law, task, bounds)
 
-    def _law_of(self, settings: Settings) -> LawMemory:
-        """Return the law of the settings, with its gains."""
+    def _law_of(self, settings: Settings, gains: ndarray) -> LawMemory:
+        """Return the law of the settings, with its gains (K, nv)."""
         law = settings.law_in_force
         if law not in self.laws:
             raise ParameterError(
@@ -220,8 +229,7 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
                 name='mode', value=settings.mode, remedy='deactivate and clean up the controller, '
                 'set the mode, and configure it again; in Python make a new Controller')
         code = np.array([self._addresses[law], registry.number(settings.mode)], np.int64)
-        return LawMemory(code, settings.gain_rows(self.model), self._law_memory,
-                         self._law_returned)
+        return LawMemory(code, gains, self._law_memory, self._law_returned)
 
     def _check_gravity(self, loaded: RobotModel, settings: Settings, limit: ndarray) -> None:
         """

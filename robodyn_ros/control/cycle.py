@@ -343,6 +343,7 @@ def law_efforts(inputs: CycleInputs, robot: ModelData, unmeasured: int, changed:
     reference_time = time_scaling.reference_time(m, now)
     if not guided:
         trajectory_tracking.follow(inputs.points, m, v, reference_time)
+        trajectory_tracking.return_inside(inputs.joints, m, v, dt)
     if s.follows_pose == 1:
         track_pose(inputs, robot, reference_time)
     if s.bounded == 1:

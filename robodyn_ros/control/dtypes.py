@@ -150,6 +150,7 @@ class Vectors(NamedTuple):
     stamp: ndarray          # its time stamp
     offset: ndarray         # least difference between receipt and time stamp
     last_offset: ndarray    # that of the newest sample
+    set_back: ndarray       # 1: the stamps went back, to be allowed for in `offset`; -1: forward
     late: ndarray           # filtered lateness of the time stamps
     interval: ndarray       # filtered interval between samples
     drift: ndarray          # leaky integral of Δq - q̇ Δt by times of receipt, and by time stamps

@@ -82,7 +82,7 @@ def check_samples(joints: ndarray, s: record, state: ndarray, m: record, v: Vect
         if received == v.judged[i]:
             continue
         decay = decay_after(s, received - v.judged[i], decay)
-        update_lateness(s, v, state[i].stamp, received, decay, i)
+        update_lateness(s, v, state[i].stamp, received, decay, driving, i)
         v.judged[i] = received
         v.position[i] = q = unwrap(j, state[i].position, v.q[i])
         v.velocity[i] = state[i].velocity
@@ -116,6 +116,7 @@ def begin(v: Vectors, state: ndarray, i: int) -> None:
     v.stamp[i], v.position[i] = state[i].stamp, state[i].position
     v.velocity[i] = state[i].velocity
     v.offset[i] = v.last_offset[i] = nan    # this sample may have overtaken the clock's jump
+    v.set_back[i] = 0.0
     v.drift[i] = v.stamped_drift[i] = v.contradiction[i] = 0.0
     v.rejected[i] = v.late[i] = v.interval[i] = 0.0
 
@@ -185,15 +186,17 @@ def consistent(j: record, v: Vectors, q: float, qd: float, elapsed: float, stamp
 
 
 def update_lateness(s: record, v: Vectors, stamp: float, received: float, decay: Decay,
-                    i: int) -> None:
+                    driving: int, i: int) -> None:
     """
     Update ``v.late`` and ``v.interval``: filtered lateness of, and interval between, samples [s].
 
     The least difference between receipt and stamp so far counts as no delay, because the offset
-    between the clocks is unknown; the clocks may drift apart by CLOCK_DRIFT.
+    between the clocks is unknown; the clocks may drift apart by CLOCK_DRIFT. Where the clock of
+    the stamps has been set back, the offset is learned anew, unless the arm is driven.
 
     :param stamp, received: time stamp and time of receipt [s].
     :param decay: since the previous sample.
+    :param driving: NOT_DRIVEN, DRIVEN or IN_FAULT.
     """
     elapsed = decay.elapsed
     v.interval[i] += (1.0 - decay.interval) * (
@@ -202,6 +205,17 @@ def update_lateness(s: record, v: Vectors, stamp: float, received: float, decay:
     if not abs(offset) < inf:                               # no stamp
         v.late[i] = 0.0
         return
+    # A delay makes no stamp older than the one before it. After a single wrong stamp, of the past
+    # or of the future, the next one jumps back by as much
+    step = offset - v.last_offset[i]        # NaN: the first sample
+    if step > elapsed and offset - v.offset[i] > s.late_limit:
+        v.set_back[i] = min(v.set_back[i] + 1.0, 1.0)
+    elif step < -s.late_limit:
+        v.set_back[i] = max(v.set_back[i] - 1.0, -1.0)
+    elif v.set_back[i] < 0.0:
+        v.set_back[i] = 0.0
+    elif v.set_back[i] > 0.0 and driving != DRIVEN:
+        v.set_back[i], v.offset[i] = 0.0, nan
     least = offset                  # of two samples, because one stamp may be wrong
     if v.last_offset[i] > offset:
         least = v.last_offset[i]

@@ -74,7 +74,7 @@ class TrajectoryFollowing(ControllerStatus):
             raise TrajectoryError(f'{mode} follows no reference', name='mode',
                                   remedy=f'set mode to one of {", ".join(registry.FOLLOWING)}')
         start -= float(self.memory['lag'][0])       # on the clock of references
-        old, following = self._points, bool(self.memory['following'][0])
+        old, following = self._points, self._follows()
         limits = motion_limits(self.model, self.settings,
                                SHARE * self._records.joints['velocity_limit'],
                                self._records.joints['effort_limit'])
@@ -87,7 +87,12 @@ class TrajectoryFollowing(ControllerStatus):
     def _superseded(self, planned: PlannedReference) -> bool:
         """Return whether the reference that a planned one continues is no longer followed."""
         return bool(self._points is not planned.old
-                    or planned.following and not self.memory['following'][0])
+                    or planned.following and not self._follows())
+
+    def _follows(self) -> bool:
+        """Return whether the reference is followed, or will be from the next cycle on."""
+        return bool(self.memory['following'][0]
+                    or self.memory['serial'][0] != self.reference_serial)
 
     def commit(self, planned: PlannedReference) -> None:
         """

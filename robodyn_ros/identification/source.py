@@ -7,8 +7,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from lxml import etree
-
 from .data_checks.data_issue import by_kind, DataIssue
 from .options import PipelineOptions
 from .recorded_motion import (
@@ -20,8 +18,9 @@ from .recorded_motion import (
 )
 from .recordings.read import read
 from .recordings.recording import Recording
-from ..errors import ArgumentError
+from ..errors import ArgumentError, UrdfError
 from ..model.robot import RobotModel
+from ..model.urdf_xml import root_element
 
 Notify = Callable[[str | DataIssue], None]
 Stage = Callable[[str], None]
@@ -70,10 +69,9 @@ class Source:
     @property
     def coupled(self) -> tuple[tuple[str, str], ...]:
         """Pairs of joints of a <transmission> with two joints in the URDF."""
-        parser = etree.XMLParser(resolve_entities=False, no_network=True)
         try:
-            root = etree.fromstring(self.urdf.encode(), parser)
-        except etree.XMLSyntaxError:        # the model was loaded from another text
+            root, _ = root_element(self.urdf)
+        except UrdfError:       # the model was loaded from another text
             return ()
         found = ([joint.get('name', '') for joint in each.iterfind('joint')]
                  for each in root.iterfind('transmission'))

@@ -48,7 +48,7 @@ DEFINITE = 1e-10        # smallest eigenvalue of a pseudo-inertia whose diagonal
 MOST = 0.99             # of the body, in any direction, that fixed links may take
 LIGHTER = 0.5           # of what they could take, where they would take more than that
 UPPER = (0, 0, 0, 1, 1, 2), (0, 1, 2, 1, 2, 2)      # rows and columns in the order of MOMENTS
-ENCODING = re.compile(rb'^<\?xml[^>]*?encoding[ \t\r\n]*=[ \t\r\n]*["\']([\w.-]+)')
+ENCODING = re.compile(rb'^[ \t\r\n]*<\?xml[^>]*?encoding[ \t\r\n]*=[ \t\r\n]*["\']([\w.-]+)')
 
 
 class _Part(NamedTuple):

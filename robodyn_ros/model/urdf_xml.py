@@ -20,20 +20,17 @@ from urdf_parser_py.xml_reflection import core
 
 from .tolerance import (
     left_over_macros,
+    motor_inertias,
     quaternion_rpy,
     tolerated,
     UNNAMED,
-    well_formed,
     without_limits,
     without_namespace,
 )
-from .xacro_file import expanded, is_xacro
+from .urdf_source import document
 from ..errors import InertiaError, UrdfError
 from ..text import appearance, printable
 
-MAX_BYTES = 10_000_000      # fifty times the largest known robot
-MAX_MARKS = 60_000          # of < and of =, ten times that robot's: XML libraries before libxml2
-# 2.12 take time quadratic in them, and all take memory
 MAX_ATTRIBUTES = 100        # of an element; the format needs six
 MAX_DEPTH = 50              # nested elements; the format needs six
 MAX_NAME = 200              # characters of the name of a link or joint
@@ -68,7 +65,6 @@ NOT_PHYSICAL = {'material', 'gazebo', 'transmission', 'ros2_control', 'sensor'}
 # lines of a log
 INVISIBLE = re.compile('[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]')
 NAME_REMEDY = f'use visible characters, {MAX_NAME} at most'
-UTF7 = re.compile(rb'encoding\s*=\s*["\'][^"\']*UTF-?7', re.IGNORECASE)      # may hide < and =
 NUMBER = re.compile(r'[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?', re.ASCII)
 UNKNOWN = re.compile(r'Unknown (attribute|tag) "(.*)" in /robot.*?/(link|joint)'
                      r'\[@name=\'(.*?)\'\](?:/(?:.*/)?(\w+))?')
@@ -95,6 +91,7 @@ def read(source: str | bytes | Path) -> tuple[URDF, list[etree._Element], list[s
         e.tag for e in root if e.tag not in NOT_PHYSICAL | {'link', 'joint', 'robodyn'})]
     if any((e.text or '').strip(' 0.') for e in root.iter('springStiffness')):
         warnings.append('joint springs in <gazebo> are not read: the model has no springs')
+    warnings += motor_inertias(root)
     extensions, pictured = root.findall('robodyn'), deepcopy(root)
     for element in list(root):
         if element.tag not in ('link', 'joint'):
@@ -117,7 +114,7 @@ def regular(source: str | bytes | Path) -> tuple[etree._Element, list[str]]:
 
     :raises UrdfError, InertiaError: as :func:`read`.
     """
-    root, warnings = _xml(source)
+    root, warnings = root_element(source)
     optional_limits = root.get('version', '') in LIMITS_OPTIONAL
     for element in root:
         if element.tag in ('link', 'joint'):
@@ -127,45 +124,13 @@ def regular(source: str | bytes | Path) -> tuple[etree._Element, list[str]]:
     return root, warnings
 
 
-def _content(source: str | bytes | Path) -> tuple[bytes, str | None]:
-    """Return the bytes of a document, and their encoding if it overrides the declaration."""
-    if isinstance(source, str) and (not source.strip() or '<' in source):
-        try:
-            return source.lstrip('\ufeff \t\r\n').encode(), 'utf-8'
-        except UnicodeEncodeError as error:
-            raise UrdfError('URDF has lone surrogates, which are not characters', name='URDF',
-                            remedy='give the bytes of the file, or its path') from error
-    if isinstance(source, bytes):
-        return source, None
-    if is_xacro(source) and Path(source).is_file():
-        return expanded(source).encode(), 'utf-8'
-    try:
-        with open(source, 'rb') as file:
-            return file.read(MAX_BYTES + 1), None
-    except (OSError, ValueError) as error:
-        raise UrdfError(f'URDF file {str(source)[:200]!r} cannot be read ({error})',
-                        name=str(source), value=source,
-                        remedy='give the path of a readable file, or the XML text') from error
+def root_element(source: str | bytes | Path) -> tuple[etree._Element, list[str]]:
+    """
+    Return the element <robot> of a URDF, otherwise as it is written, and warnings.
 
-
-def _xml(source: str | bytes | Path) -> tuple[etree._Element, list[str]]:
-    """Return the root element <robot> of a document of bounded size, and warnings."""
-    content, encoding = _content(source)
-    if len(content) > MAX_BYTES:
-        raise UrdfError(f'URDF has more than {MAX_BYTES} bytes', name='URDF',
-                        remedy='leave out what is not links and joints')
-    if max(content.count(b'<'), content.count(b'=')) > MAX_MARKS:
-        raise UrdfError(f'URDF has more than {MAX_MARKS} tags or attributes', name='URDF',
-                        remedy='leave out what is not links and joints')
-    if UTF7.search(content):
-        raise UrdfError('URDF is in UTF-7', name='URDF', remedy='write it in UTF-8')
-    if not content.strip():
-        raise UrdfError('URDF is empty', name='URDF',
-                        remedy='give the path of a URDF file, or XML text with a <robot>')
-    root, warnings = well_formed(content, encoding)
-    if root.getroottree().docinfo.doctype:
-        raise UrdfError('URDF has a DOCTYPE', name='DOCTYPE',
-                        remedy='remove the <!DOCTYPE ...> and the entities it defines')
+    :raises UrdfError: the source cannot be read, is not XML, or is not a URDF.
+    """
+    root, warnings = document(source)
     warnings += without_namespace(root)
     if root.tag != 'robot':
         raise UrdfError(f'the root element is <{root.tag}>', name=str(root.tag),

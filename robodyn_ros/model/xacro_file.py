@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""URDF text of a file, with expansion of .xacro files by the package `xacro`."""
+"""Expansion of .xacro files by the package `xacro`."""
 
 from pathlib import Path
 
@@ -13,22 +13,6 @@ SUFFIX = '.xacro'
 def is_xacro(path: str | Path) -> bool:
     """Return whether a path has the suffix of a xacro file."""
     return str(path).lower().endswith(SUFFIX)
-
-
-def urdf_text(path: str | Path) -> str:
-    """
-    Return the URDF text of a file, expanded with default arguments if it is a .xacro file.
-
-    :raises UrdfError: the file cannot be read, or `xacro` is not installed or cannot expand it.
-    """
-    if is_xacro(path):
-        return expanded(path)
-    try:
-        return Path(path).read_text(errors='replace')
-    except (OSError, ValueError) as error:
-        raise UrdfError(f'URDF file {str(path)[:200]!r} cannot be read ({error})',
-                        name=str(path), value=path,
-                        remedy='give the path of a readable file') from error
 
 
 def expanded(path: str | Path) -> str:

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arming of a running controller, which waits for states and for the guard, and stopping."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from math import isinf
 import time
 from typing import NamedTuple
 
@@ -30,23 +31,35 @@ class Arming:
     :param timeout: maximum time to wait for joint states and for the guard [s].
     :param standing: time after which an unchanged refusal of the guard is final [s].
     :param sentence: returns the refusal in words for the guard's sentence and reason code.
+    :param subscribers: called when the joint states are there; returns why no commands must be
+        sent, '' if they may, None while they have no subscriber.
     """
 
     def __init__(self, loop: ControlLoop, timeout: float, standing: float,
-                 sentence: Callable[[str, int], str]):
+                 sentence: Callable[[str, int], str], subscribers: Callable[[], str | None]):
         self._loop, self._standing, self._sentence = loop, standing, sentence
+        self._subscribers = subscribers
         self._deadline = time.monotonic() + timeout
         self._asked = False
         self._code, self._since = guard.NO_STATE, time.monotonic()
+        self._begun = loop.now()        # -inf before the first cycle
 
     def poll(self) -> Answer | None:
         """Continue the attempt; return its answer, None while there is none."""
         loop, controller, now = self._loop, self._loop.controller, time.monotonic()
+        if isinf(self._begun):
+            self._begun = loop.now()
         late = now >= self._deadline or not loop.running
         if not self._asked:
             if missing := loop.decoder.missing:
-                return Answer(f'no joint state yet of {", ".join(missing)} on joint_states',
-                              guard.NO_STATE) if late else None
+                return self._missing(missing) if late else None
+            if refusal := self._subscribers():
+                return Answer(refusal)
+            if refusal is None:
+                over = late or now - self._since >= self._standing
+                return Answer(self._sentence(guard.REASONS['NOBODY_LISTENS'],
+                                             guard.NOBODY_LISTENS),
+                              guard.NOBODY_LISTENS) if over else None
             controller.arm()
             self._asked = True
         if not controller.arming:
@@ -65,10 +78,26 @@ class Arming:
         """Withdraw the request and return the present refusal."""
         controller = self._loop.controller
         code = int(controller.memory['arming_refusal'][0])
-        refusal = self._sentence(controller.arming_refusal, guard.NO_REASON
+        refusal = self._sentence(controller.arming_refusal + self._timeless(), guard.NO_REASON
                                  if controller.asked else code)
         controller.disarm()
         return Answer(refusal, self._code)
+
+    def _missing(self, joints: Sequence[str]) -> Answer:
+        """Return the answer while there is no state of some joints, with the likely reason."""
+        text = f'no joint state yet of {", ".join(joints)} on joint_states'
+        if refused := self._loop.refused_states:
+            text += f'; messages are refused: {refused}'
+        return Answer(self._sentence(text + self._timeless(), guard.NO_STATE), guard.NO_STATE)
+
+    def _timeless(self) -> str:
+        """Return that simulation time stands still, '' if it does not or is not used."""
+        loop = self._loop
+        if not loop.on_ros_time or loop.now() > max(self._begun, 0.0):
+            return ''
+        return ('; use_sim_time is true, and '
+                + ('the stamps of joint_states do' if loop.trigger == 'state' else '/clock does')
+                + ' not advance')
 
     def wait(self, over: Callable[[], bool]) -> Answer:
         """Block until there is an answer, or ``over()``; return the answer."""

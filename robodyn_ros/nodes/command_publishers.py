@@ -8,6 +8,7 @@ from numpy import ndarray
 from rclpy.exceptions import InvalidHandle
 from rclpy.node import Node
 from rclpy.publisher import Publisher
+from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 from .raw_subscription import RCLError
 
@@ -78,8 +79,14 @@ class CommandPublishers:
 
 def publisher_names(node: Node, topic: str) -> list[str]:
     """Return the full names of the nodes of all publishers of a resolved topic."""
-    return [f'{p.node_namespace.rstrip("/")}/{p.node_name}' if p.node_name != UNKNOWN else NAMELESS
-            for p in node.get_publishers_info_by_topic(topic)]
+    return [full_name(end) for end in node.get_publishers_info_by_topic(topic)]
+
+
+def full_name(end: TopicEndpointInfo) -> str:
+    """Return the full name of the node of a publisher or subscription, NAMELESS if not known."""
+    if end.node_name == UNKNOWN:
+        return NAMELESS
+    return f'{end.node_namespace.rstrip("/")}/{end.node_name}'
 
 
 def several(node: Node, topic: str, name: str) -> str:

@@ -89,6 +89,13 @@ class ControlLoop:
         """Whether cycles go on: started, not stopped, and not failed."""
         return self._thread is not None and self._thread.is_alive()
 
+    @property
+    def refused_states(self) -> str:
+        """Why joint states have been refused, '' if none was."""
+        reasons = ', '.join(self.tally.refused)
+        joints = ', '.join(self.decoder.not_finite)
+        return f'{reasons} ({joints})' if joints else reasons
+
     def now(self) -> float:
         """Time on the clock of the cycle [s]; on ROS time, that of the last cycle."""
         return float(self.controller.memory['time'][0]) if self.on_ros_time else time.monotonic()

@@ -27,6 +27,7 @@ from .controller_reports import ControllerReports
 from .controller_switch import check_switch
 from .controller_topics import CommandTopic, ControllerTopics
 from .external_effort_publisher import check_frame
+from .incompatible_publishers import IncompatiblePublishers
 from .live_settings import LiveSettings
 from .parameters import Parameters
 from .reference_topics import ReferenceTopics
@@ -74,12 +75,14 @@ class ControllerNode(LifecycleNode):
         self.parameters = Parameters(self, TABLE)
         LiveSettings(self.parameters, lambda: self.loop, self.resolve_topic_name('commands'),
                      lambda: self.references.update_coupling(), self.get_logger().warning)
+        self.parameters.warn_of_unread()        # gains of the law are declared by now
         self.description = RobotDescription(self)
         self.reports = ControllerReports(self, self)
+        self._incompatible_publishers = IncompatiblePublishers(self)
         # On the steady clock, so that reports go on in a paused simulation; all of them in one
         # timer, because each turn of the executor takes more than a millisecond
         self.create_timer(1.0, self._report, clock=Clock(clock_type=ClockType.STEADY_TIME))
-        self._reset = ResetService(self, self._begin_reset)
+        self._reset = ResetService(self, self._begin_reset, self._end_reset)
         self._changes = ChangeMonitor(self, POLL_PERIOD, self._poll, self._on_changes)
         self.references = ReferenceTopics(self, lambda: self.loop if self.active else None,
                                           lambda: self.loop, self.reports.reason)
@@ -127,14 +130,11 @@ class ControllerNode(LifecycleNode):
         assert self.loop is not None and self.topics is not None
         self._autostart.transition_begins()
         self.reports.begin()
-        if refusal := self.topics.forwarder_refusal():
-            self._answer = Answer(refusal)
-        else:
-            self.loop.start()
-            for refusal in self.loop.scheduling.refused:
-                self.get_logger().warning(refusal)
-            self.get_logger().info(f'control thread: {self.loop.scheduling}')
-            self._answer = self._begin_arming(inf).wait(self._over)
+        self.loop.start()
+        for refusal in self.loop.scheduling.refused:
+            self.get_logger().warning(refusal)
+        self.get_logger().info(f'control thread: {self.loop.scheduling}')
+        self._answer = self._begin_arming(inf).wait(self._over)
         if not self._answer.refusal:
             self._answer = Answer(self._take_over())
         if not self._answer.refusal:
@@ -214,7 +214,8 @@ class ControllerNode(LifecycleNode):
                 transport.compile_loop_ahead(p['data_path'], p['trigger'])
         controller = Controller(model, settings(p), decoder.state, specialize=p['specialize'],
                                 checked=accepted, recorded=self.reports.recorded_cycles(model.nv))
-        driver = driver_of(p, model, self.get_parameter('use_sim_time').value)
+        driver = driver_of(p, controller.settings.with_rotors(model),
+                           self.get_parameter('use_sim_time').value)
         if not commands:
             announce()
         return commands[0], controller, decoder, driver
@@ -233,9 +234,9 @@ class ControllerNode(LifecycleNode):
     def _begin_arming(self, standing: float) -> Arming:
         assert self.topics is not None
         self.get_logger().info('arming')
-        self.topics.command_publishers.wait()
-        timeout = self.parameters['arming_timeout']
-        return Arming(self.topics.loop, timeout, standing, self.reports.sentence)
+        self.topics.begin()
+        return Arming(self.topics.loop, self.parameters['arming_timeout'], standing,
+                      self.reports.sentence, self.topics.subscriber_refusal)
 
     def _take_over(self) -> str:
         """Have the forward controller activated, if that is asked for; return a refusal or ''."""
@@ -249,6 +250,12 @@ class ControllerNode(LifecycleNode):
             return 'there is no fault to reset'
         self.reports.record_fault(at_once=True)     # arming may outlast the ring
         return self._begin_arming(STANDING)
+
+    def _end_reset(self) -> str:
+        refusal = self._take_over()
+        if self.topics is not None:
+            self.topics.report_switch()     # a fault: the arm stays active
+        return refusal
 
     def _stop_loop(self) -> None:
         """Bring the arm to rest, for a bounded time, and end the control thread."""
@@ -284,8 +291,9 @@ class ControllerNode(LifecycleNode):
         self._on_changes()
         self.reports.publish_diagnostics()
         if self.topics is not None:
-            self.topics.look_for_listeners()
+            self.topics.look()
         self.references.trajectories.look()
+        self._incompatible_publishers.look()
 
     def _on_changes(self) -> None:
         self.reports.log_changes()

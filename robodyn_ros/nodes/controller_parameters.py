@@ -167,7 +167,8 @@ COUPLING = (
 HAND_OVER = (
     Parameter('controller_manager', str, '', 'Controller manager of ros2_control, e.g. '
               '/controller_manager, that is asked to activate the forward controller when this '
-              'controller is activated and the arm is RUNNING; empty: a person switches.'),
+              'controller is activated or reset and the arm is RUNNING, and once a second whether '
+              'it is active; empty: a person switches.'),
     Parameter('replaced_controllers', list[str], [], 'Controllers that are deactivated in the '
               'same switch, and activated again after this controller has been deactivated.'),
 )

@@ -19,6 +19,9 @@ from .robot_description import RobotDescription
 from ..control import guard
 from ..model.robot import RobotModel
 
+# Codes of arming while the guard has not seen enough states
+UNMET = guard.NO_REASON, guard.NO_STATE
+
 
 class ReportedNode(Protocol):
     """State of a controller node that is reported."""
@@ -72,6 +75,9 @@ class ControllerReports:
             f'configured: {model.name}, {model.nv} joints ({", ".join(model.joint_names)}), '
             f'{p["mode"]}, {p["rate"]:g} Hz, trigger {loop.trigger}, data path {loop.data_path}')
         self._log.info(gravity_choice.sentence(p['robot_compensates_gravity']))
+        scarcity = loop.controller.scarcity
+        if sentence := scarcity.sentence(scarcity.scarce):
+            self._log.warning(sentence)
 
     def recorded_cycles(self, nv: int) -> int:
         """Return how many cycles of a robot with ``nv`` joints the flight recorder shall keep."""
@@ -87,7 +93,9 @@ class ControllerReports:
         detail = ''
         if code == guard.GRAVITY_CONTRADICTED:
             detail = gravity_choice.REMEDY
-        elif (topics := self._node.topics) is not None:
+        elif (topics := self._node.topics) is not None and code in UNMET:
+            detail = topics.clock_detail()
+        elif topics is not None:
             detail = (topics.command_publishers.others if code == guard.OTHER_COMMANDS
                       else topics.stop_topics.detail(code))
         return f'{text} ({detail})' if detail else text
@@ -109,8 +117,8 @@ class ControllerReports:
         if phase != self._logged[0]:
             self._log_phase(phase)
             self.publish_diagnostics()
-        if new := sorted(refused - self._logged[1]):
-            self._log.warning(f'joint states are refused: {", ".join(new)}')
+        if refused - self._logged[1]:
+            self._log.warning(f'joint states are refused: {loop.refused_states}')
         self._logged = (phase, refused)
         self.record_fault()
         unheard = self._node.active and bool(loop.controller.cycle_input['listeners'][0] == 0)

@@ -1,26 +1,31 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Hand-over between the controllers of ros2_control, by the service of its controller manager.
+Hand-over between the controllers of ros2_control, by services of its controller manager.
 
 The forward controller, which passes the commands on to the drives, is activated while it is being
 told efforts that hold the arm, in one switch with the controllers that have held it so far. They
-take over again when this controller is deactivated and the arm is at rest.
+take over again when this controller is deactivated and the arm is at rest. The manager is asked
+for the states first: a forward controller that is active already, because an earlier process was
+killed, is not switched again. While the arm is driven it is asked again once a second.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+import threading
 import time
 from typing import Any
 
 from builtin_interfaces.msg import Duration
 from rclpy.node import Node
 
+from .polled_client import POLL, PolledClient
 from ..control import guard
 from ..errors import ParameterError
 
 ANSWER = 5.0        # s, in which the manager has to answer
+AGAIN = 0.5         # s, after which it is asked again for the states
 TIMEOUT = 2         # s, after which it gives up a switch by itself
-POLL = 0.002        # s
+ACTIVE = 'active'
 WITHOUT = ('install ros-<distro>-controller-manager-msgs, or leave controller_manager empty and '
            'switch by hand: ros2 control switch_controllers')
 
@@ -28,9 +33,24 @@ WITHOUT = ('install ros-<distro>-controller-manager-msgs, or leave controller_ma
 class NoSwitch:
     """Stand-in where no controller manager is named: a person switches."""
 
+    #: Command interfaces of the forward controller; (): not known.
+    interfaces: Sequence[str] = ()
+    #: Why the commands do not reach the drives; '': not known.
+    trouble = ''
+
+    def begin(self) -> None:
+        """Do nothing."""
+
+    def ask(self) -> str:
+        """Return '': nothing is refused."""
+        return ''
+
     def take_over(self, phase: Callable[[], int], within: float, over: Callable[[], bool]) -> str:
         """Return '': nothing is refused."""
         return ''
+
+    def look(self) -> None:
+        """Do nothing."""
 
     def hand_back(self) -> None:
         """Do nothing."""
@@ -41,7 +61,7 @@ class NoSwitch:
 
 class ControllerSwitch:
     """
-    Client of ``SwitchController`` of a controller manager, for use by callbacks of the executor.
+    Client of a controller manager, for use by callbacks of the executor.
 
     :param manager: name of the controller manager.
     :param forwarder: name of the forward controller.
@@ -49,74 +69,135 @@ class ControllerSwitch:
     """
 
     def __init__(self, node: Node, manager: str, forwarder: str, replaced: Sequence[str]):
-        from controller_manager_msgs.srv import SwitchController
-        self._kind, self._log, self._node = SwitchController, node.get_logger(), node
-        self._forwarder, self._replaced = [forwarder], list(replaced)
-        self._switched = False
+        from controller_manager_msgs.srv import ListControllers, SwitchController
+        self._list, self._switch, self._log = ListControllers, SwitchController, node.get_logger()
+        self._forwarder, self._replaced = forwarder, list(replaced)
+        self._switched = self._watched = False
+        self._lock = threading.Lock()       # of the lister, which two threads use
+        #: Command interfaces of the forward controller; (): not known.
+        self.interfaces: Sequence[str] = ()
+        #: Why the commands do not reach the drives, '' if they do, or before :meth:`take_over`.
+        self.trouble = ''
         # Made now: a response to a client that has just been made may be lost in discovery
-        self._client: Any = node.create_client(
-            SwitchController, f'{manager.rstrip("/")}/switch_controller')
+        name = manager.rstrip('/')
+        self._lister = PolledClient(node, ListControllers, f'{name}/list_controllers')
+        self._switcher = PolledClient(node, SwitchController, f'{name}/switch_controller')
+
+    def begin(self) -> None:
+        """Forget any trouble, until :meth:`take_over`."""
+        self._watched, self.trouble = False, ''
+
+    def ask(self) -> str:
+        """Ask for the command interfaces of the forward controller; return a refusal or ''."""
+        if (controllers := self._controllers()) is None:
+            return self._silence(self._lister)
+        found = controllers.get(self._forwarder)
+        self.interfaces = () if found is None else list(found.required_command_interfaces)
+        return ''
 
     def take_over(self, phase: Callable[[], int], within: float, over: Callable[[], bool]) -> str:
         """
-        Activate the forward controller once the arm is RUNNING; return a refusal, '' if it is.
+        Have the forward controller active once the arm is RUNNING; return a refusal, '' if it is.
 
         :param phase: returns the phase of the guard; ``within``: time for it to be RUNNING [s].
         :param over: returns whether the process is about to end.
         """
+        self.trouble = self._take_over(phase, within, over)
+        self._watched = not self.trouble
+        return self.trouble
+
+    def _take_over(self, phase: Callable[[], int], within: float, over: Callable[[], bool]) -> str:
         end = time.monotonic() + within
         while phase() == guard.RISING and time.monotonic() < end and not over():
             time.sleep(POLL)
         if phase() != guard.RUNNING:
-            return f'{self._forwarder[0]} is not activated: the arm is {guard.PHASES[phase()]}'
-        self._switched = True               # perhaps, from here on
-        answer = self._switch(self._forwarder, self._replaced)
-        if answer is not None and answer.ok:
-            self._log.info(f'{self._forwarder[0]} is active')
-            return ''
-        if answer is None:
-            return (f'{self._client.srv_name} has not answered within {ANSWER:g} s: is this the '
-                    'controller manager?')
-        self._switched = False
-        return (f'{self._client.srv_name} refuses to activate {self._forwarder[0]}'
-                f'{self._without(self._replaced)}: {getattr(answer, "message", "") or "no reason"}'
-                '; ros2 control list_controllers says what is loaded')
+            return f'{self._forwarder} is not activated: the arm is {guard.PHASES[phase()]}'
+        if (controllers := self._controllers()) is None:
+            return self._silence(self._lister)
+        active = self._active(controllers)
+        self._switched = True               # the switch may happen without a response
+        replaced = [name for name in self._replaced if name in active]
+        activated = [name for name in [self._forwarder] if name not in active]
+        if refusal := self._request(activated, replaced):
+            return refusal
+        self._log.info(f'{self._forwarder} is active')
+        return ''
+
+    def look(self) -> None:
+        """Ask the manager whether the forward controller is still active; does not wait."""
+        if not self._watched:
+            return
+        with self._lock:
+            if (response := self._lister.take()) is not None:
+                found = _by_name(response).get(self._forwarder)
+                state = 'not loaded' if found is None else found.state
+                self.trouble = '' if state == ACTIVE else f'{self._forwarder} is {state}'
+            self._lister.send(self._list.Request())
 
     def hand_back(self) -> None:
-        """Deactivate the forward controller, and activate those that it had replaced."""
+        """
+        Deactivate the forward controller, and activate those that it had replaced.
+
+        Nothing is switched where it is not active: somebody else has decided what drives the arm.
+        """
         if not self._switched:
             return
         self._switched = False
-        answer = self._switch(self._replaced, self._forwarder)
-        if answer is not None and answer.ok:
-            self._log.info(f'{self._forwarder[0]} is inactive')
+        self.begin()
+        controllers = self._controllers()
+        refusal = self._silence(self._lister) if controllers is None else ''
+        if controllers is not None and self._forwarder in (active := self._active(controllers)):
+            refusal = self._request([name for name in self._replaced if name not in active],
+                                    [self._forwarder])
+        if refusal:
+            self._log.error(f'{self._forwarder} may still be active, and keeps its last effort: '
+                            f'{refusal}')
         else:
-            self._log.error(f'{self._forwarder[0]} may still be active, and keeps its last effort')
+            self._log.info(f'{self._forwarder} is inactive')
 
     def close(self) -> None:
-        """Destroy the client."""
-        self._node.destroy_client(self._client)
+        """Destroy the clients."""
+        self._lister.close()
+        self._switcher.close()
 
-    def _switch(self, activate: Sequence[str], deactivate: Sequence[str]) -> Any:
-        """Return the response of a strict switch, None without one; it is asked once."""
-        request = self._kind.Request(
+    def _controllers(self) -> dict[str, Any] | None:
+        """Return the ControllerState of each loaded controller by its name, None: no answer."""
+        with self._lock:
+            response = self._lister.call(self._list.Request(), ANSWER, AGAIN)
+        return None if response is None else _by_name(response)
+
+    def _active(self, controllers: Mapping[str, Any]) -> set[str]:
+        return {name for name, found in controllers.items() if found.state == ACTIVE}
+
+    def _request(self, activate: Sequence[str], deactivate: Sequence[str]) -> str:
+        """Switch strictly, once, if there is anything to switch; return a refusal or ''."""
+        if not activate and not deactivate:
+            return ''
+        # Not as soon as possible: the new controller would write in the cycle after the switch
+        answer = self._switcher.call(self._switch.Request(
             activate_controllers=list(activate), deactivate_controllers=list(deactivate),
-            strictness=self._kind.Request.STRICT, activate_asap=True,
-            timeout=Duration(sec=TIMEOUT))
-        end, asked = time.monotonic() + ANSWER, False
-        while time.monotonic() < end:
-            if not asked and self._client.service_is_ready():
-                self._client.handle.send_request(request)
-                asked = True
-            if asked:
-                _, response = self._client.handle.take_response(self._kind.Response)
-                if response is not None:
-                    return response
-            time.sleep(POLL)
-        return None
+            strictness=self._switch.Request.STRICT, activate_asap=False,
+            timeout=Duration(sec=TIMEOUT)), ANSWER)
+        if answer is None:
+            return self._silence(self._switcher)
+        if answer.ok:
+            return ''
+        self._switched = False
+        return (f'{self._switcher.name} refuses to activate {", ".join(activate) or "nothing"}'
+                f'{_without(deactivate)}: {getattr(answer, "message", "") or "no reason"}; '
+                'ros2 control list_controllers says what is loaded')
 
-    def _without(self, replaced: Sequence[str]) -> str:
-        return f' without {", ".join(replaced)}' if replaced else ''
+    def _silence(self, client: PolledClient) -> str:
+        return (f'{client.name} has not answered within {ANSWER:g} s: is this the controller '
+                'manager?')
+
+
+def _by_name(response: Any) -> dict[str, Any]:
+    return {found.name: found for found in response.controller}
+
+
+def _without(deactivated: Sequence[str]) -> str:
+    return f' without {", ".join(deactivated)}' if deactivated else ''
 
 
 def open_switch(node: Node, p: Mapping[str, Any], commands: str) -> ControllerSwitch | NoSwitch:

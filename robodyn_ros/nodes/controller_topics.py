@@ -93,8 +93,8 @@ class ControllerTopics:
                 trigger=p['trigger'], spin=spin)
         else:
             self._shown = node.create_publisher(JointState, 'joint_states', qos.STATES_OUT)
-            states = DriverStates(driver, decoder.joint_names, self._shown, self._commands,
-                                  node.get_logger().error)
+            states = DriverStates(driver, decoder.joint_names, 1.0 / controller.settings.rate,
+                                  self._shown, self._commands, node.get_logger().error)
             path = transport.driver_path(p['trigger'], states, node)
             publish, listeners = states.write, _the_driver
         self._states = path.states
@@ -113,18 +113,38 @@ class ControllerTopics:
             node, lambda: controller.settings.guiding_timeout,
             lambda: float(controller.memory['time'][0]), controller.guide)
 
-    def forwarder_refusal(self) -> str:
-        """Return why the commands must not be sent to who listens, '' if they may."""
+    def begin(self) -> None:
+        """Prepare to arm; returns when other nodes must have been discovered."""
+        self.switch.begin()
+        self.report_switch()
+        self.command_publishers.wait()
+
+    def subscriber_refusal(self) -> str | None:
+        """Return why no commands must be sent, '' if they may, None without any subscriber."""
         if self._shown is not None:
             return ''                           # the driver takes what it is given
-        self.command_publishers.wait()          # by then listeners have been discovered too
-        return command_forwarder.refusal(self._node, self._commands.topic_name,
-                                         self.loop.controller.model.joint_names)
+        if not self._commands.get_subscription_count():
+            return None
+        return self.switch.ask() or command_forwarder.refusal(
+            self._node, self._commands.topic_name, self.loop.controller.model.joint_names,
+            self.switch.interfaces)
 
-    def look_for_listeners(self) -> None:
-        """Publish what somebody listens to now; for the executor, once in a while."""
+    def clock_detail(self) -> str:
+        """Return what is wrong with the source of simulation time, '' if nothing is."""
+        if self._clock is None or self._clock.subscription.publisher_count():
+            return ''
+        return '/clock has no publisher: start the simulation, or set use_sim_time to false'
+
+    def look(self) -> None:
+        """Look who listens, and whether the commands reach the drives; once in a while."""
         self._external.timer.look()
         self._telemetry.timer.look()
+        self.switch.look()
+        self.report_switch()
+
+    def report_switch(self) -> None:
+        """Have the guard stop an arm whose commands do not reach the drives."""
+        self.stop_topics.report(guard.NOBODY_LISTENS, self.switch.trouble)
 
     def close(self) -> None:
         """Close all topics, after the loop has been stopped."""

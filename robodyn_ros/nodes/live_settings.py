@@ -39,7 +39,8 @@ class LiveSettings:
         Prepare what comes into force when these values are stored.
 
         They are judged only here. Measured efforts and phase change meanwhile, and once the
-        values are stored a refusal would come too late.
+        values are stored a refusal would come too late. Nothing is compiled or waited for here:
+        the thread that calls this serves resets, transitions and signals.
 
         :raises RobodynError: they cannot be used.
         """
@@ -47,7 +48,7 @@ class LiveSettings:
         self._declare_gains(values['mode'])
         check_hand_over(values, self._commands)
         if (loop := self._loop()) is not None:
-            self._prepared = loop.controller.prepare_settings(settings(values))
+            self._prepared = loop.controller.prepare_settings(settings(values), wait=False)
 
     def _apply(self) -> None:
         prepared, self._prepared = self._prepared, None

@@ -39,9 +39,12 @@ def freeze_garbage() -> None:
 
     A full collection of the objects that imports and compiling leave takes 0.1 s while it holds
     the GIL, longer than an arm should go without efforts; a running node allocates little. While
-    a loop of this process runs, nothing is collected before.
+    a loop of this process runs, nothing is collected before; otherwise everything is, also what
+    was excluded earlier: a controller that was cleaned up, in reference cycles, with its flight
+    recorder.
     """
     if not any(thread.name == LOOP_THREAD for thread in threading.enumerate()):
+        gc.unfreeze()
         gc.collect()
     gc.freeze()
 

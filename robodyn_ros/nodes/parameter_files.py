@@ -1,19 +1,21 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Parameter files: search by name, check of their sections, and one file for several nodes."""
+"""Parameter files: search by name, check of sections and names, one file for several nodes."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 import re
 from typing import Any
 
 import yaml
 
-from ..errors import ParameterError, UnknownNameError
+from ..errors import close_names, ParameterError, UnknownNameError
 from ..model.resources import share_path
 
-OPTION = '--params-file'
+OPTION, ONE = '--params-file', ('-p', '--param')
 SECTION, MAPPING = 'ros__parameters', 'tag:yaml.org,2002:map'
+RESEMBLANCE = 0.8           # of two names, as difflib measures it, where one is a misspelling
 # A key of a file as rcl matches it with the full name of a node
 WILDCARDS = {'**': r'(/\w+)*', '*': r'/\w+'}
 
@@ -49,8 +51,51 @@ def check_sections(arguments: Sequence[str], node: str) -> None:
     :param node: full name of the node, e.g. ``/left/controller``.
     :raises ParameterError: naming the file and the nodes that are in it.
     """
-    for file in _files(arguments):
+    for file in _values(arguments, OPTION):
         _sections(Path(file), node)
+
+
+def unread(arguments: Sequence[str], node: str, known: Collection[str]) -> list[str]:
+    """
+    Return a warning for each parameter that a node is given and does not have.
+
+    One of a section for several nodes may be meant for another node; it is reported only where
+    it resembles a parameter of this node.
+
+    :param arguments, node: as of :func:`check_sections`.
+    :param known: names of the parameters that the node has.
+    """
+    found: dict[str, str] = {}
+    for file in _values(arguments, OPTION):
+        for section_name, section in _matching(Path(file), node):
+            for name, _ in _flat(section):
+                if (section_name.rpartition('/')[2] not in WILDCARDS
+                        or get_close_matches(name, known, 1, RESEMBLANCE)):
+                    found.setdefault(name, f'in {file} ')
+    for option in ONE:
+        for rule in _values(arguments, option):
+            whose, colon, name = rule.partition(':=')[0].rpartition(':')
+            if not colon or _matches(f'/{whose.strip("/")}', node) or whose == _base(node):
+                found.setdefault(name, '')
+    return [f'parameter {name} {where}is not read: {_base(node)} has no such parameter'
+            f'{meant(name, known)}'
+            for name, where in found.items() if name not in known]
+
+
+def meant(name: str, names: Iterable[str]) -> str:
+    """Return the question which of some names was meant, '' if none resembles the given one."""
+    close = close_names(name, names)
+    return f'; did you mean {" or ".join(close)}?' if close else ''
+
+
+def value_in(file: Path, node: str, name: str) -> Any:
+    """
+    Return the value that a file gives to a parameter of a node, None if it gives none.
+
+    :raises ParameterError: the file has no section for the node.
+    """
+    found = _newest(_sections(file, node)).get(name)
+    return None if found is None else yaml.safe_load(yaml.serialize(found))
 
 
 def one_file(nodes: Mapping[str, tuple[Sequence[Path], Mapping[str, object]]]) -> str:
@@ -67,12 +112,16 @@ def one_file(nodes: Mapping[str, tuple[Sequence[Path], Mapping[str, object]]]) -
     for name, (files, values) in nodes.items():
         found = [section for file in files for section in _sections(file, name)]
         found.append(yaml.compose(yaml.safe_dump(dict(values))))
-        newest = dict(pair for section in found for pair in _flat(section))     # as rcl reads them
         sections.append((_text(name), yaml.MappingNode(MAPPING, [
             (_text(SECTION), yaml.MappingNode(MAPPING, [
-                (_text(key), value) for key, value in newest.items()]))])))
+                (_text(key), value) for key, value in _newest(found).items()]))])))
     # Not as Python values: the types of scalars are rcl's, which takes 1e-3 for a number
     return yaml.serialize(yaml.MappingNode(MAPPING, sections))
+
+
+def _newest(sections: Iterable[yaml.Node | None]) -> dict[str, yaml.Node]:
+    """Return the value of each parameter by its name, as rcl reads them: the last one counts."""
+    return dict(pair for section in sections for pair in _flat(section))
 
 
 def _text(text: str) -> yaml.ScalarNode:
@@ -94,24 +143,34 @@ def _sections(file: Path, node: str) -> list[yaml.Node | None]:
 
     :raises ParameterError: there are none.
     """
-    with file.open(encoding='utf-8') as text:
-        sections = list(_named(yaml.compose(text)))
-    found = [section for name, section in sections if _matches(name, node)]
+    found = [section for _, section in _matching(file, node)]
     if not found:
-        names = [name for name, _ in sections]
+        names = [name for name, _ in _all_sections(file)]
         raise ParameterError(
             f'parameter file {file} has no section for node {node}, only for '
             f'{", ".join(names) or "none"}', name=node, value=names,
-            remedy=f'name the section /**/{node.rpartition("/")[2]}, or the node as the file '
-                   'does')
+            remedy=f'name the section /**/{_base(node)}, or the node as the file does')
     return found
 
 
-def _files(arguments: Sequence[str]) -> Iterator[str]:
-    """Files given between ``--ros-args`` and ``--``, as rcl reads the arguments."""
+def _all_sections(file: Path) -> list[tuple[str, yaml.Node | None]]:
+    with file.open(encoding='utf-8') as text:
+        return list(_named(yaml.compose(text)))
+
+
+def _matching(file: Path, node: str) -> list[tuple[str, yaml.Node | None]]:
+    return [found for found in _all_sections(file) if _matches(found[0], node)]
+
+
+def _base(node: str) -> str:
+    return node.rpartition('/')[2]
+
+
+def _values(arguments: Sequence[str], option: str) -> Iterator[str]:
+    """Values of an option between ``--ros-args`` and ``--``, as rcl reads the arguments."""
     for_ros = False
     for word, following in zip(arguments, [*arguments[1:], '']):
-        if for_ros and word == OPTION and following:
+        if for_ros and word == option and following:
             yield following
         for_ros = word == '--ros-args' or for_ros and word != '--'
 

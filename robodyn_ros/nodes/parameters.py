@@ -20,7 +20,7 @@ from rclpy.exceptions import ParameterException
 from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
 
-from .parameter_files import check_sections
+from .parameter_files import check_sections, unread
 from ..errors import ParameterError, RobodynError
 from ..text import printable
 
@@ -150,6 +150,12 @@ class Parameters:
         finally:
             self._declaring = False
         self.table |= {p.name: p for p in more}
+
+    def warn_of_unread(self) -> None:
+        """Log a warning for each parameter that the node is given and that nothing declares."""
+        for warning in unread(sys.argv, self.node.get_fully_qualified_name(),
+                              self.node.list_parameters([], 0).names):
+            self.node.get_logger().warning(warning)
 
     def _declare(self, table: Collection[Parameter]) -> None:
         """

@@ -21,10 +21,12 @@ class ResetService:
     The answer is found by a thread that calls :meth:`poll` periodically.
 
     :param begin: starts to arm and returns the attempt, or returns the reason of a refusal.
+    :param end: called by the executor once the arm is armed; returns a refusal or ''.
     """
 
-    def __init__(self, node: LifecycleNode, begin: Callable[[], Arming | str]):
-        self._begin = begin
+    def __init__(self, node: LifecycleNode, begin: Callable[[], Arming | str],
+                 end: Callable[[], str]):
+        self._begin, self._end = begin, end
         self._arming: Arming | None = None
         self._future: Future | None = None
         self._lock = threading.Lock()
@@ -41,7 +43,8 @@ class ResetService:
         self._future, self._arming = Future(), arming
         answer = await self._future
         assert answer is not None
-        response.success, response.message = not answer.refusal, answer.refusal or 'armed'
+        refusal = answer.refusal or self._end()
+        response.success, response.message = not refusal, refusal or 'armed'
         return response
 
     def poll(self, executor: Executor) -> None:

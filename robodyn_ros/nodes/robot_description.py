@@ -23,6 +23,7 @@ class RobotDescription:
         self._subscription = SerializedSubscription(node, String, 'robot_description',
                                                     qos.DESCRIPTION)
         self._text = self._accepted = ''
+        self._used = False          # whether the robot was read from the topic
 
     def newest(self) -> str:
         """Return the URDF text received last; '' before the first."""
@@ -43,7 +44,9 @@ class RobotDescription:
 
         :param p: values of the parameters; ``over``: see :meth:`wait`.
         """
-        text = robot.description(p) or self.wait(p['description_timeout'], over)
+        text = robot.description(p)
+        self._used = not text
+        text = text or self.wait(p['description_timeout'], over)
         self.accept()
         return text
 
@@ -52,11 +55,15 @@ class RobotDescription:
         self._accepted = self.newest()
 
     def replaced(self) -> bool:
-        """Return whether another text has come since the last one was accepted; accept it."""
+        """
+        Return whether another text has come than the one that the robot was read from; accept it.
+
+        Where the parameters give the robot, no text of the topic is used.
+        """
         if (text := self.newest()) == self._accepted:
             return False
         self._accepted = text
-        return True
+        return self._used
 
     def destroy(self) -> None:
         """Give up the subscription."""

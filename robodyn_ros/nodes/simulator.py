@@ -11,6 +11,8 @@ from typing import Any
 
 from geometry_msgs.msg import WrenchStamped
 import numpy as np
+from rclpy.clock import Clock as SteadyClock
+from rclpy.clock import ClockType
 from rclpy.node import Node
 from rclpy.time import Time
 from rosgraph_msgs.msg import Clock
@@ -20,11 +22,13 @@ from std_srvs.srv import Trigger
 
 from . import node_main, qos, robot
 from .fastdds_profile import suppress_timer
+from .incompatible_publishers import IncompatiblePublishers
 from .parameters import Parameters
 from .raw_subscription import SerializedSubscription
 from .simulator_loop import SimulatorLoop
 from .simulator_obstacle import check_obstacle, obstacle_of, obstacle_parameters, put
 from .simulator_parameters import TABLE
+from ..control.settings import Settings
 from ..errors import ParameterError, RobodynError
 from ..identification.friction_file import read_friction
 from ..model.pose import initial_position
@@ -51,6 +55,7 @@ class Simulator(Node):
     def __init__(self) -> None:
         super().__init__('simulator')
         self.parameters = Parameters(self, TABLE)
+        self.parameters.warn_of_unread()
         p = self.parameters.values()
         model, urdf, drive = self._robot(p)
         self._simulation_time = p['lockstep'] or p['publish_clock']
@@ -78,6 +83,8 @@ class Simulator(Node):
                              ('reset', self._reset)):
             self.create_service(Trigger, f'~/{name}', self._service(action))
         self.create_subscription(WrenchStamped, '~/push', self._on_push, 10)
+        self.create_timer(1.0, IncompatiblePublishers(self).look,
+                          clock=SteadyClock(clock_type=ClockType.STEADY_TIME))
         put(drive.plant, obstacle_of(p, model.frame_names))
         self._obstacle = obstacle_parameters(p)
         self.parameters.accept = partial(check_obstacle, links=model.frame_names)
@@ -117,6 +124,7 @@ class Simulator(Node):
         model, locked = robot.model(p, urdf), robot.locked(p)
         model, offset = read_friction(Path(p['friction_file']), model) if p['friction_file'] \
             else (model, None)
+        model = Settings(armature=p['armature']).with_rotors(model)
         plant = Plant(urdf, model=model, locked=locked, substeps=p['substeps'],
                       friction_offset=offset,
                       timestep=1 / p['rate'] / p['substeps'], joint_damping=p['joint_damping'],

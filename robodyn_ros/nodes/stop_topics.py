@@ -137,6 +137,7 @@ class StopTopics:
         self._cycle_input, self._driving, self._lock = cycle_input, driving, threading.Lock()
         self._topics: list[StopTopic] = []
         self._detail: dict[int, str] = {}
+        self._reported = guard.NO_REASON
         with self._lock:                        # the threads wait until all of them are there
             if emergency_stop:
                 self._topics.append(StopTopic(
@@ -157,12 +158,19 @@ class StopTopics:
         for topic in self._topics:
             if idle:
                 topic.forget()
-        reason = guard.NO_REASON
+        reason = self._reported
         for topic in reversed(self._topics):
             if topic.trouble or topic.told:
                 reason = topic.reason
                 self._detail[topic.reason] = topic.trouble or topic.told
         self._cycle_input['stop_reason'] = reason
+
+    def report(self, reason: int, detail: str) -> None:
+        """Stop the arm for another reason, as long as there are details on it."""
+        with self._lock:
+            self._detail[reason] = detail
+            self._reported = reason if detail else guard.NO_REASON
+            self._write()
 
     def detail(self, code: int) -> str:
         """Return details on a reason code of these topics, '' for others."""

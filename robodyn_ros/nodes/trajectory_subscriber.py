@@ -24,6 +24,7 @@ from ..wire.joint_trajectory import JointTrajectoryMessage
 # s from a trajectory's arrival to its start, and for each waypoint: planning it takes a moment
 LEAD, LEAD_PER_WAYPOINT = 0.01, 5e-5
 FURTHEST = 600.0            # s from its arrival; a later start is a stamp of some other clock
+DEPTH = 4                   # messages that wait: each may be of other joints; of a stream few
 MOST_BYTES = 1 << 24        # as many waypoints as may be, with all fields, of 34 joints
 BURST, RATE = 50.0, 2.0     # warnings at once, and per second for ever
 INFO_BURST, INFO_RATE = 10.0, 0.2       # the same of what goes well
@@ -71,7 +72,8 @@ class TrajectorySubscriber:
         #: Clock of the publisher.
         self.skew = ClockSkew()
         self._warnings, self._successes = Throttle(BURST, RATE), Throttle(INFO_BURST, INFO_RATE)
-        self._messages = LargeMessages(node, JointTrajectory, topic, 1, MOST_BYTES, self._take)
+        self._messages = LargeMessages(node, JointTrajectory, topic, DEPTH, MOST_BYTES,
+                                       self._take)
 
     def _take(self, data: ndarray, size: int) -> None:
         if sentence := self.skew.note(self._messages.transit, 'joint_trajectory'):

@@ -9,7 +9,6 @@ MuJoCo rejects although the equation of motion is well defined, are set afterwar
 """
 
 from collections.abc import Mapping, Sequence
-import logging
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -32,10 +31,6 @@ POINT_INERTIA = 1e-9
 # radian, and an arm creeps that dry friction should hold. The time constants of friction and of
 # mimic rules are two steps, the smallest allowed.
 STOP_SOLREF, IMPEDANCE = (0.004, 1.0), (0.9999, 0.9999, 0.001, 0.5, 2.0)
-
-_log = logging.getLogger(__name__)
-# Without a handler MuJoCo writes its warnings to a file in the working directory.
-mujoco.set_mju_user_warning(lambda text: _log.warning('MuJoCo: %s', text))
 
 
 def _prune(element: etree._Element) -> None:

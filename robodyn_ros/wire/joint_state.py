@@ -77,6 +77,13 @@ class JointStateDecoder:
         absent = np.isnan(self.state['received'])
         return tuple(n for n, waiting in zip(self.joint_names, absent) if waiting)
 
+    @property
+    def not_finite(self) -> tuple[str, ...]:
+        """Our joints for which the last message had numbers that are NaN or infinite."""
+        position, velocity, effort = self.arrays.scratch.T
+        wrong = ~np.isfinite(position) | np.isinf(velocity) | np.isinf(effort)
+        return tuple(n for n, is_wrong in zip(self.joint_names, wrong) if is_wrong)
+
     def decode(self, message: bytes, received: float, sequence: float = math.nan) -> int:
         """
         Take over a serialized message; return ACCEPTED or the code of why nothing was changed.

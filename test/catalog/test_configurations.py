@@ -8,6 +8,7 @@ from rclpy.context import Context
 from rclpy.node import Node
 from robodyn_ros.catalog.robots import read_configuration
 from robodyn_ros.control.laws.registry import MODES
+from robodyn_ros.control.limits import BRAKING_RATE
 from robodyn_ros.control.settings import Settings
 from robodyn_ros.model.pose import initial_position
 from robodyn_ros.model.resources import robot_path, share_path
@@ -73,3 +74,17 @@ def test_gravity_is_compensated_once(name):
     by_the_robot = name in PRESETS
     assert sections['simulator'].get('compensates_gravity', False) == by_the_robot
     assert sections['controller'].get('robot_compensates_gravity', False) == by_the_robot
+
+
+def test_a_franka_is_braked_within_the_rate_of_its_interface():
+    """Steps of more than 1 N·m in 1 ms would be limited by libfranka, or end in a reflex."""
+    (rate,) = read_configuration('franka')['controller']['effort_rate_limit']
+    assert BRAKING_RATE * rate <= 1000.0
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_slow_loops_wait_for_no_timer(name):
+    """Efforts may be a period older where a timer starts the cycle: more than `loop_delay`."""
+    values = {p.name: read_configuration(name)['controller'].get(p.name, p.default)
+              for p in controller_parameters.TABLE}
+    assert values['trigger'] == 'state' or 2.0 / values['rate'] <= values['loop_delay']

@@ -6,6 +6,7 @@ from control.closed_loop import Rig
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
+from robodyn_ros.control import guard
 from robodyn_ros.model.resources import robot_path
 
 POSE = np.array([0.3, 0.5])
@@ -190,3 +191,46 @@ def test_latency_is_found(two_link):
         tick(rig.time - 1e6 - late)
         assert late < 0.01
     assert rig.controller.reason_code == 'STATE_LATE'
+
+
+@pytest.mark.parametrize('back', [0.1, 2.0, 1e4])
+def test_a_clock_that_was_set_back_does_not_prevent_a_reset(two_link, back):
+    """It is a fault in motion; afterwards the offset is learned anew, and latency found again."""
+    rig = Told(two_link, POSE)
+    rig.rise()
+
+    def run(seconds, late):
+        for _ in range(round(seconds / rig.period)):
+            rig.sense()
+            rig.state['stamp'] = rig.time - late
+            rig.tick(sense=False)
+    run(0.1, late=back)
+    assert rig.controller.reason_code == 'STATE_LATE'
+    rig.controller.arm()
+    run(0.3, late=back)
+    assert rig.phase == 'RUNNING', rig.controller.arming_refusal
+    rig.run(0.02, sense=False)
+    run(0.1, late=back + 0.02)
+    assert rig.controller.reason_code == 'STATE_LATE'
+
+
+@pytest.mark.parametrize('wrong', [-1.0, 1.0])
+def test_one_wrong_stamp_excuses_no_latency(two_link, wrong):
+    """Neither in motion before the fault, nor after it: a reset stays refused."""
+    rig = Told(two_link, POSE)
+    rig.rise()
+
+    def run(seconds, late, error=0.0):
+        for _ in range(round(seconds / rig.period)):
+            rig.sense()
+            rig.state['stamp'] = rig.time - late + error
+            rig.tick(sense=False)
+            error = 0.0
+    run(0.1, 0.0, wrong)
+    rig.run(0.02, sense=False)
+    run(0.1, 0.02)
+    assert rig.controller.reason_code == 'STATE_LATE'
+    rig.controller.arm()
+    run(0.2, 0.02, wrong)
+    assert rig.phase == 'FAULT'
+    assert guard.CODES[rig.controller.memory['arming_refusal'][0]] == 'STATE_LATE'

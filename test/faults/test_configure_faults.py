@@ -136,8 +136,8 @@ def test_new_robot_description_while_active(controller, remote):
     assert arm.tick() == near(arm.gravity) and (abs(arm.gravity) > 1.05 * abs(g)).all()
 
 
-@row('the forward controller has other joints, or another order', where=command_forwarder.refusal,
-     find='joints == list(_)', instead='True')
+@row('the forward controller has other joints, or another order',
+     where=command_forwarder._objection, find='joints == list(_)', instead='True')
 def test_forward_controller_of_another_order(controller, remote):
     """Activation is refused, with both orders; granted once they agree."""
     forwarder = rclpy.create_node('forward_effort_controller', context=remote.context)
@@ -158,6 +158,88 @@ def test_forward_controller_of_another_order(controller, remote):
     assert arm.tick() == near(arm.gravity)
 
 
+@pytest.fixture
+def forwarder(remote):
+    """Make a node with parameters and a subscription to its own ~/commands."""
+    def forwarder(name, spun=True, **parameters):
+        made = rclpy.create_node(name, context=remote.context)
+        made.create_subscription(Float64MultiArray, '~/commands', lambda _: None, 1)
+        for parameter, value in parameters.items():
+            made.declare_parameter(parameter, value)
+        if spun:
+            remote.executor.add_node(made)
+        return made
+    remote.ignore_commands()
+    return forwarder
+
+
+JOINTS = ['joint1', 'joint2']
+POSITION = {'joints': JOINTS, 'interface_name': 'position'}
+
+
+@row('commands go to a controller that takes no efforts', where=command_forwarder._objection,
+     find='_ not in EFFORT_INTERFACES', instead='False')
+@pytest.mark.parametrize('parameters', [
+    POSITION, {'joints': JOINTS, 'interface_name': 'velocity'},
+    {'joint': 'joint1', 'interface_names': ['effort', 'position']}],
+    ids=['position', 'velocity', 'multi'])
+def test_controller_that_takes_no_efforts(controller, remote, forwarder, parameters):
+    """Activation is refused; the message names controller, interface and remedy."""
+    forwarder('some_controller', **parameters)
+    topic = '/some_controller/commands'
+    remote.hear_commands(topic)
+    arm = Arm(remote, controller(remap=[f'commands:={topic}']))
+    arm.configure()
+    with arm.streaming():
+        assert not remote.change('activate')
+    assert re.search('/some_controller takes no efforts: it forwards the commands to '
+                     'joint1/.*(position|velocity).*interface_name: effort', arm.controller.text)
+    assert remote.commands == []
+
+
+def test_controller_that_is_loaded_late(controller, remote, forwarder):
+    """It is asked even if activation has waited for it."""
+    arm = Arm(remote, controller(remap=['commands:=/late/commands']))
+    arm.configure()
+    with arm.streaming():
+        answer = remote.begin('activate')
+        remote.until_line(arm.controller, 'arming')
+        forwarder('late', **POSITION)
+        remote.until(answer.done, 'activate')
+    assert not answer.result().success
+    assert '/late takes no efforts' in arm.controller.text
+
+
+@pytest.mark.parametrize('parameters, warns', [
+    ({'joints': JOINTS, 'interface_name': 'torque'}, False), ({'joints': JOINTS}, True),
+    ({}, True)])
+def test_controller_that_may_take_efforts(controller, remote, forwarder, parameters, warns):
+    """Unknown interfaces are a warning, not a refusal."""
+    forwarder('some_controller', **parameters)
+    remote.hear_commands('/some_controller/commands')
+    arm = Arm(remote, controller(remap=['commands:=/some_controller/commands']))
+    arm.configure()
+    arm.activate()
+    assert arm.tick() == near(arm.gravity)
+    assert arm.controller.text.count('whether it takes efforts is not checked') == warns
+
+
+@row('a subscriber of the commands receives no data', where=command_forwarder.refusal,
+     find='_ is None', instead='False')
+def test_subscriber_that_receives_no_data(controller, remote, forwarder):
+    """A process that is discovered, but never answers, is not taken for drives."""
+    deaf = forwarder('drives', spun=False)
+    remote.hear_commands('/drives/commands')
+    arm = Arm(remote, controller(remap=['commands:=/drives/commands']))
+    arm.configure()
+    with arm.streaming():
+        assert not remote.change('activate')
+    assert re.search('/drives subscribes to /drives/commands, but has not answered within 3 s.*'
+                     'same user and the same /dev/shm', arm.controller.text)
+    assert remote.commands == []
+    deaf.destroy_node()
+
+
 @row('nobody holds the arm between the last effort and the controllers that take over',
      where=controller_switch.check_hand_over, find="_['stop_with'] != _", instead='False')
 def test_nobody_would_hold_the_arm(controller, remote):
@@ -174,7 +256,7 @@ def test_nobody_would_hold_the_arm(controller, remote):
 
 
 @row('invalid parameter set at run time', where=LiveSettings.check,
-     find='_.prepare_settings(_)', instead='None')
+     find='_.prepare_settings(_, wait=False)', instead='None')
 def test_invalid_parameter_set_at_run_time(running, remote):
     """The whole set is refused with a reason; an unstable gain with the highest that is not."""
     arm = running(mode='joint_impedance', **TELEPORTED)

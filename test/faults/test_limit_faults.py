@@ -48,7 +48,7 @@ def test_effort_above_the_limit_step_above_the_rate_limit(running, remote):
     arm.nothing()
     arm.faulted('EFFORT_LIMITED')
     arm.refuses_reset('gravity torque is above the effort limit (joint1)',
-                      position=[0.0, 0.0], effort=[])
+                      position=[0.001, 0.0], effort=[])
     arm.reset()
     assert arm.tick() == near(g)
 
@@ -90,8 +90,8 @@ def test_position_or_velocity_limit_breached(controller, remote):
     arm = Arm(remote, controller(effort_rate_limit=[1e7], loop_delay=0.0, arming_timeout=1.0,
                                  **TELEPORTED))
     arm.configure()
-    arm.refuses_activation('position is outside its limits (joint1)', position=[3.2, 0.5],
-                           effort=[])
+    arm.refuses_activation('position is outside its limits (joint1): -3.1416 to 3.1416 rad',
+                           position=[3.4, 0.5], effort=[])
     arm.activate()
     inside = Inside(arm)
 

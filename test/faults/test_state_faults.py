@@ -43,6 +43,18 @@ def test_no_joint_state_yet(controller, remote):
     assert arm.tick() == near(arm.gravity)
 
 
+def test_states_of_which_none_is_accepted(controller, remote):
+    """One joint that is no number makes the whole message useless: that joint is named."""
+    arm = Arm(remote, controller(arming_timeout=0.5))
+    assert remote.change('configure')
+    timer = remote.node.create_timer(0.002, lambda: arm.send(position=[0.3, nan]))
+    assert not remote.change('activate')
+    remote.node.destroy_timer(timer)
+    assert ('not activated: no joint state yet of joint1, joint2 on joint_states; messages are '
+            'refused: a number is NaN or infinite where it must not be (joint2)'
+            in arm.controller.text)
+
+
 @row('state stale', 'STALE_STATE', where=guard.state_fault, find='not _ - _state.received <= _',
      instead='isnan(_state.received)')
 def test_state_stale(running):

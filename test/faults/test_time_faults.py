@@ -152,3 +152,19 @@ def test_time_that_stands_still_on_the_grid(controller, remote):
     remote.until(lambda: remote.newest_command() == near(arm.gravity), 'the present pose')
     arm.pass_time(0.6)
     arm.faulted('STALE_STATE')
+
+
+@pytest.mark.parametrize('published', [False, True])
+def test_simulation_time_that_does_not_advance(controller, remote, published):
+    """It is the reason why nothing can be armed, and said: with nobody, or who stands still."""
+    kind = Simulation if published else Arm
+    arm = kind(remote, controller(trigger='timer', arming_timeout=0.5))
+    if not published:
+        remote.node.destroy_publisher(arm._clock)
+    assert remote.change('configure')
+    timer = remote.node.create_timer(0.002, lambda: arm.send(0.0))
+    assert not remote.change('activate')
+    remote.node.destroy_timer(timer)
+    said = arm.controller.text
+    assert 'use_sim_time is true, and /clock does not advance' in said
+    assert ('/clock has no publisher' in said) == (not published)

@@ -18,8 +18,8 @@ import yaml
 need('launch_ros.actions')
 
 from launch import LaunchContext, LaunchDescription
-from launch.actions import IncludeLaunchDescription, SetLaunchConfiguration, Shutdown
-from launch.events.process import ProcessExited, ProcessIO
+from launch.actions import IncludeLaunchDescription, SetLaunchConfiguration
+from launch.events.process import ProcessExited
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.utilities import perform_substitutions
 import launch_ros.actions
@@ -170,32 +170,31 @@ def launch_file(stem):
     return runpy.run_path(str(share_path('launch', f'{stem}.launch.py')))
 
 
-def test_the_forward_controller_moves_nothing_before_the_controller_runs():
-    """It is loaded inactive, and activated by what the controller says, once."""
+def test_the_controller_switches_an_arm_of_ros2_control_both_ways():
+    """The launch file loads; the node, which knows when it is RUNNING and at rest, switches."""
     file = launch_file('ros2_control')
-    context = defaults(file, urdf='two_link', deactivate='holder')
-    states = file['handed_over'](context)[-1]
-    assert states.node_executable == 'spawner'
-    handler = file['when_running']('/controller_manager', 'holder').event_handler
-    said = [ProcessIO(text=text, fd=2, action=None, name=name, cmd=[], cwd=None, env=None, pid=1)
-            for name, text in (('spawner-2', b'RUNNING'), ('robodyn_controller-3', b'RISING'),
-                               ('robodyn_controller-3', b'x: RUNNING'),
-                               ('robodyn_controller-3', b'x: RUNNING'))]
-    answers = [handler.handle(event, LaunchContext()) for event in said]
-    assert [bool(answer) for answer in answers] == [False, False, True, False]
-    words = [perform_substitutions(context, word) for word in answers[2][0].cmd]
-    assert words[-4:] == ['--deactivate', 'holder', '--activate', 'forward_effort_controller']
+    context = defaults(file, urdf='two_link', replaced_controllers='holder, gripper',
+                       states='joint_state_broadcaster')
+    *handlers, states = file['handed_over'](context)
+    found = [states]
+    for code, handler in zip((1, 0), handlers):     # also after one that is active already
+        event = ProcessExited(action=found[-1], name='', cmd=[], cwd=None, env=None, pid=1,
+                              returncode=code)
+        found += visited(LaunchDescription(handler.event_handler.handle(event, context)), context)
+    assert [node.node_executable for node in found] == [
+        'spawner', 'spawner', 'robodyn_controller']
+    words = [perform_substitutions(context, word) for word in found[1].cmd[1:]]
+    assert '--inactive' in words and 'forward_effort_controller' in words
+    for name, value in (('controller_manager', '/controller_manager'), ('stop_with', 'gravity'),
+                        ('replaced_controllers', ['holder', 'gripper']), ('autostart', True)):
+        assert given(found[2], name) == value
+    with pytest.raises(ParameterError, match='give replaced_controllers:=holder'):
+        nodes('ros2_control.launch.py', urdf='two_link', deactivate='holder')
 
 
-@pytest.mark.parametrize('code, kind', [(0, launch_ros.actions.Node), (1, Shutdown)])
-def test_nothing_follows_upon_a_failure(code, kind):
-    file = launch_file('ros2_control')
-    before, following = file['spawner']('', 'one'), file['spawner']('', 'other')
-    handler = file['after'](before, following).event_handler
-    (answer,) = handler.handle(ProcessExited(
-        action=before, name='spawner-1', cmd=[], cwd=None, env=None, pid=1, returncode=code),
-        LaunchContext())
-    assert isinstance(answer, kind)
+def test_a_controller_without_a_manager_switches_nothing():
+    (node,), _ = nodes('controller.launch.py', urdf='two_link')
+    assert given(node, 'controller_manager') is given(node, 'replaced_controllers') is None
 
 
 def test_gazebo_has_the_robot_before_anything_drives_it():
@@ -218,7 +217,7 @@ def test_mujoco_takes_a_scene_of_motors_only(tmp_path):
     assert '<plugin>mujoco_ros2_control/MujocoSystemInterface</plugin>' in described
     assert f'<param name="mujoco_model">{scene}</param>' in described
     assert '<param name="initial_keyframe">hanging</param>' in described
-    for wrong, said in ((motors.replace('motor', 'position', 1), 'joint1 is a position'),
+    for wrong, said in ((motors.replace('motor', 'position', 1), 'position servo'),
                         (motors.replace('/>', ' gear="50"/>', 1), 'gear 50'),
                         (motors[:motors.index('/>') + 2], 'no actuator for joint2')):
         scene.write_text(text.format(wrong))

@@ -7,8 +7,12 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf
-from robodyn_ros.errors import ParameterError
-from robodyn_ros.model.gazebo import controller_parameters, gazebo_description
+from robodyn_ros.errors import InertiaError, ParameterError, UrdfError
+from robodyn_ros.model.gazebo import (
+    controller_parameters,
+    gazebo_description,
+    STAND_IN_MASS,
+)
 from robodyn_ros.model.resources import robot_path
 from robots import ARM
 
@@ -52,6 +56,81 @@ def test_blocks_of_other_hardware_are_replaced():
     assert [e.text for e in tree.iter('param')] == ['0.1', '0.2']
     assert [e.get('name') for e in tree.findall('link')].count('world') == 1
     assert ElementTree.fromstring(once).find('gazebo/plugin/ros/namespace').text == '/left'
+
+
+@pytest.mark.parametrize('name, kept', [
+    ('libgazebo_ros_control.so', False), ('libgz_ros2_control-system.so', False),
+    ('gz-sim-joint-position-controller-system', False),
+    ('libignition-gazebo-joint-trajectory-controller-system.so', False),
+    ('gz-sim-sensors-system', True), ('libgazebo_ros_p3d.so', True)])
+def test_no_other_plugin_commands_the_joints(name, kept):
+    for place in ('<gazebo>', '<gazebo reference="base">'):
+        text = ARM.replace('</robot>', f'{place}<plugin filename="{name}" name="x"/></gazebo>'
+                           '</robot>')
+        tree = ElementTree.fromstring(gazebo_description(text, 'a.yaml'))
+        assert [e.get('filename') for e in tree.iter('plugin') if e.get('filename')] == [
+            *([name] if kept else []), 'gz_ros2_control-system']
+
+
+def masses(text: str) -> dict[str, float]:
+    """Mass of each link that has one."""
+    return {link.get('name'): float(link.find('inertial/mass').get('value'))
+            for link in ElementTree.fromstring(text).findall('link')
+            if link.find('inertial') is not None}
+
+
+def test_links_that_gazebo_would_leave_out_get_a_mass():
+    """The root; a frame fixed to a link gets none, unless Gazebo is told not to lump it."""
+    frame = ('<link name="flange"/><joint name="to_flange" type="fixed"><parent link="tool"/>'
+             '<child link="flange"/></joint>')
+    text = ARM.replace('</robot>', frame + '</robot>')
+    own = {'upper': 2.0, 'fore': 1.0, 'tool': 0.5}
+    assert masses(gazebo_description(text, 'a.yaml')) == own | {'base': STAND_IN_MASS}
+    for tag in ('preserveFixedJoint', 'disableFixedJointLumping'):
+        apart = text.replace('</robot>', f'<gazebo reference="to_flange"><{tag}>true</{tag}>'
+                             '</gazebo></robot>')
+        assert masses(gazebo_description(apart, 'a.yaml')) == own | {
+            'base': STAND_IN_MASS, 'flange': STAND_IN_MASS}
+    # A root called world, with a massless link below it; a root whose mass is fixed to it
+    world = text.replace('"base"', '"world"').replace('"shoulder" type="revolute"><parent link='
+                                                      '"world"', '"shoulder" type="revolute">'
+                                                      '<parent link="plate"').replace(
+        '</robot>', '<link name="plate"/><joint name="p" type="fixed"><parent link="world"/>'
+        '<child link="plate"/></joint></robot>')
+    assert masses(gazebo_description(world, 'a.yaml')) == own | {'plate': STAND_IN_MASS}
+    heavy = world.replace('"world"', '"base"').replace('<link name="plate"/>', (
+        '<link name="plate"><inertial><mass value="3"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" '
+        'iyz="0" izz="1"/></inertial></link>'))
+    assert masses(gazebo_description(heavy, 'a.yaml')) == own | {'plate': 3.0}
+
+
+@pytest.mark.parametrize('text, error, match', [
+    (ARM.replace('ixx="0.02"', 'ixx="0.04"'), InertiaError, 'Gazebo refuses the inertia of upper'),
+    (ARM.replace('"shoulder"', '"upper"'), UrdfError, "joint 'upper' has the name of a link"),
+    (ARM.replace('"tool"', '"world"'), UrdfError, "'world' is not the root, which is 'base'"),
+    (ARM.replace('"base"', '"world"').replace(
+        '</robot>', '<robodyn><gravity xyz="9.81 0 0"/></robodyn></robot>'), UrdfError,
+     "not along -z of 'world'")])
+def test_what_gazebo_would_refuse_or_misplace(text, error, match):
+    load_urdf(text)
+    with pytest.raises(error, match=match) as refused:
+        gazebo_description(text, 'a.yaml')
+    assert refused.value.remedy
+
+
+def test_a_fixed_joint_may_have_the_name_of_a_link():
+    given = gazebo_description(ARM.replace('"mount"', '"tool"'), 'a.yaml')
+    assert [j.get('name') for j in ElementTree.fromstring(given).findall('joint')] == [
+        'shoulder', 'slide', 'tool_joint', 'world_to_base']
+
+
+def test_the_gravity_of_a_mounted_arm_points_down():
+    text = ARM.replace('</robot>', '<robodyn><gravity xyz="-9.81 0 0"/></robodyn></robot>')
+    given = load_urdf(gazebo_description(text, 'a.yaml'))
+    assert given.gravity_vector.tolist() == [0.0, 0.0, -9.81] and given.base_link == 'world'
+    q = np.array([0.3, 0.1])
+    np.testing.assert_allclose(Dynamics(given).gravity(q), Dynamics(load_urdf(text)).gravity(q),
+                               atol=1e-12)
 
 
 def test_a_position_for_each_joint():

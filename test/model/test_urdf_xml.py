@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from robodyn_ros import load_urdf
 from robodyn_ros.errors import InertiaError, RobodynError, UrdfError
-from robodyn_ros.model import urdf_xml
+from robodyn_ros.model import urdf_source
 from robodyn_ros.model.validate import mass_matrix
 from robodyn_ros.text import printable
 from robots import ARM
@@ -74,14 +74,14 @@ def test_a_fault_is_refused_with_its_place_and_remedy(fault):
     ('<robot name="a" xmlns:x="a b"><x:c/></robot>', 'not a valid URI'),
     ('<robot name="a">' + '<b>' * 60 + '</b>' * 60 + '</robot>', 'deep'),
     (ARM.replace('"arm"', '"\ud800"'), 'surrogates'),
-    ('<robot name="a">' + '<b/>' * urdf_xml.MAX_MARKS + '</robot>', 'tags or attributes'),
-    ('<robot name="a" ' + ' '.join(f'a{i}="1"' for i in range(urdf_xml.MAX_MARKS)) + '/>',
+    ('<robot name="a">' + '<b/>' * urdf_source.MAX_MARKS + '</robot>', 'tags or attributes'),
+    ('<robot name="a" ' + ' '.join(f'a{i}="1"' for i in range(urdf_source.MAX_MARKS)) + '/>',
      'tags or attributes'),
     ('<robot name="a"><b ' + ' '.join(f'a{i}="1"' for i in range(200)) + '/></robot>',
      '<b> has more than 100 attributes'),
     (b'<?xml version="1.0" encoding="utf-7"?><robot name="a"/>', 'UTF-7'),
-    (' ' * urdf_xml.MAX_BYTES + '</robot>', 'well-formed'),
-    (b'<robot>' + b' ' * urdf_xml.MAX_BYTES, 'bytes'),
+    (' ' * urdf_source.MAX_BYTES + '</robot>', 'well-formed'),
+    (b'<robot>' + b' ' * urdf_source.MAX_BYTES, 'bytes'),
 ])
 def test_what_is_no_urdf_is_refused(text, problem):
     with pytest.raises(UrdfError, match=problem):

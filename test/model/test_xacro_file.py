@@ -6,7 +6,7 @@ import sys
 import pytest
 from robodyn_ros import load_urdf
 from robodyn_ros.errors import UrdfError
-from robodyn_ros.model.xacro_file import urdf_text
+from robodyn_ros.model.urdf_source import urdf_text
 from robots import ARM
 
 MACROS = ARM.replace('<robot name="arm">', '<robot name="arm" '
@@ -42,8 +42,8 @@ def test_without_xacro_the_remedy_is_to_install_it(macros, monkeypatch):
     assert 'pip install xacro' in refused.value.remedy
 
 
-def test_other_files_are_read_as_they_are(tmp_path):
+def test_other_files_are_not_expanded(tmp_path):
     (path := tmp_path / 'arm.urdf').write_text(ARM)
-    assert urdf_text(path) == ARM
+    assert urdf_text(path) == ARM.strip()
     with pytest.raises(UrdfError, match='cannot be read'):
         urdf_text(tmp_path / 'nowhere.urdf')

@@ -5,9 +5,10 @@ Stand-in for ros2_control between controller and simulated drives, for tests of 
 
 It behaves as forward_command_controller does, as far as a hand-over can tell (read in the sources
 of 2026): it subscribes when it is configured, so that an inactive one counts as a listener; an
-activated one knows no command until the next comes; commands that are not finite or of another
-length are dropped; the last one stays in force without a timeout, and after deactivation the drive
-keeps it until another controller writes. Beside it there is a controller that holds a position, as
+activated one knows no command until the next comes; commands that are not finite are dropped, and
+one of another length is an error, after which the manager deactivates the controller; the last one
+stays in force without a timeout, and after deactivation the drive keeps it until another
+controller writes. Beside it there is a controller that holds a position, as
 joint_trajectory_controller does, and the manager that switches between them, strictly.
 """
 
@@ -43,7 +44,7 @@ class ForwardController:
         self.node.declare_parameter('interface_name', 'effort')
         self.active, self._held = {active}, None
         self.command, self.effort = None, np.zeros(model.nv)
-        self.switches, self.dropped = [], 0
+        self.switches, self.dropped, self.interface = [], 0, 'effort'
         self._drives = self.node.create_publisher(Float64MultiArray, drives, qos.COMMANDS)
         self.node.create_subscription(Float64MultiArray, '~/commands', self._on_command, 10)
         self.node.create_subscription(JointState, '/joint_states', self._on_state, qos.STATES_IN)
@@ -63,13 +64,23 @@ class ForwardController:
             node.destroy_node()
         self._context.shutdown()
 
-    def serve(self, kind):
-        """Serve the switch, of the type of controller_manager_msgs."""
+    def serve(self, services):
+        """Serve states and switch; ``services``: module controller_manager_msgs.srv."""
         def switch(request, response):
             response.ok, response.message = self.switch(
                 request.activate_controllers, request.deactivate_controllers)
             return response
-        self.manager.create_service(kind, '~/switch_controller', switch)
+
+        def states(request, response):
+            for name in (FORWARDER, HOLDER):
+                response.controller.append(state := ControllerState(
+                    name=name, state='active' if name in self.active else 'inactive'))
+                state.required_command_interfaces = [
+                    f'{joint}/{self.interface}' for joint in self._model.joint_names]
+            return response
+        from controller_manager_msgs.msg import ControllerState
+        self.manager.create_service(services.SwitchController, '~/switch_controller', switch)
+        self.manager.create_service(services.ListControllers, '~/list_controllers', states)
 
     def switch(self, activate, deactivate):
         """Switch strictly: all of it or nothing."""
@@ -91,7 +102,7 @@ class ForwardController:
 
     def _on_command(self, message):
         values = np.array(message.data)
-        if len(values) != self._model.nv or not np.isfinite(values).all():
+        if not np.isfinite(values).all():
             self.dropped += 1
         else:
             self.command = values           # an inactive one is told, too
@@ -99,7 +110,10 @@ class ForwardController:
     def _on_state(self, message):
         q, qd = np.array(message.position), np.array(message.velocity)
         if FORWARDER in self.active and self.command is not None:
-            self.effort = self.command
+            if len(self.command) == self._model.nv:
+                self.effort = self.command
+            else:
+                self.active.remove(FORWARDER)
         elif HOLDER in self.active:
             self._held = q if self._held is None else self._held
             self.effort = self._dynamics.inverse_dynamics(

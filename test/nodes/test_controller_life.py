@@ -5,6 +5,7 @@
 import gc
 import signal
 import sys
+import weakref
 
 from nodes.bring_up import bring_up, CONTROLLER, SIMULATOR
 import numpy as np
@@ -83,7 +84,16 @@ def test_simulation_time_goes_on_while_the_node_waits(pair, remote, gravity):
     sim.wait_for_line('brakes engaged: no command')
 
 
-def test_an_exception_in_a_transition_leaves_nothing_running(capfd):
+@pytest.fixture
+def own_signals():
+    """Restore the signal handlers of the tests, which a node in their process replaces."""
+    handlers = {number: signal.getsignal(number) for number in node_main.ENDING}
+    yield
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
+def test_an_exception_in_a_transition_leaves_nothing_running(capfd, own_signals):
     """It is in the log, the control thread has ended, and the node is unconfigured again."""
     class Failing(ControllerNode):
         def _begin_arming(self, standing):  # noqa: CNL100
@@ -97,12 +107,24 @@ def test_an_exception_in_a_transition_leaves_nothing_running(capfd):
             assert self.trigger_configure() == TransitionCallbackReturn.SUCCESS
             super().run(spin, lambda: True)
 
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     assert node_main.main(Failing, ['--ros-args', '-p', 'urdf:=two_link']) == 0
     gc.collect()                    # or the tests after this one would still see the node
-    for number, handler in handlers.items():
-        signal.signal(number, handler)
     assert 'OSError: out of order' in capfd.readouterr().err
+
+
+def test_a_controller_that_was_cleaned_up_is_released(own_signals):
+    """With its flight recorder, tens of megabytes, by the next configuration at the latest."""
+    class Repeated(ControllerNode):
+        def run(self, spin, over):
+            for _ in range(3):
+                assert self.trigger_configure() == TransitionCallbackReturn.SUCCESS
+                controllers.append(weakref.ref(self.loop.controller))
+                assert self.trigger_cleanup() == TransitionCallbackReturn.SUCCESS
+            assert [c() for c in controllers[:2]] == [None, None]
+            super().run(spin, lambda: True)
+    controllers = []
+    assert node_main.main(Repeated, ['--ros-args', '-p', 'urdf:=two_link']) == 0
+    gc.collect()
 
 
 def test_a_request_ends_autostart(start, remote):

@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hand-over between controllers of ros2_control, with a stand-in that has their semantics."""
 
+import signal
+
 from nodes.forward_controller import ForwardController, FORWARDER, HOLDER
 import numpy as np
 from processes import node
 import pytest
-from robodyn_ros import load_urdf
+from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.nodes import controller_switch
 from robodyn_ros.nodes.controller_parameters import TABLE
@@ -64,32 +66,76 @@ def test_an_arm_is_handed_over_by_hand_and_keeps_its_last_effort(start, remote, 
     assert settled(remote) < 0.02           # the last effort is g(q), and stays in force
 
 
-def test_the_manager_is_asked_to_switch(start, remote, ros2_control):
+@pytest.fixture
+def managed(ros2_control):
+    """Return the stand-in with the services of its controller manager."""
+    ros2_control.serve(pytest.importorskip('controller_manager_msgs.srv', reason=WITHOUT))
+    return ros2_control
+
+
+def test_the_manager_is_asked_to_switch(start, remote, managed):
     """
     Activating ours activates the forward controller, in one switch, and deactivating goes back.
 
     Takes longer than 5 s, as the test before.
     """
-    kind = pytest.importorskip('controller_manager_msgs.srv', reason=WITHOUT).SwitchController
-    ros2_control.serve(kind)
-    controller = start(node('controller'), '--ros-args', *CONTROLLER, *SWITCHED)
+    start(node('controller'), '--ros-args', *CONTROLLER, *SWITCHED)
     assert remote.change('configure') and remote.change('activate')
-    assert ros2_control.active == {FORWARDER}
+    assert managed.active == {FORWARDER}
     before = remote.state_count
     remote.until(lambda: remote.state_count > before + 100, 'the arm is driven')
     assert settled(remote) < 0.01
     assert 'stop_with' in remote.set('controller', stop_with='zero')
     assert remote.change('deactivate')
-    assert ros2_control.active == {HOLDER}
-    assert ros2_control.switches == [([FORWARDER], [HOLDER]), ([HOLDER], [FORWARDER])]
+    assert managed.active == {HOLDER}
+    assert managed.switches == [([FORWARDER], [HOLDER]), ([HOLDER], [FORWARDER])]
     before = remote.state_count
     remote.until(lambda: remote.state_count > before + 50, 'states after the end')
     assert settled(remote) < 0.02
-    ros2_control.active = {FORWARDER}       # as if somebody else had it
-    assert not remote.change('activate')
-    controller.wait_for_line('refuses to activate forward_effort_controller without '
-                             'joint_trajectory_controller: already in this state')
-    assert remote.state() == 'inactive'
+
+
+def test_running_means_that_the_forward_controller_is_active(start, remote, managed):
+    """
+    One that is active already is no error; one that is no more is a fault; a reset activates it.
+
+    The arm is held meanwhile. Takes longer than 5 s: two nodes, and the manager is asked once a
+    second.
+    """
+    managed.switch([FORWARDER], [HOLDER])   # by a process that was killed: its last effort stays
+    managed.command = Dynamics(load_urdf('two_link')).gravity(POSE)
+    controller = start(node('controller'), '--ros-args', *CONTROLLER, *SWITCHED)
+    assert remote.change('configure') and remote.change('activate')
+    controller.wait_for_line('forward_effort_controller is active')
+    assert managed.active == {FORWARDER} and len(managed.switches) == 1
+    managed.switch([HOLDER], [FORWARDER])   # as after a restart of the manager
+    controller.wait_for_line(r'FAULT: nobody listens to the commands '
+                             r'\(forward_effort_controller is inactive\)')
+    assert remote.trigger('/controller/reset') == (True, 'armed')
+    assert managed.active == {FORWARDER} and len(managed.switches) == 3
+    assert settled(remote) < 0.05
+    assert remote.change('deactivate') and managed.active == {HOLDER}
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_hands_the_arm_back(start, remote, managed, number):
+    """As Ctrl-C and the end of a launch file do."""
+    controller = start(node('controller'), '--ros-args', *CONTROLLER, *SWITCHED)
+    assert remote.change('configure') and remote.change('activate')
+    assert controller.interrupt(by=number) == 0
+    assert managed.active == {HOLDER}
+    before = remote.state_count
+    remote.until(lambda: remote.state_count > before + 50, 'states after the end')
+    assert settled(remote) < 0.02
+
+
+def test_the_manager_knows_what_the_forward_controller_takes(start, remote, managed):
+    """Also where its parameters do not say it."""
+    managed.interface = 'velocity'
+    controller = start(node('controller'), '--ros-args', *CONTROLLER, *SWITCHED)
+    assert remote.change('configure') and not remote.change('activate')
+    controller.wait_for_line('/forward_effort_controller takes no efforts: it forwards the '
+                             'commands to joint1/velocity, joint2/velocity')
+    assert managed.switches == []
 
 
 DEFAULTS = {p.name: p.default for p in TABLE} | {'robot_compensates_gravity': False}

@@ -7,7 +7,7 @@ import pytest
 import rclpy
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.resources import share_path
-from robodyn_ros.nodes.parameter_files import check_sections, config_path, one_file
+from robodyn_ros.nodes.parameter_files import check_sections, config_path, one_file, unread
 
 KEYS = ['/**/controller', '/**', '/*/controller', '/**/*', '/*', '/*/*', 'controller',
         '/controller', 'left/controller', '/left/controller', 'pilot', 'left:\n  controller']
@@ -97,6 +97,39 @@ def test_a_node_of_another_name_does_not_start(start, name):
     assert 'ur5.yaml has no section for node /pilot, only for /**/controller' in process.text
     gone = start(node(name), *words[:2], '/nosuch/ur.yaml')
     assert gone.wait() == 1 and '/nosuch/ur.yaml' in gone.text and 'Traceback' not in gone.text
+
+
+def test_what_nothing_reads_is_named(tmp_path):
+    """With what may have been meant; a section for all nodes may be meant for another one."""
+    (path := tmp_path / 'given.yaml').write_text(
+        '/**: {ros__parameters: {velocity_limt: [1.0], joints: [a], rate: 1.0}}\n'
+        '/left/controller: {ros__parameters: {stffness: [1.0], gripper: 1, a: {b: 1}}}\n'
+        '/right/controller: {ros__parameters: {dampng: [1.0]}}\n')
+    words = ['controller', '-p', 'before:=1', '--ros-args', '--params-file', str(path),
+             '-p', 'mod:=pd', '-p', 'controller:rte:=1', '-p', 'pilot:speed:=1', '-r', 'a:=b',
+             '--', '-p', 'after:=1']
+    known = ['damping', 'mode', 'rate', 'stiffness', 'velocity_limit', 'use_sim_time']
+    in_file = f'in {path} is not read: controller has no such parameter'
+    elsewhere = 'is not read: controller has no such parameter'
+    assert unread(words, '/left/controller', known) == [
+        f'parameter velocity_limt {in_file}; did you mean velocity_limit?',
+        f'parameter stffness {in_file}; did you mean stiffness?',
+        f'parameter gripper {in_file}', f'parameter a.b {in_file}',
+        f'parameter mod {elsewhere}; did you mean mode?',
+        f'parameter rte {elsewhere}; did you mean rate?']
+
+
+@pytest.mark.parametrize('name', ['controller', 'simulator'])
+def test_a_node_says_what_it_does_not_read(start, tmp_path, name):
+    (path := tmp_path / 'given.yaml').write_text(
+        '/**: {ros__parameters: {locked_joint: [a], use_sim_time: false}}\n')
+    process = start(node(name), '--ros-args', '--params-file', str(path), '-p', 'rte:=1.0',
+                    '-p', 'urdf:=two_link')
+    process.wait_for_line('parameter rte is not read')
+    assert process.text.count('is not read') == 2
+    assert f'locked_joint in {path} is' in process.text
+    assert 'did you mean locked_joints' in process.text
+    assert process.interrupt() == 0
 
 
 def test_a_configuration_is_a_path_or_one_of_ours(tmp_path, monkeypatch):

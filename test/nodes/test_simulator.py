@@ -15,7 +15,7 @@ import rclpy
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
-from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.qos import DurabilityPolicy, qos_profile_sensor_data, QoSProfile
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.pose import initial_position
 from robodyn_ros.model.urdf import load_urdf
@@ -188,6 +188,13 @@ def test_brakes_commands_timeout_and_services(simulator, bus):
 
     assert process.interrupt() == 0
     assert '1 commands refused' in process.text and 'Traceback' not in process.text
+
+
+def test_commands_that_do_not_arrive_are_said(simulator, bus):
+    """A best-effort publisher and a reliable subscription do not match."""
+    process = simulator()
+    bus.node.create_publisher(Float64MultiArray, 'commands', qos_profile_sensor_data)
+    bus.until_said(process, "nothing that '/bus' publishes on /commands arrives: .*eliab")
 
 
 def test_without_brakes_it_falls_and_parameters_act_live(simulator, bus):

@@ -153,6 +153,19 @@ def test_joints_that_are_not_named_go_on(desk):
     assert desk.arm.rig.q == pytest.approx([0.6, 0.7], abs=1e-3)
 
 
+def test_trajectories_of_some_joints_each_do_not_replace_one_another(desk):
+    """Published one after the other, and taken between two control cycles: both are followed."""
+    planner = desk.nodes[0].create_publisher(
+        JointTrajectory, '/of_the_test/joint_trajectory', 10)
+    desk.nodes[0].destroy_publisher(desk.publisher)
+    desk.until(lambda: planner.get_subscription_count() and not desk.trouble())
+    for name, there in zip(NAMES, (0.6, 0.7)):
+        planner.publish(goal(joint_names=[name], points=[point(there)]))
+    desk.until(lambda: desk.references.accepted == 2)
+    desk.arm.rig.run(1.2)
+    assert desk.arm.rig.q == pytest.approx([0.6, 0.7], abs=1e-3)
+
+
 def test_what_is_over_is_skipped(node):
     """A trajectory that should be under way is followed from the waypoints to come."""
     desk = Desk(node, on_ros_time=True)

@@ -7,6 +7,7 @@ import re
 
 import pytest
 from robodyn_ros import testing
+from robodyn_ros.nodes import simulator_parameters
 from robodyn_ros.nodes.controller_parameters import TABLE
 import yaml
 
@@ -24,6 +25,17 @@ def test_parameters_are_those_of_the_node(block):
             continue
         for key, value in values['ros__parameters'].items():
             known[key].check(value)
+
+
+def test_the_lockstep_recipe_is_for_both_nodes():
+    """docs/faq.md: its parameters exist, and have allowed values."""
+    page = (ROOT / 'docs' / 'faq.md').read_text()
+    sections = yaml.safe_load(re.search(r'# lockstep.yaml\n(.*?)```', page, re.DOTALL)[1])
+    for node, table in (('simulator', simulator_parameters.TABLE), ('controller', TABLE)):
+        values = sections[f'/**/{node}']['ros__parameters']
+        for parameter in table:
+            parameter.check(values.pop(parameter.name, parameter.default))
+        assert values in ({}, {'use_sim_time': True})
 
 
 def test_every_block_and_every_launch_file_is_there():

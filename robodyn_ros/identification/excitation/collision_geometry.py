@@ -5,10 +5,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from lxml import etree
-
 from ...errors import IdentificationError, UrdfError
 from ...model.shapes import Shape, shape
+from ...model.urdf_xml import root_element
 
 KINDS = ('collision', 'visual')
 READABLE = ('.stl', '.obj', '.msh')             # by MuJoCo
@@ -24,8 +23,7 @@ def shapes(urdf: Path, kind: str = 'collision', packages: Sequence[Path] = ()) -
     :raises IdentificationError: a shape cannot be read, or the file of a mesh is missing or in a
         format that MuJoCo does not read; the error names the link.
     """
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
-    root = etree.parse(str(urdf), parser).getroot()
+    root, _ = root_element(urdf)
     try:
         found = [shape(link.get('name', ''), element, urdf, packages)
                  for link in root.iterfind('link') for element in link.iterfind(kind)]

@@ -1,0 +1,67 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Client of a service that needs no executor: its thread polls for the response."""
+
+from math import inf
+import time
+from typing import Any
+
+from rclpy.node import Node
+
+from .raw_subscription import LeftAlone
+
+POLL = 0.002        # s
+
+
+class PolledClient:
+    """
+    Client for use by one thread, which may be that of a callback.
+
+    :param kind: type of the service; ``name``: its resolved name.
+    """
+
+    def __init__(self, node: Node, kind: Any, name: str):
+        self.name, self._node, self._kind = name, node, kind
+        self._group = LeftAlone()
+        self._client: Any = node.create_client(kind, name, callback_group=self._group)
+        self._pending: set[int] = set()     # sequence numbers of requests without a response
+
+    def call(self, request: Any, within: float, again: float = inf) -> Any:
+        """
+        Return the response to a request, None without one.
+
+        :param within: time for the service to be there and to respond [s].
+        :param again: time after which a request without response is sent again [s]; a response
+            may be lost while the service discovers the client.
+        """
+        self._pending.clear()
+        end, next_time = time.monotonic() + within, 0.0
+        while (now := time.monotonic()) < end:
+            if now >= next_time and self._client.service_is_ready():
+                self._pending.add(self._client.handle.send_request(request))
+                next_time = now + again
+            if (response := self.take()) is not None:
+                return response
+            time.sleep(POLL)
+        return None
+
+    def send(self, request: Any) -> None:
+        """Send a request, whose response :meth:`take` returns."""
+        if self._client.service_is_ready():
+            self._pending.add(self._client.handle.send_request(request))
+
+    def take(self) -> Any:
+        """Return the newest response since the last call, None if there is none."""
+        newest = None
+        while True:
+            header, response = self._client.handle.take_response(self._kind.Response)
+            if response is None:
+                return newest
+            number = header.request_id.sequence_number
+            if number in self._pending:
+                self._pending = {later for later in self._pending if later > number}
+                newest = response
+
+    def close(self) -> None:
+        """Destroy the client."""
+        self._node.destroy_client(self._client)

@@ -1,0 +1,83 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Publishers whose messages do not arrive are named, once, with the policy that does not fit."""
+
+import time
+
+import pytest
+import rclpy
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from robodyn_ros.nodes import qos, robot
+from robodyn_ros.nodes.incompatible_publishers import IncompatiblePublishers
+from robodyn_ros.nodes.robot_description import RobotDescription
+from robodyn_ros.nodes.trajectory_subscriber import TrajectorySubscriber
+from std_msgs.msg import String
+from trajectory_msgs.msg import JointTrajectory
+
+VOLATILE = QoSProfile(depth=1)
+BEST_EFFORT = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT,
+                         durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+@pytest.fixture
+def other(node):
+    """Return another node, which publishes."""
+    other = rclpy.create_node('other', context=node.context)
+    yield other
+    other.destroy_node()
+
+
+def until(condition):
+    end = time.monotonic() + 20.0
+    while not condition():
+        assert time.monotonic() < end, 'nothing came of it'
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize(('profile', 'policy'), [
+    (VOLATILE, 'volatile publisher and transient local subscription'),
+    (BEST_EFFORT, 'best effort publisher and reliable subscription')])
+def test_a_description_that_does_not_arrive(node, other, capfd, profile, policy):
+    description, monitor = RobotDescription(node), IncompatiblePublishers(node)
+    publisher = other.create_publisher(String, 'robot_description', profile)
+    publisher.publish(String(data='<robot/>'))
+    until(lambda: node.count_publishers('/robot_description'))
+    for _ in range(3):
+        monitor.look()
+    said = capfd.readouterr().err
+    assert said.count('WARN') == 1 and description.newest() == ''
+    assert "'/other' publishes on /robot_description arrives" in said and policy in said.lower()
+    other.destroy_publisher(publisher)
+    until(lambda: not node.count_publishers('/robot_description'))
+    monitor.look()
+    other.create_publisher(String, 'robot_description', qos.DESCRIPTION).publish(
+        String(data='<robot/>'))
+    until(description.newest)
+    monitor.look()
+    assert capfd.readouterr().err == ''
+    description.destroy()
+
+
+def test_trajectories_that_do_not_arrive(node, other, capfd):
+    TrajectorySubscriber(node, lambda: None)
+    topic = '/of_the_test/joint_trajectory'
+    other.create_publisher(JointTrajectory, topic, BEST_EFFORT)
+    until(lambda: node.count_publishers(topic))
+    IncompatiblePublishers(node).look()
+    assert f"'/other' publishes on {topic} arrives" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(('urdf', 'refused'), [('two_link', False), ('', True)])
+def test_a_description_that_is_not_used_is_not_refused(node, other, urdf, refused):
+    """robot_state_publisher publishes it, in nearly every system, soon after the start."""
+    description = RobotDescription(node)
+    publisher = other.create_publisher(String, 'robot_description', qos.DESCRIPTION)
+    p = {parameter.name: parameter.default for parameter in robot.PARAMETERS}
+    publisher.publish(String(data='<robot name="first"/>'))
+    until(description.newest)
+    description.chosen(p | {'urdf': urdf, 'description_timeout': 0.0}, lambda: False)
+    publisher.publish(String(data='<robot name="second"/>'))
+    answers: list[bool] = []
+    until(lambda: answers.append(description.replaced()) or 'second' in description.newest())
+    assert any([*answers, description.replaced()]) == refused
+    description.destroy()
