@@ -58,7 +58,7 @@ def included(package: str, file: str, **arguments: str) -> IncludeLaunchDescript
 
 def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """
-    Return Gazebo, the robot, and what starts when the one before it is there.
+    Return Gazebo, the robot, and the processes that each start after the one before.
 
     :raises ParameterError: `rate` is not that of the configuration.
     """

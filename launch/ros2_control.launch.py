@@ -6,12 +6,11 @@ Hand an arm of ros2_control over to the controller, and back.
 ros2 launch robodyn_ros ros2_control.launch.py urdf:=my_arm.urdf config:=my_arm.yaml \
     replaced_controllers:=joint_trajectory_controller
 
-The controller manager runs already, joint states are published, and the parameters of the manager
-have all controllers. The forward controller is loaded inactive. The controller itself has it
-activated, in one switch with the deactivation of `replaced_controllers`, once it is RUNNING, and
-switches back when it is shut down: by Ctrl-C, by SIGTERM to its process, or by the end of the
-launch. Until states and forward controller are there, it waits. Needs controller_manager with its
-messages and forward_command_controller.
+The controller manager must be running, with all controllers in its parameters, and joint states
+must be published (or give `states`). The forward controller is loaded inactive. Once RUNNING, the
+controller activates it and deactivates `replaced_controllers`, in one switch, and switches back
+when it is shut down: by Ctrl-C, by SIGTERM to its process, or by the end of the launch. Needs
+controller_manager with its messages, and forward_command_controller.
 """
 
 from itertools import pairwise

@@ -57,8 +57,8 @@ At = Annotated[str, typer.Option(
     'config/ROBOT.yaml, or zero, or the middle of the limits if they exclude zero.')]
 
 AcceptInertia = Annotated[bool, typer.Option(
-    '--accept-inertia', help='Use inertias that no rigid body has, or that are probably in other '
-    'units, as they are.')]
+    '--accept-inertia', help='Accept physically inconsistent inertias, and numbers that are '
+    'probably in other units.')]
 
 ReportFile = Annotated[Path | None, typer.Option(
     '--report', metavar='HTML', help='Also write a report: one page with tables and plots that '

@@ -26,7 +26,7 @@ def run(robot: str, output: Path | None, console: Console) -> None:
     text = expanded(source).encode() if is_xacro(source) else _content(source)
     repaired, changes = repaired_urdf(text)
     if without := links_not_judged(text):
-        console.print(f'Without mass or inertia, and not judged: {", ".join(without)}',
+        console.print(f'Not checked, for want of mass or inertia: {", ".join(without)}',
                       soft_wrap=True)
     if not changes:
         console.print(f'All {"other " if without else ""}inertias of {source} are physically '

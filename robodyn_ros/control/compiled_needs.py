@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled code that settings need besides the control cycle, and whether it is there."""
+"""Check that the compiled code is available that settings need besides the control cycle."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -21,10 +21,10 @@ from ..errors import ParameterError
 def needs(settings: Settings, record: ndarray, robot: ModelData, before: Settings
           ) -> dict[str, Callable[[], bool]]:
     """
-    Return what settings need, in words, each with whether this machine has compiled it.
+    Return the names of what settings need, with functions that tell whether it is compiled.
 
     :param record: the settings as (1,) ``SETTINGS``, and the ``robot`` with their payload.
-    :param before: settings that they replace.
+    :param before: the settings that are replaced.
     """
     law = settings.law_in_force
     found: dict[str, Callable[[], bool]] = {
@@ -39,17 +39,17 @@ def check_compiled(new: Mapping[str, Callable[[], bool]]) -> None:
     """
     Check that what settings need can be loaded, without compiling it or waiting for it.
 
-    :param new: of :func:`needs`, what this process has not loaded yet.
-    :raises ParameterError: something is missing, and the process that compiles it still runs or
-        has failed.
+    :param new: items of :func:`needs` that this process has not loaded yet.
+    :raises ParameterError: code is missing, and the process that compiles it still runs or has
+        failed.
     """
     if not (what := ', '.join(name for name, is_cached in new.items() if not is_cached())):
         return
     if second_process.running(OPTIONAL):
-        raise ParameterError(f'what {what} needs is {COMPILING} in the background, once on this '
-                             'machine', name='mode', value=what,
-                             remedy='try again in some seconds; nothing has changed')
+        raise ParameterError(f'the code of {what} is {COMPILING} in the background, once on '
+                             'this machine', name='mode', value=what,
+                             remedy='try again in a few seconds; nothing has changed')
     if second_process.failed(OPTIONAL):
-        raise ParameterError(f'what {what} needs could not be compiled in the background',
+        raise ParameterError(f'the code of {what} could not be compiled in the background',
                              name='mode', value=what, remedy='run `robodyn warmup ROBOT`, which '
-                             'compiles it or says why not, and try again; nothing has changed')
+                             'compiles it or reports the error; nothing has changed')

@@ -25,8 +25,8 @@ STREAM, HORIZON = 2, 0.5
 STREAM_FAULTS = ('EFFORT_LIMITED', 'EFFORT_OSCILLATES', 'FOLLOWING_ERROR')
 # Faults of a joint that may have been given too little effort
 WEAK_FAULTS = ('EFFORT_LIMITED', 'FOLLOWING_ERROR', 'JOINT_BLOCKED')
-STREAM_HINT = ('every trajectory ends at rest, and these are a stream of short ones: send single '
-               f'waypoints, or longer ones, with waypoints for the next {HORIZON:g} s or more')
+STREAM_HINT = ('every trajectory ends at rest, and those of this stream are short: send single '
+               f'waypoints, or trajectories for the next {HORIZON:g} s or more')
 
 
 ZERO_HINT = (': has the driver read its encoders? If the arm is at zero, set accept_zero_state or '

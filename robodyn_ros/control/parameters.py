@@ -156,13 +156,13 @@ class LawParameters(CouplingParameters, TaskParameters, LawGains):
         'that of the control law, as a fraction of the effort limit; trajectories with more are '
         'refused.')
     trajectory_start_tolerance: PerJoint = numbers(
-        'rad or m', 1e-6, 1e3, 'Largest distance from the reference at which a trajectory may '
-        'start, as a plan from the measured pose does; the reference joins it within its limits. '
-        'With more the trajectory is refused.', (0.05,))
+        'rad or m', 1e-6, 1e3, 'Largest distance between the start of a trajectory, for example '
+        'the measured pose, and the reference, which joins the trajectory within its limits. A '
+        'trajectory that starts further away is refused.', (0.05,))
     allow_nonzero_velocity_at_trajectory_end: bool = flag(
         'Whether the last waypoint of a trajectory may have a velocity other than 0. The '
         'reference then decelerates behind it, within `acceleration_limit` and `jerk_limit`. '
-        'MoveIt Servo needs it.')
+        'MoveIt Servo needs it from Jazzy on.')
     goal_tolerance: PerJoint = numbers(
         'rad or m', 0.0, 1e3, 'Distance from the end of a trajectory within which a goal of '
         '`~/follow_joint_trajectory` succeeds, where the goal has none of its own; joints must '
@@ -230,7 +230,7 @@ class GuardParameters:
         'effort sensors do not measure.', record=SETTINGS)
     accept_zero_state: bool = flag(
         'Whether the arm may be armed while all positions and velocities are exactly zero and no '
-        'effort is measured, as a driver publishes before it has read its encoders. Set it for '
+        'effort is measured, as drivers publish before they have read their encoders. Set it for '
         'an arm that is at zero and measures no efforts.', record=SETTINGS)
     damping_rate: float = number(
         10.0, '1/s', 0.0, 100.0, 'Damping while rising, stopping and after a fault: λ in '

@@ -31,7 +31,7 @@ class Scarcity(NamedTuple):
     joint_names: tuple[str, ...]
     available: ndarray
     effort_limit: ndarray
-    armature: ndarray           # (nv,) [kg·m² | kg] the least probable one of each joint
+    armature: ndarray           # (nv,) [kg·m² | kg] the smallest plausible one of each joint
     scarce: ndarray             # (nv,) whether `available` is little, and `armature` would help
 
     def sentence(self, joints: ndarray) -> str:
@@ -42,10 +42,10 @@ class Scarcity(NamedTuple):
         left = ', '.join(f'{self.available[i]:.2g} of {self.effort_limit[i]:.3g} ({names[i]})'
                          for i in which)
         least = ', '.join(f'{self.armature[i]:.2g} ({names[i]})' for i in which)
-        return (f'the velocity limits leave little effort beside gravity: {left} N·m or N, '
+        return (f'the velocity limits leave little effort besides gravity: {left} N·m or N, '
                 'because the model has no rotor inertia there; set armature for a real drive, at '
-                f'least about {least} kg·m² or kg, with which it takes {1e3 * ROTOR_TIME:g} ms '
-                'to its velocity limit')
+                f'least about {least} kg·m² or kg, with which the full effort takes '
+                f'{1e3 * ROTOR_TIME:g} ms to the velocity limit')
 
 
 def scarcity(model: RobotModel, mass_matrices: ndarray, effort_limit: ndarray,

@@ -24,7 +24,7 @@ def _asked_of_ruckig(limits, present):
         import ruckig
     except ImportError:
         raise TrajectoryError(
-            'a target without a time, or of a stream, needs Ruckig, which is not installed',
+            'targets without a time and streams need Ruckig, which is not installed',
             name='ruckig', remedy=f'run `{pip_install("ruckig")}`, or give the waypoint a later '
             'time') from None
     model = limits.model

@@ -45,9 +45,9 @@ class TrajectoryFollowing(ControllerStatus):
         than :data:`.reference_stream.STREAMED` is one of a stream, which the next one replaces:
         see :func:`.reference_stream.stream`.
 
-        Every other trajectory ends at rest, and a new one may replace it on the way. One that
-        starts elsewhere than the reference is, as a plan from the measured pose does, is joined
-        within the limits, up to ``trajectory_start_tolerance``. A stream of trajectories has to
+        Every other trajectory ends at rest, and a new one may replace it on the way. If one starts
+        up to ``trajectory_start_tolerance`` from the reference, as a plan from the measured pose
+        does, the reference joins it within the limits. A stream of trajectories has to
         look ahead: give each of them waypoints for the next half second or more, and send the next
         one before it brakes. With a few waypoints over a few hundredths of a second the arm stops
         and goes with each of them, which ends in EFFORT_LIMITED or EFFORT_OSCILLATES, and
@@ -120,9 +120,9 @@ class TrajectoryFollowing(ControllerStatus):
 
     def reference_ended_by(self, settings: Settings) -> str:
         """
-        Return in words why these settings would end the reference under way.
+        Return why these settings would end the reference under way.
 
-        :returns: '' where they would not, as other gains do not, and where there is none.
+        :returns: '' if they would not, as new gains do not, or if there is no such reference.
         """
         pose, time = self._records.record['follows_pose'][0], self.reference_time
         points, follows = ((self._poses, 'pose_following') if pose

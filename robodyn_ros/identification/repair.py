@@ -97,8 +97,9 @@ def _beyond_repair(link: str, inertia: ndarray, new: ndarray) -> InertiaError:
             ('ixx', 'iyy', 'izz'), inertia.diagonal()) if moment < 0.0] or list(MOMENTS)
     return InertiaError(
         f'link {link!r}: inertia has the principal moments {words(inertia)} kg·m², and the '
-        f'nearest consistent ones, {words(new)}, would be another body', name=link, value=inertia,
-        remedy=f'{check} the sign of {" and ".join(signs)}, and see that the '
+        f'nearest consistent ones, {words(new)}, would be those of another body', name=link,
+        value=inertia,
+        remedy=f'{check} the sign of {" and ".join(signs)}, and make sure that the '
         'inertia is about the center of mass, in kg·m²')
 
 

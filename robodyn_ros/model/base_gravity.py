@@ -53,6 +53,6 @@ def base_gravity(robot: URDF, extra: Extension, base: str, locked: Mapping[str, 
 
 
 def _refuse(joint: Joint, base: str, *remedy: str | Argument) -> None:
-    raise UrdfError(f'joint {joint.name!r} above the root {base!r} turns it against gravity',
+    raise UrdfError(f'joint {joint.name!r} above the root {base!r} turns gravity in its frame',
                     name=joint.name, remedy=(*remedy, f' in the frame of {base!r}, ', Argument(
                         'gravity', tuple(map(Placeholder, 'xyz')))))

@@ -140,7 +140,7 @@ def _separate_names(root: etree._Element, base: str) -> None:
         names.add(name)
     if WORLD in links and base != WORLD:
         raise UrdfError(f'link {WORLD!r} is not the root, which is {base!r}', name=WORLD,
-                        remedy=f'rename it: to Gazebo {WORLD!r} is what robots are fixed to')
+                        remedy=f'rename it: Gazebo fixes robots to {WORLD!r}')
 
 
 def _check_inertias(model: RobotModel) -> None:

@@ -36,7 +36,7 @@ def parameters(model: RobotModel, pose: ndarray, settings: Settings) -> dict[str
     Return limits of the URDF and stable gains as parameters of the controller.
 
     A list of limits is left out where the URDF lacks the limit of any joint. Joints that the
-    bounds leave too little effort for want of a rotor get the least probable ``armature``.
+    bounds leave too little effort for want of a rotor get the smallest plausible ``armature``.
 
     :param pose: q (nv,) [rad | m] at which the gains give the same response in all joints.
     :param settings: with the ``rate`` and the ``loop_delay`` for which the gains are stable.
@@ -88,10 +88,10 @@ def missing(model: RobotModel, values: Mapping[str, Any], settings: Settings) ->
             out.append(sentence.format(_names(model, lacking)))
     if 'armature' in values:
         scarcity = settings.scarcity(model)
-        out.append(f'Without it, {scarcity.sentence(scarcity.scarce)}. This file sets that. '
-                   '`robodyn identify` estimates it. Remove it, and make new gains, for a '
-                   'simulator that moves this URDF without rotors, as Gazebo does: the arm would '
-                   'exceed its velocity limits several times.')
+        out.append(f'Without it, {scarcity.sentence(scarcity.scarce)}. This file sets these '
+                   'values; `robodyn identify` estimates the real ones. Remove them, and compute '
+                   'new gains, for a simulator that moves this URDF without rotors, as Gazebo '
+                   'does: otherwise the arm would exceed its velocity limits several times.')
     if model.implausible_links:
         out.append(f'Physically consistent inertia of {", ".join(model.implausible_links)} '
                    '(triangle inequality): correct the URDF, or list the links in '

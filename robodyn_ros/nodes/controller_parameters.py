@@ -166,9 +166,9 @@ COUPLING = (
 
 HAND_OVER = (
     Parameter('controller_manager', str, '', 'Controller manager of ros2_control, e.g. '
-              '/controller_manager, that is asked to activate the forward controller when this '
-              'controller is activated or reset and the arm is RUNNING, and once a second whether '
-              'it is active; empty: a person switches.'),
+              '/controller_manager. When the arm is RUNNING after activation or a reset, the '
+              'manager is asked to activate the forward controller, whose state is then polled '
+              'once a second. Empty: a person switches.'),
     Parameter('replaced_controllers', list[str], [], 'Controllers that are deactivated in the '
               'same switch, and activated again after this controller has been deactivated.'),
 )

@@ -136,7 +136,7 @@ class ControllerTopics:
         return '/clock has no publisher: start the simulation, or set use_sim_time to false'
 
     def look(self) -> None:
-        """Look who listens, and whether the commands reach the drives; once in a while."""
+        """Check periodically who listens, and whether the commands reach the drives."""
         self._external.timer.look()
         self._telemetry.timer.look()
         self.switch.look()

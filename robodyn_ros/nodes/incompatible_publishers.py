@@ -17,14 +17,14 @@ from .raw_subscription import LeftAlone
 
 
 class IncompatiblePublishers:
-    """Periodic look at the publishers of all raw subscriptions of a node, by its executor."""
+    """Periodic check of the publishers of all raw subscriptions of a node, by its executor."""
 
     def __init__(self, node: Node):
         self._node = node
         self._known: set[str] = set()
 
     def look(self) -> None:
-        """Log a warning for each publisher that has become known to be incompatible."""
+        """Log a warning for each newly discovered incompatible publisher."""
         found = set(self._found())
         for warning in sorted(found - self._known):
             self._node.get_logger().warning(warning)
@@ -39,5 +39,5 @@ class IncompatiblePublishers:
             for publisher in self._node.get_publishers_info_by_topic(topic):
                 fit, reason = qos_check_compatible(publisher.qos_profile, subscription.qos_profile)
                 if fit == QoSCompatibility.ERROR:
-                    yield (f'nothing that {named([full_name(publisher)])} publishes on '
-                           f'{topic} arrives: {reason.strip(" ;")}')
+                    yield (f'messages of {named([full_name(publisher)])} on {topic} do not '
+                           f'arrive: {reason.strip(" ;")}')

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Rules of the launch files: what they refuse, warn of, and tell two nodes."""
+"""Rules of the launch files: refusals, warnings, and parameters that two nodes share."""
 
 from collections.abc import Collection
 from pathlib import Path

@@ -21,7 +21,7 @@ class LiveSettings:
     :param loop: returns the loop while the node is configured.
     :param commands: the name of the topic of commands.
     :param changed: is called after settings have come into force.
-    :param warn: logs a sentence about what has ended thereby.
+    :param warn: logs that a change has ended a motion.
     """
 
     def __init__(self, parameters: Parameters, loop: Callable[[], ControlLoop | None],

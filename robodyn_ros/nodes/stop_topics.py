@@ -166,7 +166,7 @@ class StopTopics:
         self._cycle_input['stop_reason'] = reason
 
     def report(self, reason: int, detail: str) -> None:
-        """Stop the arm for another reason, as long as there are details on it."""
+        """Stop the arm for a reason that is not a topic; empty details withdraw it."""
         with self._lock:
             self._detail[reason] = detail
             self._reported = reason if detail else guard.NO_REASON

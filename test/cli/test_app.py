@@ -175,7 +175,7 @@ def test_repair_writes_a_consistent_robot_and_says_what_changed(tmp_path):
 
 def test_inspect_states_the_effort_of_joints_without_rotors():
     output = ' '.join(run('inspect', 'panda').output.split())
-    assert 'the velocity limits leave little effort beside gravity: ' in output
+    assert 'the velocity limits leave little effort besides gravity: ' in output
     assert 'of 12 (panda_joint7)' in output and 'set armature for a real drive' in output
     assert 'little effort' not in run('inspect', 'two_link').output
 

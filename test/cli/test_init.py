@@ -86,11 +86,11 @@ def test_every_parameter_has_the_comment_of_its_declaration(tmp_path):
         assert ' '.join(declared[name].description.split()) in text, name
 
 
-def test_joints_without_rotors_get_the_least_probable_armature(tmp_path):
+def test_joints_without_rotors_get_the_smallest_plausible_armature(tmp_path):
     """Of Panda's wrist; controller and simulator have the same, and the efforts are stated."""
     file = tmp_path / 'arm.yaml'
     said = ' '.join(init('panda', '--output', file, CHOSEN).output.split())
-    assert 'Without it, the velocity limits leave little effort beside gravity' in said
+    assert 'Without it, the velocity limits leave little effort besides gravity' in said
     assert 'of 12 (panda_joint7)' in said
     armature = taken(file)['armature']
     assert armature[1] == 0.0 and armature[6] == pytest.approx(0.0229)  # 12 N·m 5 ms / 2.61 rad/s

@@ -25,7 +25,7 @@ def panda():
 
 
 def with_rotors(model, times):
-    """Return a model with a multiple of the least probable rotor inertia."""
+    """Return a model with a multiple of the smallest plausible rotor inertia."""
     return replace(model, armature=times * Settings().scarcity(model).armature)
 
 
@@ -62,7 +62,7 @@ def test_the_remedy(panda, known, fault):
 
 @pytest.mark.parametrize('times', [1.0, 4.0])
 def test_limits_hold_with_real_rotors(panda, times, few_poses):
-    """Assumed is the least probable rotor inertia, and the true one is that or more."""
+    """The smallest plausible rotor inertia is assumed, and the true one is that or more."""
     known, real = with_rotors(panda, 1.0), Dynamics(with_rotors(panda, times))
     for seed in range(seeds(2, 200)):
         worst = run(known, real, seed)

@@ -57,7 +57,7 @@ def test_live_change_needs_code_that_is_being_compiled(start, remote, cache):
     for _ in range(2):
         refused = ask()
         assert not refused.successful
-        assert f'mode {MODE} needs is being compiled in the background' in refused.reason
+        assert f'mode {MODE} is being compiled in the background' in refused.reason
         assert 'try again' in refused.reason
         assert remote.state() == 'inactive'
     assert remote.set('controller', stiffness=[380.0, 95.0]) == ''      # needs no code

@@ -79,7 +79,7 @@ def test_messages_that_came_out_of_order(tmp_path, some):
     received = [(START + 10**6 * k, content) for k, (_, content) in enumerate(both)]
     r = read(write(tmp_path / 'both', {'/joint_states': [received]}), robot('two_link'))
     compare(r, some)
-    assert any('3 messages came out of order' in note for note in r.notes)
+    assert any('3 messages were out of order' in note for note in r.notes)
     apart = [*samples(some, ('joint1',))], [*samples(some, ('joint2',))]
     apart[0][40], apart[0][41] = apart[0][41], apart[0][40]
     received = [(START + 10**6 * k, content) for k, (_, content) in enumerate(
@@ -93,7 +93,7 @@ def test_without_stamps_the_time_of_receipt(tmp_path, some):
                                                              stamped=False)]})
     r = read(bag, robot('two_link'))
     compare(r, some)
-    assert 'times of receipt, for the header stamps are all zero' in r.notes[0]
+    assert 'times of receipt (all header stamps are zero)' in r.notes[0]
 
 
 def test_joints_that_are_called_otherwise(tmp_path, some):

@@ -99,7 +99,7 @@ def test_messages_out_of_order(tmp_path):
     (tmp_path / 'a.csv').write_text('\n'.join(lines))
     got = read(tmp_path / 'a.csv', robot('two_link'))
     compare(got, r)
-    assert any(note.startswith('3 messages came out of order') for note in got.notes)
+    assert any(note.startswith('3 messages were out of order') for note in got.notes)
     back = [ros2(r, k, stamp=round(1e9 * r.time[k]) - (5 * 10**8 if k >= 100 else 0))
             for k in range(COUNT)]
     (tmp_path / 'a.csv').write_text('\n'.join(back))

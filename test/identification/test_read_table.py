@@ -240,7 +240,7 @@ def test_lines_out_of_order(tmp_path):
     rows[[20, 21]] = rows[[21, 20]]
     r = read(write(tmp_path / 'a.csv', HEADERS['short'], rows), robot('two_link'))
     compare(r)
-    assert any('1 lines are out of order' in note for note in r.notes)
+    assert any('1 lines were out of order' in note for note in r.notes)
 
 
 @pytest.mark.parametrize(('unit', 'least'), [('rad', -np.pi), ('rad', 0.0), ('deg', 0.0)])
@@ -258,6 +258,6 @@ def test_a_joint_without_limits_turns_on(tmp_path, unit, least):
                units={'position': unit})
     moved = got.position - turning
     assert np.nanmax(np.ptp(moved[np.isfinite(moved).all(1)], axis=0)) < 1e-6
-    assert any(note.startswith('joint1 turns without an end: ') for note in got.notes)
+    assert any(note.startswith('joint1 is continuous: ') for note in got.notes)
     limited = read(tmp_path / 'a.csv', robot('two_link'), units={'position': unit})
     assert np.nanmax(np.abs(np.diff(limited.position[:, 0]))) > 6.0

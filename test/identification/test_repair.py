@@ -64,8 +64,8 @@ def test_an_error_of_a_sign_is_named_and_not_repaired():
     heavy = ARM.replace('<mass value="2"/>', '<mass value="120"/>').replace(
         'ixx="0.02" ixy="0" ixz="0" iyy="0.02" iyz="0" izz="0.01"',
         'ixx="-4.98" ixy="0" ixz="2.7" iyy="-5.952" iyz="0" izz="0.828"', 1)
-    with pytest.raises(InertiaError, match='-6.04, -5.95, 1.89 kg·m².*would be another body: '
-                                           'check the sign of ixx and iyy'):
+    with pytest.raises(InertiaError, match='-6.04, -5.95, 1.89 kg·m².*would be those of '
+                                           'another body: check the sign of ixx and iyy'):
         repaired_urdf(heavy.encode())
 
 

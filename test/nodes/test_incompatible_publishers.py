@@ -46,7 +46,7 @@ def test_a_description_that_does_not_arrive(node, other, capfd, profile, policy)
         monitor.look()
     said = capfd.readouterr().err
     assert said.count('WARN') == 1 and description.newest() == ''
-    assert "'/other' publishes on /robot_description arrives" in said and policy in said.lower()
+    assert "'/other' on /robot_description do not arrive" in said and policy in said.lower()
     other.destroy_publisher(publisher)
     until(lambda: not node.count_publishers('/robot_description'))
     monitor.look()
@@ -64,7 +64,7 @@ def test_trajectories_that_do_not_arrive(node, other, capfd):
     other.create_publisher(JointTrajectory, topic, BEST_EFFORT)
     until(lambda: node.count_publishers(topic))
     IncompatiblePublishers(node).look()
-    assert f"'/other' publishes on {topic} arrives" in capfd.readouterr().err
+    assert f"'/other' on {topic} do not arrive" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(('urdf', 'refused'), [('two_link', False), ('', True)])

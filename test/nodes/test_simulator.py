@@ -194,7 +194,7 @@ def test_commands_that_do_not_arrive_are_said(simulator, bus):
     """A best-effort publisher and a reliable subscription do not match."""
     process = simulator()
     bus.node.create_publisher(Float64MultiArray, 'commands', qos_profile_sensor_data)
-    bus.until_said(process, "nothing that '/bus' publishes on /commands arrives: .*eliab")
+    bus.until_said(process, "messages of '/bus' on /commands do not arrive: .*eliab")
 
 
 def test_without_brakes_it_falls_and_parameters_act_live(simulator, bus):

@@ -62,7 +62,7 @@ def assemble(table: Table, source: str, model: RobotModel, options: TableOptions
         notes.append(f'{np.sum(~keep)} lines left out: they hold nothing of the joints')
     order = by_stamp(time[keep])
     if (late := int(np.sum(np.diff(order) < 0))):
-        notes.append(f'{late} lines are out of order, and are sorted by their stamps')
+        notes.append(f'{late} lines were out of order; sorted by time stamp')
     keep = np.flatnonzero(keep)[order]
     used = {*(header for of in found.columns.values() for header in of.values()),
             *((found.time, found.fraction) if options.rate is None else ())}

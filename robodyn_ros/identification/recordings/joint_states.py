@@ -38,7 +38,7 @@ def recording_of(states: Sequence[LoggedState], what: str, source: str, model: R
     """
     stamped = any(state.stamp for state in states)
     clock = 'header stamps' if stamped else \
-        'times of receipt, for the header stamps are all zero'
+        'times of receipt (all header stamps are zero)'
     known, said = _names(states, model, joint_names, source)
     times = [state.stamp if stamped else state.received for state in states]
     recording = Recording.from_messages(
@@ -67,5 +67,5 @@ def _names(states: Sequence[LoggedState], model: RobotModel, given: Sequence[str
     raise RecordingError(
         f'{source} has none of the joints of the model', name=model.joint_names[0],
         value=tuple(names), remedy=(
-            f'it has {", ".join(names) or "no names"}: give those that are '
+            f'it has {", ".join(names) or "no names"}: give its names of '
             f'{", ".join(model.joint_names)} (', Argument('joint_names', Placeholder('...')), ')'))

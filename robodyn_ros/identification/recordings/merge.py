@@ -63,7 +63,7 @@ def merge(messages: Iterable[Message], source: str, joints: Sequence[str] | None
     base = max((series['position', name] for name in names), key=lambda s: len(s.time))
     used = {key: s for key, s in series.items() if key[1] in names}
     if late := int(np.sum(np.diff(base.count) < 0)):
-        notes.append(f'{late} messages came out of order, and are sorted by their stamps')
+        notes.append(f'{late} messages were out of order; sorted by time stamp')
     together = all(np.array_equal(s.count, base.count) for s in used.values())
     if not together:
         _check_rising(used, source)

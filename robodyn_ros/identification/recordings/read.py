@@ -95,7 +95,7 @@ def _unwrapped(recording: Recording, model: RobotModel) -> Recording:
     for j in np.flatnonzero(model.periodic):
         position[:, j], jumps = unwrapped(position[:, j])
         if jumps:
-            notes.append(f'{model.joint_names[j]} turns without an end: {jumps} jumps by a turn '
+            notes.append(f'{model.joint_names[j]} is continuous: {jumps} jumps by a turn '
                          'removed')
     return replace(recording, position=position, notes=(*recording.notes, *notes))
 
