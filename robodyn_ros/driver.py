@@ -20,10 +20,10 @@ from numpy.typing import ArrayLike
 from .object_reference import load_object, refused
 
 PAUSE = 0.01            # s after a read that has failed, or has returned nothing at once
-# A read that returns within this share of a period has not waited for its state. After so many of
+# A read that returns within this time [s] has not waited for its state. After so many of
 # these in a row the driver does not wait at all: a buffer of one that waits has fewer states. The
 # GIL delays reads, too, and each that took longer counts only so many times against this.
-AT_ONCE, WAITLESS, DELAYED = 0.1, 1000, 5
+AT_ONCE, WAITLESS, DELAYED = 1e-4, 1000, 5
 END = 1.0               # s that a read under way may take until the driver is closed all the same
 TOLD = 1.0              # s between two reports of the same failure
 
@@ -185,7 +185,7 @@ class DriverReader:
                     pass
             self._waiting.put(Read(reading, number, time_ns()))
             now = monotonic()
-            if now - begun > AT_ONCE * self._period:
+            if now - begun > AT_ONCE:
                 waitless = max(0, waitless - DELAYED)
             else:
                 waitless = min(waitless + 1, WAITLESS)

@@ -25,7 +25,7 @@ states.
 Conditions are returned as (reason code, joint index), with joint -1 where no joint is concerned.
 """
 
-from math import inf, isnan
+from math import inf, isinf, isnan
 
 from numpy import ndarray, record
 
@@ -260,7 +260,8 @@ def arming_refusal(cycle_input: record, joints: ndarray, s: record, m: record, v
         j = joints[i]
         if not abs(v.qd[i]) <= s.arming_velocity:
             return ARM_MOVES, i
-        if beyond_limits(j, v.q[i]):
+        if beyond_limits(j, v.q[i]) or (isinf(j.position_margin) and not (
+                j.position_lower <= v.q[i] <= j.position_upper)):
             return POSITION_OUTSIDE, i
         if not abs(v.gravity[i]) <= j.effort_limit:
             return GRAVITY_ABOVE_LIMIT, i

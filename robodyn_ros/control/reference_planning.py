@@ -181,8 +181,14 @@ def from_now_on(limits: MotionLimits, asked: Waypoints, position: ndarray) -> Wa
     velocities, accelerations, efforts = (
         None if a is None else np.asarray(a)[over:]
         for a in (asked.velocities, asked.accelerations, asked.efforts))
-    return Waypoints(asked.joint_names, times[over:] - elapsed, x[over:], velocities,
+    late = Waypoints(asked.joint_names, times[over:] - elapsed, x[over:], velocities,
                      accelerations, efforts)
+    if is_streamed(late) and (apart(x[-1]) > tolerance).any():     # it is no waypoint of a stream
+        raise TrajectoryOverError(
+            f'the trajectory should have started {elapsed:.3f} s ago, and only its last waypoint '
+            'is left', name='header.stamp',
+            remedy='stamp it with the time of now or later, or with zero for now')
+    return late
 
 
 def _integrated(limits: MotionLimits, asked: Waypoints, position: ndarray) -> Waypoints:

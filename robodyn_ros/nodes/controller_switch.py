@@ -114,6 +114,8 @@ class ControllerSwitch:
             return f'{self._forwarder} is not activated: the arm is {guard.PHASES[phase()]}'
         if (controllers := self._controllers()) is None:
             return self._silence(self._lister)
+        if phase() != guard.RUNNING:        # the manager may have taken seconds
+            return f'{self._forwarder} is not activated: the arm is {guard.PHASES[phase()]}'
         active = self._active(controllers)
         self._switched = True               # the switch may happen without a response
         replaced = [name for name in self._replaced if name in active]

@@ -41,6 +41,7 @@ class PolledClient:
                 self._pending.add(self._client.handle.send_request(request))
                 next_time = now + again
             if (response := self.take()) is not None:
+                self._pending.clear()       # a response to an earlier request tells nothing new
                 return response
             time.sleep(POLL)
         return None
