@@ -91,7 +91,7 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         self._flight, self._v, kept = ring_buffer.recorder(
             model.nv, recorded, law_rows + payload_transition.rows(model.nb, model.nv))
         self._law_memory, self._kept = kept[:law_rows], kept[law_rows:]
-        self._law_returned = np.zeros(1, np.int64)
+        self._no_law = LawMemory.none(model.nv)._replace(memory=self._law_memory)
         #: Settings and references of the recorded cycles, and snapshots of them.
         self.history = History(self._flight)
         self._work = workspace(model)
@@ -213,8 +213,7 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
                 name='mode', value=settings.mode, remedy='deactivate and clean up the controller, '
                 'set the mode, and configure it again; in Python make a new Controller')
         code = np.array([self._addresses[law], registry.number(settings.mode)], np.int64)
-        return LawMemory(code, settings.gain_rows(self.model), self._law_memory,
-                         self._law_returned)
+        return self._no_law._replace(code=code, gains=settings.gain_rows(self.model))
 
     def _check_gravity(self, loaded: RobotModel, settings: Settings, limit: ndarray) -> None:
         """

@@ -161,7 +161,8 @@ def cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
             guard.fault(joints, m, v, s, guard.EFFORT_NOT_FINITE, -1, now)
     publishing = m.phase != guard.INACTIVE
     if m.phase == guard.FAULT:
-        publishing = phase_efforts.fault_efforts(s, v, m, work.M, valid, now, dt, tau)
+        publishing = phase_efforts.fault_efforts(joints, s, v, m, work.M, valid,
+                                                 now, dt, tau)
         if publishing:
             limits.limit_efforts(joints, v, m, dt, tau)
         for i in range(n):
@@ -181,7 +182,7 @@ def cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
     for i in range(n):
         v.published[i] = tau[i] - v.tau_gravity[i]
         v.withheld[i] = v.requested[i] - tau[i] if m.phase == guard.RUNNING else 0.0
-        if unheard:                     # a new listener begins with gravity alone
+        if unheard and m.phase != guard.FAULT:      # a new listener begins with gravity alone
             v.tau_residual[i] = v.published[i] = 0.0
     publish = publishing or m.publishing == 1       # the last message is published once
     m.publishing = 1 if publishing else 0
@@ -278,7 +279,7 @@ def driven_fault(cycle_input: record, joints: ndarray, s: record, m: record, v: 
     if reason == guard.NO_REASON and m.phase == guard.RUNNING:
         reason, joint = motion_checks.motion_fault(
             joints, s, m, v, points, time_scaling.reference_time(m, now), dt, tau)
-        touched = collisions.collision(joints, m, v, fresh, now)
+        touched = collisions.collision(joints, m, v, now)
         if touched >= 0:
             reason, joint = guard.COLLISION, touched
         elif reason == guard.NO_REASON:

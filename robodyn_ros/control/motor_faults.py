@@ -1,0 +1,61 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Motors that do not do what they are told: reversed, dead, or swapped with another one.
+
+To the observer of :mod:`.momentum_observer` such a motor is an external effort, hence a collision,
+and the efforts of the reaction drive the arm. The two differ in their pattern. Where τ is sent, a
+motor of joint i that is reversed, dead, or connected to the drive of joint k leaves an external
+effort of
+
+    r_i = -2 τ_i,    r_i = -τ_i,    r_i = -r_k = τ_k - τ_i
+
+and nothing in the other joints. A contact acts on all joints before the link that it touches, and
+not in proportion to the efforts. Both sides are compared as impulses over MEMORY, so that one
+false velocity has little effect.
+
+Parameters are named as in :mod:`.guard`.
+"""
+
+from numpy import ndarray, record
+
+from .dtypes import Vectors
+from .guard import VELOCITY_ABOVE_LIMIT
+
+SAMPLES = 3                 # in a row with the pattern of a motor fault
+LEAST, MOST = 0.7, 2.3      # external effort of a dead or reversed motor, of the effort sent
+UNEXPLAINED = 0.05          # share of the squares of all impulses that the pattern may leave
+DRIVEN = 0.15               # velocity limits: faster, in the direction of its external effort
+
+
+def motor_fault(joints: ndarray, m: record, v: Vectors) -> bool:
+    """
+    Return whether SAMPLES in a row have had the pattern of a motor that drives the arm.
+
+    One is enough where a joint is above its velocity limit already.
+    """
+    if m.estimated == 1:
+        m.disobeyed = m.disobeyed + 1 if has_pattern(joints, v) else 0
+    return bool(m.disobeyed >= (1 if m.reason == VELOCITY_ABOVE_LIMIT else SAMPLES))
+
+
+def has_pattern(joints: ndarray, v: Vectors) -> bool:
+    """Return whether external efforts are those of a motor fault that accelerates its joint."""
+    total = 0.0
+    for i in range(v.q.shape[0]):
+        total += (v.external_impulse[i] / joints[i].effort_limit)**2
+    for i in range(v.q.shape[0]):
+        limit, impulse, sent = joints[i].effort_limit, v.external_impulse[i], v.sent_impulse[i]
+        if impulse * v.qd[i] <= 0.0 or abs(v.qd[i]) < DRIVEN * v.speed_limit[i]:
+            continue
+        others = total - (impulse / limit)**2
+        if (others < UNEXPLAINED * total and impulse * sent < 0.0
+                and LEAST * abs(sent) < abs(impulse) < MOST * abs(sent)):
+            return True
+        for k in range(v.q.shape[0]):
+            swapped, other = v.sent_impulse[k] - sent, v.external_impulse[k]
+            rest = others + ((impulse - swapped) / limit)**2 + (
+                (2.0 * other + swapped) * swapped / joints[k].effort_limit**2)
+            if k != i and rest < UNEXPLAINED * total:
+                return True
+    return False
