@@ -163,7 +163,7 @@ def writing_late(arm, gains, memory, tau):
     if moved(arm):
         for i in range(tau.shape[0]):
             arm.joints[i].effort_limit *= 10.0
-            arm.gravity[i] += 5.0
+            arm.gravity[i] += 1e3
             arm.qd[i] = arm.withheld[i] = arm.applied[i] = 0.0
             arm.q_reference[i] += 1.0
     for i in range(tau.shape[0]):

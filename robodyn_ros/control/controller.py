@@ -232,8 +232,9 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
                     value=settings.payload_mass, remedy='change payload and model before, or '
                     'when it is driven')
             return
-        gravity, measured = Dynamics(loaded).gravity(self._v.q), self._v.measured.copy()
-        known = np.where(np.isfinite(measured), measured, self._v.gravity)
+        v = self.history.newest(self.memory, self.tau)[1]       # of one cycle
+        gravity, measured = Dynamics(loaded).gravity(v.q), v.measured
+        known = np.where(np.isfinite(measured), measured, v.gravity)
         held = self.phase == guard.FAULT        # perhaps without a valid state
         allowed = 0.0 if held else min(settings.arming_effort, GRAVITY_CHANGE) * limit
         if (wrong := np.abs(gravity - known) > allowed).any():

@@ -26,6 +26,7 @@ from ..dynamics.model_data import ModelData, Workspace
 
 IMPULSE_TIME = 0.003        # s, time constant of the impulses of the last milliseconds
 
+
 def observe(robot: ModelData, work: Workspace, s: record, m: record, v: Vectors, known: bool,
             fresh: int, elapsed: float, tau: ndarray) -> None:
     """
