@@ -57,13 +57,13 @@ def last_above(joints: ndarray, v: Vectors) -> int:
     return last
 
 
-def collision(joints: ndarray, m: record, v: Vectors, now: float) -> int:
+def collision(joints: ndarray, m: record, v: Vectors, fresh: int, now: float) -> int:
     """Return the joint of a collision of a RUNNING arm, -1 for none."""
     if yields(m):
         m.above = 0
         return -1
     i = last_above(joints, v)
-    if m.estimated == 1:
+    if fresh == 1:
         m.above = m.above + 1 if i >= 0 else 0
     if i < 0 or m.above < SAMPLES:
         return -1

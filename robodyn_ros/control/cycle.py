@@ -162,7 +162,7 @@ def cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
     publishing = m.phase != guard.INACTIVE
     if m.phase == guard.FAULT:
         publishing = phase_efforts.fault_efforts(joints, s, v, m, work.M, valid,
-                                                 now, dt, tau)
+                                                 fresh, now, dt, tau)
         if publishing:
             limits.limit_efforts(joints, v, m, dt, tau)
         for i in range(n):
@@ -279,7 +279,7 @@ def driven_fault(cycle_input: record, joints: ndarray, s: record, m: record, v: 
     if reason == guard.NO_REASON and m.phase == guard.RUNNING:
         reason, joint = motion_checks.motion_fault(
             joints, s, m, v, points, time_scaling.reference_time(m, now), dt, tau)
-        touched = collisions.collision(joints, m, v, now)
+        touched = collisions.collision(joints, m, v, fresh, now)
         if touched >= 0:
             reason, joint = guard.COLLISION, touched
         elif reason == guard.NO_REASON:

@@ -113,7 +113,6 @@ CONTROLLER_STATE = np.dtype([
     ('unbraked', float),                # s without braking after a collision, see phase_efforts.py
     ('cycles', np.int64), ('saturated', np.int64), ('rate_limited', np.int64),
     ('joint_limited', np.int64),        # cycles in which enforce_joint_limits acted
-    ('estimated', np.int64),            # 1: the external efforts are those of a new sample
     ('disobeyed', np.int64),            # samples in a row that indicate a motor fault
 ])
 

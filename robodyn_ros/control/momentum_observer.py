@@ -10,7 +10,7 @@ than ``push_bandwidth``, as when somebody pushes on purpose. Without efforts in 
 valid state, nothing is estimated, and both are zero.
 
 Momentum changes from sample to sample, efforts in each cycle: their impulse is summed until the
-next sample that is used comes. Parameters are named as in :mod:`.guard`.
+next sample comes. Parameters are named as in :mod:`.guard`.
 """
 
 from math import exp, isnan
@@ -46,7 +46,6 @@ def observe(robot: ModelData, work: Workspace, s: record, m: record, v: Vectors,
         v.friction[i] = v.qd[i] * elapsed if known else 0.0     # elapsed may be infinite
     advance_presliding(robot.friction, v.friction, v.sliding)
     loaded_friction(robot.friction, v.qd, v.gravity, v.sliding, v.friction)
-    m.estimated = 0
     if m.estimates == 0 or not known:
         m.estimates, m.unsampled = (1 if known else 0), 0.0
         for i in range(n):
@@ -56,8 +55,6 @@ def observe(robot: ModelData, work: Workspace, s: record, m: record, v: Vectors,
         return
     m.unsampled += elapsed
     for i in range(n):
-        if v.rejected[i] > 0.0:         # its momentum is not known
-            fresh = 0
         effort = tau[i] + v.gravity[i] - v.tau_gravity[i]
         if s.observed_effort == EFFORT_MEASURED and not isnan(v.measured[i]):
             effort = v.measured[i]
@@ -66,15 +63,24 @@ def observe(robot: ModelData, work: Workspace, s: record, m: record, v: Vectors,
     if fresh == 0 or dt <= 0.0:
         return
     bandwidth, push_bandwidth = s.external_effort_bandwidth, s.push_bandwidth
-    kept = exp(-dt / IMPULSE_TIME)
+    # The next sample takes back what one with a rejected velocity contributes
+    kept = 1.0 if rejects(v) else exp(-dt / IMPULSE_TIME)
     for i in range(n):
         unknown = momentum_change(work.M, v.qd, v.observed_qd, i) - v.impulse[i]
         v.external[i] = filtered(v.external[i], bandwidth, unknown, dt)
         v.impulse[i] = 0.0
-        v.external_impulse[i] = kept * v.external_impulse[i] + unknown
-        v.sent_impulse[i] = kept * v.sent_impulse[i] + tau[i] * dt
+        v.external_impulse[i] = kept * (v.external_impulse[i] + unknown)
+        v.sent_impulse[i] = kept * (v.sent_impulse[i] + tau[i] * dt)
         v.pushing[i] = (filtered(v.pushing[i], push_bandwidth, v.external[i] * dt, dt)
                         if push_bandwidth > 0.0 else 0.0)
-    m.unsampled, m.estimated = 0.0, 1
+    m.unsampled = 0.0
     for i in range(n):
         v.observed_qd[i] = v.qd[i]
+
+
+def rejects(v: Vectors) -> bool:
+    """Return whether the newest sample of some joint has been rejected."""
+    for i in range(v.q.shape[0]):
+        if v.rejected[i] > 0.0:
+            return True
+    return False

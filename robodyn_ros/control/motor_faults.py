@@ -20,7 +20,7 @@ Parameters are named as in :mod:`.guard`.
 from numpy import ndarray, record
 
 from .dtypes import Vectors
-from .guard import VELOCITY_ABOVE_LIMIT
+from .momentum_observer import rejects
 
 SAMPLES = 3                 # in a row with the pattern of a motor fault
 LEAST, MOST = 0.7, 2.3      # external effort of a dead or reversed motor, of the effort sent
@@ -28,19 +28,25 @@ UNEXPLAINED = 0.05          # share of the squares of all impulses that the patt
 DRIVEN = 0.15               # velocity limits: faster, in the direction of its external effort
 
 
-def motor_fault(joints: ndarray, m: record, v: Vectors) -> bool:
+def motor_fault(joints: ndarray, m: record, v: Vectors, fresh: int) -> bool:
     """
     Return whether SAMPLES in a row have had the pattern of a motor that drives the arm.
 
-    One is enough where a joint is above its velocity limit already.
+    One is enough where its joint is above its velocity limit.
+
+    :param fresh: 1 if a sample has come since the last cycle.
     """
-    if m.estimated == 1:
-        m.disobeyed = m.disobeyed + 1 if has_pattern(joints, v) else 0
-    return bool(m.disobeyed >= (1 if m.reason == VELOCITY_ABOVE_LIMIT else SAMPLES))
+    if fresh == 1 and not rejects(v):
+        i = driven_joint(joints, v)
+        if i < 0:
+            m.disobeyed = 0
+        else:
+            m.disobeyed += SAMPLES if abs(v.qd[i]) > v.speed_limit[i] else 1
+    return bool(m.disobeyed >= SAMPLES)
 
 
-def has_pattern(joints: ndarray, v: Vectors) -> bool:
-    """Return whether external efforts are those of a motor fault that accelerates its joint."""
+def driven_joint(joints: ndarray, v: Vectors) -> int:
+    """Return the joint that a motor fault accelerates; -1 where efforts have another pattern."""
     total = 0.0
     for i in range(v.q.shape[0]):
         total += (v.external_impulse[i] / joints[i].effort_limit)**2
@@ -51,11 +57,11 @@ def has_pattern(joints: ndarray, v: Vectors) -> bool:
         others = total - (impulse / limit)**2
         if (others < UNEXPLAINED * total and impulse * sent < 0.0
                 and LEAST * abs(sent) < abs(impulse) < MOST * abs(sent)):
-            return True
+            return i
         for k in range(v.q.shape[0]):
             swapped, other = v.sent_impulse[k] - sent, v.external_impulse[k]
             rest = others + ((impulse - swapped) / limit)**2 + (
                 (2.0 * other + swapped) * swapped / joints[k].effort_limit**2)
             if k != i and rest < UNEXPLAINED * total:
-                return True
-    return False
+                return i
+    return -1

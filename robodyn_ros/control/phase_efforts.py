@@ -64,7 +64,7 @@ def damped_gravity(s: record, v: Vectors, tau: ndarray) -> None:
 
 
 def fault_efforts(joints: ndarray, s: record, v: Vectors, m: record, M: ndarray, trusted: bool,
-                  now: float, dt: float, tau: ndarray) -> bool:
+                  fresh: int, now: float, dt: float, tau: ndarray) -> bool:
     """
     Write the efforts of a latched fault; return False once they have ended, with ``tau`` zero.
 
@@ -77,6 +77,7 @@ def fault_efforts(joints: ndarray, s: record, v: Vectors, m: record, M: ndarray,
 
     :param M: (nv, nv) M(q).
     :param trusted: whether the joint states may be used in this cycle.
+    :param fresh: 1 if a sample has come since the last cycle.
     :param dt: duration of the cycle [s].
     """
     if m.publishing == 0:
@@ -95,7 +96,7 @@ def fault_efforts(joints: ndarray, s: record, v: Vectors, m: record, M: ndarray,
             and accelerates_arm(v, m)):
         m.without_state, m.since = 1, -inf
     if (m.without_state == 0 and (judged_at_once(m) or now >= m.fading_end)
-            and motor_fault(joints, m, v)):
+            and motor_fault(joints, m, v, fresh)):
         m.without_state, m.since = 1, -inf
     damped_gravity(s, v, tau)
     react(s, m, v, M, now, tau)
