@@ -403,5 +403,6 @@ if __name__ == '__main__':
     try:
         main(sys.argv[1:])
     except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)    # a second one would be the exit code
         say('\nInterrupted.')
         sys.exit(130)

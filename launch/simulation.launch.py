@@ -24,7 +24,7 @@ from launch.substitutions import LaunchConfiguration, TextSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from robodyn_ros.model.resources import is_robot_name
-from robodyn_ros.nodes.launch_rules import warn_of_unknown
+from robodyn_ros.nodes.launch_rules import rotors, warn_of_unknown
 from robodyn_ros.nodes.parameter_files import config_path
 
 ARGUMENTS = {
@@ -68,6 +68,8 @@ def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
              namespace=given['namespace'], output='screen', parameters=[
                  *([config] if config else []), {
                      'urdf': ParameterValue(robot, value_type=str),
+                     **(rotors(config, given['namespace'])
+                        if config and given['controller'] == 'true' else {}),
                      'publish_clock': ParameterValue(TextSubstitution(
                          text=given['use_sim_time']), value_type=bool)}],
              ros_arguments=['--enclave', '/robodyn/simulator'],

@@ -68,7 +68,8 @@ def simulate(model: RobotModel, settings: Settings, position: ArrayLike, duratio
     :param position: (nv,) [rad | m] initial position.
     :param duration: [s] of the result.
     :param waypoints: trajectory to follow; None to hold the position, or as the law does.
-    :param plant: the robot that moves, with the joints of ``model``; None: ``model`` itself.
+    :param plant: the robot that moves, with the joints of ``model``; None: ``model`` itself, with
+        the rotor inertia of the settings.
     :param delay: [s] by which efforts arrive late, in addition to the period.
     :param noise: of the sensors; the result has it too. None: none.
     :raises SimulationError: MuJoCo rejects the robot; its subclass ArmingError: the controller is
@@ -120,7 +121,7 @@ class ClosedLoop:
         given = numbers('position', position, f'({model.nv},): one number per joint')
         start = initial_position(model, given.ravel().tolist())
         substeps = ceil(self.period / MAX_PHYSICS_STEP - 1e-9)
-        moved = model if plant is None else plant
+        moved = settings.with_rotors(model) if plant is None else plant
         #: The simulated arm, with its obstacles.
         self.plant = Plant(moved.to_urdf(), model=moved, timestep=self.period / substeps,
                            substeps=substeps,

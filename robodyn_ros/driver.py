@@ -11,7 +11,7 @@ library); all else, from the decoding of states to the limits of efforts, is as 
 from collections.abc import Callable, Mapping
 from queue import Empty, SimpleQueue
 import threading
-from time import monotonic, monotonic_ns, time_ns
+from time import monotonic, time_ns
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from numpy import ndarray
@@ -20,6 +20,10 @@ from numpy.typing import ArrayLike
 from .object_reference import load_object, refused
 
 PAUSE = 0.01            # s after a read that has failed, or has returned nothing at once
+# A read that returns within this share of a period has not waited for its state. After so many of
+# these in a row the driver does not wait at all: a buffer of one that waits has fewer states. The
+# GIL delays reads, too, and each that took longer counts only so many times against this.
+AT_ONCE, WAITLESS, DELAYED = 0.1, 1000, 5
 END = 1.0               # s that a read under way may take until the driver is closed all the same
 TOLD = 1.0              # s between two reports of the same failure
 
@@ -53,7 +57,8 @@ class Driver(Protocol):
 
         Return None if none comes within some time of the driver's choice. An exception is logged,
         and ``read`` is called again; without states for ``state_timeout`` the fault STALE_STATE is
-        latched, and its efforts are written.
+        latched, and its efforts are written. If ``read`` does not wait but returns the latest
+        state at once, it is called once a period of the controller.
         """
 
     def write(self, tau: ndarray) -> None:
@@ -103,11 +108,12 @@ class DriverReader:
     Thread that reads a driver, so that one that stands still does not stop the control loop.
 
     :param keep: readings that wait at most; older ones are dropped, as from a topic.
+    :param period: of the controller [s]: a driver that does not wait for states is read as often.
     :param tell: is called with a sentence for each failure.
     """
 
-    def __init__(self, driver: Driver, keep: int, tell: Callable[[str], object]):
-        self._driver, self._keep, self._tell = driver, keep, tell
+    def __init__(self, driver: Driver, keep: int, period: float, tell: Callable[[str], object]):
+        self._driver, self._keep, self._period, self._tell = driver, keep, period, tell
         self._waiting: SimpleQueue[Read | None] = SimpleQueue()
         self._next: Read | None = None
         self._over = threading.Event()
@@ -158,9 +164,9 @@ class DriverReader:
         self._report('read', error)
 
     def _run(self) -> None:
-        number = 0
+        number, waitless, next_read = 0, 0, 0.0
         while not self._over.is_set():
-            begun = monotonic_ns()
+            begun = monotonic()
             try:
                 reading = self._driver.read()
             except Exception as error:
@@ -168,7 +174,7 @@ class DriverReader:
                 self._over.wait(PAUSE)
                 continue
             if reading is None:
-                if monotonic_ns() - begun < 1e9 * PAUSE:    # or it would be asked all the time
+                if monotonic() - begun < PAUSE:     # or it would be asked all the time
                     self._over.wait(PAUSE)
                 continue
             number += 1
@@ -178,6 +184,14 @@ class DriverReader:
                 except Empty:
                     pass
             self._waiting.put(Read(reading, number, time_ns()))
+            now = monotonic()
+            if now - begun > AT_ONCE * self._period:
+                waitless = max(0, waitless - DELAYED)
+            else:
+                waitless = min(waitless + 1, WAITLESS)
+            if waitless == WAITLESS:
+                next_read = max(next_read + self._period, begun)
+                self._over.wait(next_read - now)
 
     def _report(self, method: str, error: Exception) -> None:
         text = f'{method}() of the driver raised {type(error).__name__}: {error}'

@@ -33,15 +33,16 @@ def drive(controller: Controller, driver: Driver, over: Callable[[], bool],
     :raises Exception: what ``driver.write`` has raised, after zeros were tried.
     """
     period, number = 1.0 / controller.settings.rate, 0
-    reader, stop_at = DriverReader(driver, KEPT, tell), np.inf
+    reader, stop_at = DriverReader(driver, KEPT, period, tell), np.inf
     controller.begin()
     controller.state[...] = np.nan
     controller.arm()
     try:
         while not _at_rest(controller, stop_at):
             if reader.wait(round(1e9 * period)):
-                while taken := reader.take():
-                    number += _accept(controller, taken, number + 1, reader)
+                for _ in range(KEPT):       # not more: new ones may come as fast as they are taken
+                    if taken := reader.take():
+                        number += _accept(controller, taken, number + 1, reader)
             now = monotonic()
             if controller.step(now):
                 reader.write(controller.tau.copy())

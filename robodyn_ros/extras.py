@@ -15,14 +15,14 @@ import sys
 import sysconfig
 
 # Wheels of ROS 2 for machines without a ROS installation. They are not requirements of the
-# package, since they would shadow the rclpy of a ROS installation. The extra includes mcap, for
-# the files of the flight recorder.
+# package, since they would shadow the rclpy of a ROS installation. The extras include mcap, for
+# the files of the flight recorder, and Ruckig, which plans targets without a time.
 ROS = ('diagnostic-msgs', 'geometry-msgs', 'lifecycle-msgs', 'rclpy', 'rmw-fastrtps-cpp',
        'sensor-msgs', 'std-msgs', 'std-srvs', 'trajectory-msgs')
 
 EXTRAS = {
-    'ros': ['mcap', *(f'ros-kilted-{part}' for part in ROS)],
-    'ros-jazzy': ['mcap', *(f'ros-jazzy-{part}' for part in ROS)],      # instead of ros
+    'ros': ['mcap', 'ruckig', *(f'ros-kilted-{part}' for part in ROS)],
+    'ros-jazzy': ['mcap', 'ruckig', *(f'ros-jazzy-{part}' for part in ROS)],    # instead of ros
     'sim': [
         'example-robot-data',
         'matplotlib',
@@ -35,7 +35,7 @@ EXTRAS = {
         'rosbags>=0.11',            # reader of ROS 2 bags without ROS
     ],
     'stream': [
-        'ruckig',                   # targets without a time, as in teleoperation
+        'ruckig',                   # targets without a time, beside a ROS installation
     ],
     'view': [
         'pycollada',                # meshes in .dae files, for trimesh

@@ -40,7 +40,7 @@ def begin(name: str, statement: str, *, nice: int = 0) -> bool:
     :param nice: added to the nice value, for what nobody waits for.
     """
     if name in _processes:
-        return _processes[name].poll() is None
+        return running(name)
     if not sys.executable or (os.cpu_count() or 1) < 2:
         return False
     with suppress(OSError):
@@ -50,6 +50,16 @@ def begin(name: str, statement: str, *, nice: int = 0) -> bool:
             start_new_session=True,
             env={**environment(), 'ROBODYN_CACHE_DIR': str(cache_directory()), VARIABLE: '0'})
     return name in _processes
+
+
+def running(name: str) -> bool:
+    """Return whether the process was started and has not ended."""
+    return name in _processes and _processes[name].poll() is None
+
+
+def failed(name: str) -> bool:
+    """Return whether the process was started and has ended without having compiled everything."""
+    return name in _processes and _processes[name].poll() not in (None, 0)
 
 
 def wait(name: str, until: Callable[[], bool] = lambda: False) -> None:

@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """`drive`: a controller and a driver without ROS."""
 
+import threading
+
 import numpy as np
 import pytest
 from robodyn_ros import Controller, drive, load_urdf, Settings
 from robodyn_ros.control import guard
+from robodyn_ros.driver import WAITLESS
 from robodyn_ros.simulation.driver import SimulatedArm
 
 POSE = [0.3, 0.5]
@@ -33,6 +36,23 @@ class Arm(SimulatedArm):
 
     def close(self):
         self.closed = True
+
+
+class ImpatientArm(Arm):
+    """Its ``read`` returns the latest state at once, as `get_state()` of many SDKs does."""
+
+    def __init__(self, model):
+        super().__init__(model)
+        self.reads, self._latest = 0, super().read()
+        threading.Thread(target=self._go, daemon=True).start()
+
+    def _go(self):
+        while not self.closed:
+            self._latest = super().read()
+
+    def read(self):
+        self.reads += 1
+        return self._latest
 
 
 @pytest.fixture
@@ -65,6 +85,14 @@ def test_it_holds_the_arm_and_ends_at_rest(arm, controller):
     assert controller.phase == guard.INACTIVE and controller.reason == 'none' and told == []
     assert np.abs(arm.read().position - POSE).max() < 0.05
     assert arm.closed and arm.efforts[-1].tolist() == [0.0, 0.0]
+
+
+def test_an_arm_that_is_read_without_waiting_is_read_once_a_period(controller):
+    arm, told = ImpatientArm(load_urdf('two_link')), []
+    drive(controller, arm, running_for(controller, 40), told.append)
+    assert controller.phase == guard.INACTIVE and controller.reason == 'none' and told == []
+    assert np.abs(arm._latest.position - POSE).max() < 0.05
+    assert arm.reads < 4 * WAITLESS     # what follows is one a period
 
 
 def test_an_arm_that_is_read_no_more_is_a_fault(arm, controller):

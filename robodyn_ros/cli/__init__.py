@@ -5,12 +5,17 @@
 import os
 import signal
 import sys
+import time
+
+REPEATED = 0.5          # s within which another SIGINT is the same: `timeout` and launch send two
+
+_interrupted = -REPEATED
 
 
 def main() -> int:
-    """Run the command line; return its exit code, 130 after Ctrl-C."""
+    """Run the command line; return its exit code, 130 after Ctrl-C, however often."""
     # Shells start background jobs with SIGINT ignored, and what we start would inherit that
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGINT, _interrupt)
     # Matrices of these commands are small: threads of BLAS would wait for one another, and for
     # twice the processor time
     os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
@@ -24,5 +29,14 @@ def main() -> int:
         # Typer leaves this way; a text instead of a number would be an error message
         return end.code if isinstance(end.code, int) else int(bool(end.code))
     finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)    # the exit code is decided
         sys.stdout.flush()
     return 0
+
+
+def _interrupt(*_: object) -> None:
+    """Raise KeyboardInterrupt, but not again while the first one ends the command."""
+    global _interrupted
+    before, _interrupted = _interrupted, time.monotonic()
+    if _interrupted > before + REPEATED:
+        raise KeyboardInterrupt

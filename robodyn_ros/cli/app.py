@@ -23,6 +23,7 @@ from .options import (
     AsJson,
     At,
     console,
+    Gravity,
     Locked,
     print_json,
     ReportFile,
@@ -60,6 +61,7 @@ def _require_report(report: Path | None) -> None:
 def inspect(robot: Robot, locked: Locked = [],  # noqa: B006  (typer copies it)
             root: Root = '',
             tip: Tip = '',
+            gravity: Gravity = '',
             at: At = '',
             as_json: AsJson = False) -> None:
     """Show joints, bodies, limits, gravity torques at a pose, and warnings about the URDF."""
@@ -67,7 +69,8 @@ def inspect(robot: Robot, locked: Locked = [],  # noqa: B006  (typer copies it)
     from ..catalog.robots import load_robot
 
     chosen = load_robot(robot, locked_joints(locked), numbers('--at', at), root=root or None,
-                        tip=tip or None, massless='warn')
+                        tip=tip or None, gravity=numbers('--gravity', gravity) or None,
+                        massless='warn')
     if as_json:
         print_json(figures(chosen.model, chosen.pose))
     else:
@@ -78,6 +81,7 @@ def inspect(robot: Robot, locked: Locked = [],  # noqa: B006  (typer copies it)
 def init(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
          root: Root = '',
          tip: Tip = '',
+         gravity: Gravity = '',
          output: Annotated[Path | None, typer.Option(
              metavar='FILE', help='File to write; default: ROBOT.yaml in this folder.')] = None,
          force: Annotated[bool, typer.Option('--force', help='Replace FILE.')] = False,
@@ -85,6 +89,7 @@ def init(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
              '--robot-compensates-gravity/--controller-compensates-gravity', help='Whether the '
              'arm stays up under zero effort (Franka, UR) or sinks; default: to be filled '
              'in.')] = None,
+         accept: AcceptInertia = False,
          rate: Annotated[float, typer.Option(
              min=1.0, max=1e4, help='Rate of the controller (Hz).')] = 1000.0,
          delay: Annotated[float, typer.Option(
@@ -99,13 +104,13 @@ def init(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
     from .init import run
     from ..control.settings import Settings
     chosen = load_robot(robot, locked_joints(locked), numbers('--at', at), root=root or None,
-                        tip=tip or None)
-    given = chosen.urdf_parameters() | {name: link for name, link in (
-        ('root', root), ('tip', tip)) if link}
+                        tip=tip or None, gravity=numbers('--gravity', gravity) or None)
+    given = chosen.urdf_parameters() | {name: value for name, value in (
+        ('root', root), ('tip', tip), ('gravity', numbers('--gravity', gravity))) if value}
     if robot_compensates is not None:
         given['robot_compensates_gravity'] = robot_compensates
     run(chosen, given, console(), output=output or Path(f'{chosen.name}.yaml'), force=force,
-        settings=Settings(rate=rate, loop_delay=delay))
+        settings=Settings(rate=rate, loop_delay=delay), accept=accept)
 
 
 @app.command()
@@ -126,11 +131,12 @@ def derive(robot: Annotated[str, typer.Argument(
            locked: Locked = [],  # noqa: B006
            root: Root = '',
            tip: Tip = '',
+           gravity: Gravity = '',
            frame: Annotated[str, typer.Option(
                help='Also derive M_x, V_x and G_x of this frame, in its own axes.')] = '',
            axes: Annotated[str, typer.Option(
                help='Axes of the task: as many of xyzrpy as there are joints.')] = '',
-           numbers: Annotated[bool, typer.Option(
+           in_numbers: Annotated[bool, typer.Option(
                '--numbers', help='Use numbers instead of symbols.')] = False,
            rounding: Annotated[float, typer.Option(
                '--round-angles', metavar='RAD', help='Tolerance for treating an angle of a URDF '
@@ -145,7 +151,8 @@ def derive(robot: Annotated[str, typer.Argument(
     from .derive import run
 
     raise typer.Exit(run(robot, console(), locked=locked_joints(locked), root=root or None,
-                         tip=tip or None, frame=frame or None, axes=axes, numbers=numbers,
+                         tip=tip or None, gravity=numbers('--gravity', gravity) or None,
+                         frame=frame or None, axes=axes, numbers=in_numbers,
                          rounding=rounding, as_latex=latex, ascii_only=ascii_only, force=force))
 
 
@@ -154,12 +161,14 @@ def warmup(robot: Robot, locked: Locked = [],  # noqa: B006
            everything: Annotated[bool, typer.Option(
                '--all', help='Compile all quantities, not only those of the controller.')] = False,
            root: Root = '',
-           tip: Tip = '') -> None:
+           tip: Tip = '',
+           gravity: Gravity = '') -> None:
     """Compile the code of a robot in advance; report cold and cached start-up times."""
     from .warmup import names, start, table
     from ..catalog.robots import load_robot
 
-    model = load_robot(robot, locked_joints(locked), [], root=root or None, tip=tip or None).model
+    model = load_robot(robot, locked_joints(locked), [], root=root or None, tip=tip or None,
+                       gravity=numbers('--gravity', gravity) or None).model
     wanted, out = names(everything), console()
     with out.status('compiling ...') as status:
         cold, first = start(model, wanted, lambda name: status.update(f'compiled: {name}'))

@@ -17,12 +17,12 @@ from ..catalog.robots import CatalogRobot
 from ..control.laws.registry import FOLLOWING
 from ..demo import motion
 from ..demo.law_comparison import compare, DELAY, draw, Figures, FRICTION, MASS_ERROR
-from ..demo.report import units
 from ..dynamics import Dynamics
 from ..errors import ArgumentError
 from ..model.robot import RobotModel
 from ..report.document import Report
 from ..report.scene import moving_robot, RATE
+from ..report.units import units
 
 
 def run(robot: CatalogRobot, duration: float, picture: Path, out: Console, *,
@@ -38,14 +38,14 @@ def run(robot: CatalogRobot, duration: float, picture: Path, out: Console, *,
     """
     _check(picture)
     found: list[Figures] = []
-    every = 2 * len(FOLLOWING)
+    every, (unit, _) = 2 * len(FOLLOWING), units(robot.model, 'm')
     with out.status(f'0 of {every}: compiling ...') as status:
         compared = compare
         if topics:
             from ..demo.topic_comparison import compare_topics as compared
         for figures in compared(robot.model, robot.pose, duration):
             found.append(figures)
-            result = figures.fault or f'RMS {1e3 * figures.rms:.3g} {units(robot.model)[0]}'
+            result = figures.fault or f'RMS {1e3 * figures.rms:.3g} {unit}'
             done = f'{len(found)} of {every}: {figures.law}, {figures.scene}, {result}'
             status.update(done)
             if not (out.is_terminal or as_json):
@@ -79,7 +79,7 @@ def _report(robot: CatalogRobot, found: list[Figures], duration: float) -> Repor
     time = np.arange(0.0, asked.times[-1], 1 / RATE)
     if moving := moving_robot(model, robot.path, time, motion.reference(model, asked)(time)):
         report.page('The trajectory', moving)
-    unit, _ = units(model)
+    unit, _ = units(model, 'm')
     for scene in dict.fromkeys(one.scene for one in found):
         shown = [one for one in found if one.scene == scene and len(one.time)]
         if shown:
@@ -104,7 +104,7 @@ def _check(picture: Path) -> None:
 
 
 def _table(model: RobotModel, found: list[Figures]) -> Table:
-    unit, _ = units(model)
+    unit, _ = units(model, 'm')
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False,
                   title=f'{model.name}: errors [{unit}], effort roughness [10⁻³ effort limits]')
     for heading in ('model', 'law'):

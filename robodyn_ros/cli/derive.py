@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Subcommand `derive`: equations of motion in closed form."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 
@@ -17,15 +17,16 @@ NARROW = 40             # columns below which formulas are not broken any more
 
 
 def run(robot: str, out: Console, *, locked: Mapping[str, float], root: str | None,
-        tip: str | None, frame: str | None, axes: str, numbers: bool, rounding: float,
-        as_latex: bool, ascii_only: bool, force: bool) -> int:
+        tip: str | None, gravity: Sequence[float] | None, frame: str | None, axes: str,
+        numbers: bool, rounding: float, as_latex: bool, ascii_only: bool, force: bool) -> int:
     """Derive and print the equations of motion; return 1 if their check failed."""
     source: RobotModel | str = robot
     if rows_path(robot) is None:
-        source = load_robot(robot, locked, (), root=root, tip=tip).model
-    elif locked or root or tip:
+        source = load_robot(robot, locked, (), root=root, tip=tip, gravity=gravity).model
+    elif locked or root or tip or gravity:
         raise ArgumentError(f'{robot!r} has DH rows', name='robot', value=robot,
-                            remedy='leave out --locked, --root and --tip, they are for a URDF')
+                            remedy='leave out --locked, --root, --tip and --gravity: they are for '
+                                   'a URDF')
     with out.status('deriving, and checking with RNEA ...'):        # in a terminal only
         found = derive(source, numbers=numbers, frame=frame, axes=axes, rounding=rounding,
                        force=force)

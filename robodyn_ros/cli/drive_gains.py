@@ -15,7 +15,6 @@ from .identify_commands import (
     Accept,
     ColumnsOption,
     CutoffOption,
-    Gravity,
     Joints,
     OfRobot,
     Rate,
@@ -23,7 +22,7 @@ from .identify_commands import (
     Topic,
     UnitsOption,
 )
-from .options import app, console, Locked, Root, Tip
+from .options import app, console, Gravity, Locked, Root, Tip
 from ..errors import ArgumentError
 
 if TYPE_CHECKING:

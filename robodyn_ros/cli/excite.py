@@ -28,6 +28,7 @@ from ..identification.excitation.trajectory_file import JointTrajectory, write
 from ..identification.motion import Motion
 from ..identification.preparation.options import PreparationOptions
 from ..identification.preparation.prepare import prepare
+from ..report.units import units
 
 if TYPE_CHECKING:
     from ..identification.excitation.collisions import Collisions
@@ -78,7 +79,7 @@ def run(robot: CatalogRobot, out: Console, *, output: Path, picture: Path | None
     draw(f'{model.name}: condition {found.reached.condition:.3g} of '
          f'{len(found.columns)} base parameters', found, (fine, q, qd, qdd),
          dynamics.batch.inverse_dynamics(q, qd, qdd) + dynamics.batch.friction(qd),
-         _units(robot), picture or output.with_suffix('.png'))
+         units(robot.model), picture or output.with_suffix('.png'))
     out.print(f'picture: {picture or output.with_suffix(".png")}')
 
 
@@ -150,13 +151,6 @@ def _report(found: Excitation, shares: Shares, why: str) -> Group:
              'of the effort limits', *bounds, *([why] if why else []),
              *(f'! {note}' for note in found.notes)]
     return Group(attempts, usage, *lines)
-
-
-def _units(robot: CatalogRobot) -> tuple[str, str]:
-    slides = robot.model.slides
-    if slides.any() and not slides.all():
-        return 'rad | m', 'N·m | N'
-    return ('m', 'N') if slides.all() else ('rad', 'N·m')
 
 
 def _words(words: Iterable[str]) -> list[str]:

@@ -9,7 +9,7 @@ import typer
 
 from .arguments import locked_joints, numbers
 from .identify_commands import ColumnsOption, Joints, Rate, Topic, UnitsOption
-from .options import app, At, console, Locked, Robot, Root, Tip
+from .options import app, At, console, Gravity, Locked, Robot, Root, Tip
 from ..errors import ParameterError, RosError
 
 
@@ -17,6 +17,7 @@ from ..errors import ParameterError, RosError
 def excite(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
            root: Root = '',
            tip: Tip = '',
+           gravity: Gravity = '',
            output: Annotated[Path, typer.Option(help='File of the trajectory: YAML of a '
                                                      'JointTrajectory.')] = Path('excite.yaml'),
            picture: Annotated[Path | None, typer.Option(
@@ -74,7 +75,7 @@ def excite(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
     from ..identification.excitation.motion_limits import Shares
 
     chosen = load_robot(robot, locked_joints(locked), numbers('--at', at), root=root or None,
-                        tip=tip or None)
+                        tip=tip or None, gravity=numbers('--gravity', gravity) or None)
     run(chosen, console(), output=output, picture=picture, series=Fourier(harmonics, period),
         criterion=criterion, starts=starts, seed=seed, shares=Shares(position, velocity, effort),
         velocity=velocity_limit, acceleration=acceleration, ranges=ranges,

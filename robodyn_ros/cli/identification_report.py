@@ -18,6 +18,7 @@ from ..identification.motion import Motion
 from ..identification.result import Identification, NOMINAL, TERMS
 from ..model.robot import RobotModel
 from ..report.document import Report
+from ..report.units import units
 
 EDGE = 3.2          # of the plot of parameters, where those of the URDF are that lie beyond
 TIME = 'time [s]'
@@ -38,7 +39,7 @@ def report(found: Identification, source: str, scene: str = '') -> Report:
         f'{source}. Method: {estimate.method}{weight}; condition number {estimate.condition:.4g}. '
         'On motion that was not fitted, the mean relative RMS of the joints, of the model that is '
         f'exported, is {100 * valid.relative.mean():.2f} %.')
-    for line in found.warnings:
+    for line in (*model.warnings, *found.warnings):
         page.warning(line)
     _add_prediction(page, found)
     if scene:
@@ -110,8 +111,7 @@ def _add_parameters(page: Report, found: Identification) -> None:
 
 def _add_motion(page: Report, found: Identification) -> None:
     """Add positions and velocities of both parts."""
-    slides = found.nominal.slides
-    unit = 'm' if slides.all() else 'rad | m' if slides.any() else 'rad'
+    unit, _ = units(found.nominal)
     for quantity, label in (('position', unit), ('velocity', f'({unit})/s')):
         (train_at, (train,)), (test_at, (test,)) = (
             _broken(motion, getattr(motion, quantity)) for motion in (found.train, found.test))

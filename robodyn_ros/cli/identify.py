@@ -139,6 +139,8 @@ def run(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
     :param same_robot: options by which another command has this robot; ``same_files``: those by
         which it reads recordings likewise.
     """
+    for warning in robot.model.warnings:
+        out.print(f'! {warning}', style='yellow', soft_wrap=True)
     source = Source(tuple(paths), robot.model, _text(robot.path), reading,
                     '--gravity' in same_robot, verification)
     with MovingRobot() as moving:
@@ -162,8 +164,7 @@ def run(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
         *(['--delay', f'{delay:.6g}'] if delay else [])]))
     out.print('the next motion, which tells most beside these: ' + shlex.join([
         'robodyn', 'excite', str(with_meshes(output / URDF, robot.path)),
-        *_without_gravity(same_robot),
-        *same_files, '--criterion', 'information',
+        *same_robot, *same_files, '--criterion', 'information',
         *(word for path in paths for word in ('--after', str(path)))]))
 
 
@@ -202,12 +203,6 @@ def with_meshes(corrected: Path, original: Path) -> Path:
             continue
         return path
     return corrected
-
-
-def _without_gravity(words: Sequence[str]) -> list[str]:
-    """Return options of a robot but that of its mounting, which does not matter."""
-    at = words.index('--gravity') if '--gravity' in words else len(words)
-    return [*words[:at], *words[at + 2:]]
 
 
 def robot_options(robot: CatalogRobot, root: str, tip: str, gravity: str) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from .arguments import locked_joints, numbers
-from .options import app, AsJson, console, Locked, print_json, Root, Tip
+from .options import app, AsJson, console, Gravity, Locked, print_json, Root, Tip
 from ..errors import IdentificationError, ParameterError
 
 Source = Annotated[Path, typer.Argument(
@@ -33,9 +33,6 @@ Joints = Annotated[str, typer.Option(
 Rate = Annotated[float | None, typer.Option(
     '--rate', help='Sample rate (Hz), if there is no time column.')]
 Topic = Annotated[str, typer.Option('--topic', help='Topic in a bag that has several.')]
-Gravity = Annotated[str, typer.Option(
-    '--gravity', metavar='X,Y,Z', help='Gravity (m/s²) in the frame of the base, for a robot that '
-    'does not stand upright; default: that of the URDF, or 0,0,-9.81.')]
 Accept = Annotated[list[str], typer.Option(
     '--accept', metavar='KIND', help='Kind of data issue to accept, as its message says.')]
 CutoffOption = Annotated[float | None, typer.Option(

@@ -9,30 +9,37 @@ from rich.console import Console
 
 from ..catalog.robots import CatalogRobot
 from ..control.settings import Settings
-from ..errors import ArgumentError
+from ..errors import ArgumentError, InertiaError
+from ..model.unit_checks import unit_doubts
 from ..nodes.controller_file import controller_file, missing, parameters
 
 
 def run(robot: CatalogRobot, given: dict[str, Any], console: Console, *, output: Path,
-        settings: Settings, force: bool) -> None:
+        settings: Settings, force: bool, accept: bool) -> None:
     """
     Write the parameter file, and print what is missing in the URDF.
 
     :param given: parameters besides limits and gains: the robot, who compensates its gravity.
+    :param accept: whether to compute gains from numbers that are probably in other units.
+    :raises InertiaError: masses, lengths or inertias are probably in other units.
     :raises ArgumentError: the file exists already, or cannot be written.
     """
     if output.exists() and not force:
         raise ArgumentError(f'{output} is there already', name='--output', value=str(output),
                             remedy='give another --output, or --force to replace it')
     model = robot.model
+    if not accept and (doubts := [doubt.text for doubt in unit_doubts(model) if doubt.dynamic]):
+        raise InertiaError(
+            f'gains are not computed: {"; ".join(doubts)}', name=model.name, value=doubts,
+            remedy='correct the URDF, or use its numbers as they are: --accept-inertia')
     values = given | parameters(model, robot.pose, settings)
     try:
-        output.write_text(controller_file(model, values, robot.pose, robot.source))
+        output.write_text(controller_file(model, values, robot.pose, robot.source, settings))
     except OSError as error:
         raise ArgumentError(f'{output} cannot be written ({error})', name='--output',
                             value=str(output), remedy='give another --output') from error
     console.print(f'Parameters of the controller: {output}', soft_wrap=True)
-    if lacking := missing(model, values):
+    if lacking := missing(model, values, settings):
         console.print('Missing in the URDF:', style='bold')
         for sentence in lacking:
             console.print(f'- {sentence}')

@@ -7,11 +7,13 @@ from math import inf, isinf
 from typing import Any
 
 from numpy import ndarray
+from numpy.linalg import eigvalsh
 from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from ..control.settings import Settings
 from ..dynamics import Dynamics
 from ..model.robot import RobotModel
 
@@ -24,10 +26,13 @@ def figures(model: RobotModel, pose: ndarray) -> dict[str, Any]:
     """Return what :func:`report` shows, in SI units, for a script; ``pose`` (nv,) [rad | m]."""
     return {'name': model.name, 'base': model.base_link, 'joints': list(model.joint_names),
             'links': list(model.link_names), 'frames': list(model.frame_names),
-            'mass': model.mass, 'position_lower': model.position_lower,
+            'mass': model.mass, 'center_of_mass': model.com, 'inertia': model.inertia,
+            'position_lower': model.position_lower,
             'position_upper': model.position_upper, 'velocity_limit': model.velocity_limit,
             'effort_limit': model.effort_limit, 'pose': pose,
-            'gravity': Dynamics(model).gravity(pose), 'warnings': list(model.warnings)}
+            'gravity': Dynamics(model).gravity(pose),
+            'available_effort': Settings().scarcity(model).available,
+            'warnings': _warnings(model)}
 
 
 def report(model: RobotModel, pose: ndarray, source: str) -> RenderableType:
@@ -41,9 +46,15 @@ def report(model: RobotModel, pose: ndarray, source: str) -> RenderableType:
     head = Text.assemble((model.name, 'bold'), f': {model.nv} joint{"s" * (model.nv > 1)} on '
                          f'{model.base_link}, ' + f'{more} more mimicking, ' * (more > 0) +
                          f'{model.mass.sum():.4g} kg in motion')
-    odd = [Text(f'! {text}', 'yellow') for text in model.warnings]
+    odd = [Text(f'! {text}', 'yellow') for text in _warnings(model)]
     return Group(head, Text(source, 'dim', overflow='fold'), _chain(model), _bodies(model),
                  _limits(model), _gravity(model, pose), *(odd or [Text('no warnings', 'green')]))
+
+
+def _warnings(model: RobotModel) -> list[str]:
+    """Return the warnings of the model, and joints that a controller could hardly drive."""
+    scarcity = Settings().scarcity(model)
+    return [*model.warnings, *filter(None, [scarcity.sentence(scarcity.scarce)])]
 
 
 def _table(title: str, *columns: str) -> Table:
@@ -65,9 +76,11 @@ def _chain(model: RobotModel) -> Table:
 
 
 def _bodies(model: RobotModel) -> Table:
-    table = _table('Bodies', 'link', 'mass [kg]', 'centre of mass [m]')
+    table = _table('Bodies', 'link', 'mass [kg]', 'centre of mass [m]',
+                   'principal moments [kg·m²]')
     for i, name in enumerate(model.link_names):
-        table.add_row(name, f'{model.mass[i]:.4g}', _vector(model.com[i]))
+        table.add_row(name, f'{model.mass[i]:.4g}', _vector(model.com[i]),
+                      _vector(eigvalsh(model.inertia[i])))
     return table
 
 

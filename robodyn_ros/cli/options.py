@@ -57,7 +57,8 @@ At = Annotated[str, typer.Option(
     'config/ROBOT.yaml, or zero, or the middle of the limits if they exclude zero.')]
 
 AcceptInertia = Annotated[bool, typer.Option(
-    '--accept-inertia', help='Use inertias that no rigid body has as they are.')]
+    '--accept-inertia', help='Use inertias that no rigid body has, or that are probably in other '
+    'units, as they are.')]
 
 ReportFile = Annotated[Path | None, typer.Option(
     '--report', metavar='HTML', help='Also write a report: one page with tables and plots that '
@@ -67,6 +68,10 @@ AsJson = Annotated[bool, typer.Option(
     '--json', help='Print the figures as JSON on one line, for a script, and nothing else.')]
 
 Root = Annotated[str, typer.Option('--root', help='Link that is the fixed base.')]
+Gravity = Annotated[str, typer.Option(
+    '--gravity', metavar='X,Y,Z', help='Gravity (m/s²) in the frame of the base, for a robot that '
+    'does not stand upright; default: that of the URDF, or 0,0,-9.81, in the frame of its root '
+    'link.')]
 Tip = Annotated[str, typer.Option('--tip', help='Last link of the chain; omits other branches.')]
 
 

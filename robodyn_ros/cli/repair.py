@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ..errors import UrdfError
-from ..identification.repair import Change, repaired_urdf
+from ..identification.repair import Change, links_not_judged, repaired_urdf
 from ..model.resources import robot_path
 from ..model.xacro_file import expanded, is_xacro
 
@@ -25,9 +25,12 @@ def run(robot: str, output: Path | None, console: Console) -> None:
     source = robot_path(robot)
     text = expanded(source).encode() if is_xacro(source) else _content(source)
     repaired, changes = repaired_urdf(text)
-    if not changes:
-        console.print(f'All inertias of {source} are physically consistent: nothing to repair.',
+    if without := links_not_judged(text):
+        console.print(f'Without mass or inertia, and not judged: {", ".join(without)}',
                       soft_wrap=True)
+    if not changes:
+        console.print(f'All {"other " if without else ""}inertias of {source} are physically '
+                      'consistent: nothing to repair.', soft_wrap=True)
         return
     target = output or _beside(Path(robot).expanduser())
     try:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from .arguments import locked_joints, numbers
-from .options import app, At, console, Locked, Robot, Root, Tip
+from .options import app, At, console, Gravity, Locked, Robot, Root, Tip
 from ..errors import DemoError, ParameterError, RosError
 
 
@@ -15,6 +15,7 @@ from ..errors import DemoError, ParameterError, RosError
 def view(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
          root: Root = '',
          tip: Tip = '',
+         gravity: Gravity = '',
          port: Annotated[int, typer.Option(
              min=1, max=65535, help='Port of the page, on this machine only; the next free one '
              'where it is in use.')] = 8080,
@@ -46,7 +47,8 @@ def view(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
                              remedy='add --live: a robot that does not run is not controlled')
     from .view import Control, follow, run
     chosen = load_robot(robot, locked_joints(locked), numbers('--at', at), root=root or None,
-                        tip=tip or None, massless='warn')
+                        tip=tip or None, gravity=numbers('--gravity', gravity) or None,
+                        massless='warn')
     if live:
         follow(chosen, port, browser, console(), states, controller=node,
                control=Control(simulator) if allow_control else None)

@@ -51,13 +51,16 @@ from .cycle import CycleInputs
 from .dtypes import CONTROLLER_STATE, CYCLE_INPUT, JOINT, SETTINGS
 from .laws import compile as law_code
 from .laws.law import Law
+from .laws.registry import BUILT_IN
 from .laws.trial import address_of
 from .payload_transition import PayloadInForce
 from .pose_tracking import PosePoints
 from .trajectory_tracking import Points
 from .. import second_process
+from ..dynamics import compile as dynamics_code
 from ..dynamics import numba_types
 from ..dynamics.model_data import BODY, ModelData
+from ..dynamics.signatures import TABLE
 from ..jit import (
     compile_callback,
     compile_function,
@@ -71,6 +74,8 @@ from ..state import STATE
 from ..tuple_reference import Reference, reference_to, TupleMemory
 
 OPTIONAL = 'control laws and optional parts of the control cycle'
+# Quantities of the library, with which settings are checked
+CHECKS = 'gravity', 'jacobian', 'mass_matrix', 'pose'
 
 # Steps of the cycle are inlined: each is called once, with hundreds of words of arguments
 MODULES = (*law_code.MODULES, *(jitable(m) for m in (
@@ -101,7 +106,7 @@ EFFORTS = types.float64[::1]
 STEP = types.boolean(types.int64, types.float64, EFFORTS)
 BY_REFERENCE = types.boolean(Reference(CYCLE_INPUTS), types.float64, EFFORTS)
 LAW_EFFORTS = types.void(
-    Reference(CYCLE_INPUTS), Reference(numba_types.MODEL_DATA), types.int64, types.boolean,
+    Reference(CYCLE_INPUTS), Reference(numba_types.MODEL_DATA), types.int64, types.int64,
     types.boolean, types.float64, types.float64, types.float64, EFFORTS)
 TRACK_POSE = BOUND_REFERENCE = types.void(
     Reference(CYCLE_INPUTS), Reference(numba_types.MODEL_DATA), types.float64)
@@ -321,9 +326,10 @@ def load_all_parts() -> None:
         part_address(part)
 
 
-def parts_are_cached() -> bool:
-    """Return whether this machine has compiled all optional parts."""
-    return generic_dynamics.are_cached() and all(part.is_cached() for part in PARTS)
+def others_are_cached() -> bool:
+    """Return whether this machine has compiled all optional parts and all of our laws."""
+    return (generic_dynamics.are_cached() and all(part.is_cached() for part in PARTS)
+            and all(map(law_code.law_is_cached, BUILT_IN)))
 
 
 def begin_others() -> bool:
@@ -334,6 +340,10 @@ def begin_others() -> bool:
 
 def compile_others() -> None:
     """Compile into the cache what a controller needs as its settings change."""
+    for quantity in CHECKS:
+        dynamics_code.generic(quantity)
+        if not TABLE[quantity].options:
+            dynamics_code.generic_checked(quantity)
     load_all_parts()
     law_code.compile_laws()
 

@@ -14,6 +14,8 @@ from ..cache_directory import cache_directory
 
 VARIABLE = 'ROBODYN_PLAIN'
 NAME = 'control'            # of the machine code of the cycle
+# In the reason of a change that is refused until what it needs has been compiled
+COMPILING = 'being compiled'
 STATEMENT = 'from robodyn_ros.control.compile import compile_cycle; compile_cycle()'
 
 

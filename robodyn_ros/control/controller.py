@@ -13,6 +13,7 @@ from . import guard, payload_transition, ring_buffer
 from .bounds_of_settings import bounds_of
 from .compile import begin as begin_compilation
 from .compile import compiled, CYCLE_INPUTS, load_parts, PLAIN, plain
+from .compiled_needs import check_compiled, needs
 from .cycle import CycleInputs
 from .dtypes import ARM, CONTROLLER_STATE, CYCLE_INPUT, DISARM, NO_REQUEST, STOP
 from .goal_tolerances import default_tolerances
@@ -82,8 +83,9 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         self.memory = np.zeros(1, CONTROLLER_STATE)
         #: (nv,) [N·m | N]: the efforts of the last step.
         self.tau = np.zeros(model.nv)
-        self.settings, self._law, self._payload = settings, 0, 0
+        self.settings, self._law, self._basis, self._payload = settings, 0, 0, 0
         self._stable: tuple = ()            # `stability` of settings that were found stable
+        self._loaded: set[str] = set()      # `needs` of settings so far
         #: Laws that the mode can be switched to.
         self.laws = dict.fromkeys((*registry.BUILT_IN, settings.law_in_force))
         self._addresses = LawAddresses(settings.law_in_force)
@@ -149,7 +151,12 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
 
     def use(self, settings: Settings) -> None:
         """
-        Replace the settings; if the law changes, its reference is the present pose.
+        Replace the settings.
+
+        Efforts change from the old to the new ones at ``effort_rate_limit``. With other gains,
+        friction or payload a reference under way goes on; one at rest becomes the present pose, so
+        that stiffer gains do not throw an arm that was pushed aside. Where :attr:`Settings.basis`
+        differs, the present pose becomes the reference, even in motion.
 
         :raises RobodynError: the settings cannot be used; the previous ones stay in force.
         """
@@ -166,46 +173,55 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         new.record['version'] = self._version
         self.history.add(new)               # before a cycle can refer to it
         self._records, self.settings = new, new.settings
-        self._law, self._payload = (int(new.record[name][0]) for name in ('law', 'payload'))
+        self._law, self._basis, self._payload = (
+            int(new.record[name][0]) for name in ('law', 'basis', 'payload'))
         self.changed()
 
     def check(self, settings: Settings) -> None:
         """Raise :class:`RobodynError` if these settings cannot be used."""
         self.prepare_settings(settings)
 
-    def prepare_settings(self, settings: Settings) -> Version:
+    def prepare_settings(self, settings: Settings, *, wait: bool = True) -> Version:
         """
         Return the records and the robot that the cycle reads, which :meth:`put_in_force` takes.
 
+        :param wait: for code that this machine is compiling; False: refuse settings that need it.
         :raises RobodynError: the settings cannot be used.
         """
         loaded, joints = settings.loaded(self.model), settings.joint_records(self.model)
+        record = settings.settings_record()
+        record['payload_body'] = settings.payload_body(self.model)
+        record['law'] = self._law + (settings.law != self.settings.law)
+        record['basis'] = self._basis + (settings.basis != self.settings.basis)
+        record['payload'] = self._payload + (settings.payload != self.settings.payload)
+        robot, own = parameters(loaded), self._own
+        if own and all((getattr(robot, name) == getattr(own, name)).all() for name in KERNEL_DATA):
+            robot = robot._replace(addresses=own.addresses)
+        gains = settings.gain_rows(self.model)
+        needed = needs(settings, record, robot, self.settings)
+        if not wait:
+            check_compiled({name: needed[name] for name in needed.keys() - self._loaded})
         task = task_of(settings, self.model, self._unloaded)
         bounds = bounds_of(settings, self.model, self._unloaded)
-        law = self._law_of(settings)
+        law = self._law_of(settings, gains)
         motion_limits(self.model, settings, joints['velocity_limit'])
         default_tolerances(self.model, settings)
         joint_map(self.model, settings)
         if (stability := settings.stability) != self._stable:      # it takes tens of milliseconds
             settings.check_gains(loaded)
             self._stable = stability
-        record = settings.settings_record()
-        record['payload_body'] = settings.payload_body(self.model)
-        record['law'] = self._law + (settings.law != self.settings.law)
-        record['payload'] = self._payload + (settings.payload != self.settings.payload)
-        if settings.loading != self.settings.loading:
+            #: Efforts that the acceleration bounds leave to each joint.
+            self.scarcity = settings.scarcity(loaded)
+        if settings.payload != self.settings.payload:      # friction and rotors weigh nothing
             self._check_gravity(loaded, settings, joints['effort_limit'])
-        robot = parameters(loaded)
-        own = self._own
-        if own and all((getattr(robot, name) == getattr(own, name)).all() for name in KERNEL_DATA):
-            robot = robot._replace(addresses=own.addresses)
         self.compiled.code_for(record, robot)       # now, not in the cycle that begins with it
+        self._loaded |= needed.keys()
         if self._frame_kernel is not None:
             task = self._frame_kernel.given_to(task)
         return Version(robot, joints, record, settings, law, task, bounds)
 
-    def _law_of(self, settings: Settings) -> LawMemory:
-        """Return the law of the settings, with its gains."""
+    def _law_of(self, settings: Settings, gains: ndarray) -> LawMemory:
+        """Return the law of the settings, with its gains (K, nv)."""
         law = settings.law_in_force
         if law not in self.laws:
             raise ParameterError(
@@ -213,11 +229,11 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
                 name='mode', value=settings.mode, remedy='deactivate and clean up the controller, '
                 'set the mode, and configure it again; in Python make a new Controller')
         code = np.array([self._addresses[law], registry.number(settings.mode)], np.int64)
-        return self._no_law._replace(code=code, gains=settings.gain_rows(self.model))
+        return self._no_law._replace(code=code, gains=gains)
 
     def _check_gravity(self, loaded: RobotModel, settings: Settings, limit: ndarray) -> None:
         """
-        Refuse a change of the model for which an arm that is driven could not be armed.
+        Refuse a change of the payload with which an arm that is driven could not be armed.
 
         :param limit: (nv,) effort limits [N·m | N].
         :raises ParameterError: g(q) of the new model differs by more than ``arming_effort`` (at

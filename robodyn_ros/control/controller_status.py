@@ -14,6 +14,7 @@ from .dtypes import ARM, NO_REQUEST, Vectors
 from .history import Version
 from .link_pairs import nearest_links
 from .pace import Pace
+from .rotor_inertia import Scarcity
 from .settings import Settings
 from ..model.robot import RobotModel
 
@@ -22,8 +23,14 @@ REVERSED = 0.3
 # As many trajectories, each shorter [s] and each replacing the one before, are a stream
 STREAM, HORIZON = 2, 0.5
 STREAM_FAULTS = ('EFFORT_LIMITED', 'EFFORT_OSCILLATES', 'FOLLOWING_ERROR')
-STREAM_HINT = ('every trajectory ends at rest, and these are a stream of short ones: send longer '
-               f'ones, with waypoints for the next {HORIZON:g} s or more')
+# Faults of a joint that may have been given too little effort
+WEAK_FAULTS = ('EFFORT_LIMITED', 'FOLLOWING_ERROR', 'JOINT_BLOCKED')
+STREAM_HINT = ('every trajectory ends at rest, and these are a stream of short ones: send single '
+               f'waypoints, or longer ones, with waypoints for the next {HORIZON:g} s or more')
+
+
+ZERO_HINT = (': has the driver read its encoders? If the arm is at zero, set accept_zero_state or '
+             'publish its efforts')
 
 
 class ControllerStatus:
@@ -33,6 +40,7 @@ class ControllerStatus:
     settings: Settings
     memory: ndarray
     cycle_input: ndarray
+    scarcity: Scarcity
     _pace: Pace
     _records: Version
     _streamed: int
@@ -61,6 +69,9 @@ class ControllerStatus:
             hint = self._pace.sentence(1.0 / self.settings.rate)
         elif self.reason_code in STREAM_FAULTS and self._streamed >= STREAM:
             hint = STREAM_HINT
+        elif self.reason_code in WEAK_FAULTS:
+            joints = np.arange(self.model.nv) == self.memory['joint'][0]
+            hint = self.scarcity.sentence(self.scarcity.scarce & joints)
         return self._sentence('reason', 'joint') + (hint and f'; {hint}')
 
     @property
@@ -78,7 +89,11 @@ class ControllerStatus:
                     f'{self.settings.arming_samples}')
         sentence = self._sentence('arming_refusal', 'arming_refusal_joint')
         code = guard.CODES[int(self.memory['arming_refusal'][0])]
-        return sentence + (self._mismatch() if code == 'EFFORT_MISMATCH' else '')
+        if code == 'EFFORT_MISMATCH':
+            return sentence + self._mismatch()
+        if code == 'POSITION_OUTSIDE':
+            return f'{sentence}; it is at {self._v.q[self.memory["arming_refusal_joint"][0]]:.6g}'
+        return sentence + (ZERO_HINT if code == 'ZERO_STATE' else '')
 
     def _mismatch(self) -> str:
         """Return both efforts of the joint that refuses to be armed, and what they look like."""
@@ -130,8 +145,17 @@ class ControllerStatus:
 
     def _sentence(self, reason: str, joint: str) -> str:
         i = int(self.memory[joint][0])
-        text = guard.REASONS[guard.CODES[int(self.memory[reason][0])]]
-        if guard.CODES[int(self.memory[reason][0])] in ('COLLISION', 'PUSHED'):
+        code = guard.CODES[int(self.memory[reason][0])]
+        text = guard.REASONS[code]
+        if code in ('COLLISION', 'PUSHED'):
             side = 'positive' if self.memory['contact_side'][0] > 0 else 'negative'
             return f'{text} ({self.model.joint_names[i]}, in the {side} direction)'
-        return f'{text} ({self.model.joint_names[i]})' if i >= 0 else text
+        text = f'{text} ({self.model.joint_names[i]})' if i >= 0 else text
+        return text + (self._limits(i) if code == 'POSITION_OUTSIDE' else '')
+
+    def _limits(self, i: int) -> str:
+        """Return the limits and the margin of a joint that is outside, and the remedy."""
+        j, unit = self._records.joints[i], 'm' if self.model.slides[i] else 'rad'
+        return (f': {j["position_lower"]:.6g} to {j["position_upper"]:.6g} {unit}, and '
+                f'position_margin {j["position_margin"]:.4g}; '
+                'move the joint inside by hand, or raise position_margin')

@@ -49,6 +49,9 @@ from .trajectory_tracking import Points
 from ..dynamics.entry_points import solve
 from ..dynamics.model_data import ModelData, Workspace
 
+# What differs from the settings of the last cycle: gains or friction; what references depend on
+UNCHANGED, NEW_GAINS, NEW_BASIS = range(3)
+
 
 class CycleInputs(NamedTuple):
     """All that a control cycle reads and writes, except its time and its efforts."""
@@ -253,19 +256,20 @@ def compute_dynamics(robot: ModelData, work: Workspace, s: record, m: record, v:
         v.tau_gravity[i] = 0.0 if m.gravity_by_robot == 1 else v.gravity[i]
 
 
-def law_changed(s: record, m: record, v: Vectors, tau: ndarray) -> bool:
+def law_changed(s: record, m: record, v: Vectors, tau: ndarray) -> int:
     """
-    Return whether another law is in force than in the last cycle (mode, gains, friction, ...).
+    Return what differs from the last cycle: UNCHANGED, NEW_GAINS (and friction), or NEW_BASIS.
 
-    Its efforts continue from those published last, ``tau``, whatever the gravity term has become.
+    The efforts continue from those published last, ``tau``, whatever the gravity term has become.
     """
     if m.law == s.law:
-        return False
-    m.law = s.law
+        return UNCHANGED
+    change = NEW_GAINS if m.basis == s.basis else NEW_BASIS
+    m.law, m.basis = s.law, s.basis
     for i in range(tau.shape[0]):
         v.tau_residual[i] = v.published[i] = tau[i] - v.tau_gravity[i]
         v.limited[i] = 0.0              # another law is no reversal of the effort
-    return True
+    return change
 
 
 def driven_fault(cycle_input: record, joints: ndarray, s: record, m: record, v: Vectors,
@@ -312,23 +316,26 @@ def forget_law(law: LawMemory, v: Vectors) -> None:
         v.withheld[i] = v.presliding[i] = 0.0
 
 
-def law_efforts(inputs: CycleInputs, robot: ModelData, unmeasured: int, changed: bool,
+def law_efforts(inputs: CycleInputs, robot: ModelData, unmeasured: int, changed: int,
                 restart: bool, now: float, dt: float, elapsed: float, tau: ndarray) -> None:
     """
     Write the efforts of the control law into ``tau`` (nv,), less gravity where the robot adds it.
 
     :param robot: the dynamics in force.
     :param unmeasured: index of a joint without a measured velocity, -1 for none.
-    :param changed, restart: the reference becomes the present pose because the law is another one,
-        or because time has jumped or nobody listens.
+    :param changed: from :func:`law_changed`: with NEW_BASIS, and with NEW_GAINS unless the
+        reference is under way, the present pose becomes the reference.
+    :param restart: it does so because time has jumped or nobody listens.
     :param elapsed: since the last cycle [s], at least ``dt``.
     :param tau: before, the efforts published last.
     """
     s, m, v = inputs.settings[0], inputs.controller_state[0], inputs.vectors
     gravity_alone = unmeasured >= 0 and s.missing_velocity == VELOCITY_OR_GRAVITY
     mode = GRAVITY_COMPENSATION if gravity_alone else s.mode
-    if m.mode != mode or changed or restart:
+    if m.mode != mode or restart or changed == NEW_BASIS or (
+            changed == NEW_GAINS and not under_way(inputs, s, m, now)):
         trajectory_tracking.hold_here(m, v)
+    if m.mode != mode or restart or changed != UNCHANGED:
         friction_compensation.begin_path(v)
     if m.mode != mode or restart:   # with other gains of the same law its memory stays
         forget_law(inputs.law, v)
@@ -337,6 +344,7 @@ def law_efforts(inputs: CycleInputs, robot: ModelData, unmeasured: int, changed:
     reference_time = time_scaling.reference_time(m, now)
     if not guided:
         trajectory_tracking.follow(inputs.points, m, v, reference_time)
+        trajectory_tracking.return_inside(inputs.joints, m, v, dt)
     if s.follows_pose == 1:
         track_pose(inputs, robot, reference_time)
     if s.bounded == 1:
@@ -353,6 +361,18 @@ def law_efforts(inputs: CycleInputs, robot: ModelData, unmeasured: int, changed:
             bound_efforts(inputs, robot)
     for i in range(v.q.shape[0]):
         tau[i] = v.tau_law[i] - (v.gravity[i] - v.tau_gravity[i])
+
+
+def under_way(inputs: CycleInputs, s: record, m: record, now: float) -> bool:
+    """Return whether a reference is followed that has not ended, or waits for this cycle."""
+    time = time_scaling.reference_time(m, now)
+    if s.follows_pose == 1:
+        begin, times = inputs.poses.header[0], inputs.poses.times
+        follows = m.pose_following == 1 or begin.serial != m.pose_serial
+    else:
+        begin, times = inputs.points.header[0], inputs.points.times
+        follows = m.following == 1 or begin.serial != m.serial
+    return bool(follows and time < begin.start + times[times.shape[0] - 1])
 
 
 def track_pose(inputs: CycleInputs, robot: ModelData, reference_time: float) -> None:

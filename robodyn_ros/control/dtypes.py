@@ -54,6 +54,7 @@ SETTINGS = np.dtype([
     ('bounded', np.int64),              # 1: references are slowed down, see time_scaling.py
     ('couples', np.int64),              # 1: it couples the arm to a partner
     ('law', np.int64),                  # another number: mode, gains or friction differ
+    ('basis', np.int64),                # another number: references end, see Settings.basis
     ('payload', np.int64),              # another number: the payload differs
     ('version', np.int64),              # counts all changes, see history.py
     ('period', float),                  # s, nominal
@@ -76,7 +77,7 @@ CONTROLLER_STATE = np.dtype([
     ('newest', float),                  # s, receipt of the newest state seen
     ('arming', np.int64), ('good_samples', np.int64),
     ('arming_refusal', np.int64), ('arming_refusal_joint', np.int64),
-    ('mode', np.int64), ('law', np.int64),
+    ('mode', np.int64), ('law', np.int64), ('basis', np.int64),
     ('payload', np.int64),
     ('payload_time', float),            # s until the payload in force is that of the settings
     ('serial', np.int64), ('segment', np.int64), ('following', np.int64),

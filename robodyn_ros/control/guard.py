@@ -70,6 +70,7 @@ REASONS = {
     'CONTACT_SPEED': 'the arm is as fast as contact_region permits',
     'PARTNER_LOST': 'the partner is silent, or has left the coupling',
     'SELF_COLLISION': 'two links of the arm are as near to each other as permitted',
+    'ZERO_STATE': 'all positions and velocities are exactly zero, and no effort is measured',
 }
 CODES = tuple(REASONS)
 (NO_REASON, NO_STATE, STALE_STATE, TWO_STATE_PUBLISHERS, NO_VELOCITY, EFFORT_NOT_FINITE,
@@ -78,7 +79,7 @@ CODES = tuple(REASONS)
  LOOP_STALLED, CLOCK_STOPPED, OTHER_COMMANDS, FOLLOWING_ERROR, JOINT_BLOCKED, WRONG_DIRECTION,
  EFFORT_OSCILLATES, POWER_ABOVE_LIMIT, EMERGENCY_STOP, HEARTBEAT_LOST,
  GRAVITY_CONTRADICTED, COLLISION, PUSHED, TOOL_OUTSIDE, TOOL_SPEED, CONTACT_SPEED,
- PARTNER_LOST, SELF_COLLISION) = range(len(CODES))
+ PARTNER_LOST, SELF_COLLISION, ZERO_STATE) = range(len(CODES))
 
 # A joint is at rest only below this fraction of its velocity limit, whatever `rest_velocity` is
 REST = 0.1
@@ -237,8 +238,9 @@ def arming_refusal(cycle_input: record, joints: ndarray, s: record, m: record, v
     """
     Return why the arm must not be armed in its present state, NO_REASON where it may.
 
-    Every joint must be slower than ``arming_velocity``, inside its position limits and able to
-    carry g(q); a measured effort must agree with g(q) within ``arming_effort`` effort limits.
+    Every joint must be slower than ``arming_velocity``, inside its position limits or no further
+    outside than is no fault afterwards, and able to carry g(q); a measured effort must agree with
+    g(q) within ``arming_effort`` effort limits.
 
     :param unmeasured: index of a joint without a measured velocity, -1 for none.
     """
@@ -252,11 +254,13 @@ def arming_refusal(cycle_input: record, joints: ndarray, s: record, m: record, v
         return GRAVITY_CONTRADICTED, -1
     if unmeasured >= 0 and s.missing_velocity == VELOCITY_OR_FAULT:
         return NO_VELOCITY, unmeasured
+    if s.accept_zero_state == 0 and zero_state(v):
+        return ZERO_STATE, -1
     for i in range(v.q.shape[0]):
         j = joints[i]
         if not abs(v.qd[i]) <= s.arming_velocity:
             return ARM_MOVES, i
-        if not j.position_lower <= v.q[i] <= j.position_upper:
+        if beyond_limits(j, v.q[i]):
             return POSITION_OUTSIDE, i
         if not abs(v.gravity[i]) <= j.effort_limit:
             return GRAVITY_ABOVE_LIMIT, i
@@ -264,6 +268,25 @@ def arming_refusal(cycle_input: record, joints: ndarray, s: record, m: record, v
                 and not abs(v.measured[i] - v.gravity[i]) <= s.arming_effort * j.effort_limit):
             return EFFORT_MISMATCH, i
     return NO_REASON, -1
+
+
+def beyond_limits(j: record, q: float) -> bool:
+    """Return whether a position is outside its limits by more than ``position_margin``."""
+    return not (j.position_lower - j.position_margin <= q
+                <= j.position_upper + j.position_margin)
+
+
+def zero_state(v: Vectors) -> bool:
+    """
+    Return whether all positions and velocities are exactly zero and no effort is measured.
+
+    Drivers publish this before they have read their encoders. A simulated arm at zero measures
+    efforts, which :func:`arming_refusal` compares with g(q).
+    """
+    for i in range(v.q.shape[0]):
+        if v.q[i] != 0.0 or v.qd[i] != 0.0 or not isnan(v.measured[i]):
+            return False
+    return True
 
 
 def take_request(cycle_input: record, m: record, now: float) -> None:

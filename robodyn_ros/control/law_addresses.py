@@ -7,7 +7,7 @@ from .compile import (
     law_address,
     load_all_parts,
     OPTIONAL,
-    parts_are_cached,
+    others_are_cached,
     plain,
 )
 from .laws import compile as law_code
@@ -36,7 +36,7 @@ class LawAddresses:
             self._known |= {law: law_address(law) for law in BUILT_IN}
             return
         missing = [law for law in BUILT_IN if not law_code.law_is_cached(law)]
-        begun = (missing or not parts_are_cached()) and begin_others()
+        begun = not others_are_cached() and begin_others()
         if not begun:
             load_all_parts()
         for law in BUILT_IN:

@@ -14,6 +14,7 @@ from numpy import ndarray, record
 
 from .dtypes import Vectors
 from .guard import (
+    beyond_limits,
     EFFORT_OSCILLATES,
     FOLLOWING_ERROR,
     JOINT_BLOCKED,
@@ -80,11 +81,6 @@ def forget_changes(v: Vectors) -> None:
         v.gained[i] = v.predicted_gain[i] = v.recent_gain[i] = 0.0
 
 
-def beyond_limits(j: record, q: float) -> bool:
-    """Return whether a position is outside its limits by more than ``position_margin``."""
-    return q > j.position_upper + j.position_margin or q < j.position_lower - j.position_margin
-
-
 def under_way(points: Points, m: record, now: float) -> bool:
     """Return whether a trajectory is followed that has not ended."""
     last = points.times.shape[0] - 1
@@ -95,9 +91,10 @@ def blocked(j: record, s: record, v: Vectors, dt: float, i: int) -> bool:
     """
     Return whether joint i has been driven for BLOCKED_TIME without moving.
 
-    It is driven by more than ``blocked_effort`` effort limits in addition to gravity.
+    It is driven by more than ``blocked_effort`` effort limits in addition to gravity, of what was
+    published: a law that the joint limits keep from pushing outward drives nothing.
     """
-    driven = abs(v.tau_residual[i]) > s.blocked_effort * j.effort_limit
+    driven = abs(v.published[i]) > s.blocked_effort * j.effort_limit
     slow = min(s.rest_velocity, REST * v.speed_limit[i])
     v.blocked[i] = v.blocked[i] + dt if driven and abs(v.qd[i]) < slow else 0.0
     return v.blocked[i] > BLOCKED_TIME

@@ -9,10 +9,12 @@ import numpy as np
 from numpy import ndarray
 
 from .settings import Settings
+from ..errors import TrajectoryError
 from ..model.robot import RobotModel
 
 # s in which the velocity limit, and then the acceleration limit, is reached where none are set
 VELOCITY_TIME, ACCELERATION_TIME = 0.25, 0.1
+SLACK = 1e-9        # rad | m beyond a position limit, by rounding
 
 
 class MotionLimits(NamedTuple):
@@ -21,13 +23,17 @@ class MotionLimits(NamedTuple):
 
     ``model`` has the limits of position and velocity in force; ``acceleration`` and ``jerk`` (nv,)
     [rad/s² | m/s², rad/s³ | m/s³] are infinite for joints that have no velocity limit either;
-    ``effort`` (nv,) [N·m | N] bounds the efforts of waypoints.
+    ``effort`` (nv,) [N·m | N] bounds the efforts of waypoints; ``start_tolerance`` (nv,) [rad | m]
+    the distance of the start of a trajectory from the reference; ``moving_end``: whether a
+    trajectory may end with a velocity other than 0, behind which the reference decelerates.
     """
 
     model: RobotModel
     acceleration: ndarray
     jerk: ndarray
     effort: ndarray
+    start_tolerance: ndarray = np.array([0.05])
+    moving_end: bool = False
 
 
 def motion_limits(model: RobotModel, settings: Settings, velocity_limit: ndarray,
@@ -37,7 +43,8 @@ def motion_limits(model: RobotModel, settings: Settings, velocity_limit: ndarray
 
     :param velocity_limit: (nv,) [rad/s | m/s].
     :param effort_limit: (nv,) [N·m | N]; None: that of the model.
-    :raises ParameterError: acceleration_limit or jerk_limit has the wrong length.
+    :raises ParameterError: acceleration_limit, jerk_limit or trajectory_start_tolerance has the
+        wrong length.
     """
     acceleration = (settings.per_joint(model, 'acceleration_limit')
                     if np.size(settings.acceleration_limit) else velocity_limit / VELOCITY_TIME)
@@ -45,4 +52,24 @@ def motion_limits(model: RobotModel, settings: Settings, velocity_limit: ndarray
             else acceleration / ACCELERATION_TIME)
     return MotionLimits(replace(model, velocity_limit=velocity_limit), acceleration, jerk,
                         settings.feedforward_limit * (model.effort_limit if effort_limit is None
-                                                      else effort_limit))
+                                                      else effort_limit),
+                        settings.per_joint(model, 'trajectory_start_tolerance'),
+                        settings.allow_nonzero_velocity_at_trajectory_end)
+
+
+def inside(model: RobotModel, x: ndarray) -> ndarray:
+    """Return which of positions (W, nv) are inside the limits."""
+    return (x >= model.position_lower - SLACK) & (x <= model.position_upper + SLACK)
+
+
+def check_positions(limits: MotionLimits, x: ndarray) -> None:
+    """Refuse positions (W, nv) outside the limits."""
+    model = limits.model
+    outside = ~inside(model, x)
+    if outside.any():
+        w, i = np.argwhere(outside)[0]
+        lower, upper = model.position_lower[i], model.position_upper[i]
+        raise TrajectoryError(
+            f'position of {model.joint_names[i]} would be {x[w, i]:.6g}, outside '
+            f'[{lower:.6g}, {upper:.6g}]', name=model.joint_names[i], value=float(x[w, i]),
+            remedy='give a target further inside, or with less velocity')

@@ -46,7 +46,7 @@ def motor_fault(joints: ndarray, m: record, v: Vectors, fresh: int) -> bool:
 
 
 def driven_joint(joints: ndarray, v: Vectors) -> int:
-    """Return the joint that a motor fault accelerates; -1 where efforts have another pattern."""
+    """Return the joint that a motor fault accelerates, -1 where efforts have another pattern."""
     total = 0.0
     for i in range(v.q.shape[0]):
         total += (v.external_impulse[i] / joints[i].effort_limit)**2

@@ -155,6 +155,14 @@ class LawParameters(CouplingParameters, TaskParameters, LawGains):
         0.5, '', 0.0, 1.0, 'Maximum effort in the waypoints of trajectories, which is added to '
         'that of the control law, as a fraction of the effort limit; trajectories with more are '
         'refused.')
+    trajectory_start_tolerance: PerJoint = numbers(
+        'rad or m', 1e-6, 1e3, 'Largest distance from the reference at which a trajectory may '
+        'start, as a plan from the measured pose does; the reference joins it within its limits. '
+        'With more the trajectory is refused.', (0.05,))
+    allow_nonzero_velocity_at_trajectory_end: bool = flag(
+        'Whether the last waypoint of a trajectory may have a velocity other than 0. The '
+        'reference then decelerates behind it, within `acceleration_limit` and `jerk_limit`. '
+        'MoveIt Servo needs it.')
     goal_tolerance: PerJoint = numbers(
         'rad or m', 0.0, 1e3, 'Distance from the end of a trajectory within which a goal of '
         '`~/follow_joint_trajectory` succeeds, where the goal has none of its own; joints must '
@@ -186,8 +194,9 @@ class GuardParameters:
         1.0, '', 0.01, 1.0, 'Reduced speed: fraction of the velocity limits available to the arm '
         'and to trajectories.')
     position_margin: PerJoint = numbers(
-        'rad or m', 0.0, 1e3, 'Distance beyond the position limits at which a joint is in fault; '
-        'empty: 3 % of its range, 0: unlimited.', record=JOINT, unlimited=True)
+        'rad or m', 0.0, 1e3, 'Distance beyond the position limits at which a joint is in fault '
+        'and cannot be armed; empty: 3 % of its range, 0: unlimited.', record=JOINT,
+        unlimited=True)
     consistency_tolerance: PerJoint = numbers(
         'rad or m', 0.0, 1e3, 'Maximum difference between positions and the integral of the '
         'velocities over about 0.2 s, and maximum position jump; more is a fault. Empty: 0.02 rad '
@@ -219,6 +228,10 @@ class GuardParameters:
         0.1, '', 0.0, 10.0, 'Maximum difference between measured efforts and g(q) for arming, as '
         'a fraction of the effort limit; set it above 2 only if the brakes carry loads that the '
         'effort sensors do not measure.', record=SETTINGS)
+    accept_zero_state: bool = flag(
+        'Whether the arm may be armed while all positions and velocities are exactly zero and no '
+        'effort is measured, as a driver publishes before it has read its encoders. Set it for '
+        'an arm that is at zero and measures no efforts.', record=SETTINGS)
     damping_rate: float = number(
         10.0, '1/s', 0.0, 100.0, 'Damping while rising, stopping and after a fault: λ in '
         'λ M(q) q̇.', record=SETTINGS)

@@ -19,9 +19,10 @@ from . import rotations
 from .dtypes import CONTROLLER_STATE
 from .motion_limits import MotionLimits
 from .pose_tracking import follow_pose, no_command, PosePoints
-from .reference_stream import deceleration, time_optimal
+from .reference_stream import deceleration
 from .semidefinite import as_matrix, direction, negative_direction, refusal, ROUNDING
 from .settings import Settings
+from .time_optimal import time_optimal
 from .trajectory import points_through
 from ..errors import TrajectoryError
 from ..model import quaternions

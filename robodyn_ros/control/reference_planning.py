@@ -2,18 +2,29 @@
 # SPDX-License-Identifier: Apache-2.0
 """Planning of references: trajectories, single targets and stops, of all joints or of some."""
 
-from math import comb
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy import ndarray
 
 from .effort_feedforward import check_efforts
-from .motion_limits import MotionLimits
-from .reference_stream import decelerate, is_target, reach
-from .trajectory import interpolate, joint_order, Waypoints
-from .trajectory_tracking import HEADER, Points, sample_state
-from ..errors import TrajectoryError, TrajectoryJointsError
+from .motion_limits import check_positions, MotionLimits
+from .reference_joining import combined, continued, end_state, join, NEGLIGIBLE, State
+from .reference_stream import (
+    decelerate,
+    deceleration,
+    is_streamed,
+    is_target,
+    reach,
+    stream,
+)
+from .trajectory import interpolate, joint_order, points_through, REST, Waypoints
+from .trajectory_tracking import Points, sample_state
+from ..errors import TrajectoryError, TrajectoryJointsError, TrajectoryOverError
+
+# s that a start may be past: a trajectory with the time of now as its stamp means "at once"
+JUST_NOW = 0.5
 
 
 class PlannedReference(NamedTuple):
@@ -21,7 +32,8 @@ class PlannedReference(NamedTuple):
     Reference that has been planned and is not followed yet.
 
     ``asked`` waypoints; ``start`` [s] on the clock of references; ``following``: whether
-    ``old`` was in force when ``new`` was planned, which continues it.
+    ``old`` was in force when ``new`` was planned, which continues it; ``end`` [s]: when the joints
+    that are named come to rest.
     """
 
     asked: Waypoints
@@ -29,22 +41,25 @@ class PlannedReference(NamedTuple):
     following: bool
     old: Points
     new: Points
+    end: float
 
-    @property
-    def end(self) -> float:
-        """Time [s] at which the last waypoint, or a target without a time, is reached."""
-        last = float(np.max(self.asked.times, initial=0.0))
-        return self.start + (last or float(self.new.times[-1]))
+
+def plan(limits: MotionLimits, asked: Waypoints, old: Points | None, held: ndarray,
+         start: float, serial: int) -> Points:
+    """Return the reference of :func:`plan_motion` alone."""
+    return plan_motion(limits, asked, old, held, start, serial)[0]
 
 
 @np.errstate(all='ignore')          # numbers that overflow are refused
-def plan(limits: MotionLimits, asked: Waypoints, old: Points | None, held: ndarray,
-         start: float, serial: int) -> Points:
+def plan_motion(limits: MotionLimits, asked: Waypoints, old: Points | None, held: ndarray,
+                start: float, serial: int) -> tuple[Points, float]:
     """
-    Return the reference that is asked for, which continues the present one.
+    Return the reference that is asked for, which continues the present one, and its end [s].
 
-    No waypoints: deceleration to rest. One at time 0: the time-optimal motion to it. Others: see
-    :func:`.trajectory.interpolate`. Joints that are not named keep their present reference.
+    No waypoints: deceleration to rest. One at time 0: the time-optimal motion to it. One soon
+    after: see :func:`.reference_stream.stream`. Others: :func:`.trajectory.interpolate`, which the
+    reference joins within its limits where it is elsewhere. Joints that are not named keep their
+    present reference.
 
     :param old: present reference, None where a pose is held.
     :param held: (nv,) [rad | m] that pose.
@@ -53,22 +68,133 @@ def plan(limits: MotionLimits, asked: Waypoints, old: Points | None, held: ndarr
     :raises TrajectoryError: naming the joint or the waypoint, and the remedy.
     """
     model = limits.model
-    position, velocity, acceleration = (held, np.zeros(model.nv), np.zeros(model.nv)) if (
+    state = (held, np.zeros(model.nv), np.zeros(model.nv)) if (
         old is None) else sample_state(old, start)
     order = np.array(joint_order(model.joint_names, asked.joint_names, partial=True))
     if len(asked.times) == 0:
-        return decelerate(limits, position, velocity, acceleration, start, serial)
+        new = decelerate(limits, state[0], state[1], state[2], start, serial)
+        return new, start + new.times[-1]
     named = order >= 0
+    if asked.positions is None and not (is_streamed(asked) and asked.velocities is not None):
+        raise TrajectoryError('the trajectory has no positions', name='positions',
+                              remedy='give one a joint and waypoint')
     if not named.any():
         raise TrajectoryJointsError('no joint is named', name='joint_names',
                                     remedy='name the joints of the waypoints')
     check_efforts(limits, asked)
-    asked = asked if named.all() else complete(model.joint_names, asked, order, position)
-    velocity, acceleration = (np.where(named, a, 0.0) for a in (velocity, acceleration))
-    new = (reach(limits, asked, position, velocity, acceleration, start, serial)
-           if is_target(asked)
-           else interpolate(model, asked, position, velocity, start, serial))
-    return new if old is None or named.all() else combined(new, old, named)
+    halts = asked.positions is None and not np.any(asked.velocities)
+    asked = _integrated(limits, asked, state[0])
+    asked = asked if named.all() else complete(model.joint_names, asked, order, state[0])
+    position, velocity, acceleration = state[0], *(np.where(named, a, 0.0) for a in state[1:])
+    if is_target(asked):
+        new = reach(limits, asked, position, velocity, acceleration, start, serial)
+    elif is_streamed(asked) and halts:
+        new = decelerate(limits, position, velocity, acceleration, start, serial)
+    elif is_streamed(asked) and np.isfinite(limits.jerk).all():     # nothing bounds others
+        new = stream(limits, asked, position, velocity, acceleration, start, serial)
+    else:
+        new = _path(limits, asked, (position, velocity, acceleration), start, serial)
+    end = start + float(new.times[-1])
+    return new if old is None or named.all() else combined(new, old, named), end
+
+
+def _path(limits: MotionLimits, asked: Waypoints, state: State, start: float,
+          serial: int) -> Points:
+    """Return the trajectory through waypoints of all joints, which begins in a state."""
+    model = limits.model
+    path = interpolate(model, _startable(limits, asked, state[0]), *state[:2],
+                       start - asked.elapsed, serial, moving_end=limits.moving_end)
+    x, xd, xdd = end_state(path)
+    if np.abs(xd).max() > REST:
+        most = np.where(np.isfinite(limits.acceleration), limits.acceleration, 0.0)
+        times, x, xd, xdd = deceleration(limits, x, xd, np.clip(xdd, -most, most))
+        check_positions(limits, x)
+        path = continued(path, points_through(times, x, xd, xdd, start, serial))
+    return join(limits, path, state, start)
+
+
+def _startable(limits: MotionLimits, asked: Waypoints, position: ndarray) -> Waypoints:
+    """
+    Return waypoints of which the first, where it is that of the measured pose, can be joined.
+
+    An arm that has sunk below a position limit by less than the tolerance is taken to be on it. A
+    first waypoint that is so near, and so soon, that the reference would jump to it begins at
+    once, and is joined like one at time 0.
+    """
+    model, times, x = limits.model, np.asarray(asked.times, float), asked.positions
+    if x is None or np.shape(x) != (len(times), model.nv) or not np.isfinite(x).all():
+        return asked                    # refused for that
+    of = joint_order(asked.joint_names, model.joint_names)
+    x = np.array(x, float)
+    inside = np.clip(x[0], model.position_lower[of], model.position_upper[of])
+    tolerance = np.broadcast_to(limits.start_tolerance, model.nv)[of]
+    x[0] = np.where(np.abs(x[0] - inside) <= tolerance + NEGLIGIBLE, inside, x[0])
+    distance = np.abs(x[0] - position[of])
+    soon = 0.0 < times[0] and (6.0 * distance > limits.acceleration[of] * times[0]**2).any()
+    still = asked.velocities is None or not np.any(asked.velocities[0])
+    if not (soon and still and (distance <= tolerance).all() and len(times) > 1):
+        return replace(asked, positions=x)
+    velocities, accelerations, efforts = (
+        None if a is None else np.vstack([a[:1], a])
+        for a in (asked.velocities, asked.accelerations, asked.efforts))
+    return Waypoints(asked.joint_names, np.append(0.0, times), np.vstack([x[:1], x]), velocities,
+                     accelerations, efforts)
+
+
+def from_now_on(limits: MotionLimits, asked: Waypoints, position: ndarray) -> Waypoints:
+    """
+    Return waypoints that should have been under way for ``elapsed``, as they are followed now.
+
+    Without much delay, a stamp means "at once", unless the reference is nearer to where the
+    trajectory should be by now than to its start, as it is to that of a window of MoveIt Servo,
+    which begins in the past. A trajectory under way is joined, if that is within
+    ``start_tolerance`` of the reference; else the next of its waypoints is the first one.
+
+    :param position: (nv,) [rad | m] of the reference.
+    :raises TrajectoryError: all of it is over; a joint that the robot has not.
+    """
+    model, elapsed, times = limits.model, asked.elapsed, np.asarray(asked.times, float)
+    order = np.array(joint_order(model.joint_names, asked.joint_names, partial=True))
+    named = order >= 0
+    if (elapsed <= 0.0 or asked.positions is None or (np.diff(times) <= 0.0).any()
+            or np.shape(asked.positions) != (len(times), len(asked.joint_names))):
+        return replace(asked, elapsed=0.0)
+    over = int(np.searchsorted(times, elapsed, side='right'))
+    if over == len(times) > 0 and elapsed > JUST_NOW:
+        raise TrajectoryOverError(
+            f'the trajectory should have started {elapsed:.3f} s ago and is over',
+            name='header.stamp',
+            remedy='stamp it with the time of now or later, or with zero for now')
+
+    def apart(where: ndarray) -> ndarray:
+        d = where[order[named]] - position[named]
+        return np.abs(np.where(model.periodic[named], np.remainder(d + np.pi, 2.0 * np.pi) - np.pi,
+                               d))
+    x = np.asarray(asked.positions, float)
+    by_now = apart(np.array([np.interp(elapsed, times, column) for column in x.T]))
+    if elapsed <= JUST_NOW:
+        joins = 0 < over < len(times) and by_now.max() < apart(x[0]).max()
+        return asked if joins else replace(asked, elapsed=0.0)
+    tolerance = np.broadcast_to(limits.start_tolerance, model.nv)[named]
+    if over and (by_now <= tolerance).all():
+        return asked
+    velocities, accelerations, efforts = (
+        None if a is None else np.asarray(a)[over:]
+        for a in (asked.velocities, asked.accelerations, asked.efforts))
+    return Waypoints(asked.joint_names, times[over:] - elapsed, x[over:], velocities,
+                     accelerations, efforts)
+
+
+def _integrated(limits: MotionLimits, asked: Waypoints, position: ndarray) -> Waypoints:
+    """Return one of a stream of velocities with the positions (nv,) that they lead to."""
+    model, n = limits.model, len(asked.joint_names)
+    if (asked.positions is not None or asked.velocities is None or not is_streamed(asked)
+            or np.shape(asked.velocities) != (1, n)):
+        return asked
+    of = [model.joint_names.index(name) for name in asked.joint_names]
+    there = position[of] + asked.times[0] * np.asarray(asked.velocities, float)
+    return replace(asked, positions=np.clip(there, model.position_lower[of],
+                                            model.position_upper[of]))
 
 
 def complete(names: tuple[str, ...], asked: Waypoints, order: ndarray,
@@ -96,55 +222,5 @@ def complete(names: tuple[str, ...], asked: Waypoints, order: ndarray,
         full[:, named] = given[:, order[named]]
         arrays.append(full)
     positions, velocities, accelerations, efforts = arrays
-    if positions is None:
-        raise TrajectoryError('the trajectory has no positions', name='positions',
-                              remedy='give one a joint and waypoint')
-    return Waypoints(names, asked.times, positions, velocities, accelerations, efforts)
-
-
-def combined(new: Points, old: Points, named: ndarray) -> Points:
-    """
-    Return the reference ``new`` of some joints, with the others following ``old`` to its end.
-
-    :param named: (nv,) whether a joint follows ``new``.
-    """
-    start = new.header['start'][0]
-    past = old.header['start'][0] - start
-    times = np.union1d(new.times, past + old.times)
-    times = times[(times >= 0.0)]
-    times = times[np.concatenate([[True], np.diff(times) > 1e-9])]
-    coefficients = np.where(named, _expanded(new, times[:-1], 0.0),
-                            _expanded(old, times[:-1], past))
-    efforts = np.where(named, _expanded_efforts(new, times[:-1], 0.0),
-                       _expanded_efforts(old, times[:-1], past))
-    header = np.zeros(1, HEADER)
-    header[0] = start, new.header['serial'][0]
-    return Points(header, times, np.ascontiguousarray(coefficients), np.ascontiguousarray(efforts))
-
-
-def _segments(points: Points, knots: ndarray, offset: float) -> tuple[ndarray, ndarray]:
-    """Return the segment of a reference at each of ``knots`` [s], and whether it rests there."""
-    times = offset + points.times
-    k = np.clip(np.searchsorted(times, knots + 1e-9, side='right') - 1, 0,
-                len(points.coefficients) - 1)
-    return k, (knots + 1e-9 >= times[-1]) | (knots + 1e-9 < times[0])
-
-
-def _expanded(points: Points, knots: ndarray, offset: float) -> ndarray:
-    """Return Taylor coefficients (K, 6, nv) of a reference about ``knots`` [s] of another."""
-    times, c = offset + points.times, points.coefficients
-    k, outside = _segments(points, knots, offset)
-    x = np.clip(knots, times[0], times[-1])[:, None] - times[k, None]
-    out = np.stack([sum(comb(i, j) * c[k, i] * x**(i - j) for i in range(j, 6))
-                    for j in range(6)], axis=1)
-    out[outside, 1:] = 0.0
-    return out
-
-
-def _expanded_efforts(points: Points, knots: ndarray, offset: float) -> ndarray:
-    """Return efforts and their slopes (K, 2, nv) of a reference at ``knots`` [s] of another."""
-    k, outside = _segments(points, knots, offset)
-    out = points.efforts[k]
-    out[:, 0] += (knots - offset - points.times[k])[:, None] * out[:, 1]
-    out[outside] = 0.0
-    return out
+    return Waypoints(names, asked.times, positions, velocities, accelerations, efforts,
+                     asked.elapsed)

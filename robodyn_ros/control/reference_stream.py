@@ -2,19 +2,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """References that begin anywhere: time-optimal motion to a target, and deceleration to rest."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy import ndarray
 
-from .motion_limits import MotionLimits, VELOCITY_TIME
+from .acceleration_limits import SHARE
+from .motion_limits import check_positions, inside, MotionLimits, SLACK, VELOCITY_TIME
+from .time_optimal import cruise, time_optimal
 from .trajectory import joint_order, points_through, Waypoints
 from .trajectory_tracking import Points
 from ..errors import TrajectoryError
-from ..extras import pip_install
+from ..model.robot import RobotModel
 
-# s; ends of phases of constant jerk that are closer together become one
-MERGED = 1e-5
-SLACK = 1e-9
-UNEVEN = 0.9871         # see `_calculate`
+# s: a single waypoint no later than that is one of a stream, which the next one will replace
+STREAMED = 0.2
+# s in which a stream with velocities sets off the distance from its positions
+CATCH_UP = 0.2
+OVERDUE = 1.5           # times of its waypoints, after which one of a stream has not come
 # Durations [s] of a deceleration, of which the shortest within the limits is taken
 DURATIONS = np.geomspace(5e-3, 100.0, 240)
 GRID = np.linspace(0.0, 1.0, 17)[:, None, None]         # where the limits are checked
@@ -25,14 +30,52 @@ def is_target(asked: Waypoints) -> bool:
     return len(asked.times) == 1 and asked.times[0] == 0.0
 
 
+def is_streamed(asked: Waypoints) -> bool:
+    """
+    Return whether a single waypoint is one of a stream, as MoveIt Servo and teleoperators send.
+
+    The next one will replace it before, or soon after, the reference is there: each of them to be
+    reached at rest, at its time exactly, would demand that the arm stop and go with each.
+    """
+    return len(asked.times) == 1 and 0.0 < asked.times[0] <= STREAMED
+
+
+def stream(limits: MotionLimits, asked: Waypoints, position: ndarray, velocity: ndarray,
+           acceleration: ndarray, start: float, serial: int) -> Points:
+    """
+    Return the motion toward the newest waypoint of a stream, within all limits from any state.
+
+    Positions alone, or with velocities of zero: the time-optimal motion to them, in at least the
+    time of the waypoint, and rest there. Velocities: the reference accelerates to them, and more
+    or less so that it comes to the positions within CATCH_UP; it decelerates to rest when the next
+    waypoint is overdue, or moves to the positions where it would leave the limits otherwise.
+    Accelerations are ignored.
+
+    Parameters and errors are those of :func:`reach`.
+    """
+    model, T, state = limits.model, float(asked.times[0]), (position, velocity, acceleration)
+    target, rate = _target(limits, replace(asked, accelerations=None),
+                           model.velocity_limit / SHARE)
+    target = _nearest_turn(model, target, position)
+    if rate.any():
+        wanted = np.clip(rate + (target - position - rate * T) / CATCH_UP, -model.velocity_limit,
+                         model.velocity_limit)
+        times, x, xd, xdd = _then_rest(limits, *cruise(limits, state, wanted, OVERDUE * T))
+        if inside(model, x).all():
+            return points_through(times, x, xd, xdd, start, serial)
+    times, x, xd, xdd = time_optimal(limits, state, (target, 0.0 * rate), T)
+    x[-1], xd[-1], xdd[-1] = target, 0.0, 0.0
+    check_positions(limits, x)
+    return points_through(times, x, xd, xdd, start, serial)
+
+
 def reach(limits: MotionLimits, asked: Waypoints, position: ndarray, velocity: ndarray,
           acceleration: ndarray, start: float, serial: int) -> Points:
     """
     Return the time-optimal motion to a target, with limited velocity, acceleration and jerk.
 
-    The phases of constant jerk are those of Berscheid and Kröger, Jerk-limited Real-time
-    Trajectory Generation with Arbitrary Target States, RSS 2021, as implemented by Ruckig. A
-    target velocity is followed by :func:`decelerate`. Continuous joints take the shortest way.
+    See :mod:`.time_optimal`. A target velocity is followed by :func:`decelerate`. Continuous
+    joints take the shortest way.
 
     :param asked: see :func:`is_target`.
     :param position, velocity, acceleration: (nv,) of the reference at ``start`` [rad | m, per s,
@@ -41,19 +84,30 @@ def reach(limits: MotionLimits, asked: Waypoints, position: ndarray, velocity: n
     :param serial: number of the new reference.
     :raises TrajectoryError: naming the joint, and the remedy; without Ruckig.
     """
-    model = limits.model
-    target, target_velocity = _target(limits, asked)
-    target = target + np.where(model.periodic,
-                               2.0 * np.pi * np.round((position - target) / (2.0 * np.pi)), 0.0)
+    target, target_velocity = _target(limits, asked, limits.model.velocity_limit)
+    target = _nearest_turn(limits.model, target, position)
     times, x, xd, xdd = time_optimal(limits, (position, velocity, acceleration),
                                      (target, target_velocity))
     x[-1], xd[-1], xdd[-1] = target, target_velocity, 0.0
-    if target_velocity.any():
-        then = deceleration(limits, target, target_velocity, np.zeros(model.nv))
-        times = np.concatenate([times, times[-1] + then[0][1:]])
-        x, xd, xdd = (np.vstack([a, b[1:]]) for a, b in zip((x, xd, xdd), then[1:], strict=True))
-    _check_positions(limits, x)
+    times, x, xd, xdd = _then_rest(limits, times, x, xd, xdd)
+    check_positions(limits, x)
     return points_through(times, x, xd, xdd, start, serial)
+
+
+def _nearest_turn(model: RobotModel, target: ndarray, position: ndarray) -> ndarray:
+    """Return a target (nv,), of continuous joints the one that is nearest to a position."""
+    return target + np.where(model.periodic,
+                             2.0 * np.pi * np.round((position - target) / (2.0 * np.pi)), 0.0)
+
+
+def _then_rest(limits: MotionLimits, times: ndarray, x: ndarray, xd: ndarray,
+               xdd: ndarray) -> tuple[ndarray, ndarray, ndarray, ndarray]:
+    """Return times and states of a motion, with a deceleration to rest where it ends moving."""
+    if not xd[-1].any():
+        return times, x, xd, xdd
+    then = deceleration(limits, x[-1], xd[-1], xdd[-1])
+    x, xd, xdd = (np.vstack([a, b[1:]]) for a, b in zip((x, xd, xdd), then[1:], strict=True))
+    return np.concatenate([times, times[-1] + then[0][1:]]), x, xd, xdd
 
 
 def decelerate(limits: MotionLimits, position: ndarray, velocity: ndarray, acceleration: ndarray,
@@ -113,8 +167,12 @@ def _derivatives(c, t):
             6.0 * c[3] + t * 24.0 * c[4])
 
 
-def _target(limits: MotionLimits, asked: Waypoints) -> tuple[ndarray, ndarray]:
-    """Return position and velocity (nv,) of a target within the limits."""
+def _target(limits: MotionLimits, asked: Waypoints, fastest: ndarray) -> tuple[ndarray, ndarray]:
+    """
+    Return position and velocity (nv,) of a target within the limits.
+
+    :param fastest: (nv,) greatest velocity that is not refused.
+    """
     model = limits.model
     order = joint_order(model.joint_names, asked.joint_names)
     if asked.positions is None:
@@ -137,100 +195,9 @@ def _target(limits: MotionLimits, asked: Waypoints) -> tuple[ndarray, ndarray]:
             if not np.isfinite(value):
                 raise TrajectoryError(f'the target {what} of {name} is {value}', name=name,
                                       value=float(value), remedy='give finite numbers')
-        if abs(velocity[i]) > model.velocity_limit[i]:
+        if abs(velocity[i]) > fastest[i]:
             raise TrajectoryError(
                 f'the target velocity of {name} is {velocity[i]:.6g}', name=name,
-                value=float(velocity[i]), remedy=f'give at most {model.velocity_limit[i]:.6g}')
-    _check_positions(limits, target[None])
+                value=float(velocity[i]), remedy=f'give at most {fastest[i]:.6g}')
+    check_positions(limits, target[None])
     return target, velocity
-
-
-def _check_positions(limits: MotionLimits, x: ndarray) -> None:
-    """Refuse positions (W, nv) outside the limits."""
-    model = limits.model
-    outside = ~((x >= model.position_lower - SLACK) & (x <= model.position_upper + SLACK))
-    if outside.any():
-        w, i = np.argwhere(outside)[0]
-        lower, upper = model.position_lower[i], model.position_upper[i]
-        raise TrajectoryError(
-            f'position of {model.joint_names[i]} would be {x[w, i]:.6g}, outside '
-            f'[{lower:.6g}, {upper:.6g}]', name=model.joint_names[i], value=float(x[w, i]),
-            remedy='give a target further inside, or with less velocity')
-
-
-def time_optimal(limits, present, target):
-    """Return times and states at the ends of the phases of Ruckig's motion."""
-    try:
-        import ruckig
-    except ImportError:
-        raise TrajectoryError(
-            'a target without a time needs Ruckig, which is not installed', name='ruckig',
-            remedy=f'run `{pip_install("ruckig")}`, or give the waypoint a time after 0'
-        ) from None
-    model = limits.model
-    if not np.isfinite([model.velocity_limit, limits.acceleration, limits.jerk]).all():
-        i = int(np.argmin(np.isfinite(limits.jerk)))
-        raise TrajectoryError(
-            f'joint {model.joint_names[i]} has no limits to plan its motion with',
-            name=model.joint_names[i],
-            remedy='set velocity_limit, or give the waypoint a time after 0')
-    asked = ruckig.InputParameter(model.nv)
-    asked.current_position, asked.current_velocity, asked.current_acceleration = present
-    asked.target_position, asked.target_velocity = target
-    asked.max_velocity, asked.max_acceleration, asked.max_jerk = (
-        model.velocity_limit, limits.acceleration, limits.jerk)
-    planned = ruckig.Trajectory(model.nv)
-    # Joints that wait for others may swing out; each on its own takes the shortest motion
-    for synchronization in (ruckig.Synchronization.Time, ruckig.Synchronization.No):
-        asked.synchronization = synchronization
-        _calculate(ruckig, asked, planned)
-        if all(b.min >= low - SLACK and b.max <= high + SLACK for b, low, high in zip(
-                planned.position_extrema, model.position_lower, model.position_upper,
-                strict=True)):
-            break
-    else:
-        _check_positions(limits, np.array([[b.min for b in planned.position_extrema],
-                                           [b.max for b in planned.position_extrema]]))
-    times = _phase_ends(planned)
-    x, xd, xdd = np.array([planned.at_time(t) for t in times]).transpose(1, 0, 2)
-    # Exactly the present state, without Ruckig's rounding: no step of the reference
-    x[0], xd[0], xdd[0] = present
-    return times, x, xd, xdd
-
-
-def _calculate(ruckig, asked, planned):
-    """
-    Plan a motion; :class:`TrajectoryError` where there is none.
-
-    Ruckig misses motions that reach a limit in one point only, as one of 2 cm does under 1 m/s²
-    and 10 m/s³: acceleration and jerk a little below their limits have no such coincidence.
-    """
-    limits = np.array(asked.max_acceleration), np.array(asked.max_jerk)
-    try:
-        for share in (1.0, UNEVEN):
-            asked.max_acceleration, asked.max_jerk = share * limits[0], share**2 * limits[1]
-            try:
-                result = ruckig.Ruckig(len(limits[0])).calculate(asked, planned)
-                break
-            except ruckig.RuckigError as error:
-                if share != 1.0:
-                    raise TrajectoryError(
-                        f'no motion leads to the target: {str(error).strip()}', name='points',
-                        remedy='give a target that is nearer') from error
-    finally:
-        asked.max_acceleration, asked.max_jerk = limits
-    if result < 0:
-        raise TrajectoryError(f'no motion leads to the target: {result}', name='points',
-                              remedy='give a target that is nearer')
-
-
-def _phase_ends(planned):
-    """Return 0 and the times [s] at which the jerk of a joint changes."""
-    phases = [np.cumsum([*p.brake.t, *p.t, *p.accel.t]) for p in planned.profiles[0]]
-    ends = np.unique(np.clip(np.concatenate([[0.0, planned.duration], *phases]),
-                             0.0, planned.duration))
-    times = ends[np.concatenate([[True], np.diff(ends) > MERGED])]
-    if len(times) > 1:
-        times[-1] = planned.duration
-        return times
-    return np.array([0.0, max(planned.duration, MERGED)])

@@ -19,6 +19,7 @@ from .laws import registry
 from .laws.law import Law, PARTNER, POSE, TRAJECTORY
 from .parameters import ControlParameters, LawGains
 from .partner import check_coupling
+from .rotor_inertia import Scarcity, scarcity
 from .setting_fields import (
     checked,
     JOINT_RECORD,
@@ -188,8 +189,16 @@ class Settings(ControlParameters):
     @property
     def law(self) -> tuple:
         """Return what decides the effort of the law: where it differs, another law is in force."""
-        return (self.mode, self._lists(*GAINS, *FRICTION), self.gains, self.velocity_scale,
-                self.task, self.bounds)
+        return (self.basis, self._lists(*GAINS, *FRICTION), self.gains, self.task)
+
+    @property
+    def basis(self) -> tuple:
+        """
+        Return what a reference was planned for: where it differs, the reference cannot go on.
+
+        That is the law, the frame it controls, the velocity limits, and the bounds of the motion.
+        """
+        return self.mode, self.task[1:2], self.velocity_scale, self.bounds
 
     @property
     def bounds(self) -> tuple:
@@ -244,10 +253,26 @@ class Settings(ControlParameters):
 
     def loaded(self, model: RobotModel) -> RobotModel:
         """Return the model with its friction, its rotors and its payload."""
-        model = self._with_friction(model)
-        if self._given('armature'):
-            model = replace(model, armature=self.per_joint(model, 'armature'))
+        model = self.with_rotors(self._with_friction(model))
         return self._with_payload(model) if self.payload_mass else model
+
+    def with_rotors(self, model: RobotModel) -> RobotModel:
+        """Return the model with the rotor inertia of ``armature``, if that is given."""
+        if not self._given('armature'):
+            return model
+        return replace(model, armature=self.per_joint(model, 'armature'))
+
+    def scarcity(self, model: RobotModel) -> Scarcity:
+        """
+        Return the efforts that the acceleration bounds leave to each joint at full speed.
+
+        :param model: as :meth:`loaded` returns it.
+        :raises ParameterError: a limit has the wrong length.
+        """
+        effort, velocity = (self.per_joint(model, name) if self._given(name)
+                            else getattr(model, name)
+                            for name in ('effort_limit', 'velocity_limit'))
+        return scarcity(model, judged(model), effort, velocity, self.limit_rate)
 
     def _with_payload(self, model: RobotModel) -> RobotModel:
         if not self.payload_frame:

@@ -18,8 +18,9 @@ from ..model.robot import RobotModel
 MOST_WAYPOINTS = 20_000
 # Segments of trajectories that are queued: the queue must not fill the memory
 MOST_SEGMENTS = 2 * MOST_WAYPOINTS
-# A first waypoint at time 0 must be where the reference is, up to this many radians or metres
-START_TOLERANCE = 1e-3
+# Velocity [rad/s | m/s] at the last waypoint that counts as rest: the rounding of float32, as for
+# the joint_trajectory_controller of ros2_controllers
+REST = float(np.finfo(np.float32).eps)
 # Greatest position, velocity or acceleration [1, 1/s, 1/s²] of joints without limits
 LARGEST = 1e9
 # Segments that are evaluated at a time: NumPy may hold the GIL as long as an operation takes
@@ -34,38 +35,43 @@ class Waypoints:
     :param joint_names: joints of the model, each once; those that are missing keep their
         present reference.
     :param times: (W,) [s] since the start, increasing; none: stop.
-    :param positions: (W, len(joint_names)) [rad | m], as all that follows.
+    :param positions: (W, len(joint_names)) [rad | m], as all that follows; None where a stream
+        has velocities alone, see :func:`.reference_stream.is_streamed`.
     :param velocities: [rad/s | m/s] or None.
     :param accelerations: [rad/s² | m/s²] or None; needs velocities.
     :param efforts: [N·m | N] or None; added to the efforts of the law, with linear
         interpolation, see :mod:`.effort_feedforward`.
+    :param elapsed: time [s] since the start for which it should have been under way already.
     """
 
     joint_names: Sequence[str]
     times: ndarray
-    positions: ndarray
+    positions: ndarray | None
     velocities: ndarray | None = None
     accelerations: ndarray | None = None
     efforts: ndarray | None = None
+    elapsed: float = 0.0
 
 
 @np.errstate(all='ignore')          # numbers that overflow are refused
 def interpolate(model: RobotModel, asked: Waypoints, position: ndarray, velocity: ndarray,
-                start: float, serial: int) -> Points:
+                start: float, serial: int, *, moving_end: bool = False) -> Points:
     """
     Return polynomials through waypoints: quintic where accelerations are given, else cubic.
 
     Velocities give cubic Hermite segments; positions alone the C² cubic spline that begins with
     the present velocity and ends at rest. A first waypoint later than 0 is reached from the
     present reference, with continuous joints by the shortest way; all waypoints are then moved by
-    as many turns.
+    as many turns. A first waypoint at 0 may be elsewhere than the reference: see
+    :func:`.reference_joining.join`.
 
     :param position, velocity: (nv,) [rad | m], [rad/s | m/s] of the reference at ``start``.
     :param start: time [s] on the clock of the controller.
     :param serial: number of the new reference.
+    :param moving_end: whether the velocity of the last waypoint may be other than 0.
     :raises TrajectoryError: naming the joint or the waypoint, and the remedy.
     """
-    times, x, xd, xdd, effort = _ordered(model, asked)
+    times, x, xd, xdd, effort = _ordered(model, asked, moving_end)
     turns = np.where(model.periodic, np.round((position - x[0]) / (2.0 * np.pi)), 0.0)
     x = x + 2.0 * np.pi * turns
     if times[0] > 0.0:
@@ -74,12 +80,6 @@ def interpolate(model: RobotModel, asked: Waypoints, position: ndarray, velocity
         xd = None if xd is None else np.vstack([velocity, xd])
         xdd = None if xdd is None else np.vstack([np.zeros(model.nv), xdd])
         effort = None if effort is None else np.vstack([np.zeros(model.nv), effort])
-    elif (worst := np.abs(x[0] - position)).max() > START_TOLERANCE:
-        i = int(worst.argmax())
-        raise TrajectoryError(
-            f'the trajectory starts {worst[i]:.4g} away from where {model.joint_names[i]} is',
-            name=model.joint_names[i], value=float(x[0, i]),
-            remedy=f'start at {position[i]:.6g}, or give the first waypoint a time after 0')
     if len(times) < 2:
         raise TrajectoryError('the trajectory has one waypoint at time 0', name='points',
                               remedy='give it a time after 0')
@@ -174,7 +174,7 @@ def joint_order(joints: Sequence[str], names: Sequence[str], *,
     return [at.get(name, -1) for name in joints]
 
 
-def _ordered(model: RobotModel, asked: Waypoints) -> tuple[
+def _ordered(model: RobotModel, asked: Waypoints, moving_end: bool) -> tuple[
         ndarray, ndarray, ndarray | None, ndarray | None, ndarray | None]:
     """Return times and arrays of valid waypoints in the model's joint order."""
     order = joint_order(model.joint_names, asked.joint_names)
@@ -210,10 +210,14 @@ def _ordered(model: RobotModel, asked: Waypoints) -> tuple[
         _refuse('the trajectory has no positions', 'positions', 'give one a joint and waypoint')
     if xdd is not None and xd is None:
         _refuse('accelerations without velocities', 'velocities', 'give velocities too')
-    if xd is not None and np.abs(xd[-1]).max() > 0.0:
+    if xd is not None and not moving_end:
         i = int(np.abs(xd[-1]).argmax())
-        _refuse(f'{model.joint_names[i]} still moves at the end', model.joint_names[i],
-                'end at rest: velocity 0 at the last waypoint', float(xd[-1, i]))
+        if abs(xd[-1, i]) > REST:
+            _refuse(f'{model.joint_names[i]} still moves at the end, at {xd[-1, i]:.6g}',
+                    model.joint_names[i], 'end with velocity 0, or set '
+                    'allow_nonzero_velocity_at_trajectory_end to stop behind the last waypoint',
+                    float(xd[-1, i]))
+        xd[-1] = 0.0
     return times, x, xd, xdd, effort
 
 

@@ -14,11 +14,16 @@ from .controller_status import ControllerStatus, HORIZON
 from .history import History
 from .laws import registry
 from .motion_limits import motion_limits
-from .reference_planning import plan, PlannedReference
+from .pose_tracking import PosePoints
+from .reference_planning import from_now_on, plan_motion, PlannedReference
+from .reference_stream import is_streamed
+from .settings import Settings
 from .trajectory import splice, Waypoints
-from .trajectory_tracking import Points
+from .trajectory_tracking import Points, sample
 from ..errors import TrajectoryError
 
+# What the elements of Settings.basis are
+BASIS = 'mode', 'task_frame', 'velocity_scale', 'bounds of the motion'
 LATEST = 0.05       # s after its start for which a trajectory is still accepted
 
 
@@ -28,6 +33,7 @@ class TrajectoryFollowing(ControllerStatus):
     history: History
     changed: Callable[[], None]
     _points: Points
+    _poses: PosePoints
 
     def follow(self, waypoints: Waypoints, start: float) -> None:
         """
@@ -35,13 +41,17 @@ class TrajectoryFollowing(ControllerStatus):
 
         Joints that are not named keep their present reference. No waypoints: the reference
         decelerates to rest. One at time 0 is a target to be reached as soon as the limits of
-        velocity, acceleration and jerk allow, from any state, as in teleoperation.
+        velocity, acceleration and jerk allow, from any state, as in teleoperation. One no later
+        than :data:`.reference_stream.STREAMED` is one of a stream, which the next one replaces:
+        see :func:`.reference_stream.stream`.
 
-        Every trajectory ends at rest, and a new one may replace it on the way. A stream of them,
-        as in teleoperation, has to look ahead: give each trajectory waypoints for the next half
-        second or more, and send the next one before it brakes. With waypoints only a few
-        hundredths of a second ahead the arm stops and goes with each of them, which ends in
-        EFFORT_LIMITED or EFFORT_OSCILLATES, and :attr:`reason` explains it.
+        Every other trajectory ends at rest, and a new one may replace it on the way. One that
+        starts elsewhere than the reference is, as a plan from the measured pose does, is joined
+        within the limits, up to ``trajectory_start_tolerance``. A stream of trajectories has to
+        look ahead: give each of them waypoints for the next half second or more, and send the next
+        one before it brakes. With a few waypoints over a few hundredths of a second the arm stops
+        and goes with each of them, which ends in EFFORT_LIMITED or EFFORT_OSCILLATES, and
+        :attr:`reason` explains it.
 
         :param start: time [s] on the clock of :meth:`step`.
         :raises TrajectoryError: the trajectory is refused; the present reference stays in force.
@@ -68,9 +78,11 @@ class TrajectoryFollowing(ControllerStatus):
         limits = motion_limits(self.model, self.settings,
                                SHARE * self._records.joints['velocity_limit'],
                                self._records.joints['effort_limit'])
-        new = plan(limits, waypoints, old if following else None, self._v.target.copy(), start,
-                   self.reference_serial + 1)
-        return PlannedReference(waypoints, start, following, old, new)
+        held = self._v.target.copy()
+        asked = from_now_on(limits, waypoints, sample(old, start)[0] if following else held)
+        new, end = plan_motion(limits, asked, old if following else None, held, start,
+                               self.reference_serial + 1)
+        return PlannedReference(asked, start, following, old, new, end)
 
     def _superseded(self, planned: PlannedReference) -> bool:
         """Return whether the reference that a planned one continues is no longer followed."""
@@ -89,7 +101,7 @@ class TrajectoryFollowing(ControllerStatus):
         :raises TrajectoryError: it is too late, or does not continue the reference any more,
             which stays in force.
         """
-        _, start, following, old, new = planned
+        asked, start, following, old, new, _ = planned
         now = self.reference_time
         if now > start + LATEST:
             raise TrajectoryError(f'it was planned {now - start:.3f} s after its start',
@@ -98,12 +110,30 @@ class TrajectoryFollowing(ControllerStatus):
             raise TrajectoryError('the reference has changed while it was planned',
                                   name='reference', remedy='send it again')
         streamed = (following and start < old.header['start'][0] + old.times[-1] + LATEST
-                    and 0.0 < np.max(planned.asked.times, initial=0.0) < HORIZON)
+                    and 0.0 < np.max(asked.times, initial=0.0) - asked.elapsed < HORIZON
+                    and not is_streamed(asked))
         self._streamed = self._streamed + 1 if streamed else 0
         new = splice(old, new, now) if following else new
         self.history.add(new)
         self._points = new
         self.changed()
+
+    def reference_ended_by(self, settings: Settings) -> str:
+        """
+        Return in words why these settings would end the reference under way.
+
+        :returns: '' where they would not, as other gains do not, and where there is none.
+        """
+        pose, time = self._records.record['follows_pose'][0], self.reference_time
+        points, follows = ((self._poses, 'pose_following') if pose
+                           else (self._points, 'following'))
+        if (self.phase != guard.RUNNING or not self.memory[follows][0]
+                or time >= points.header['start'][0] + points.times[-1]):
+            return ''
+        differs = [what for what, old, new in zip(BASIS, self.settings.basis, settings.basis,
+                                                  strict=True) if old != new]
+        return (f'the reference under way ends: {" and ".join(differs)} changed; the present pose '
+                'is held' if differs else '')
 
     @property
     def reference_time(self) -> float:

@@ -80,7 +80,7 @@ class TrajectoryGoal:
         self.controller, self.tolerances = controller, tolerances
         self.start, self.end = planned.start, planned.end
         self._fault = fault or (lambda: controller.reason)
-        self._times = np.asarray(planned.asked.times, float)
+        self._times = np.asarray(planned.asked.times, float) - planned.asked.elapsed
         self._faults = int(controller.memory['faults'][0])
         self._dropped = False           # at the last step, its reference was not in force
         #: Whether the arm decelerates because the goal is canceled.

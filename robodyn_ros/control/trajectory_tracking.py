@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray, record
 
+from .acceleration_limits import RETURN_VELOCITY
 from .dtypes import CONTROLLER_STATE, Vectors
 
 HEADER = np.dtype([('start', float), ('serial', np.int64)])
@@ -39,6 +40,26 @@ def hold_here(m: record, v: Vectors) -> None:
     for i in range(v.q.shape[0]):
         v.target[i], v.target_qd[i], v.target_qdd[i] = v.q[i], 0.0, 0.0
         v.target_effort[i] = v.feedforward[i] = 0.0
+
+
+def return_inside(joints: ndarray, m: record, v: Vectors, dt: float) -> None:
+    """
+    Move a held reference that is outside the position limits back to them.
+
+    It moves with RETURN_VELOCITY, as the limits let the arm, so that the law does not resist them.
+    """
+    if m.following == 1:
+        return
+    for i in range(v.q.shape[0]):
+        j, slow = joints[i], RETURN_VELOCITY * v.speed_limit[i]
+        outside = v.target[i] - min(max(v.target[i], j.position_lower), j.position_upper)
+        if outside == 0.0:
+            continue
+        if abs(outside) <= slow * dt:
+            v.target[i], v.target_qd[i] = v.target[i] - outside, 0.0
+        else:
+            v.target_qd[i] = -slow if outside > 0.0 else slow
+            v.target[i] += v.target_qd[i] * dt
 
 
 def follow(points: Points, m: record, v: Vectors, now: float) -> None:

@@ -24,6 +24,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from .processes import Child, undisturbed
 from .recorder import Recorder
+from ..control.compile_ahead import COMPILING
 from ..control.trajectory import Waypoints
 from ..errors import DemoError
 from ..model.robot import RobotModel
@@ -36,6 +37,7 @@ from ..nodes.services import Services
 
 START = 60.0        # s for a node to start: discovery, and compiling where the cache is no use
 ANSWER = 20.0       # s for an answer: arming alone may take 5 s
+AGAIN = 1.0         # s after which a change is asked for again that needs what is being compiled
 RECORDING_QOS = QoSProfile(depth=1000, reliability=ReliabilityPolicy.BEST_EFFORT)
 TRANSITIONS = {'configure': Transition.TRANSITION_CONFIGURE,
                'activate': Transition.TRANSITION_ACTIVATE,
@@ -137,11 +139,15 @@ class Conductor:
                             remedy=said[-1] if said else 'it does not say why')
 
     def set_parameters(self, node: str, values: Mapping[str, Any]) -> None:
-        """Change parameters of a node, all of them or none."""
+        """Change parameters of a node, all or none; wait while what they need is compiled."""
         request = SetParametersAtomically.Request(parameters=[
             Parameter(name, value=value).to_parameter_msg() for name, value in values.items()])
-        result = self._call(SetParametersAtomically, f'{node}/set_parameters_atomically',
-                            request, ANSWER).result
+        service = f'{node}/set_parameters_atomically'
+        while True:
+            result = self._call(SetParametersAtomically, service, request, ANSWER).result
+            if result.successful or COMPILING not in result.reason:
+                break
+            self.watch(AGAIN)
         if not result.successful:
             raise DemoError(f'the {node} refuses parameters', name=node, value=dict(values),
                             remedy=result.reason)

@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 import numpy as np
 
 from .contact_scene import ContactResults, LETS_GO, Trace
-from .report import units
 from ..model.robot import RobotModel
+from ..report.units import units
 
 BEFORE, AFTER = 0.1, 0.8        # s around the contact
 COLORS = {'without detection': 'tab:gray', 'with detection': 'tab:red'}

@@ -13,7 +13,6 @@ import numpy as np
 from numpy import ndarray
 
 from . import motion
-from .report import units
 from ..closed_loop import simulate, Simulated
 from ..control.friction import MOST_MEASURED
 from ..control.laws import registry
@@ -23,6 +22,7 @@ from ..control.trajectory import Waypoints
 from ..dynamics import Dynamics
 from ..errors import ArmingError
 from ..model.robot import RobotModel
+from ..report.units import units
 
 SEED = 0
 MASS_ERROR = 0.2        # largest, of each body of the false model
@@ -196,7 +196,7 @@ def draw(model: RobotModel, found: list[Figures], path: Path) -> None:
     """Write a PNG: the error of each law against time, one panel a scene."""
     from matplotlib.figure import Figure
 
-    unit, _ = units(model)
+    unit, _ = units(model, 'm')
     names = list(dict.fromkeys(figures.scene for figures in found))
     figure = Figure(figsize=(12, 3.6 * len(names)), layout='constrained', dpi=110)
     axes = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]

@@ -70,14 +70,15 @@ def waypoints(model: RobotModel, pose: ndarray, amplitude: ndarray, duration: fl
 
 def reference(model: RobotModel, asked: Waypoints) -> PPoly:
     """Return the polynomials (nv,) that the controller makes of waypoints, by time [s]."""
+    assert asked.positions is not None
     points = interpolate(model, asked, asked.positions[0], np.zeros(model.nv), 0.0, 1)
     return PPoly(points.coefficients.transpose(1, 0, 2)[::-1], points.times)
 
 
 def states(asked: Waypoints) -> ndarray:
     """Return position, velocity and acceleration at each waypoint, (W, 3, nv)."""
-    assert asked.velocities is not None and asked.accelerations is not None
-    return np.stack([asked.positions, asked.velocities, asked.accelerations], axis=1)
+    rows = [a for a in (asked.positions, asked.velocities, asked.accelerations) if a is not None]
+    return np.stack(rows, axis=1)
 
 
 def plan(dynamics: Dynamics, pose: ndarray, shortest: float) -> Waypoints:

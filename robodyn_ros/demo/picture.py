@@ -8,16 +8,16 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 import numpy as np
 
-from .report import units
 from .results import Tracking
 from ..model.robot import RobotModel
+from ..report.units import units
 
 FLOOR = 1e-3        # of the error [mrad | mm] on its log axis: it begins at zero
 
 
 def draw(model: RobotModel, trackings: list[Tracking], path: Path) -> None:
     """Write a PNG: tracking error (all joints, then each) and effort against time."""
-    unit, effort_unit = units(model)
+    unit, effort_unit = units(model, 'm')
     figure = Figure(figsize=(13, 10), layout='constrained', dpi=110)
     grid = figure.add_gridspec(3, len(trackings), height_ratios=(1.1, 1, 1))
     figure.suptitle(f'{_plain(model.name)}: one trajectory, three control laws of equal stiffness')

@@ -16,18 +16,12 @@ from .results import Loop, Results, thousandths
 from ..model.robot import RobotModel
 from ..report.document import Report
 from ..report.scene import moving_robot
-
-
-def units(model: RobotModel) -> tuple[str, str]:
-    """Return the units of thousandths of positions, and of efforts, for tables and axes."""
-    if model.slides.any() and not model.slides.all():
-        return 'mrad | mm', 'N·m | N'
-    return ('mm', 'N') if model.slides.all() else ('mrad', 'N·m')
+from ..report.units import units
 
 
 def tables(model: RobotModel, results: Results) -> Group:
     """Return the measurements in each mode, if there are any, and the pass/fail checks."""
-    unit, _ = units(model)
+    unit, _ = units(model, 'm')
     measured = _table(f'{model.name}: measurements')
     measured.add_column('mode', no_wrap=True)
     for column in (f'drift [{unit}]', f'RMS error [{unit}]', f'peak error [{unit}]', 'rate [Hz]',
@@ -60,7 +54,7 @@ def page(model: RobotModel, urdf: Path, results: Results,
 
     :param urdf: file with the shapes of the robot; ``parameters`` of each node by name.
     """
-    unit, effort_unit = units(model)
+    unit, effort_unit = units(model, 'm')
     report = Report(f'Demo: {model.name}', 'Free fall, gravity compensation, a push, and one '
                     'trajectory under three control laws of equal stiffness.')
     for table in tables(model, results).renderables:

@@ -131,7 +131,7 @@ def save_gains(robot: CatalogRobot, output: Path) -> Path:
     values = robot.urdf_parameters() | controller_file.parameters(robot.model, robot.pose,
                                                                   Settings())
     file.write_text(controller_file.controller_file(robot.model, values, robot.pose,
-                                                    robot.source))
+                                                    robot.source, Settings()))
     return file
 
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from .conductor import Conductor, Diagnosis
-from .report import units
 from .results import Check, Results
 from ..catalog.robots import CatalogRobot
 from ..control.settings import Settings
 from ..control.suggested_gains import suggest
 from ..dynamics import Dynamics
+from ..report.units import units
 
 Step = Callable[[str, float], AbstractContextManager]
 
@@ -32,8 +32,7 @@ class Scene:
         self.robot, self.dynamics, self.conductor = robot, dynamics, conductor
         self.step = step
         self.model, self.pose = robot.model, robot.pose
-        self.small_unit, _ = units(self.model)
-        self.unit = self.small_unit.replace('mrad', 'rad').replace('mm', 'm')
+        self.small_unit, self.unit = (units(self.model, prefix)[0] for prefix in ('m', ''))
         self.speed_unit = self.small_unit.replace(' |', '/s |') + '/s'
         self.gains = suggest(self.model, self.pose, Settings())
         self._faults: list[str] = []

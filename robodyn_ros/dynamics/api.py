@@ -56,8 +56,7 @@ class Dynamics(Queries):
     Jacobians and tasks selects point and axes: 'aligned', the default, the origin of the frame
     and the axes of the base; 'body' the origin and the axes of the frame; 'world' the origin and
     the axes of the base. With the same reference, ``jacobian(q, frame).T @ wrench`` is what
-    ``wrenches={frame: wrench}`` subtracts from the efforts. Earlier releases had other defaults:
-    calls that rely on the default give a FutureWarning.
+    ``wrenches={frame: wrench}`` subtracts from the efforts.
 
     The argument ``base`` is the motion of a base that is not at rest, see
     :class:`~.arguments.BaseMotion`.

@@ -20,7 +20,6 @@ from .arguments import (
     reference_code,
     task_axes,
 )
-from .default_reference import chosen
 from .kernels import Kernels
 from .kinematics import BODY
 from .model_data import dimensions, frame_record, ModelData, parameters
@@ -48,7 +47,7 @@ def external_loads(wrenches: Wrenches | None, reference: str, base: BaseMotion |
     """Return the loads of a call; None without wrenches on a base at rest."""
     if wrenches is None:
         return None if base is None else Loads(None, 'body', base)
-    return Loads(wrenches, chosen(reference, 'body', 'wrenches'), base)
+    return Loads(wrenches, reference, base)
 
 
 class _Evaluators(dict[str, Callable[..., ndarray]]):

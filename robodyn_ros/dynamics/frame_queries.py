@@ -8,7 +8,6 @@ from numpy import ndarray
 from numpy.typing import ArrayLike
 
 from .arguments import check_rank
-from .default_reference import ALIGNED, chosen
 from .evaluation import Evaluation
 from .results import TaskSpace, VelocityTerms
 
@@ -33,7 +32,7 @@ class FrameQueries(Evaluation):
         """
         return self._compute('pose', (q,), (frame,))[0]
 
-    def jacobian(self, q: ArrayLike, frame: str, reference: str = ALIGNED) -> ndarray:
+    def jacobian(self, q: ArrayLike, frame: str, reference: str = 'aligned') -> ndarray:
         """
         Return the geometric Jacobian J of a frame: its velocity is J q̇.
 
@@ -50,15 +49,14 @@ class FrameQueries(Evaluation):
 
         >>> from robodyn_ros import Dynamics, load_urdf
         >>> dynamics = Dynamics(load_urdf('two_link'))
-        >>> J = dynamics.jacobian([0.3, 0.5], 'tool0', reference='aligned')
+        >>> J = dynamics.jacobian([0.3, 0.5], 'tool0')
         >>> J.shape
         (6, 2)
         """
-        reference = chosen(reference, 'world', 'jacobian()')
         return self._compute('jacobian', (q,), (frame, reference))[0]
 
     def jacobian_dot(self, q: ArrayLike, qd: ArrayLike, frame: str,
-                     reference: str = ALIGNED) -> ndarray:
+                     reference: str = 'aligned') -> ndarray:
         """
         Return the time derivative J̇ of :meth:`jacobian`: the acceleration is J q̈ + J̇ q̇.
 
@@ -72,11 +70,10 @@ class FrameQueries(Evaluation):
         :raises ArgumentError: wrong shape, or a number that is not finite.
         :raises UnknownNameError: the model has no such frame, or there is no such reference.
         """
-        reference = chosen(reference, 'world', 'jacobian_dot()')
         return self._compute('jacobian_dot', (q, qd), (frame, reference))[0]
 
     def task_space(self, q: ArrayLike, qd: ArrayLike, frame: str, axes: str = 'xyzrpy',
-                   reference: str = ALIGNED, damping: float = 0.0) -> TaskSpace:
+                   reference: str = 'aligned', damping: float = 0.0) -> TaskSpace:
         """
         Return the terms M_x, V_x and G_x of the equation of motion of a task.
 
@@ -108,16 +105,15 @@ class FrameQueries(Evaluation):
 
         >>> from robodyn_ros import Dynamics, load_urdf
         >>> dynamics = Dynamics(load_urdf('two_link'))
-        >>> task = dynamics.task_space([0.3, 0.5], [0.0, 0.0], 'tool0', 'xz', reference='aligned')
+        >>> task = dynamics.task_space([0.3, 0.5], [0.0, 0.0], 'tool0', 'xz')
         >>> task.inertia.shape, task.velocity.tolist()
         ((2, 2), [0.0, 0.0])
         """
-        reference = chosen(reference, 'body', 'task_space()')
         self._check_task(q, frame, axes, reference, damping)
         return TaskSpace(*self._compute('task_space', (q, qd), (frame, reference, axes, damping)))
 
     def task_velocity_terms(self, q: ArrayLike, frame: str, axes: str = 'xyzrpy',
-                            reference: str = ALIGNED, damping: float = 0.0) -> VelocityTerms:
+                            reference: str = 'aligned', damping: float = 0.0) -> VelocityTerms:
         """
         Return V_x of :meth:`task_space` decomposed as in :meth:`velocity_terms`.
 
@@ -127,7 +123,6 @@ class FrameQueries(Evaluation):
         :raises SingularityError, ArgumentError, UnknownNameError, InertiaError: as in
             :meth:`task_space`.
         """
-        reference = chosen(reference, 'body', 'task_velocity_terms()')
         self._check_task(q, frame, axes, reference, damping)
         return VelocityTerms(*self._compute('task_velocity_terms', (q,),
                                             (frame, reference, axes, damping)))

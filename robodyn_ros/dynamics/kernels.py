@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable
 from functools import cache
 
 from .arguments import check_options
-from .default_reference import ALIGNED, chosen
 from .signatures import QUANTITIES
 
 Kernel = Callable[..., None]
@@ -68,28 +67,24 @@ class Kernels:
         """Return the function (q, T) of the pose of a frame, T (4, 4)."""
         return self.make('pose', (frame,))
 
-    def jacobian(self, frame: str, reference: str = ALIGNED) -> Kernel:
+    def jacobian(self, frame: str, reference: str = 'aligned') -> Kernel:
         """Return the function (q, J) of the Jacobian of a frame, J (6, nv)."""
-        reference = chosen(reference, 'world', 'kernels.jacobian()')
         return self.make('jacobian', (frame, reference))
 
-    def jacobian_dot(self, frame: str, reference: str = ALIGNED) -> Kernel:
+    def jacobian_dot(self, frame: str, reference: str = 'aligned') -> Kernel:
         """Return the function (q, qd, Jd) of the Jacobian's rate of a frame, Jd (6, nv)."""
-        reference = chosen(reference, 'world', 'kernels.jacobian_dot()')
         return self.make('jacobian_dot', (frame, reference))
 
-    def task_space(self, frame: str, axes: str = 'xyzrpy', reference: str = ALIGNED,
+    def task_space(self, frame: str, axes: str = 'xyzrpy', reference: str = 'aligned',
                    damping: float = 0.0) -> Kernel:
         """
         Return the function (q, qd, M, V, G) of k axes of a frame: M (k, k), V (k,), G (k,).
 
         In a singular pose the results are undefined: not finite, or very large.
         """
-        reference = chosen(reference, 'body', 'kernels.task_space()')
         return self.make('task_space', (frame, reference, axes, damping))
 
-    def task_velocity_terms(self, frame: str, axes: str = 'xyzrpy', reference: str = ALIGNED,
+    def task_velocity_terms(self, frame: str, axes: str = 'xyzrpy', reference: str = 'aligned',
                             damping: float = 0.0) -> Kernel:
         """Return the function (q, B, C) of k axes: B (k, nv (nv - 1) / 2), C (k, nv)."""
-        reference = chosen(reference, 'body', 'kernels.task_velocity_terms()')
         return self.make('task_velocity_terms', (frame, reference, axes, damping))

@@ -12,7 +12,6 @@ from numpy import ndarray
 from numpy.typing import ArrayLike
 
 from .arguments import BaseMotion
-from .default_reference import ALIGNED
 from .evaluation import external_loads, Loads
 from .frame_queries import FrameQueries
 from .results import ForwardDerivatives, InverseDerivatives, VelocityTerms
@@ -30,7 +29,7 @@ class Queries(FrameQueries):
     """
 
     def inverse_dynamics(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
-                         wrenches: Wrenches | None = None, reference: str = ALIGNED,
+                         wrenches: Wrenches | None = None, reference: str = 'aligned',
                          base: BaseMotion | None = None) -> ndarray:
         """
         Return the joint efforts of a motion, τ = M(q) q̈ + C(q, q̇) q̇ + g(q) - Σ Jᵀ w.
@@ -76,7 +75,7 @@ class Queries(FrameQueries):
         return self._evaluate['gravity'](q)
 
     def bias(self, q: ArrayLike, qd: ArrayLike, wrenches: Wrenches | None = None,
-             reference: str = ALIGNED, base: BaseMotion | None = None) -> ndarray:
+             reference: str = 'aligned', base: BaseMotion | None = None) -> ndarray:
         """
         Return the bias C(q, q̇) q̇ + g(q) - Σ Jᵀ w: the efforts of motion without acceleration.
 
@@ -129,7 +128,7 @@ class Queries(FrameQueries):
         return VelocityTerms(*self._compute('velocity_terms', (q,)))
 
     def forward_dynamics(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike,
-                         wrenches: Wrenches | None = None, reference: str = ALIGNED,
+                         wrenches: Wrenches | None = None, reference: str = 'aligned',
                          base: BaseMotion | None = None) -> ndarray:
         """
         Return the joint accelerations under efforts, the inverse of :meth:`inverse_dynamics`.
@@ -153,7 +152,7 @@ class Queries(FrameQueries):
     def inverse_dynamics_derivatives(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
                                      wrenches: Wrenches | None = None,
                                      base: BaseMotion | None = None, *,
-                                     reference: str = ALIGNED) -> InverseDerivatives:
+                                     reference: str = 'aligned') -> InverseDerivatives:
         """
         Return the partial derivatives ∂τ/∂q, ∂τ/∂q̇ and ∂τ/∂q̈ = M of :meth:`inverse_dynamics`.
 
@@ -174,7 +173,7 @@ class Queries(FrameQueries):
     def forward_dynamics_derivatives(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike,
                                      wrenches: Wrenches | None = None,
                                      base: BaseMotion | None = None, *,
-                                     reference: str = ALIGNED) -> ForwardDerivatives:
+                                     reference: str = 'aligned') -> ForwardDerivatives:
         """
         Return the derivatives ∂q̈/∂q, ∂q̈/∂q̇ and ∂q̈/∂τ = M⁻¹ of :meth:`forward_dynamics`.
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Repair of a URDF: nearest physically consistent inertias."""
 
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -10,11 +11,14 @@ from numpy import ndarray
 from .urdf_inertial_editor import InertialText
 from .urdf_update import decoded, encoding_of, UPPER
 from ..errors import InertiaError
-from ..model.consistency import is_consistent, nearest_consistent
-from ..model.urdf_xml import read
+from ..model.consistency import can_exist, is_consistent, nearest_consistent
+from ..model.urdf_xml import MOMENTS, read
 from ..model.validate import inertia_excess
 
 DIGITS = 8          # of the numbers that are written
+# Change over |I| that replaces an inertia instead of repairing it: violations of the triangle
+# inequality need at most 0.58, only negative moments need more
+COLLAPSE = 0.6
 SAME = 1e-9         # of the largest moment: a number that differs by less stays as it is written
 
 
@@ -51,13 +55,14 @@ def repaired_urdf(text: bytes) -> tuple[bytes, tuple[Change, ...]]:
 
     :param text: content of a file of URDF.
     :raises UrdfError: it is not one of a URDF.
-    :raises InertiaError: a mass is negative.
+    :raises InertiaError: a mass is negative; no link has mass and inertia; or an inertia has
+        little in common with the nearest consistent one, as after an error of a sign.
     """
     encoding = encoding_of(text)
     whole = decoded(text, encoding)
     content = whole.lstrip('\ufeff \t\r\n')         # as the loader does
     robot, *_ = read(content)
-    written, changes = InertialText(content.encode()), []
+    written, changes, found = InertialText(content.encode()), [], False
     for k, link in enumerate(robot.links):
         if link.inertial is None:
             continue
@@ -65,14 +70,56 @@ def repaired_urdf(text: bytes) -> tuple[bytes, tuple[Change, ...]]:
         if mass < 0:
             raise InertiaError(f'link {link.name!r}: mass is {mass}', name=link.name, value=mass,
                                remedy='give it a mass that is not negative')
+        found |= mass > 0 or bool(inertia.any())
         if mass == 0 or not inertia.any() or is_consistent(inertia):
             continue
         new = _rounded(nearest_consistent(inertia), inertia)
+        if np.linalg.norm(new - inertia) > COLLAPSE * np.linalg.norm(inertia):
+            raise _beyond_repair(link.name, inertia, new)
         written.change(k, mass, new[UPPER].tolist())
         changes.append(Change(link.name, inertia_excess(inertia), np.linalg.eigvalsh(inertia),
                               np.linalg.eigvalsh(new)))
+    if not found:
+        raise InertiaError(f'no link of {robot.name!r} has mass and inertia', name=robot.name,
+                           remedy='give them those of the CAD model or the data sheet')
     result = whole[:len(whole) - len(content)] + written.changed().decode()
     return result.encode(encoding), tuple(changes)
+
+
+def _beyond_repair(link: str, inertia: ndarray, new: ndarray) -> InertiaError:
+    """Return the error of an inertia that a repair would replace."""
+    def words(moments: ndarray) -> str:
+        return ', '.join(f'{moment:.3g}' for moment in np.linalg.eigvalsh(moments))
+
+    check, signs = 'change', _wrong_signs(inertia)
+    if not signs:
+        check, signs = 'check', [name for name, moment in zip(
+            ('ixx', 'iyy', 'izz'), inertia.diagonal()) if moment < 0.0] or list(MOMENTS)
+    return InertiaError(
+        f'link {link!r}: inertia has the principal moments {words(inertia)} kg·m², and the '
+        f'nearest consistent ones, {words(new)}, would be another body', name=link, value=inertia,
+        remedy=f'{check} the sign of {" and ".join(signs)}, and see that the '
+        'inertia is about the center of mass, in kg·m²')
+
+
+def _wrong_signs(inertia: ndarray) -> list[str]:
+    """Return the fewest moments of which other signs make the inertia that of a body."""
+    for count in range(1, len(MOMENTS)):
+        for names in combinations(MOMENTS, count):
+            changed = inertia.copy()
+            for name in names:
+                i, j = 'xyz'.index(name[1]), 'xyz'.index(name[2])
+                changed[i, j] = changed[j, i] = -inertia[i, j]
+            if can_exist(changed):
+                return list(names)
+    return []
+
+
+def links_not_judged(text: bytes) -> list[str]:
+    """Return the links without mass or without inertia."""
+    robot, *_ = read(decoded(text, encoding_of(text)).lstrip('\ufeff \t\r\n'))
+    return [link.name for link in robot.links if link.inertial is None or not link.inertial.mass
+            or not np.any(link.inertial.inertia.to_matrix())]
 
 
 def _rounded(new: ndarray, old: ndarray) -> ndarray:

@@ -4,6 +4,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
+import re
 
 from lxml import etree
 import numpy as np
@@ -12,6 +13,7 @@ from . import quaternions
 from .rigid_body import rotation_rpy
 from ..errors import UrdfError
 
+NONZERO = re.compile('[1-9]')      # in the text of a number
 UNNAMED = 'robot'       # name of a robot without name
 DEFAULT_AXIS = '1 0 0'  # of the URDF format
 # Attributes for the lower triangle of an inertia, which the format does not have
@@ -109,6 +111,11 @@ def tolerated(element: etree._Element) -> list[str]:
     """
     where = f'{element.tag} {element.get("name", "")!r}'
     warnings = []
+    if element.tag == 'link' and any(
+            NONZERO.search(str(text)) for origin in element.findall('origin')
+            for text in origin.attrib.values()):
+        warnings.append(f'{where}: <origin> is not read, a <link> has none: give it to the joint '
+                        'above, or to <inertial>, <visual> and <collision>')
     for axis in element.findall('axis'):
         warnings += [f'{where}: {text}' for text in _dropped(axis, ('xyz',))]
         if not axis.get('xyz', '').strip():
@@ -118,6 +125,21 @@ def tolerated(element: etree._Element) -> list[str]:
         warnings += [f'{where}: {text}' for text in _dropped(mass, ('value',))]
     for inertia in element.findall('inertial/inertia'):
         warnings += [f'{where}: {text}' for text in _symmetric(inertia)]
+    return warnings
+
+
+def motor_inertias(root: etree._Element) -> list[str]:
+    """Return warnings of motor inertias in <transmission>, which no standard defines."""
+    warnings = []
+    for transmission in root.findall('transmission'):
+        found = [element for element in transmission.iter()
+                 if 'inertia' in str(element.tag).lower() and NONZERO.search(element.text or '')]
+        if found:
+            joint = transmission.find('joint')
+            name = '' if joint is None else joint.get('name', '')
+            warnings.append(f'<{found[0].tag}> in the <transmission> of joint {name!r} is not '
+                            f'read: write <robodyn><joint name="{name}" rotor_inertia="..." '
+                            'gear_ratio="..."/></robodyn>')
     return warnings
 
 

@@ -10,19 +10,20 @@ from numpy import ndarray
 from urdf_parser_py.urdf import Joint, URDF
 
 from .array_checks import finite
+from .base_gravity import base_gravity
 from .kinematic_tree import check_tree, child_joints, joints_between, lookalike_warnings
 from .mimic import mimic_relation, MimicRelation, SLACK, with_followers
 from .resources import is_robot_name, robot_path
 from .rigid_body import Inertial, joined
 from .robot import Frame, RobotModel
 from .shapes import readable_shapes, Shape
+from .unit_checks import angle_warnings
 from .urdf_elements import inertial, joint_data, joint_placement, JointData
 from .urdf_extension import Extension, extension
 from .urdf_xml import MAX_NAME, read
 from .validate import validated
 from ..errors import Argument, Placeholder, RobodynError, UnknownNameError, UrdfError
 
-GRAVITY = (0.0, 0.0, -9.81)     # [m/s²] of a robot that stands upright
 MAX_JOINTS = 200        # moving ones, twice as many as in the largest known robot
 
 
@@ -47,19 +48,22 @@ def load_urdf(path_or_xml: str | bytes | Path, root: str | None = None,
         example-robot-data and robot_descriptions where these are installed
         (:func:`~robodyn_ros.model.resources.robot_names`). A .xacro file is expanded by the
         package `xacro`, with its default arguments.
-    :param root: link that becomes the base; only the part of the tree below it is loaded.
+    :param root: link that becomes the base; only the part of the tree below it is loaded. Joints
+        above it determine the direction of gravity (:mod:`~robodyn_ros.model.base_gravity`).
     :param tip: end of the only chain that moves, or the ends of several: two arms of one torso.
         Other branches of the base are omitted, except for links fixed to it; joints that branch
         off the chains have to be locked.
     :param locked: positions [rad | m] of joints that are treated as fixed, by name.
-    :param gravity: (3,) [m/s²] in the base frame. None for that of <robodyn>, which is in the
-        frame of the root of the document, or (0, 0, -9.81) without.
+    :param gravity: (3,) [m/s²] in the base frame. None for that of <robodyn> or, without,
+        (0, 0, -9.81), both in the frame of the root of the document; fixed and locked joints
+        between that and ``root`` rotate it.
     :param massless: whether to 'refuse' joints that no inertia resists or to 'warn' of them;
         then kinematics, gravity and inverse dynamics are available, but nothing that needs M⁻¹.
     :param meshes: file of the URDF, where it is given as a text: meshes of the collision shapes
         are looked for next to it, or in the package around it, and read by what needs them.
     :return: the model, with read-only arrays.
-    :raises UrdfError: the text is not a URDF, or describes a robot that is not supported.
+    :raises UrdfError: the text is not a URDF, or describes a robot that is not supported; or
+        ``gravity`` is not given, and a joint above ``root`` that moves changes its direction.
     :raises InertiaError: masses and inertias are not those of a robot, see
         :func:`~robodyn_ros.model.validate.validated`.
     :raises UnknownNameError: there is no such ``root``, ``tip`` or joint to lock.
@@ -85,34 +89,20 @@ def load_urdf(path_or_xml: str | bytes | Path, root: str | None = None,
     for name in locked:
         if name not in (names := [j.name for j in robot.joints if j.type != 'fixed']):
             raise UnknownNameError('joint that can be locked', name, names)
-    builder = _ModelBuilder(robot, extra, locked, warnings + lookalike_warnings(robot))
+    builder = _ModelBuilder(robot, extra, locked,
+                            warnings + lookalike_warnings(robot) + angle_warnings(robot))
     builder.run(root or source_root, tips)
     place = None if _is_text(path_or_xml) else Path(str(path_or_xml))
     shapes = readable_shapes((e for e in collisions if e.getparent().get('name')
                               in builder.frames), place if meshes is None else Path(meshes))
-    return validated(builder.model(
-        _gravity(robot, extra, root or source_root) if given is None else given, *shapes),
-        massless)
+    if given is None:
+        given = base_gravity(robot, extra, builder.base, locked)
+    return validated(builder.model(given, *shapes), massless)
 
 
 def _is_text(source: str | bytes | Path) -> bool:
     """Return whether a URDF is given as a text, which has no place in the file system."""
     return isinstance(source, bytes) or isinstance(source, str) and '<' in source
-
-
-def _gravity(robot: URDF, extra: Extension, base: str) -> ndarray:
-    """Return gravity (3,) [m/s²] in the frame of link ``base``, from <robodyn> or the default."""
-    if extra.gravity is None:
-        return np.array(GRAVITY)
-    above, rotation, link = {joint.child: joint for joint in robot.joints}, np.eye(3), base
-    while link in above:
-        if (joint := above[link]).type != 'fixed':
-            raise UrdfError(f'joint {joint.name!r} turns the root {base!r} against the gravity '
-                            'given in <robodyn>', name=joint.name, remedy='give gravity=(x, y, z) '
-                            f'in the frame of {base!r}')
-        rotation = joint_placement(joint, extra.joint(joint.name))[0] @ rotation
-        link = joint.parent
-    return rotation.T @ extra.gravity
 
 
 class _ModelBuilder:

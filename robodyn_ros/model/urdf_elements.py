@@ -15,6 +15,7 @@ from .urdf_extension import JointExtension, LIMITS
 from .urdf_xml import MAX_NUMBER
 from ..errors import ArgumentError, InertiaError, UrdfError
 
+TWO_TURNS = 12.56    # [rad] limits of a continuous joint that are wider stand for none
 MOVING = ('revolute', 'continuous', 'prismatic')
 POSITIVE_SEMIDEFINITE = 1e-6    # relative tolerance of moments: URDFs are written with few digits
 UNIT = 1e-6                     # deviation of an axis from length 1 without warning
@@ -114,7 +115,7 @@ def joint_data(joint: Joint, extra: JointExtension, warnings: list[str],
     if joint.type not in MOVING:
         refuse(f'type {joint.type!r} is not supported',
                f'use {", ".join(MOVING)} or fixed, or load the part below it with '
-               f'root={joint.child!r}', joint.type)
+               f'root={joint.child!r} and gravity=(x, y, z) in its frame', joint.type)
     axis = np.array([1, 0, 0] if joint.axis is None else joint.axis, float)
     length = np.linalg.norm(axis)
     if length < 1e-9:
@@ -137,7 +138,12 @@ def joint_data(joint: Joint, extra: JointExtension, warnings: list[str],
                 refuse(f'{quantity} limit is {value}', 'give one that is not negative', value)
             if value == 0 and (driven or quantity != 'effort'):
                 warnings.append(f'{where}: {quantity} limit is zero')
-        if joint.type != 'continuous':
+        if joint.type == 'continuous':
+            if 0.0 < limit['upper'] - limit['lower'] < TWO_TURNS:
+                warnings.append(f'{where}: position limits [{limit["lower"]:g}, '
+                                f'{limit["upper"]:g}] are not read, a continuous joint has none: '
+                                'write type="revolute" if they are real')
+        else:
             lower, upper = limit['lower'], limit['upper']
             if lower > upper:
                 refuse(f'lower limit {lower} is above the upper limit {upper}', 'exchange them',

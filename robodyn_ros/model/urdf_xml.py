@@ -20,6 +20,7 @@ from urdf_parser_py.xml_reflection import core
 
 from .tolerance import (
     left_over_macros,
+    motor_inertias,
     quaternion_rpy,
     tolerated,
     UNNAMED,
@@ -90,6 +91,7 @@ def read(source: str | bytes | Path) -> tuple[URDF, list[etree._Element], list[s
         e.tag for e in root if e.tag not in NOT_PHYSICAL | {'link', 'joint', 'robodyn'})]
     if any((e.text or '').strip(' 0.') for e in root.iter('springStiffness')):
         warnings.append('joint springs in <gazebo> are not read: the model has no springs')
+    warnings += motor_inertias(root)
     extensions, pictured = root.findall('robodyn'), deepcopy(root)
     for element in list(root):
         if element.tag not in ('link', 'joint'):

@@ -3,8 +3,7 @@
 """
 Validation of masses and inertias: a positive definite mass matrix, and plausible bodies.
 
-The mass matrix is evaluated by definition, M(q) = Σ m JᵥᵀJᵥ + JωᵀI Jω over the bodies, at a few
-fixed poses; the efficient algorithms are in :mod:`robodyn_ros.dynamics`.
+The mass matrix is evaluated at a few fixed poses.
 """
 
 from collections.abc import Collection, Sequence
@@ -13,9 +12,10 @@ from dataclasses import replace
 import numpy as np
 from numpy import ndarray
 
-from .pose import FAR, initial_position
-from .rigid_body import axis_rotation, NO_INERTIA
+from .by_definition import mass_matrix, sample_poses
+from .rigid_body import NO_INERTIA
 from .robot import RobotModel
+from .unit_checks import unit_doubts
 from ..errors import ArgumentError, InertiaError
 
 TRIANGLE = 1e-3     # excess, relative to the largest moment, of plates written with few digits
@@ -28,7 +28,7 @@ SINGULAR = 1e-10    # smallest eigenvalue of M with its diagonal scaled to 1
 
 def validated(model: RobotModel, massless: str = 'refuse') -> RobotModel:
     """
-    Return the model with warnings about its bodies added.
+    Return the model with warnings about its bodies, and about units, added.
 
     :param massless: whether to 'refuse' joints that no inertia resists or to 'warn' of them; then
         M(q) has no inverse, see :meth:`~.robot.RobotModel.require_inertia`.
@@ -48,6 +48,7 @@ def validated(model: RobotModel, massless: str = 'refuse') -> RobotModel:
                             f'{_percent(excess)}')
         if mass == 0:
             warnings.append(f'link {name!r} has no mass' + (' but inertia' if c > 0 else ''))
+    warnings += [doubt.text for doubt in unit_doubts(model)]
     unresisted = _unresisted_joints(model, massless)
     if unresisted:
         warnings.append(f'nothing that has inertia resists {_listed("joint", unresisted)}: '
@@ -105,20 +106,12 @@ def _unresisted_joints(model: RobotModel, massless: str) -> tuple[str, ...]:
         raise ArgumentError(f'massless is {massless!r}', name='massless', value=massless,
                             remedy=f'choose one of {", ".join(MASSLESS_CHOICES)}')
     found: set[int] = set()
-    for q in _poses(model):
+    for q in sample_poses(model):
         alone, together, m = _unresisted(model, q)
         if massless == 'refuse' and alone.size + together.size:
             raise _refusal(model, alone, together, m)
         found |= {*alone.tolist(), *together.tolist()}
     return tuple(model.joint_names[i] for i in sorted(found))
-
-
-def _poses(model: RobotModel) -> ndarray:
-    """Return the initial pose, the middle of the limits and three poses between, (5, nv)."""
-    lower, upper = model.position_lower.clip(-FAR, FAR), model.position_upper.clip(-FAR, FAR)
-    share = np.random.default_rng(0).uniform(size=(3, model.nv))
-    return np.vstack([initial_position(model), (lower + upper) / 2,
-                      lower + share * (upper - lower)])
 
 
 def _unresisted(model: RobotModel, q: ndarray) -> tuple[ndarray, ndarray, ndarray]:
@@ -155,41 +148,3 @@ def _refusal(model: RobotModel, alone: ndarray, together: ndarray, m: ndarray) -
         remedy=f'give link {link!r}, or what it carries, mass and inertia about the axis of '
                f"{joint!r} (or the joint an armature in <robodyn>), or in Python load it with "
                "massless='warn' for kinematics, gravity and inverse dynamics alone")
-
-
-def mass_matrix(model: RobotModel, q: ndarray) -> tuple[ndarray, ndarray]:
-    """
-    Return M(q) (nv, nv) by definition, and an upper bound of its diagonal (nv,).
-
-    The bound is the inertia of all mass beyond a joint at its distance from the origin of the
-    joint, with the contributions of mimic joints added in magnitude.
-    """
-    n, at_body = model.nb, model.ratio * q[model.driver] + model.shift
-    rotation, origin, axis = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 3))
-    m, most, inertial = np.zeros((n, n)), np.zeros(n), np.empty((n, 3, 3))
-    turns = ~model.body_slides
-    for i, parent in enumerate(model.parent):
-        at, here = (np.eye(3), np.zeros(3)) if parent < 0 else (rotation[parent], origin[parent])
-        rotation[i] = at @ model.joint_rotation[i]
-        origin[i] = here + at @ model.joint_origin[i]
-        axis[i] = rotation[i] @ model.joint_axis[i]
-        if turns[i]:
-            rotation[i] = rotation[i] @ axis_rotation(model.joint_axis[i], at_body[i])
-        else:
-            origin[i] += axis[i] * at_body[i]
-        inertial[i] = rotation[i] @ model.inertia[i] @ rotation[i].T
-    for i in range(n):
-        path = [i]
-        while model.parent[path[-1]] >= 0:
-            path.append(model.parent[path[-1]])
-        reach = origin[i] + rotation[i] @ model.com[i] - origin[path]
-        angular = axis[path] * turns[path, None]
-        linear = np.where(turns[path, None], np.cross(axis[path], reach), axis[path])
-        m[np.ix_(path, path)] += (model.mass[i] * linear @ linear.T
-                                  + angular @ inertial[i] @ angular.T)
-        most[path] += np.where(turns[path], np.trace(inertial[i]) + model.mass[i]
-                               * (reach * reach).sum(1), model.mass[i])
-    # Projection on the independent joints: the rates of all joints are G q̇
-    G = np.zeros((n, model.nv))
-    G[np.arange(n), model.driver] = model.ratio
-    return G.T @ m @ G, (np.sqrt(most) @ abs(G))**2

@@ -14,7 +14,7 @@ SOON = 0.001        # s after the start, or after configuring, of the next step
 RETRY = 0.5         # s after an attempt that failed
 
 # Refusals that the start of a system is expected to end; any other one needs a person
-WAITED_FOR = guard.NO_STATE, guard.NOBODY_LISTENS
+WAITED_FOR = guard.NO_STATE, guard.NOBODY_LISTENS, guard.ZERO_STATE
 
 
 class Autostart:

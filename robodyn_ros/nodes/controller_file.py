@@ -3,31 +3,40 @@
 """Generator of a commented parameter file of the controller for one robot."""
 
 from collections.abc import Mapping
+from dataclasses import replace
+from decimal import ROUND_FLOOR
 from textwrap import wrap
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
+from . import robot
 from .controller_parameters import TABLE
+from ..control.gain_stability import rounded
 from ..control.settings import EFFORT_RATE, Settings
 from ..control.suggested_gains import suggest
 from ..model.robot import RobotModel
 
 WIDTH = 96
-ORDER = ('urdf', 'root', 'tip', 'locked_joints', 'locked_positions', 'robot_compensates_gravity',
-         'accepted_links', 'rate', 'trigger', 'loop_delay', 'mode', 'stiffness', 'damping',
-         'acceleration_kp', 'acceleration_kd', 'effort_limit', 'effort_rate_limit',
-         'velocity_limit', 'armature', 'viscous_friction', 'coulomb_friction',
-         'friction_compensation', 'payload_frame', 'payload_mass', 'payload_com',
-         'payload_inertia')
+ORDER = ('urdf', 'root', 'tip', 'locked_joints', 'locked_positions', 'gravity',
+         'robot_compensates_gravity', 'accepted_links', 'rate', 'trigger', 'loop_delay', 'mode',
+         'stiffness', 'damping', 'acceleration_kp', 'acceleration_kd', 'effort_limit',
+         'effort_rate_limit', 'velocity_limit', 'armature', 'viscous_friction',
+         'coulomb_friction', 'friction_compensation', 'payload_frame', 'payload_mass',
+         'payload_com', 'payload_inertia')
+
+# Parameters of the simulator, and those of the controller that they are equal to
+SIMULATED = {**{p.name: p.name for p in robot.PARAMETERS}, 'armature': 'armature',
+             'compensates_gravity': 'robot_compensates_gravity'}
 
 
 def parameters(model: RobotModel, pose: ndarray, settings: Settings) -> dict[str, Any]:
     """
     Return limits of the URDF and stable gains as parameters of the controller.
 
-    A list of limits is left out where the URDF lacks the limit of any joint.
+    A list of limits is left out where the URDF lacks the limit of any joint. Joints that the
+    bounds leave too little effort for want of a rotor get the least probable ``armature``.
 
     :param pose: q (nv,) [rad | m] at which the gains give the same response in all joints.
     :param settings: with the ``rate`` and the ``loop_delay`` for which the gains are stable.
@@ -36,6 +45,11 @@ def parameters(model: RobotModel, pose: ndarray, settings: Settings) -> dict[str
                               'mode': settings.mode}
     if 2.0 / settings.rate > settings.loop_delay:
         values['trigger'] = 'state'     # a state would wait up to a period for the timer
+    scarcity = settings.scarcity(model)
+    if scarcity.scarce.any():
+        rotors = np.where(scarcity.scarce, rounded(scarcity.armature, ROUND_FLOOR), model.armature)
+        values['armature'] = rotors.tolist()
+        model = replace(model, armature=rotors)
     values |= {name: gain.tolist()
                for name, gain in suggest(model, pose, settings)._asdict().items()}
     if known(model.effort_limit).all():
@@ -51,7 +65,7 @@ def known(limit: ndarray) -> ndarray:
     return np.isfinite(limit) & (limit > 0.0)
 
 
-def missing(model: RobotModel, values: Mapping[str, Any]) -> list[str]:
+def missing(model: RobotModel, values: Mapping[str, Any], settings: Settings) -> list[str]:
     """Return sentences on data that the URDF lacks or has wrong, and on the consequences."""
     fixed = np.array(model.joint_types) != 'continuous'
     unlimited = fixed & ~np.isfinite(model.position_upper - model.position_lower)
@@ -72,6 +86,12 @@ def missing(model: RobotModel, values: Mapping[str, Any]) -> list[str]:
              'stable, and light joints get more effort near their limits.')):
         if lacking.any():
             out.append(sentence.format(_names(model, lacking)))
+    if 'armature' in values:
+        scarcity = settings.scarcity(model)
+        out.append(f'Without it, {scarcity.sentence(scarcity.scarce)}. This file sets that. '
+                   '`robodyn identify` estimates it. Remove it, and make new gains, for a '
+                   'simulator that moves this URDF without rotors, as Gazebo does: the arm would '
+                   'exceed its velocity limits several times.')
     if model.implausible_links:
         out.append(f'Physically consistent inertia of {", ".join(model.implausible_links)} '
                    '(triangle inequality): correct the URDF, or list the links in '
@@ -80,11 +100,13 @@ def missing(model: RobotModel, values: Mapping[str, Any]) -> list[str]:
 
 
 def controller_file(model: RobotModel, values: Mapping[str, Any], pose: ndarray,
-                    source: str) -> str:
+                    source: str, settings: Settings) -> str:
     """
     Return the text of a ROS parameter file for the node `controller`, in any namespace.
 
-    :param values: parameters to set, see :func:`parameters`.
+    It has a section for the node `simulator`, too, with the parameters that both must agree on.
+
+    :param values, settings: parameters to set, and what they are for; see :func:`parameters`.
     :param pose: q (nv,) of :func:`parameters`.
     :param source: where the robot was read from, for the heading.
     """
@@ -93,7 +115,7 @@ def controller_file(model: RobotModel, values: Mapping[str, Any], pose: ndarray,
                '', f'Joints, in the order of all lists: {", ".join(model.joint_names)}',
                'Gains: critically damped, 10 rad/s where they are not lowered to be stable at '
                f'every pose; for the inertia at q = [{_numbers(pose)}].']
-    if lacking := missing(model, values):
+    if lacking := missing(model, values, settings):
         heading += ['', 'Missing in the URDF:', *(f'- {sentence}' for sentence in lacking)]
     if model.warnings:
         heading += ['', 'Unusual in the URDF:', *(f'- {text}' for text in model.warnings)]
@@ -110,6 +132,10 @@ def controller_file(model: RobotModel, values: Mapping[str, Any], pose: ndarray,
         p = declared[name]
         unit = f' [{p.unit}]' if p.unit else ''
         lines += ['', *_comment(f'{p.description}{unit}', '    '), line]
+    lines += ['', '# The same robot for simulation.launch.py', '/**/simulator:',
+              '  ros__parameters:']
+    lines += [f'    {theirs}: {_yaml(values[ours])}' for theirs, ours in SIMULATED.items()
+              if ours in values]
     return '\n'.join(lines) + '\n'
 
 

@@ -74,7 +74,7 @@ class ControllerNode(LifecycleNode):
         self._timing_file = TimingFile()
         self.parameters = Parameters(self, TABLE)
         LiveSettings(self.parameters, lambda: self.loop, self.resolve_topic_name('commands'),
-                     lambda: self.references.update_coupling())
+                     lambda: self.references.update_coupling(), self.get_logger().warning)
         self.parameters.warn_of_unread()        # gains of the law are declared by now
         self.description = RobotDescription(self)
         self.reports = ControllerReports(self, self)
@@ -214,7 +214,8 @@ class ControllerNode(LifecycleNode):
                 transport.compile_loop_ahead(p['data_path'], p['trigger'])
         controller = Controller(model, settings(p), decoder.state, specialize=p['specialize'],
                                 checked=accepted, recorded=self.reports.recorded_cycles(model.nv))
-        driver = driver_of(p, model, self.get_parameter('use_sim_time').value)
+        driver = driver_of(p, controller.settings.with_rotors(model),
+                           self.get_parameter('use_sim_time').value)
         if not commands:
             announce()
         return commands[0], controller, decoder, driver

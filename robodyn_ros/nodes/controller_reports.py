@@ -75,6 +75,9 @@ class ControllerReports:
             f'configured: {model.name}, {model.nv} joints ({", ".join(model.joint_names)}), '
             f'{p["mode"]}, {p["rate"]:g} Hz, trigger {loop.trigger}, data path {loop.data_path}')
         self._log.info(gravity_choice.sentence(p['robot_compensates_gravity']))
+        scarcity = loop.controller.scarcity
+        if sentence := scarcity.sentence(scarcity.scarce):
+            self._log.warning(sentence)
 
     def recorded_cycles(self, nv: int) -> int:
         """Return how many cycles of a robot with ``nv`` joints the flight recorder shall keep."""

@@ -93,8 +93,8 @@ class ControllerTopics:
                 trigger=p['trigger'], spin=spin)
         else:
             self._shown = node.create_publisher(JointState, 'joint_states', qos.STATES_OUT)
-            states = DriverStates(driver, decoder.joint_names, self._shown, self._commands,
-                                  node.get_logger().error)
+            states = DriverStates(driver, decoder.joint_names, 1.0 / controller.settings.rate,
+                                  self._shown, self._commands, node.get_logger().error)
             path = transport.driver_path(p['trigger'], states, node)
             publish, listeners = states.write, _the_driver
         self._states = path.states

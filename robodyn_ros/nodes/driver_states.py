@@ -24,14 +24,15 @@ class DriverStates:
     is published too, for everybody else, on a thread that the loop does not wait for.
 
     :param joint_names: of the arm, in the order of the driver's arrays.
+    :param period: of the controller [s]; see :class:`.DriverReader`.
     :param states, commands: publishers of joint states and efforts.
     :param tell: is called with a sentence for each failure of the driver.
     """
 
     most = KEPT
 
-    def __init__(self, driver: Driver, joint_names: Sequence[str], states: Publisher,
-                 commands: Publisher, tell: Callable[[str], object]):
+    def __init__(self, driver: Driver, joint_names: Sequence[str], period: float,
+                 states: Publisher, commands: Publisher, tell: Callable[[str], object]):
         self._n = len(joint_names)
         self._unknown = np.full(self._n, np.nan)
         self._encoder = JointStateEncoder(joint_names)
@@ -39,11 +40,13 @@ class DriverStates:
         self._states, self._commands = states, commands
         self._publisher = threading.Thread(target=self._publish, name='driver_topics', daemon=True)
         self._publisher.start()
-        self._reader = DriverReader(driver, KEPT, tell)
+        self._reader = DriverReader(driver, KEPT, period, tell)
 
     def take(self) -> Sample | None:
         """Take the oldest reading, None if there is none; one that cannot be used is skipped."""
-        while taken := self._reader.take():
+        for _ in range(KEPT):           # not more: new ones may come as fast as they are taken
+            if (taken := self._reader.take()) is None:
+                break
             try:
                 position, velocity, effort = taken.reading
                 message = self._encoder.encode(taken.time_ns, position, velocity,

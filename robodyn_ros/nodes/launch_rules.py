@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Rules of the launch files: what they refuse, and what they warn of."""
+"""Rules of the launch files: what they refuse, warn of, and tell two nodes."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -71,3 +71,18 @@ def warn_of_unknown(file: str, arguments: Collection[str]) -> None:
             hint = f'{parameter} Write parameters into a file: config:=FILE or overrides:=FILE'
         print(f'warning: argument {name} is ignored: {Path(file).name} has no such argument{hint}',
               file=sys.stderr)
+
+
+def rotors(config: str, namespace: str) -> dict[str, list[float]]:
+    """
+    Return the parameter ``armature`` of the simulator: that of the controller, {} for its own.
+
+    :param config: parameter file with sections for both nodes, in ``namespace``.
+    :raises ParameterError: a section is missing.
+    """
+    simulator, controller = (
+        value_in(Path(config), f'/{namespace}/{node}'.replace('//', '/'), 'armature')
+        for node in ('simulator', 'controller'))
+    if not controller or simulator is not None:
+        return {}
+    return {'armature': [float(value) for value in controller]}

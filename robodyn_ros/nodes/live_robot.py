@@ -44,8 +44,8 @@ class LiveRobot:
 
     :param joint_names: joints of the robot, in the order of :attr:`position`.
     :param topic: of the joint states.
-    :param controller: name of the controller node, with its namespace, for its reference and its
-        estimate of external efforts; '' for none.
+    :param controller: name of the controller node, with its namespace, for its tracking error and
+        its estimate of external efforts; '' for none.
     """
 
     def __init__(self, node: Node, joint_names: Sequence[str], topic: str, controller: str = ''):
@@ -58,7 +58,7 @@ class LiveRobot:
                                                      STATES_IN)
         self._names = tuple(joint_names)
         self._latest: dict[str, tuple[float, JointState]] = {}
-        for topic in ('reference', 'external_torque') if controller else ():
+        for topic in ('tracking_error', 'external_torque') if controller else ():
             node.create_subscription(JointState, f'/{controller.strip("/")}/{topic}',
                                      partial(self._keep, topic), STATES_IN)
 
@@ -77,8 +77,13 @@ class LiveRobot:
 
     @property
     def tracking_error(self) -> ndarray:
-        """Position less reference (nv,) [rad | m], NaN while no trajectory is followed."""
-        return self.position - self._of('reference', 'position')
+        """
+        Reference minus position (nv,) [rad | m], NaN while no trajectory is followed.
+
+        It is that of one cycle of the controller: the newest messages of states and reference are
+        of different times, which at speed is a larger error than that of the controller.
+        """
+        return self._of('tracking_error', 'position')
 
     @property
     def external_effort(self) -> ndarray:

@@ -21,12 +21,13 @@ class LiveSettings:
     :param loop: returns the loop while the node is configured.
     :param commands: the name of the topic of commands.
     :param changed: is called after settings have come into force.
+    :param warn: logs a sentence about what has ended thereby.
     """
 
     def __init__(self, parameters: Parameters, loop: Callable[[], ControlLoop | None],
-                 commands: str, changed: Callable[[], None]):
+                 commands: str, changed: Callable[[], None], warn: Callable[[str], object]):
         self._parameters, self._loop = parameters, loop
-        self._commands, self._changed = commands, changed
+        self._commands, self._changed, self._warn = commands, changed, warn
         self._prepared: Version | None = None
         self._declare_gains(parameters['mode'])
         parameters.fixed = lambda: loop() is not None
@@ -38,7 +39,8 @@ class LiveSettings:
         Prepare what comes into force when these values are stored.
 
         They are judged only here. Measured efforts and phase change meanwhile, and once the
-        values are stored a refusal would come too late.
+        values are stored a refusal would come too late. Nothing is compiled or waited for here:
+        the thread that calls this serves resets, transitions and signals.
 
         :raises RobodynError: they cannot be used.
         """
@@ -46,11 +48,13 @@ class LiveSettings:
         self._declare_gains(values['mode'])
         check_hand_over(values, self._commands)
         if (loop := self._loop()) is not None:
-            self._prepared = loop.controller.prepare_settings(settings(values))
+            self._prepared = loop.controller.prepare_settings(settings(values), wait=False)
 
     def _apply(self) -> None:
         prepared, self._prepared = self._prepared, None
         if prepared is not None and (loop := self._loop()) is not None:
+            if ended := loop.controller.reference_ended_by(prepared.settings):
+                self._warn(ended)
             loop.controller.put_in_force(prepared)
             self._changed()
 

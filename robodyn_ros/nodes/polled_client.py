@@ -24,7 +24,7 @@ class PolledClient:
         self.name, self._node, self._kind = name, node, kind
         self._group = LeftAlone()
         self._client: Any = node.create_client(kind, name, callback_group=self._group)
-        self._pending: set[int] = set()     # sequence numbers of the newest request
+        self._pending: set[int] = set()     # sequence numbers of requests without a response
 
     def call(self, request: Any, within: float, again: float = inf) -> Any:
         """
@@ -46,18 +46,21 @@ class PolledClient:
         return None
 
     def send(self, request: Any) -> None:
-        """Send a request, whose response :meth:`take` returns; earlier ones are forgotten."""
-        self._pending.clear()
+        """Send a request, whose response :meth:`take` returns."""
         if self._client.service_is_ready():
             self._pending.add(self._client.handle.send_request(request))
 
     def take(self) -> Any:
-        """Return the response to the newest request, None if there is none yet."""
-        header, response = self._client.handle.take_response(self._kind.Response)
-        if response is None or header.request_id.sequence_number not in self._pending:
-            return None
-        self._pending.clear()
-        return response
+        """Return the newest response since the last call, None if there is none."""
+        newest = None
+        while True:
+            header, response = self._client.handle.take_response(self._kind.Response)
+            if response is None:
+                return newest
+            number = header.request_id.sequence_number
+            if number in self._pending:
+                self._pending = {later for later in self._pending if later > number}
+                newest = response
 
     def close(self) -> None:
         """Destroy the client."""

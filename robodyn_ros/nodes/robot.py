@@ -19,9 +19,10 @@ PARAMETERS = (
     Parameter('locked_joints', list[str], [], 'Joints that do not move.'),
     Parameter('locked_positions', list[float], [], 'Positions of the locked joints, one per '
               'joint.', 'rad or m'),
-    Parameter('gravity', list[float], [], 'Gravity vector in the frame of the root link; set it '
-              'for an arm mounted on a wall or ceiling. Empty: that of `<robodyn>` in the URDF, '
-              'else 0, 0, -9.81.', 'm/s²'),
+    Parameter('gravity', list[float], [], 'Gravity vector in the frame of `root`; set it for an '
+              'arm mounted on a wall or ceiling. Empty: that of `<robodyn>` in the URDF, else '
+              '0, 0, -9.81, in the frame of the root link of the URDF, rotated by the fixed and '
+              'locked joints above `root`.', 'm/s²'),
 )
 
 

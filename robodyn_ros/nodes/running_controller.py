@@ -12,10 +12,13 @@ from std_msgs.msg import String
 from . import qos, robot
 from .client_session import Session
 from .controller_parameters import law_parameters, settings, TABLE
+from ..control.compile_ahead import COMPILING
 from ..control.laws import registry
 from ..control.settings import Settings
 from ..errors import ParameterError, RosError
 from ..model.robot import RobotModel
+
+AGAIN = 1.0         # s after which a change is asked for again that needs what is being compiled
 
 
 class RunningController:
@@ -61,7 +64,7 @@ class RunningController:
 
     def set(self, values: dict[str, Any]) -> None:  # noqa: A003
         """
-        Set parameters, all of them or none.
+        Set parameters, all of them or none; wait while what they need is being compiled.
 
         :raises ParameterError: the controller refuses them; the error has its reason.
         :raises RosError: the node does not answer: whether they are in force is not known.
@@ -71,17 +74,25 @@ class RunningController:
         try:
             if not self._here.until(client.service_is_ready, self._within):
                 raise self._silent()
-            answer = client.call_async(SetParametersAtomically.Request(parameters=[
+            request = SetParametersAtomically.Request(parameters=[
                 Parameter(name, value=value).to_parameter_msg() for name, value in
-                values.items()]))
-            if not self._here.until(answer.done, self._within):
-                raise RosError(f'{self._name} has not answered', name=self._name,
-                               remedy='ask it what is in force: ros2 param dump')
+                values.items()])
+            result = self._ask(client, request)
+            while not result.successful and COMPILING in result.reason:
+                self._here.until(lambda: False, AGAIN)
+                result = self._ask(client, request)
         finally:
             self._here.node.destroy_client(client)
-        if not (result := answer.result().result).successful:
+        if not result.successful:
             raise ParameterError(f'{self._name} refuses it', name=self._name,
                                  remedy=result.reason)
+
+    def _ask(self, client: Any, request: SetParametersAtomically.Request) -> Any:
+        answer = client.call_async(request)
+        if not self._here.until(answer.done, self._within):
+            raise RosError(f'{self._name} has not answered', name=self._name,
+                           remedy='ask it what is in force: ros2 param dump')
+        return answer.result().result
 
     def _values(self, names: Sequence[str]) -> dict[str, Any]:
         def refuse() -> RosError:

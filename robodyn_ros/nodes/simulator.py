@@ -28,6 +28,7 @@ from .raw_subscription import SerializedSubscription
 from .simulator_loop import SimulatorLoop
 from .simulator_obstacle import check_obstacle, obstacle_of, obstacle_parameters, put
 from .simulator_parameters import TABLE
+from ..control.settings import Settings
 from ..errors import ParameterError, RobodynError
 from ..identification.friction_file import read_friction
 from ..model.pose import initial_position
@@ -123,6 +124,7 @@ class Simulator(Node):
         model, locked = robot.model(p, urdf), robot.locked(p)
         model, offset = read_friction(Path(p['friction_file']), model) if p['friction_file'] \
             else (model, None)
+        model = Settings(armature=p['armature']).with_rotors(model)
         plant = Plant(urdf, model=model, locked=locked, substeps=p['substeps'],
                       friction_offset=offset,
                       timestep=1 / p['rate'] / p['substeps'], joint_damping=p['joint_damping'],

@@ -42,6 +42,9 @@ DRIVES = (
               '`robot_compensates_gravity`. Measured efforts are the sum.'),
     Parameter('friction_file', str, '', 'Path of the friction.yaml of an identification: the arm '
               'has its friction, offsets, rotor inertias and gravity. Empty: those of the URDF.'),
+    Parameter('armature', list[float], [], 'Rotor inertia reflected to the joints, one value a '
+              'joint or one for all; empty: that of `friction_file` or of the URDF. '
+              'simulation.launch.py sets that of the controller.', 'kg·m² or kg', 0.0, 1e3),
     Parameter('joint_damping', float, 0.0, 'Viscous damping added to every joint.',
               'N·m·s/rad or N·s/m', 0.0, 1e4, live=True),
     Parameter('push_duration', float, 0.5, 'Duration of a force of `~/push`, in simulation time.',

@@ -16,9 +16,9 @@ from .command_publishers import several
 from .raw_waitable import LargeMessages
 from .stream_rate import StreamRate
 from ..control.controller import Controller
-from ..control.reference_stream import is_target
+from ..control.reference_stream import is_streamed, is_target
 from ..control.trajectory import joint_order, MOST_WAYPOINTS, Waypoints
-from ..errors import TrajectoryError, TrajectoryOverError
+from ..errors import TrajectoryError
 from ..wire.joint_trajectory import JointTrajectoryMessage
 
 # s from a trajectory's arrival to its start, and for each waypoint: planning it takes a moment
@@ -26,8 +26,6 @@ LEAD, LEAD_PER_WAYPOINT = 0.01, 5e-5
 FURTHEST = 600.0            # s from its arrival; a later start is a stamp of some other clock
 DEPTH = 4                   # messages that wait: each may be of other joints; of a stream few
 MOST_BYTES = 1 << 24        # as many waypoints as may be, with all fields, of 34 joints
-# s that a stamp may be past: who stamps a trajectory with the time of now means "at once"
-JUST_NOW = 0.5
 BURST, RATE = 50.0, 2.0     # warnings at once, and per second for ever
 INFO_BURST, INFO_RATE = 10.0, 0.2       # the same of what goes well
 
@@ -69,7 +67,7 @@ class TrajectorySubscriber:
         #: Why every trajectory is refused (several publishers), '' for no reason.
         self.trouble = ''
         self.accepted, self.refused = 0, 0
-        #: Rate of the targets without a time.
+        #: Rate of the targets without a time, and of waypoints of streams.
         self.targets = StreamRate()
         #: Clock of the publisher.
         self.skew = ClockSkew()
@@ -94,7 +92,7 @@ class TrajectorySubscriber:
         """Follow a trajectory and return how many waypoints it has."""
         request = self.request(data, size)
         request.follower.controller.follow(request.asked, request.start)
-        if is_target(request.asked):
+        if is_target(request.asked) or is_streamed(request.asked):
             self.targets.add(time.monotonic())
         return len(request.asked.times)
 
@@ -120,29 +118,17 @@ class TrajectorySubscriber:
         joint_order(follower.controller.model.joint_names, message.joint_names, partial=True)
         if size > len(data):
             _refuse(f'a message of {size} bytes', 'points', f'give at most {MOST_BYTES}')
-        start, over = self._start(message, follower, now, lead)
-        asked = self._waypoints(message)
-        if over > 0.0 and message.waypoints:
-            asked = remaining(asked, over)
-        return Request(follower, asked, start)
-
-    def _waypoints(self, message: JointTrajectoryMessage) -> Waypoints:
-        """Return the waypoints of a message; none of an empty one, which asks to stop."""
-        if message.waypoints == 0:
-            return Waypoints(message.joint_names, np.zeros(0), np.zeros((0, 0)))
+        start, elapsed = self._start(message, follower, now, lead)
+        if message.waypoints == 0:          # it asks to stop
+            return Request(follower, Waypoints(message.joint_names, np.zeros(0), np.zeros((0, 0))),
+                           start)
         times, (positions, velocities, accelerations, effort) = message.points()
-        if positions is None:
-            _refuse('the trajectory has no positions', 'positions',
-                    'give one a joint and waypoint')
-        return Waypoints(message.joint_names, times, positions, velocities, accelerations, effort)
+        return Request(follower, Waypoints(message.joint_names, times, positions, velocities,
+                                           accelerations, effort, elapsed), start)
 
     def _start(self, message: JointTrajectoryMessage, follower: Follower, now: float,
                lead: float) -> tuple[float, float]:
-        """
-        Return the start on the clock of the follower, and how much is over by then [s].
-
-        Nothing is over of a trajectory stamped with the time of now, although that is past.
-        """
+        """Return the start on the clock of the follower, and the time elapsed since the stamp."""
         at_once = now + lead + LEAD_PER_WAYPOINT * message.waypoints
         if message.stamp_ns == 0:
             return at_once, 0.0
@@ -150,7 +136,7 @@ class TrajectorySubscriber:
         if not follower.on_ros_time:
             start += now - 1e-9 * self._node.get_clock().now().nanoseconds
         if start < now:
-            return at_once, 0.0 if now - JUST_NOW <= start else at_once - start
+            return at_once, at_once - start
         if start > now + FURTHEST:
             _refuse(f'the trajectory would start in {start - now:.0f} s', 'header.stamp',
                     f'stamp it at most {FURTHEST:g} s ahead, or with zero for now')
@@ -177,28 +163,6 @@ class TrajectorySubscriber:
         """Log a warning, of a stream only some."""
         if line := self._warnings.line(text):
             self._node.get_logger().warning(line)
-
-
-def remaining(asked: Waypoints, over: float) -> Waypoints:
-    """
-    Return the waypoints that are still to come, with times from now on.
-
-    :param over: time [s] for which the trajectory should have been under way.
-    :raises TrajectoryError: all of it is over.
-    """
-    if (np.diff(asked.times) <= 0.0).any():
-        return asked                    # refused for that when it is planned
-    left = asked.times > over
-    if not left.any():
-        raise TrajectoryOverError(
-            f'the trajectory should have started {over:.3f} s ago and is over',
-            name='header.stamp',
-            remedy='stamp it with the time of now or later, or with zero for now')
-    velocities, accelerations, efforts = (
-        None if a is None else a[left]
-        for a in (asked.velocities, asked.accelerations, asked.efforts))
-    return Waypoints(asked.joint_names, asked.times[left] - over, asked.positions[left],
-                     velocities, accelerations, efforts)
 
 
 class Throttle:

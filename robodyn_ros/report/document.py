@@ -142,7 +142,7 @@ class Report:
         """Add a table of parameters, folded; of a tuple each element has its column."""
         rows = ''.join(
             f'<tr><td>{html.escape(name)}</td>'
-            f'{"".join(map(_cell, value)) if isinstance(value, tuple) else _cell(str(value))}</tr>'
+            f'{"".join(_cell(str(one)) for one in _elements(value))}</tr>'
             for name, value in values.items())
         self._body.append(f'<details><summary>{html.escape(title)}</summary>'
                           f'<table>{rows}</table></details>')
@@ -214,6 +214,11 @@ def _plain(renderable: RenderableType) -> str:
     with console.capture() as captured:
         console.print(renderable)
     return '\n'.join(line.rstrip() for line in captured.get().strip('\n').splitlines())
+
+
+def _elements(value: Any) -> Sequence[Any]:
+    """Return the elements of a tuple; of anything else, itself as the only one."""
+    return value if isinstance(value, tuple) else (value,)
 
 
 def _title(text: str) -> str:

@@ -4,8 +4,10 @@
 
 from io import StringIO
 import re
+import signal
 import subprocess
 import sys
+import time
 from xml.etree import ElementTree
 
 import pytest
@@ -116,7 +118,7 @@ def test_inspect_takes_locked_joints_root_and_tip():
     output = run('inspect', 'two_link', '--locked', 'joint2=0.5').output
     assert ': 1 joint on' in output and 'joint2' not in output
     output = run('inspect', 'arm6', '--root', 'link_2', '--tip', 'link_4',
-                 '--locked', 'joint_5=0,joint_6=0').output
+                 '--locked', 'joint_5=0,joint_6=0', '--gravity', '0,0,-9.81').output
     assert row(output, 'joint_3', 'Chain')[5] == 'link_2'
     assert 'joint_2' not in output and 'joint_5' not in output
 
@@ -147,6 +149,18 @@ def test_demo_says_what_is_not_installed(start):
     assert all(word in process.text for word in ('rclpy', 'mujoco', 'matplotlib', 'pip install'))
 
 
+@pytest.mark.parametrize('gap', [0.0, 0.05])
+def test_ctrl_c_twice_is_one(gap, start):
+    """As `timeout` and `ros2 launch` send it; the second one meets what ends the command."""
+    pytest.importorskip('viser', reason='needs the extra view')
+    process = start([sys.executable, '-m', 'robodyn_ros.cli'], 'view', 'two_link', '--no-browser',
+                    '--port', '8461')
+    process.wait_for_line('Ctrl-C ends it')
+    process.popen.send_signal(signal.SIGINT)
+    time.sleep(gap)
+    assert process.interrupt() == 130 and 'Traceback' not in process.text
+
+
 def test_repair_writes_a_consistent_robot_and_says_what_changed(tmp_path):
     (path := tmp_path / 'arm.urdf').write_text(ARM.replace('izz="0.01"', 'izz="0.05"'))
     result = run('repair', path)
@@ -157,6 +171,13 @@ def test_repair_writes_a_consistent_robot_and_says_what_changed(tmp_path):
     assert 'no warnings' in run('inspect', tmp_path / 'arm_repaired.urdf').output
     again = run('repair', tmp_path / 'arm_repaired.urdf', '-o', tmp_path / 'other.urdf')
     assert 'nothing to repair' in again.output and not (tmp_path / 'other.urdf').exists()
+
+
+def test_inspect_states_the_effort_of_joints_without_rotors():
+    output = ' '.join(run('inspect', 'panda').output.split())
+    assert 'the velocity limits leave little effort beside gravity: ' in output
+    assert 'of 12 (panda_joint7)' in output and 'set armature for a real drive' in output
+    assert 'little effort' not in run('inspect', 'two_link').output
 
 
 def test_inspect_shows_a_robot_without_inertias(tmp_path):

@@ -30,9 +30,9 @@ def test_a_known_name(robot):
 def test_a_terminal_shows_that_it_is_at_work():
     for terminal in True, False:
         out = Console(file=io.StringIO(), force_terminal=terminal, width=100)
-        code = derive.run('craig_2r', out, locked={}, root=None, tip=None, frame=None, axes='',
-                          numbers=False, rounding=1e-9, as_latex=False, ascii_only=False,
-                          force=False)
+        code = derive.run('craig_2r', out, locked={}, root=None, tip=None, gravity=None,
+                          frame=None, axes='', numbers=False, rounding=1e-9, as_latex=False,
+                          ascii_only=False, force=False)
         assert code == 0 and ('deriving, and' in out.file.getvalue()) == terminal
 
 

@@ -56,7 +56,7 @@ def test_the_controller_takes_it_in_every_mode(name, tmp_path):
     for mode in MODES:
         settings = controller_parameters.settings(values | {'mode': mode})
         joints = settings.joint_records(model)
-        settings.check_gains(model)
+        settings.check_gains(settings.loaded(model))
         assert (joints['effort_limit'] == model.effort_limit).all()
         assert (joints['velocity_limit'] == model.velocity_limit).all()
 
@@ -86,6 +86,21 @@ def test_every_parameter_has_the_comment_of_its_declaration(tmp_path):
         assert ' '.join(declared[name].description.split()) in text, name
 
 
+def test_joints_without_rotors_get_the_least_probable_armature(tmp_path):
+    """Of Panda's wrist; controller and simulator have the same, and the efforts are stated."""
+    file = tmp_path / 'arm.yaml'
+    said = ' '.join(init('panda', '--output', file, CHOSEN).output.split())
+    assert 'Without it, the velocity limits leave little effort beside gravity' in said
+    assert 'of 12 (panda_joint7)' in said
+    armature = taken(file)['armature']
+    assert armature[1] == 0.0 and armature[6] == pytest.approx(0.0229)  # 12 N·m 5 ms / 2.61 rad/s
+    both = yaml.safe_load(file.read_text())
+    assert both['/**/simulator']['ros__parameters'] == {
+        'urdf': 'panda', 'armature': armature, 'compensates_gravity': False,
+        **{name: both['/**/controller']['ros__parameters'][name]
+           for name in ('locked_joints', 'locked_positions')}}
+
+
 def test_what_no_urdf_says_is_left_to_a_person(tmp_path):
     file = tmp_path / 'arm.yaml'
     said = init('two_link', '--output', file).output
@@ -110,10 +125,34 @@ def test_limits_that_the_urdf_lacks_are_named(tmp_path):
 def test_an_inertia_of_no_rigid_body_is_named(tmp_path):
     text = robot_path('two_link').read_text()
     start = text.index('ixx="')
-    path = changed(tmp_path, (text[start:text.index('"', start + 5) + 1], 'ixx="5.0"'))
+    path = changed(tmp_path, (text[start:text.index('"', start + 5) + 1], 'ixx="0.5"'))
     file = tmp_path / 'arm.yaml'
     said = ' '.join(init(path, '--output', file, CHOSEN).output.split())
     assert 'Physically consistent inertia of' in said and 'accepted_links' in file.read_text()
+
+
+def test_no_gains_come_from_inertias_in_other_units(tmp_path):
+    text = robot_path('two_link').read_text()
+    start = text.index('<inertia ')
+    old = text[start:text.index('/>', start) + 2]
+    path = changed(tmp_path, (old, '<inertia ixx="30000" ixy="0" ixz="0" iyy="30000" iyz="0" '
+                                   'izz="4000"/>'))
+    file = tmp_path / 'arm.yaml'
+    refused = init(path, '--output', file, CHOSEN)
+    assert refused.exit_code == 1 and not file.exists()
+    assert 'kg·mm², not in kg·m²' in str(refused.exception) + refused.output
+    assert init(path, '--output', file, CHOSEN, '--accept-inertia').exit_code == 0
+    assert 'kg·mm²' in file.read_text()
+
+
+def test_gravity_and_root_are_in_the_file(tmp_path):
+    file = tmp_path / 'arm.yaml'
+    words = ['arm6', '--root', 'link_2', '--output', file, CHOSEN]
+    assert init(*words).exit_code == 1
+    assert init(*words, '--gravity', '0,9.81,0').exit_code == 0
+    values = taken(file)
+    assert list(values['gravity']) == [0.0, 9.81, 0.0] and values['root'] == 'link_2'
+    assert node_robot.controlled(values, node_robot.description(values)).nv == 4
 
 
 def test_a_file_is_replaced_only_on_request(tmp_path, monkeypatch):

@@ -62,6 +62,17 @@ def test_shows_the_fault(rig, tmp_path):
     assert found['agreeing'] == found['cycles'] > 100 and found['same_code']
 
 
+def test_the_report_has_the_settings_and_the_curves(path, tmp_path):
+    """As in the example of its help; settings are numbers, texts and tuples of them."""
+    page = tmp_path / 'fault.html'
+    result = run(path, '--report', page, '--picture', tmp_path / 'other.png')
+    assert result.exit_code == 0, result.output
+    text = page.read_text()
+    assert 'position [rad | m]; dashed: reference' in text
+    assert '<td>mode</td><td class=short>joint_impedance</td>' in text
+    assert '<td>stiffness</td><td class=short>400.0</td><td class=short>100.0</td>' in text
+
+
 def test_shows_another_cycle(path, tmp_path):
     result = run(path, '--cycle', 22, '--picture', tmp_path / 'other.png')
     assert 'cycle 22, 0.022000 s (2023-11-14 22:13:20.022000 UTC): RUNNING' in result.output

@@ -3,10 +3,12 @@
 """Guard: admitted efforts, and those published in a fault."""
 
 from control.closed_loop import Rig
+from control.disturbed import OF_JOINTS
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
 from robodyn_ros.control import guard
+from robodyn_ros.control.acceleration_limits import RETURN_VELOCITY
 from robodyn_ros.control.settings import Settings
 from robodyn_ros.model.resources import robot_path
 
@@ -29,7 +31,9 @@ def test_nothing_without_state(two_link):
 
 @pytest.mark.parametrize(('spoil', 'refusal'), [
     (lambda rig: rig.qd.__setitem__(1, 0.2), 'the arm moves (joint2)'),
-    (lambda rig: rig.q.__setitem__(0, 4.0), 'position is outside its limits (joint1)'),
+    (lambda rig: rig.q.__setitem__(0, 4.0),
+     'position is outside its limits (joint1): -3.1416 to 3.1416 rad, and position_margin '
+     '0.1885; move the joint inside by hand, or raise position_margin; it is at 4'),
     (lambda rig: rig.tau.__setitem__(0, -20.0),
      'measured effort disagrees with the gravity torque (joint1): -20 is measured, 16.79 N·m or N '
      'is expected; is the sign of its effort, or of its axis in the URDF, reversed?'),
@@ -44,6 +48,37 @@ def test_refusals_to_arm(two_link, spoil, refusal):
     rig.controller.arm()
     assert rig.run(0.1) == [None] * 100
     assert rig.controller.arming_refusal == refusal
+
+
+@pytest.mark.parametrize('mode', OF_JOINTS)
+@pytest.mark.parametrize('outside', [1e-9, 0.05, 0.15])
+def test_an_arm_outside_a_limit_returns_slowly(two_link, mode, outside):
+    """It has sunk onto its stop, or is there by rounding: armed, then back within the limits."""
+    limit = two_link.position_lower[0]
+    rig = Rig(two_link, [limit - outside, 0.5], mode=mode)
+    rig.rise()
+    fastest = 0.0
+    for _ in range(1500):
+        rig.tick()
+        fastest = max(fastest, abs(rig.qd[0]))
+    assert rig.phase == 'RUNNING', rig.controller.reason
+    assert rig.q[0] > limit - 1e-3
+    assert rig.q[0] < limit + 0.1 or mode == 'gravity_compensation'     # it floats on
+    assert fastest < 1.2 * RETURN_VELOCITY * two_link.velocity_limit[0]
+
+
+def test_a_state_that_is_exactly_zero(two_link):
+    """Of a driver that has not read its encoders; not with efforts, nor where it is accepted."""
+    for accepted, effort, refused in ((False, np.nan, True), (True, np.nan, False),
+                                      (False, None, False)):
+        rig = Rig(two_link, [0.0, 0.0], accept_zero_state=accepted)
+        if effort is not None:
+            rig.tau[:] = effort
+        rig.controller.arm()
+        rig.run(0.1)
+        assert (rig.phase == 'INACTIVE') == refused
+        assert not refused or rig.controller.arming_refusal.startswith(
+            'all positions and velocities are exactly zero, and no effort is measured: has')
 
 
 def test_too_weak_for_gravity(two_link):

@@ -73,15 +73,15 @@ def test_time_that_jumps_or_stands_still_is_no_slow_loop():
 
 
 def stream(ahead):
-    """Return the fault, if any, of a stream of one-waypoint trajectories at 50 Hz."""
+    """Return the fault, if any, of a stream of trajectories of two waypoints at 50 Hz."""
     rig = Rig(MODEL, [0.3, 0.5], mode='computed_torque')
     rig.rise()
     for k in range(1000):
         if k % 20 == 0:
-            t = 1e-3 * k + ahead
-            q = [0.3 + 0.4 * np.sin(1.5 * t), 0.5 + 0.3 * np.sin(2.0 * t)]
-            rig.controller.follow(Waypoints(MODEL.joint_names, np.array([ahead]), np.array([q])),
-                                  rig.time + rig.period)
+            times = ahead * np.array([1.0, 2.0])
+            t = 1e-3 * k + times
+            q = np.array([0.3 + 0.4 * np.sin(1.5 * t), 0.5 + 0.3 * np.sin(2.0 * t)]).T
+            rig.controller.follow(Waypoints(MODEL.joint_names, times, q), rig.time + rig.period)
         rig.tick()
         if rig.phase == 'FAULT':
             return rig.controller.reason

@@ -121,6 +121,73 @@ def test_a_target_with_velocity_comes_to_rest(limits):
     assert x[0] == pytest.approx([0.5, 0.5]) and xd[0] == pytest.approx([1.0, -1.0])
 
 
+def streamed(positions=None, velocities=None, period=0.02, names=NAMES):
+    """One waypoint of a stream."""
+    return Waypoints(names, np.array([period]), *(
+        None if a is None else np.array([a], float) for a in (positions, velocities)))
+
+
+@pytest.mark.parametrize('fields', ['p', 'pv', 'v'])
+@pytest.mark.parametrize('seed', range(seeds(3, 20)))
+def test_waypoints_of_a_stream_from_any_state(limits, fields, seed):
+    """Wild ones, at any time, toward the position limits too: within all limits, and to rest."""
+    rng, now, old = np.random.default_rng(seed), 10.0, None
+    joined = []
+    for serial in range(1, 80):
+        x = rng.choice([-1.5, 1.5, *rng.uniform(-1.5, 1.5, 2)], 2)
+        xd = rng.uniform(-SPEED, SPEED, 2) * rng.choice([0.0, 0.2, 1.0])
+        start = now + 0.01
+        new = plan(limits, streamed(x if 'p' in fields else None, xd if 'v' in fields else None,
+                                    rng.uniform(0.005, 0.2)), old, HERE, start, serial)
+        both = new if old is None else splice(old, new, now)
+        until = now + rng.exponential(rng.choice([0.01, 0.1]))
+        joined.append(samples(both, np.arange(now, until, 1e-3)))
+        old, now = both, until
+    x, xd, xdd = np.concatenate(joined, axis=1)
+    assert np.abs(x).max() <= 1.5 + 1e-9
+    assert np.abs(xd).max() <= SPEED * (1 + ROUNDING)
+    assert np.abs(xdd).max() <= ACCELERATION * 1.01
+    _, xd, _ = samples(old, [now + 30.0])
+    assert not xd.any()
+
+
+def test_a_waypoint_of_a_stream_is_reached_at_rest(limits):
+    """Not before its time, and later where the limits demand it; joints by name."""
+    for period, pose in ((0.2, HERE + 1e-3), (0.02, [1.2, -1.0])):
+        points = plan(limits, streamed(pose[::-1], period=period, names=NAMES[::-1]), None, HERE,
+                      10.0, 1)
+        x = check(points, limits)
+        assert x[-1] == pytest.approx(pose) and points.times[-1] >= period - 1e-9
+    one = plan(limits, streamed([0.4], period=0.02, names=NAMES[1:]), None, HERE, 10.0, 1)
+    assert check(one, limits)[-1] == pytest.approx([HERE[0], 0.4])
+
+
+def test_a_stream_of_velocities_moves_at_them(limits):
+    """Whatever the rate; overdue, the reference stops, and zero stops it at once."""
+    old, period = None, 0.02
+    for k in range(60):
+        new = plan(limits, streamed(velocities=[0.5, -0.2]), old, HERE, 10.0 + period * k, k + 1)
+        old = new if old is None else splice(old, new, 10.0 + period * k - 0.01)
+    t = 10.0 + period * 59
+    assert samples(old, [t + 0.9 * period])[1][0] == pytest.approx([0.5, -0.2], abs=1e-6)
+    rest = samples(old, [99.0])[0][0] - samples(old, [t])[0][0]
+    assert 0.0 < rest[0] < 0.1
+    halt = plan(limits, streamed(velocities=[0.0, 0.0]), old, HERE, t, 99)
+    assert check(halt, limits, 2 * JERK)[-1][0] < samples(old, [99.0])[0][0][0]
+
+
+@pytest.mark.parametrize(('change', 'why'), [
+    ({'positions': [1.6, 0.0]}, 'outside'), ({'positions': [np.nan, 0.0]}, 'is nan'),
+    ({'positions': [0.0, np.inf]}, 'is inf'), ({'velocities': [np.nan, 0.0]}, 'nan'),
+    ({'positions': [0.0, 0.0], 'velocities': [2.2, 0.0]}, 'velocity of joint1 is 2.2'),
+    ({'positions': [0.0]}, 'shape'), ({'velocities': [0.1]}, 'positions|shape'), ({}, 'no pos')])
+@pytest.mark.filterwarnings('error')
+def test_bad_waypoints_of_a_stream_are_refused(limits, change, why):
+    """Whatever is not finite, of another shape, or outside the limits."""
+    with pytest.raises(TrajectoryError, match=why):
+        plan(limits, streamed(**change), None, HERE, 10.0, 1)
+
+
 @pytest.mark.parametrize('change', [
     {'positions': (1.6, 0.0)}, {'positions': (np.nan, 0.0)}, {'positions': (np.inf, 0.0)},
     {'positions': (1e300, 0.0)}, {'positions': (1.5, 0.0), 'velocities': [1.9, 0.0]},

@@ -160,7 +160,6 @@ def test_names_that_only_look_the_same():
     ('positions', {'positions': [[0.0, 0.0, 0.0]]}),
     ('joint1', {'positions': [[99.0, 0.0]]}),
     ('joint1', {'times': [0.01], 'positions': [[2.0, 0.2]]}),
-    ('joint1', {'times': [0.0, 1.0], 'positions': [[0.5, 0.2], [0.6, 0.2]]}),
     ('time_from_start', {'times': [1.0, 1.0], 'positions': [[0.1, 0.2]] * 2}),
     ('time_from_start', {'times': [-1.0]}),
     ('time_from_start', {'times': [np.inf]}),

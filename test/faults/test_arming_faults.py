@@ -9,6 +9,7 @@ from faults.rows import row
 from nodes.bring_up import SIMULATOR
 from processes import node
 import pytest
+from robodyn_ros.control import guard
 from robodyn_ros.nodes import autostart, reset_service
 from std_srvs.srv import Trigger
 
@@ -68,6 +69,20 @@ def test_autostart_is_refused(controller, remote):
     assert 'arming' not in arm.controller.text[said:] and remote.commands == []
     arm.activate()
     assert arm.tick() == near(arm.gravity)
+
+
+@row('all states are exactly zero', 'ZERO_STATE', where=guard.arming_refusal,
+     find='zero_state(_)', instead='False')
+def test_all_states_are_exactly_zero(controller, remote):
+    """As of a driver that has not read its encoders; the arm may be declared to be there."""
+    arm = Arm(remote, controller(arming_timeout=1.0))
+    arm.configure()
+    zero = {'position': [0.0, 0.0], 'velocity': [0.0, 0.0], 'effort': []}
+    arm.refuses_activation('set accept_zero_state or publish its efforts', **zero)
+    arm.nothing()
+    assert remote.set('controller', accept_zero_state=True) == ''
+    with arm.streaming(**zero):
+        assert remote.change('activate')
 
 
 def test_autostart_leaves_a_person_alone(start, remote):

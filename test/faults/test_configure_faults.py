@@ -256,7 +256,7 @@ def test_nobody_would_hold_the_arm(controller, remote):
 
 
 @row('invalid parameter set at run time', where=LiveSettings.check,
-     find='_.prepare_settings(_)', instead='None')
+     find='_.prepare_settings(_, wait=False)', instead='None')
 def test_invalid_parameter_set_at_run_time(running, remote):
     """The whole set is refused with a reason; an unstable gain with the highest that is not."""
     arm = running(mode='joint_impedance', **TELEPORTED)

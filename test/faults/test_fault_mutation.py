@@ -14,9 +14,11 @@ from faults.rows import with_rows
 from processes import Process
 import pytest
 
-# The rows that hang on the control cycle, its guard and its limits; with ALL_ROWS=1 the others too
+# The rows of the control cycle, its guard and its limits, with ALL_ROWS=1 the others too; without
+# those that need compiled code
 TESTS = {test.__name__: test for test in with_rows()
-         if test.row.mutation.file.startswith('control/') or 'ALL_ROWS' in os.environ}
+         if (test.row.mutation.file.startswith('control/') or 'ALL_ROWS' in os.environ)
+         and 'skipif' not in {mark.name for mark in getattr(test, 'pytestmark', ())}}
 # That tests pass on a whole copy is seen once a file; all of them on both copies:
 # PYTHONPATH=test python -m pytest -p faults.mutants test/faults/test_state_faults.py
 FIRST = {test.__code__.co_filename: name for name, test in reversed(TESTS.items())}.values()

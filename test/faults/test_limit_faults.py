@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Faults of the efforts: what the law asks for and the arm is not given, or not at once."""
 
+from builtin_interfaces.msg import Duration
 from faults.arm import Arm, PERIOD, RAMP, TELEPORTED
 from faults.rows import row
 import numpy as np
@@ -10,6 +11,7 @@ from robodyn_ros.control import cycle, limits
 from robodyn_ros.control.acceleration_limits import acceleration_bounds, CAUTION
 from robodyn_ros.control.limits import OBSERVER_RATE
 from robodyn_ros.control.settings import Settings
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 near = pytest.approx
 STIFFNESS = np.array([400.0, 100.0])        # nodes.bring_up.CONTROLLER
@@ -46,7 +48,7 @@ def test_effort_above_the_limit_step_above_the_rate_limit(running, remote):
     arm.nothing()
     arm.faulted('EFFORT_LIMITED')
     arm.refuses_reset('gravity torque is above the effort limit (joint1)',
-                      position=[0.0, 0.0], effort=[])
+                      position=[0.001, 0.0], effort=[])
     arm.reset()
     assert arm.tick() == near(g)
 
@@ -88,8 +90,8 @@ def test_position_or_velocity_limit_breached(controller, remote):
     arm = Arm(remote, controller(effort_rate_limit=[1e7], loop_delay=0.0, arming_timeout=1.0,
                                  **TELEPORTED))
     arm.configure()
-    arm.refuses_activation('position is outside its limits (joint1)', position=[3.2, 0.5],
-                           effort=[])
+    arm.refuses_activation('position is outside its limits (joint1): -3.1416 to 3.1416 rad',
+                           position=[3.4, 0.5], effort=[])
     arm.activate()
     inside = Inside(arm)
 
@@ -122,8 +124,8 @@ def test_position_or_velocity_limit_breached(controller, remote):
     assert arm.phase == 'RUNNING'
 
 
-@row('mode or gain change', where=cycle.law_efforts, find='_ != _ or _ or _restart',
-     instead='_restart')
+@row('mode or gain change', where=cycle.law_efforts,
+     find='_ != _ or _restart or _ == NEW_BASIS or _', instead='_restart')
 def test_mode_or_gain_change(running, remote):
     """The present pose becomes the reference, and what differs blends at the effort rate."""
     step, away = np.array([0.4, 0.1]), np.array([0.01, -0.02])
@@ -144,3 +146,31 @@ def test_mode_or_gain_change(running, remote):
         extra, g = held - g, arm.gravity
         law = compensated * g + stiffness * away
         assert arm.ticks(60) == near(blend(g + extra, law, step, 60), abs=1e-9)
+
+
+@row('gain change in motion', where=cycle.law_efforts, find='under_way(_, _, _, _)',
+     instead='False')
+def test_gain_change_in_motion(running, remote):
+    """The reference goes on, and what differs blends; a mode ends it, and the log says so."""
+    step = np.array([0.4, 0.1])
+    arm = running(mode='joint_impedance', effort_rate_limit=(step / PERIOD).tolist(),
+                  **TELEPORTED)
+    point = JointTrajectoryPoint(positions=(arm.position + [0.05, 0.0]).tolist(),
+                                 velocities=[0.0, 0.0], time_from_start=Duration(sec=1))
+    sender, g = remote.trajectories(), arm.gravity
+    sender.publish(JointTrajectory(joint_names=arm.names, points=[point]))
+    arm.controller.wait_for_line('following a trajectory')
+    before = arm.ticks(500)
+    assert before[-1, 0] - g[0] > 8.0
+    assert remote.set('controller', stiffness=[300.0, 100.0]) == ''
+    after = arm.ticks(100)
+    assert abs(np.diff(np.vstack([before[-1:], after]), axis=0)).max() <= step.max() + 1e-9
+    assert arm.ticks(600)[-1] == near(g + [300.0 * 0.05, 0.0], abs=1e-3)
+
+    point.positions = arm.position.tolist()
+    sender.publish(JointTrajectory(joint_names=arm.names, points=[point]))
+    arm.controller.wait_for_line('following a trajectory', 2)
+    arm.ticks(300)
+    assert remote.set('controller', mode='gravity_compensation') == ''
+    arm.controller.wait_for_line('the reference under way ends: mode changed')
+    assert arm.ticks(100)[-1] == near(g, abs=1e-9) and arm.phase == 'RUNNING'

@@ -47,11 +47,12 @@ def test_position_outside_by_more_than_a_margin(running, remote):
     arm.until(ZERO)
     arm.nothing()
     arm.faulted('POSITION_OUTSIDE')
-    assert remote.diagnostics['reason'] == 'position is outside its limits (joint1)'
+    assert remote.diagnostics['reason'].startswith(
+        'position is outside its limits (joint1): -3.1416 to 3.1416 rad, and position_margin 0.01')
     arm.position = np.array([3.2, 0.5])
     arm.effort = arm.gravity
     arm.forget()
-    arm.refuses_reset('position is outside its limits (joint1)')
+    arm.refuses_reset('raise position_margin; it is at 3.2')
 
 
 @row('the arm does not follow its reference', 'FOLLOWING_ERROR', where=motion_checks.motion_fault,

@@ -8,7 +8,13 @@ from builtin_interfaces.msg import Duration
 from faults.rows import row
 import numpy as np
 import pytest
-from robodyn_ros.control import effort_feedforward, reference_stream
+from robodyn_ros.control import (
+    effort_feedforward,
+    motion_limits,
+    reference_joining,
+    reference_stream,
+    trajectory,
+)
 from robodyn_ros.control.controller import Controller
 from robodyn_ros.nodes import command_publishers
 from robodyn_ros.nodes.trajectory_subscriber import TrajectorySubscriber
@@ -71,6 +77,46 @@ def test_bad_reference(running):
     assert arm.phase == 'RUNNING' and arm.remote.diagnostics['reason code'] == 'NO_REASON'
 
 
+@row('trajectory that starts beside the reference', where=reference_joining._check_distance,
+     find='_ > _', instead='False')
+def test_trajectory_that_starts_beside_the_reference(running):
+    """A plan from a sagging arm: joined without a step; too far away: refused by name."""
+    arm = running(mode='joint_impedance', state_timeout=0.5)
+    sender = arm.remote.trajectories()
+
+    def starting(distance):
+        message = motion(arm, arm.position)
+        message.points.insert(0, JointTrajectoryPoint(
+            positions=(arm.position + [0.0, distance]).tolist(), velocities=[0.0, 0.0]))
+        return message
+    for distance in (0.051, -1.0):
+        refusal(arm, sender, starting(distance), f'{abs(distance):.4g} rad from the reference of '
+                                                 'joint2, more than the trajectory_start_tol')
+    sender.publish(starting(-0.04))
+    arm.controller.wait_for_line('following a trajectory')
+    added = arm.ticks(1200)[:, 1] - arm.gravity[1]
+    assert -8.0 < added.min() < -1.0 and added[-1] == near(0.0, abs=1e-6)   # 100 N·m/rad
+    assert abs(np.diff(np.append(0.0, added))).max() < 0.1
+    assert arm.phase == 'RUNNING'
+
+
+@row('trajectory that ends with a velocity', where=trajectory._ordered, find='_ > REST',
+     instead='False')
+def test_trajectory_that_ends_with_a_velocity(running, remote):
+    """Refused; where it is allowed, the reference stops behind the last waypoint."""
+    arm = running(mode='joint_impedance', state_timeout=0.5)
+    sender = arm.remote.trajectories()
+    message = motion(arm, arm.position + [0.02, 0.0])
+    message.points[0].velocities = [0.1, 0.0]
+    refusal(arm, sender, message, 'set allow_nonzero_velocity_at_trajectory_end')
+    assert remote.set('controller', allow_nonzero_velocity_at_trajectory_end=True) == ''
+    sender.publish(message)
+    arm.controller.wait_for_line('following a trajectory')
+    added = arm.ticks(1600)[:, 0] - arm.gravity[0]
+    assert 8.1 < added[-1] < 16.0 and added[-200:] == near(added[-1])      # 400 N·m/rad
+    assert arm.phase == 'RUNNING'
+
+
 @row('efforts of a trajectory', where=effort_feedforward.check_efforts,
      find='np.abs(_) <= most', instead='np.ones_like(efforts, bool)')
 def test_efforts_of_a_trajectory(running):
@@ -93,7 +139,7 @@ def test_efforts_of_a_trajectory(running):
     assert arm.phase == 'RUNNING'
 
 
-@row('bad target of a stream', where=reference_stream._check_positions, find='_.any()',
+@row('bad target of a stream', where=motion_limits.check_positions, find='_.any()',
      instead='False')
 def test_bad_target_of_a_stream(running):
     """Not finite, outside the limits, or too fast to stop within them: refused, nothing moves."""
@@ -108,7 +154,8 @@ def test_bad_target_of_a_stream(running):
     assert arm.phase == 'RUNNING' and arm.remote.diagnostics['reason code'] == 'NO_REASON'
 
 
-@row('a stream of targets ends', where=reference_stream.reach, find='_.any()', instead='False')
+@row('a stream of targets ends', where=reference_stream._then_rest, find='_.any()',
+     instead='False')
 def test_a_stream_of_targets_ends(running):
     """The last target had a velocity: the reference comes to rest behind it, and is held."""
     arm = running(mode='computed_torque')

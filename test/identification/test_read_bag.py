@@ -72,6 +72,22 @@ def test_a_bag_with_and_without_metadata(tmp_path, plugin, some):
     compare(read(bag, robot('two_link')), some)
 
 
+def test_messages_that_came_out_of_order(tmp_path, some):
+    """As from a network, for joints in messages of their own, too."""
+    both = [*samples(some, some.joint_names)]
+    both[40], both[41], both[80:83] = both[41], both[40], both[82:79:-1]
+    received = [(START + 10**6 * k, content) for k, (_, content) in enumerate(both)]
+    r = read(write(tmp_path / 'both', {'/joint_states': [received]}), robot('two_link'))
+    compare(r, some)
+    assert any('3 messages came out of order' in note for note in r.notes)
+    apart = [*samples(some, ('joint1',))], [*samples(some, ('joint2',))]
+    apart[0][40], apart[0][41] = apart[0][41], apart[0][40]
+    received = [(START + 10**6 * k, content) for k, (_, content) in enumerate(
+        each for pair in zip(*apart) for each in pair)]
+    r = read(write(tmp_path / 'apart', {'/joint_states': [received]}), robot('two_link'))
+    np.testing.assert_allclose(r.position, some.position, atol=1e-9)
+
+
 def test_without_stamps_the_time_of_receipt(tmp_path, some):
     bag = write(tmp_path / 'bag', {'/joint_states': [samples(some, some.joint_names,
                                                              stamped=False)]})
@@ -92,7 +108,7 @@ def test_joints_that_are_called_otherwise(tmp_path, some):
     with pytest.raises(RecordingError, match=r'it has shoulder, elbow.*joint_names='):
         read(words, robot('two_link'))
     compare(read(words, robot('two_link'), joint_names=('shoulder', 'elbow')), some)
-    with pytest.raises(UnknownNameError, match="no joint in words 'knee'"):
+    with pytest.raises(UnknownNameError, match="no joint in words, /joint_states 'knee'"):
         read(words, robot('two_link'), joint_names=('shoulder', 'knee'))
     with pytest.raises(RecordingError, match='1 names of joints'):
         read(words, robot('two_link'), joint_names=('shoulder',))

@@ -3,6 +3,7 @@
 from excited import recorded, robot
 import numpy as np
 import pytest
+from robodyn_ros import load_urdf
 from robodyn_ros.errors import RecordingError, UnknownNameError
 from robodyn_ros.identification.recordings.read import read
 
@@ -211,3 +212,52 @@ def test_what_is_no_recording(tmp_path, name, content):
 def test_no_such_file(tmp_path):
     with pytest.raises(RecordingError, match='no file'):
         read(tmp_path / 'a.csv', robot('two_link'))
+
+
+def test_column_numbers_are_those_of_the_file(tmp_path):
+    """Though the first column, the index of pandas, has no name, and the last is empty."""
+    lines = [f',{HEADERS["short"]},'] + [
+        f'{k},' + ','.join(f'{x:.9g}' for x in row) + ',' for k, row in enumerate(table())]
+    (tmp_path / 'a.csv').write_text('\n'.join(lines))
+    compare(read(tmp_path / 'a.csv', robot('two_link')))
+    r = read(tmp_path / 'a.csv', robot('two_link'), columns={
+        'time': 1, 'position': '2-3', 'velocity': '4-5', 'effort': '6-7'})
+    compare(r)
+    assert 'columns not used: column 0' in r.notes
+
+
+def test_a_column_of_texts_does_not_make_a_header_of_the_first_line(tmp_path):
+    rows = [','.join(f'{x:.9g}' for x in row) + ',moving' for row in table()]
+    (tmp_path / 'a.csv').write_text('\n'.join(['# ' + HEADERS['short'] + ',phase', *rows]))
+    compare(read(tmp_path / 'a.csv', robot('two_link')))
+    (tmp_path / 'b.csv').write_text('\n'.join(rows))
+    compare(read(tmp_path / 'b.csv', robot('two_link'), columns={
+        'time': 0, 'position': '1-2', 'velocity': '3-4', 'effort': '5-6'}))
+
+
+def test_lines_out_of_order(tmp_path):
+    rows = table()
+    rows[[20, 21]] = rows[[21, 20]]
+    r = read(write(tmp_path / 'a.csv', HEADERS['short'], rows), robot('two_link'))
+    compare(r)
+    assert any('1 lines are out of order' in note for note in r.notes)
+
+
+@pytest.mark.parametrize(('unit', 'least'), [('rad', -np.pi), ('rad', 0.0), ('deg', 0.0)])
+def test_a_joint_without_limits_turns_on(tmp_path, unit, least):
+    """Encoders count a turn; lost cells and a joint with limits change nothing of it."""
+    urdf = robot('two_link').to_urdf().replace('"revolute"', '"continuous"', 1)
+    model, r = load_urdf(urdf), recorded('two_link')
+    turning = r.position.copy()
+    turning[:, 0] = 3.0 * np.sin(np.arange(len(r)) / 200) + 0.005 * np.arange(len(r))
+    rows = np.c_[r.time, turning, r.effort]
+    rows[:, 1] = (rows[:, 1] - least) % (2 * np.pi) + least
+    rows[300, 1] = np.nan
+    rows[:, 1:3] *= np.rad2deg(1.0) if unit == 'deg' else 1.0
+    got = read(write(tmp_path / 'a.csv', 't,q1,q2,tau1,tau2', rows), model,
+               units={'position': unit})
+    moved = got.position - turning
+    assert np.nanmax(np.ptp(moved[np.isfinite(moved).all(1)], axis=0)) < 1e-6
+    assert any(note.startswith('joint1 turns without an end: ') for note in got.notes)
+    limited = read(tmp_path / 'a.csv', robot('two_link'), units={'position': unit})
+    assert np.nanmax(np.abs(np.diff(limited.position[:, 0]))) > 6.0

@@ -20,7 +20,7 @@ CASES = {'panda': (REAL['panda'], {'locked': PANDA_LOCKED}), 'ur5': (REAL['ur5']
          'tiago': (WIDE['tiago'], TIAGO), 'two_link': (OWN['two_link'], {}),
          'arm6': (OWN['arm6'], {'locked': {'joint_5': 0.4}}),
          'middle': (OWN['arm6'], {'root': 'link_2', 'tip': 'link_4',
-                                  'locked': {'joint_5': 0.3, 'joint_6': -0.2}})}
+                                  'locked': {'joint_2': 0.1, 'joint_5': 0.3, 'joint_6': -0.2}})}
 TEXTS = {'tree': (random_tree(4, 8), {}), 'gripper': (GRIPPER, {}), 'extended': (EXTENDED, {})}
 
 

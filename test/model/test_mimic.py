@@ -11,6 +11,7 @@ from robodyn_ros.model.payload import with_payload
 from robodyn_ros.model.validate import mass_matrix
 from robots import GRIPPER, PANDA_LOCKED, REAL
 
+DOWN = (0, 0, -9.81)
 # Without the pad
 FINGERS = GRIPPER[:GRIPPER.index('  <link name="right_pad"')] + '</robot>'
 
@@ -143,13 +144,13 @@ def test_a_driver_that_is_not_loaded_may_be_locked():
 def test_a_follower_beside_the_chain_has_to_be_locked_or_is_missed():
     with pytest.raises(UrdfError, match="'right' moves, but is not between.*lock it"):
         load_urdf(GRIPPER, tip='left_finger')
-    model = load_urdf(GRIPPER, root='hand', tip='left_finger')
+    model = load_urdf(GRIPPER, root='hand', tip='left_finger', gravity=DOWN)
     assert model.joint_names == ('left',) and model.warnings == tuple(
         f"joint '{name}' mimics 'left', but is left out: it has no effect there"
         for name in ('right', 'right_tip'))
     # A fault of it is no concern then
     text = changed(('mimic joint="left"', 'mimic joint="nobody"'))
-    assert load_urdf(text, root='hand', tip='left_finger').warnings == ()
+    assert load_urdf(text, root='hand', tip='left_finger', gravity=DOWN).warnings == ()
 
 
 def finger_places(model):

@@ -16,6 +16,7 @@ from robodyn_ros.errors import UrdfError
 from robodyn_ros.model.payload import with_payload
 from robodyn_ros.model.rigid_body import rpy_rotation
 from robodyn_ros.model.robot import Frame
+from robodyn_ros.model.validate import validated
 from robots import ARM, differences, LOCKED, OWN, random_tree, REAL
 
 ROBOTS = {**OWN, **REAL}
@@ -127,7 +128,7 @@ def test_whatever_the_numbers_are(data):
         [0.0, np.pi / 2, -np.pi / 2, np.pi, 1.570796325, 1.5707963, np.pi / 2 - 1e-9]))
     model = load_urdf(random_tree(3, 3))
     axes = np.random.default_rng(data.draw(st.integers(0, 999))).normal(size=(3, 3))
-    assert_survives(replace(
+    assert_survives(validated(replace(
         model, armature=draw(NUMBER, 3), viscous_friction=draw(NUMBER, 3),
         coulomb_friction=draw(NUMBER, 3), static_friction=draw(NUMBER, 3),
         backward_friction=draw(NUMBER, 3, 3), friction_velocity=draw(RATE, 3),
@@ -137,7 +138,7 @@ def test_whatever_the_numbers_are(data):
         position_lower=-draw(NUMBER, 3), position_upper=draw(st.floats(0.01, np.inf), 3),
         joint_origin=draw(st.floats(-1e3, 1e3), 3, 3),
         joint_rotation=np.array([rpy_rotation(rpy) for rpy in draw(angle, 3, 3)]),
-        joint_axis=axes / np.linalg.norm(axes, axis=1, keepdims=True)))
+        joint_axis=axes / np.linalg.norm(axes, axis=1, keepdims=True))))
 
 
 def configuration(reference, model, q):

@@ -65,7 +65,7 @@ def test_joints_come_depth_first_in_document_order():
 
 
 def test_a_root_inside_the_tree_becomes_the_base():
-    model = load_urdf(TORSO, root='r1')
+    model = load_urdf(TORSO, root='r1', gravity=(0, 0, -9.81))
     assert model.base_link == 'r1' and model.joint_names == ('grip', 'r_elbow')
     assert model.frame_names == ('r1', 'finger', 'r2', 'r_tool')
     np.testing.assert_array_equal(model.parent, [-1, -1])

@@ -80,3 +80,30 @@ def test_an_inertia_at_rest_does_not_count():
     base = ('<link name="base"><inertial><mass value="1"/><inertia ixx="-1" ixy="0" ixz="0" '
             'iyy="0" iyz="0" izz="0"/></inertial></link>')
     assert load_urdf(ARM.replace('<link name="base"/>', base)).warnings == ()
+
+
+@pytest.mark.parametrize('limits, read', [
+    ('lower="-1" upper="1"', False), ('lower="-6.28319" upper="6.28319"', True), ('', True)])
+def test_limits_of_a_continuous_joint_that_are_not_read_are_named(limits, read):
+    text = ARM.replace('type="revolute"', 'type="continuous"').replace(
+        'lower="-2" upper="2"', limits)
+    model = load_urdf(text)
+    assert not np.isfinite(model.position_upper[0])
+    assert any("joint 'shoulder': position limits [-1, 1] are not read" in warning
+               for warning in model.warnings) != read
+
+
+def test_a_placement_of_a_link_and_a_motor_inertia_that_are_not_read_are_named():
+    base = '<link name="base"/>'
+    assert load_urdf(ARM.replace(base, '<link name="base"><origin xyz="0 0.0 0" rpy="-0 0 0"/>'
+                                       '</link>')).warnings == ()
+    [warning] = load_urdf(ARM.replace(base, '<link name="base"><origin xyz="0 0.5 0"/></link>')
+                          ).warnings
+    assert "link 'base': <origin> is not read" in warning
+    motor = ('<transmission name="t"><joint name="shoulder"/><actuator name="m">'
+             '<mechanicalReduction>113.9</mechanicalReduction>{}</actuator></transmission></robot>')
+    assert load_urdf(ARM.replace('</robot>', motor.format(''))).warnings == ()
+    [warning] = load_urdf(ARM.replace('</robot>', motor.format(
+        '<motorInertia>1e-4</motorInertia>'))).warnings
+    assert "<motorInertia> in the <transmission> of joint 'shoulder' is not read" in warning
+    assert 'rotor_inertia=' in warning

@@ -65,7 +65,7 @@ def test_the_pose_at_the_start_is_looked_at():
 
 def test_a_massless_link_between_crossing_axes_is_accepted():
     model = load_urdf(chain('', point(1, '0 0.5 1'), '1 0 0', xyz='0.2 0 0'))
-    assert model.warnings == ("link 'one' has no mass",)
+    assert model.warnings[0] == "link 'one' has no mass"
 
 
 @pytest.mark.parametrize('name', OWN)

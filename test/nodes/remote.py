@@ -18,6 +18,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from rclpy.serialization import deserialize_message
 from rclpy.task import Future
+from robodyn_ros.control.compile_ahead import COMPILING
 from robodyn_ros.nodes import middleware
 from robodyn_ros.nodes.raw_subscription import Sample, SerializedSubscription
 from robodyn_ros.nodes.services import Services
@@ -214,11 +215,15 @@ class Remote:
                          GetState.Request()).current_state.label
 
     def set(self, node: str, **values: object) -> str:  # noqa: A003
-        """Set parameters as one set; the reason of a refusal, or ''."""
+        """Set parameters as one set; the reason of a refusal, or ''; wait while they compile."""
         request = SetParametersAtomically.Request(
             parameters=[Parameter(k, value=v).to_parameter_msg() for k, v in values.items()])
-        return self.call(SetParametersAtomically, f'{node}/set_parameters_atomically',
-                         request).result.reason
+        while True:
+            reason = self.call(SetParametersAtomically, f'{node}/set_parameters_atomically',
+                               request).result.reason
+            if COMPILING not in reason:
+                return reason
+            time.sleep(1.0)
 
     @property
     def commands(self) -> list[list[float]]:

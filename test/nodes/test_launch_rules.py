@@ -6,7 +6,12 @@ import sys
 
 import pytest
 from robodyn_ros.errors import ParameterError
-from robodyn_ros.nodes.launch_rules import check_respawn, manager_rate, warn_of_unknown
+from robodyn_ros.nodes.launch_rules import (
+    check_respawn,
+    manager_rate,
+    rotors,
+    warn_of_unknown,
+)
 
 
 @pytest.mark.parametrize('autostart', ['true', 'True', '', '1', 'flase'])
@@ -46,3 +51,16 @@ def test_the_controller_manager_runs_at_the_rate_of_the_controller(tmp_path):
         manager_rate('1000', str(path))
     with pytest.raises(ParameterError, match='500 Hz, and the controller at 1000 Hz'):
         manager_rate('500', 'two_link.yaml')
+
+
+def test_the_simulator_has_the_rotors_of_the_controller(tmp_path):
+    """Unless it has its own: another arm than the controller knows."""
+    file = tmp_path / 'arm.yaml'
+    text = ('/**/controller: {ros__parameters: {armature: [1e-2, 0.5]}}\n'
+            '/**/simulator: {ros__parameters: {rate: 500.0%s}}\n')
+    file.write_text(text % '')
+    assert rotors(str(file), '') == rotors(str(file), '/left') == {'armature': [0.01, 0.5]}
+    file.write_text(text % ', armature: [0.1]')
+    assert rotors(str(file), '') == {}
+    file.write_text((text % '').replace('armature', 'stiffness'))
+    assert rotors(str(file), '') == {}

@@ -19,16 +19,20 @@ JOINTS = ('joint1', 'joint2')
 def live(node):
     """Return a listener, and functions that publish to it until a condition holds."""
     with session('robodyn_view_test') as here:
-        robot = LiveRobot(here.node, JOINTS, 'joint_states')
+        robot = LiveRobot(here.node, JOINTS, 'joint_states', '/arm/controller')
         states = node.create_publisher(JointState, 'joint_states', 10)
         statuses = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
+        errors = node.create_publisher(JointState, '/arm/controller/tracking_error', 10)
 
-        def until(condition, position=(0.3, -0.2), status=None, joints=JOINTS):
+        def until(condition, position=(0.3, -0.2), status=None, joints=JOINTS,
+                  error=()):
             end = time.monotonic() + 60.0
             while not condition():
                 assert time.monotonic() < end
                 states.publish(JointStateEncoder(joints).encode(
                     0, np.array(position), np.zeros(len(joints)), np.zeros(len(joints))))
+                if error:
+                    errors.publish(JointState(name=JOINTS[::-1], position=error))
                 if status:
                     statuses.publish(DiagnosticArray(status=[status]))
                 here.poll()
@@ -63,3 +67,14 @@ def test_a_fault_is_told_and_forgotten_when_it_is_not_repeated(live):
     assert robot.report() == [('two_link controller: FAULT: stale', True)]
     until(lambda: robot.update(100.0) and robot._decoder.state['received'].min() == 100.0)
     assert not [line for line in robot.report() if 'FAULT' in line.text]
+
+
+def test_the_tracking_error_is_that_of_one_cycle_of_the_controller(live):
+    """Not the difference of the newest reference and the newest state, of different times."""
+    robot, until = live
+    assert np.isnan(robot.tracking_error).all()
+    until(lambda: robot.update(1.0) and not np.isnan(robot.tracking_error).any(),
+          position=(1.3, -0.2), error=(2e-4, -1e-4))
+    assert robot.tracking_error == pytest.approx([-1e-4, 2e-4])
+    robot.update(1.0 + STALE + 0.1)
+    assert np.isnan(robot.tracking_error).all()

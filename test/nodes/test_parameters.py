@@ -129,7 +129,7 @@ def test_gains_with_a_bad_value_refuse_their_law(node):
     context.init(['--ros-args', '-p', 'spring:=[10]', '-p', 'mode:=pd'])
     other = rclpy.create_node('other', context=context)
     p = Parameters(other, controller_parameters.TABLE)
-    LiveSettings(p, lambda: None, '/commands', lambda: None)
+    LiveSettings(p, lambda: None, '/commands', lambda: None, print)
     for _ in range(2):
         assert 'spring' in put(other, mode='own_laws:SPRING') and p['mode'] == 'pd'
         assert put(other, damping_rate=9.0) == '' and p['damping_rate'] == 9.0
@@ -139,7 +139,7 @@ def test_gains_with_a_bad_value_refuse_their_law(node):
 
 def test_gains_are_declared_with_their_law(node):
     p = Parameters(node, controller_parameters.TABLE)
-    LiveSettings(p, lambda: None, '/commands', lambda: None)
+    LiveSettings(p, lambda: None, '/commands', lambda: None, print)
     assert put(node, mode='own_laws:SPRING') == '' and p['mode'] == 'own_laws:SPRING'
     assert put(node, spring=[-1.0]) != '' and put(node, spring=[1.0]) == ''
     assert p['spring'] == [1.0]

@@ -60,7 +60,7 @@ def test_a_motion_is_refused_then_approached_played_and_recorded(pair, remote, s
     far = start(PLAY, file, '--sim-time', '--record', tmp_path / 'motion.npz')
     assert far.wait() == 1
     assert far.text.splitlines()[-1].startswith(
-        'robodyn: controller refuses it: the trajectory starts 0.3 away from where joint2 is')
+        'robodyn: controller refuses it: the trajectory starts 0.3 rad from the reference of ')
 
     assert not (tmp_path / 'motion.npz').exists()
     near = start(PLAY, file, '--sim-time', '--approach', 1.0, '--record',

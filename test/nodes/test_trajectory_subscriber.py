@@ -18,12 +18,12 @@ import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.serialization import serialize_message
 from robodyn_ros import load_urdf
+from robodyn_ros.control.reference_planning import JUST_NOW
 from robodyn_ros.control.trajectory_tracking import sample
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.nodes.stream_rate import StreamRate
 from robodyn_ros.nodes.trajectory_subscriber import (
     FURTHEST,
-    JUST_NOW,
     MOST_BYTES,
     Throttle,
     TrajectorySubscriber,
@@ -247,8 +247,9 @@ REFUSED = [
     (goal(points=[point(0.4, np.nan)]), 'positions of joint2 at waypoint 0 is nan'),
     (goal(points=[point(0.4, 0.4, velocities=[np.inf, 0.0])]), 'velocities of joint1 .* is inf'),
     (goal(points=[point(0.4, 9.0)]), 'position of joint2 would be .* outside'),
-    (goal(points=[point(0.4, 0.4, at=1e-3)]), 'velocity of joint. would be .* outside'),
-    (goal(points=[point(0.4, 0.4, at=0.0), point(0.4, 0.4)]), 'starts 0.1 away from where joint'),
+    (goal(points=[point(-2.5, 2.5, at=0.25)]), 'velocity of joint. would be .* outside'),
+    (goal(points=[point(0.4, 0.4, at=0.0), point(0.4, 0.4)]),
+     'starts 0.1 rad from the reference of joint'),
     (goal(points=[point(np.nan, 0.4, at=0.0)]), 'target position of joint1 is nan'),
     (goal(points=[point(9.0, 0.4, at=0.0)]), 'position of joint1 would be 9, outside'),
     (goal(points=[point(0.4, 0.4, at=0.0, velocities=[99.0, 0.0])]), 'target velocity of joint1'),

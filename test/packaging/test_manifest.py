@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """package.xml: what ROS tools read, and the one place of the version."""
 
+from fnmatch import fnmatch
 from pathlib import Path
 import re
 import subprocess
@@ -50,6 +51,16 @@ def test_changelog_begins_with_the_version():
     headings = re.findall(r'^(\S+)(?: \(.*\))?\n-{3,}$', (ROOT / 'CHANGELOG.rst').read_text(),
                           re.MULTILINE)
     assert headings[0] in (VERSION, 'Forthcoming')
+
+
+def test_codespell_skips_what_git_ignores():
+    """As `venv/` of the README; the other linters read .gitignore, or name what they check."""
+    (skipped,) = re.findall("^skip = '(.*)'$", (ROOT / 'pyproject.toml').read_text(), re.MULTILINE)
+    ignored = [line.strip('/') for line in (ROOT / '.gitignore').read_text().splitlines()
+               if line and line[0] != '#' and line.strip('/')[0] not in '._']
+    assert 'venv' in ignored
+    assert not [name for name in ignored
+                if not any(fnmatch(name, pattern) for pattern in skipped.split(','))]
 
 
 def test_nobody_else_says_the_version():

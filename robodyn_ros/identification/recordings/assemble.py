@@ -10,6 +10,7 @@ from numpy import ndarray
 
 from . import units as of_units
 from .columns import by_count, by_header, by_map, Columns, Found
+from .merge import by_stamp
 from .read_table import Table
 from .recording import Recording
 from .units import Units
@@ -59,6 +60,10 @@ def assemble(table: Table, source: str, model: RobotModel, options: TableOptions
     notes = [*table.notes, *notes, *lines]
     if not keep.all():
         notes.append(f'{np.sum(~keep)} lines left out: they hold nothing of the joints')
+    order = by_stamp(time[keep])
+    if (late := int(np.sum(np.diff(order) < 0))):
+        notes.append(f'{late} lines are out of order, and are sorted by their stamps')
+    keep = np.flatnonzero(keep)[order]
     used = {*(header for of in found.columns.values() for header in of.values()),
             *((found.time, found.fraction) if options.rate is None else ())}
     if rest := [header for header in headers if header not in used]:

@@ -9,12 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy import ndarray
 
+from .unwrap import unwrapped
 from ...errors import RecordingError
 
 # time [s], names, positions, velocities, efforts
 Message = tuple[float, Sequence[str], Sequence[float], Sequence[float], Sequence[float]]
 QUANTITIES = ('position', 'velocity', 'effort')
 HOLE = 5            # periods without a message of a joint, from which on nothing is interpolated
+REORDERED = 5       # periods by which a message may come late; the clock is set back by more
 
 
 @dataclass
@@ -60,6 +62,8 @@ def merge(messages: Iterable[Message], source: str, joints: Sequence[str] | None
                              + (f' of {", ".join(joints)}' if joints else ''))
     base = max((series['position', name] for name in names), key=lambda s: len(s.time))
     used = {key: s for key, s in series.items() if key[1] in names}
+    if late := int(np.sum(np.diff(base.count) < 0)):
+        notes.append(f'{late} messages came out of order, and are sorted by their stamps')
     together = all(np.array_equal(s.count, base.count) for s in used.values())
     if not together:
         _check_rising(used, source)
@@ -71,7 +75,8 @@ def merge(messages: Iterable[Message], source: str, joints: Sequence[str] | None
         if np.array_equal(s.count, base.count):
             columns[key] = s.value
         else:
-            columns[key] = np.interp(base.time, s.time, s.value)
+            value = unwrapped(s.value)[0] if key[0] == 'position' else s.value
+            columns[key] = np.interp(base.time, s.time, value)
             keep &= _covered(base.time, s.time)
     if not keep.all():
         notes.append(f'{np.sum(~keep)} samples left out: not every joint was heard of near them')
@@ -120,8 +125,22 @@ def _series(streams: dict[tuple, list[tuple]]) -> dict[tuple[str, str], _Series]
     for key, of_key in parts.items():
         count, time, value = map(np.concatenate, zip(*of_key))
         order = np.argsort(count)
+        order = order[by_stamp(time[order])]
         series[key] = _Series(count[order], time[order], value[order])
     return series
+
+
+def by_stamp(time: ndarray) -> ndarray:
+    """
+    Return the order (N,) of samples that were received, by their stamps (N,) [s].
+
+    Those from before the clock was set back stay before the others.
+    """
+    steps = np.diff(time)
+    if not (steps < 0).any() or not (steps > 0).any():
+        return np.arange(len(time))
+    back = steps < -REORDERED * np.median(steps[steps > 0])
+    return np.lexsort((time, np.r_[0, np.cumsum(back)]))
 
 
 def _check_rising(series: dict[tuple[str, str], _Series], source: str) -> None:

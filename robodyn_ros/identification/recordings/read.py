@@ -11,11 +11,14 @@ import numpy as np
 
 from .assemble import assemble, TableOptions
 from .columns import Columns
+from .joint_states import recording_of
 from .read_arrays import read_mat, read_npz
 from .read_bag import read_bag
-from .read_table import GIVE, read_csv
+from .read_echo import read_echo
+from .read_table import GIVE, read_csv, text_of
 from .recording import Recording
 from .units import check, is_current, to_si, Units
+from .unwrap import unwrapped
 from ...errors import RecordingError
 from ...model.robot import RobotModel
 
@@ -30,7 +33,9 @@ def read(path: str | Path, model: RobotModel, *, columns: Columns | None = None,
     Return the recording of the joints of a model, in its order and in SI units.
 
     A folder, a .mcap or a .db3 file is a ROS 2 bag (requires the extra `identify`), .npz and .mat
-    contain arrays of NumPy and MATLAB, anything else is a text table with one sample per line.
+    contain arrays of NumPy and MATLAB, anything else is a text with one sample per line: joint
+    states as ROS prints them (:mod:`~.read_echo`), or a table. Jumps by a turn of joints without
+    limits, as of encoders that count from -π to π, are removed.
 
     :param path: of the file or folder.
     :param model: whose joints are looked for.
@@ -56,13 +61,18 @@ def read(path: str | Path, model: RobotModel, *, columns: Columns | None = None,
     if rate is not None and not 0 < rate < np.inf:
         raise RecordingError(f'the rate is {rate!r}', name='rate', value=rate,
                              remedy='give samples a second, more than zero')
+    options = TableOptions(columns or {}, units, rate, joint_names)
     if path.is_dir() or path.suffix.lower() in BAGS:
         recording = _scaled(read_bag(path, model, topic, joint_names), model, units)
+    elif arrays := TABLES.get(path.suffix.lower()):
+        recording = assemble(arrays(path), path.name, model, options)
+    elif (found := read_echo(text := text_of(path))) and not columns and rate is None:
+        states, what = found
+        recording = _scaled(recording_of(states, what, path.name, model, joint_names), model,
+                            units)
     else:
-        table = TABLES.get(path.suffix.lower(), read_csv)(path)
-        options = TableOptions(columns or {}, units, rate, joint_names)
-        recording = assemble(table, path.name, model, options)
-    recording = recording.of(model.joint_names)
+        recording = assemble(read_csv(path, text), path.name, model, options)
+    recording = _unwrapped(recording.of(model.joint_names), model)
     return replace(recording, notes=(*recording.notes, _summary(recording)))
 
 
@@ -77,6 +87,17 @@ def _scaled(recording: Recording, model: RobotModel, units: Units) -> Recording:
     lines = [f'{quantity} in {units[quantity]}, as given' for quantity in changes]
     return replace(recording, **changes, notes=(*recording.notes, *lines),
                    effort_unit='A' if is_current(units.get('effort', '')) else 'N·m')
+
+
+def _unwrapped(recording: Recording, model: RobotModel) -> Recording:
+    """Return the recording without jumps by a turn of joints that turn without an end."""
+    position, notes = recording.position.copy(), []
+    for j in np.flatnonzero(model.periodic):
+        position[:, j], jumps = unwrapped(position[:, j])
+        if jumps:
+            notes.append(f'{model.joint_names[j]} turns without an end: {jumps} jumps by a turn '
+                         'removed')
+    return replace(recording, position=position, notes=(*recording.notes, *notes))
 
 
 def _summary(recording: Recording) -> str:

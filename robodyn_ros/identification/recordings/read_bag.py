@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recordings from ROS 2 bags, in SQLite or MCAP, without ROS."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from .headers import by_number
+from .joint_states import LoggedState, recording_of
 from .recording import Recording
-from ...errors import Argument, Placeholder, RecordingError, UnknownNameError
+from ...errors import Argument, RecordingError, UnknownNameError
 from ...extras import pip_install_extra
 from ...model.robot import RobotModel
 
@@ -19,8 +19,6 @@ def read_bag(path: Path, model: RobotModel, topic: str | None,
              joint_names: Sequence[str] | None = None) -> Recording:
     """
     Return the joint states of a bag: a folder with metadata.yaml, or a .mcap or .db3 file.
-
-    Times are the stamps of the messages, or those of receipt where all stamps are zero.
 
     :param topic: of sensor_msgs/JointState; None: the only one that carries joints of the model.
     :param joint_names: names in the bag of the model's joints, in the model's order; None: those
@@ -43,46 +41,15 @@ def read_bag(path: Path, model: RobotModel, topic: str | None,
             chosen = _topic(reader, model, topic, path)
             connections = [c for c in reader.connections
                            if c.topic == chosen and c.msgtype == STATE_TYPE]
-            messages = [(received, reader.deserialize(data, STATE_TYPE))
-                        for _, received, data in reader.messages(connections)]
+            states = [_state(received, reader.deserialize(data, STATE_TYPE))
+                      for _, received, data in reader.messages(connections)]
     except (AnyReaderError, ReaderError, OSError) as error:
         raise RecordingError(f'{path.name} cannot be read as a bag: {error}', name=str(path),
                              remedy='give the folder of the bag, or its .mcap or .db3 file; one '
                                     'that was not closed is mended by `ros2 bag reindex`'
                              ) from None
-    stamped = any(_nanoseconds(m) for _, m in messages)
-    known, said = _names(messages, model, joint_names, path.name)
-    recording = Recording.from_messages(_plain(messages, stamped, known),
-                                        f'{path.name}, {chosen}', model.joint_names)
-    clock = 'header stamps' if stamped else \
-        'times of receipt, for the header stamps are all zero'
-    notes = [f'{len(messages)} messages of {chosen}, {len(connections)} publishers; '
-             f'time: {clock}', *said, *recording.notes]
-    return Recording(recording.joint_names, recording.time, recording.position,
-                     recording.velocity, recording.effort, recording.source, tuple(notes))
-
-
-def _names(messages: list[tuple[int, Any]], model: RobotModel, given: Sequence[str] | None,
-           source: str) -> tuple[dict[str, str], list[str]]:
-    """Return the model's name for each joint of the bag, and a note where it is a guess."""
-    names = list(dict.fromkeys(name for _, message in messages for name in message.name))
-    if given is not None:
-        if unknown := [name for name in given if name not in names]:
-            raise UnknownNameError(f'joint in {source}', unknown[0], names)
-        if len(given) != model.nv:
-            raise RecordingError(f'{len(given)} names of joints are given', name='joint_names',
-                                 value=tuple(given), remedy=f'give {model.nv}, in the order of '
-                                                            f'{", ".join(model.joint_names)}')
-        return dict(zip(given, model.joint_names)), []
-    if not {*names}.isdisjoint(model.joint_names):
-        return {}, []
-    if known := by_number(names, model.joint_names):
-        return known, ['joints by number: ' + ', '.join(f'{a} → {b}' for a, b in known.items())]
-    raise RecordingError(
-        f'{source} has none of the joints of the model', name=model.joint_names[0],
-        value=tuple(names), remedy=(
-            f'it has {", ".join(names) or "no names"}: give those that are '
-            f'{", ".join(model.joint_names)} (', Argument('joint_names', Placeholder('...')), ')'))
+    return recording_of(states, f'messages of {chosen}, {len(connections)} publishers',
+                        f'{path.name}, {chosen}', model, joint_names)
 
 
 def _storage(path: Path) -> Path:
@@ -131,16 +98,7 @@ def _carries(reader: Any, topic: str, model: RobotModel) -> bool:
     return False
 
 
-def _nanoseconds(message: Any) -> int:
-    return message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
-
-
-def _plain(messages: list[tuple[int, Any]], stamped: bool,
-           known: dict[str, str]) -> Iterator[tuple]:
-    """Yield messages with times relative to the first one and the model's joint names."""
-    first = None
-    for received, message in messages:
-        at = _nanoseconds(message) if stamped else received
-        first = at if first is None else first
-        yield ((at - first) * 1e-9, [known.get(name, name) for name in message.name],
-               message.position, message.velocity, message.effort)
+def _state(received: int, message: Any) -> LoggedState:
+    stamp = message.header.stamp
+    return LoggedState(received, stamp.sec * 10**9 + stamp.nanosec, message.name,
+                       message.position, message.velocity, message.effort)

@@ -53,21 +53,24 @@ class Table:
         return f', but {self.first_cells[name]!r}' if self.first_cells.get(name) else ''
 
 
-def read_csv(path: Path) -> Table:
+def read_csv(path: Path, text: str) -> Table:
     """
     Return the columns of a text table in any dialect.
+
+    :param path: of the file, for messages; ``text``: what it holds.
 
     Lines that begin with # or % are comments; the last one before the numbers is the header where
     it has as many words as there are columns. A line of units may follow the header; lines before
     it are skipped. A decimal comma is recognised where another separator or quotes are used. Empty
-    cells and `nan` are NaN; unnamed empty columns are left out, and so is an incomplete last line.
+    cells and `nan` are NaN; unnamed columns are called by their numbers, those that are empty at
+    the ends of lines left out, and so is an incomplete last line.
 
     Encodings, preambles, unit lines and decimal commas are detected here, since the readers of
     pandas and polars have to be told; the numbers are read by ``numpy.loadtxt``.
 
     :raises RecordingError: there are no two lines with the same number of numbers.
     """
-    lines = [line for line in text_of(path).splitlines() if line.strip()]
+    lines = [line for line in text.splitlines() if line.strip()]
     body = [line for line in lines if not line.lstrip().startswith(COMMENT)]
     if len(body) < 2:
         raise no_table(path, f'it has {len(body)} lines')
@@ -78,7 +81,7 @@ def read_csv(path: Path) -> Table:
     header = True
     if not names:
         names = _commented(lines, separator, width)
-    elif len(names) < width:        # a separator at the ends of lines, or lines with their names
+    elif len(names) < width:        # a separator at the ends of lines, or lines with their numbers
         at_end = all(not cells[-1] for cells in head[start:] if len(cells) == width)
         names = [*names, ''] if at_end else ['', *names]
     if not names:
@@ -97,9 +100,10 @@ def read_csv(path: Path) -> Table:
     if not len(values):
         raise no_table(path, 'it has no whole line of numbers')
     # A separator at the ends of lines
-    while not header and len(names) > 1 and np.isnan(values[:, -1]).all():
+    while (not header or not names[-1]) and len(names) > 1 and np.isnan(values[:, -1]).all():
         names, values = names[:-1], values[:, :-1]
-    columns = {name: values[:, k] for k, name in enumerate(names) if name}
+    names = [name or f'column {k}' for k, name in enumerate(names)]     # as pandas' index
+    columns = dict(zip(names, values.T))
     known = {',': 'commas', ';': 'semicolons', '\t': 'tabs', '|': 'bars', ' ': 'spaces'}
     return Table(columns, header, first_cells=dict(zip(names, first)), notes=[
         f'{len(values)} lines of {len(names)} columns separated by {known[separator]}, '
@@ -141,7 +145,8 @@ def _cells(line: str, separator: str) -> list[str]:
     return [cell.strip() for cell in next(csv.reader([line], delimiter=separator))]
 
 
-def _is_text(cell: str) -> bool:
+def is_text(cell: str) -> bool:
+    """Return whether a cell is neither empty nor a number."""
     try:
         float(cell.replace(',', '.') or 'nan')
     except ValueError:
@@ -153,8 +158,11 @@ def _header(head: list[list[str]], width: int) -> tuple[int, list[str], list[str
     """Return the index of the first line of numbers, the cells of the header, and notes."""
     wide = [k for k, cells in enumerate(head) if len(cells) in (width, width - 1)]
     first = next((k for k in wide if _is_data(head[k])), len(head))
-    texts = [k for k in wide if k < first and all(_is_text(cell) for cell in head[k] if cell)]
-    if first == len(head) or not texts and any(map(_is_text, head[wide[0]])):
+    texts = [k for k in wide if k < first and all(is_text(cell) for cell in head[k] if cell)]
+    # A header has texts above numbers; a column of texts does not make one of the first line
+    above = any(is_text(cell) and not is_text(below)
+                for cell, below in zip(head[wide[0]], head[wide[-1]]))
+    if first == len(head) or not texts and above:
         texts = wide[:1]
     if not texts:
         return wide[0], [], []
@@ -170,7 +178,7 @@ def _header(head: list[list[str]], width: int) -> tuple[int, list[str], list[str
 def _is_data(cells: list[str]) -> bool:
     """Return whether most cells that are not empty are numbers."""
     filled = [cell for cell in cells if cell]
-    return sum(not _is_text(cell) for cell in filled) > len(filled) / 2
+    return sum(not is_text(cell) for cell in filled) > len(filled) / 2
 
 
 def _are_units(cells: list[str]) -> bool:
@@ -202,7 +210,7 @@ def _commented(lines: list[str], separator: str, width: int) -> list[str]:
         if not line.lstrip().startswith(COMMENT):
             break
         cells = _cells(line.lstrip(''.join(COMMENT) + ' '), separator)
-        if len(cells) == width and any(_is_text(cell) for cell in cells):
+        if len(cells) == width and any(is_text(cell) for cell in cells):
             names = cells
     return names
 
@@ -230,5 +238,5 @@ def _slowly(body: list[str], separator: str, width: int, path: Path) -> Iterator
             raise RecordingError(
                 f'line {number} of the numbers in {path.name} has {len(cells)} cells',
                 name=str(path), value=line, remedy=f'the others have {width}')
-        yield [np.nan if not cell or _is_text(cell) else float(cell.replace(',', '.'))
+        yield [np.nan if not cell or is_text(cell) else float(cell.replace(',', '.'))
                for cell in cells]

@@ -1,0 +1,129 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Changes of gains, friction and mode while a reference is under way."""
+
+from dataclasses import replace
+
+from control.closed_loop import Rig
+import numpy as np
+import pytest
+from robodyn_ros import load_urdf
+from robodyn_ros.control.trajectory import Waypoints
+from robodyn_ros.model.resources import robot_path
+
+POSE, END, REST = np.array([0.3, 0.5]), np.array([0.9, -0.1]), np.zeros((1, 2))
+CHANGES = {
+    'joint_impedance': [{'stiffness': [200.0, 50.0], 'damping': [20.0, 5.0]},
+                        {'viscous_friction': [0.3], 'friction_compensation': [0.5]}],
+    'computed_torque': [{'acceleration_kp': [225.0], 'acceleration_kd': [30.0]},
+                        {'coulomb_friction': [0.5], 'friction_compensation': [0.5]}],
+    'pd': [{'stiffness': [300.0, 80.0]}], 'disturbance_observer': [{'observer_bandwidth': [15.0]}],
+    'adaptive': [{'adaptive_bandwidth': [5.0]}]}
+
+
+@pytest.fixture(scope='module')
+def two_link():
+    """Return the textbook 2R arm."""
+    return load_urdf(robot_path('two_link'))
+
+
+def moving(model, mode, **settings):
+    """Return an arm in the middle of a motion of one second."""
+    rig = Rig(model, POSE, mode=mode, **settings)
+    rig.rise()
+    rig.controller.follow(Waypoints(model.joint_names, [1.0], [END], REST), rig.time)
+    rig.run(0.5)
+    return rig
+
+
+@pytest.mark.parametrize(('mode', 'change'), [
+    (mode, change) for mode, changes in CHANGES.items() for change in changes])
+def test_the_reference_goes_on(two_link, mode, change):
+    """Exactly as without the change; efforts change at their rate, and nothing is a fault."""
+    rig, same = moving(two_link, mode), moving(two_link, mode)
+    c = rig.controller
+    new = replace(c.settings, **change)
+    assert c.reference_ended_by(new) == ''
+    c.use(new)
+    most = c.settings.joint_records(two_link)['effort_rate_limit'] * rig.period
+    for _ in range(700):
+        before = rig.published[-1] - rig.dynamics.gravity(rig.q)
+        q = rig.q.copy()
+        rig.tick()
+        same.tick()
+        step = rig.published[-1] - rig.dynamics.gravity(q) - before
+        assert (abs(step) <= most + 0.02).all()         # and what g(q) changes by
+        assert (c._v.target == same.controller._v.target).all()
+    assert rig.phase == 'RUNNING', c.reason
+    assert c._v.target == pytest.approx(END, abs=1e-12)
+    assert c.memory['saturation_time'][0] < 0.05
+
+
+def test_a_reference_at_rest_becomes_the_present_pose(two_link):
+    """An arm that was moved while its gains were 0 is not thrown back by stiffer ones."""
+    rig = moving(two_link, 'joint_impedance')
+    rig.run(1.0)
+    c = rig.controller
+    c.use(replace(c.settings, stiffness=[0.0], damping=[0.0]))
+    rig.run(0.1)
+    rig.q, rig.qd = rig.q + [0.01, -0.01], 0.0 * rig.qd
+    rig.run(0.1)
+    here = rig.q.copy()
+    c.use(replace(c.settings, stiffness=[400.0, 100.0], damping=[40.0, 10.0]))
+    rig.tick()
+    assert c._v.target == pytest.approx(here, abs=1e-9)
+    rig.run(0.3)
+    assert rig.q == pytest.approx(here, abs=1e-3) and rig.phase == 'RUNNING'
+
+
+@pytest.mark.parametrize(('change', 'what'), [
+    ({'mode': 'computed_torque'}, 'mode'), ({'velocity_scale': 0.5}, 'velocity_scale'),
+    ({'tool_speed_limit': 0.3, 'task_frame': 'tool0'}, 'bounds of the motion')])
+def test_what_a_reference_depends_on_ends_it(two_link, change, what):
+    """The present pose is held, and that is said."""
+    rig = moving(two_link, 'joint_impedance')
+    c = rig.controller
+    new = replace(c.settings, **change)
+    assert c.reference_ended_by(new) == (
+        f'the reference under way ends: {what} changed; the present pose is held')
+    c.use(new)
+    here = rig.q.copy()
+    rig.tick()
+    assert c._v.target == pytest.approx(here, abs=1e-12)
+    assert c.reference_ended_by(replace(new, mode='pd')) == ''
+
+
+def test_a_twist_goes_on(two_link):
+    """The reference of a law that follows a pose is likewise kept, and another frame ends it."""
+    rig = Rig(two_link, POSE, mode='cartesian_impedance', twist_timeout=0.5)
+    rig.rise()
+    c = rig.controller
+    c.follow_twist([0.05, 0.0, 0.0, 0.0, 0.0, 0.0], rig.time)
+    rig.run(0.1)
+    before = c.memory['pose_position'][0].copy()
+    softer = replace(c.settings, task_stiffness=tuple(
+        0.5 * np.array(c.settings.task_stiffness)))
+    assert c.reference_ended_by(softer) == ''
+    c.use(softer)
+    rig.run(0.1)
+    assert c.memory['pose_following'][0] == 1
+    assert c.memory['pose_position'][0][0] - before[0] > 3e-3
+    assert 'task_frame' in c.reference_ended_by(replace(softer, task_frame='link2'))
+
+
+@pytest.mark.parametrize('seed', range(3))
+def test_gains_that_change_all_the_time(two_link, seed):
+    """As from a page with sliders: the motion goes on, without a fault of the guard."""
+    rig, rng = moving(two_link, 'computed_torque'), np.random.default_rng(seed)
+    c = rig.controller
+    for k in range(100):
+        if k % 20 == 0:
+            c.follow(Waypoints(two_link.joint_names, [0.4], [rng.uniform(-0.5, 0.5, 2)], REST),
+                     rig.time + 0.01)
+        bandwidth = rng.uniform(5.0, 15.0)
+        c.use(replace(c.settings, acceleration_kp=[bandwidth**2], acceleration_kd=[2 * bandwidth],
+                      coulomb_friction=rng.uniform(0.0, 0.3, 2).tolist(),
+                      friction_compensation=[0.5]))
+        rig.run(0.02)
+    assert rig.phase == 'RUNNING', c.reason
+    assert abs(c._v.target - rig.q).max() < 0.05
