@@ -95,10 +95,51 @@ def three_arguments(arm, gains, tau):
     tau[0] = 0.0
 
 
+def writing_position(arm, gains, memory, tau):
+    e = arm.q
+    for i in range(tau.shape[0]):
+        e[i] -= arm.q_reference[i]
+        tau[i] = arm.gravity[i] - gains.spring[i] * e[i]
+
+
+def writing_velocity(arm, gains, memory, tau):
+    for i in range(tau.shape[0]):
+        arm.qd[i] *= 0.5
+        tau[i] = arm.gravity[i]
+
+
+def writing_reference(arm, gains, memory, tau):
+    for i in range(tau.shape[0]):
+        arm.q_reference[i] -= arm.q[i]
+        tau[i] = arm.gravity[i]
+
+
+def writing_gravity(arm, gains, memory, tau):
+    for i in range(tau.shape[0]):
+        arm.gravity[i] += arm.q_reference[i] - arm.q[i]
+        tau[i] = arm.gravity[i]
+
+
+def writing_limits(arm, gains, memory, tau):
+    for i in range(tau.shape[0]):
+        arm.joints[i].effort_limit = 1e3
+        tau[i] = arm.gravity[i]
+
+
+def writing_model(arm, gains, memory, tau):
+    for i in range(tau.shape[0]):
+        arm.robot.friction[0, i] += 1.0
+        tau[i] = arm.gravity[i]
+
+
 ALLOCATING, NOT_A_NUMBER, SLOW, ENDLESS, OUT_OF_BOUNDS, NOT_COMPILING, ONE_JOINT, THREE = (
     Law(f.__name__, f, 'none', 'a test') for f in (
         allocating, not_a_number, slow, endless, out_of_bounds, not_compiling, one_joint,
         three_arguments))
+WRITING_VELOCITY, WRITING_REFERENCE, WRITING_GRAVITY, WRITING_LIMITS, WRITING_MODEL = (
+    Law(f.__name__, f, 'none', 'a test') for f in (
+        writing_velocity, writing_reference, writing_gravity, writing_limits, writing_model))
+WRITING_POSITION = Law('writing_position', writing_position, 'none', 'a test', gains=Gains)
 
 
 def moved(arm):
@@ -118,6 +159,19 @@ def silent_late(arm, gains, memory, tau):
             tau[i] = arm.gravity[i]
 
 
-FAILING_LATE, SILENT_LATE = (Law(f.__name__, f, 'none', 'a test')
-                             for f in (failing_late, silent_late))
+def writing_late(arm, gains, memory, tau):
+    if moved(arm):
+        for i in range(tau.shape[0]):
+            arm.joints[i].effort_limit *= 10.0
+            arm.gravity[i] += 1e3
+            arm.qd[i] = arm.withheld[i] = arm.applied[i] = 0.0
+            arm.q_reference[i] += 1.0
+    for i in range(tau.shape[0]):
+        tau[i] = arm.gravity[i]
+    if moved(arm):
+        arm.q[0] = arm.q[1] = 0.0
+
+
+FAILING_LATE, SILENT_LATE, WRITING_LATE = (Law(f.__name__, f, 'none', 'a test')
+                                           for f in (failing_late, silent_late, writing_late))
 NOT_A_LAW = 3

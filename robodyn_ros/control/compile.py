@@ -32,6 +32,7 @@ from . import (
     limits,
     momentum_observer,
     motion_checks,
+    motor_faults,
     partner_link,
     payload_transition,
     phase_efforts,
@@ -79,8 +80,8 @@ CHECKS = 'gravity', 'jacobian', 'mass_matrix', 'pose'
 # Steps of the cycle are inlined: each is called once, with hundreds of words of arguments
 MODULES = (*law_code.MODULES, *(jitable(m) for m in (
     collisions, contact_brake, contact_speed, effort_feedforward, friction_compensation,
-    gravity_check, guard, guiding, limits, momentum_observer, motion_checks, partner_link,
-    payload_transition, phase_efforts, pose_tracking, self_collision, time_scaling,
+    gravity_check, guard, guiding, limits, momentum_observer, motion_checks, motor_faults,
+    partner_link, payload_transition, phase_efforts, pose_tracking, self_collision, time_scaling,
     trajectory_tracking, velocity_estimator)),
            # Called for each joint: a call would take longer than they do
            *(jitable(m, inline=True) for m in (acceleration_limits, plausibility)),

@@ -93,7 +93,7 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         self._flight, self._v, kept = ring_buffer.recorder(
             model.nv, recorded, law_rows + payload_transition.rows(model.nb, model.nv))
         self._law_memory, self._kept = kept[:law_rows], kept[law_rows:]
-        self._law_returned = np.zeros(1, np.int64)
+        self._no_law = LawMemory.none(model.nv)._replace(memory=self._law_memory)
         #: Settings and references of the recorded cycles, and snapshots of them.
         self.history = History(self._flight)
         self._work = workspace(model)
@@ -229,7 +229,7 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
                 name='mode', value=settings.mode, remedy='deactivate and clean up the controller, '
                 'set the mode, and configure it again; in Python make a new Controller')
         code = np.array([self._addresses[law], registry.number(settings.mode)], np.int64)
-        return LawMemory(code, gains, self._law_memory, self._law_returned)
+        return self._no_law._replace(code=code, gains=gains)
 
     def _check_gravity(self, loaded: RobotModel, settings: Settings, limit: ndarray) -> None:
         """
@@ -248,8 +248,9 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
                     value=settings.payload_mass, remedy='change payload and model before, or '
                     'when it is driven')
             return
-        gravity, measured = Dynamics(loaded).gravity(self._v.q), self._v.measured.copy()
-        known = np.where(np.isfinite(measured), measured, self._v.gravity)
+        v = self.history.newest(self.memory, self.tau)[1]       # of one cycle
+        gravity, measured = Dynamics(loaded).gravity(v.q), v.measured
+        known = np.where(np.isfinite(measured), measured, v.gravity)
         held = self.phase == guard.FAULT        # perhaps without a valid state
         allowed = 0.0 if held else min(settings.arming_effort, GRAVITY_CHANGE) * limit
         if (wrong := np.abs(gravity - known) > allowed).any():

@@ -164,7 +164,8 @@ def cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
             guard.fault(joints, m, v, s, guard.EFFORT_NOT_FINITE, -1, now)
     publishing = m.phase != guard.INACTIVE
     if m.phase == guard.FAULT:
-        publishing = phase_efforts.fault_efforts(s, v, m, work.M, valid, now, dt, tau)
+        publishing = phase_efforts.fault_efforts(joints, s, v, m, work.M, valid,
+                                                 fresh, now, dt, tau)
         if publishing:
             limits.limit_efforts(joints, v, m, dt, tau)
         for i in range(n):
@@ -184,7 +185,7 @@ def cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
     for i in range(n):
         v.published[i] = tau[i] - v.tau_gravity[i]
         v.withheld[i] = v.requested[i] - tau[i] if m.phase == guard.RUNNING else 0.0
-        if unheard:                     # a new listener begins with gravity alone
+        if unheard and m.phase != guard.FAULT:      # a new listener begins with gravity alone
             v.tau_residual[i] = v.published[i] = 0.0
     publish = publishing or m.publishing == 1       # the last message is published once
     m.publishing = 1 if publishing else 0

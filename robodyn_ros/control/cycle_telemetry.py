@@ -57,8 +57,9 @@ class TelemetryReader:
 
     def read(self) -> CycleTelemetry:
         """Return a copy of the newest cycle."""
-        m, vectors, tau = self._newest()
-        v, phase = Vectors(*vectors), int(m['phase'])
+        controller = self._controller
+        m, v, tau = controller.history.newest(controller.memory, controller.tau)
+        phase = int(m['phase'])
         nothing = np.full_like(tau, np.nan)
         mode = int(m['mode'])
         follows = phase == guard.RUNNING and registry.find(registry.mode_name(mode)).follows
@@ -71,16 +72,6 @@ class TelemetryReader:
             target_qd=v.target_qd if follows else nothing, measured=v.measured,
             commanded=commanded, gravity=v.tau_gravity, friction=friction,
             law=commanded - v.tau_gravity - friction - limits, limits=limits)
-
-    def _newest(self) -> tuple[ndarray, ndarray, ndarray]:
-        """Return copies of ``CONTROLLER_STATE``, of the rows of ``Vectors`` and of the efforts."""
-        ring, rows = self._controller.history.flight, len(Vectors._fields)
-        if n := len(ring.cycles):
-            slot = int(ring.done[0]) % n        # boundary after the newest complete cycle
-            memory, vectors, tau = ring.memory[slot], ring.vectors[slot], ring.tau[slot]
-        else:
-            memory, vectors, tau = self._controller.memory[0], ring.present, self._controller.tau
-        return memory.copy(), vectors[:rows].copy(), tau.copy()
 
     def _friction(self, v: Vectors, phase: int, mode: int) -> ndarray:
         settings = self._controller.settings

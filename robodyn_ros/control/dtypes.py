@@ -114,6 +114,7 @@ CONTROLLER_STATE = np.dtype([
     ('unbraked', float),                # s without braking after a collision, see phase_efforts.py
     ('cycles', np.int64), ('saturated', np.int64), ('rate_limited', np.int64),
     ('joint_limited', np.int64),        # cycles in which enforce_joint_limits acted
+    ('disobeyed', np.int64),            # samples in a row that indicate a motor fault
 ])
 
 
@@ -187,6 +188,8 @@ class Vectors(NamedTuple):
     presliding: ndarray     # dry friction relative to that in sliding, -1 to 1: compensated,
     sliding: ndarray        # and along the measured motion
     path: ndarray           # measured position behind the play of friction compensation
+    external_impulse: ndarray   # of the external effort and of the efforts sent, over the last
+    sent_impulse: ndarray       # milliseconds [N·m·s | N·s], see motor_faults.py
 
     @classmethod
     def zeros(cls, nv: int) -> 'Vectors':

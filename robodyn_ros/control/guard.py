@@ -123,7 +123,7 @@ def fault(joints: ndarray, m: record, v: Vectors, s: record, reason: int, joint:
                             FADING_SHARE * s.fault_hold_time)
     m.without_state = 1 if (reason == STALE_STATE or reason == TWO_STATE_PUBLISHERS
                             or reason == STATE_INCONSISTENT) else 0
-    m.fault_speed = 0.0
+    m.fault_speed, m.disobeyed = 0.0, 0
     note_fault_speed(m, v)
     enter(m, FAULT, now)
     if reason == CLOCK_STOPPED:

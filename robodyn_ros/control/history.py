@@ -8,6 +8,7 @@ import numpy as np
 from numpy import ndarray
 
 from .bounds import Bounds
+from .dtypes import Vectors
 from .laws.call import LawMemory
 from .policy import Policy
 from .pose_tracking import PosePoints
@@ -83,6 +84,21 @@ class History:
                           else (self._policies, 'policy') if isinstance(new, Policy)
                           else (self._poses, 'pose'))
         _keep(kept, number, new, int(oldest[name]) if count else 0)
+
+    def newest(self, memory: ndarray, tau: ndarray) -> tuple[ndarray, Vectors, ndarray]:
+        """
+        Return copies of ``CONTROLLER_STATE``, vectors and efforts, all after the newest cycle.
+
+        Without a ring they are of now, and those of two cycles may be mixed.
+
+        :param memory, tau: of the controller.
+        """
+        ring = self.flight
+        vectors, record = ring.present, memory[0]
+        if n := len(ring.cycles):
+            slot = int(ring.done[0]) % n        # boundary after the newest complete cycle
+            record, vectors, tau = ring.memory[slot], ring.vectors[slot], ring.tau[slot]
+        return (record.copy(), Vectors(*vectors[:len(Vectors._fields)].copy()), tau.copy())
 
     def take(self) -> Snapshot:
         """

@@ -13,7 +13,7 @@ Momentum changes from sample to sample, efforts in each cycle: their impulse is 
 next sample comes. Parameters are named as in :mod:`.guard`.
 """
 
-from math import isnan
+from math import exp, isnan
 from typing import Any
 
 from numpy import ndarray, record
@@ -24,11 +24,15 @@ from .robot_dynamics import inverse_dynamics
 from ..dynamics.friction import advance_presliding, loaded_friction
 from ..dynamics.model_data import ModelData, Workspace
 
+IMPULSE_TIME = 0.003        # s, time constant of the impulses of the last milliseconds
+
 
 def observe(robot: ModelData, work: Workspace, s: record, m: record, v: Vectors, known: bool,
             fresh: int, elapsed: float, tau: ndarray) -> None:
     """
     Advance the estimate ``v.external`` (nv,) [N·m | N]; write C q̇ + g to ``v.bias``.
+
+    Advance the impulses that :mod:`.motor_faults` compares, which forget with IMPULSE_TIME.
 
     :param robot: the dynamics in force; ``work.M`` is M(q).
     :param known: whether the state is valid, and ``tau`` was in force since the last cycle.
@@ -46,6 +50,7 @@ def observe(robot: ModelData, work: Workspace, s: record, m: record, v: Vectors,
         m.estimates, m.unsampled = (1 if known else 0), 0.0
         for i in range(n):
             v.external[i] = v.impulse[i] = v.pushing[i] = v.sliding[i] = 0.0
+            v.external_impulse[i] = v.sent_impulse[i] = 0.0
             v.observed_qd[i] = v.qd[i]
         return
     m.unsampled += elapsed
@@ -58,12 +63,24 @@ def observe(robot: ModelData, work: Workspace, s: record, m: record, v: Vectors,
     if fresh == 0 or dt <= 0.0:
         return
     bandwidth, push_bandwidth = s.external_effort_bandwidth, s.push_bandwidth
+    # The next sample takes back what one with a rejected velocity contributes
+    kept = 1.0 if rejects(v) else exp(-dt / IMPULSE_TIME)
     for i in range(n):
         unknown = momentum_change(work.M, v.qd, v.observed_qd, i) - v.impulse[i]
         v.external[i] = filtered(v.external[i], bandwidth, unknown, dt)
         v.impulse[i] = 0.0
+        v.external_impulse[i] = kept * (v.external_impulse[i] + unknown)
+        v.sent_impulse[i] = kept * (v.sent_impulse[i] + tau[i] * dt)
         v.pushing[i] = (filtered(v.pushing[i], push_bandwidth, v.external[i] * dt, dt)
                         if push_bandwidth > 0.0 else 0.0)
     m.unsampled = 0.0
     for i in range(n):
         v.observed_qd[i] = v.qd[i]
+
+
+def rejects(v: Vectors) -> bool:
+    """Return whether the newest sample of some joint has been rejected."""
+    for i in range(v.q.shape[0]):
+        if v.rejected[i] > 0.0:
+            return True
+    return False

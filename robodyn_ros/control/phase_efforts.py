@@ -18,8 +18,10 @@ from .guard import (
     FADING_SPEED,
     note_fault_speed,
     PARTNER_LOST,
+    VELOCITY_ABOVE_LIMIT,
     WRONG_DIRECTION,
 )
+from .motor_faults import motor_fault
 
 # Fault efforts are given up above this multiple of the velocity limit, if the arm is also faster
 # than at the fault by this factor: they accelerate it instead of braking it. Lower values apply
@@ -61,27 +63,28 @@ def damped_gravity(s: record, v: Vectors, tau: ndarray) -> None:
         tau[i] = v.tau_gravity[i] - s.damping_rate * v.momentum[i]
 
 
-def fault_efforts(s: record, v: Vectors, m: record, M: ndarray, trusted: bool, now: float,
-                  dt: float, tau: ndarray) -> bool:
+def fault_efforts(joints: ndarray, s: record, v: Vectors, m: record, M: ndarray, trusted: bool,
+                  fresh: int, now: float, dt: float, tau: ndarray) -> bool:
     """
     Write the efforts of a latched fault; return False once they have ended, with ``tau`` zero.
 
     With a valid state: damped gravity for ``fault_hold_time``, or as long as the state is valid
     with ``fault_action`` *hold*, then a linear ramp to zero in ``fault_ramp_time``. Without one:
     g(q) of the last valid pose, ramped down likewise, but only if the arm was at rest there. After
-    PARTNER_LOST, where nothing is wrong with the arm itself, it floats as long as the state is
-    valid: with g(q) alone after ``fault_hold_time``. Once the efforts have ended, only arming
+    PARTNER_LOST, where nothing is wrong with the arm itself, it is held in any case. Efforts that
+    drive the arm instead of braking it end at once. Once the efforts have ended, only arming
     brings them back, whatever happens to settings or time.
 
     :param M: (nv, nv) M(q).
     :param trusted: whether the joint states may be used in this cycle.
+    :param fresh: 1 if a sample has come since the last cycle.
     :param dt: duration of the cycle [s].
     """
     if m.publishing == 0:
         m.since = -inf
     elif not trusted and m.without_state == 0:
         m.without_state = 1
-        if s.fault_action == FAULT_HOLD or m.reason == PARTNER_LOST:
+        if held(s, m):
             m.since = now
         if not at_rest(v, s.rest_velocity):
             m.since = -inf
@@ -92,15 +95,15 @@ def fault_efforts(s: record, v: Vectors, m: record, M: ndarray, trusted: bool, n
     if (m.without_state == 0 and not unbraked and remaining_share(s, m, now) == 1.0
             and accelerates_arm(v, m)):
         m.without_state, m.since = 1, -inf
+    if (m.without_state == 0 and (judged_at_once(m) or now >= m.fading_end)
+            and motor_fault(joints, m, v, fresh)):
+        m.without_state, m.since = 1, -inf
     damped_gravity(s, v, tau)
     react(s, m, v, M, now, tau)
-    floats = m.reason == PARTNER_LOST and m.without_state == 0
-    if unbraked or (floats and now - m.since >= s.fault_hold_time):
+    if unbraked:
         for i in range(tau.shape[0]):
             tau[i] = v.tau_gravity[i]
-    if m.publishing == 1 and floats:
-        return True
-    if m.publishing == 1 and m.without_state == 0 and s.fault_action == FAULT_HOLD:
+    if m.publishing == 1 and m.without_state == 0 and held(s, m):
         m.since = now                   # a later change to `ramp` starts from here
         return True
     keep, kept = ramp(s, now - m.since), ramp(s, now - dt - m.since)
@@ -130,6 +133,11 @@ def accelerates_arm(v: Vectors, m: record) -> bool:
     return False
 
 
+def judged_at_once(m: record) -> bool:
+    """Return whether motors are judged although efforts of the law have not faded yet."""
+    return bool(m.reason == COLLISION or m.reason == VELOCITY_ABOVE_LIMIT)
+
+
 def recoils(v: Vectors, m: record, dt: float) -> bool:
     """Return whether an arm after a collision must not be braked, RECOIL_TIME at most."""
     if m.reason != COLLISION or m.unbraked >= RECOIL_TIME:
@@ -148,8 +156,12 @@ def recoiling(m: record) -> bool:
 
 def remaining_share(s: record, m: record, now: float) -> float:
     """Return the share in [0, 1] of the fault efforts that is left, with a valid state."""
-    held = s.fault_action == FAULT_HOLD or m.reason == PARTNER_LOST
-    return 1.0 if held else ramp(s, now - m.since)
+    return 1.0 if held(s, m) else ramp(s, now - m.since)
+
+
+def held(s: record, m: record) -> bool:
+    """Return whether efforts with a valid state do not ramp down."""
+    return bool(s.fault_action == FAULT_HOLD or m.reason == PARTNER_LOST)
 
 
 def ramp(s: record, since: float) -> float:

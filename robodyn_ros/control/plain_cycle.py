@@ -44,6 +44,7 @@ def fields_readable(inputs: CycleInputs) -> CycleInputs:
         policy=inputs.policy._replace(header=fields(inputs.policy.header)),
         ring=ring._replace(cycles=fields(ring.cycles), state=fields(ring.state),
                            memory=fields(ring.memory)),
+        law=inputs.law._replace(shown_joints=fields(inputs.law.shown_joints)),
         joints=fields(inputs.joints), settings=fields(inputs.settings),
         cycle_input=fields(inputs.cycle_input), state=fields(inputs.state),
         controller_state=fields(inputs.controller_state))

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Settings of a controller, and their conversion to the records that the cycle reads."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, Field, field, fields, replace
 from difflib import get_close_matches
 from typing import Any
@@ -396,10 +396,11 @@ def _own_gains(law: Law, given: Any) -> tuple[tuple[str, tuple[float, ...]], ...
     :param given: mapping or pairs.
     :raises ParameterError: the law has no such gain, or a value is refused.
     """
-    values = dict(given) if isinstance(given, (Mapping, tuple, list)) else None
-    if values is None:
+    try:
+        values = dict(given)
+    except (TypeError, ValueError) as error:
         raise ParameterError(f'gains = {given!r} are refused', name='gains', value=given,
-                             remedy='give a mapping of names to numbers')
+                             remedy='give a mapping of names to numbers') from error
     own = {f.name: f for f in law.declared if f.name not in GAINS}
     taken = own.keys() & {f.name for f in fields(Settings)}
     if taken:

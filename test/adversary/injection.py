@@ -27,9 +27,12 @@ class Scene:
     duration: float = FOR_EVER
     path: str = 'library'               # library | native | python
     trigger: str = 'state'
+    collision_threshold: float = 0.0    # effort limits; 0: collisions are not detected
 
 
 FLOATING, IMPEDANCE = Scene(), Scene(mode='joint_impedance', motion='trajectory')
+DETECTING = Scene(mode='joint_impedance', motion='trajectory', collision_threshold=0.03)
+PANDA_DETECTING = Scene('panda', 'joint_impedance', 'trajectory', collision_threshold=0.05)
 PANDA = Scene('panda')
 PANDA_IMPEDANCE = Scene('panda', 'joint_impedance', 'trajectory')
 

@@ -35,6 +35,7 @@ class Plant:
         self.effort = self.dynamics.gravity(self.q)         # that acts, (nv,)
         self.external = np.zeros(n)                         # of hands
         self.motor = np.ones(n)                             # sign and health of the motors
+        self.wired = np.arange(n)                           # joint whose effort each one gets
         self.blocked = -1                                   # joint
         self.wrecked = False
         self.delay, self.silence = delay, silence
@@ -60,7 +61,7 @@ class Plant:
             self.qd[:] = 0.0
             return
         h, forward = TICK / SUBSTEPS, self.dynamics.kernels.forward_dynamics
-        tau = self.motor * self.effort + self.external
+        tau = self.motor * self.effort[self.wired] + self.external
         for _ in range(SUBSTEPS):
             applied = tau
             if self._rubbed:

@@ -7,10 +7,12 @@ import numpy as np
 from . import arms
 from .injection import (
     Active,
+    DETECTING,
     FLOATING,
     IMPEDANCE,
     injection,
     PANDA,
+    PANDA_DETECTING,
     PANDA_IMPEDANCE,
     PLANT,
     Scene,
@@ -104,12 +106,21 @@ def _motor(a: Active, plant: Plant, factor: float) -> None:
 
 
 @injection('motor reversed', PLANT, disobeys=True,
-           scenes=(FLOATING, IMPEDANCE, PANDA, PANDA_IMPEDANCE))
+           scenes=(FLOATING, IMPEDANCE, PANDA, PANDA_IMPEDANCE, DETECTING, PANDA_DETECTING))
 def reversed_motor(a: Active, plant: Plant) -> None:
     _motor(a, plant, -1.0)
 
 
-@injection('motor without torque', PLANT, disobeys=True, scenes=(FLOATING, IMPEDANCE))
+@injection('motor swapped with the next one', PLANT, disobeys=True,
+           scenes=(FLOATING, IMPEDANCE, DETECTING, PANDA_DETECTING))
+def swapped_motor(a: Active, plant: Plant) -> None:
+    other = (a.joint + 1) % plant.q.shape[0]
+    plant.wired[[a.joint, other]] = other, a.joint
+    a.memory['restore'] = lambda: plant.wired.sort()
+
+
+@injection('motor without torque', PLANT, disobeys=True,
+           scenes=(FLOATING, IMPEDANCE, DETECTING, PANDA_DETECTING))
 def dead_motor(a: Active, plant: Plant) -> None:
     _motor(a, plant, 0.0)
 

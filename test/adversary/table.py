@@ -34,7 +34,8 @@ def rows(wanted: list[tuple[Injection, Scene]], subjects: Any) -> Iterator[Row]:
     """Play rows; ``subjects(scene, settings)`` gives the controller of each."""
     for what, scene in wanted:
         settings = arms.settings(scene.robot, scene.mode, share=scene.share,
-                                 loop_delay=scene.loop_delay, rate=scene.rate)
+                                 loop_delay=scene.loop_delay, rate=scene.rate,
+                                 collision_threshold=threshold(scene))
         world = World(arms.arm(scene.robot), settings, FAST, scene.motion, scene.trigger, 1)
         try:
             run = play(subjects(scene, settings), world,
@@ -42,6 +43,12 @@ def rows(wanted: list[tuple[Injection, Scene]], subjects: Any) -> Iterator[Row]:
         except Exception as error:      # a row that cannot be played must not cost the others
             run = Run(False, Figures(reason='not played'), {'exception': repr(error)})
         yield row(what, scene, run)
+
+
+def threshold(scene: Scene) -> list[float]:
+    """Return the collision thresholds of a scene [N·m | N]; none: no collision is detected."""
+    share = scene.collision_threshold
+    return (share * arms.arm(scene.robot).model.effort_limit).tolist() if share else []
 
 
 def row(what: Injection, scene: Scene, run: Run) -> Row:
@@ -58,7 +65,9 @@ def title(scene: Scene) -> str:
             'computed_torque': 'computed'}[scene.mode]
     where = '' if scene.path == 'library' else f' {scene.path}'
     trigger = '' if scene.trigger == 'state' else f' {scene.trigger}'
-    return f'{scene.robot} {mode}{where}{trigger}{" at rest" * (scene.motion == "still")}'
+    detecting = ' collisions' if scene.collision_threshold else ''
+    return (f'{scene.robot} {mode}{where}{trigger}{" at rest" * (scene.motion == "still")}'
+            f'{detecting}')
 
 
 class Libraries:

@@ -7,6 +7,7 @@ from control.disturbed import OF_JOINTS
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
+from robodyn_ros.control import guard
 from robodyn_ros.control.acceleration_limits import RETURN_VELOCITY
 from robodyn_ros.control.settings import Settings
 from robodyn_ros.model.resources import robot_path
@@ -177,6 +178,18 @@ def test_ramp_is_not_slowed_by_the_effort_rate(two_link):
     ramp = np.array([t for t in rig.run(0.3, sense=False) if t is not None])[-100:]
     assert ramp == pytest.approx(np.outer(np.linspace(0.99, 0.0, 100), rig.dynamics.gravity(POSE)),
                                  abs=0.2)
+
+
+def test_a_ramp_goes_on_when_the_listener_leaves_and_comes_back(two_link):
+    rig = Rig(two_link, POSE, fault_hold_time=0.01, fault_ramp_time=0.2)
+    rig.rise()
+    rig.controller.cycle_input['stop_reason'] = guard.EMERGENCY_STOP
+    rig.run(0.05)
+    shares = []
+    for k in range(100):
+        rig.controller.cycle_input['listeners'] = int(k % 20 < 10)
+        shares.append(rig.tick()[0] / rig.controller.inputs.vectors.gravity[0])
+    assert np.diff(shares) == pytest.approx(np.full(99, -1e-3 / 0.2), abs=2e-3)
 
 
 def test_fault_that_holds_by_choice(two_link):

@@ -86,12 +86,40 @@ def test_plain_python_computes_the_same():
     ('NOT_COMPILING', "it does not compile: Unknown attribute 'speed'"),
     ('ONE_JOINT', 'its effort of joint2 is not finite'),
     ('THREE', 'its function takes 3 arguments'),
+    ('WRITING_VELOCITY', 'it writes to arm.qd'),
+    ('WRITING_REFERENCE', 'it writes to arm.q_reference'),
+    ('WRITING_GRAVITY', 'it writes to arm.gravity'),
+    ('WRITING_LIMITS', 'it writes to arm.joints'),
+    ('WRITING_MODEL', 'it does not compile: >>> setitem(readonly array'),
 ])
 @pytest.mark.filterwarnings('ignore::pytest.PytestUnraisableExceptionWarning')
 def test_refused_before_it_drives(monkeypatch, name, why):
     monkeypatch.setattr(f'{registry.__package__}.trial.PATIENCE', 0.5)
     error = refusal(mode=f'own_laws:{name}')
     assert why in str(error) and error.name == 'mode' and error.remedy
+
+
+def test_one_that_uses_an_argument_as_memory_is_refused():
+    error = refusal(mode='own_laws:WRITING_POSITION', gains={'spring': 40.0})
+    assert 'it writes to arm.q:' in str(error) and '`e = arm.q` is no copy' in error.remedy
+
+
+@pytest.mark.parametrize('compiled', [True, False])
+def test_what_it_writes_where_no_trial_looks_is_lost(compiled):
+    """State, limits and reference of the cycle are what they were."""
+    rig = Rig(MODEL, [own_laws.BEYOND - 0.01, 0.5], mode='own_laws:WRITING_LATE')
+    if not compiled:
+        rig.controller.compiled = PLAIN
+    rig.rise()
+    rig.q = np.array([own_laws.BEYOND + 5e-4, 0.5])
+    kept = rig.controller.inputs
+    q, limits, target = rig.q.copy(), kept.joints.copy(), kept.vectors.target.copy()
+    rig.tick()
+    v = kept.vectors
+    assert v.requested == pytest.approx(v.gravity + 1e3)      # the branch has been reached
+    assert (v.q == q).all() and (kept.joints == limits).all()
+    assert v.gravity == pytest.approx(rig.dynamics.gravity(q))
+    assert v.target == pytest.approx(target, abs=0.02)
 
 
 def test_one_that_does_not_return_is_refused_and_steps_back(tmp_path):
@@ -136,7 +164,7 @@ def test_a_mode_that_names_no_law(mode, why, tmp_path, monkeypatch):
 @pytest.mark.parametrize(('gains', 'why'), [
     ({'sprng': 1.0}, 'did you mean spring'), ({'spring': -1.0}, 'spring = -1.0 is refused'),
     ({'spring': [np.nan, 1.0]}, 'spring'), ({'stiffness': 1.0}, 'no gain stiffness of its own'),
-    (3.0, 'give a mapping'),
+    (3.0, 'give a mapping'), ((1.0,), 'give a mapping'), ('spring', 'give a mapping'),
 ])
 def test_gains_that_are_refused(gains, why):
     with pytest.raises(ParameterError, match=why):

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Faults of contacts: one test a row of the table in docs/safety.md."""
 
+from faults.arm import dynamics, PERIOD
 from faults.efforts import moving
 from faults.rows import row
 import numpy as np
 import pytest
-from robodyn_ros.control import collisions, phase_efforts
+from robodyn_ros.control import collisions, motor_faults, phase_efforts
 
 near = pytest.approx
 CONTACT = {'mode': 'joint_impedance', 'stiffness': [40.0, 10.0], 'damping': [4.0, 1.0],
@@ -86,3 +87,21 @@ def test_an_impact_spins_a_joint(running):
     moving(arm, 20)
     arm.faulted('COLLISION')
     assert np.isfinite(efforts).all()
+
+
+@row('a motor fault looks like a contact', 'COLLISION', where=motor_faults.motor_fault,
+     find='m.disobeyed >= _', instead='False')
+def test_a_motor_fault_looks_like_a_contact(running):
+    """The second motor turns around; the efforts that drive the arm end within 20 ms."""
+    arm = running(**CONTACT)
+    efforts = moving(arm, 20)[-1]
+    for _ in range(40):
+        arm.velocity = arm.velocity + PERIOD * dynamics().forward_dynamics(
+            arm.position, arm.velocity, efforts * [1.0, -1.0])
+        efforts = moving(arm, 1)[0]
+        if not efforts.any():
+            break
+    assert efforts.tolist() == [0.0, 0.0]
+    assert (abs(arm.velocity) < arm.model.velocity_limit).all()
+    arm.nothing()
+    arm.faulted('COLLISION')

@@ -71,8 +71,8 @@ def follower(running):
     return arm, leader
 
 
-def floats(arm, count=100):
-    """Check that the arm floats: gravity compensation, and not given up as after other faults."""
+def held(arm, count=100):
+    """Check that the arm at rest is held: gravity compensation, not given up as after others."""
     assert arm.ticks(count) == near(np.tile(arm.gravity, (count, 1)))
     arm.faulted('PARTNER_LOST')
 
@@ -80,12 +80,12 @@ def floats(arm, count=100):
 @row('the partner of a coupled arm is silent', 'PARTNER_LOST', where=partner_link.supervise,
      find='m.coupled == 1', instead='False')
 def test_the_partner_is_silent(follower):
-    """Later than the timeout the arm floats, latched; the spring is gone, also after a reset."""
+    """Later than the timeout the arm is held, latched; the spring is gone, also after a reset."""
     arm, leader = follower
     leader.position = leader.position + 0.05
     assert leader.ticks(100)[-1] == near(0.5 * STIFFNESS * 0.05)
     arm.ticks(200)
-    floats(arm)
+    held(arm)
     arm.reset()
     assert arm.ticks(50)[-1] == near(arm.gravity)
 
@@ -100,7 +100,7 @@ def test_the_partner_leaves(follower):
         leader.say(AWAY)
         arm.remote.listen(0.002)
         arm.tick()
-    floats(arm)
+    held(arm)
 
 
 @row('bad message of the partner', where=partner.checked, find='np.isfinite(rows)',
@@ -120,7 +120,7 @@ def test_bad_message_of_the_partner(follower):
     arm.remote.until(lambda: (leader.say(), '2 publishers of partner' in arm.controller.text)[1],
                      'two publishers')
     arm.ticks(150)
-    floats(arm)
+    held(arm)
     arm.remote.node.destroy_publisher(other)
 
 

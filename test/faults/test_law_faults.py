@@ -33,6 +33,20 @@ def test_a_law_that_writes_no_effort(running, remote, monkeypatch):
     arm.faulted('EFFORT_NOT_FINITE')
 
 
+@row('control law writes its arguments', where=call.call_law, find='copied(_, _)', instead='arm')
+def test_a_law_that_writes_its_arguments(running, monkeypatch):
+    """In a branch that no trial has reached: limits and state stay those of the controller."""
+    path = os.path.dirname(own_laws.__file__)
+    monkeypatch.setenv('PYTHONPATH', os.pathsep.join(
+        [path, *filter(None, [os.environ.get('PYTHONPATH')])]))
+    arm = running(mode='own_laws:WRITING_LATE', position_margin=[0.0],
+                  effort_rate_limit=[1e6, 1e6], **TELEPORTED)
+    arm.position = np.array([own_laws.BEYOND + 5e-4, arm.position[1]])
+    limit = arm.model.effort_limit
+    for _ in range(3):
+        assert (abs(arm.tick()) <= limit + 1e-9).all()
+
+
 @row('payload learned from a blocked arm', where=adaptive.adapt,
      find='excess(times_transposed(new, new), _, _, _) <= _', instead='True')
 def test_learning_from_a_blocked_arm(running):

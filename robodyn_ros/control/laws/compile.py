@@ -33,7 +33,7 @@ from . import (
     spring,
     task_space,
 )
-from .call import ADDRESS, LawMemory
+from .call import ADDRESS, copied, LawMemory
 from .law import Arm, Law
 from .. import bounds, generic_dynamics, momentum_residual, robot_dynamics, rotations, task
 from ..bounds import Bounds
@@ -49,7 +49,7 @@ from ...linking import caller
 from ...tuple_reference import Reference, reference
 
 INTEGERS = types.int64[::1]
-LAW_MEMORY = tuple_type(LawMemory, code=INTEGERS, gains=MATRIX, memory=MATRIX, returned=INTEGERS)
+LAW_MEMORY = tuple_type(LawMemory, **LawMemory.none(1)._asdict())
 POLICY = tuple_type(Policy, **Policy.none(1)._asdict())
 BOUNDS = tuple_type(Bounds, **Bounds.none(1)._asdict())
 PARTNER = tuple_type(Partner, **Partner.none(1)._asdict())
@@ -60,7 +60,7 @@ ARM = tuple_type(
     payload_body=types.int64, payload_time=types.float64, policy=Reference(POLICY),
     partner=Reference(PARTNER), coupled=types.int64, task=Reference(TASK_TYPE),
     bounds=Reference(BOUNDS), guided=types.int64,
-    **dict.fromkeys(Arm._fields[2:11], VECTOR))
+    **dict.fromkeys(call.VECTORS, VECTOR))
 ENTRY = types.void(Reference(LAW_MEMORY), Reference(ARM), VECTOR)
 # Packages that a law of a user may use, and whose functions are not those of a law
 FOREIGN = {*sys.stdlib_module_names, 'llvmlite', 'numba', 'numpy', 'robodyn_ros', 'scipy'}
@@ -144,6 +144,12 @@ def _entry(law: LawMemory, arm: Arm, tau: ndarray) -> None:
     law.returned[0] = 1
 
 
+def _entry_with_copies(law: LawMemory, arm: Arm, tau: ndarray) -> None:
+    """Run a law of a user."""
+    _efforts(reference(copied(law, arm)), _gains(law.gains), _memory(law.memory), tau)
+    law.returned[0] = 1
+
+
 @cache
 def compiled_law(law: Law) -> Any:
     """
@@ -152,7 +158,8 @@ def compiled_law(law: Law) -> Any:
     :raises numba.core.errors.NumbaError: the function of the law does not compile.
     """
     # Globals of its own, not a closure: Numba would take its contents into the key of the cache
-    entry = FunctionType(_entry.__code__, {
+    run: Any = _entry if law in registry.BUILT_IN else _entry_with_copies
+    entry = FunctionType(run.__code__, {
         **globals(), '_efforts': law.efforts, '_gains': rows_of(registry.gains_class(law)),
         '_memory': rows_of(registry.memory_class(law))}, f'law_{law.name}')
     name = f'law_{law.name}'

@@ -26,6 +26,9 @@ class Arm(NamedTuple):
     """
     State and reference of the arm, as a law reads them; a law writes to none of the arrays.
 
+    One of a user that does so in its trial is refused; later, what it writes to the vectors and to
+    ``joints`` is lost with the cycle.
+
     Arrays are (nv,) in the model's joint order, positions in rad | m, efforts in N·m | N.
     """
 

@@ -1,7 +1,9 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Trial of a law of a user before it drives an arm: it compiles, returns numbers, and is fast enough.
+Trial of a law of a user before it drives an arm.
+
+It compiles, returns numbers, writes to nothing that it is to read, and is fast enough.
 
 What a trial cannot find is left to the guard: a law that fails in some other state writes NaN, and
 EFFORT_NOT_FINITE is latched in that cycle.
@@ -24,7 +26,7 @@ import numpy as np
 from numpy import ndarray
 
 from . import registry
-from .call import call_law, LawMemory
+from .call import call_law, LawMemory, VECTORS
 from .compile import ARM, compiled_law, LAW_MEMORY, MODULES, rows_type, VECTOR
 from .law import Arm, Law
 from .. import generic_dynamics
@@ -89,18 +91,26 @@ def check(law: Law, of_law: LawMemory, model: RobotModel, joints: ndarray, perio
     :param of_law: its code and its gains.
     :param joints: (nv,) ``JOINT``.
     :param period: of the control cycle [s].
-    :raises ParameterError: an effort is not finite, or the law fails, takes more than SHARE of the
-        period, or does not return.
+    :raises ParameterError: an effort is not finite, or the law writes to the arm, fails, takes
+        more than SHARE of the period, or does not return.
     """
     rows = np.zeros((max(1, registry.memory_rows(law, model.nv)), model.nv))
-    own = of_law._replace(memory=rows, returned=np.zeros(1, np.int64))
+    none = LawMemory.none(model.nv)
+    own = of_law._replace(memory=rows, returned=none.returned, shown=none.shown,
+                          shown_joints=none.shown_joints.view(np.recarray))
     call = _compiled_trial() if of_law.code[0] else _plain_trial
     tau = np.zeros(model.nv)
     for arm in _arms(model, joints, period):
+        before = _bytes(arm)
         _within_patience(law, partial(call, own, arm, tau, 1))
         if own.returned[0] == 0:
             raise refused(law, f'it fails: {_python_error(law, own, arm)}',
                           'correct it; with ROBODYN_PLAIN=1 a debugger stops in it')
+        seen = arm._replace(**dict(zip(VECTORS, own.shown)), joints=own.shown_joints)
+        if written := [name for name, value in _bytes(seen).items() if value != before[name]]:
+            raise refused(law, f'it writes to arm.{written[0]}',
+                          'write to tau, to its memory and to local numbers alone; `e = arm.q` '
+                          'is no copy: keep e[i] - ... in a number')
         if not (good := np.isfinite(tau)).all():
             joint = model.joint_names[int(np.argmin(good))]
             raise refused(law, f'its effort of {joint} is not finite at q = '
@@ -137,6 +147,17 @@ def _arms(model: RobotModel, joints: ndarray, period: float) -> list[Arm]:
                         gravity.copy(), np.zeros(n), policy, partner, 0, task, bounds, 0,
                         int(model.leaders[-1]), 0.0, records, robot, work))
     return arms
+
+
+def _bytes(arm: Arm) -> dict[str, bytes]:
+    """Return the contents of all arrays that laws may only read, by their names."""
+    found = {name: getattr(arm, name).tobytes() for name in (*VECTORS, 'joints')}
+    for part in ('policy', 'partner', 'robot'):
+        found |= {f'{part}.{name}': array.tobytes()
+                  for name, array in getattr(arm, part)._asdict().items()}
+    for name in ('rest', 'unloaded'):
+        found[f'workspace.{name}'] = getattr(arm.workspace, name).tobytes()
+    return found
 
 
 def _within_patience(law: Law, call: Callable[[], Any]) -> None:
