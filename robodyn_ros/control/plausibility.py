@@ -205,8 +205,8 @@ def update_lateness(s: record, v: Vectors, stamp: float, received: float, decay:
     if not abs(offset) < inf:                               # no stamp
         v.late[i] = 0.0
         return
-    # A delay makes no stamp older than the one before it, except of messages out of order. After a single wrong stamp, of the past
-    # or of the future, the next one jumps back by as much
+    # A delay makes no stamp older than the one before it, but for messages out of order. After a
+    # single wrong stamp, of the past or of the future, the next one jumps back by as much
     step = offset - v.last_offset[i]        # NaN: the first sample
     if step > elapsed + s.late_limit and offset - v.offset[i] > s.late_limit:
         v.set_back[i] = min(v.set_back[i] + 1.0, 1.0)

@@ -201,3 +201,6 @@ def test_a_window_of_a_stream_is_joined_under_way(limits):
     assert far.elapsed == 0.0 and far.times[0] == pytest.approx(0.15) and len(far.times) == 4
     with pytest.raises(TrajectoryOverError):
         from_now_on(limits, replace(slow, elapsed=2.1), HERE)
+    # Its last waypoint alone would be taken for one of a stream, and the way to it forgotten
+    with pytest.raises(TrajectoryOverError, match='only its last waypoint is left'):
+        from_now_on(limits, replace(slow, elapsed=1.9), HERE)
