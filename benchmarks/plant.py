@@ -138,7 +138,8 @@ class Plant:
     def __init__(self, namespace: str = NAMESPACE, name: str = ROBOT, rest: float = REST):
         rclpy.init(args=[])
         self._rest = rest
-        self._node = rclpy.create_node('plant', namespace=namespace)
+        self._node = rclpy.create_node('plant', namespace=namespace,
+                                       start_parameter_services=False)   # it never spins
         model, q, self._moved = robot(name), positions(name), ARMS[name].moved
         self._right = {GRAVITY: Dynamics(model).batch.gravity(q), POSITIONS: q}
         message = np.frombuffer(bytearray(JointStateEncoder(model.joint_names).encode(

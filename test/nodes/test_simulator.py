@@ -19,6 +19,7 @@ from rclpy.qos import DurabilityPolicy, qos_profile_sensor_data, QoSProfile
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.pose import initial_position
 from robodyn_ros.model.urdf import load_urdf
+from robodyn_ros.model.urdf_source import urdf_text
 from robodyn_ros.nodes import middleware
 from robodyn_ros.nodes.services import Services
 from robots import GRIPPER, OWN
@@ -200,7 +201,7 @@ def test_commands_that_do_not_arrive_are_said(simulator, bus):
 def test_without_brakes_it_falls_and_parameters_act_live(simulator, bus):
     process = simulator(brakes=False, publish_clock=True, publish_description=True)
     bus.until(lambda: bus.description)
-    assert bus.description[0].data == OWN['two_link'].read_text()
+    assert bus.description[0].data == urdf_text(OWN['two_link'])
     bus.until(lambda: bus.clock)
     times = {stamp(state) for state in bus.more()}
     bus.until(lambda: times <= {c.clock.sec + c.clock.nanosec * 1e-9 for c in bus.clock})
