@@ -49,6 +49,9 @@ def check_scene(mjcf: str | Path, model: RobotModel) -> list[str]:
     if missing := [name for name, actuators in found.items() if not actuators]:
         raise ParameterError(f'the scene has no actuator for {", ".join(missing)}', name='mjcf',
                              value=missing, remedy='add <motor joint="..." name="..."/> for each')
+    if absent := [name for name in found if spec.joint(name) is None]:
+        raise SimulationError(f'the scene has no joint {", ".join(absent)}', name='mjcf',
+                              value=absent, remedy='name the joints as in the URDF')
     return [f'the scene clips the effort of joint {name!r} at {least:g}, its limit is {limit:g}'
             for name, limit in zip(found, model.effort_limit)
             if (least := _clip(found[name][0], spec.joint(name))) < limit < np.inf]

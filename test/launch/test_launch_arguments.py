@@ -207,7 +207,9 @@ def test_gazebo_has_the_robot_before_anything_drives_it():
 
 def test_mujoco_takes_a_scene_of_motors_only(tmp_path):
     file, scene = launch_file('mujoco_ros2_control'), tmp_path / 'scene.xml'
-    text = '<mujoco><actuator>{}</actuator></mujoco>'
+    text = ('<mujoco><worldbody><body><joint name="joint1"/><geom size="1"/><body>'
+            '<joint name="joint2"/><geom size="1"/></body></body></worldbody>'
+            '<actuator>{}</actuator></mujoco>')
     motors = ''.join(f'<motor joint="{name}" name="{name}"/>' for name in ('joint1', 'joint2'))
     scene.write_text(text.format(motors))
     context = defaults(file, mjcf=str(scene), keyframe='hanging')

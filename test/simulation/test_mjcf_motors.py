@@ -124,3 +124,11 @@ def test_a_urdf_is_no_scene():
     robot = load_urdf('two_link')
     with pytest.raises(ParameterError, match='no actuator for joint1, joint2'):
         check_scene(robot_path('two_link'), robot)
+
+
+def test_a_joint_that_the_scene_lacks(tmp_path):
+    path = tmp_path / 'scene.xml'
+    path.write_text('<mujoco><actuator><motor joint="joint1"/><motor joint="joint2"/></actuator>'
+                    '</mujoco>')
+    with pytest.raises(SimulationError, match='no joint joint1, joint2'):
+        check_scene(path, load_urdf(robot_path('two_link')))
