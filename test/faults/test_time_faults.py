@@ -107,7 +107,8 @@ def test_states_do_not_stay_fresh_when_time_jumps_back(running, remote):
     goes_limp(arm, arm.silence, g)
     arm.faulted('STALE_STATE')
     assert remote.trigger('/controller/reset') == (
-        False, 'time stands still, or no state starts a cycle')
+        False, 'time stands still, or no state starts a cycle; use_sim_time is true, and the '
+        'stamps of joint_states do not advance')
     arm.reset()
     assert arm.tick() == near(arm.gravity)
 
