@@ -14,7 +14,7 @@ from ..model.robot import RobotModel
 
 # s in which the velocity limit, and then the acceleration limit, is reached where none are set
 VELOCITY_TIME, ACCELERATION_TIME = 0.25, 0.1
-SLACK = 1e-9        # rad | m beyond a position limit, by rounding
+SLACK = 1e-9        # beyond a limit, by rounding: rad | m, and their derivatives
 
 
 class MotionLimits(NamedTuple):

@@ -7,7 +7,7 @@ from math import comb
 import numpy as np
 from numpy import ndarray
 
-from .motion_limits import MotionLimits, VELOCITY_TIME
+from .motion_limits import MotionLimits, SLACK, VELOCITY_TIME
 from .piecewise import quintic
 from .trajectory_tracking import HEADER, Points, sample_state
 from ..errors import TrajectoryError
@@ -15,7 +15,6 @@ from ..errors import TrajectoryError
 State = tuple[ndarray, ndarray, ndarray]
 # rad | m and rad/s | m/s by which a path may be elsewhere than the reference without being joined
 NEGLIGIBLE = 1e-9
-SLACK = 1e-9
 # Shares of the duration of a transition at which its limits are checked
 GRID = np.linspace(0.0, 1.0, 17)
 # A transition that is too fast is tried again, longer by this factor, up to LONGEST [s]

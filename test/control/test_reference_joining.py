@@ -4,14 +4,14 @@
 
 from dataclasses import replace
 
+from control.sampled_reference import samples
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
-from robodyn_ros.control.dtypes import CONTROLLER_STATE, Vectors
 from robodyn_ros.control.motion_limits import MotionLimits
 from robodyn_ros.control.reference_planning import from_now_on, JUST_NOW, plan
 from robodyn_ros.control.trajectory import Waypoints
-from robodyn_ros.control.trajectory_tracking import follow, sample_state
+from robodyn_ros.control.trajectory_tracking import sample_state
 from robodyn_ros.errors import TrajectoryError, TrajectoryOverError
 from robodyn_ros.model.resources import robot_path
 from thorough import seeds
@@ -29,17 +29,6 @@ def limits():
                     position_lower=np.full(2, -1.5), position_upper=np.full(2, 1.5))
     return MotionLimits(model, np.full(2, ACCELERATION), np.full(2, JERK),
                         0.5 * model.effort_limit)
-
-
-def samples(points, times):
-    """Positions, velocities and accelerations that the cycle would see at these times."""
-    m, v = np.zeros(1, CONTROLLER_STATE).view(np.recarray)[0], Vectors.zeros(2)
-    points = points._replace(header=points.header.view(np.recarray))
-    out = []
-    for t in times:
-        follow(points, m, v, t)
-        out.append([v.target.copy(), v.target_qd.copy(), v.target_qdd.copy()])
-    return np.array(out).transpose(1, 0, 2)
 
 
 def check(points, limits, state, most=ACCELERATION):

@@ -6,15 +6,15 @@ from dataclasses import replace
 import sys
 
 from control.closed_loop import Rig
+from control.sampled_reference import samples
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
-from robodyn_ros.control.dtypes import CONTROLLER_STATE, Vectors
 from robodyn_ros.control.motion_limits import motion_limits, MotionLimits
 from robodyn_ros.control.reference_planning import plan
 from robodyn_ros.control.settings import Settings
 from robodyn_ros.control.trajectory import splice, Waypoints
-from robodyn_ros.control.trajectory_tracking import follow, sample_state
+from robodyn_ros.control.trajectory_tracking import sample_state
 from robodyn_ros.errors import TrajectoryError
 from robodyn_ros.model.resources import robot_path
 from thorough import seeds
@@ -39,17 +39,6 @@ def target(*positions, velocities=None, names=NAMES):
     """One waypoint at time 0."""
     return Waypoints(names, np.zeros(1), np.array([positions]),
                      None if velocities is None else np.array([velocities]))
-
-
-def samples(points, times):
-    """Positions, velocities and accelerations that the cycle would see at these times."""
-    m, v = np.zeros(1, CONTROLLER_STATE).view(np.recarray)[0], Vectors.zeros(2)
-    points = points._replace(header=points.header.view(np.recarray))
-    out = []
-    for t in times:
-        follow(points, m, v, t)
-        out.append([v.target.copy(), v.target_qd.copy(), v.target_qdd.copy()])
-    return np.array(out).transpose(1, 0, 2)
 
 
 def check(points, limits, jerk=JERK):

@@ -7,6 +7,7 @@ import os
 from subprocess import run
 import sys
 
+from control.sampled_reference import samples
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
@@ -18,7 +19,7 @@ from robodyn_ros.control.trajectory import (
     splice,
     Waypoints,
 )
-from robodyn_ros.control.trajectory_tracking import follow, hold_here, sample
+from robodyn_ros.control.trajectory_tracking import hold_here, sample
 from robodyn_ros.errors import TrajectoryError
 from robodyn_ros.model.resources import robot_path
 from scipy.interpolate import BPoly, PPoly
@@ -31,17 +32,6 @@ REST = np.zeros(2)
 def two_link():
     """Return the textbook 2R arm."""
     return load_urdf(robot_path('two_link'))
-
-
-def samples(points, times):
-    """Positions, velocities and accelerations that the cycle would see at these times."""
-    m, v = np.zeros(1, CONTROLLER_STATE).view(np.recarray)[0], Vectors.zeros(2)
-    points = points._replace(header=points.header.view(np.recarray))
-    out = []
-    for t in times:
-        follow(points, m, v, t)
-        out.append([v.target.copy(), v.target_qd.copy(), v.target_qdd.copy()])
-    return np.array(out).transpose(1, 0, 2)
 
 
 def plan(model, times, positions, velocities=None, accelerations=None, names=None, start=10.0):

@@ -79,8 +79,10 @@ def test_the_launch_ends_with_the_simulator(tmp_path):
     assert 'joint_impedance' in watched.text        # as the file says
 
 
-def test_a_controller_that_comes_back_waits_for_a_person():
-    """Takes longer than 5 s, for the controller starts twice."""
+def test_a_controller_that_comes_back_waits_for_a_person(tmp_path):
+    """Takes longer than 5 s, for the controller starts twice, and warns of a parameter."""
+    (overrides := tmp_path / 'overrides.yaml').write_text(
+        '/**/controller: {ros__parameters: {no_such: 1}}')
     starts = []
 
     def upon(watched, event):
@@ -94,6 +96,7 @@ def test_a_controller_that_comes_back_waits_for_a_person():
         return [EmitEvent(event=Shutdown(reason='seen'))]
 
     watched = Watched('controller.launch.py', upon, urdf='two_link', config='two_link.yaml',
-                      namespace='respawned', respawn='true', autostart='false')
+                      namespace='respawned', respawn='true', autostart='false',
+                      overrides=str(overrides))
     assert watched.codes == [('robodyn_controller', -9), ('robodyn_controller', 0)]
     assert 'RISING' not in watched.text and 'configured' not in watched.text
