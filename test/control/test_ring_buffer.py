@@ -93,7 +93,8 @@ def test_a_difference_is_found_and_named():
     found = Replay(MODEL, s).compare()
     # The next cycles have noted the effort, which decides nothing while the law goes on
     assert (found.first, found.what) == (149, ('tau',))
-    assert Replay(MODEL, s).differences(150) == ['applied', 'external']
+    assert Replay(MODEL, s).differences(150) == [
+        'applied', 'external', 'external_impulse', 'sent_impulse']
     assert (found.cycle, found.joint) == (149, 1) and 0.0 < found.largest < 1e-12
     s.state['position'][100] += 1e-9
     assert 'gravity' in Replay(MODEL, s).differences(100)

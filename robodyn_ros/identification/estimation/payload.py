@@ -180,8 +180,11 @@ def _real(given: Regression, sigma: ndarray, inertia: bool) -> ndarray:
     def errors(x: ndarray) -> ndarray:
         P = body(x)
         spread = P - np.outer(P[3], P[3]) / max(P[3, 3], 1e-12)     # none, of a point
+        # The prior of the moment keeps a center that no effort depends on at the origin, where
+        # rounding would decide otherwise
         return np.concatenate([R @ np.append(inertial_parameters(P[None]), -1.0),
-                               PRIOR_WEIGHT * (spread / np.outer(size, size)).ravel()])
+                               PRIOR_WEIGHT * (spread / np.outer(size, size)).ravel(),
+                               PRIOR_WEIGHT * P[3, :3] / size[:3]])
 
     starts = ([0.7 * np.eye(4)[lower] + 0.01] if inertia else
               [np.array([0.0, 0.0, 0.0, root]) for root in (0.3, 1.0, 2.0)])
