@@ -27,10 +27,12 @@ from stall_monitor import REPEATS, Watch
 
 if TYPE_CHECKING:
     from nodes.remote import Remote
+    from xdist.workermanage import WorkerController
 
 WATCH = pytest.StashKey[Watch]()
 STARTED = pytest.StashKey[list[Process]]()
 REPEATED = pytest.StashKey[list[str]]()
+CRASHED = pytest.StashKey[bool]()
 PROCESS = {'start', 'remote', 'terminal'}       # fixtures that start processes, or speak with them
 ROS = re.compile(r'rclpy|robodyn_ros\.(nodes|testing)|\w+_msgs')     # packages that need ROS
 # The same in the text of a file, which `make quick` then need not import: it has no others
@@ -217,6 +219,19 @@ def excuse(item: pytest.Item, failed: Sequence[pytest.TestReport], begin: float)
         repeated.append(item.nodeid)
         return 'for no known reason'
     return ''
+
+
+@pytest.hookimpl(optionalhook=True)     # of pytest-xdist
+def pytest_testnodedown(node: 'WorkerController', error: object | None) -> None:
+    """Have the run end with INTERNAL_ERROR if a process crashed: tests are left that none runs."""
+    if error:
+        node.config.stash[CRASHED] = True
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Set the exit code."""
+    if session.config.stash.get(CRASHED, False):
+        session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
 
 
 @pytest.hookimpl(wrapper=True)
