@@ -29,11 +29,11 @@ from numba.extending import intrinsic, overload, register_jitable
 
 from .cache_directory import cache_directory
 from .code_cache import fingerprint, turn
-from .code_loading import GENERATED
 from .compile_notice import compiling
 from .inner_functions import InnerCompiler, without_machine_code
 
 COLLECTION_THRESHOLD = 200_000      # new objects, while code is compiled
+GENERATED = 'robodyn_ros_compiled.'     # prefix of the names of generated modules
 # 'nnan' and 'ninf' stay out: with them the compiler may delete the checks for NaN.
 FASTMATH = {'contract', 'nsz', 'arcp', 'afn'}
 OPTIONS = {'fastmath': FASTMATH, 'error_model': 'numpy', 'nogil': True}
@@ -162,7 +162,6 @@ def _compile(name: str, function: Any, decorator: Any, signature: Any,
              modules: tuple[ModuleType, ...], constants: str = '', cached: bool = True,
              allocates: bool = True) -> Any:
     function.cache_folder = _cache_folder(name, function, modules, constants)
-    function.called_at_address = decorator is numba.cfunc
     options: dict[str, Any] = OPTIONS if decorator is numba.njit else {}
     if not allocates:
         options = {**options, '_nrt': False}    # nobody counts references to arrays

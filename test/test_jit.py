@@ -111,29 +111,6 @@ print(entry(0), deferred.is_cached(), end=' ')
 deferred.load()
 print(entry(1), deferred.is_cached())
 """
-REGISTERED = f"""
-{CALLBACK}
-import sys
-print(*[name in sys.modules for name in ('numba.np.arraymath', 'scipy.linalg')])
-"""
-AFTERWARDS = f"""
-{FUNCTION}
-import numba
-import numpy as np
-
-
-@numba.njit
-def caller(x):
-    return 10 * compiled(x)
-
-
-@numba.njit
-def one(matrix):
-    return np.linalg.inv(matrix) @ matrix
-
-
-print(caller(1), np.allclose(one(np.array([[2.0, 1.0], [0.0, 3.0]])), np.eye(2)))
-"""
 DYNAMICS = """
 from robodyn_ros.dynamics.compile import generic
 
@@ -236,19 +213,6 @@ def fresh(helper, script):
     return subprocess.run(
         [sys.executable, '-c', script], env=environment(helper, helper / 'cache'), text=True,
         capture_output=True, check=True, timeout=120).stdout.split()
-
-
-def test_loading_does_nothing_that_only_compiling_needs(helper):
-    """Registering what Numba can compile, and SciPy, would take half of the time of a start."""
-    assert fresh(helper, REGISTERED) == ['2', '0', 'True', 'False']
-    assert fresh(helper, REGISTERED) == ['2', '1', 'False', 'False']
-
-
-def test_a_process_that_has_loaded_can_compile(helper):
-    """Callers of what it has loaded, and linear algebra, for which Numba needs SciPy."""
-    for compiled in '1', '0':
-        first, *results = fresh(helper, AFTERWARDS)
-        assert first.endswith(f'|2|{compiled}') and results == ['20', 'True']
 
 
 def test_linear_algebra_is_there_before_it_is_called_first(helper):
