@@ -10,14 +10,7 @@ from typing import Any
 from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 
-from . import (
-    few_collections,  # noqa: F401 (first of all)
-    gravity_choice,
-    middleware,
-    node_main,
-    robot,
-    transport,
-)
+from . import gravity_choice, middleware, node_main, robot, transport
 from .arming import Answer, ARMED, Arming, STANDING, wait_for_rest
 from .autostart import Autostart
 from .change_monitor import ChangeMonitor
