@@ -19,7 +19,6 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from .instruction_order import has_avx2, Recorder
 from .joint_transforms import QUARTERS_PER_RADIAN, REDUCTION_LIMIT, remainder_cos_sin
 from .llvm_code import Translator, WORD
 
@@ -71,12 +70,10 @@ def four_states(lines: str, inputs: Sequence[str], nv: int, outputs: Mapping[str
                     for kind, value, n in zip(signature.args[2],
                                               cgutils.unpack_tuple(builder, args[2]),
                                               [*(nv for _ in inputs), *outputs.values()])]
-            recorder: Any = Recorder(builder, VECTOR, has_avx2(context))
-            values = {name: _load(recorder, start, nv) for name, start in zip(inputs, data)}
-            results = _results(recorder, lines, values, outputs, angles, first_sine)
-            usable = _usable(recorder, values['q'], [*_unread(lines, values), *results],
-                             angles.limit())
-            mask, *vectors = recorder.insert([usable, *results])
+            values = {name: _load(builder, start, nv) for name, start in zip(inputs, data)}
+            vectors = _results(builder, lines, values, outputs, angles, first_sine)
+            mask = _usable(builder, values['q'], [*_unread(lines, values), *vectors],
+                           angles.limit())
             for start, count in zip(data[len(inputs):], outputs.values()):
                 _store(builder, start, vectors[:count])
                 del vectors[:count]

@@ -17,7 +17,7 @@ import numpy as np
 from numpy import ndarray
 
 from . import compile as generic_code
-from . import instruction_order, llvm_code, simd_states
+from . import llvm_code, simd_states
 from .compile import checked_kernel, dtype_name, literal, MODULES, output_types
 from .model_data import ADDRESSED_KERNELS, dimensions, ModelData, WORKSPACE_SHAPES
 from .signatures import TABLE
@@ -36,7 +36,7 @@ MAX_INLINED_OPERATIONS = 1500
 MAX_STACK_JOINTS = 128
 
 _log = logging.getLogger(__name__)
-SOURCES = (*MODULES, generic_code, instruction_order, llvm_code, simd_states,
+SOURCES = (*MODULES, generic_code, llvm_code, simd_states,
            sys.modules[__name__])
 
 
