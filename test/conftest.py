@@ -268,8 +268,10 @@ def start(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[.
               env: Mapping[str, str | None] | None = None, cwd: Path | None = None,
               fresh: bool = False) -> Process:
         head = [str(command)] if isinstance(command, (str, Path)) else list(command)
-        everything = {**os.environ, 'PYTHONUNBUFFERED': '1', 'ROS_LOG_DIR': str(tmp_path / 'log'),
-                      **(env or {})}
+        # `remote` names the profiles of this package, which every process names for itself
+        everything = {**os.environ, 'FASTDDS_DEFAULT_PROFILES_FILE': None,
+                      'FASTRTPS_DEFAULT_PROFILES_FILE': None, 'PYTHONUNBUFFERED': '1',
+                      'ROS_LOG_DIR': str(tmp_path / 'log'), **(env or {})}
         process = Process([*head, *map(str, arguments)], tmp_path / f'process{len(running)}.txt',
                           {k: v for k, v in everything.items() if v is not None}, cwd,
                           fresh=fresh or request.node.get_closest_marker('fresh') is not None)

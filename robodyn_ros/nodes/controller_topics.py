@@ -18,7 +18,6 @@ from .control_loop import ControlLoop
 from .controller_switch import open_switch
 from .driver_states import DriverStates
 from .external_effort_publisher import ExternalEffortPublisher
-from .fastdds_profile import suppress_timer
 from .guiding_topic import GuidingTopic
 from .middleware import hears_answers
 from .raw_subscription import RCLError
@@ -47,7 +46,6 @@ class CommandTopic:
 
     def __init__(self, node: LifecycleNode, since: float, discovery_time: float):
         self._node = node
-        suppress_timer(node.resolve_topic_name('commands'))
         self.publisher = node.create_publisher(Float64MultiArray, 'commands', qos.COMMANDS)
         #: When others must have been discovered.
         self.known = discovery_end(since, discovery_time, hears_answers(node))

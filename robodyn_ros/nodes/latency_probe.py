@@ -19,7 +19,6 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from . import qos
-from .fastdds_profile import suppress_timer
 from .middleware import lone_node
 from .raw_subscription import SerializedSubscription
 from ..errors import RobodynError
@@ -54,7 +53,6 @@ def measure(seconds: float) -> tuple[ndarray, int]:
 
 def _measure(node: Node, other: subprocess.Popen, n: int) -> tuple[ndarray, int]:
     encoder = JointStateEncoder([f'joint{i}' for i in range(JOINTS)])
-    suppress_timer(node.resolve_topic_name(STATES))
     states = node.create_publisher(JointState, STATES, qos.STATES_OUT)
     efforts = SerializedSubscription(node, Float64MultiArray, EFFORTS, qos.COMMANDS)
     zero, begin = np.zeros(JOINTS), monotonic()
@@ -93,7 +91,6 @@ def answer() -> None:
     with lone_node('robodyn_round_trip_here') as node:
         threading.Thread(target=until_closed, daemon=True).start()
         states = SerializedSubscription(node, JointState, STATES, qos.STATES_IN)
-        suppress_timer(node.resolve_topic_name(EFFORTS))
         efforts = node.create_publisher(Float64MultiArray, EFFORTS, qos.COMMANDS)
         encoder, zero = EffortEncoder(JOINTS), np.zeros(JOINTS)
         while not over.is_set():

@@ -3,8 +3,10 @@
 """Start of rclpy, with what Fast DDS needs before the first node."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 import os
+from pathlib import Path
+import sys
 import time
 from typing import Any
 from weakref import WeakSet
@@ -15,10 +17,15 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.utilities import get_default_context
 
-from .fastdds_profile import hear_answers
+from .fastdds_profile import use_profiles
 from .raw_subscription import RCLError
-from .shared_memory import remove_unfinished_ports
 
+SHARED_MEMORY = Path('/dev/shm')
+INITIALIZING = b'', bytes(4), b'\1\0\0\0'     # first bytes of a port that is being made
+MAKING = 1.0    # s, which it takes at most
+ADVICE = ('{} is unfinished, perhaps because its process was killed. If this process hangs now, '
+          'end all ROS nodes of this machine, run `fastdds shm clean`, and delete the file if it '
+          'is still there')
 SENT = 0.05     # s, in which what others have to know is sent, also on a busy machine
 _hearing: WeakSet[Context] = WeakSet()      # contexts whose nodes hear answers
 _begun: dict[Context, float] = {}           # when discovery began, within `discovering` [s]
@@ -26,10 +33,30 @@ _begun: dict[Context, float] = {}           # when discovery began, within `disc
 
 def start(**arguments: Any) -> None:
     """Call ``rclpy.init`` with these arguments, so that its nodes start and soon know others."""
-    remove_unfinished_ports()
+    for port in unfinished_ports():
+        print(ADVICE.format(port), file=sys.stderr, flush=True)
+    hearing = use_profiles()
     rclpy.init(**arguments)
-    if hear_answers():
+    if hearing:
         _hearing.add(arguments.get('context') or get_default_context())
+
+
+def unfinished_ports(folder: Path = SHARED_MEMORY) -> list[Path]:
+    """
+    Return the shared-memory ports of Fast DDS whose process has not finished making them.
+
+    Other processes that need such a port wait for its process without a limit, also if that was
+    killed. Nothing is removed: the port may belong to a process that is alive.
+    """
+    ports = []
+    for path in folder.glob('fast*_port*[0-9]'):
+        with suppress(OSError):         # gone meanwhile, or of another user
+            with path.open('rb') as file:
+                begin = file.read(4)
+            if (begin in INITIALIZING
+                    and abs(time.time() - path.stat().st_mtime) > MAKING):
+                ports.append(path)
+    return sorted(ports)
 
 
 def hears_answers(node: Node) -> bool:

@@ -21,7 +21,6 @@ from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import Trigger
 
 from . import node_main, qos, robot
-from .fastdds_profile import suppress_timer
 from .incompatible_publishers import IncompatiblePublishers
 from .parameters import Parameters
 from .raw_subscription import SerializedSubscription
@@ -65,8 +64,6 @@ class Simulator(Node):
         self._driver, self._ratio, self._shift = (
             column[order] for column in (model.driver, model.ratio, model.shift))
         self._drives = (np.arange(model.nb) < model.nv).astype(float)
-        for topic in 'joint_states', '/clock':
-            suppress_timer(self.resolve_topic_name(topic))
         self._states = self.create_publisher(JointState, 'joint_states', qos.STATES_OUT)
         self._clock_publisher = (self.create_publisher(Clock, '/clock', qos.CLOCK_OUT)
                                  if p['publish_clock'] else None)

@@ -4,14 +4,13 @@
 
 import os
 from pathlib import Path
-import re
 import subprocess
 import sys
 import time
 
 from nodes import lossy_writer
 import pytest
-from robodyn_ros.nodes import fastdds_profile, qos
+from robodyn_ros.nodes import fastdds_profile
 from robodyn_ros.nodes.command_publishers import discovery_end
 from std_msgs.msg import Float64MultiArray
 
@@ -20,34 +19,13 @@ NAMESPACE = ['unshare', '--map-root-user', '--net']
 SAMPLES = 100
 
 
-def wake_ups() -> int:
-    """How often the thread of events has slept."""
-    for task in Path('/proc/self/task').iterdir():
-        if (task / 'comm').read_text().startswith('dds.ev'):
-            status = (task / 'status').read_text()
-            return int(re.search(r'^voluntary_ctxt_switches:\s*(\d+)', status, re.M)[1])
-    raise AssertionError('Fast DDS has no thread of events')
-
-
-def test_the_thread_of_events_sleeps_through_commands(remote, start):
-    """It is woken by almost no sample, and several times by each one of a writer without it."""
-    start([sys.executable, '-c', READER])
-    counts = []
-    for topic in '/plain_commands', '/tuned_commands':
-        if topic == '/tuned_commands':
-            assert fastdds_profile.suppress_timer(topic)
-            assert fastdds_profile.suppress_timer(topic), 'loaded already'
-        writer = remote.node.create_publisher(Float64MultiArray, topic, qos.COMMANDS)
-        remote.until(writer.get_subscription_count, 'the reader')
-        remote.listen(0.5)
-        before = wake_ups()
-        for _ in range(SAMPLES):
-            writer.publish(Float64MultiArray(data=[0.0] * 7))
-            time.sleep(0.002)       # far below the time between two heartbeats
-        counts.append(wake_ups() - before)
-    plain, tuned = counts
-    assert plain > SAMPLES
-    assert tuned < plain / 4
+def test_the_thread_of_events_sleeps_through_commands(start):
+    """It is woken by almost no sample, and without the profile several times by each."""
+    start([sys.executable, '-c', READER]).wait_for_line('there')
+    plain, tuned = (start([sys.executable, '-c', WRITER, way]) for way in ('plain', 'tuned'))
+    assert plain.wait() == tuned.wait() == 0, plain.text + tuned.text
+    assert int(plain.text.split()[-1]) > SAMPLES
+    assert int(tuned.text.split()[-1]) < int(plain.text.split()[-1]) / 4
 
 
 READER = """
@@ -58,7 +36,36 @@ rclpy.init()
 node = Node('reader')
 for topic in '/plain_commands', '/tuned_commands':
     node.create_subscription(Float64MultiArray, topic, lambda message: None, 10)
+print('there', flush=True)
 rclpy.spin(node)
+"""
+# Prints how often the thread of events has slept while samples were published
+WRITER = f"""
+from pathlib import Path
+import re, sys, time
+import rclpy
+from robodyn_ros.nodes import middleware, qos
+from std_msgs.msg import Float64MultiArray
+
+def wake_ups():
+    for task in Path('/proc/self/task').iterdir():
+        if (task / 'comm').read_text().startswith('dds.ev'):
+            status = (task / 'status').read_text()
+            return int(re.search(r'^voluntary_ctxt_switches:\\s*(\\d+)', status, re.M)[1])
+    raise AssertionError('Fast DDS has no thread of events')
+
+way = sys.argv[1]
+(middleware.start if way == 'tuned' else rclpy.init)()
+node = rclpy.create_node(way)
+writer = node.create_publisher(Float64MultiArray, f'/{{way}}_commands', qos.COMMANDS)
+while not writer.get_subscription_count():
+    time.sleep(0.01)
+time.sleep(0.5)
+before = wake_ups()
+for _ in range({SAMPLES}):
+    writer.publish(Float64MultiArray(data=[0.0] * 7))
+    time.sleep(0.002)       # far below the time between two heartbeats
+print(wake_ups() - before)
 """
 
 
@@ -67,7 +74,7 @@ def test_answers_to_announcements_are_heard(start, tmp_path):
     Another process that answers, but announces itself only once, is discovered by most nodes.
 
     Many do not hear its answer where nodes announce themselves before they listen, few with the
-    profile, whatever was made before it was loaded. Over UDP: in shared memory an answer may also
+    profile. Over UDP: in shared memory an answer may also
     be lost with the port of a node that has just ended.
     """
     profile, env = tmp_path / 'silent.xml', {'FASTDDS_BUILTIN_TRANSPORTS': 'UDPv4'}
@@ -82,21 +89,15 @@ def test_answers_to_announcements_are_heard(start, tmp_path):
 LISTENERS = """
 import time
 import rclpy
-from rclpy.context import Context
 from robodyn_ros.nodes.middleware import hears_answers, lone_node
-plain = Context()
-rclpy.init(context=plain)
-before = rclpy.create_node('made_before', context=plain)
 discovered = 0
 for _ in range(20):
     with lone_node('listener') as node:
-        assert hears_answers(node) and not hears_answers(before)
+        assert hears_answers(node)
         end = time.monotonic() + 3.0
         while not node.count_publishers('/from_the_speaker') and time.monotonic() < end:
             time.sleep(0.01)
         discovered += node.count_publishers('/from_the_speaker')
-before.destroy_node()
-plain.shutdown()
 print(discovered)
 """
 SILENT = """<?xml version="1.0" encoding="UTF-8"?>
@@ -172,31 +173,54 @@ def test_activating_waits_longer_where_answers_are_lost(heard, least):
     assert discovery_end(now - 100.0, -1.0, heard) >= now + 0.5
 
 
-@pytest.mark.usefixtures('node')         # loads Fast DDS
+# Prints whether nodes hear answers, and the profiles that are named
+USE = """
+import os, sys
+import rclpy
+from robodyn_ros.nodes import fastdds_profile
+if sys.argv[1:] == ['late']:
+    rclpy.init()
+    node = rclpy.create_node('before')
+print(fastdds_profile.use_profiles(),
+      *[os.environ.get(variable) for variable in fastdds_profile.VARIABLES])
+"""
+
+
+def used(folder, *arguments, **env):
+    """Return what USE prints in a folder and an environment."""
+    ours = {k: v for k, v in os.environ.items() if k not in fastdds_profile.VARIABLES}
+    return subprocess.run(
+        [sys.executable, '-c', USE, *arguments], check=True, cwd=folder, text=True,
+        capture_output=True, env={**ours, 'PYTHONPATH': str(HERE.parents[1]), **env},
+    ).stdout.split()
+
+
+def test_profiles_are_named_in_the_environment(tmp_path):
+    """A process of a process that has named them names the same."""
+    named = used(tmp_path)
+    path, = {*named} - {'True', 'None'}
+    assert named[0] == 'True' and '<participant' in Path(path).read_text()
+    variable = fastdds_profile.VARIABLES[named.index(path) - 1]
+    assert used(tmp_path, **{variable: path}) == named
+
+
 @pytest.mark.parametrize('variable', fastdds_profile.OTHER_DISCOVERY)
-def test_another_protocol_of_discovery_is_not_relied_on(monkeypatch, variable):
-    """A discovery server, for example, has no announcements that others answer."""
-    assert fastdds_profile.hear_answers()
-    monkeypatch.setenv(variable, '127.0.0.1:11811')
-    assert not fastdds_profile.hear_answers()
+def test_another_protocol_of_discovery_is_not_relied_on(tmp_path, variable):
+    """A discovery server, for example, has none; the timer is suppressed all the same."""
+    answer, *named = used(tmp_path, **{variable: '127.0.0.1:11811'})
+    path, = {*named} - {'None'}
+    text = Path(path).read_text()
+    assert answer == 'False' and '<data_writer' in text and '<participant' not in text
 
 
-@pytest.mark.usefixtures('node')
-def test_profiles_of_the_user_decide_alone(monkeypatch, tmp_path):
+def test_profiles_of_the_user_decide_alone(tmp_path):
     """A variable or a file in the working directory that Fast DDS reads."""
-    monkeypatch.setattr(fastdds_profile, '_loaded', set())
-    monkeypatch.setenv('FASTDDS_DEFAULT_PROFILES_FILE', 'mine.xml')
-    assert not fastdds_profile.suppress_timer('/theirs')
-    assert not fastdds_profile.hear_answers()
-    monkeypatch.delenv('FASTDDS_DEFAULT_PROFILES_FILE')
-    monkeypatch.chdir(tmp_path)
+    mine = {'FASTDDS_DEFAULT_PROFILES_FILE': 'mine.xml'}
+    assert used(tmp_path, **mine) == ['False', 'mine.xml', 'None']
     (tmp_path / 'DEFAULT_FASTDDS_PROFILES.xml').write_text('')
-    assert not fastdds_profile.suppress_timer('/theirs')
+    assert used(tmp_path) == ['False', 'None', 'None']
 
 
-def test_another_middleware_has_no_profile(tmp_path):
-    """Where Fast DDS is not loaded nothing is loaded for it."""
-    code = ('from robodyn_ros.nodes.fastdds_profile import loaded_library, suppress_timer\n'
-            'assert loaded_library() is None and not suppress_timer("/commands")')
-    subprocess.run([sys.executable, '-c', code], check=True, cwd=tmp_path,
-                   env={**os.environ, 'PYTHONPATH': str(HERE.parents[1])})
+def test_a_process_that_has_nodes_already_is_left_as_it_is(tmp_path):
+    """Fast DDS has read its profiles."""
+    assert used(tmp_path, 'late') == ['False', 'None', 'None']
