@@ -14,7 +14,7 @@ from typing import Any
 
 from numba import types
 import numpy as np
-from robodyn_ros.jit import compile_function, jitable
+from robodyn_ros.compiler.jit import compile_function, jitable
 from robodyn_ros.realtime import system_checks
 from robodyn_ros.realtime.native import ffi
 from robodyn_ros.realtime.native.ffi import (

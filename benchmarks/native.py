@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 from numba import carray, types
 import numpy as np
 from numpy import ndarray
+from robodyn_ros.compiler.jit import compile_callback, compile_function, jitable
 from robodyn_ros.dynamics.numba_types import pointer
-from robodyn_ros.jit import compile_callback, compile_function, jitable
 from robodyn_ros.realtime import timing_rules
 from robodyn_ros.realtime.loop_io import LOOP_STATE
 from robodyn_ros.realtime.native import inline

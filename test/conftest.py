@@ -52,9 +52,10 @@ SLOW = {'adversary', 'benchmarks', 'faults/test_fault_mutation.py', 'identificat
         'dynamics/test_theory_page.py', 'dynamics/test_trace.py', 'dynamics/test_wide.py',
         'dynamics/test_wrenches.py', 'model/test_dh.py', 'model/test_dh_file.py',
         'model/test_sdformat.py', 'model/test_urdf_fuzz.py', 'wire/test_wire_fuzz.py',
+        'compiler/test_second_process.py', 'compiler/test_tuple_reference.py',
         'test_closed_loop.py', 'test_example_scripts.py', 'test_law_pictures.py',
-        'test_second_process.py', 'test_stall_monitor.py', 'test_tuple_reference.py',
-        'wire/test_decoders.py::test_efforts', 'wire/test_decoders.py::test_joint_states'}
+        'test_stall_monitor.py', 'wire/test_decoders.py::test_efforts',
+        'wire/test_decoders.py::test_joint_states'}
 # Tests that measure time, or drive an arm in real time that a busy machine would stop
 ALONE = {'launch', 'realtime', 'nodes/test_control_loop.py', 'nodes/test_timing.py'}
 # Folders with tests that are marked so in their files; others need not be read for `-m alone`

@@ -163,8 +163,8 @@ def prepare_compiler() -> None:
     """Load the compiler; of this package, what keeps no state of its own yet."""
     import numba
 
-    importlib.import_module('robodyn_ros.linking')
-    importlib.import_module('robodyn_ros.compile_notice')
+    importlib.import_module('robodyn_ros.compiler.linking')
+    importlib.import_module('robodyn_ros.compiler.compile_notice')
     numba.njit(numba.float64(numba.float64))(lambda x: 2.0 * x)
     gc.freeze()
 
@@ -183,11 +183,11 @@ def load_type_support() -> None:
 def load_machine_code() -> None:
     """Load the control cycle and what most tests need of the native loop."""
     from robodyn_ros import Controller, load_urdf, Settings
+    from robodyn_ros.compiler.tuple_reference import TupleMemory
     from robodyn_ros.control.compile import CYCLE_INPUTS, plain
     from robodyn_ros.model.resources import robot_path
     from robodyn_ros.realtime.native import compile as native
     from robodyn_ros.realtime.native import probe
-    from robodyn_ros.tuple_reference import TupleMemory
 
     if plain():
         call_kernels()

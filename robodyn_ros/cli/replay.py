@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from .pictures import save
-from ..code_cache import machine
+from ..compiler.code_cache import machine
 from ..control import guard
 from ..control.dtypes import Vectors
 from ..control.history import Snapshot

@@ -21,7 +21,7 @@ from typing import Any
 from rich import box
 from rich.table import Table
 
-from ..compile_notice import VARIABLE
+from ..compiler.compile_notice import VARIABLE
 from ..errors import RobodynError
 from ..model.robot import RobotModel
 

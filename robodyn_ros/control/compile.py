@@ -56,12 +56,8 @@ from .laws.trial import address_of
 from .payload_transition import PayloadInForce
 from .pose_tracking import PosePoints
 from .trajectory_tracking import Points
-from .. import second_process
-from ..dynamics import compile as dynamics_code
-from ..dynamics import numba_types
-from ..dynamics.model_data import BODY, ModelData
-from ..dynamics.signatures import TABLE
-from ..jit import (
+from ..compiler import second_process
+from ..compiler.jit import (
     compile_callback,
     compile_function,
     is_cached,
@@ -69,9 +65,13 @@ from ..jit import (
     substitute,
     tuple_type,
 )
-from ..linking import caller, LinkedFunction
+from ..compiler.linking import caller, LinkedFunction
+from ..compiler.tuple_reference import Reference, reference_to, TupleMemory
+from ..dynamics import compile as dynamics_code
+from ..dynamics import numba_types
+from ..dynamics.model_data import BODY, ModelData
+from ..dynamics.signatures import TABLE
 from ..state import STATE
-from ..tuple_reference import Reference, reference_to, TupleMemory
 
 OPTIONAL = 'control laws and optional parts of the control cycle'
 # Quantities of the library, with which settings are checked

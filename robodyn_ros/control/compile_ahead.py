@@ -9,8 +9,8 @@ With the environment variable ROBODYN_PLAIN=1 nothing is compiled: see :mod:`.co
 from functools import cache
 import os
 
-from .. import second_process
-from ..cache_directory import cache_directory
+from ..compiler import second_process
+from ..compiler.cache_directory import cache_directory
 
 VARIABLE = 'ROBODYN_PLAIN'
 NAME = 'control'            # of the machine code of the cycle

@@ -13,7 +13,7 @@ from .compile_ahead import COMPILING
 from .laws.compile import law_is_cached
 from .laws.registry import BUILT_IN
 from .settings import Settings
-from .. import second_process
+from ..compiler import second_process
 from ..dynamics.model_data import ModelData
 from ..errors import ParameterError
 

@@ -33,13 +33,13 @@ from .settings import Settings
 from .task_frame import FrameKernel, task_of
 from .trajectory_following import TrajectoryFollowing
 from .trajectory_tracking import Points
+from ..compiler.tuple_reference import TupleMemory
 from ..dynamics import Dynamics
 from ..dynamics.model_data import ModelData, parameters, workspace
 from ..dynamics.specialize import with_kernels
 from ..errors import ParameterError
 from ..model.robot import RobotModel
 from ..state import no_state, STATE
-from ..tuple_reference import TupleMemory
 
 # Fraction of the effort limit by which g(q) may change while the arm is driven
 GRAVITY_CHANGE = 0.1

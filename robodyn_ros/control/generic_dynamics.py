@@ -15,12 +15,12 @@ import sys
 from numba import types
 from numpy import ndarray
 
+from ..compiler.linking import DeferredFunction
+from ..compiler.tuple_reference import Reference
 from ..dynamics import compile as dynamics_code
 from ..dynamics import entry_points, numba_types
 from ..dynamics.model_data import ModelData, Workspace
 from ..dynamics.numba_types import MATRIX, VECTOR
-from ..linking import DeferredFunction
-from ..tuple_reference import Reference
 
 MODULES = (*dynamics_code.MODULES, dynamics_code, sys.modules[__name__])
 

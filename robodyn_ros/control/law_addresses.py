@@ -13,7 +13,7 @@ from .compile import (
 from .laws import compile as law_code
 from .laws.law import Law
 from .laws.registry import BUILT_IN
-from .. import second_process
+from ..compiler import second_process
 
 
 class LawAddresses:

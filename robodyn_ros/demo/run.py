@@ -22,8 +22,8 @@ from .processes import ending_once, free_domain, interrupts_later, running
 from .report import page, tables
 from .results import Results
 from .scenario import BUSY, Scenario
-from ..cache_directory import cache_directory
 from ..catalog.robots import CatalogRobot, write_parameters
+from ..compiler.cache_directory import cache_directory
 from ..control.settings import Settings
 from ..dynamics import Dynamics
 from ..extras import pip_install

@@ -47,7 +47,7 @@ from .model_data import (
 from .numba_types import OPTION_TYPES
 from .signatures import Quantity, TABLE
 from .templates import BATCH, CHECKED, FINITE, GENERIC
-from ..jit import jitable, load
+from ..compiler.jit import jitable, load
 
 # Modules whose sources decide what a generated module that calls `entry_points` compiles to: they
 # are part of its cache key in `jit.load`.

@@ -15,8 +15,9 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic
+
+from ..compiler.intrinsics import unpack_tuple
 
 WORD = ir.IntType(64)
 
@@ -100,7 +101,7 @@ def straight_line(lines: str, names: Sequence[str], columns: dict[str, int]) -> 
         def build(context, builder, signature, args):
             data = {name: context.make_array(kind)(context, builder, value).data
                     for name, kind, value in zip(names, signature.args[0],
-                                                 cgutils.unpack_tuple(builder, args[0]))}
+                                                 unpack_tuple(builder, args[0]))}
 
             def element(name: str, index: tuple[int, ...]) -> Any:
                 *row, column = index

@@ -5,11 +5,10 @@
 from llvmlite import ir
 import numba
 from numba import types
-from numba.core import cgutils
-from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic
 
 from .model_data import FRAME, MODEL_DATA_SHAPES, ModelData, Workspace, WORKSPACE_SHAPES
+from ..compiler.intrinsics import alloca_once, impl_ret_borrowed, unpack_tuple
 
 STACK_ALIGNMENT = 64            # bytes: a cache line, and the widest vectors
 
@@ -47,7 +46,7 @@ def stack(typing, size):
         return None
 
     def build(context, builder, signature, args):
-        room = cgutils.alloca_once(builder, ir.DoubleType(), size=ir.IntType(64)(count))
+        room = alloca_once(builder, ir.DoubleType(), size=ir.IntType(64)(count))
         room.align = STACK_ALIGNMENT
         return builder.bitcast(room, ir.IntType(8).as_pointer())
     return types.voidptr(size), build
@@ -58,7 +57,7 @@ def invoke(typing, address, arrays):
     """Call the function at ``address`` with pointers to the data of ``arrays``, a tuple."""
     def build(context, builder, signature, args):
         pointer = ir.DoubleType().as_pointer()
-        values = cgutils.unpack_tuple(builder, args[1])
+        values = unpack_tuple(builder, args[1])
         data = [context.make_array(kind)(context, builder, value).data
                 for kind, value in zip(signature.args[1], values)]
         function = ir.FunctionType(ir.VoidType(), [pointer] * len(data)).as_pointer()

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic
 
 from .joint_transforms import QUARTERS_PER_RADIAN, REDUCTION_LIMIT, remainder_cos_sin
 from .llvm_code import Translator, WORD
+from ..compiler.intrinsics import unpack_tuple
 
 STATES = 4                      # float64s of a vector of 256 bits
 ALIGNMENT = 8                   # bytes, of any float64
@@ -68,7 +68,7 @@ def four_states(lines: str, inputs: Sequence[str], nv: int, outputs: Mapping[str
             data = [builder.gep(context.make_array(kind)(context, builder, value).data,
                                 [builder.mul(args[0], WORD(n))])
                     for kind, value, n in zip(signature.args[2],
-                                              cgutils.unpack_tuple(builder, args[2]),
+                                              unpack_tuple(builder, args[2]),
                                               [*(nv for _ in inputs), *outputs.values()])]
             values = {name: _load(builder, start, nv) for name, start in zip(inputs, data)}
             vectors = _results(builder, lines, values, outputs, angles, first_sine)

@@ -23,8 +23,8 @@ from .model_data import ADDRESSED_KERNELS, dimensions, ModelData, WORKSPACE_SHAP
 from .signatures import TABLE
 from .templates import ADDRESS, BOUND, PLACE, SIMD_BATCH, SPECIALIZED, STATE_LOOP
 from .trace import lanes, Trace, trace
-from ..compile_notice import compiling
-from ..jit import load
+from ..compiler.compile_notice import compiling
+from ..compiler.jit import load
 
 # Friction does not depend on the structure of the robot
 SPECIALIZED_QUANTITIES = TABLE.keys() - {'friction'}

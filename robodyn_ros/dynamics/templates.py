@@ -8,7 +8,7 @@ from numba import njit, void
 
 from robodyn_ros.dynamics import entry_points
 from robodyn_ros.dynamics.numba_types import TYPES
-from robodyn_ros.jit import OPTIONS
+from robodyn_ros.compiler.jit import OPTIONS
 
 globals().update(TYPES)
 
@@ -25,7 +25,7 @@ from numba import njit, void
 
 from robodyn_ros.dynamics.compile import generic
 from robodyn_ros.dynamics.numba_types import TYPES
-from robodyn_ros.jit import OPTIONS
+from robodyn_ros.compiler.jit import OPTIONS
 
 globals().update(TYPES)
 entry = generic('{name}')
@@ -46,7 +46,7 @@ from numba import carray, njit, void
 from robodyn_ros.dynamics.model_data import BODY, FRAME, JOINT, WORK, ModelData, Workspace
 from robodyn_ros.dynamics.compile import generic
 from robodyn_ros.dynamics.numba_types import MATRIX, VECTOR, stack
-from robodyn_ros.jit import OPTIONS
+from robodyn_ros.compiler.jit import OPTIONS
 
 {constants}
 entry = generic('{name}')
@@ -70,7 +70,7 @@ from numba import carray, njit, void
 from robodyn_ros.dynamics.llvm_code import straight_line
 from robodyn_ros.dynamics.numba_types import MATRIX, VECTOR, stack
 from robodyn_ros.dynamics.joint_transforms import REDUCTION_LIMIT, cos_sin, far_cos_sin
-from robodyn_ros.jit import OPTIONS
+from robodyn_ros.compiler.jit import OPTIONS
 
 TURN = np.array({turn})
 OFFSET = np.array({offset})
@@ -116,7 +116,7 @@ from numba import boolean, carray, njit
 
 from robodyn_ros.dynamics.numba_types import TYPES, stack
 from robodyn_ros.dynamics.simd_states import Angles, four_states, STATES
-from robodyn_ros.jit import OPTIONS
+from robodyn_ros.compiler.jit import OPTIONS
 
 globals().update(TYPES)
 entry = sys.modules['{module}'].{name}
@@ -149,7 +149,7 @@ import numpy as np
 from numba import boolean, njit
 
 from robodyn_ros.dynamics.numba_types import TYPES
-from robodyn_ros.jit import OPTIONS
+from robodyn_ros.compiler.jit import OPTIONS
 
 globals().update(TYPES)
 FLOAT_MAX = np.finfo(np.float64).max
@@ -171,7 +171,7 @@ import sys
 from numba import njit, void
 
 from robodyn_ros.dynamics.numba_types import TYPES
-from robodyn_ros.jit import OPTIONS
+from robodyn_ros.compiler.jit import OPTIONS
 
 globals().update(TYPES)
 entry = sys.modules['{module}'].{name}
@@ -196,7 +196,7 @@ from numba import boolean, carray, njit
 from robodyn_ros.dynamics.model_data import BODY, JOINT, WORK, ModelData, Workspace
 from robodyn_ros.dynamics.compile import generic
 from robodyn_ros.dynamics.numba_types import TYPES, constant, pointer
-from robodyn_ros.jit import OPTIONS
+from robodyn_ros.compiler.jit import OPTIONS
 
 globals().update(TYPES)
 entry = {entry}
@@ -220,7 +220,7 @@ import sys
 
 from numba import carray, cfunc, float64, types, void
 
-from robodyn_ros.jit import FASTMATH
+from robodyn_ros.compiler.jit import FASTMATH
 
 entry = sys.modules['{module}'].{name}
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy import ndarray
 
+from ..compiler.tuple_reference import TupleMemory
 from ..control import guard, payload_transition
 from ..control.compile import compiled, CYCLE_INPUTS, load_generic_dynamics, plain
 from ..control.cycle import CycleInputs
@@ -17,7 +18,6 @@ from ..control.ring_buffer import recorder
 from ..dynamics.model_data import parameters, workspace
 from ..model.robot import RobotModel
 from ..state import STATE
-from ..tuple_reference import TupleMemory
 
 
 @dataclass

@@ -10,10 +10,10 @@ import numpy as np
 from numpy import ndarray
 
 from .motion import Motion
+from ..compiler.jit import compile_function, jitable
 from ..dynamics import friction as model_friction
 from ..dynamics.friction import advance_presliding, loaded_friction
 from ..dynamics.model_data import friction_parameters
-from ..jit import compile_function, jitable
 from ..model.robot import RobotModel
 
 _MATRIX = types.Array(types.float64, 2, 'C')

@@ -24,7 +24,7 @@ import numpy as np
 from numpy import ndarray
 import scipy
 
-from ..cache_directory import cache_directory
+from ..compiler.cache_directory import cache_directory
 
 Result = TypeVar('Result')
 

@@ -32,7 +32,7 @@ from typing import NamedTuple
 
 from rclpy.utilities import get_rmw_implementation_identifier
 
-from ..cache_directory import cache_directory
+from ..compiler.cache_directory import cache_directory
 from ..realtime.scheduling import middleware_threads
 
 SUPPRESSION = HEARTBEAT = 100_000_000   # ns

@@ -13,7 +13,7 @@ from rclpy.logging import get_logging_directory
 from rclpy.node import Node
 
 from .control_loop import ControlLoop
-from ..code_cache import machine
+from ..compiler.code_cache import machine
 from ..control import guard, payload_transition, ring_buffer
 from ..control.compile import compiled
 from ..control.controller import Controller

@@ -14,7 +14,7 @@ from tempfile import TemporaryFile
 import numpy as np
 from numpy import ndarray
 
-from .. import second_process
+from ..compiler import second_process
 from ..errors import DemoError
 from ..model.robot import RobotModel
 from ..viewer import REQUIRED_MODULES

@@ -10,11 +10,11 @@ from numba import types
 import numpy as np
 from numpy import ndarray
 
+from ..compiler.jit import compile_function, jitable
 from ..dynamics import friction as model_friction
 from ..dynamics.friction import advance_presliding, loaded_friction
 from ..dynamics.model_data import friction_parameters
 from ..dynamics.numba_types import MATRIX, VECTOR
-from ..jit import compile_function, jitable
 from ..model.robot import RobotModel
 
 STIFF = 0.5     # of the squared angular frequency of the elastic contact times that of the steps

@@ -9,7 +9,7 @@ from numba import types
 
 from . import cdr, decode_status, decoders
 from .decoders import DecoderArrays
-from ..jit import compile_function, jitable, tuple_type
+from ..compiler.jit import compile_function, jitable, tuple_type
 
 MODULES = (jitable(cdr, inline=True), decode_status, jitable(decoders))
 

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from robodyn_ros import load_urdf, second_process, Settings
+from robodyn_ros import load_urdf, Settings
+from robodyn_ros.compiler import second_process
 from robodyn_ros.control import guard, time_scaling
 from robodyn_ros.control.body_regions import REGIONS
 from robodyn_ros.control.bounds import Bounds

@@ -12,7 +12,8 @@ import threading
 import numba
 import numpy as np
 import pytest
-from robodyn_ros import code_cache, Dynamics, jit, load_urdf
+from robodyn_ros import Dynamics, load_urdf
+from robodyn_ros.compiler import code_cache, jit
 from robodyn_ros.dynamics.model_data import parameters
 from robodyn_ros.dynamics.signatures import QUANTITIES
 from robodyn_ros.dynamics.specialize import MAX_OPERATIONS, with_kernels

@@ -15,7 +15,7 @@ from processes import node
 import pytest
 from rcl_interfaces.srv import SetParametersAtomically
 from rclpy.parameter import Parameter
-from robodyn_ros import cache_directory
+from robodyn_ros.compiler import cache_directory
 from robodyn_ros.control import compile_ahead
 from robodyn_ros.control.compile import compiled, load_all_parts
 from robodyn_ros.control.controller import Controller

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from control.closed_loop import GAINS, Rig
 from robodyn_ros import load_urdf
-from robodyn_ros.code_cache import machine
+from robodyn_ros.compiler.code_cache import machine
 from robodyn_ros.control.compile import compiled
 from robodyn_ros.control.controller import Controller
 from robodyn_ros.control.settings import Settings

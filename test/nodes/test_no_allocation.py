@@ -12,10 +12,10 @@ from nodes.closed_loop import each_way, Rig
 from numba.core.runtime import _nrt_python, rtsys
 import numpy as np
 import pytest
-from robodyn_ros.cache_directory import cache_directory
+from robodyn_ros.compiler.cache_directory import cache_directory
+from robodyn_ros.compiler.jit import load
 from robodyn_ros.control import cycle, generic_dynamics, recorded_cycle
 from robodyn_ros.control.compile import compiled, load_all_parts, PARTS
-from robodyn_ros.jit import load
 from robodyn_ros.nodes import node_main, transport
 from robodyn_ros.wire.compile import compiled_decoders
 

@@ -22,7 +22,7 @@ from fuzz.wire.judge import Judge
 from fuzz.wire.streams import EFFORTS, join, JOINT_STATES, KINDS, split, TRAJECTORIES
 import numba
 import pytest
-from robodyn_ros.jit import jitable, OPTIONS
+from robodyn_ros.compiler.jit import jitable, OPTIONS
 from robodyn_ros.wire import cdr, decode_status, decoders
 from robodyn_ros.wire.compile import compiled_decoders
 

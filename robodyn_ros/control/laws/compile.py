@@ -3,17 +3,12 @@
 """Compilation of control laws, each on its own, and their call by the compiled control cycle."""
 
 from functools import cache
-from math import prod
 import sys
 from types import FunctionType, ModuleType
 from typing import Any
 
-from llvmlite import ir
 from numba import types
-from numba.core import cgutils
-from numba.core.imputils import impl_ret_borrowed
-from numba.extending import intrinsic, register_jitable
-from numba.np import arrayobj
+from numba.extending import register_jitable
 import numpy as np
 from numpy import ndarray
 
@@ -41,12 +36,14 @@ from ..dtypes import JOINT, TASK
 from ..partner import Partner
 from ..policy import Policy
 from ..task import Task
+from ...compiler.intrinsics import rows_as_tuple
+from ...compiler.jit import compile_callback, FASTMATH, is_cached, jitable, substitute, tuple_type
+from ...compiler.linking import caller
+from ...compiler.numba_private import uncounted_options
+from ...compiler.tuple_reference import Reference, reference
 from ...dynamics import numba_types, pseudo_inertia
 from ...dynamics.model_data import no_frame
 from ...dynamics.numba_types import MATRIX, VECTOR
-from ...jit import compile_callback, FASTMATH, is_cached, jitable, substitute, tuple_type
-from ...linking import caller
-from ...tuple_reference import Reference, reference
 
 INTEGERS = types.int64[::1]
 LAW_MEMORY = tuple_type(LawMemory, **LawMemory.none(1)._asdict())
@@ -94,29 +91,7 @@ def rows_of(kind: Any) -> Any:
 
     :param kind: NamedTuple class that needs at most K rows, see :func:`.registry.memory_rows`.
     """
-    shapes, result = registry.memory_shapes(kind), rows_type(kind)
-
-    def rows(typing, matrix):
-        def build(context, builder, signature, args):
-            array = context.make_array(matrix)(context, builder, args[0])
-            size = builder.extract_value(array.shape, 1)
-            word = ir.IntType(64)
-            views, first = [], word(0)
-            for field, shape in zip(result, shapes, strict=True):
-                view = context.make_array(field)(context, builder)
-                strides = [word(8 * prod(shape[k + 1:])) for k in range(field.ndim)]
-                arrayobj.populate_array(
-                    view, data=builder.gep(array.data, [first]),
-                    shape=cgutils.pack_array(builder, [word(k) for k in shape] or [size]),
-                    strides=cgutils.pack_array(builder, strides), itemsize=word(8),
-                    meminfo=None, parent=None)
-                views.append(view._getvalue())
-                rows = builder.udiv(builder.add(size, word(prod(shape) - 1)), size)
-                first = builder.add(first, builder.mul(size, rows if shape else word(1)))
-            return impl_ret_borrowed(context, builder, result,
-                                     context.make_tuple(builder, result, views))
-        return result(matrix), build
-    return intrinsic(rows)
+    return rows_as_tuple(rows_type(kind), registry.memory_shapes(kind))
 
 
 def call_compiled(law: LawMemory, arm: Arm, tau: ndarray) -> None:
@@ -205,7 +180,7 @@ def user_namespaces(law: Law) -> dict[str, dict[str, Any]]:
         found[place] = space
         for value in list(space.values()):
             if isinstance(value, FunctionType) and str(value.__module__) == place:
-                register_jitable(boundscheck=True, _nrt=False, fastmath=FASTMATH,
+                register_jitable(boundscheck=True, **uncounted_options(), fastmath=FASTMATH,
                                  error_model='numpy')(value)
             elif isinstance(value, FunctionType):
                 waiting.append((str(value.__module__), value.__globals__))

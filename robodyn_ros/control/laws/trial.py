@@ -21,7 +21,6 @@ from typing import Any
 
 import numba
 from numba import types
-from numba.core.errors import NumbaError
 import numpy as np
 from numpy import ndarray
 
@@ -35,13 +34,13 @@ from ..dtypes import TASK
 from ..partner import Partner
 from ..policy import Policy
 from ..task import Task
+from ...compiler.jit import compile_function, NumbaError
+from ...compiler.tuple_reference import Reference, reference
 from ...dynamics import Dynamics
 from ...dynamics.model_data import no_frame, parameters, workspace
 from ...errors import ParameterError
-from ...jit import compile_function
 from ...model.pose import spread
 from ...model.robot import RobotModel
-from ...tuple_reference import Reference, reference
 
 STATES = 16                 # in which the law is tried
 PATIENCE = 5.0              # s after which it is taken never to return

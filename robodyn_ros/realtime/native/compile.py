@@ -18,9 +18,7 @@ from .io import content, HANDLES, LoopIO, sequence_number
 from .. import loop, loop_counters, loop_io, serialized_bytes, statistics, timing_rules
 from ..loop_counters import COUNTS
 from ..loop_io import LOOP_STATE
-from ...control import compile as control
-from ...control import recorded_cycle as recorded
-from ...jit import (
+from ...compiler.jit import (
     compile_callback,
     compile_function,
     jitable,
@@ -28,7 +26,9 @@ from ...jit import (
     tuple_loader,
     tuple_type,
 )
-from ...tuple_reference import dereference, Reference, reference_to
+from ...compiler.tuple_reference import dereference, Reference, reference_to
+from ...control import compile as control
+from ...control import recorded_cycle as recorded
 from ...wire import compile as wire
 
 FLOATS, INTEGERS = types.float64[::1], types.int64[::1]
@@ -72,8 +72,8 @@ def compiled_loop(trigger: str) -> Any:
     """
     Return the compiled loop of a trigger, the same for every robot.
 
-    It takes the addresses of two :class:`~robodyn_ros.tuple_reference.TupleMemory`, of a LoopIO
-    and of CycleInputs, and efforts (nv,), and returns as :func:`.loop.on_grid`.
+    It takes the addresses of two :class:`~robodyn_ros.compiler.tuple_reference.TupleMemory`, of a
+    LoopIO and of CycleInputs, and efforts (nv,), and returns as :func:`.loop.on_grid`.
 
     :param trigger: timer, state or inline.
     :raises DataPathError: a function that the loop calls is missing.

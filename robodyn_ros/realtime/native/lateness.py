@@ -10,7 +10,7 @@ from numpy import ndarray
 
 from . import ffi
 from .ffi import ABSOLUTE, clock_gettime, clock_nanosleep, MONOTONIC, NS_PER_S
-from ...jit import compile_function
+from ...compiler.jit import compile_function
 
 SIGNATURE = types.int64(types.int64, types.int64, types.int64[::1], types.int64[::1])
 

@@ -15,7 +15,7 @@ from .io import HANDLES, INFO_WORDS, LoopIO
 from ..loop_counters import Tally
 from ..loop_io import LOOP_STATE
 from ..serialized_bytes import no_bytes, rcutils, release, SerializedBytes
-from ...tuple_reference import TupleMemory
+from ...compiler.tuple_reference import TupleMemory
 from ...wire.decoders import DecoderArrays
 from ...wire.joint_state import decoder_arrays
 

@@ -24,7 +24,7 @@ from .io import (
     wait_until,
 )
 from .memory import LoopMemory
-from ...jit import compile_function
+from ...compiler.jit import compile_function
 
 TRIAL = 5.0                 # s that the trial waits for a message, at most
 CANARY = np.uint64(0xA5A5A5A5A5A5A5A5)

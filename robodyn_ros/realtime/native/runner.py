@@ -14,10 +14,10 @@ from .memory import aligned_copy, LoopMemory
 from .. import loop
 from ..loop_counters import Tally
 from ..loop_io import CALLED, COUNTING, PUBLISHING, SLEEPING, TAKING
+from ...compiler.tuple_reference import TupleMemory
 from ...control.compile import CYCLE_INPUTS
 from ...control.cycle import CycleInputs
 from ...errors import DataPathError
-from ...tuple_reference import TupleMemory
 from ...wire.decoders import DecoderArrays
 
 CALLS = {TAKING: 'rcl_take_serialized_message', PUBLISHING: 'rcl_publish_serialized_message',

@@ -11,7 +11,7 @@ import tempfile
 import threading
 
 import pytest
-from robodyn_ros import jit
+from robodyn_ros.compiler import jit
 
 TEXT = """
 from numba import int64, njit
@@ -28,7 +28,7 @@ HELPER = 'def step(x):\n    return x + {}\n'
 # Prints where the code went, what it gives, and how many functions were compiled, not loaded.
 SCRIPT = f"""
 import helper
-from robodyn_ros import jit
+from robodyn_ros.compiler import jit
 
 module = jit.load('small', {TEXT!r}, (jit.jitable(helper),))
 print(module.__file__, module.entry(1), sum(module.entry.stats.cache_misses.values()), sep='|')
@@ -40,7 +40,7 @@ FUNCTION = """
 import entry
 import helper
 from numba import int64
-from robodyn_ros import jit
+from robodyn_ros.compiler import jit
 
 compiled = jit.compile_function('small', entry.entry, int64(int64), (jit.jitable(helper),))
 print(compiled.stats.cache_path, compiled(1), sum(compiled.stats.cache_misses.values()), sep='|')
@@ -52,7 +52,7 @@ import ctypes
 import entry
 import helper
 from numba import int64
-from robodyn_ros import jit
+from robodyn_ros.compiler import jit
 
 compiled = jit.compile_callback('small', entry.entry, int64(int64), (jit.jitable(helper),))
 call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(compiled.address)
@@ -62,7 +62,7 @@ SUBSTITUTED = """
 import entry
 import helper
 from numba import int64
-from robodyn_ros import jit
+from robodyn_ros.compiler import jit
 
 
 def twice(x):
@@ -77,7 +77,7 @@ import entry as apart
 import helper
 import numba
 from numba import int64
-from robodyn_ros import jit, linking
+from robodyn_ros.compiler import jit, linking
 
 
 compiled = jit.compile_callback('apart', apart.entry, int64(int64), (jit.jitable(helper),))
@@ -97,7 +97,7 @@ import entry as apart
 import helper
 import numba
 from numba import int64
-from robodyn_ros import jit, linking
+from robodyn_ros.compiler import jit, linking
 
 deferred = linking.DeferredFunction('apart', apart.entry, int64(int64), (jit.jitable(helper),))
 
@@ -149,7 +149,7 @@ def run(begin):
 
 
 def environment(helper, cache_directory):
-    root = Path(jit.__file__).parents[1]
+    root = Path(jit.__file__).parents[2]
     return {**os.environ, 'ROBODYN_CACHE_DIR': str(cache_directory), 'ROBODYN_PROGRESS': '0',
             'PYTHONPATH': os.pathsep.join(map(str, (helper, root)))}
 
@@ -199,7 +199,7 @@ import numpy as np
 import entry
 import helper
 from numba import float64
-from robodyn_ros import jit
+from robodyn_ros.compiler import jit
 
 
 compiled = jit.compile_function('small', entry.entry, float64(float64[::1]),
@@ -230,7 +230,7 @@ def test_functions_of_users_are_cached_as_by_numba(helper, tmp_path):
     assert fresh(helper, f"""
 import os, numba
 os.environ['NUMBA_CACHE_DIR'] = {str(tmp_path)!r}
-import robodyn_ros.jit
+import robodyn_ros.compiler.jit
 path, names = {str(tmp_path / 'one.py')!r}, {{}}
 exec(compile(open(path).read(), path, 'exec'), names)
 assert names['f'].__module__ is None

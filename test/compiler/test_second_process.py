@@ -5,7 +5,7 @@
 import os
 
 import pytest
-from robodyn_ros import cache_directory, second_process
+from robodyn_ros.compiler import cache_directory, second_process
 from robodyn_ros.control import compile, compile_ahead  # noqa: A004
 
 
@@ -17,7 +17,7 @@ def none_yet(monkeypatch):
 
 def test_it_imports_this_package_and_has_the_same_cache(tmp_path):
     told = tmp_path / 'told'
-    second_process.begin('told', 'import pathlib, robodyn_ros.cache_directory as code; '
+    second_process.begin('told', 'import pathlib, robodyn_ros.compiler.cache_directory as code; '
                          f'pathlib.Path({str(told)!r}).write_text('
                          'f"{code.__file__} {code.cache_directory()}")')
     second_process.wait('told')

@@ -9,13 +9,15 @@ import numba
 from numba.core.errors import TypingError
 import numpy as np
 import pytest
-from robodyn_ros.tuple_reference import (
+from robodyn_ros.compiler import tuple_reference
+from robodyn_ros.compiler.tuple_reference import (
     dereference,
     Reference,
     reference,
     reference_to,
     TupleMemory,
 )
+from robodyn_ros.errors import RobodynError
 
 
 class Inner(NamedTuple):
@@ -161,3 +163,30 @@ def test_arrays_of_another_kind_are_refused(change):
     memory = TupleMemory(numba.typeof(ARRAYS))
     with pytest.raises(TypeError, match=f"field {'rows' if 'inner' in change else [*change][0]}"):
         memory.write(ARRAYS._replace(**change))
+
+
+@pytest.fixture
+def layout():
+    """Let the layout of arrays be checked anew."""
+    tuple_reference.check_layout.cache_clear()
+    yield
+    tuple_reference.check_layout.cache_clear()
+
+
+@pytest.mark.parametrize('words', [
+    lambda a: (0, 0, a.itemsize, a.size, a.ctypes.data, *a.shape, *a.strides),
+    lambda a: (0, 0, a.size, a.itemsize, a.ctypes.data, *a.strides, *a.shape),
+    lambda a: (0, 0, a.size, a.itemsize, a.ctypes.data, *a.shape)],
+    ids=['items and bytes', 'shape and strides', 'a word less'])
+def test_arrays_that_numba_keeps_in_another_way_are_refused(layout, monkeypatch, words):
+    """Compared with one that Numba has stored, before anything reads what is written here."""
+    monkeypatch.setattr(tuple_reference, '_array_words', words)
+    with pytest.raises(RobodynError, match='stores arrays in another order.*ROBODYN_PLAIN'):
+        TupleMemory(numba.typeof(ARRAYS))
+
+
+def test_a_member_more_is_refused(monkeypatch):
+    """All words of the type are written, or none."""
+    monkeypatch.setattr(tuple_reference, 'ARRAY_WORDS', tuple_reference.ARRAY_WORDS - 1)
+    with pytest.raises(RobodynError, match='Arrays has 216 bytes, not 192'):
+        TupleMemory(numba.typeof(ARRAYS))

@@ -26,7 +26,7 @@ _processes: dict[str, subprocess.Popen] = {}
 
 def environment() -> dict[str, str]:
     """Return the environment of a process that is to import this package, wherever it is."""
-    package = str(Path(__file__).resolve().parents[1])
+    package = str(Path(__file__).resolve().parents[2])
     path = os.pathsep.join(filter(None, (package, os.environ.get('PYTHONPATH'))))
     return {**os.environ, 'PYTHONPATH': path}
 

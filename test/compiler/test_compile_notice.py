@@ -11,12 +11,12 @@ import sys
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 # Compiles twice for longer than the patience, which is shortened so that the test is quick
 SCRIPT = """
 import sys
 from numba import types
-from robodyn_ros import compile_notice, jit
+from robodyn_ros.compiler import compile_notice, jit
 compile_notice.DELAY = compile_notice.REFRESH_PERIOD = float(sys.argv[1])
 
 def square(x):

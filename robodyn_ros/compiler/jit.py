@@ -24,13 +24,14 @@ from typing import Any
 
 import numba
 from numba import types
+from numba.core.errors import NumbaError as NumbaError
 from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic, overload, register_jitable
 
 from .cache_directory import cache_directory
 from .code_cache import fingerprint, turn
 from .compile_notice import compiling
-from .inner_functions import InnerCompiler, without_machine_code
+from .numba_private import available, inner_options, uncounted_options, without_machine_code
 
 COLLECTION_THRESHOLD = 200_000      # new objects, while code is compiled
 GENERATED = 'robodyn_ros_compiled.'     # prefix of the names of generated modules
@@ -38,8 +39,7 @@ GENERATED = 'robodyn_ros_compiled.'     # prefix of the names of generated modul
 FASTMATH = {'contract', 'nsz', 'arcp', 'afn'}
 OPTIONS = {'fastmath': FASTMATH, 'error_model': 'numpy', 'nogil': True}
 # Of functions that only compiled code calls
-INNER: Any = {'fastmath': FASTMATH, 'error_model': 'numpy', 'no_cfunc_wrapper': True,
-              'pipeline_class': InnerCompiler}
+INNER: Any = {'fastmath': FASTMATH, 'error_model': 'numpy', **inner_options()}
 
 
 @cache
@@ -162,9 +162,11 @@ def _compile(name: str, function: Any, decorator: Any, signature: Any,
              modules: tuple[ModuleType, ...], constants: str = '', cached: bool = True,
              allocates: bool = True) -> Any:
     function.cache_folder = _cache_folder(name, function, modules, constants)
+    # Numba's own cache would miss a change in another file
+    cached = cached and available('a cache that knows all sources')
     options: dict[str, Any] = OPTIONS if decorator is numba.njit else {}
     if not allocates:
-        options = {**options, '_nrt': False}    # nobody counts references to arrays
+        options = {**options, **uncounted_options()}
     with (compiling(name), turn(cache_directory() / function.cache_folder, cached),
           _few_collections(), without_machine_code()):
         return decorator(signature, cache=cached, **options)(function)

@@ -19,9 +19,10 @@ from typing import Any
 import llvmlite
 import llvmlite.binding
 import numba
-from numba.core.caching import _CacheLocator, CompileResultCacheImpl
+from numba.core import caching
 
 from .cache_directory import cache_directory
+from .numba_private import available
 
 try:
     import fcntl
@@ -31,7 +32,7 @@ except ImportError:             # not a Unix: processes compile side by side
 LONGEST, POLL = 300.0, 0.05     # s
 # Modules of this package that all compiled code comes from
 COMPILER_SOURCES = [Path(__file__).with_name(f'{name}.py') for name in (
-    'jit', 'linking', 'inner_functions', 'tuple_reference')]
+    'intrinsics', 'jit', 'linking', 'numba_private', 'tuple_reference')]
 
 
 def fingerprint(modules: tuple[ModuleType, ...]) -> bytes:
@@ -63,7 +64,7 @@ def machine() -> str:
             f'{llvmlite.binding.get_host_cpu_name()}')
 
 
-class SourceLocator(_CacheLocator):
+class SourceLocator(getattr(caching, '_CacheLocator', object)):   # type: ignore[misc]
     """
     Place of Numba's cache files for the functions of :func:`.jit.compile_function`.
 
@@ -91,14 +92,16 @@ class SourceLocator(_CacheLocator):
         return str(self.function.__code__.co_firstlineno)
 
     @classmethod
-    def from_function(cls, py_func: Any, py_file: str) -> '_CacheLocator | None':
+    def from_function(cls, py_func: Any, py_file: str) -> 'SourceLocator | None':
         """Return a locator for a function that `jit.compile_function` has marked, else None."""
         return cls(py_func) if hasattr(py_func, 'cache_folder') else None
 
 
 def _install_locator() -> None:
     """Let Numba ask :class:`SourceLocator` first; it leaves functions of others alone."""
-    implementation: Any = CompileResultCacheImpl
+    if not available('a cache that knows all sources'):
+        return
+    implementation: Any = caching.CompileResultCacheImpl
     implementation._locator_classes = [SourceLocator, *implementation._locator_classes]
     # Newer versions have an environment variable that replaces the list
     config: Any = numba.config

@@ -16,18 +16,28 @@ import hashlib
 from typing import Any, NamedTuple
 
 from llvmlite import ir
+import numba
 from numba import types
 from numba.core import cgutils
-from numba.core.datamodel import models
-from numba.core.imputils import impl_ret_borrowed, lower_getattr_generic
+from numba.core.imputils import impl_ret_borrowed
 from numba.core.registry import cpu_target
-from numba.core.typing.templates import AttributeTemplate, infer_getattr
-from numba.extending import intrinsic, register_model
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import (
+    infer_getattr,
+    intrinsic,
+    lower_getattr_generic,
+    models,
+    register_model,
+)
 from numba.np.numpy_support import as_dtype
 import numpy as np
 from numpy import ndarray
 
+from .jit import compile_function
+from ..errors import RobodynError
+
 WORD = 8                    # bytes
+CANARY = 0x5AA5_5AA5_5AA5_5AA5
 # Of Numba's structure of an array before shape and strides: meminfo and parent, which own it and
 # are 0 where somebody else does, number of elements, bytes of each, address
 ARRAY_WORDS = 5
@@ -125,11 +135,17 @@ class TupleMemory:
     Numba's own conversion of a tuple of 150 arrays takes seconds to compile.
 
     :param kind: Numba type of the tuple; its fields are arrays, or tuples of them.
+    :raises RobodynError: Numba lays out arrays or tuples in another way than this class.
     """
 
     def __init__(self, kind: Any):
+        check_layout()
         self._fields = _array_fields(kind)
-        self._words = np.zeros(size_of(kind) // WORD, np.int64)
+        words = sum(ARRAY_WORDS + 2 * field.ndim for field in self._fields)
+        if WORD * words != size_of(kind):
+            raise _unknown_layout(f'{kind.instance_class.__name__} has {size_of(kind)} bytes, '
+                                  f'not {WORD * words}')
+        self._words = np.zeros(words, np.int64)
         self._arrays: list[Any] = [None] * len(self._fields)    # which own what is stored
 
     @property
@@ -152,10 +168,55 @@ class TupleMemory:
                         or not array.flags.c_contiguous):
                     raise TypeError(f'field {field.name} is {array.dtype} of {array.ndim} '
                                     f'dimensions, not {field.dtype} of {field.ndim}')
-                self._words[place:end] = (0, 0, array.size, array.itemsize, array.ctypes.data,
-                                          *array.shape, *array.strides)
+                self._words[place:end] = _array_words(array)
                 self._arrays[k] = array
             place = end
+
+
+def _array_words(array: ndarray) -> tuple[int, ...]:
+    """Return Numba's structure of an array that it does not own."""
+    return (0, 0, array.size, array.itemsize, array.ctypes.data, *array.shape, *array.strides)
+
+
+def _store_value(typing, address, value):
+    def build(context, builder, signature, args):
+        kind = context.get_value_type(signature.args[1])
+        builder.store(args[1], builder.inttoptr(args[0], kind.as_pointer()))
+        return context.get_dummy_value()
+    return types.void(types.int64, value), build
+
+
+_store: Any = intrinsic(_store_value)
+
+
+def store_array(address: int, array: ndarray) -> None:
+    """Store Numba's structure of an array at an address, in compiled code."""
+    _store(address, array)
+
+
+@cache
+def check_layout() -> None:
+    """
+    Compare the structure of an array as this module writes it with one that Numba has stored.
+
+    :raises RobodynError: they differ.
+    """
+    array = np.zeros((2, 3))
+    compiled = compile_function('array_layout', store_array,
+                                types.void(types.int64, types.float64[:, ::1]), ())
+    words = _array_words(array)
+    stored = np.full(2 * len(words), CANARY)
+    compiled(stored.ctypes.data, array)
+    # The first two are who owns the array: here its Python object does
+    if tuple(stored[2:len(words)]) != words[2:] or (stored[len(words):] != CANARY).any():
+        raise _unknown_layout('it stores arrays in another order')
+
+
+def _unknown_layout(problem: str) -> RobodynError:
+    return RobodynError(f'Numba {numba.__version__} keeps arrays in an unknown way: {problem}',
+                        name='numba', value=numba.__version__, remedy='install a version that '
+                        'setup.py admits, or set ROBODYN_PLAIN=1: the control cycle then runs in '
+                        'plain Python')
 
 
 class _ArrayField(NamedTuple):
