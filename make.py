@@ -295,7 +295,7 @@ def lint(arguments, linters=LINTERS):
     """Run the checks that need no running; return environment and Python for more."""
     if arguments:
         sys.exit('lint takes no arguments')
-    env, python = prepare({ROS.get(DISTRO), 'sim', 'identify', 'view', 'test'})
+    env, python = prepare({ROS.get(DISTRO), 'sim', 'identify', 'derive', 'view', 'test'})
     # Once: many a process of the tests imports the package anew
     call(env, python, '-m', 'compileall', '-q', 'robodyn_ros', 'test')
     for tool, *options in linters:

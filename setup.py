@@ -49,13 +49,12 @@ setup(
     },
     install_requires=[
         'lxml',
-        'numba>=0.58',
+        'numba>=0.58,<0.69',        # both ends: test/packaging/test_numba_versions.py
         'numpy',
         'platformdirs',
         'PyYAML',
         'rich',
         'scipy',
-        'sympy',
         'typer',
         'urdfdom-py>=1.2.1',
     ],

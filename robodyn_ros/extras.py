@@ -34,6 +34,9 @@ EXTRAS = {
         'plotly',
         'rosbags>=0.11',            # reader of ROS 2 bags without ROS
     ],
+    'derive': [
+        'sympy',                    # equations of motion in closed form
+    ],
     'stream': [
         'ruckig',                   # targets without a time, beside a ROS installation
     ],

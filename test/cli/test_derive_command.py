@@ -3,6 +3,7 @@
 """`robodyn derive` as a person runs it."""
 
 import io
+import subprocess
 import sys
 
 import pytest
@@ -25,6 +26,14 @@ def test_a_known_name(robot):
     assert result.exit_code == 0
     assert '  M[1,1] = (m_1 + m_2) l_1^2 + m_2 l_2^2 + 2 m_2 l_1 l_2 c_2\n' in result.output
     assert 'checked against recursive Newton-Euler' in result.output
+
+
+def test_without_sympy_the_remedy_is_said():
+    code = 'import sys; sys.modules["sympy"] = None; from robodyn_ros.cli import main; main()'
+    done = subprocess.run([sys.executable, '-c', code, 'derive', 'two_link'], text=True,
+                          capture_output=True)
+    assert done.returncode == 1 and 'Traceback' not in done.stderr
+    assert 'need sympy, which is not installed: run `pip install sympy`' in done.stderr
 
 
 def test_a_terminal_shows_that_it_is_at_work():
