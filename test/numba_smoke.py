@@ -19,7 +19,7 @@ GAINS = {'stiffness': [40.0], 'damping': [6.0]}
 
 
 def kernels():
-    """Generic, specialised and batch kernels agree."""
+    """Compare generic, specialised and batch kernels."""
     from robodyn_ros import Dynamics, load_urdf
 
     model = load_urdf('two_link')
@@ -55,14 +55,14 @@ def run(**settings):
 
 
 def controller():
-    """At rest it compensates gravity, with each of two laws."""
+    """Compensate gravity at rest, with each of two laws."""
     for settings in {}, {'mode': 'joint_impedance', **GAINS}:
         gravity, efforts = run(**settings)
         np.testing.assert_allclose(efforts[-1], gravity, atol=1e-6)
 
 
 def own_law():
-    """A law of one's own is compiled, and adds its spring."""
+    """Compile a law of one's own, at rest at its reference."""
     from own_laws import SPRING
 
     gravity, efforts = run(mode=SPRING, gains={'spring': [40.0], 'damper': [6.0]})
@@ -70,7 +70,7 @@ def own_law():
 
 
 def node():
-    """A controller node with the native data path is configured."""
+    """Configure a controller node with the native data path."""
     import rclpy
     from rclpy.lifecycle import TransitionCallbackReturn
     from robodyn_ros.nodes import middleware

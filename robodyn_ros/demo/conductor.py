@@ -31,8 +31,8 @@ from ..model.robot import RobotModel
 from ..nodes import middleware
 from ..nodes.client_session import until
 from ..nodes.executor import CoarseClockExecutor
+from ..nodes.executor_subscription import open_subscription
 from ..nodes.play import trajectory_message
-from ..nodes.raw_subscription import SerializedSubscription
 from ..nodes.services import Services
 
 START = 60.0        # s for a node to start: discovery, and compiling where the cache is no use
@@ -93,7 +93,7 @@ class Conductor:
         self.external: list[JointState] = []
         node.create_subscription(JointState, 'controller/external_torque', self.external.append,
                                  RECORDING_QOS)
-        self._states = SerializedSubscription(node, JointState, 'joint_states', RECORDING_QOS)
+        self._states = open_subscription(node, JointState, 'joint_states', RECORDING_QOS)
         self.recorder = Recorder(self._states, model, simulated=simulated)
 
     def close(self) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy import ndarray
 
 from ..model.robot import RobotModel
+from ..nodes.executor_subscription import ExecutorSubscription
 from ..nodes.raw_subscription import SerializedSubscription
 from ..wire.joint_state import ACCEPTED, JointStateDecoder
 
@@ -38,7 +39,7 @@ class Recorder:
     :param simulated: whether their stamps are simulation time instead of the wall clock.
     """
 
-    def __init__(self, states: SerializedSubscription, model: RobotModel, *,
+    def __init__(self, states: SerializedSubscription | ExecutorSubscription, model: RobotModel, *,
                  simulated: bool = False):
         self._states, self._simulated = states, simulated
         self._decoder = JointStateDecoder(model.joint_names)

@@ -12,8 +12,8 @@ from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
 from std_msgs.msg import Float64MultiArray
 
+from . import raw_waitable
 from .command_publishers import several
-from .raw_waitable import LargeMessages
 from .trajectory_subscriber import BURST, Follower, RATE, Throttle
 from ..control.controller import Controller
 from ..errors import ArgumentError
@@ -45,8 +45,8 @@ class ArraySubscriber:
         self._topic = node.resolve_topic_name(topic)
         self._warnings = Throttle(BURST, RATE)
         self._trouble, self._looked = '', -LOOK
-        self._messages = LargeMessages(node, Float64MultiArray, topic, profile, MOST_BYTES,
-                                       self._take)
+        self._messages = raw_waitable.subscribe(
+            node, Float64MultiArray, topic, profile, MOST_BYTES, self._take)
 
     def _take(self, data: ndarray, size: int) -> None:
         try:

@@ -3,6 +3,7 @@
 """An executor that no callback can end, and that `/clock` does not keep busy."""
 
 from collections.abc import Callable
+from inspect import signature
 import time
 import traceback
 from typing import Any
@@ -18,6 +19,13 @@ BREATH = 0.1                # s without work after an exception of the executor 
 # s of wall time between two messages of `/clock` that are taken, at least. Simulators publish up
 # to a thousand a second, and each costs the executor up to 2 ms, in which it holds the GIL.
 CLOCK_PERIOD = 0.02
+
+
+def wraps_callbacks() -> bool:
+    """Return whether rclpy makes the handler of a callback by the private method that we wrap."""
+    make = getattr(SingleThreadedExecutor, '_make_handler', None)
+    return make is not None and [*signature(make).parameters] == [
+        'self', 'entity', 'node', 'take_from_wait_list']
 
 
 class CoarseClockExecutor(SingleThreadedExecutor):
@@ -50,11 +58,11 @@ class CoarseClockExecutor(SingleThreadedExecutor):
         events: Any = self._clock_topic.event_handlers      # annotated as a single one in Jazzy
         return entity is not self._clock_topic and entity not in events
 
-    def _make_handler(self, entity: Any, node: Node, take_from_wait_list: Callable) -> Any:
+    def _make_handler(self, entity: Any, *others: Any) -> Any:
         """Note when the next message of `/clock` is due."""
         if entity is self._clock_topic:
             self._clock_topic_due = time.monotonic() + CLOCK_PERIOD
-        return super()._make_handler(entity, node, take_from_wait_list)
+        return super()._make_handler(entity, *others)
 
 
 class TolerantExecutor(CoarseClockExecutor):
@@ -70,6 +78,12 @@ class TolerantExecutor(CoarseClockExecutor):
         super().__init__(node.context)
         self._node = node
         self._allowed, self._when, self._unsaid = BURST, time.monotonic(), 0
+        # Private to rclpy
+        self._wraps_callbacks = wraps_callbacks()
+        if not self._wraps_callbacks:
+            node.get_logger().warning('rclpy makes handlers of callbacks in an unknown way: a '
+                                      'message that cannot be taken may stop others of its group, '
+                                      'and each message of /clock is taken')
         self.add_node(node)
 
     def spin_once(self, timeout_sec: Any = None) -> None:
@@ -86,8 +100,12 @@ class TolerantExecutor(CoarseClockExecutor):
             self._log()
             time.sleep(BREATH)      # what is raised by waiting is raised again at once
 
-    def _make_handler(self, entity: Any, node: Node, take_from_wait_list: Callable) -> Any:
+    def _make_handler(self, entity: Any, *others: Any) -> Any:
         """Run a callback so that rclpy sees no exception, and always releases its group."""
+        if not self._wraps_callbacks:
+            return super()._make_handler(entity, *others)
+        *between, take_from_wait_list = others
+
         def take(entity: Any) -> Callable | None:
             try:
                 execute = take_from_wait_list(entity)
@@ -95,7 +113,7 @@ class TolerantExecutor(CoarseClockExecutor):
                 self._log()
                 return None
             return execute and (lambda: self._guarded(execute))
-        return super()._make_handler(entity, node, take)
+        return super()._make_handler(entity, *between, take)
 
     async def _guarded(self, execute: Callable) -> None:
         try:

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The lowest rung of the data path: what rclpy documents, and nothing else."""
+"""Subscriptions by the public classes of rclpy alone, in place of its private parts."""
 
 from collections import deque
 from collections.abc import Mapping
@@ -13,7 +13,38 @@ from rclpy.executors import ExternalShutdownException, ShutdownException, Single
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
-from .raw_subscription import RCLError, Sample, sample
+from .raw_subscription import (
+    missing_names,
+    RCLError,
+    Sample,
+    sample,
+    SerializedSubscription,
+    UNBOUNDED_DRAIN,
+)
+
+
+def open_subscription(node: Node, type: Any, topic: str,  # noqa: A002
+                      qos: QoSProfile | int) -> 'SerializedSubscription | ExecutorSubscription':
+    """
+    Return the serialized messages of a topic, for one thread without an executor.
+
+    Where rclpy lacks private names, an executor of their own takes them, which a warning says.
+    """
+    if missing := missing_names():
+        node.get_logger().warning(f'rclpy lacks {", ".join(missing)}: messages are taken by '
+                                  'executors, which takes longer', once=True)
+        return ExecutorSubscription(node, type, topic, qos)
+    return SerializedSubscription(node, type, topic, qos)
+
+
+def own_executor(node: Node, suffix: str) -> tuple[Node, SingleThreadedExecutor]:
+    """Return a node beside another one, without services of its own, and an executor of it."""
+    own = rclpy.create_node(
+        f'{node.get_name()}_{suffix}', context=node.context, namespace=node.get_namespace(),
+        use_global_arguments=False, enable_rosout=False, start_parameter_services=False)
+    executor = SingleThreadedExecutor(context=node.context)
+    executor.add_node(own)
+    return own, executor
 
 
 class ExecutorSubscription:
@@ -27,13 +58,12 @@ class ExecutorSubscription:
         no other executor spins.
     """
 
-    def __init__(self, node: Node, type: Any, topic: str, qos: QoSProfile):  # noqa: A002
-        self._context, self.most = node.context, qos.depth
-        self._node = rclpy.create_node(
-            f'{node.get_name()}_states', context=node.context, namespace=node.get_namespace(),
-            use_global_arguments=False, enable_rosout=False, start_parameter_services=False)
-        self._executor = SingleThreadedExecutor(context=node.context)
-        self._executor.add_node(self._node)
+    def __init__(self, node: Node, type: Any, topic: str,  # noqa: A002
+                 qos: QoSProfile | int):
+        depth = qos if isinstance(qos, int) else qos.depth
+        self._context, self.most = node.context, depth or UNBOUNDED_DRAIN
+        self._node, self._executor = own_executor(
+            node, topic.rpartition('/')[2].removeprefix('joint_'))
         self._taken: deque[Sample] = deque()
         # Jazzy's annotations know of no second argument, which it gives all the same
         callback: Any = self._on_message

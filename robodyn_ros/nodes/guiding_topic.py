@@ -18,7 +18,7 @@ from std_msgs.msg import Bool
 
 from . import qos
 from .command_publishers import named, publisher_names
-from .raw_subscription import SerializedSubscription
+from .executor_subscription import open_subscription
 from .stop_topics import LOOK, word
 
 TOPIC = '~/guiding'
@@ -37,7 +37,7 @@ class GuidingTopic:
     def __init__(self, node: Node, timeout: Callable[[], float], now: Callable[[], float],
                  guide: Callable[[float], None]):
         self._node, self._timeout, self._now, self._guide = node, timeout, now, guide
-        self._subscription = SerializedSubscription(node, Bool, TOPIC, qos.HEARTBEAT)
+        self._subscription = open_subscription(node, Bool, TOPIC, qos.HEARTBEAT)
         self._topic = node.resolve_topic_name(TOPIC)
         self._heard, self._allowed, self._count_again = -inf, False, 0.0
         self._publishers: list[str] = []

@@ -19,8 +19,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from . import qos
+from .executor_subscription import open_subscription
 from .middleware import lone_node
-from .raw_subscription import SerializedSubscription
 from ..errors import RobodynError
 from ..realtime.periodic_timer import Grid, sharpen_timers
 from ..wire.effort import EffortEncoder
@@ -54,7 +54,7 @@ def measure(seconds: float) -> tuple[ndarray, int]:
 def _measure(node: Node, other: subprocess.Popen, n: int) -> tuple[ndarray, int]:
     encoder = JointStateEncoder([f'joint{i}' for i in range(JOINTS)])
     states = node.create_publisher(JointState, STATES, qos.STATES_OUT)
-    efforts = SerializedSubscription(node, Float64MultiArray, EFFORTS, qos.COMMANDS)
+    efforts = open_subscription(node, Float64MultiArray, EFFORTS, qos.COMMANDS)
     zero, begin = np.zeros(JOINTS), monotonic()
     while not (states.get_subscription_count() and efforts.publisher_count()):
         if other.poll() is not None:
@@ -90,7 +90,7 @@ def answer() -> None:
         over.set()
     with lone_node('robodyn_round_trip_here') as node:
         threading.Thread(target=until_closed, daemon=True).start()
-        states = SerializedSubscription(node, JointState, STATES, qos.STATES_IN)
+        states = open_subscription(node, JointState, STATES, qos.STATES_IN)
         efforts = node.create_publisher(Float64MultiArray, EFFORTS, qos.COMMANDS)
         encoder, zero = EffortEncoder(JOINTS), np.zeros(JOINTS)
         while not over.is_set():

@@ -12,8 +12,8 @@ from numpy import ndarray
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
+from .executor_subscription import open_subscription
 from .qos import STATES_IN
-from .raw_subscription import SerializedSubscription
 from ..wire.joint_state import JointStateDecoder
 
 STALE = 0.5             # s without a state of some joint: the picture is old
@@ -51,7 +51,7 @@ class LiveRobot:
     def __init__(self, node: Node, joint_names: Sequence[str], topic: str, controller: str = ''):
         self.topic = node.resolve_topic_name(topic)
         self._decoder = JointStateDecoder(joint_names)
-        self._states = SerializedSubscription(node, JointState, topic, STATES_IN)
+        self._states = open_subscription(node, JointState, topic, STATES_IN)
         self._heard: dict[tuple[str, str], tuple[float, DiagnosticStatus]] = {}
         self._now = 0.0
         self._diagnostics = node.create_subscription(DiagnosticArray, '/diagnostics', self._hear,

@@ -8,9 +8,11 @@ from typing import Any
 
 from rclpy.node import Node
 
+from .executor_subscription import own_executor
 from .raw_subscription import LeftAlone
 
 POLL = 0.002        # s
+HANDLE = 'send_request', 'take_response'        # methods that are private to rclpy
 
 
 class PolledClient:
@@ -25,6 +27,9 @@ class PolledClient:
         self._group = LeftAlone()
         self._client: Any = node.create_client(kind, name, callback_group=self._group)
         self._pending: set[int] = set()     # sequence numbers of requests without a response
+        self._futures: list[Any] = []       # of them, where an executor takes the responses
+        known = all(hasattr(self._client.handle, name) for name in HANDLE)
+        self._spun = None if known else self._spin()
 
     def call(self, request: Any, within: float, again: float = inf) -> Any:
         """
@@ -35,13 +40,15 @@ class PolledClient:
             may be lost while the service discovers the client.
         """
         self._pending.clear()
+        self._futures = []
         end, next_time = time.monotonic() + within, 0.0
         while (now := time.monotonic()) < end:
             if now >= next_time and self._client.service_is_ready():
-                self._pending.add(self._client.handle.send_request(request))
+                self._send(request)
                 next_time = now + again
             if (response := self.take()) is not None:
-                self._pending.clear()       # a response to an earlier request tells nothing new
+                self._pending.clear()
+                self._futures = []      # a response to an earlier request tells nothing new
                 return response
             time.sleep(POLL)
         return None
@@ -49,11 +56,18 @@ class PolledClient:
     def send(self, request: Any) -> None:
         """Send a request, whose response :meth:`take` returns."""
         if self._client.service_is_ready():
-            self._pending.add(self._client.handle.send_request(request))
+            self._send(request)
 
     def take(self) -> Any:
         """Return the newest response since the last call, None if there is none."""
         newest = None
+        if self._spun:
+            self._spun[1].spin_once(timeout_sec=0.0)
+            while any(future.done() for future in self._futures):
+                while not (future := self._futures.pop(0)).done():
+                    pass                # a response to an earlier request tells nothing new
+                newest = future.result()
+            return newest
         while True:
             header, response = self._client.handle.take_response(self._kind.Response)
             if response is None:
@@ -63,6 +77,26 @@ class PolledClient:
                 self._pending = {later for later in self._pending if later > number}
                 newest = response
 
+    def _send(self, request: Any) -> None:
+        if self._spun:
+            self._futures.append(self._client.call_async(request))
+        else:
+            self._pending.add(self._client.handle.send_request(request))
+
+    def _spin(self) -> tuple[Node, Any]:
+        """Let a client of a node of its own, with an executor that :meth:`take` spins, do it."""
+        node = self._node
+        node.get_logger().warning('rclpy sends requests in an unknown way: responses are taken by '
+                                  'an executor', once=True)
+        node.destroy_client(self._client)
+        own, executor = own_executor(node, 'client')
+        self._client = own.create_client(self._kind, self.name)
+        return own, executor
+
     def close(self) -> None:
         """Destroy the client."""
-        self._node.destroy_client(self._client)
+        if self._spun:
+            self._spun[1].shutdown()
+            self._spun[0].destroy_node()
+        else:
+            self._node.destroy_client(self._client)

@@ -8,11 +8,18 @@ from typing import Any, NamedTuple
 
 from rclpy.callback_groups import CallbackGroup
 from rclpy.exceptions import InvalidHandle
-from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
-RCLError = _rclpy.RCLError
+from ..errors import DataPathError
+
+try:
+    # The extension module of rclpy, without which its public classes do all
+    from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
+except ImportError:
+    _rclpy: Any = None                  # type: ignore[no-redef]
+
+RCLError: Any = getattr(_rclpy, 'RCLError', RuntimeError)       # which is derived from it
 
 UNBOUNDED_DRAIN = 1000      # messages a drain may take where the QoS gives no depth
 
@@ -43,6 +50,16 @@ def sample(message: bytes, info: Mapping[str, Any]) -> Sample:
     return Sample(message, nan if number is None else number, info['source_timestamp'] or 0)
 
 
+def missing_names() -> list[str]:
+    """Return the private names of rclpy that a SerializedSubscription needs and that it lacks."""
+    return [name for name, parts in (
+        ('GuardCondition', ('trigger_guard_condition', 'destroy_when_not_in_use')),
+        ('WaitSet', ('clear_entities', 'add_subscription', 'add_guard_condition', 'wait',
+                     'get_ready_entities', 'destroy_when_not_in_use')),
+        ('Subscription', ('take_message',)))
+        if not all(hasattr(getattr(_rclpy, name, None), part) for part in parts)]
+
+
 class SerializedSubscription:
     """
     Serialized messages of one topic, waited for and taken by one thread without an executor.
@@ -53,9 +70,13 @@ class SerializedSubscription:
 
     :param type: message class, e.g. sensor_msgs.msg.JointState.
     :param qos: a profile, or the depth of a reliable one.
+    :raises DataPathError: rclpy lacks one of the private names that this class uses.
     """
 
     def __init__(self, node: Node, type: Any, topic: str, qos: QoSProfile | int):  # noqa: A002
+        if missing := missing_names():
+            raise DataPathError(f'rclpy lacks {", ".join(missing)}', name='data_path',
+                                remedy='the executor data path does the same')
         self._node, self._type = node, type
         self._context = node.context
         depth = qos if isinstance(qos, int) else qos.depth

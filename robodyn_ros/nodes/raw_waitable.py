@@ -2,29 +2,79 @@
 # SPDX-License-Identifier: Apache-2.0
 """A subscription that takes messages of any size without stopping the node's other threads."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 import ctypes
+from functools import cache
 import time
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
 from rclpy.exceptions import InvalidHandle
-from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.waitable import NumberOfEntities, Waitable
 
-from .raw_subscription import LeftAlone, never_called
+from .raw_subscription import _rclpy, LeftAlone, never_called
+from ..errors import DataPathError
 from ..realtime.serialized_bytes import no_bytes, rcutils, release, SerializedBytes, TAKE_FAILED
 
-# The library that rclpy has loaded; ctypes calls it without the interpreter's lock.
-_rcl = ctypes.CDLL('librcl.so')
-_rcl.rcl_take_serialized_message.argtypes = (
-    ctypes.c_void_p, ctypes.POINTER(SerializedBytes), ctypes.c_void_p, ctypes.c_void_p)
-
-
 MESSAGE_INFO = 32       # int64 of an rmw_message_info_t, at most; its first is source_timestamp
+
+
+@cache
+def rcl() -> ctypes.CDLL:
+    """
+    Return librcl, which rclpy has loaded; ctypes calls it without the interpreter's lock.
+
+    :raises DataPathError: it, a function or a private name of rclpy is missing.
+    """
+    rcutils()
+    try:
+        library = ctypes.CDLL('librcl.so')
+        library.rcl_take_serialized_message.argtypes = (
+            ctypes.c_void_p, ctypes.POINTER(SerializedBytes), ctypes.c_void_p, ctypes.c_void_p)
+        for kind, name in (('Subscription', 'pointer'), ('WaitSet', 'is_ready'),
+                           ('WaitSet', 'add_subscription')):
+            getattr(getattr(_rclpy, kind), name)
+    except (AttributeError, OSError) as error:
+        raise DataPathError(f'librcl cannot be called: {error}', name='data_path',
+                            remedy='rclpy takes messages by itself') from error
+    return library
+
+
+def subscribe(node: Node, type: Any, topic: str, qos: QoSProfile | int,  # noqa: A002
+              most: int, callback: Callable[[ndarray, int], None]
+              ) -> 'LargeMessages | CopiedMessages':
+    """
+    Call back, in the executor, with the first bytes of each message of a topic, and its size.
+
+    :param most: bytes that are handed out; of a larger message only so many.
+    :param callback: gets an array of bytes and the size of the whole message.
+    """
+    try:
+        rcl()
+    except DataPathError as error:
+        node.get_logger().warning(f'{error}; a message of a megabyte stops the other threads of '
+                                  'Python for 2 ms', once=True)
+        return CopiedMessages(node, type, topic, qos, most, callback)
+    return LargeMessages(node, type, topic, qos, most, callback)
+
+
+class CopiedMessages:
+    """Messages as rclpy's own subscription hands them out, of which :func:`subscribe` tells."""
+
+    def __init__(self, node: Node, type: Any, topic: str,  # noqa: A002
+                 qos: QoSProfile | int, most: int, callback: Callable[[ndarray, int], None]):
+        self.transit = 0.0
+
+        # Jazzy's annotations know of no second argument, which it gives all the same
+        def take(message: bytes, info: Mapping[str, Any]) -> None:
+            if published := info['source_timestamp']:
+                self.transit = 1e-9 * (time.time_ns() - published)
+            callback(np.frombuffer(message, np.uint8, min(len(message), most)), len(message))
+        called: Any = take
+        node.create_subscription(type, topic, called, qos, raw=True)
 
 
 class LargeMessages(Waitable):
@@ -55,10 +105,10 @@ class LargeMessages(Waitable):
         taken = no_bytes()
         try:
             with self._subscription.handle:
-                code = _rcl.rcl_take_serialized_message(
+                code = rcl().rcl_take_serialized_message(
                     self._subscription.handle.pointer, taken, self._info, None)
             if code != 0:
-                rcutils.rcutils_reset_error()
+                rcutils().rcutils_reset_error()
                 if code != TAKE_FAILED:
                     self._node.get_logger().warning(
                         f'a message on {self._subscription.topic_name} is lost: rcl error {code}')
@@ -90,10 +140,10 @@ class LargeMessages(Waitable):
         """One subscription."""
         return NumberOfEntities(num_subs=1)
 
-    def add_to_wait_set(self, wait_set: _rclpy.WaitSet) -> None:
+    def add_to_wait_set(self, wait_set: Any) -> None:
         """Wait for the subscription."""
         self._index = wait_set.add_subscription(self._subscription.handle)
 
-    def is_ready(self, wait_set: _rclpy.WaitSet) -> bool:
+    def is_ready(self, wait_set: Any) -> bool:
         """Whether a message waits."""
         return wait_set.is_ready('subscription', self._index)

@@ -14,7 +14,8 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
 from .client_session import session
-from .raw_subscription import Sample, SerializedSubscription
+from .executor_subscription import open_subscription
+from .raw_subscription import Sample
 from ..errors import RosError
 from ..identification.recordings.recording import Recording
 from ..identification.recordings.recording_file import check_target, write
@@ -42,7 +43,7 @@ class Recorder:
         self._numbers: dict[tuple[str, ...], float] = {}
         #: Number of messages that were published and not received, and of joints received.
         self.lost, self.joints = 0, 0
-        self._states = SerializedSubscription(node, JointState, topic, RECORDING)
+        self._states = open_subscription(node, JointState, topic, RECORDING)
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name='record', daemon=True)
         self._thread.start()

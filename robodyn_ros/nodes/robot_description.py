@@ -11,7 +11,7 @@ from rclpy.serialization import deserialize_message
 from std_msgs.msg import String
 
 from . import qos, robot
-from .raw_subscription import SerializedSubscription
+from .executor_subscription import open_subscription
 
 SLICE = 100_000_000         # ns between two checks whether to go on waiting
 
@@ -20,7 +20,7 @@ class RobotDescription:
     """Newest text of the topic, for use by one thread."""
 
     def __init__(self, node: Node):
-        self._subscription = SerializedSubscription(node, String, 'robot_description',
+        self._subscription = open_subscription(node, String, 'robot_description',
                                                     qos.DESCRIPTION)
         self._text = self._accepted = ''
         self._used = False          # whether the robot was read from the topic

@@ -6,7 +6,7 @@ from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 
 from . import qos
-from .raw_subscription import SerializedSubscription
+from .executor_subscription import open_subscription
 from ..wire.joint_state import stamp_of
 
 
@@ -19,7 +19,7 @@ class SimulationClock:
     """
 
     def __init__(self, node: Node):
-        self.subscription = SerializedSubscription(node, Clock, '/clock', qos.CLOCK_IN)
+        self.subscription = open_subscription(node, Clock, '/clock', qos.CLOCK_IN)
         self._time = 0.0
 
     def now(self) -> float:

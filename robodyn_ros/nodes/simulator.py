@@ -21,9 +21,9 @@ from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import Trigger
 
 from . import node_main, qos, robot
+from .executor_subscription import open_subscription
 from .incompatible_publishers import IncompatiblePublishers
 from .parameters import Parameters
-from .raw_subscription import SerializedSubscription
 from .simulator_loop import SimulatorLoop
 from .simulator_obstacle import check_obstacle, obstacle_of, obstacle_parameters, put
 from .simulator_parameters import TABLE
@@ -70,7 +70,7 @@ class Simulator(Node):
         if p['publish_description']:
             self.create_publisher(String, 'robot_description', qos.DESCRIPTION).publish(
                 String(data=urdf))
-        self._commands = SerializedSubscription(self, Float64MultiArray, 'commands', qos.COMMANDS)
+        self._commands = open_subscription(self, Float64MultiArray, 'commands', qos.COMMANDS)
         self.loop = SimulatorLoop(
             drive, self._commands, self._publish, self.get_logger(),
             period_ns=round(1e9 / p['rate']), lockstep=p['lockstep'],

@@ -14,6 +14,7 @@ import numpy as np
 from numpy import ndarray
 from rclpy.impl.rcutils_logger import RcutilsLogger
 
+from .executor_subscription import ExecutorSubscription
 from .raw_subscription import SerializedSubscription
 from ..errors import RobodynError
 from ..realtime.periodic_timer import Grid, sharpen_timers
@@ -49,7 +50,7 @@ class SimulatorLoop:
         fast as commands come.
     """
 
-    def __init__(self, drive: Drive, commands: SerializedSubscription,
+    def __init__(self, drive: Drive, commands: SerializedSubscription | ExecutorSubscription,
                  publish: Callable[[PlantState], None], log: RcutilsLogger, *, period_ns: int,
                  lockstep: bool = False, lockstep_timeout: float = 2.0,
                  lockstep_settle: float = 0.02, real_time_factor: float = 0.0):

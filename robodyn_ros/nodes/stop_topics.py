@@ -29,7 +29,7 @@ from std_msgs.msg import Bool
 
 from . import qos
 from .command_publishers import named, publisher_names
-from .raw_subscription import SerializedSubscription
+from .executor_subscription import open_subscription
 from ..control import guard
 
 LOOK = 0.02             # s between two looks, at most
@@ -53,7 +53,7 @@ class StopTopic:
                  profiles: tuple[QoSProfile, ...], changed: Callable[[], None]):
         self.reason, self._node, self._timeout, self._changed = reason, node, timeout, changed
         self._name = topic
-        self._subscriptions = [SerializedSubscription(node, Bool, topic, q) for q in profiles]
+        self._subscriptions = [open_subscription(node, Bool, topic, q) for q in profiles]
         self._topic = node.resolve_topic_name(topic)
         self._stop_word, self._heard, self._late = False, -inf, False
         self._publishers: list[str] = []

@@ -11,9 +11,9 @@ from numpy import ndarray
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory
 
+from . import raw_waitable
 from .clock_skew import ClockSkew
 from .command_publishers import several
-from .raw_waitable import LargeMessages
 from .stream_rate import StreamRate
 from ..control.controller import Controller
 from ..control.reference_stream import is_streamed, is_target
@@ -72,8 +72,8 @@ class TrajectorySubscriber:
         #: Clock of the publisher.
         self.skew = ClockSkew()
         self._warnings, self._successes = Throttle(BURST, RATE), Throttle(INFO_BURST, INFO_RATE)
-        self._messages = LargeMessages(node, JointTrajectory, topic, DEPTH, MOST_BYTES,
-                                       self._take)
+        self._messages = raw_waitable.subscribe(
+            node, JointTrajectory, topic, DEPTH, MOST_BYTES, self._take)
 
     def _take(self, data: ndarray, size: int) -> None:
         if sentence := self.skew.note(self._messages.transit, 'joint_trajectory'):

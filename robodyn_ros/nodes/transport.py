@@ -104,11 +104,13 @@ def _native(node: Node, controller: Controller, decoder: JointStateDecoder,
         raise DataPathError(f'{VARIABLE} asks for a control cycle in plain Python',
                             name='data_path', remedy=f'unset {VARIABLE}')
     _try_native(node)
+    tick = clock.subscription if clock else None
+    assert not isinstance(tick, ExecutorSubscription)       # where `states` could not be made
     encoder = EffortEncoder(controller.model.nv)
     return NativeLoop(
         trigger, lambda: controller.inputs, controller.tau, decoder.arrays, encoder.message,
         encoder.numbers, states.handle, commands.handle,
-        clock.subscription.handle if clock else None, tally, max_messages=states.most,
+        tick.handle if tick else None, tally, max_messages=states.most,
         rate=controller.settings.rate, spin=spin, fault_phase=guard.FAULT)
 
 

@@ -3,7 +3,11 @@
 """A serialized message as librcl takes and gives it: bytes that it may move and let grow."""
 
 import ctypes
+from functools import cache
 
+from ..errors import DataPathError
+
+PROBED = 8                  # bytes
 TAKE_FAILED = 401           # rcl/types.h: there is no message
 
 
@@ -21,17 +25,39 @@ class SerializedBytes(ctypes.Structure):
                 ('capacity', ctypes.c_size_t), ('allocator', Allocator)]
 
 
-# The library that rclpy has loaded; ctypes calls it without the interpreter's lock.
-rcutils = ctypes.CDLL('librcutils.so')
-rcutils.rcutils_get_default_allocator.restype = Allocator
-rcutils.rcutils_uint8_array_fini.argtypes = (ctypes.POINTER(SerializedBytes),)
+@cache
+def rcutils() -> ctypes.CDLL:
+    """
+    Return librcutils, which rclpy has loaded; ctypes calls it without the interpreter's lock.
+
+    :raises DataPathError: it is missing, or its messages are not laid out as here.
+    """
+    try:
+        library = ctypes.CDLL('librcutils.so')
+        library.rcutils_get_default_allocator.restype = Allocator
+        library.rcutils_uint8_array_fini.argtypes = (ctypes.POINTER(SerializedBytes),)
+        library.rcutils_uint8_array_resize.argtypes = (
+            ctypes.POINTER(SerializedBytes), ctypes.c_size_t)
+        library.rcutils_reset_error.restype = None
+    except (AttributeError, OSError) as error:
+        raise _unavailable(f'librcutils.so: {error}') from error
+    tried = SerializedBytes(allocator=library.rcutils_get_default_allocator())
+    if (library.rcutils_uint8_array_resize(tried, PROBED) != 0 or not tried.buffer
+            or (tried.length, tried.capacity) != (0, PROBED)):
+        raise _unavailable('librcutils.so lays messages out in an unknown way')
+    library.rcutils_uint8_array_fini(tried)
+    return library
+
+
+def _unavailable(problem: str) -> DataPathError:
+    return DataPathError(problem, name='data_path', remedy='rclpy takes messages by itself')
 
 
 def no_bytes() -> SerializedBytes:
     """Return a message of no bytes, to be given back by :func:`release`."""
-    return SerializedBytes(allocator=rcutils.rcutils_get_default_allocator())
+    return SerializedBytes(allocator=rcutils().rcutils_get_default_allocator())
 
 
 def release(message: SerializedBytes) -> None:
     """Give back what librcl has allocated for a message."""
-    rcutils.rcutils_uint8_array_fini(message)
+    rcutils().rcutils_uint8_array_fini(message)

@@ -29,7 +29,8 @@ def test_a_known_name(robot):
 
 
 def test_without_sympy_the_remedy_is_said():
-    code = 'import sys; sys.modules["sympy"] = None; from robodyn_ros.cli import main; main()'
+    code = 'import sys; sys.modules["sympy"] = None; from robodyn_ros.cli import main; '\
+           'sys.exit(main())'
     done = subprocess.run([sys.executable, '-c', code, 'derive', 'two_link'], text=True,
                           capture_output=True)
     assert done.returncode == 1 and 'Traceback' not in done.stderr

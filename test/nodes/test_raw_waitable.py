@@ -61,7 +61,7 @@ def test_of_a_larger_one_the_beginning_and_the_size(reader):
 def test_a_message_that_cannot_be_taken_is_told(reader, monkeypatch, capfd):
     """Nothing is raised in the executor, on which the arm's node depends; the next one comes."""
     with monkeypatch.context() as without_memory:
-        without_memory.setattr(serialized_bytes.rcutils, 'rcutils_get_default_allocator',
+        without_memory.setattr(serialized_bytes.rcutils(), 'rcutils_get_default_allocator',
                                serialized_bytes.Allocator)
         reader.publisher.publish(String(data='lost'))
         said = ''

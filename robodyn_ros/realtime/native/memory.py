@@ -77,7 +77,7 @@ class LoopMemory:
         words = np.zeros(MESSAGE_WORDS, np.int64)
         message = SerializedBytes.from_buffer(words.data)
         ctypes.pointer(message)[0] = no_bytes()
-        rcutils.rcutils_uint8_array_resize(ctypes.byref(message), ctypes.c_size_t(RESERVED))
+        rcutils().rcutils_uint8_array_resize(ctypes.byref(message), ctypes.c_size_t(RESERVED))
         weakref.finalize(self, release, message)
         return words
 
@@ -106,7 +106,7 @@ class LoopMemory:
         code = rcl.rcl_subscription_set_on_new_message_callback(
             self._states.pointer, function, argument.ctypes.data)
         if code != OK:
-            rcutils.rcutils_reset_error()
+            rcutils().rcutils_reset_error()
             raise unavailable(f'rcl_subscription_set_on_new_message_callback returned {code}')
 
     @property
