@@ -151,7 +151,11 @@ def _made(makers: Sequence[Callable[[], Any]],
     try:
         with middleware.discovering() if load else nullcontext():
             if load:
-                load()
+                gc.disable()    # next to nothing of what imports leave is garbage
+                try:
+                    load()
+                finally:
+                    gc.enable()
             gc.freeze()         # what imports leave is no garbage: collections can pass over it
             for make in makers:
                 nodes.append(make())
