@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Client of a service that needs no executor: its thread polls for the response."""
 
+from collections.abc import Callable
 from math import inf
 import time
 from typing import Any
@@ -11,6 +12,11 @@ from rclpy.node import Node
 from .raw_subscription import LeftAlone
 
 POLL = 0.002        # s
+
+
+def never() -> bool:
+    """Return False."""
+    return False
 
 
 class PolledClient:
@@ -26,17 +32,19 @@ class PolledClient:
         self._client: Any = node.create_client(kind, name, callback_group=self._group)
         self._pending: set[int] = set()     # sequence numbers of requests without a response
 
-    def call(self, request: Any, within: float, again: float = inf) -> Any:
+    def call(self, request: Any, within: float, again: float = inf,
+             over: Callable[[], bool] = never) -> Any:
         """
         Return the response to a request, None without one.
 
         :param within: time for the service to be there and to respond [s].
         :param again: time after which a request without response is sent again [s]; a response
             may be lost while the service discovers the client.
+        :param over: returns whether to stop waiting.
         """
         self._pending.clear()
         end, next_time = time.monotonic() + within, 0.0
-        while (now := time.monotonic()) < end:
+        while (now := time.monotonic()) < end and not over():
             if now >= next_time and self._client.service_is_ready():
                 self._pending.add(self._client.handle.send_request(request))
                 next_time = now + again
