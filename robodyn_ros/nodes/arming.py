@@ -4,6 +4,7 @@
 
 from collections.abc import Callable, Sequence
 from math import isinf
+import threading
 import time
 from typing import NamedTuple
 
@@ -31,16 +32,21 @@ class Arming:
     :param timeout: maximum time to wait for joint states and for the guard [s].
     :param standing: time after which an unchanged refusal of the guard is final [s].
     :param sentence: returns the refusal in words for the guard's sentence and reason code.
-    :param subscribers: called when the joint states are there; returns why no commands must be
-        sent, '' if they may, None while they have no subscriber.
+    :param subscribers: called with a function that returns whether to stop waiting, when the joint
+        states are there; returns why no commands must be sent, '' if they may, None while they
+        have no subscriber.
+    :param ended: returns whether the process is about to end.
     """
 
     def __init__(self, loop: ControlLoop, timeout: float, standing: float,
-                 sentence: Callable[[str, int], str], subscribers: Callable[[], str | None]):
+                 sentence: Callable[[str, int], str],
+                 subscribers: Callable[[Callable[[], bool]], str | None],
+                 ended: Callable[[], bool]):
         self._loop, self._standing, self._sentence = loop, standing, sentence
-        self._subscribers = subscribers
+        self._subscribers, self._ended = subscribers, ended
         self._deadline = time.monotonic() + timeout
-        self._asked = False
+        self._asked = self._given_up = False
+        self._lock = threading.Lock()   # of a request to arm, which must not follow `give_up`
         self._code, self._since = guard.NO_STATE, time.monotonic()
         self._begun = loop.now()        # -inf before the first cycle
 
@@ -53,15 +59,21 @@ class Arming:
         if not self._asked:
             if missing := loop.decoder.missing:
                 return self._missing(missing) if late else None
-            if refusal := self._subscribers():
+            refusal = self._subscribers(self._over)
+            if self._over():
+                return self.give_up()
+            if refusal:
                 return Answer(refusal)
             if refusal is None:
                 over = late or now - self._since >= self._standing
                 return Answer(self._sentence(guard.REASONS['NOBODY_LISTENS'],
                                              guard.NOBODY_LISTENS),
                               guard.NOBODY_LISTENS) if over else None
-            controller.arm()
-            self._asked = True
+            with self._lock:
+                if self._given_up:
+                    return None
+                controller.arm()
+                self._asked = True
         if not controller.arming:
             return ARMED
         code = guard.NO_REASON if controller.asked else int(
@@ -75,8 +87,10 @@ class Arming:
         return self.give_up()
 
     def give_up(self) -> Answer:
-        """Withdraw the request and return the present refusal."""
+        """Withdraw the request and return the present refusal; any thread may call it."""
         controller = self._loop.controller
+        with self._lock:
+            self._given_up = True
         code = int(controller.memory['arming_refusal'][0])
         refusal = self._sentence(controller.arming_refusal + self._timeless(), guard.NO_REASON
                                  if controller.asked else code)
@@ -99,13 +113,16 @@ class Arming:
                 + ('the stamps of joint_states do' if loop.trigger == 'state' else '/clock does')
                 + ' not advance')
 
-    def wait(self, over: Callable[[], bool]) -> Answer:
-        """Block until there is an answer, or ``over()``; return the answer."""
+    def wait(self) -> Answer:
+        """Block until there is an answer, or the process is about to end; return the answer."""
         while (answer := self.poll()) is None:
-            if over():
+            if self._over():
                 return self.give_up()
             time.sleep(POLL)
         return answer
+
+    def _over(self) -> bool:
+        return self._given_up or self._ended()
 
 
 def wait_for_rest(loop: ControlLoop) -> None:

@@ -13,7 +13,7 @@ same machine through shared memory, which those of another user, or of a contain
 Every node that subscribes and has parameter services therefore has to answer.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import time
 
 from rcl_interfaces.msg import ParameterValue
@@ -21,7 +21,7 @@ from rcl_interfaces.srv import GetParameters
 from rclpy.node import Node
 
 from .command_publishers import full_name, NAMELESS
-from .polled_client import POLL, PolledClient
+from .polled_client import never, POLL, PolledClient
 from .raw_subscription import RCLError
 
 ANSWER = 3.0        # s, in which a node has to answer
@@ -33,8 +33,8 @@ EFFORT_INTERFACES = 'effort', 'torque', 'force'
 ASKED = 'joints', 'interface_name', 'joint', 'interface_names'
 
 
-def refusal(node: Node, topic: str, joint_names: Sequence[str], interfaces: Sequence[str] = ()
-            ) -> str:
+def refusal(node: Node, topic: str, joint_names: Sequence[str], interfaces: Sequence[str] = (),
+            over: Callable[[], bool] = never) -> str:
     """
     Return why the commands must not be sent to their subscribers, '' if they may.
 
@@ -44,12 +44,14 @@ def refusal(node: Node, topic: str, joint_names: Sequence[str], interfaces: Sequ
     :param joint_names: joints of a command, in its order.
     :param interfaces: command interfaces, as ``joint1/effort``, of the controller that subscribes
         to its own ``~/commands``, from its controller manager; (): not known.
+    :param over: returns whether to stop waiting for answers.
     """
     forwarder = topic.rpartition('/')[0] if topic.endswith('/commands') else ''
-    services = {service for service, _ in node.get_service_names_and_types()}
-    for name in _subscribers(node, topic):
+    names = _subscribers(node, topic)
+    services = _services(node, forwarder if forwarder in names else '', over)
+    for name in names:
         service = f'{name}/get_parameters'
-        found = _parameters(node, service) if service in services else {}
+        found = _parameters(node, service, over) if service in services else {}
         if found is None:
             return (f'{name} subscribes to {topic}, but has not answered within {ANSWER:g} s: the '
                     'commands may not reach it either. If it runs, give both processes the same '
@@ -75,6 +77,17 @@ def _subscribers(node: Node, topic: str) -> list[str]:
             break
         time.sleep(POLL)
     return sorted(names)
+
+
+def _services(node: Node, forwarder: str, over: Callable[[], bool]) -> set[str]:
+    """Return the services that are known, once those of a forward controller are among them."""
+    end = time.monotonic() + ANSWER
+    while True:
+        services = {service for service, _ in node.get_service_names_and_types()}
+        if (not forwarder or f'{forwarder}/get_parameters' in services or over()
+                or time.monotonic() > end):
+            return services
+        time.sleep(POLL)
 
 
 def _objection(interfaces: Sequence[str], joint_names: Sequence[str]) -> str:
@@ -105,7 +118,8 @@ def _joints(found: dict[str, ParameterValue]) -> list[str]:
     return list(found['joints'].string_array_value) if found else []
 
 
-def _parameters(node: Node, service: str) -> dict[str, ParameterValue] | None:
+def _parameters(node: Node, service: str, over: Callable[[], bool]
+                ) -> dict[str, ParameterValue] | None:
     """Return the parameters ASKED, unset where they do not exist, None without an answer."""
     try:
         client = PolledClient(node, GetParameters, service)
@@ -114,7 +128,7 @@ def _parameters(node: Node, service: str) -> dict[str, ParameterValue] | None:
     found = dict[str, ParameterValue]()
     try:
         for name in ASKED:      # one by one: rclcpp may return nothing if one does not exist
-            response = client.call(GetParameters.Request(names=[name]), ANSWER, AGAIN)
+            response = client.call(GetParameters.Request(names=[name]), ANSWER, AGAIN, over)
             if response is None:
                 return None
             found[name] = response.values[0] if response.values else ParameterValue()

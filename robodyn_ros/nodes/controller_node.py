@@ -127,7 +127,7 @@ class ControllerNode(LifecycleNode):
         for refusal in self.loop.scheduling.refused:
             self.get_logger().warning(refusal)
         self.get_logger().info(f'control thread: {self.loop.scheduling}')
-        self._answer = self._begin_arming(inf).wait(self._over)
+        self._answer = self._begin_arming(inf).wait()
         if not self._answer.refusal:
             self._answer = Answer(self._take_over())
         if not self._answer.refusal:
@@ -229,11 +229,12 @@ class ControllerNode(LifecycleNode):
         self.get_logger().info('arming')
         self.topics.begin()
         return Arming(self.topics.loop, self.parameters['arming_timeout'], standing,
-                      self.reports.sentence, self.topics.subscriber_refusal)
+                      self.reports.sentence, self.topics.subscriber_refusal, self._over)
 
     def _take_over(self) -> str:
         """Have the forward controller activated, if that is asked for; return a refusal or ''."""
-        assert self.topics is not None
+        if self.topics is None:
+            return 'the controller has been cleaned up meanwhile'
         controller = self.topics.loop.controller
         return self.topics.switch.take_over(lambda: controller.phase,
                                             self.parameters['arming_timeout'], self._over)

@@ -18,7 +18,7 @@ from typing import Any
 from builtin_interfaces.msg import Duration
 from rclpy.node import Node
 
-from .polled_client import POLL, PolledClient
+from .polled_client import never, POLL, PolledClient
 from ..control import guard
 from ..errors import ParameterError
 
@@ -41,7 +41,7 @@ class NoSwitch:
     def begin(self) -> None:
         """Do nothing."""
 
-    def ask(self) -> str:
+    def ask(self, over: Callable[[], bool]) -> str:
         """Return '': nothing is refused."""
         return ''
 
@@ -87,9 +87,13 @@ class ControllerSwitch:
         """Forget any trouble, until :meth:`take_over`."""
         self._watched, self.trouble = False, ''
 
-    def ask(self) -> str:
-        """Ask for the command interfaces of the forward controller; return a refusal or ''."""
-        if (controllers := self._controllers()) is None:
+    def ask(self, over: Callable[[], bool]) -> str:
+        """
+        Ask for the command interfaces of the forward controller; return a refusal or ''.
+
+        :param over: returns whether to stop waiting.
+        """
+        if (controllers := self._controllers(over)) is None:
             return self._silence(self._lister)
         found = controllers.get(self._forwarder)
         self.interfaces = () if found is None else list(found.required_command_interfaces)
@@ -162,10 +166,10 @@ class ControllerSwitch:
         self._lister.close()
         self._switcher.close()
 
-    def _controllers(self) -> dict[str, Any] | None:
+    def _controllers(self, over: Callable[[], bool] = never) -> dict[str, Any] | None:
         """Return the ControllerState of each loaded controller by its name, None: no answer."""
         with self._lock:
-            response = self._lister.call(self._list.Request(), ANSWER, AGAIN)
+            response = self._lister.call(self._list.Request(), ANSWER, AGAIN, over)
         return None if response is None else _by_name(response)
 
     def _active(self, controllers: Mapping[str, Any]) -> set[str]:

@@ -117,15 +117,19 @@ class ControllerTopics:
         self.report_switch()
         self.command_publishers.wait()
 
-    def subscriber_refusal(self) -> str | None:
-        """Return why no commands must be sent, '' if they may, None without any subscriber."""
+    def subscriber_refusal(self, over: Callable[[], bool]) -> str | None:
+        """
+        Return why no commands must be sent, '' if they may, None without any subscriber.
+
+        :param over: returns whether to stop waiting for answers.
+        """
         if self._shown is not None:
             return ''                           # the driver takes what it is given
         if not self._commands.get_subscription_count():
             return None
-        return self.switch.ask() or command_forwarder.refusal(
+        return self.switch.ask(over) or command_forwarder.refusal(
             self._node, self._commands.topic_name, self.loop.controller.model.joint_names,
-            self.switch.interfaces)
+            self.switch.interfaces, over)
 
     def clock_detail(self) -> str:
         """Return what is wrong with the source of simulation time, '' if nothing is."""

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Client of a service that needs no executor: its thread polls for the response."""
 
+from collections.abc import Callable
 from math import inf
 import time
 from typing import Any
@@ -13,6 +14,11 @@ from .raw_subscription import LeftAlone
 
 POLL = 0.002        # s
 HANDLE = 'send_request', 'take_response'        # methods that are private to rclpy
+
+
+def never() -> bool:
+    """Return False."""
+    return False
 
 
 class PolledClient:
@@ -31,18 +37,20 @@ class PolledClient:
         known = all(hasattr(self._client.handle, name) for name in HANDLE)
         self._spun = None if known else self._spin()
 
-    def call(self, request: Any, within: float, again: float = inf) -> Any:
+    def call(self, request: Any, within: float, again: float = inf,
+             over: Callable[[], bool] = never) -> Any:
         """
         Return the response to a request, None without one.
 
         :param within: time for the service to be there and to respond [s].
         :param again: time after which a request without response is sent again [s]; a response
             may be lost while the service discovers the client.
+        :param over: returns whether to stop waiting.
         """
         self._pending.clear()
         self._futures = []
         end, next_time = time.monotonic() + within, 0.0
-        while (now := time.monotonic()) < end:
+        while (now := time.monotonic()) < end and not over():
             if now >= next_time and self._client.service_is_ready():
                 self._send(request)
                 next_time = now + again

@@ -49,8 +49,11 @@ class ResetService:
 
     def poll(self, executor: Executor) -> None:
         """Answer the request under way if its attempt has ended; for a periodic thread."""
+        # Without the lock: it may wait for seconds, and `cancel` must not
+        if (arming := self._arming) is None or (answer := arming.poll()) is None:
+            return
         with self._lock:
-            if self._arming is None or (answer := self._arming.poll()) is None:
+            if self._arming is not arming:
                 return
             self._finish(answer)
         executor.wake()             # it polls a coroutine only when something happens

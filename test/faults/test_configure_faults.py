@@ -25,6 +25,7 @@ from robodyn_ros.nodes.live_settings import LiveSettings
 from robodyn_ros.nodes.robot_description import RobotDescription
 from robots import ARM
 from std_msgs.msg import Float64MultiArray, String
+from std_srvs.srv import Trigger
 
 near = pytest.approx
 
@@ -237,6 +238,25 @@ def test_subscriber_that_receives_no_data(controller, remote, forwarder):
     assert re.search('/drives subscribes to /drives/commands, but has not answered within 3 s.*'
                      'same user and the same /dev/shm', arm.controller.text)
     assert remote.commands == []
+    deaf.destroy_node()
+
+
+def test_deactivation_does_not_wait_for_a_subscriber(running, remote):
+    """Nor does the end of the process: ~/reset may wait for the answer of each of them."""
+    arm = running(**TELEPORTED)
+    arm.tick(velocity=[])
+    arm.until([0.0, 0.0])
+    arm.faulted('NO_VELOCITY')
+    deaf = rclpy.create_node('deaf', context=remote.context)
+    deaf.create_subscription(Float64MultiArray, 'commands', lambda _: None, 1)
+    logged = arm.controller.text.count(': arming')
+    with arm.streaming():
+        answer = remote.ask(Trigger, '/controller/reset', Trigger.Request())
+        remote.until(lambda: arm.controller.text.count(': arming') > logged, 'arming')
+        remote.listen(0.2)          # it asks the new subscriber by now
+        assert remote.change('deactivate')
+        remote.until(answer.done, 'the answer')
+    assert answer.result().message == 'the controller is being deactivated'
     deaf.destroy_node()
 
 
