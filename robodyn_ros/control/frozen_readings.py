@@ -37,10 +37,11 @@ CONSISTENCY_TIME = 0.2      # s
 # 1 kHz. A motion that fine encoders do not show for longer is none.
 SHARE = 0.02
 STEPS = 3.0                 # encoder steps: one for each of two readings, and one of reserve
-# Encoder step that is assumed before the first change of position [rad | m]: 12 bit a turn
+# Greatest encoder step [rad | m], assumed before the first change of position: 12 bit a turn
 COARSEST = 2e-3
 # Encoders with finer steps [rad | m] show how a joint that sticks yields elastically, so that
-# efforts beyond its known friction and STICTION [effort limits] are not hidden by it
+# efforts beyond its known friction and STICTION [effort limits] are not hidden by it. Before its
+# first change of position an encoder is taken for fine: the arm may be light, and not measured
 FINE, STICTION = 1e-4, 0.01
 # Longest interval between readings that are published several times [s]; usual intervals are
 # learned at once where they become longer, and with a LEARNING of the difference else
@@ -50,8 +51,8 @@ CHANGED = -1.0              # `v.unchanged` of a position that has changed in th
 
 def begin(v: Vectors, i: int) -> None:
     """Begin with the first sample of joint i, or the first one after a jump of time."""
-    v.unchanged[i], v.encoder_step[i], v.renewal[i] = CHANGED, COARSEST, LONGEST
-    v.coasting_qd[i] = 0.0
+    v.unchanged[i], v.encoder_step[i], v.renewal[i] = CHANGED, inf, LONGEST
+    v.coasting_qd[i] = v.external_before[i] = 0.0
 
 
 def forget(v: Vectors) -> None:
@@ -92,11 +93,11 @@ def frozen_joint(joints: ndarray, friction: ndarray, M: ndarray, s: record, m: r
     :param dt: since the last cycle [s].
     :returns: index of the joint, -1 for none.
     """
-    found, unchanged, coarsest, kept = -1, inf, 0.0, exp(-dt / CONSISTENCY_TIME)
+    found, alike, share, kept = -1, True, STICTION, exp(-dt / CONSISTENCY_TIME)
     for i in range(v.q.shape[0]):
-        unchanged = min(unchanged, v.unchanged[i])
-        coarsest = max(coarsest, v.encoder_step[i])
-    alike, share = unchanged > 0.0, STICTION if coarsest < FINE else s.arming_effort
+        alike &= v.unchanged[i] > 0.0
+        if FINE <= v.encoder_step[i] < inf:
+            share = s.arming_effort
     yields = alike and m.phase != guard.RISING and overcomes_friction(joints, friction, v, share)
     for i in range(v.q.shape[0]):
         if alike:
@@ -115,7 +116,7 @@ def frozen_joint(joints: ndarray, friction: ndarray, M: ndarray, s: record, m: r
         if v.unchanged[i] > LATE * v.renewal[i]:
             v.hidden_motion[i] += side * (coasting - reported) * dt
             if abs(v.hidden_motion[i]) > (SHARE * joints[i].consistency_tolerance
-                                          + STEPS * v.encoder_step[i]):
+                                          + STEPS * min(v.encoder_step[i], COARSEST)):
                 v.contradiction[i] = inf        # the joint is not at rest
                 found = i
     return found
