@@ -146,6 +146,16 @@ def repeated_for_a_while(a: Active, s: Sample) -> None:
     repeated(a, s)
 
 
+@injection('last reading repeated from rest on, then a trajectory', SEEN, paths=('library',),
+           scenes=tuple(replace(scene, motion='still') for scene in (IMPEDANCE, PANDA_IMPEDANCE,
+                                                                     STIFF_UR5, COMPUTED)))
+def repeated_from_rest(a: Active, s: Sample) -> None:
+    repeated(a, s)
+    if a.since > AFTER_STOP and not a.memory.get('asked'):
+        a.memory['asked'] = True
+        a.world.motion.ask(a.world, 3.0)
+
+
 @injection('values of two joints swapped', SEEN, scenes=(FLOATING, PANDA, IMPEDANCE))
 def swapped(a: Active, s: Sample) -> None:
     i, j = a.joint, (a.joint + 1) % s.position.shape[0]
