@@ -17,7 +17,7 @@ POSE, LOAD = [0.3, 0.5], np.array([4.0, -1.5])
 INTEGRAL = {'mode': 'computed_torque', 'acceleration_ki': [300.0]}
 OBSERVER = {'mode': 'disturbance_observer', 'observer_bandwidth': [25.0],
             'observer_deadband': [0.0]}
-STUCK = {'consistency_tolerance': [0.0]}    # a blocked arm does not move at all, whatever drives it
+STUCK = {'consistency_tolerance': [0.0]}    # a blocked arm whose encoders show no noise
 LEARNING = pytest.mark.parametrize('law', [INTEGRAL, OBSERVER],
                                    ids=['computed_torque', 'disturbance_observer'])
 
