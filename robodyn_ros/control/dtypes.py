@@ -195,7 +195,7 @@ class Vectors(NamedTuple):
     encoder_step: ndarray   # smallest change of position so far
     coasting_qd: ndarray    # velocity predicted since the position last changed
     hidden_motion: ndarray  # displacement by it that the reported velocity does not explain
-    external_before: ndarray    # external effort when the position last changed
+    disturbance_before: ndarray     # disturbance when the position last changed
 
     @classmethod
     def zeros(cls, nv: int) -> 'Vectors':

@@ -52,7 +52,7 @@ CHANGED = -1.0              # `v.unchanged` of a position that has changed in th
 def begin(v: Vectors, i: int) -> None:
     """Begin with the first sample of joint i, or the first one after a jump of time."""
     v.unchanged[i], v.encoder_step[i], v.renewal[i] = CHANGED, inf, LONGEST
-    v.coasting_qd[i] = v.external_before[i] = 0.0
+    v.coasting_qd[i] = v.disturbance_before[i] = 0.0
 
 
 def forget(v: Vectors) -> None:
@@ -74,7 +74,7 @@ def note_sample(v: Vectors, q: float, qd: float, elapsed: float, i: int) -> None
         v.unchanged[i] = interval
         return
     v.unchanged[i], v.encoder_step[i] = CHANGED, min(v.encoder_step[i], abs(step))
-    v.external_before[i] = v.external[i]    # of the samples before, for this one may be false
+    v.disturbance_before[i] = v.disturbance[i]      # of earlier samples: this one may be false
     side, mean, interval = step / abs(step), abs(step) / interval, min(interval, LONGEST)
     reported = side * v.qd[i]               # may be zero one sample before the position stops
     if side * qd > reported:                # False for NaN
@@ -98,7 +98,8 @@ def frozen_joint(joints: ndarray, friction: ndarray, M: ndarray, s: record, m: r
         alike &= v.unchanged[i] > 0.0
         if FINE <= v.encoder_step[i] < inf:
             share = s.arming_effort
-    yields = alike and m.phase != guard.RISING and overcomes_friction(joints, friction, v, share)
+    yields = (alike and m.phase != guard.RISING
+              and overcomes_friction(joints, friction, M, v, share))
     for i in range(v.q.shape[0]):
         if alike:
             braking = breakaway_effort(joints[i], friction, share, i) / M[i, i]
@@ -107,7 +108,7 @@ def frozen_joint(joints: ndarray, friction: ndarray, M: ndarray, s: record, m: r
             braking = ACCELERATION * rate * SPEED_SHARE * v.speed_limit[i]
         if v.unchanged[i] == CHANGED:
             v.unchanged[i] = v.hidden_motion[i] = 0.0
-        coasting = v.coasting_qd[i] + (v.acceleration[i] * dt if yields else 0.0)
+        coasting = v.coasting_qd[i] + (net_acceleration(v, i) * dt if yields else 0.0)
         side = 1.0 if coasting > 0.0 else -1.0
         reported = min(max(0.0, side * v.qd[i]), side * coasting)
         coasting = max(reported, side * coasting - braking * dt)
@@ -122,19 +123,25 @@ def frozen_joint(joints: ndarray, friction: ndarray, M: ndarray, s: record, m: r
     return found
 
 
-def overcomes_friction(joints: ndarray, friction: ndarray, v: Vectors, share: float) -> bool:
-    """
-    Return whether an effort beyond gravity exceeds the friction of its joint.
-
-    What an external effort balanced before, such as unknown friction, it may still balance.
-    """
+def overcomes_friction(joints: ndarray, friction: ndarray, M: ndarray, v: Vectors,
+                       share: float) -> bool:
+    """Return whether an effort exceeds disturbance and friction of its joint."""
     for i in range(v.q.shape[0]):
-        effort = v.published[i]
-        left = effort + v.external_before[i]
+        effort, left = v.published[i], M[i, i] * net_acceleration(v, i)
         if effort * left > 0.0 and min(abs(effort), abs(left)) > breakaway_effort(
                 joints[i], friction, share, i):
             return True
     return False
+
+
+def net_acceleration(v: Vectors, i: int) -> float:
+    """
+    Return the acceleration of joint i that the efforts and the disturbance cause [rad/s² | m/s²].
+
+    The disturbance is that of the time when the position last changed: what unknown friction or a
+    hand balanced then, it may still balance.
+    """
+    return v.acceleration[i] + v.disturbance_before[i]
 
 
 def breakaway_effort(j: record, friction: ndarray, share: float, i: int) -> float:
