@@ -31,7 +31,7 @@ STIFF_UR5 = Scene('ur5', 'joint_impedance', 'trajectory', loop_delay=0.002, shar
                   seconds=2.0)
 COMPUTED = Scene('panda', 'computed_torque', 'trajectory', seconds=2.0)
 AFTER_STOP = 0.3        # s, in which an arm that is braked has nearly come to rest
-SLOW = 0.5              # rad/s, from which a contact may stop a single joint unnoticed
+SLOW = 0.25             # velocity limits below which a contact may stop a joint unnoticed
 STILL = 0.05            # velocity limits below which an arm is at rest
 MOVED = tuple(Scene(mode='joint_impedance', motion='trajectory', path=path, seconds=2.0)
               for path in NODES)
@@ -135,7 +135,8 @@ def repeated(a: Active, s: Sample) -> None:
 
 @injection('last reading of a joint repeated', SEEN, scenes=(*BOTH_ARMS, STIFF, STIFF_PANDA))
 def repeated_joint(a: Active, s: Sample) -> None:
-    a.memory['unseen'] = a.first('slow', bool(abs(s.velocity[a.joint]) < SLOW))
+    slow = SLOW * a.world.arm.model.velocity_limit[a.joint]
+    a.memory['unseen'] = a.first('slow', bool(abs(s.velocity[a.joint]) < slow))
     s.position[a.joint] = a.first('position', float(s.position[a.joint]))
     s.velocity[a.joint] = 0.0
 
