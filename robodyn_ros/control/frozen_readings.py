@@ -12,8 +12,8 @@ fast as a disturbance could brake the joint.
 - While other joints report motion, the disturbance may be a contact: it brakes with the greatest
   acceleration that :mod:`.acceleration_limits` permits, and efforts accelerate nothing.
 - If no position changes, the arm is either at rest or not measured at all. The disturbance is then
-  friction, see :func:`breakaway_effort`. Efforts beyond it accelerate the arm, except in RISING,
-  where brakes may hold it.
+  friction, see :func:`breakaway_effort`. Efforts beyond it accelerate the arm, except in RISING
+  and FAULT, where brakes may hold it.
 
 The predicted displacement in excess of the reported velocity, over about CONSISTENCY_TIME, is a
 contradiction above SHARE of ``consistency_tolerance`` and STEPS of the encoder. A driver may
@@ -98,7 +98,7 @@ def frozen_joint(joints: ndarray, friction: ndarray, M: ndarray, s: record, m: r
         alike &= v.unchanged[i] > 0.0
         if FINE <= v.encoder_step[i] < inf:
             share = s.arming_effort
-    yields = (alike and m.phase != guard.RISING
+    yields = (alike and (m.phase == guard.RUNNING or m.phase == guard.STOPPING)
               and overcomes_friction(joints, friction, M, v, share))
     for i in range(v.q.shape[0]):
         if alike:
