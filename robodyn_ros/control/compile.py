@@ -25,6 +25,7 @@ from . import (
     cycle,
     effort_feedforward,
     friction_compensation,
+    frozen_readings,
     generic_dynamics,
     gravity_check,
     guard,
@@ -80,9 +81,9 @@ CHECKS = 'gravity', 'jacobian', 'mass_matrix', 'pose'
 # Steps of the cycle are inlined: each is called once, with hundreds of words of arguments
 MODULES = (*law_code.MODULES, *(jitable(m) for m in (
     collisions, contact_brake, contact_speed, effort_feedforward, friction_compensation,
-    gravity_check, guard, guiding, limits, momentum_observer, motion_checks, motor_faults,
-    partner_link, payload_transition, phase_efforts, pose_tracking, self_collision, time_scaling,
-    trajectory_tracking, velocity_estimator)),
+    frozen_readings, gravity_check, guard, guiding, limits, momentum_observer, motion_checks,
+    motor_faults, partner_link, payload_transition, phase_efforts, pose_tracking, self_collision,
+    time_scaling, trajectory_tracking, velocity_estimator)),
            # Called for each joint: a call would take longer than they do
            *(jitable(m, inline=True) for m in (acceleration_limits, plausibility)),
            jitable(cycle, inline=True,

@@ -17,6 +17,7 @@ from . import (
     contact_brake,
     effort_feedforward,
     friction_compensation,
+    frozen_readings,
     gravity_check,
     guard,
     guiding,
@@ -103,6 +104,8 @@ def cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
         reason, joint = plausibility.check_samples(joints, s, state, m, v, driving)
         unmeasured = velocity_estimator.observe(s, state, m, v, elapsed)
         valid = reason != guard.STATE_INCONSISTENT
+        if not valid and driving == plausibility.IN_FAULT:
+            m.observing = 0         # samples begin anew once the fault efforts have ended
     limits.predict_state(s, joints, m, v)
     robot = inputs.payload.robot if payload_transition.changes_payload(
         inputs.payload, inputs.robot, s, m, v, work, driving, dt) else inputs.robot
@@ -111,6 +114,13 @@ def cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
         robot, work, s, m, v, valid and not jumped and m.publishing == 1
         and cycle_input.listeners > 0, fresh, elapsed, tau)
     changed = law_changed(s, m, v, tau)
+    if driving == plausibility.NOT_DRIVEN:
+        frozen_readings.forget(v)
+    else:
+        frozen = frozen_readings.frozen_joint(joints, robot.friction, work.M, s, m, v,
+                                              dt if jumped else elapsed)
+        if frozen >= 0 and valid:
+            reason, joint, valid = guard.STATE_INCONSISTENT, frozen, False
 
     # Decision: requests, arming, faults
     guard.take_request(cycle_input, m, now)

@@ -190,6 +190,12 @@ class Vectors(NamedTuple):
     path: ndarray           # measured position behind the play of friction compensation
     external_impulse: ndarray   # of the external effort and of the efforts sent, over the last
     sent_impulse: ndarray       # milliseconds [N·m·s | N·s], see motor_faults.py
+    unchanged: ndarray      # time since the position last changed, see frozen_readings.py
+    renewal: ndarray        # usual interval between two changes
+    encoder_step: ndarray   # smallest change of position so far
+    coasting_qd: ndarray    # velocity predicted since the position last changed
+    hidden_motion: ndarray  # displacement by it that the reported velocity does not explain
+    disturbance_before: ndarray     # disturbance when the position last changed
 
     @classmethod
     def zeros(cls, nv: int) -> 'Vectors':

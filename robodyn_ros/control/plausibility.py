@@ -25,7 +25,9 @@ from typing import NamedTuple
 
 from numpy import ndarray, record
 
+from . import frozen_readings
 from .dtypes import Vectors
+from .frozen_readings import CONSISTENCY_TIME
 from .guard import NO_REASON, STATE_INCONSISTENT, STATE_LATE, VELOCITY_ABOVE_LIMIT
 from .velocity_estimator import CREDIBLE
 
@@ -36,7 +38,6 @@ OVERSPEED = 1.1             # velocity limits; what the limits let pass stays be
 JUMP = 2.0                  # velocity limits: a change of position that is still a motion
 MOST_REJECTED = 2           # samples in a row; the next one is a fault
 REJECTED_TIME = 0.02        # s; rejected for longer is a fault
-CONSISTENCY_TIME = 0.2      # s
 LARGEST_DRIFT = 3.0         # tolerances: bound of the integrals, so that they recover soon
 # Time constants of the lateness of stamps and of the intervals between samples, in state_timeouts:
 # a controller that tolerates longer silence tolerates longer delays
@@ -67,12 +68,13 @@ def check_samples(joints: ndarray, s: record, state: ndarray, m: record, v: Vect
     new sample.
 
     :param driving: NOT_DRIVEN: every sample is used; DRIVEN; or IN_FAULT, in which an arm may be
-        too fast.
+        too fast. Once its state was invalid in a fault, no sample is used until the fault efforts
+        have ended: they are those of the last valid pose.
     """
-    if driving == IN_FAULT and m.reason == STATE_INCONSISTENT:      # the pose stays as it was
+    if driving == IN_FAULT and m.without_state == 1:    # the pose stays that of the fault efforts
         for i in range(v.q.shape[0]):
-            v.judged[i], v.rejected[i] = state[i].received, 1.0
-        return m.reason, m.joint
+            v.rejected[i] = 1.0
+        return STATE_INCONSISTENT, m.joint
     reason, joint, decay = NO_REASON, -1, Decay(-1.0, 0.0, 0.0, 0.0)
     for i in range(v.q.shape[0]):
         j, received = joints[i], state[i].received
@@ -83,11 +85,14 @@ def check_samples(joints: ndarray, s: record, state: ndarray, m: record, v: Vect
             continue
         decay = decay_after(s, received - v.judged[i], decay)
         update_lateness(s, v, state[i].stamp, received, decay, driving, i)
-        v.judged[i] = received
-        v.position[i] = q = unwrap(j, state[i].position, v.q[i])
+        q = unwrap(j, state[i].position, v.q[i])
+        frozen_readings.note_sample(v, q, state[i].velocity, decay.elapsed, i)
+        v.judged[i], v.position[i] = received, q
         v.velocity[i] = state[i].velocity
         found = check_sample(j, s, m, v, q, state[i].velocity, received, state[i].stamp, decay,
                              driving, i)
+        if found == STATE_INCONSISTENT and driving != NOT_DRIVEN:
+            v.rejected[i] = max(1.0, v.rejected[i])
         if found == NO_REASON and v.late[i] + 0.5 * v.interval[i] > s.late_limit:
             found = STATE_LATE
         if reason == NO_REASON or (found == STATE_INCONSISTENT and reason != found):
@@ -119,6 +124,7 @@ def begin(v: Vectors, state: ndarray, i: int) -> None:
     v.set_back[i] = 0.0
     v.drift[i] = v.stamped_drift[i] = v.contradiction[i] = 0.0
     v.rejected[i] = v.late[i] = v.interval[i] = 0.0
+    frozen_readings.begin(v, i)
 
 
 def unwrap(j: record, q: float, before: float) -> float:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """All injections by name."""
 
-from . import plant_faults, request_faults, sensor_faults
+from . import consistent_lies, plant_faults, request_faults, sensor_faults
 from .injection import CATALOGUE
 
-__all__ = ['CATALOGUE', 'plant_faults', 'request_faults', 'sensor_faults']
+__all__ = ['CATALOGUE', 'consistent_lies', 'plant_faults', 'request_faults', 'sensor_faults']

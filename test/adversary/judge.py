@@ -82,13 +82,15 @@ class Judge:
             self._violated('brakes released', time,
                            f'a message after {time - self._published_at:.2f} s')
         stopped = phase in (features.FAULT, features.INACTIVE)
-        if self._last is not None and not stopped:
+        if self._last is not None and (phase == features.FAULT and tau.any() or not stopped):
             step, elapsed = abs(tau - self._last), time - self._published_at
             periods = min(2.0, max(1.0, round(elapsed / self._period)))
             factor = features.BRAKING_RATE if w.subject.braking() else 1.0
             gap = max(w.gap, UNUSED * w.lied_to)        # gravity waits for a sample to be used
             allowed = (w.effort_rate * self._period * periods * factor
                        + w.arm.gravity_rate * max(elapsed, gap, 1e-3) * 2.0 + ROUNDING)
+            if stopped:                                 # the fault efforts may ramp down
+                allowed += limit * elapsed / w.settings.fault_ramp_time
             if (step > allowed).any():
                 i = int((step / allowed).argmax())
                 what = (f'{step[i]:.2f} N·m, {step[i] / allowed[i]:.1f} times what is allowed'
@@ -97,7 +99,7 @@ class Judge:
                     self._violated('step', time, what)
                 else:
                     self._suspect = time, what
-            if time >= self.since - EPSILON and tau.any():
+            if time >= self.since - EPSILON and tau.any() and not stopped:
                 self._peak(step)
         self._last, self._published_at = tau, time
         if not tau.any() and (stopped or w.settings.mode != 'pd'):      # whose errors may be zero

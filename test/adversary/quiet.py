@@ -47,7 +47,9 @@ KINDS = (
     Kind('25 Hz', Conditions(rate=25.0, delay=0.001, friction=True, **NOISE),
          {**SLOW, 'rate': 25.0}, slowness=(6.0, 12.0), share=(-1.2, -0.4)),
     Kind('25 Hz, timer', Conditions(rate=25.0, delay=0.001, friction=True, **NOISE), SLOW,
-         'timer', (6.0, 12.0), (-1.2, -0.4)))
+         'timer', (6.0, 12.0), (-1.2, -0.4)),
+    Kind('16 bit', Conditions(delay=0.001, resolution=1e-4, friction=True), {}),
+    Kind('each reading twice', Conditions(delay=0.001, renewal=500.0, friction=True), {}))
 
 
 class Stretch(NamedTuple):

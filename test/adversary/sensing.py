@@ -35,6 +35,8 @@ class Conditions:
     position_noise: float = 0.0     # rad | m, standard deviation
     velocity_noise: float = 0.0     # rad/s | m/s
     friction: bool = False          # of gears
+    renewal: float = 1000.0         # Hz, of the readings, which are repeated in between
+    resolution: float = 0.0         # rad | m, of positions
 
 
 class Channel:
@@ -43,6 +45,8 @@ class Channel:
     def __init__(self, conditions: Conditions, random: np.random.Generator):
         self.conditions, self._random = conditions, random
         self._every = max(1, round(1.0 / conditions.rate / TICK))
+        self._renewed_every = max(1, round(1.0 / conditions.renewal / TICK))
+        self._reading: tuple[ndarray, ndarray] | None = None
         self._under_way: list[Sample] = []
 
     def measure(self, plant: Plant, tick: int, time: float, stamp: float) -> Sample | None:
@@ -50,10 +54,18 @@ class Channel:
         if tick % self._every:
             return None
         c, random, n = self.conditions, self._random, plant.q.shape[0]
-        return Sample(plant.q + c.position_noise * random.standard_normal(n),
-                      plant.qd + c.velocity_noise * random.standard_normal(n),
+        if self._reading is None or tick % self._renewed_every == 0:
+            self._reading = self._read(plant)
+        position, velocity = self._reading
+        return Sample(position + c.position_noise * random.standard_normal(n),
+                      velocity + c.velocity_noise * random.standard_normal(n),
                       plant.measured_effort(time).copy(), stamp, time + c.latency,
                       lost=bool(random.uniform() < c.loss))
+
+    def _read(self, plant: Plant) -> tuple[ndarray, ndarray]:
+        """Return positions and velocities (nv,) as the encoders show them, without noise."""
+        step, q = self.conditions.resolution, plant.q.copy()
+        return step * np.round(q / step) if step else q, plant.qd.copy()
 
     def send(self, sample: Sample) -> None:
         """Take a sample over."""

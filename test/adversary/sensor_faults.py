@@ -2,8 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Injections into what the controller sees: values, rate, latency and time stamps of samples."""
 
+from dataclasses import replace
+
 import numpy as np
 
+from . import features
 from .arms import CONTINUOUS
 from .injection import (
     Active,
@@ -24,9 +27,17 @@ STIFF = Scene(mode='joint_impedance', motion='trajectory', loop_delay=0.002, sha
               seconds=2.0)
 STIFF_PANDA = Scene('panda', 'joint_impedance', 'trajectory', loop_delay=0.002, share=1.0,
                     seconds=2.0)
+STIFF_UR5 = Scene('ur5', 'joint_impedance', 'trajectory', loop_delay=0.002, share=1.0,
+                  seconds=2.0)
+COMPUTED = Scene('panda', 'computed_torque', 'trajectory', seconds=2.0)
+AFTER_STOP = 0.3        # s, in which an arm that is braked has nearly come to rest
+SLOW = 0.25             # velocity limits below which a contact may stop a joint unnoticed
 STILL = 0.05            # velocity limits below which an arm is at rest
 MOVED = tuple(Scene(mode='joint_impedance', motion='trajectory', path=path, seconds=2.0)
               for path in NODES)
+STOPPED = tuple(Scene(robot, mode, motion) for robot in ('two_link', 'panda', 'ur5')
+                for mode, motion in (('gravity_compensation', 'still'),
+                                     ('joint_impedance', 'trajectory')))
 NODE_SCENES = (Scene(path='native', seconds=2.0), Scene(path='python', seconds=2.0))
 
 
@@ -59,6 +70,15 @@ def spikes(a: Active, s: Sample) -> None:
 @injection('q + 2π for good', SEEN, scenes=(FLOATING, PANDA_IMPEDANCE))
 def turned(a: Active, s: Sample) -> None:
     s.position[a.joint] += TURN
+
+
+@injection('emergency stop, then all positions jump for good', SEEN, paths=('library',),
+           scenes=STOPPED)
+def stopped_and_jumped(a: Active, s: Sample) -> None:
+    a.world.subject.tell(stop_reason=features.reason_number('EMERGENCY_STOP'))
+    a.memory['restore'] = lambda: a.world.subject.tell(stop_reason=0)
+    if a.since > AFTER_STOP:
+        s.position += 0.6
 
 
 @injection('encoder wraps at π', SEEN, robots=(CONTINUOUS,), scenes=(
@@ -101,6 +121,40 @@ def frozen(a: Active, s: Sample) -> None:
     s.velocity[:] = a.first('velocity', s.velocity.copy())
     limit = a.world.arm.model.velocity_limit
     a.memory['unseen'] = (abs(s.velocity) < STILL * limit).all()
+
+
+@injection('last reading repeated', SEEN, scenes=(*BOTH_ARMS, *MOVED, STIFF, STIFF_PANDA,
+                                                  STIFF_UR5, COMPUTED))
+def repeated(a: Active, s: Sample) -> None:
+    limit = a.world.arm.model.velocity_limit
+    at_rest = a.first('at rest', bool((abs(s.velocity) < STILL * limit).all()))
+    a.memory['unseen'] = at_rest and a.world.settings.mode == 'gravity_compensation'
+    s.position[:] = a.first('position', s.position.copy())
+    s.velocity[:] = 0.0
+
+
+@injection('last reading of a joint repeated', SEEN, scenes=(*BOTH_ARMS, STIFF, STIFF_PANDA))
+def repeated_joint(a: Active, s: Sample) -> None:
+    slow = SLOW * a.world.arm.model.velocity_limit[a.joint]
+    a.memory['unseen'] = a.first('slow', bool(abs(s.velocity[a.joint]) < slow))
+    s.position[a.joint] = a.first('position', float(s.position[a.joint]))
+    s.velocity[a.joint] = 0.0
+
+
+@injection('last reading repeated for 150 ms', SEEN, scenes=tuple(
+    replace(scene, duration=0.15) for scene in (*BOTH_ARMS, STIFF, STIFF_PANDA)))
+def repeated_for_a_while(a: Active, s: Sample) -> None:
+    repeated(a, s)
+
+
+@injection('last reading repeated from rest on, then a trajectory', SEEN, paths=('library',),
+           scenes=tuple(replace(scene, motion='still') for scene in (IMPEDANCE, PANDA_IMPEDANCE,
+                                                                     STIFF_UR5, COMPUTED)))
+def repeated_from_rest(a: Active, s: Sample) -> None:
+    repeated(a, s)
+    if a.since > AFTER_STOP and not a.memory.get('asked'):
+        a.memory['asked'] = True
+        a.world.motion.ask(a.world, 3.0)
 
 
 @injection('values of two joints swapped', SEEN, scenes=(FLOATING, PANDA, IMPEDANCE))

@@ -124,6 +124,6 @@ def test_healthy_motion_is_quiet(monkeypatch):
     monkeypatch.setattr(quiet, 'Library', lambda model, settings: Library(
         model, settings, specialize=False))
     hours = quiet.Hours()
-    stretches = [hours(seed) for seed in (0, 3, 6)]         # two_link, each with other states
-    assert [s.reason for s in stretches] == [''] * 3
-    assert quiet.shown(stretches).row_count == 12
+    stretches = [hours(3 * k) for k in range(len(quiet.KINDS))]      # two_link, all states
+    assert [s.reason for s in stretches] == [''] * len(stretches)
+    assert quiet.shown(stretches).row_count == 3 * len(stretches)

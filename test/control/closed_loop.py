@@ -68,3 +68,15 @@ class Rig:
         self.controller.arm()
         self.run(0.2)
         assert self.phase == 'RUNNING', self.controller.arming_refusal
+
+
+class Told(Rig):
+    """An arm whose state is told with changes: ``lie(q, qd)`` returns both."""
+
+    lie = staticmethod(lambda q, qd: (q, qd))
+
+    def sense(self):
+        """Give a sample, with a stamp, and with what is told instead of the truth."""
+        super().sense()
+        self.state['stamp'] = self.time
+        self.state['position'], self.state['velocity'] = self.lie(self.q.copy(), self.qd.copy())

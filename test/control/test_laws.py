@@ -17,6 +17,7 @@ POSE, LOAD = [0.3, 0.5], np.array([4.0, -1.5])
 INTEGRAL = {'mode': 'computed_torque', 'acceleration_ki': [300.0]}
 OBSERVER = {'mode': 'disturbance_observer', 'observer_bandwidth': [25.0],
             'observer_deadband': [0.0]}
+STUCK = {'consistency_tolerance': [0.0]}    # a blocked arm whose encoders show no noise
 LEARNING = pytest.mark.parametrize('law', [INTEGRAL, OBSERVER],
                                    ids=['computed_torque', 'disturbance_observer'])
 
@@ -80,7 +81,7 @@ def test_the_observer_estimates_the_load(two_link):
 def test_the_estimate_is_bounded(two_link):
     """An arm held by more than its motors can give: the estimate ends at the effort limit."""
     limit = np.array([40.0, 10.0])
-    rig = risen(two_link, **OBSERVER, effort_limit=limit, blocked_effort=0.0,
+    rig = risen(two_link, **OBSERVER, **STUCK, effort_limit=limit, blocked_effort=0.0,
                 saturation_timeout=60.0)
     rig.blocked = True
     rig.controller.follow(Waypoints(two_link.joint_names, [2.0], [[1.2, 1.2]]), rig.time)
@@ -91,7 +92,7 @@ def test_the_estimate_is_bounded(two_link):
 @LEARNING
 def test_nothing_winds_up_while_saturated(two_link, law):
     """Three seconds against a block, far from the reference; then little overshoot."""
-    rig = risen(two_link, **law, effort_limit=[40.0, 10.0], blocked_effort=0.0,
+    rig = risen(two_link, **law, **STUCK, effort_limit=[40.0, 10.0], blocked_effort=0.0,
                 following_error=0.0, saturation_timeout=60.0)
     rig.blocked = True
     rig.controller.follow(Waypoints(two_link.joint_names, [0.6], [[0.9, 0.5]]), rig.time)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plausibility of joint states: valid ones always pass, contradictions do not for long."""
 
-from control.closed_loop import Rig
+from control.closed_loop import Told
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
@@ -13,18 +13,6 @@ POSE = np.array([0.3, 0.5])
 FOUND = 50                  # periods of 1 ms
 SLOW = {'stiffness': [20.0, 5.0], 'damping': [4.0, 1.0], 'loop_delay': 0.025,
         'acceleration_kp': [25.0], 'acceleration_kd': [10.0], 'state_timeout': 0.3}
-
-
-class Told(Rig):
-    """An arm whose state is told with changes: ``lie(q, qd)`` returns both."""
-
-    lie = staticmethod(lambda q, qd: (q, qd))
-
-    def sense(self):
-        """Give a sample, with a stamp, and with what is told instead of the truth."""
-        super().sense()
-        self.state['stamp'] = self.time
-        self.state['position'], self.state['velocity'] = self.lie(self.q.copy(), self.qd.copy())
 
 
 @pytest.fixture(scope='module')

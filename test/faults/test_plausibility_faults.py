@@ -2,17 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Joint states that the arm cannot have sent: one test a row of the table in docs/safety.md."""
 
-from faults.arm import Arm, PERIOD, Simulation
+from faults.arm import Arm, PERIOD, Simulation, TELEPORTED
 from faults.efforts import goes_limp, moving
 from faults.planner import GAIN, planned, planner
 from faults.rows import row
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf
-from robodyn_ros.control import guard, phase_efforts, plausibility
+from robodyn_ros.control import frozen_readings, guard, phase_efforts, plausibility
 from robodyn_ros.control.controller import Controller
 from robodyn_ros.model.payload import with_payload
 from robodyn_ros.model.resources import robot_path
+from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 near = pytest.approx
@@ -84,8 +85,22 @@ def test_position_and_velocity_contradict_each_other(running):
         assert arm.tick() == near(arm.gravity)
 
 
+@row('a driver repeats its last reading', 'STATE_INCONSISTENT',
+     where=frozen_readings.frozen_joint, find='abs(_[i]) > _ + _', instead='False')
+@pytest.mark.parametrize('mode', ['gravity_compensation', 'joint_impedance'])
+def test_driver_that_repeats_its_last_reading(running, mode):
+    """Zero effort within 6 ms at 0.2 rad/s: no arm stops within one period."""
+    arm = running(mode=mode)
+    arm.ticks(40)       # its driver shows how often it renews its readings, and how fine they are
+    arm.velocity = np.array([0.2, -0.1])
+    moving(arm, 20)
+    last = list(arm.message().position)
+    assert len(arm.until([0.0, 0.0], position=last, velocity=[0.0, 0.0])) <= 6
+    arm.faulted('STATE_INCONSISTENT')
+
+
 @row('position jumps', 'STATE_INCONSISTENT', where=plausibility.check_samples,
-     find='_ == _ and _ == STATE_INCONSISTENT', instead='False')
+     find='_ == _ and _ == 1', instead='False')
 def test_position_that_jumps_at_rest(running):
     """Gravity of the last pose that was believed, however long; then a ramp to zero; latched."""
     arm = running(fault_hold_time=0.2)
@@ -97,6 +112,19 @@ def test_position_that_jumps_at_rest(running):
     arm.forget()
     arm.reset()
     assert arm.tick() == near(arm.gravity)
+
+
+@row('position jumps in a fault', where=plausibility.check_samples,
+     find='_ == _ and _ == 1', instead='False')
+def test_position_that_jumps_in_a_fault(running, remote):
+    """The efforts stay those of the last valid pose, as if it had not come."""
+    arm = running(fault_action='hold', fault_hold_time=10.0)
+    g = arm.gravity
+    remote.node.create_publisher(Float64MultiArray, 'commands', 10)
+    with arm.streaming():
+        arm.faulted('OTHER_COMMANDS')
+    arm.position = arm.position + 0.4
+    assert arm.ticks(300) == near(np.tile(g, (300, 1)))
 
 
 @row('velocity above its limit', 'VELOCITY_ABOVE_LIMIT', where=plausibility.check_sample,
@@ -258,7 +286,7 @@ def test_continuous_joint_that_wraps(controller, remote):
     """No step where its angle begins anew, and the shortest way to what lies beyond."""
     text = robot_path('two_link').read_text()
     text = text.replace('name="joint1" type="revolute"', 'name="joint1" type="continuous"')
-    arm = Arm(remote, controller(urdf="''", mode='joint_impedance'))
+    arm = Arm(remote, controller(urdf="''", mode='joint_impedance', **TELEPORTED))
     assert remote.set('controller', robot_description=text) == ''
     arm.model = load_urdf(text)
     arm.dynamics = Dynamics(arm.model)
