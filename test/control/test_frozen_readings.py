@@ -86,7 +86,7 @@ def test_readings_published_twice(two_link):
 
 
 def test_driver_that_hiccups(two_link):
-    """Three readings are missing; the last one is repeated, with zero velocity, and then a step."""
+    """Three readings are missing: the last one is repeated with zero velocity; then a step."""
     rig = Told(two_link, POSE, mode='gravity_compensation')
     rig.rise()
     rig.qd[:] = 1.0, -1.0
