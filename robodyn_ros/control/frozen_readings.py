@@ -18,7 +18,7 @@ fast as a disturbance could brake the joint.
 The predicted displacement in excess of the reported velocity, over about CONSISTENCY_TIME, is a
 contradiction above SHARE of ``consistency_tolerance`` and STEPS of the encoder. A driver may
 publish each reading several times: displacements count from LATE times the usual interval between
-changes.
+changes, and HICCUP at the earliest.
 
 Parameters are named as in :mod:`.guard`.
 """
@@ -46,6 +46,7 @@ FINE, STICTION = 1e-4, 0.01
 # Longest interval between readings that are published several times [s]; usual intervals are
 # learned at once where they become longer, and with a LEARNING of the difference else
 LONGEST, LEARNING, LATE = 0.02, 0.1, 1.5
+HICCUP = 0.003              # s in which a driver may have no new reading, now and then
 CHANGED = -1.0              # `v.unchanged` of a position that has changed in this cycle
 
 
@@ -114,7 +115,7 @@ def frozen_joint(joints: ndarray, friction: ndarray, M: ndarray, s: record, m: r
         coasting = max(reported, side * coasting - braking * dt)
         v.coasting_qd[i] = side * coasting
         v.hidden_motion[i] *= kept
-        if v.unchanged[i] > LATE * v.renewal[i]:
+        if v.unchanged[i] > max(HICCUP, LATE * v.renewal[i]):
             v.hidden_motion[i] += side * (coasting - reported) * dt
             if abs(v.hidden_motion[i]) > (SHARE * joints[i].consistency_tolerance
                                           + STEPS * min(v.encoder_step[i], COARSEST)):

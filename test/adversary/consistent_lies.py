@@ -101,7 +101,7 @@ def creeping(a: Active, s: Sample) -> None:
     s.velocity += rate
 
 
-@lie('last reading with noise')
+@lie('readings frozen but for noise of 1 µrad')
 def noisy_rest(a: Active, s: Sample) -> None:
     noise = 1e-6 * a.world.random.standard_normal((2, s.position.shape[0]))
     s.position[:] = a.first('position', s.position.copy()) + noise[0]

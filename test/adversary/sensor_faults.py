@@ -31,7 +31,7 @@ STIFF_UR5 = Scene('ur5', 'joint_impedance', 'trajectory', loop_delay=0.002, shar
                   seconds=2.0)
 COMPUTED = Scene('panda', 'computed_torque', 'trajectory', seconds=2.0)
 AFTER_STOP = 0.3        # s, in which an arm that is braked has nearly come to rest
-SLOW = 0.25             # velocity limits below which a contact may stop a joint unnoticed
+SLOW = 0.4              # velocity limits below which a contact may stop a joint unnoticed
 STILL = 0.05            # velocity limits below which an arm is at rest
 MOVED = tuple(Scene(mode='joint_impedance', motion='trajectory', path=path, seconds=2.0)
               for path in NODES)

@@ -42,7 +42,7 @@ def test_readings_that_repeat_in_motion(two_link, mode, joints):
         rig.qd[:] = speed, -speed
         rig.run(0.02)
     repeat(rig, joints)
-    finds_it(rig, 10)
+    finds_it(rig, 15)
 
 
 @pytest.mark.parametrize('mode', ['joint_impedance', 'computed_torque'])
@@ -82,4 +82,20 @@ def test_readings_published_twice(two_link):
     rig.lie = renewed
     rig.qd[:] = 0.4, -0.4
     rig.run(0.5)
+    assert rig.phase == 'RUNNING', rig.controller.reason
+
+
+def test_driver_that_hiccups(two_link):
+    """Three readings are missing: the last one is repeated with zero velocity; then a step."""
+    rig = Told(two_link, POSE, mode='gravity_compensation')
+    rig.rise()
+    rig.qd[:] = 1.0, -1.0
+    rig.run(0.1)
+    before = rig.q.copy()
+    repeat(rig)
+    rig.run(0.003)
+    rig.lie = lambda q, qd: (q, (q - before) / rig.period)
+    rig.tick()
+    rig.lie = lambda q, qd: (q, qd)
+    rig.run(0.3)
     assert rig.phase == 'RUNNING', rig.controller.reason
