@@ -110,7 +110,7 @@ def cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
     momentum_observer.observe(
         robot, work, s, m, v, valid and not jumped and m.publishing == 1
         and cycle_input.listeners > 0, fresh, elapsed, tau)
-    changed = law_changed(s, m, v, tau)
+    changed = law_changed(points, inputs.poses, s, m, v, tau)
 
     # Decision: requests, arming, faults
     guard.take_request(cycle_input, m, now)
@@ -256,16 +256,22 @@ def compute_dynamics(robot: ModelData, work: Workspace, s: record, m: record, v:
         v.tau_gravity[i] = 0.0 if m.gravity_by_robot == 1 else v.gravity[i]
 
 
-def law_changed(s: record, m: record, v: Vectors, tau: ndarray) -> int:
+def law_changed(points: Points, poses: PosePoints, s: record, m: record, v: Vectors,
+                tau: ndarray) -> int:
     """
     Return what differs from the last cycle: UNCHANGED, NEW_GAINS (and friction), or NEW_BASIS.
 
     The efforts continue from those published last, ``tau``, whatever the gravity term has become.
+    With another basis the reference ends, before anything of it is checked, and so does one that
+    was planned for the old basis and has not begun: it would begin far from the present pose.
     """
     if m.law == s.law:
         return UNCHANGED
     change = NEW_GAINS if m.basis == s.basis else NEW_BASIS
     m.law, m.basis = s.law, s.basis
+    if change == NEW_BASIS:
+        m.following, m.serial = 0, points.header[0].serial
+        m.pose_following, m.pose_serial = 0, poses.header[0].serial
     for i in range(tau.shape[0]):
         v.tau_residual[i] = v.published[i] = tau[i] - v.tau_gravity[i]
         v.limited[i] = 0.0              # another law is no reversal of the effort

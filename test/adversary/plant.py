@@ -65,7 +65,7 @@ class Plant:
         for _ in range(SUBSTEPS):
             applied = tau
             if self._rubbed:
-                applied = tau - self._viscous * self.qd - self._coulomb * np.tanh(self.qd / SLIP)
+                applied = tau - self.friction_at(self.qd)
             forward(self.q, self.qd, applied, self._qdd)
             if self.blocked >= 0:
                 self._block(applied, h)
@@ -73,6 +73,10 @@ class Plant:
             self.q += h * self.qd
         if not (abs(self.qd) < WRECKED * self.arm.model.velocity_limit).all():
             self.wrecked = True
+
+    def friction_at(self, qd: ndarray) -> ndarray:
+        """Friction of its gears at velocities (nv,) [N·m | N]."""
+        return self._viscous * qd + self._coulomb * np.tanh(qd / SLIP)
 
     def _block(self, tau: ndarray, h: float) -> None:
         """Change the accelerations so that the blocked joint is at rest after the step."""

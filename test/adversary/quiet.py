@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from rich.table import Table
 from robodyn_ros.control.laws.registry import find
+from robodyn_ros.control.settings import FOLLOWED
 
 from . import arms
 from .features import FAULT
@@ -23,6 +24,7 @@ STRETCH = 20.0              # s of one run
 TURN = 2.0, 5.0             # s between two changes of what goes on
 PUSH = 0.04                 # of the effort limit
 SAG = 0.1                   # rad
+FAST = 0.375                # velocity limits, of a usual trajectory
 FOLLOWING = 50.0            # 1/s², least gain with which friction and noise leave a reference near
 
 
@@ -97,7 +99,13 @@ class Healthy(Motion):
     def _change(self, world: World) -> None:
         # pd brings no gravity: it is for gains that hold the arm all the same
         sag = abs(world.plant.dynamics.gravity(world.plant.q)) / world.settings.stiffness
-        fit = {'pd': sag.max() < SAG,
+        plant, damping = world.plant, np.asarray(world.settings.damping)
+        fast = FAST * world.arm.model.velocity_limit
+        # adaptive takes friction for a payload, and holds where a mode change has stopped it:
+        # it is for gains with which neither brings it far from its reference
+        astray = (plant.friction_at(fast) / (damping * world.settings.adaptive_bandwidth)
+                  + fast * np.diag(plant.dynamics.mass_matrix(plant.q)) / damping)
+        fit = {'pd': sag.max() < SAG, 'adaptive': astray.max() < FOLLOWED[0],
                'computed_torque': min(world.settings.acceleration_kp) >= FOLLOWING}
         modes = [mode for mode in arms.MODES if fit.get(mode, True)]
         mode = str(world.random.choice(modes))
