@@ -77,7 +77,8 @@ class Healthy(Motion):
         if self.kind == 'trajectory':
             if world.time >= self._asked + self.lasts + 0.2:
                 self._asked = world.time
-                self.ask(world, world.random.uniform(*self._kind.slowness))
+                if not self.ask(world, world.random.uniform(*self._kind.slowness)):
+                    self.lasts = -0.1       # soon again: perhaps the mode was just changed
         elif self.kind == 'push':
             world.plant.external += self._pushed_by_hand(world)
         else:
