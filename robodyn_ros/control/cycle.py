@@ -330,7 +330,8 @@ def law_efforts(inputs: CycleInputs, robot: ModelData, unmeasured: int, changed:
     :param robot: the dynamics in force.
     :param unmeasured: index of a joint without a measured velocity, -1 for none.
     :param changed: from :func:`law_changed`: with NEW_BASIS, and with NEW_GAINS unless the
-        reference is under way, the present pose becomes the reference.
+        reference is under way, the present pose becomes the reference. It does so as well where
+        the arm is so far from its reference that new gains would throw it there.
     :param restart: it does so because time has jumped or nobody listens.
     :param elapsed: since the last cycle [s], at least ``dt``.
     :param tau: before, the efforts published last.
@@ -367,6 +368,9 @@ def law_efforts(inputs: CycleInputs, robot: ModelData, unmeasured: int, changed:
             bound_efforts(inputs, robot)
     for i in range(v.q.shape[0]):
         tau[i] = v.tau_law[i] - (v.gravity[i] - v.tau_gravity[i])
+    if changed == NEW_GAINS and limits.steps(inputs.joints, v, tau):
+        trajectory_tracking.hold_here(m, v)     # from the next cycle on
+        m.held_by = guard.FOLLOWING_ERROR
 
 
 def under_way(inputs: CycleInputs, s: record, m: record, now: float) -> bool:

@@ -25,6 +25,7 @@ SWEEPS = 8
 # laws that catch up with a fast reference request 4.
 EXCESSIVE = 5.0
 SWING = 0.05                # effort limits between two reversals of an oscillating effort
+STEP = 0.2                  # effort limits by which new gains may change the request of a law
 SLOWING_TIME = 0.2  # s, time constant with which velocity limits are lowered
 # Multiple of `effort_rate_limit` with which efforts may change to keep a joint inside its limits;
 # the law alone keeps to the limit itself. In test/control/test_limits.py, with its five seeds of
@@ -69,6 +70,14 @@ def limit_efforts(joints: ndarray, v: Vectors, m: record, dt: float, tau: ndarra
         m.saturated_joint = max(saturated, rate_limited)
     else:
         m.saturation_time = max(0.0, m.saturation_time - dt)
+
+
+def steps(joints: ndarray, v: Vectors, tau: ndarray) -> bool:
+    """Return whether a law asks for STEP effort limits more or less than in the last cycle."""
+    for i in range(tau.shape[0]):
+        if abs(tau[i] - v.requested[i]) > STEP * joints[i].effort_limit:
+            return True
+    return False
 
 
 def predict_state(s: record, joints: ndarray, m: record, v: Vectors) -> None:

@@ -13,11 +13,12 @@ in faults from 1 to 1.5 R on, and none did below.
 """
 
 from collections.abc import Sequence
+from decimal import ROUND_CEILING
 
 import numpy as np
 from numpy import ndarray
 
-from .gain_stability import listing, rounded_down
+from .gain_stability import listing, rounded, rounded_down
 from ..errors import ParameterError
 
 
@@ -30,7 +31,7 @@ def highest_damping(inertia: ndarray, acceleration: ndarray, rate: ndarray) -> n
     :param rate: (nv,) effort rate limit [N·m/s | N/s].
     """
     most = np.full(len(rate), np.inf)
-    bounded = np.isfinite(acceleration) & np.isfinite(rate) & (acceleration > 0.0)
+    bounded = np.isfinite(acceleration) & (acceleration > 0.0) & np.isfinite(rate) & (rate > 0.0)
     np.divide(rate, inertia * acceleration, out=most, where=bounded)
     return most
 
@@ -47,7 +48,7 @@ def check_rate(joint_names: Sequence[str], damping: ndarray, inertia: ndarray,
     where = np.flatnonzero(damping > most)
     if not len(where):
         return
-    needed = rate * damping / most
+    needed = rounded(rate * damping / most, ROUND_CEILING)
     raise ParameterError(
         f'{parameter} {listing(joint_names, damping, where)} would turn errors of a motion into '
         'oscillations, because effort_rate_limit '

@@ -144,7 +144,8 @@ class Settings(ControlParameters):
 
         Only the bandwidth of a disturbance observer and the adaptation of a law are judged in
         their own mode alone: they may leave less room for delay than the gains beside them, which
-        other modes use too.
+        other modes use too. So is what the effort rate limit can follow, in modes that follow
+        trajectories.
 
         :raises ParameterError: see :func:`~.gain_stability.check`.
         """
@@ -161,10 +162,11 @@ class Settings(ControlParameters):
                             else (masses, friction, MARGIN))
             loop = period, self.loop_delay, B
             check(names, M, K, D, *loop, (rule.position, rule.velocity), margin)
-            check_rate(names, D, *self._rate_terms(model, masses, rule.accelerations),
-                       parameter=rule.velocity)
             check_integral(names, M, (K, D), integral, *loop, margin, parameter=rule.integral)
             if rule in self.law_in_force.judged:
+                if self.law_in_force.follows:
+                    check_rate(names, D, *self._rate_terms(model, masses, rule.accelerations),
+                               parameter=rule.velocity)
                 check_integral(names, M, (K, D), observer, *loop, margin,
                                parameter=rule.observer, action=OBSERVER)
                 if rule.reference:
@@ -204,12 +206,12 @@ class Settings(ControlParameters):
     def _rate_terms(self, model: RobotModel, masses: ndarray,
                     accelerations: bool) -> tuple[ndarray, ndarray, ndarray]:
         """Return inertia, acceleration and effort rate (nv,) for :mod:`.rate_stability`."""
-        joints = replace(self, velocity_scale=1.0).joint_records(model)
-        inertia = masses.diagonal(0, 1, 2).mean(0)
-        most = np.minimum(self.acceleration(model, SHARE * joints['velocity_limit']),
-                          REACHED * joints['effort_limit'] / inertia)
-        return (inertia if accelerations else np.ones(model.nv), most,
-                joints['effort_rate_limit'])
+        defaults, inertia = self._defaults(model), masses.diagonal(0, 1, 2).mean(0)
+        velocity, effort, rate = (
+            self.per_joint(model, name) if self._given(name) else defaults[name]
+            for name in ('velocity_limit', 'effort_limit', 'effort_rate_limit'))
+        most = np.minimum(self.acceleration(model, SHARE * velocity), REACHED * effort / inertia)
+        return inertia if accelerations else np.ones(model.nv), most, rate
 
     def acceleration(self, model: RobotModel, velocity_limit: ndarray) -> ndarray:
         """Return ``acceleration_limit`` (nv,), or what velocity limits (nv,) imply without it."""
@@ -248,8 +250,8 @@ class Settings(ControlParameters):
         """Return what decides whether the gains are stable on a model: see :meth:`check_gains`."""
         return (self._lists(*GAINS), self.gains, self.law_in_force.judged, self.loading,
                 self.rate, self.loop_delay, self.damping_rate, self.task,
-                self._lists('effort_limit', 'effort_rate_limit', 'velocity_limit',
-                            'acceleration_limit'),
+                self.law_in_force.follows and self._lists(
+                    'effort_limit', 'effort_rate_limit', 'velocity_limit', 'acceleration_limit'),
                 self.bounds if self.law_in_force.guided else ())
 
     @property

@@ -82,7 +82,7 @@ def test_a_controller_without_limits_is_caught():
     unlimited = np.full(2, np.inf)
     known = replace(model, position_lower=-unlimited, position_upper=unlimited,
                     velocity_limit=unlimited)
-    scene = Scene(mode='computed_torque', motion='trajectory', share=1.0)
+    scene = Scene(mode='computed_torque', motion='trajectory', share=0.4)
     subject = Library(known, arms.settings('two_link', scene.mode), specialize=False)
     caught = sum('velocity' in run(subject, name, scene, seconds=1.0, seed=seed).violations
                  for name in ('3 kg unknown', 'motor reversed') for seed in range(3))

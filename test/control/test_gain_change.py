@@ -185,3 +185,26 @@ def test_a_plan_from_a_pose_that_is_held_no_more_is_made_again(two_link):
     rig.tick()
     with pytest.raises(TrajectoryError, match='has changed while it was planned'):
         c.commit(planned)
+
+
+@pytest.mark.parametrize('stiffness', [4.0, 20.0])
+def test_stiffer_gains_do_not_throw_an_arm_that_a_hand_holds_aside(two_link, stiffness):
+    """The present pose becomes the reference where the effort would step by a fifth of its limit.
+
+    Otherwise 20 times the stiffness brought the arm to 0.26 velocity limits.
+    """
+    rig = Rig(two_link, POSE, mode='joint_impedance', stiffness=[10.0], damping=[3.0])
+    rig.rise()
+    c = rig.controller
+    c.follow(Waypoints(two_link.joint_names, [9.0], [POSE + 0.1], REST), rig.time)
+    rig.external = np.array([2.8, 0.0])
+    rig.run(1.5)
+    here = rig.q.copy()
+    assert abs(here - c._v.target).max() > 0.25
+    c.use(replace(c.settings, stiffness=[stiffness * 10.0], damping=[9.0]))
+    fastest = 0.0
+    for _ in range(500):
+        rig.tick()
+        fastest = max(fastest, (abs(rig.qd) / two_link.velocity_limit).max())
+    assert fastest < 0.1 and rig.phase == 'RUNNING'
+    assert ('does not follow' in c.held_by) == (stiffness == 20.0)

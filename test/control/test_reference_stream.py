@@ -261,10 +261,10 @@ def test_limits_follow_from_the_velocity_limit(limits):
 
 @pytest.mark.slow
 @pytest.mark.parametrize('change', [{}, {'payload_frame': 'link2', 'payload_mass': 0.05},
-                                    {'mode': 'joint_impedance'}])
+                                    {'mode': 'joint_impedance', 'damping': [25.0, 9.0]}])
 def test_a_stream_at_the_rate_of_the_loop(limits, change):
     """A target in each cycle, while law or payload change: no fault, and no step of q_r."""
-    rig = Rig(limits.model, HERE, mode='computed_torque')
+    rig = Rig(limits.model, HERE, mode='computed_torque', acceleration_limit=[])
     rig.rise()
     rng, controller = np.random.default_rng(2), rig.controller
     for k in range(300):
