@@ -139,6 +139,18 @@ class ControllerStatus:
             raise TrajectoryError('mode, frame, speed or bounds have just been changed',
                                   name='mode', remedy='send it again, after the next cycle')
 
+    def check_received(self, received: float) -> None:
+        """
+        Refuse a reference that came before the arm was RUNNING, and has waited since.
+
+        :param received: time [s] on the clock of :meth:`~.controller.Controller.step`.
+        :raises TrajectoryError: it would start a motion that nobody expects any more.
+        """
+        begun = float(self.memory['since'][0])
+        if self.phase == guard.RUNNING and received < begun:
+            raise TrajectoryError(f'it came {begun - received:.3f} s before the arm was RUNNING',
+                                  name='phase', remedy='send it once the arm is RUNNING')
+
     def _basis_changes(self) -> bool:
         return bool(self._records.record['basis'][0] != self.memory['basis'][0])
 

@@ -24,7 +24,8 @@ _rcl.rcl_take_serialized_message.argtypes = (
     ctypes.c_void_p, ctypes.POINTER(SerializedBytes), ctypes.c_void_p, ctypes.c_void_p)
 
 
-MESSAGE_INFO = 32       # int64 of an rmw_message_info_t, at most; its first is source_timestamp
+# int64 of an rmw_message_info_t, at most; it begins with source_timestamp, received_timestamp [ns]
+MESSAGE_INFO = 32
 
 
 class LargeMessages(Waitable):
@@ -48,6 +49,8 @@ class LargeMessages(Waitable):
         self._info = (ctypes.c_int64 * MESSAGE_INFO)()
         #: Receipt minus publication of the message taken last, each by the clock of its host [s].
         self.transit = 0.0
+        #: Time that it waited here between its receipt and the executor [s].
+        self.waited = 0.0
         node.add_waitable(self)
 
     def take_data(self) -> tuple[ndarray, int] | None:
@@ -63,8 +66,9 @@ class LargeMessages(Waitable):
                     self._node.get_logger().warning(
                         f'a message on {self._subscription.topic_name} is lost: rcl error {code}')
                 return None
-            if published := self._info[0]:
-                self.transit = 1e-9 * (time.time_ns() - published)
+            now, (published, received) = time.time_ns(), self._info[:2]
+            self.transit = 1e-9 * (now - published) if published else self.transit
+            self.waited = 1e-9 * (now - received) if received else 0.0
             data = np.empty(min(taken.length, self._most), np.uint8)
             ctypes.memmove(data.ctypes.data, taken.buffer, len(data))
             return data, taken.length
