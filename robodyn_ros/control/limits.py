@@ -55,8 +55,8 @@ def limit_efforts(joints: ndarray, v: Vectors, m: record, dt: float, tau: ndarra
             side = 1.0 if residual > v.tau_residual[i] else -1.0
             residual = v.tau_residual[i] + side * step
             rate_limited = i
-            if (side == v.limited[i] and abs(v.tau_gravity[i] + residual - v.turned[i])
-                    > SWING * j.effort_limit):
+            change = side * (v.tau_gravity[i] + residual - v.turned[i])
+            if side == v.limited[i] and change > SWING * j.effort_limit:
                 lasting = i
         if abs(g + residual) > j.effort_limit:
             residual = (j.effort_limit if g + residual > 0.0 else -j.effort_limit) - g

@@ -36,6 +36,7 @@ class Plant:
         self.external = np.zeros(n)                         # of hands
         self.motor = np.ones(n)                             # sign and health of the motors
         self.wired = np.arange(n)                           # joint whose effort each one gets
+        self.stuck = np.full(n, np.nan)                     # efforts that motors keep
         self.blocked = -1                                   # joint
         self.wrecked = False
         self.delay, self.silence = delay, silence
@@ -61,7 +62,8 @@ class Plant:
             self.qd[:] = 0.0
             return
         h, forward = TICK / SUBSTEPS, self.dynamics.kernels.forward_dynamics
-        tau = self.motor * self.effort[self.wired] + self.external
+        tau = self.motor * self.effort[self.wired]
+        tau = np.where(np.isnan(self.stuck), tau, self.stuck) + self.external
         for _ in range(SUBSTEPS):
             applied = tau
             if self._rubbed:
