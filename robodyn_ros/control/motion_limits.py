@@ -8,11 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from .settings import Settings, VELOCITY_TIME
+from .settings import Settings
 from ..errors import TrajectoryError
 from ..model.robot import RobotModel
 
-ACCELERATION_TIME = 0.1     # s in which the acceleration limit is reached where no jerk limit is set
+# s in which the acceleration limit is reached where no jerk limit is set
+ACCELERATION_TIME = 0.1
 SLACK = 1e-9        # beyond a limit, by rounding: rad | m, and their derivatives
 
 

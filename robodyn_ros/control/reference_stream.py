@@ -8,7 +8,8 @@ import numpy as np
 from numpy import ndarray
 
 from .acceleration_limits import SHARE
-from .motion_limits import check_positions, inside, MotionLimits, SLACK, VELOCITY_TIME
+from .motion_limits import check_positions, MotionLimits, SLACK
+from .settings import VELOCITY_TIME
 from .time_optimal import cruise, time_optimal
 from .trajectory import joint_order, points_through, Waypoints
 from .trajectory_tracking import Points

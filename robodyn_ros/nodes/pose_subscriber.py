@@ -46,8 +46,8 @@ class PoseSubscriber:
             node.create_subscription(kind, f'~/{topic}', self._taker(topic, use), 1)
 
     def _taker(self, topic: str,
-               use: Callable[[Follower, Any], None]) -> Callable[[Any, dict], None]:
-        def take(message: Any, info: dict) -> None:
+               use: Callable[[Follower, Any], None]) -> Callable[[Any, Any], None]:
+        def take(message: Any, info: Any) -> None:
             received = info['received_timestamp']       # [ns], 0 where the middleware has none
             waited = 1e-9 * (time.time_ns() - received) if received else 0.0
             try:

@@ -15,7 +15,6 @@ import pytest
 from robodyn_ros import Dynamics, RobotModel
 from robodyn_ros.control import gain_stability, guard, integral_stability
 from robodyn_ros.control.controller import Controller
-from robodyn_ros.control.gain_stability import highest
 from robodyn_ros.control.laws.registry import BUILT_IN
 from robodyn_ros.control.limits import BRAKING_RATE
 from robodyn_ros.control.partner import CouplingState, WAITING

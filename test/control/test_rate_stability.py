@@ -44,7 +44,8 @@ def test_slow_references_need_no_fast_efforts(two_link):
     most = rate_stability.highest_damping(np.ones(2), acceleration, rate)
     assert most.tolist() == [np.inf, 150.0]
     free = replace(two_link, velocity_limit=np.full(2, 1e3))
-    Settings(mode='joint_impedance', stiffness=[150.0, 50.0], damping=[20.0, 4.0]).check_gains(free)
+    Settings(mode='joint_impedance', stiffness=[150.0, 50.0],
+             damping=[20.0, 4.0]).check_gains(free)
 
 
 def fault(model, kp, kd):

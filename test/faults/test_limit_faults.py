@@ -29,7 +29,8 @@ def blend(start, goal, step, count: int) -> np.ndarray:
 def test_effort_above_the_limit_step_above_the_rate_limit(running, remote):
     """Gravity is kept at once, the rest comes at its rate up to the limit; too long is a fault."""
     limit, step = np.array([18.5, 5.0]), np.array([0.1, 0.2])
-    arm = running(mode='joint_impedance', effort_limit=limit.tolist(), saturation_timeout=0.0475,     # the rate counts from the third cycle on
+    # The rate counts from the third cycle on
+    arm = running(mode='joint_impedance', effort_limit=limit.tolist(), saturation_timeout=0.0475,
                   effort_rate_limit=(step / PERIOD).tolist(), acceleration_limit=[1.0],
                   arming_timeout=1.0, **TELEPORTED)
     assert arm.tick() == near(arm.gravity)

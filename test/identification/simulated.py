@@ -11,7 +11,6 @@ from numpy import ndarray
 from robodyn_ros import Dynamics, load_urdf, RobotModel
 from robodyn_ros.control import guard
 from robodyn_ros.control.controller import Controller
-from robodyn_ros.control.gain_stability import highest
 from robodyn_ros.control.settings import Settings
 from robodyn_ros.control.trajectory import Waypoints
 from robodyn_ros.identification.excitation.base_regressor import BaseRegressor
