@@ -368,7 +368,8 @@ def law_efforts(inputs: CycleInputs, robot: ModelData, unmeasured: int, changed:
             bound_efforts(inputs, robot)
     for i in range(v.q.shape[0]):
         tau[i] = v.tau_law[i] - (v.gravity[i] - v.tau_gravity[i])
-    if changed == NEW_GAINS and limits.steps(inputs.joints, v, tau):
+    if (changed == NEW_GAINS and (m.following == 1 or m.pose_following == 1)
+            and limits.steps(inputs.joints, v, tau)):
         trajectory_tracking.hold_here(m, v)     # from the next cycle on
         m.held_by = guard.FOLLOWING_ERROR
 
