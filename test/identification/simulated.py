@@ -11,6 +11,7 @@ from numpy import ndarray
 from robodyn_ros import Dynamics, load_urdf, RobotModel
 from robodyn_ros.control import guard
 from robodyn_ros.control.controller import Controller
+from robodyn_ros.control.gain_stability import highest
 from robodyn_ros.control.settings import Settings
 from robodyn_ros.control.trajectory import Waypoints
 from robodyn_ros.identification.excitation.base_regressor import BaseRegressor
@@ -152,7 +153,9 @@ def drive(name: str, seed: int, seconds: int, motion: int) -> Driven:
                                    -FAR, FAR).mean(0)
     waypoints = exciting(it.known, pose, seconds, motion)
     settings = Settings(mode='computed_torque')
-    kp, kd = settings.stable_accelerations(it.known, np.full(n, 1e5), np.full(n, 1e4))
+    kp, kd = settings.stable_accelerations(it.known, *highest(
+        np.eye(n), np.full(n, 1e5), np.full(n, 1e4), PERIOD, settings.loop_delay, margin=MARGIN))
+    kp = np.minimum(kp, kd**2 / 4.0)        # critically damped
     controller = Controller(it.known, replace(settings, acceleration_kp=kp, acceleration_kd=kd),
                             specialize=False)
     arm_ = Drive(Plant(it.urdf, model=it.true, locked=it.locked, timestep=PERIOD / STEPS,
