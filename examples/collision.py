@@ -22,7 +22,7 @@ path = Waypoints(model.joint_names, np.array([0.0, 1.2]), np.array([start, end])
                  np.zeros((2, 2)), np.zeros((2, 2)))
 middle = arm.pose((start + end) / 2, 'tool0')[:3, 3]
 along = arm.pose(end, 'tool0')[:3, 3] - arm.pose(start, 'tool0')[:3, 3]
-springs = {'mode': 'joint_impedance', 'stiffness': [400.0, 100.0], 'damping': [40.0, 10.0]}
+springs = {'mode': 'joint_impedance', 'stiffness': [400.0, 100.0], 'damping': [25.0, 9.0]}
 settings = {'no threshold': Settings(**springs),
             'threshold 3 N·m': Settings(**springs, collision_threshold=3.0,
                                         collision_reaction='retreat')}

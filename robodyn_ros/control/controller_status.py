@@ -16,6 +16,7 @@ from .link_pairs import nearest_links
 from .pace import Pace
 from .rotor_inertia import Scarcity
 from .settings import Settings
+from ..errors import TrajectoryError
 from ..model.robot import RobotModel
 
 # A measured effort so near the negative of g(q), in their difference, has the wrong sign
@@ -127,6 +128,31 @@ class ControllerStatus:
         warnings.warn('Controller.objection is deprecated: use Controller.arming_refusal',
                       DeprecationWarning, stacklevel=2)
         return self.arming_refusal
+
+    def check_basis(self) -> None:
+        """
+        Refuse a reference between a change of :attr:`Settings.basis` and the next cycle.
+
+        :raises TrajectoryError: the present pose is about to become the reference.
+        """
+        if self._basis_changes():
+            raise TrajectoryError('mode, frame, speed or bounds have just been changed',
+                                  name='mode', remedy='send it again, after the next cycle')
+
+    def check_received(self, received: float) -> None:
+        """
+        Refuse a reference that came before the arm was RUNNING, and has waited since.
+
+        :param received: time [s] on the clock of :meth:`~.controller.Controller.step`.
+        :raises TrajectoryError: it would start a motion that nobody expects any more.
+        """
+        begun = float(self.memory['since'][0])
+        if self.phase == guard.RUNNING and received < begun:
+            raise TrajectoryError(f'it came {begun - received:.3f} s before the arm was RUNNING',
+                                  name='phase', remedy='send it once the arm is RUNNING')
+
+    def _basis_changes(self) -> bool:
+        return bool(self._records.record['basis'][0] != self.memory['basis'][0])
 
     @property
     def asked(self) -> bool:

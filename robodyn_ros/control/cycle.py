@@ -113,7 +113,7 @@ def cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
     momentum_observer.observe(
         robot, work, s, m, v, valid and not jumped and m.publishing == 1
         and cycle_input.listeners > 0, fresh, elapsed, tau)
-    changed = law_changed(s, m, v, tau)
+    changed = law_changed(points, inputs.poses, s, m, v, tau)
     if driving == plausibility.NOT_DRIVEN:
         frozen_readings.forget(v)
     else:
@@ -266,16 +266,22 @@ def compute_dynamics(robot: ModelData, work: Workspace, s: record, m: record, v:
         v.tau_gravity[i] = 0.0 if m.gravity_by_robot == 1 else v.gravity[i]
 
 
-def law_changed(s: record, m: record, v: Vectors, tau: ndarray) -> int:
+def law_changed(points: Points, poses: PosePoints, s: record, m: record, v: Vectors,
+                tau: ndarray) -> int:
     """
     Return what differs from the last cycle: UNCHANGED, NEW_GAINS (and friction), or NEW_BASIS.
 
     The efforts continue from those published last, ``tau``, whatever the gravity term has become.
+    With another basis the reference ends, before anything of it is checked, and so does one that
+    was planned for the old basis and has not begun: it would begin far from the present pose.
     """
     if m.law == s.law:
         return UNCHANGED
     change = NEW_GAINS if m.basis == s.basis else NEW_BASIS
     m.law, m.basis = s.law, s.basis
+    if change == NEW_BASIS:
+        m.following, m.serial = 0, points.header[0].serial
+        m.pose_following, m.pose_serial = 0, poses.header[0].serial
     for i in range(tau.shape[0]):
         v.tau_residual[i] = v.published[i] = tau[i] - v.tau_gravity[i]
         v.limited[i] = 0.0              # another law is no reversal of the effort
@@ -334,7 +340,8 @@ def law_efforts(inputs: CycleInputs, robot: ModelData, unmeasured: int, changed:
     :param robot: the dynamics in force.
     :param unmeasured: index of a joint without a measured velocity, -1 for none.
     :param changed: from :func:`law_changed`: with NEW_BASIS, and with NEW_GAINS unless the
-        reference is under way, the present pose becomes the reference.
+        reference is under way, the present pose becomes the reference. It does so as well where
+        the arm is so far from its reference that new gains would throw it there.
     :param restart: it does so because time has jumped or nobody listens.
     :param elapsed: since the last cycle [s], at least ``dt``.
     :param tau: before, the efforts published last.
@@ -371,6 +378,10 @@ def law_efforts(inputs: CycleInputs, robot: ModelData, unmeasured: int, changed:
             bound_efforts(inputs, robot)
     for i in range(v.q.shape[0]):
         tau[i] = v.tau_law[i] - (v.gravity[i] - v.tau_gravity[i])
+    if (changed == NEW_GAINS and (m.following == 1 or m.pose_following == 1)
+            and limits.steps(inputs.joints, v, tau)):
+        trajectory_tracking.hold_here(m, v)     # from the next cycle on
+        m.held_by = guard.FOLLOWING_ERROR
 
 
 def under_way(inputs: CycleInputs, s: record, m: record, now: float) -> bool:

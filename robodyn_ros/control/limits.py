@@ -24,6 +24,8 @@ SWEEPS = 8
 # Effort limits that a law may request beyond the limits before saturation counts faster: stiff
 # laws that catch up with a fast reference request 4.
 EXCESSIVE = 5.0
+SWING = 0.05                # effort limits between two reversals of an oscillating effort
+STEP = 0.2                  # effort limits by which new gains may change the request of a law
 SLOWING_TIME = 0.2  # s, time constant with which velocity limits are lowered
 # Multiple of `effort_rate_limit` with which efforts may change to keep a joint inside its limits;
 # the law alone keeps to the limit itself. In test/control/test_limits.py, with its five seeds of
@@ -42,15 +44,20 @@ def limit_efforts(joints: ndarray, v: Vectors, m: record, dt: float, tau: ndarra
 
     ``m.saturation_time`` integrates the time in which either limit acts, and faster than time
     where the request exceeds the limits by more than EXCESSIVE effort limits, as that of an
-    unstable law does.
+    unstable law does. The rate counts where it has been limited in one direction for a change of
+    SWING effort limits: noise of the velocity is limited in both directions by turns.
     """
-    saturated, rate_limited, excess = -1, -1, 0.0
+    saturated, rate_limited, lasting, excess = -1, -1, -1, 0.0
     for i in range(tau.shape[0]):
         j, g = joints[i], v.gravity[i]
         step, residual = j.effort_rate_limit * dt, tau[i] - v.tau_gravity[i]
         if abs(residual - v.tau_residual[i]) > step:
-            residual = v.tau_residual[i] + (step if residual > v.tau_residual[i] else -step)
+            side = 1.0 if residual > v.tau_residual[i] else -1.0
+            residual = v.tau_residual[i] + side * step
             rate_limited = i
+            change = side * (v.tau_gravity[i] + residual - v.turned[i])
+            if side == v.limited[i] and change > SWING * j.effort_limit:
+                lasting = i
         if abs(g + residual) > j.effort_limit:
             residual = (j.effort_limit if g + residual > 0.0 else -j.effort_limit) - g
             saturated = i
@@ -58,11 +65,19 @@ def limit_efforts(joints: ndarray, v: Vectors, m: record, dt: float, tau: ndarra
         tau[i] = v.tau_gravity[i] + residual
     m.saturated += saturated >= 0
     m.rate_limited += rate_limited >= 0
-    if saturated >= 0 or rate_limited >= 0:
+    if saturated >= 0 or lasting >= 0 or excess > EXCESSIVE:
         m.saturation_time += dt * max(1.0, (excess / EXCESSIVE)**2)
         m.saturated_joint = max(saturated, rate_limited)
     else:
         m.saturation_time = max(0.0, m.saturation_time - dt)
+
+
+def steps(joints: ndarray, v: Vectors, tau: ndarray) -> bool:
+    """Return whether a law asks for STEP effort limits more or less than in the last cycle."""
+    for i in range(tau.shape[0]):
+        if abs(tau[i] - v.requested[i]) > STEP * joints[i].effort_limit:
+            return True
+    return False
 
 
 def predict_state(s: record, joints: ndarray, m: record, v: Vectors) -> None:

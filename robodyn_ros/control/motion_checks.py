@@ -24,7 +24,7 @@ from .guard import (
     REST,
     WRONG_DIRECTION,
 )
-from .limits import ROUNDING
+from .limits import ROUNDING, SWING
 from .trajectory_tracking import Points
 
 BLOCKED_TIME = 0.5          # s
@@ -34,7 +34,6 @@ RECENT_TIME = 0.005         # s, of the sum of the latest ones
 WRONG_EFFORT = 0.25         # effort limits, besides gravity
 WRONG_CHANGE = 0.2          # velocity limits that a joint gains against its predicted change
 RECENT_CHANGE = 0.005       # of these, within RECENT_TIME: half of an even gain, far above noise
-SWING = 0.05                # effort limits between two reversals of an oscillating effort
 MOST_SWINGS = 4.0           # reversals in a row, of which SWINGS_FORGIVEN are forgiven each second
 SWINGS_FORGIVEN = 10.0      # 1/s
 

@@ -12,8 +12,8 @@ from .settings import Settings
 from ..errors import TrajectoryError
 from ..model.robot import RobotModel
 
-# s in which the velocity limit, and then the acceleration limit, is reached where none are set
-VELOCITY_TIME, ACCELERATION_TIME = 0.25, 0.1
+# s in which the acceleration limit is reached where no jerk limit is set
+ACCELERATION_TIME = 0.1
 SLACK = 1e-9        # beyond a limit, by rounding: rad | m, and their derivatives
 
 
@@ -46,8 +46,7 @@ def motion_limits(model: RobotModel, settings: Settings, velocity_limit: ndarray
     :raises ParameterError: acceleration_limit, jerk_limit or trajectory_start_tolerance has the
         wrong length.
     """
-    acceleration = (settings.per_joint(model, 'acceleration_limit')
-                    if np.size(settings.acceleration_limit) else velocity_limit / VELOCITY_TIME)
+    acceleration = settings.acceleration(model, velocity_limit)
     jerk = (settings.per_joint(model, 'jerk_limit') if np.size(settings.jerk_limit)
             else acceleration / ACCELERATION_TIME)
     return MotionLimits(replace(model, velocity_limit=velocity_limit), acceleration, jerk,

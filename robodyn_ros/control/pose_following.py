@@ -90,13 +90,15 @@ class PoseFollowing(ControllerStatus):
             self._check_follows_pose()
             start = asked - float(self.memory['lag'][0])
             old, following = self._poses, bool(self.memory['pose_following'][0])
+            law = int(self.memory['law'][0])
             present = sample_pose(old, start) if following else self._held()
             new = plan(pose_limits(self.settings), present, start, self.pose_serial + 1)
             now = float(self.memory['time'][0] - self.memory['lag'][0])
             if now > start + LATEST:
                 raise TrajectoryError(f'it was planned {now - start:.3f} s after its start',
                                       name='start', remedy='give it a start further in the future')
-            if self._poses is old and bool(self.memory['pose_following'][0]) == following:
+            if (self._poses is old and bool(self.memory['pose_following'][0]) == following
+                    and self.memory['law'][0] == law and not self._basis_changes()):
                 new = splice_poses(old, new, now) if following else new
                 if following or self._waits(old):
                     new = new._replace(command=old.command)
@@ -174,6 +176,7 @@ class PoseFollowing(ControllerStatus):
         if self.phase != guard.RUNNING:
             raise TrajectoryError(f'the controller is {guard.PHASES[self.phase]}', name='phase',
                                   remedy='activate it first; it follows when RUNNING')
+        self.check_basis()
         mode = registry.mode_name(int(self.memory['mode'][0]))
         if registry.find(mode).reference != POSE:
             raise TrajectoryError(f'{mode} follows no pose', name='mode', value=mode,

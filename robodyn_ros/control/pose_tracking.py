@@ -116,6 +116,7 @@ def follow_pose(points: PosePoints, m: record, velocity: ndarray, acceleration: 
         velocity[i], acceleration[i] = 0.0, 0.0
     if header.serial != m.pose_serial:
         m.pose_serial, m.pose_following, m.pose_segment = header.serial, 1, 0
+        m.held_by = 0
     if m.pose_following == 0:
         return
     t = min(max(now - header.start, 0.0), times[times.shape[0] - 1])

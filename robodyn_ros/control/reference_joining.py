@@ -7,8 +7,9 @@ from math import comb
 import numpy as np
 from numpy import ndarray
 
-from .motion_limits import MotionLimits, SLACK, VELOCITY_TIME
+from .motion_limits import MotionLimits, SLACK
 from .piecewise import quintic
+from .settings import VELOCITY_TIME
 from .trajectory_tracking import HEADER, Points, sample_state
 from ..errors import TrajectoryError
 

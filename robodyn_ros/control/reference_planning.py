@@ -33,7 +33,7 @@ class PlannedReference(NamedTuple):
 
     ``asked`` waypoints; ``start`` [s] on the clock of references; ``following``: whether
     ``old`` was in force when ``new`` was planned, which continues it; ``end`` [s]: when the joints
-    that are named come to rest.
+    that are named come to rest; ``law``: number of the law and gains that it was planned beside.
     """
 
     asked: Waypoints
@@ -42,6 +42,7 @@ class PlannedReference(NamedTuple):
     old: Points
     new: Points
     end: float
+    law: int
 
 
 def plan(limits: MotionLimits, asked: Waypoints, old: Points | None, held: ndarray,

@@ -8,7 +8,8 @@ import numpy as np
 from numpy import ndarray
 
 from .acceleration_limits import SHARE
-from .motion_limits import check_positions, inside, MotionLimits, SLACK, VELOCITY_TIME
+from .motion_limits import check_positions, MotionLimits, SLACK
+from .settings import VELOCITY_TIME
 from .time_optimal import cruise, time_optimal
 from .trajectory import joint_order, points_through, Waypoints
 from .trajectory_tracking import Points
@@ -23,6 +24,8 @@ OVERDUE = 1.5           # times of its waypoints, after which one of a stream ha
 # Durations [s] of a deceleration, of which the shortest within the limits is taken
 DURATIONS = np.geomspace(5e-3, 100.0, 240)
 GRID = np.linspace(0.0, 1.0, 17)[:, None, None]         # where the limits are checked
+FINE = np.linspace(0.0, 1.0, 9)[:, None]                # likewise, in each phase of a motion
+LEEWAY = 1e-6               # of these checks, by rounding: rad | m, and per s
 
 
 def is_target(asked: Waypoints) -> bool:
@@ -49,7 +52,8 @@ def stream(limits: MotionLimits, asked: Waypoints, position: ndarray, velocity: 
     time of the waypoint, and rest there. Velocities: the reference accelerates to them, and more
     or less so that it comes to the positions within CATCH_UP; it decelerates to rest when the next
     waypoint is overdue, or moves to the positions where it would leave the limits otherwise.
-    Accelerations are ignored.
+    Accelerations are ignored. From a state from which neither keeps the limits
+    of position and velocity, the reference decelerates.
 
     Parameters and errors are those of :func:`reach`.
     """
@@ -58,15 +62,20 @@ def stream(limits: MotionLimits, asked: Waypoints, position: ndarray, velocity: 
                            model.velocity_limit / SHARE)
     target = _nearest_turn(model, target, position)
     if rate.any():
+        # Within all limits, else the motion to the positions alone, else a stop
         wanted = np.clip(rate + (target - position - rate * T) / CATCH_UP, -model.velocity_limit,
                          model.velocity_limit)
         times, x, xd, xdd = _then_rest(limits, *cruise(limits, state, wanted, OVERDUE * T))
-        if inside(model, x).all():
-            return points_through(times, x, xd, xdd, start, serial)
+        points = points_through(times, x, xd, xdd, start, serial)
+        if _keeps_limits(limits, points, position, velocity):
+            return points
     times, x, xd, xdd = time_optimal(limits, state, (target, 0.0 * rate), T)
     x[-1], xd[-1], xdd[-1] = target, 0.0, 0.0
     check_positions(limits, x)
-    return points_through(times, x, xd, xdd, start, serial)
+    points = points_through(times, x, xd, xdd, start, serial)
+    if _keeps_limits(limits, points, position, velocity):
+        return points
+    return decelerate(limits, *state, start, serial)
 
 
 def reach(limits: MotionLimits, asked: Waypoints, position: ndarray, velocity: ndarray,
@@ -91,7 +100,27 @@ def reach(limits: MotionLimits, asked: Waypoints, position: ndarray, velocity: n
     x[-1], xd[-1], xdd[-1] = target, target_velocity, 0.0
     times, x, xd, xdd = _then_rest(limits, times, x, xd, xdd)
     check_positions(limits, x)
-    return points_through(times, x, xd, xdd, start, serial)
+    points = points_through(times, x, xd, xdd, start, serial)
+    if not _keeps_limits(limits, points, position, velocity):
+        raise TrajectoryError('the reference accelerates too much to reach the target within the '
+                              'limits', name='points', remedy='send it again a little later')
+    return points
+
+
+def _keeps_limits(limits: MotionLimits, points: Points, position: ndarray,
+                  velocity: ndarray) -> bool:
+    """
+    Return whether a motion keeps the limits of position and velocity, or stays where it begins.
+
+    Limited jerk lets a reference overshoot that accelerates near a limit, as trajectories may.
+    """
+    model, t = limits.model, FINE * np.diff(points.times)[:, None, None]
+    c = points.coefficients[:, :, None]
+    x = sum(c[:, k] * t**k for k in range(6))
+    xd = sum(k * c[:, k] * t**(k - 1) for k in range(1, 6))
+    return bool((x >= np.minimum(model.position_lower, position) - LEEWAY).all()
+                and (x <= np.maximum(model.position_upper, position) + LEEWAY).all()
+                and (abs(xd) <= np.maximum(model.velocity_limit, abs(velocity)) + LEEWAY).all())
 
 
 def _nearest_turn(model: RobotModel, target: ndarray, position: ndarray) -> ndarray:

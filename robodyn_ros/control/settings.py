@@ -10,15 +10,16 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from .acceleration_limits import APPROACH_SHARE, DELAY_SHARE
+from .acceleration_limits import APPROACH_SHARE, DELAY_SHARE, SHARE
 from .dtypes import JOINT, SETTINGS, TASK
 from .friction import check_compensation, CURVE, viscous, with_friction
-from .gain_stability import check, highest, MARGIN
+from .gain_stability import check, highest, MARGIN, rounded_down
 from .integral_stability import check_adaptation, check_integral, OBSERVER
 from .laws import registry
 from .laws.law import Law, PARTNER, POSE, TRAJECTORY
 from .parameters import ControlParameters, LawGains
 from .partner import check_coupling
+from .rate_stability import check_rate, highest_damping
 from .rotor_inertia import Scarcity, scarcity
 from .setting_fields import (
     checked,
@@ -42,6 +43,10 @@ LIMIT_RATE, APPROACH_RATE = 80.0, 7.0
 # A slow loop leaves less of them: LIMIT_RATE is at most this share of the controller's `rate`
 RATE_SHARE = 0.2
 
+# s in which references reach the velocity limit where no acceleration limit is set
+VELOCITY_TIME = 0.25
+# Effort limits that references accelerate an arm with at most, whatever its acceleration limit
+REACHED = 0.4
 # Default rate of change of efforts, in effort limits per second
 EFFORT_RATE = 10.0
 # Of the range of a joint: how far beyond its limits it may be before it is a fault
@@ -139,7 +144,8 @@ class Settings(ControlParameters):
 
         Only the bandwidth of a disturbance observer and the adaptation of a law are judged in
         their own mode alone: they may leave less room for delay than the gains beside them, which
-        other modes use too.
+        other modes use too. So is what the effort rate limit can follow, in modes that follow
+        trajectories.
 
         :raises ParameterError: see :func:`~.gain_stability.check`.
         """
@@ -158,6 +164,9 @@ class Settings(ControlParameters):
             check(names, M, K, D, *loop, (rule.position, rule.velocity), margin)
             check_integral(names, M, (K, D), integral, *loop, margin, parameter=rule.integral)
             if rule in self.law_in_force.judged:
+                if self.law_in_force.follows:
+                    check_rate(names, D, *self._rate_terms(model, masses, rule.accelerations),
+                               parameter=rule.velocity)
                 check_integral(names, M, (K, D), observer, *loop, margin,
                                parameter=rule.observer, action=OBSERVER)
                 if rule.reference:
@@ -178,8 +187,36 @@ class Settings(ControlParameters):
     def stable(self, model: RobotModel, stiffness: ndarray,
                damping: ndarray) -> tuple[ndarray, ndarray]:
         """Return stiffness and damping (nv,), lowered to what :meth:`check_gains` accepts."""
-        return highest(judged(model), stiffness, damping, 1.0 / self.rate, self.loop_delay,
-                       viscous(model))
+        masses = judged(model)
+        return highest(masses, stiffness, self._followed(model, masses, damping, False),
+                       1.0 / self.rate, self.loop_delay, viscous(model))
+
+    def stable_accelerations(self, model: RobotModel, kp: ndarray,
+                             kd: ndarray) -> tuple[ndarray, ndarray]:
+        """Return gains on accelerations (nv,), lowered to what :meth:`check_gains` accepts."""
+        return highest(np.eye(model.nv), kp, self._followed(model, judged(model), kd, True),
+                       1.0 / self.rate, self.loop_delay, margin=TWICE)
+
+    def _followed(self, model: RobotModel, masses: ndarray, damping: ndarray,
+                  accelerations: bool) -> ndarray:
+        """Return damping (nv,), lowered to what the effort rate limit can follow."""
+        most = highest_damping(*self._rate_terms(model, masses, accelerations))
+        return np.where(damping > most, rounded_down(most), damping)
+
+    def _rate_terms(self, model: RobotModel, masses: ndarray,
+                    accelerations: bool) -> tuple[ndarray, ndarray, ndarray]:
+        """Return inertia, acceleration and effort rate (nv,) for :mod:`.rate_stability`."""
+        defaults, inertia = self._defaults(model), masses.diagonal(0, 1, 2).mean(0)
+        velocity, effort, rate = (
+            self.per_joint(model, name) if self._given(name) else defaults[name]
+            for name in ('velocity_limit', 'effort_limit', 'effort_rate_limit'))
+        most = np.minimum(self.acceleration(model, SHARE * velocity), REACHED * effort / inertia)
+        return inertia if accelerations else np.ones(model.nv), most, rate
+
+    def acceleration(self, model: RobotModel, velocity_limit: ndarray) -> ndarray:
+        """Return ``acceleration_limit`` (nv,), or what velocity limits (nv,) imply without it."""
+        return (self.per_joint(model, 'acceleration_limit') if self._given('acceleration_limit')
+                else velocity_limit / VELOCITY_TIME)
 
     @property
     def limit_rate(self) -> float:
@@ -213,6 +250,8 @@ class Settings(ControlParameters):
         """Return what decides whether the gains are stable on a model: see :meth:`check_gains`."""
         return (self._lists(*GAINS), self.gains, self.law_in_force.judged, self.loading,
                 self.rate, self.loop_delay, self.damping_rate, self.task,
+                self.law_in_force.follows and self._lists(
+                    'effort_limit', 'effort_rate_limit', 'velocity_limit', 'acceleration_limit'),
                 self.bounds if self.law_in_force.guided else ())
 
     @property

@@ -8,9 +8,9 @@ import numpy as np
 from numpy import ndarray
 
 from .friction import viscous
-from .gain_stability import highest, rounded_down
+from .gain_stability import rounded_down
 from .integral_stability import highest_integral, OBSERVER, REFERENCE
-from .settings import judged, JUDGED_POSES, Settings, TWICE
+from .settings import judged, JUDGED_POSES, Settings
 from ..dynamics import Dynamics
 from ..model.payload import with_payload
 from ..model.pose import spread
@@ -63,8 +63,8 @@ def suggest(model: RobotModel, pose: ndarray, settings: Settings) -> SuggestedGa
             break
     else:
         bandwidth = stable_observer(model, stiffness, damping, BANDWIDTH * ones, settings)
-    kp, kd = highest(np.eye(model.nv), KP * ones, KD * ones, 1.0 / settings.rate,
-                     settings.loop_delay, margin=TWICE)
+    kp, kd = settings.stable_accelerations(model, KP * ones, KD * ones)
+    kp = np.minimum(kp, rounded_down(KP / KD * kd))
     adaptive = highest_integral(judged(model), (RATE * damping, damping), ADAPTIVE * ones,
                                 1.0 / settings.rate, settings.loop_delay, viscous(model),
                                 action=REFERENCE)

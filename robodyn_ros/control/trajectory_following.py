@@ -69,7 +69,8 @@ class TrajectoryFollowing(ControllerStatus):
         if self.memory['guided'][0]:
             raise TrajectoryError('the arm is guided by hand', name='guiding',
                                   remedy='let it go: it follows where ~/guiding is not true')
-        mode = registry.mode_name(int(self.memory['mode'][0]))
+        self.check_basis()
+        mode, law = registry.mode_name(int(self.memory['mode'][0])), int(self.memory['law'][0])
         if not registry.find(mode).follows:
             raise TrajectoryError(f'{mode} follows no reference', name='mode',
                                   remedy=f'set mode to one of {", ".join(registry.FOLLOWING)}')
@@ -82,12 +83,14 @@ class TrajectoryFollowing(ControllerStatus):
         asked = from_now_on(limits, waypoints, sample(old, start)[0] if following else held)
         new, end = plan_motion(limits, asked, old if following else None, held, start,
                                self.reference_serial + 1)
-        return PlannedReference(asked, start, following, old, new, end)
+        return PlannedReference(asked, start, following, old, new, end, law)
 
     def _superseded(self, planned: PlannedReference) -> bool:
-        """Return whether the reference that a planned one continues is no longer followed."""
-        return bool(self._points is not planned.old
-                    or planned.following and not self._follows())
+        """Return whether the reference that a planned one continues is no longer in force."""
+        law = int(self.memory['law'][0])        # with another one, the present pose is held
+        return bool(self._points is not planned.old or self._basis_changes()
+                    or planned.following and not self._follows()
+                    or not planned.following and law != planned.law)
 
     def _follows(self) -> bool:
         """Return whether the reference is followed, or will be from the next cycle on."""
@@ -101,7 +104,7 @@ class TrajectoryFollowing(ControllerStatus):
         :raises TrajectoryError: it is too late, or does not continue the reference any more,
             which stays in force.
         """
-        asked, start, following, old, new, _ = planned
+        asked, start, following, old, new, *_ = planned
         now = self.reference_time
         if now > start + LATEST:
             raise TrajectoryError(f'it was planned {now - start:.3f} s after its start',

@@ -73,7 +73,7 @@ def follow(points: Points, m: record, v: Vectors, now: float) -> None:
     """
     header, times, coefficients = points.header[0], points.times, points.coefficients
     if header.serial != m.serial:
-        m.serial, m.following, m.segment = header.serial, 1, 0
+        m.serial, m.following, m.segment, m.held_by = header.serial, 1, 0, 0
     if m.following == 0:
         return
     last = coefficients.shape[0] - 1

@@ -3,6 +3,7 @@
 """Subscribers of targets of laws in task space: poses, twists, wrenches, stiffness."""
 
 from collections.abc import Callable
+import time
 from typing import Any
 
 from geometry_msgs.msg import PoseStamped, TwistStamped, WrenchStamped
@@ -11,7 +12,7 @@ from std_msgs.msg import Float64MultiArray, Header
 
 from .command_publishers import several
 from .frame_transforms import FrameTransforms
-from .trajectory_subscriber import BURST, Follower, LEAD, RATE, Throttle
+from .trajectory_subscriber import BURST, check_received, Follower, LEAD, RATE, Throttle
 from ..errors import TrajectoryError
 from ..text import printable
 
@@ -44,10 +45,15 @@ class PoseSubscriber:
             self._topics[topic] = node.resolve_topic_name(f'~/{topic}')
             node.create_subscription(kind, f'~/{topic}', self._taker(topic, use), 1)
 
-    def _taker(self, topic: str, use: Callable[[Follower, Any], None]) -> Callable[[Any], None]:
-        def take(message: Any) -> None:
+    def _taker(self, topic: str,
+               use: Callable[[Follower, Any], None]) -> Callable[[Any, Any], None]:
+        def take(message: Any, info: Any) -> None:
+            received = info['received_timestamp']       # [ns], 0 where the middleware has none
+            waited = 1e-9 * (time.time_ns() - received) if received else 0.0
             try:
-                use(self._accepting(topic), message)
+                follower = self._accepting(topic)
+                check_received(follower, waited)
+                use(follower, message)
             except TrajectoryError as error:
                 if line := self._warnings.line(f'{topic} refused: {error}'):
                     self._node.get_logger().warning(line)

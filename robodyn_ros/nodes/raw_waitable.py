@@ -19,7 +19,8 @@ from .raw_subscription import _rclpy, LeftAlone, never_called
 from ..errors import DataPathError
 from ..realtime.serialized_bytes import no_bytes, rcutils, release, SerializedBytes, TAKE_FAILED
 
-MESSAGE_INFO = 32       # int64 of an rmw_message_info_t, at most; its first is source_timestamp
+# int64 of an rmw_message_info_t, at most; it begins with source_timestamp, received_timestamp [ns]
+MESSAGE_INFO = 32
 
 
 @cache
@@ -66,12 +67,14 @@ class CopiedMessages:
 
     def __init__(self, node: Node, type: Any, topic: str,  # noqa: A002
                  qos: QoSProfile | int, most: int, callback: Callable[[ndarray, int], None]):
-        self.transit = 0.0
+        self.transit = self.waited = 0.0
 
         # Jazzy's annotations know of no second argument, which it gives all the same
         def take(message: bytes, info: Mapping[str, Any]) -> None:
+            now, received = time.time_ns(), info['received_timestamp']
             if published := info['source_timestamp']:
-                self.transit = 1e-9 * (time.time_ns() - published)
+                self.transit = 1e-9 * (now - published)
+            self.waited = 1e-9 * (now - received) if received else 0.0
             callback(np.frombuffer(message, np.uint8, min(len(message), most)), len(message))
         called: Any = take
         node.create_subscription(type, topic, called, qos, raw=True)
@@ -98,6 +101,8 @@ class LargeMessages(Waitable):
         self._info = (ctypes.c_int64 * MESSAGE_INFO)()
         #: Receipt minus publication of the message taken last, each by the clock of its host [s].
         self.transit = 0.0
+        #: Time that it waited here between its receipt and the executor [s].
+        self.waited = 0.0
         node.add_waitable(self)
 
     def take_data(self) -> tuple[ndarray, int] | None:
@@ -113,8 +118,9 @@ class LargeMessages(Waitable):
                     self._node.get_logger().warning(
                         f'a message on {self._subscription.topic_name} is lost: rcl error {code}')
                 return None
-            if published := self._info[0]:
-                self.transit = 1e-9 * (time.time_ns() - published)
+            now, (published, received) = time.time_ns(), self._info[:2]
+            self.transit = 1e-9 * (now - published) if published else self.transit
+            self.waited = 1e-9 * (now - received) if received else 0.0
             data = np.empty(min(taken.length, self._most), np.uint8)
             ctypes.memmove(data.ctypes.data, taken.buffer, len(data))
             return data, taken.length

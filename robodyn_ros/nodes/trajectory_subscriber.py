@@ -91,6 +91,7 @@ class TrajectorySubscriber:
     def _follow(self, data: ndarray, size: int) -> int:
         """Follow a trajectory and return how many waypoints it has."""
         request = self.request(data, size)
+        check_received(request.follower, self._messages.waited)
         request.follower.controller.follow(request.asked, request.start)
         if is_target(request.asked) or is_streamed(request.asked):
             self.targets.add(time.monotonic())
@@ -188,6 +189,17 @@ class Throttle:
         before = f' ({self._unsaid} more before it)' if self._unsaid else ''
         self._left, self._unsaid = self._left - 1.0, 0
         return f'{text}{before}'
+
+
+def check_received(follower: Follower, waited: float) -> None:
+    """
+    Refuse a message that has waited [s] since before the arm was RUNNING.
+
+    A reset may keep the executor busy for seconds. In a simulation that has its own time this is
+    not known, and not checked.
+    """
+    if not follower.on_ros_time:
+        follower.controller.check_received(follower.now() - waited)
 
 
 def _refuse(problem: str, name: str, remedy: str) -> NoReturn:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 from robodyn_ros import Dynamics, load_urdf, RobotModel
-from robodyn_ros.control.gain_stability import highest, Loop
+from robodyn_ros.control.gain_stability import Loop
 from robodyn_ros.control.laws.registry import BUILT_IN
-from robodyn_ros.control.settings import Settings, TWICE
+from robodyn_ros.control.settings import Settings
 from robodyn_ros.model.payload import with_payload
 from robodyn_ros.model.resources import robot_path
 
@@ -94,8 +94,7 @@ def highest_gains(name: str, loop_delay: float, rate: float) -> dict[str, ndarra
     model = arm(name).model
     asked = Settings(loop_delay=loop_delay, rate=rate, damping_rate=damping_rate(loop_delay, rate))
     stiffness, damping = asked.stable(model, np.full(model.nv, 1e6), np.full(model.nv, 1e5))
-    kp, kd = highest(np.eye(model.nv), np.full(model.nv, 1e5), np.full(model.nv, 1e4),
-                     1.0 / rate, loop_delay, margin=TWICE)
+    kp, kd = asked.stable_accelerations(model, np.full(model.nv, 1e5), np.full(model.nv, 1e4))
     bandwidth = 0.05 * Loop(np.eye(1), 1.0 / rate, loop_delay, 0.0).bearable
     return {'stiffness': stiffness, 'damping': damping, 'acceleration_kp': kp,
             'acceleration_kd': kd, 'observer_bandwidth': bandwidth,

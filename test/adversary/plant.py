@@ -36,6 +36,7 @@ class Plant:
         self.external = np.zeros(n)                         # of hands
         self.motor = np.ones(n)                             # sign and health of the motors
         self.wired = np.arange(n)                           # joint whose effort each one gets
+        self.stuck = np.full(n, np.nan)                     # efforts that motors keep
         self.blocked = -1                                   # joint
         self.wrecked = False
         self.delay, self.silence = delay, silence
@@ -61,11 +62,12 @@ class Plant:
             self.qd[:] = 0.0
             return
         h, forward = TICK / SUBSTEPS, self.dynamics.kernels.forward_dynamics
-        tau = self.motor * self.effort[self.wired] + self.external
+        tau = self.motor * self.effort[self.wired]
+        tau = np.where(np.isnan(self.stuck), tau, self.stuck) + self.external
         for _ in range(SUBSTEPS):
             applied = tau
             if self._rubbed:
-                applied = tau - self._viscous * self.qd - self._coulomb * np.tanh(self.qd / SLIP)
+                applied = tau - self.friction_at(self.qd)
             forward(self.q, self.qd, applied, self._qdd)
             if self.blocked >= 0:
                 self._block(applied, h)
@@ -73,6 +75,10 @@ class Plant:
             self.q += h * self.qd
         if not (abs(self.qd) < WRECKED * self.arm.model.velocity_limit).all():
             self.wrecked = True
+
+    def friction_at(self, qd: ndarray) -> ndarray:
+        """Friction of its gears at velocities (nv,) [N·m | N]."""
+        return self._viscous * qd + self._coulomb * np.tanh(qd / SLIP)
 
     def _block(self, tau: ndarray, h: float) -> None:
         """Change the accelerations so that the blocked joint is at rest after the step."""

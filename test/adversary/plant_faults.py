@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Injections into the plant: hands, payloads, motors, brakes, and clocks."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from . import arms
@@ -21,6 +23,8 @@ from .plant import Plant
 
 STIFF = Scene(mode='joint_impedance', motion='trajectory', loop_delay=0.002, share=1.0)
 STIFF_PANDA = Scene('panda', 'joint_impedance', 'trajectory', loop_delay=0.002, share=1.0)
+MOTORS = (FLOATING, IMPEDANCE, PANDA, PANDA_IMPEDANCE, Scene('ur5'),
+          Scene('ur5', 'joint_impedance', 'trajectory'))
 BLOCKED = (Scene(mode='joint_impedance', motion='trajectory', seconds=21.0, duration=20.0),
            Scene('panda', 'joint_impedance', 'trajectory', seconds=21.0, duration=20.0))
 
@@ -128,6 +132,51 @@ def dead_motor(a: Active, plant: Plant) -> None:
 @injection('motor at half its torque', PLANT, disobeys=True, scenes=(FLOATING, IMPEDANCE))
 def weak_motor(a: Active, plant: Plant) -> None:
     _motor(a, plant, 0.5)
+
+
+@injection('motor at 2.5 times its torque', PLANT, disobeys=True, scenes=MOTORS)
+def strong_motor(a: Active, plant: Plant) -> None:
+    _motor(a, plant, 2.5)
+
+
+@injection('motor keeps its effort', PLANT, disobeys=True, scenes=MOTORS)
+def stuck_motor(a: Active, plant: Plant) -> None:
+    plant.stuck[a.joint] = a.first('effort', float(plant.effort[a.joint]))
+    a.memory['restore'] = lambda: plant.stuck.fill(np.nan)
+
+
+@injection('motors without power for 60 ms', PLANT, disobeys=True, scenes=tuple(
+    replace(scene, duration=0.06) for scene in MOTORS))
+def powerless(a: Active, plant: Plant) -> None:
+    plant.motor[:] = 0.0
+    a.memory['restore'] = lambda: plant.motor.fill(1.0)
+
+
+def _jerked(a: Active, plant: Plant, factor: float) -> None:
+    """Let a hand pull at a joint for 0.1 s twice a second, with other motors than declared."""
+    plant.motor[:] = factor
+    a.memory['restore'] = lambda: plant.motor.fill(1.0)
+    inertia = np.diag(plant.arm.dynamics.mass_matrix(plant.q))
+    if a.since % 0.5 < 0.1:
+        plant.external[a.joint] += 0.3 * a.world.arm.model.effort_limit[a.joint] * min(
+            1.0, 3.0 * inertia[a.joint] / inertia.max())
+
+
+@injection('hand jerks, motors at half their torque', PLANT, throws=True, disobeys=True,
+           scenes=MOTORS)
+def jerked_weak(a: Active, plant: Plant) -> None:
+    _jerked(a, plant, 0.5)
+
+
+@injection('hand jerks, motors at 2.5 times their torque', PLANT, throws=True, disobeys=True,
+           scenes=MOTORS)
+def jerked_strong(a: Active, plant: Plant) -> None:
+    _jerked(a, plant, 2.5)
+
+
+@injection('efforts 40 ms late', PLANT, disobeys=True, scenes=MOTORS)
+def very_late(a: Active, plant: Plant) -> None:
+    _late(a, plant, 0.04)
 
 
 @injection('time jumps back', PLANT, once=True, clock=True)

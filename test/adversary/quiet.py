@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from rich.table import Table
 from robodyn_ros.control.laws.registry import find
+from robodyn_ros.control.settings import FOLLOWED, VELOCITY_TIME
 
 from . import arms
 from .features import FAULT
@@ -23,6 +24,7 @@ STRETCH = 20.0              # s of one run
 TURN = 2.0, 5.0             # s between two changes of what goes on
 PUSH = 0.04                 # of the effort limit
 SAG = 0.1                   # rad
+FAST = 0.375                # velocity limits, of a usual trajectory
 FOLLOWING = 50.0            # 1/s², least gain with which friction and noise leave a reference near
 
 
@@ -77,7 +79,8 @@ class Healthy(Motion):
         if self.kind == 'trajectory':
             if world.time >= self._asked + self.lasts + 0.2:
                 self._asked = world.time
-                self.ask(world, world.random.uniform(*self._kind.slowness))
+                if not self.ask(world, world.random.uniform(*self._kind.slowness)):
+                    self.lasts = -0.1       # soon again: perhaps the mode was just changed
         elif self.kind == 'push':
             world.plant.external += self._pushed_by_hand(world)
         else:
@@ -89,17 +92,23 @@ class Healthy(Motion):
         plant.dynamics.kernels.mass_matrix(plant.q, self._mass)
         if world.time >= self._pushed:
             self._pushed = world.time + world.random.uniform(0.1, 0.4)
-            # Light joints are not pushed as heavy ones are
-            moved = np.diag(self._mass)
-            self._push = world.random.uniform(-PUSH, PUSH, len(moved)) * limit * (
-                moved / moved.max())
+            # No joint is thrown, however light it is and whatever the others do
+            fast = world.arm.model.velocity_limit / VELOCITY_TIME
+            push = self._mass @ (world.random.uniform(-1.0, 1.0, len(fast)) * fast)
+            self._push = push / max(1.0, (abs(push) / (PUSH * limit)).max())
         back = self._mass @ (2.0 * (self._centre - plant.q) - 2.0 * plant.qd)
         return self._push + back / max(1.0, (abs(back) / (2.0 * PUSH * limit)).max())
 
     def _change(self, world: World) -> None:
         # pd brings no gravity: it is for gains that hold the arm all the same
         sag = abs(world.plant.dynamics.gravity(world.plant.q)) / world.settings.stiffness
-        fit = {'pd': sag.max() < SAG,
+        plant, damping = world.plant, np.asarray(world.settings.damping)
+        fast = FAST * world.arm.model.velocity_limit
+        # adaptive takes friction for a payload, and holds where a mode change has stopped it:
+        # it is for gains with which neither brings it far from its reference
+        astray = (plant.friction_at(fast) / (damping * world.settings.adaptive_bandwidth)
+                  + fast * np.diag(plant.dynamics.mass_matrix(plant.q)) / damping)
+        fit = {'pd': sag.max() < SAG, 'adaptive': astray.max() < FOLLOWED[0],
                'computed_torque': min(world.settings.acceleration_kp) >= FOLLOWING}
         modes = [mode for mode in arms.MODES if fit.get(mode, True)]
         mode = str(world.random.choice(modes))

@@ -23,6 +23,7 @@ from .sensing import Sample
 TURN = 2.0 * np.pi
 NODES = ('native', 'python')
 BOTH_ARMS = (FLOATING, IMPEDANCE, PANDA, PANDA_IMPEDANCE)
+UR5 = Scene('ur5'), Scene('ur5', 'joint_impedance', 'trajectory')
 STIFF = Scene(mode='joint_impedance', motion='trajectory', loop_delay=0.002, share=1.0,
               seconds=2.0)
 STIFF_PANDA = Scene('panda', 'joint_impedance', 'trajectory', loop_delay=0.002, share=1.0,
@@ -278,6 +279,23 @@ def wrong_lengths(a: Active, s: Sample) -> None:
 @injection('bytes cut short', SEEN, paths=NODES, scenes=NODE_SCENES)
 def cut_short(a: Active, s: Sample) -> None:
     s.malformed = 'cut'
+
+
+@injection('encoder behind a backlash of 2 mrad', SEEN, scenes=(*BOTH_ARMS, *UR5))
+def backlash(a: Active, s: Sample) -> None:
+    seen = a.first('seen', s.position.copy())
+    before = seen.copy()
+    np.clip(seen, s.position - 1e-3, s.position + 1e-3, out=seen)
+    s.position[:], s.velocity[:] = seen, np.where(seen == before, 0.0, s.velocity)
+
+
+@injection('12 bits, velocity by differences', SEEN, scenes=(*BOTH_ARMS, *UR5))
+def coarse_differences(a: Active, s: Sample) -> None:
+    step = TURN / 4096.0
+    s.position[:] = step * np.round(s.position / step)
+    before, at = a.memory.get('before', (s.position.copy(), s.stamp - 1e-3))
+    s.velocity[:] = (s.position - before) / max(s.stamp - at, 1e-3)
+    a.memory['before'] = s.position.copy(), s.stamp
 
 
 @injection('nothing', SEEN, random=False, scenes=(

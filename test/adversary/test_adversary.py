@@ -82,8 +82,8 @@ def test_a_controller_without_limits_is_caught():
     unlimited = np.full(2, np.inf)
     known = replace(model, position_lower=-unlimited, position_upper=unlimited,
                     velocity_limit=unlimited)
-    scene = Scene(mode='computed_torque', motion='trajectory', share=1.0)
-    subject = Library(known, arms.settings('two_link', scene.mode), specialize=False)
+    scene = Scene(mode='computed_torque', motion='trajectory', share=0.15)
+    subject = Library(known, arms.settings('two_link', scene.mode, share=0.1), specialize=False)
     caught = sum('velocity' in run(subject, name, scene, seconds=1.0, seed=seed).violations
                  for name in ('3 kg unknown', 'motor reversed') for seed in range(3))
     assert caught >= 3

@@ -13,6 +13,7 @@ from robodyn_ros.state import no_state
 GAINS = {'stiffness': [400.0, 100.0], 'damping': [40.0, 10.0],
          'acceleration_kp': [100.0], 'acceleration_kd': [20.0],
          'observer_bandwidth': [25.0], 'adaptive_bandwidth': [10.0], 'adaptation_mass': [3.0],
+         'acceleration_limit': [20.0],      # which these gains can follow
          'task_frame': 'tool0'}
 
 

@@ -15,11 +15,10 @@ import pytest
 from robodyn_ros import Dynamics, RobotModel
 from robodyn_ros.control import gain_stability, guard, integral_stability
 from robodyn_ros.control.controller import Controller
-from robodyn_ros.control.gain_stability import highest
 from robodyn_ros.control.laws.registry import BUILT_IN
 from robodyn_ros.control.limits import BRAKING_RATE
 from robodyn_ros.control.partner import CouplingState, WAITING
-from robodyn_ros.control.settings import Settings, TWICE
+from robodyn_ros.control.settings import Settings
 from robodyn_ros.control.task_parameters import NULLSPACE_PROJECTOR, TASK_AXES
 from robodyn_ros.control.trajectory import Waypoints
 from robodyn_ros.errors import ArgumentError, ParameterError, TrajectoryError
@@ -260,8 +259,7 @@ def _settings(model: RobotModel, random: np.random.Generator, world: World,
     key = model.name, asked.rate, asked.loop_delay
     if key not in TOP:
         TOP[key] = (asked.stable(model, np.full(n, 1e6), np.full(n, 1e5)),
-                    highest(np.eye(n), np.full(n, 1e5), np.full(n, 1e4), world.period,
-                            asked.loop_delay, margin=TWICE))
+                    asked.stable_accelerations(model, np.full(n, 1e5), np.full(n, 1e4)))
     top, asked = TOP[key], replace(asked, **more)
     stiffness, acceleration_kp = (10.0**random.uniform(-1, 6, n), 10.0**random.uniform(0, 5, n))
     damping = np.minimum(10.0**random.uniform(-2, 5, n), top[0][1])
@@ -293,6 +291,8 @@ def _settings(model: RobotModel, random: np.random.Generator, world: World,
             elif error.name in ('adaptive_bandwidth', 'adaptation_rate'):
                 adaptive = 0.7 * adaptive
                 learning['adaptation_rate'] = 0.7 * learning['adaptation_rate']
+            elif error.name == 'acceleration_kd':       # of a payload's inertia
+                acceleration_kd = 0.9 * acceleration_kd
             elif error.name in ('task_stiffness', 'task_kp', 'nullspace_kp'):
                 asked = _softer(asked)
             else:                       # too stiff for this damping

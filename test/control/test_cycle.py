@@ -130,7 +130,7 @@ def test_efforts_stay_in_their_limits(two_link):
     """A motion that asks too much saturates and never passes the limit; gravity is kept."""
     rig = Rig(two_link, POSE, mode='joint_impedance', stiffness=[2000.0, 300.0],
               damping=[50.0, 8.0], effort_limit=[20.0, 4.0], effort_rate_limit=[400.0, 100.0],
-              saturation_timeout=60.0)
+              acceleration_limit=[5.0], saturation_timeout=60.0)
     rig.rise()
     rig.controller.follow(Waypoints(two_link.joint_names, [0.8], [[1.5, 0.0]]), rig.time)
     rig.run(1.0)

@@ -24,7 +24,7 @@ def parts(cycle):
 
 
 def test_the_parts_of_each_phase_sum_to_the_command(two_link):
-    for settings in ({'effort_rate_limit': [50.0]},
+    for settings in ({'effort_rate_limit': [50.0], 'acceleration_limit': [2.0]},
                      {'robot_compensates_gravity': True, 'arming_effort': 10.0}):
         rig = Rig(two_link, POSE, mode='computed_torque', **FRICTION, **settings)
         reader = TelemetryReader(rig.controller)

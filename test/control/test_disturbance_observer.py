@@ -4,10 +4,12 @@
 
 from dataclasses import replace
 
+from control.closed_loop import Rig
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf, Settings, simulate
 from robodyn_ros.control.suggested_gains import suggest
+from robodyn_ros.control.trajectory import Waypoints
 from robodyn_ros.demo import motion
 from robodyn_ros.demo.law_comparison import DELAY, drive, scenes
 from robodyn_ros.model.resources import robot_path
@@ -80,3 +82,27 @@ def test_compensated_friction_counts_as_known():
         error = run.position - motion.reference(model, asked)(run.time)
         rms.append(np.sqrt((error**2).mean()))
     assert rms[1] < 0.5 * rms[0]
+
+
+@pytest.mark.parametrize('noise', [0.01, 0.03])
+def test_noise_of_the_velocity_is_no_oscillation(noise):
+    """It exceeds the effort rate in most cycles: no fault, and the arm hardly notices."""
+    model, random, rates = load_urdf(robot_path('two_link')), np.random.default_rng(0), []
+    asked = {'stiffness': [115.0, 16.0], 'damping': [23.0, 3.2], 'observer_bandwidth': [50.0],
+             'acceleration_limit': [], 'arming_velocity': 0.5}
+    rig = Rig(model, POSES['two_link'][1], mode='disturbance_observer', **asked)
+    sense = rig.sense
+
+    def noisy():
+        sense()
+        rig.state['velocity'] += noise * random.standard_normal(2)
+    rig.sense = noisy
+    rig.rise()
+    rig.controller.follow(Waypoints(model.joint_names, [1.5], [[0.9, -0.2]], np.zeros((1, 2))),
+                          rig.time)
+    for _ in range(4000):
+        rig.tick()
+        rates.append(rig.qd - rig.controller._v.target_qd)
+    assert rig.phase == 'RUNNING', rig.controller.reason
+    assert rig.controller.memory['rate_limited'][0] > 1000
+    assert np.sqrt(np.mean(np.square(rates), axis=0)).max() < 2.0 * noise

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from robodyn_ros import load_urdf
 from robodyn_ros.control.trajectory import Waypoints
+from robodyn_ros.errors import TrajectoryError
 from robodyn_ros.model.resources import robot_path
 
 POSE, END, REST = np.array([0.3, 0.5]), np.array([0.9, -0.1]), np.zeros((1, 2))
@@ -127,3 +128,83 @@ def test_gains_that_change_all_the_time(two_link, seed):
         rig.run(0.02)
     assert rig.phase == 'RUNNING', c.reason
     assert abs(c._v.target - rig.q).max() < 0.05
+
+
+def soft(model, distance):
+    """Return a soft arm that a hand has brought away from its reference, which is under way."""
+    rig = Rig(model, POSE, mode='joint_impedance', stiffness=[1.0], damping=[1.0])
+    rig.rise()
+    rig.controller.follow(Waypoints(model.joint_names, [9.0], [POSE + 1e-3], REST), rig.time)
+    rig.external = np.array([0.0, 2.0])
+    while abs(rig.q - POSE).max() < distance:
+        rig.tick()
+    assert rig.phase == 'RUNNING', rig.controller.reason
+    return rig
+
+
+def test_a_reference_that_ends_with_its_law_is_no_following_error(two_link):
+    """A law with a following error takes over from one without, which was far from its reference.
+
+    The quiet campaign found this: the distance was checked before the reference ended.
+    """
+    rig = soft(two_link, 0.7)
+    rig.controller.use(replace(rig.controller.settings, mode='computed_torque'))
+    rig.run(0.1)
+    assert rig.phase == 'RUNNING', rig.controller.reason
+
+
+@pytest.mark.parametrize('before', [True, False])
+def test_a_trajectory_beside_a_change_of_mode_does_not_begin_at_the_old_reference(two_link,
+                                                                                  before):
+    """One that is sent before is dropped, one after is refused until a cycle knows the mode."""
+    rig = soft(two_link, 0.4)
+    c, asked = rig.controller, Waypoints(two_link.joint_names, [1.0], [END], REST)
+    if before:
+        c.follow(asked, rig.time)
+    c.use(replace(c.settings, mode='computed_torque'))
+    if not before:
+        with pytest.raises(TrajectoryError, match='just been changed: send it'):
+            c.follow(asked, rig.time)
+    here = rig.q.copy()
+    rig.tick()
+    assert c._v.target == pytest.approx(here, abs=1e-12)
+    c.follow(asked, rig.time)
+    rig.external[:] = 0.0
+    rig.run(1.5)
+    assert rig.q == pytest.approx(END, abs=1e-3) and rig.phase == 'RUNNING'
+
+
+def test_a_plan_from_a_pose_that_is_held_no_more_is_made_again(two_link):
+    """New gains make the present pose the reference while a trajectory is being planned."""
+    rig = moving(two_link, 'joint_impedance')
+    rig.run(0.6)
+    c = rig.controller
+    planned = c.prepare(Waypoints(two_link.joint_names, [1.0], [POSE], REST), rig.time + 0.01)
+    rig.q = rig.q + [0.01, -0.01]
+    c.use(replace(c.settings, stiffness=[300.0, 80.0]))
+    rig.tick()
+    with pytest.raises(TrajectoryError, match='has changed while it was planned'):
+        c.commit(planned)
+
+
+@pytest.mark.parametrize('stiffness', [4.0, 20.0])
+def test_stiffer_gains_do_not_throw_an_arm_that_a_hand_holds_aside(two_link, stiffness):
+    """The present pose becomes the reference where the effort would step by a fifth of its limit.
+
+    Otherwise 20 times the stiffness brought the arm to 0.26 velocity limits.
+    """
+    rig = Rig(two_link, POSE, mode='joint_impedance', stiffness=[10.0], damping=[3.0])
+    rig.rise()
+    c = rig.controller
+    c.follow(Waypoints(two_link.joint_names, [9.0], [POSE + 0.1], REST), rig.time)
+    rig.external = np.array([2.8, 0.0])
+    rig.run(1.5)
+    here = rig.q.copy()
+    assert abs(here - c._v.target).max() > 0.25
+    c.use(replace(c.settings, stiffness=[stiffness * 10.0], damping=[9.0]))
+    fastest = 0.0
+    for _ in range(500):
+        rig.tick()
+        fastest = max(fastest, (abs(rig.qd) / two_link.velocity_limit).max())
+    assert fastest < 0.1 and rig.phase == 'RUNNING'
+    assert ('does not follow' in c.held_by) == (stiffness == 20.0)

@@ -18,8 +18,8 @@ from robodyn_ros.model.resources import robot_path
 ARM = load_urdf(robot_path('two_link'))
 MODEL, POSE = wrong_model(ARM), np.array([0.3, 0.5])
 MOTION = waypoints(ARM, POSE, amplitudes(ARM, POSE), 2.0)
-GAINS = {'stiffness': [400.0, 100.0], 'damping': [40.0, 10.0], 'acceleration_kp': [100.0],
-         'acceleration_kd': [20.0]}
+GAINS = {'stiffness': [400.0, 100.0], 'damping': [40.0, 10.0], 'acceleration_limit': [20.0],
+         'acceleration_kp': [100.0], 'acceleration_kd': [20.0]}
 
 
 def settings(mode='joint_impedance', **more):

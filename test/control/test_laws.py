@@ -82,7 +82,7 @@ def test_the_estimate_is_bounded(two_link):
     """An arm held by more than its motors can give: the estimate ends at the effort limit."""
     limit = np.array([40.0, 10.0])
     rig = risen(two_link, **OBSERVER, **STUCK, effort_limit=limit, blocked_effort=0.0,
-                saturation_timeout=60.0)
+                saturation_timeout=60.0, acceleration_limit=[5.0])
     rig.blocked = True
     rig.controller.follow(Waypoints(two_link.joint_names, [2.0], [[1.2, 1.2]]), rig.time)
     rig.run(3.0)
@@ -93,7 +93,7 @@ def test_the_estimate_is_bounded(two_link):
 def test_nothing_winds_up_while_saturated(two_link, law):
     """Three seconds against a block, far from the reference; then little overshoot."""
     rig = risen(two_link, **law, **STUCK, effort_limit=[40.0, 10.0], blocked_effort=0.0,
-                following_error=0.0, saturation_timeout=60.0)
+                following_error=0.0, saturation_timeout=60.0, acceleration_limit=[5.0])
     rig.blocked = True
     rig.controller.follow(Waypoints(two_link.joint_names, [0.6], [[0.9, 0.5]]), rig.time)
     rig.run(1.0)
@@ -101,7 +101,7 @@ def test_nothing_winds_up_while_saturated(two_link, law):
     before = rig.learned().copy()
     rig.run(2.0)
     assert rig.phase == 'RUNNING', rig.controller.reason
-    assert rig.learned()[0] == before[0]
+    assert rig.learned()[0] == pytest.approx(before[0], abs=1e-3)
     rig.blocked = False
     highest = 0.0
     for _ in range(3000):

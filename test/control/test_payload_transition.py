@@ -96,7 +96,8 @@ def test_no_effort_exceeds_the_rate_limit(two_link, seconds):
     full = loaded(two_link)
     for mode in ('joint_impedance', 'computed_torque', 'pd'):
         rig = Rig(two_link, POSE, mode=mode, payload_transition=seconds,
-                  effort_rate_limit=tuple(step / Rig.period), velocity_scale=1.0)
+                  effort_rate_limit=tuple(step / Rig.period), acceleration_limit=[5.0],
+                  velocity_scale=1.0)
         rig.rise()
         rig.controller.follow(Waypoints(two_link.joint_names, [1.0], [[0.6, 0.2]]),
                               rig.time + 0.01)

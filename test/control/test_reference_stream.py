@@ -10,6 +10,7 @@ from control.sampled_reference import samples
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
+from robodyn_ros.control import reference_stream
 from robodyn_ros.control.motion_limits import motion_limits, MotionLimits
 from robodyn_ros.control.reference_planning import plan
 from robodyn_ros.control.settings import Settings
@@ -140,6 +141,19 @@ def test_waypoints_of_a_stream_from_any_state(limits, fields, seed):
     assert not xd.any()
 
 
+@pytest.mark.parametrize('seed', range(4))
+def test_a_stream_keeps_the_limits_while_the_reference_accelerates_toward_them(limits, seed):
+    """As in the middle of a trajectory: without the check up to 1.36 times the velocity limit."""
+    rng, velocity = np.random.default_rng(seed), SPEED * np.array([0.95, -0.9])
+    acceleration = ACCELERATION * np.array([1.5, -1.0])
+    for fields in ('p', 'pv', 'v'):
+        asked = streamed(rng.uniform(-1.4, 1.4, 2) if 'p' in fields else HERE,
+                         rng.uniform(-SPEED, SPEED, 2) if 'v' in fields else None, 0.1)
+        points = reference_stream.stream(limits, asked, HERE, velocity, acceleration, 10.0, 1)
+        x, xd, _ = samples(points, np.linspace(10.0, 10.0 + points.times[-1], 500))
+        assert np.abs(x).max() <= 1.5 + 1e-6 and np.abs(xd).max() <= 1.005 * SPEED
+
+
 def test_a_waypoint_of_a_stream_is_reached_at_rest(limits):
     """Not before its time, and later where the limits demand it; joints by name."""
     for period, pose in ((0.2, HERE + 1e-3), (0.02, [1.2, -1.0])):
@@ -261,10 +275,10 @@ def test_limits_follow_from_the_velocity_limit(limits):
 
 @pytest.mark.slow
 @pytest.mark.parametrize('change', [{}, {'payload_frame': 'link2', 'payload_mass': 0.05},
-                                    {'mode': 'joint_impedance'}])
+                                    {'mode': 'joint_impedance', 'damping': [25.0, 9.0]}])
 def test_a_stream_at_the_rate_of_the_loop(limits, change):
     """A target in each cycle, while law or payload change: no fault, and no step of q_r."""
-    rig = Rig(limits.model, HERE, mode='computed_torque')
+    rig = Rig(limits.model, HERE, mode='computed_torque', acceleration_limit=[])
     rig.rise()
     rng, controller = np.random.default_rng(2), rig.controller
     for k in range(300):

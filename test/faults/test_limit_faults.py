@@ -7,7 +7,7 @@ from faults.arm import Arm, PERIOD, RAMP, TELEPORTED
 from faults.rows import row
 import numpy as np
 import pytest
-from robodyn_ros.control import cycle, limits
+from robodyn_ros.control import cycle, limits, rate_stability
 from robodyn_ros.control.acceleration_limits import acceleration_bounds, CAUTION
 from robodyn_ros.control.limits import OBSERVER_RATE
 from robodyn_ros.control.settings import Settings
@@ -29,8 +29,10 @@ def blend(start, goal, step, count: int) -> np.ndarray:
 def test_effort_above_the_limit_step_above_the_rate_limit(running, remote):
     """Gravity is kept at once, the rest comes at its rate up to the limit; too long is a fault."""
     limit, step = np.array([18.5, 5.0]), np.array([0.1, 0.2])
-    arm = running(mode='joint_impedance', effort_limit=limit.tolist(), saturation_timeout=0.0495,
-                  effort_rate_limit=(step / PERIOD).tolist(), arming_timeout=1.0, **TELEPORTED)
+    # The rate counts from the third cycle on
+    arm = running(mode='joint_impedance', effort_limit=limit.tolist(), saturation_timeout=0.0475,
+                  effort_rate_limit=(step / PERIOD).tolist(), acceleration_limit=[1.0],
+                  arming_timeout=1.0, **TELEPORTED)
     assert arm.tick() == near(arm.gravity)
     arm.position = arm.position - [0.05, 0.08]
     arm.effort = g = arm.gravity
@@ -130,6 +132,7 @@ def test_mode_or_gain_change(running, remote):
     """The present pose becomes the reference, and what differs blends at the effort rate."""
     step, away = np.array([0.4, 0.1]), np.array([0.01, -0.02])
     arm = running(mode='joint_impedance', effort_rate_limit=(step / PERIOD).tolist(),
+                  acceleration_limit=[1.0],
                   **TELEPORTED)
     for change, compensated, stiffness in (
             ({'stiffness': [300.0, 80.0]}, True, [300.0, 80.0]),
@@ -154,6 +157,7 @@ def test_gain_change_in_motion(running, remote):
     """The reference goes on, and what differs blends; a mode ends it, and the log says so."""
     step = np.array([0.4, 0.1])
     arm = running(mode='joint_impedance', effort_rate_limit=(step / PERIOD).tolist(),
+                  acceleration_limit=[1.0],
                   **TELEPORTED)
     point = JointTrajectoryPoint(positions=(arm.position + [0.05, 0.0]).tolist(),
                                  velocities=[0.0, 0.0], time_from_start=Duration(sec=1))
@@ -174,3 +178,15 @@ def test_gain_change_in_motion(running, remote):
     assert remote.set('controller', mode='gravity_compensation') == ''
     arm.controller.wait_for_line('the reference under way ends: mode changed')
     assert arm.ticks(100)[-1] == near(g, abs=1e-9) and arm.phase == 'RUNNING'
+
+
+@row('gains that the effort rate limit cannot follow', where=rate_stability.check_rate,
+     find='_damping > _most', instead='_damping > _damping')
+def test_gains_that_the_effort_rate_limit_cannot_follow(running, remote):
+    """Refused with gain, joint, the highest that is accepted and the parameter to change."""
+    arm = running(mode='joint_impedance')
+    said = remote.set('controller', damping=[200.0, 3.0], effort_rate_limit=[1000.0, 300.0])
+    assert 'damping 200 (joint1)' in said and 'effort_rate_limit 1000 (joint1)' in said
+    assert 'give at most damping' in said and 'or effort_rate_limit' in said
+    g = arm.gravity
+    assert arm.ticks(5) == near(np.tile(g, (5, 1)), abs=1e-9)

@@ -16,6 +16,7 @@ from robodyn_ros.control import (
     trajectory,
 )
 from robodyn_ros.control.controller import Controller
+from robodyn_ros.control.controller_status import ControllerStatus
 from robodyn_ros.nodes import command_publishers
 from robodyn_ros.nodes.trajectory_subscriber import TrajectorySubscriber
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -158,7 +159,8 @@ def test_bad_target_of_a_stream(running):
      instead='False')
 def test_a_stream_of_targets_ends(running):
     """The last target had a velocity: the reference comes to rest behind it, and is held."""
-    arm = running(mode='computed_torque')
+    arm = running(mode='computed_torque', acceleration_kp=[156.0], acceleration_kd=[25.0],
+                  acceleration_limit=[31.0])
     sender = arm.remote.trajectories()
     passed = motion(arm, (0.32, 0.5), 0)
     passed.points[0].velocities = [0.5, 0.0]
@@ -183,6 +185,18 @@ def test_trajectory_during_a_fault(running):
     arm.silence(0.2)
     arm.controller.wait_for_line('FAULT: ')
     refusal(arm, sender, motion(arm), 'the controller is FAULT')
+
+
+@row('a trajectory beside a change of mode', where=ControllerStatus.check_basis,
+     find='_._basis_changes()', instead='False')
+def test_a_trajectory_beside_a_change_of_mode(running):
+    """Refused until a cycle knows the mode: it would begin at the old reference."""
+    arm = running(mode='joint_impedance')
+    sender = arm.remote.trajectories()
+    assert arm.remote.set('controller', mode='computed_torque') == ''
+    refusal(arm, sender, motion(arm), 'have just been changed')
+    sender.publish(motion(arm))         # a cycle has run meanwhile
+    arm.controller.wait_for_line('following a trajectory')
 
 
 def test_a_refused_reference_leaves_the_motion_under_way(running):

@@ -57,7 +57,7 @@ def eventful(rig):
     rig.braked = True
     rig.tau = 0.9 * rig.dynamics.gravity(rig.q)
     rig.controller.use(replace(rig.controller.settings, payload_mass=0.0, arming_effort=1.0,
-                               effort_rate_limit=[100.0]))
+                               effort_rate_limit=[100.0], acceleration_limit=[2.0]))
     rig.rise()
     rig.qd[:] = 0.3, -0.2
     rig.controller.stop()

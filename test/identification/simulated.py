@@ -153,8 +153,9 @@ def drive(name: str, seed: int, seconds: int, motion: int) -> Driven:
                                    -FAR, FAR).mean(0)
     waypoints = exciting(it.known, pose, seconds, motion)
     settings = Settings(mode='computed_torque')
-    kp, kd = highest(np.eye(n), np.full(n, 1e5), np.full(n, 1e4), PERIOD, settings.loop_delay,
-                     margin=MARGIN)
+    kp, kd = settings.stable_accelerations(it.known, *highest(
+        np.eye(n), np.full(n, 1e5), np.full(n, 1e4), PERIOD, settings.loop_delay, margin=MARGIN))
+    kp = np.minimum(kp, kd**2 / 4.0)        # critically damped
     controller = Controller(it.known, replace(settings, acceleration_kp=kp, acceleration_kd=kd),
                             specialize=False)
     arm_ = Drive(Plant(it.urdf, model=it.true, locked=it.locked, timestep=PERIOD / STEPS,

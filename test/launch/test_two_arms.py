@@ -41,7 +41,8 @@ NEAR = 0.05                 # rad, of the simulated arm with friction-free joint
 # Lockstep, each arm on a clock of its own: a busy machine makes the test slow, not wrong
 PARAMETERS = """
 /**/controller: {ros__parameters: {robot_compensates_gravity: false, stiffness: [400.0, 100.0],
-                 damping: [40.0, 10.0], trigger: state, state_timeout: 1.0, late_limit: 1.0}}
+                 damping: [40.0, 10.0], acceleration_limit: [20.0], trigger: state,
+                 state_timeout: 1.0, late_limit: 1.0}}
 /**/simulator: {ros__parameters: {initial_position: [0.3, 0.5], lockstep: true,
                 lockstep_settle: 0.05, command_timeout: 5.0}}
 """

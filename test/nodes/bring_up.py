@@ -14,7 +14,8 @@ CONTROLLER = ['--ros-args', *AT_ONCE, '-p', 'state_timeout:=1.0', '-p', 'missed_
               '-p', 'late_limit:=1.0',
               '-p', 'stiffness:=[400.0, 100.0]',
               '-p', 'damping:=[40.0, 10.0]', '-p', 'acceleration_kp:=[400.0]',
-              '-p', 'acceleration_kd:=[40.0]']
+              '-p', 'acceleration_kd:=[40.0]',
+              '-p', 'acceleration_limit:=[20.0]']       # which these gains can follow
 # On simulation time, which waits for each command, so that a busy machine changes nothing. It is
 # no faster than wall time, for most of what tests wait for are other processes, and at a rate that
 # leaves them most of the processors.

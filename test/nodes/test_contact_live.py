@@ -17,7 +17,8 @@ SIMULATED = ['-p', 'urdf:=two_link', '-p', 'initial_position:=[0.3, 0.5]', *LOCK
              '-p', 'push_duration:=60.0']
 CONTROLLER = ['-p', 'urdf:=two_link', *IN_STEP, '-p',
               'mode:=joint_impedance', '-p', 'stiffness:=[400.0, 100.0]', '-p',
-              'damping:=[40.0, 10.0]', '-p', 'autostart:=true', '-p', 'robot_compensates_gravity'
+              'damping:=[40.0, 10.0]', '-p', 'acceleration_limit:=[20.0]', '-p',
+              'autostart:=true', '-p', 'robot_compensates_gravity'
               ':=false', '-p', 'external_effort_rate:=100.0', '-p', 'external_wrench_frame:=tool0']
 FORCE = np.array([2.0, 4.0, 0.0])       # N, axes of the tool: in the plane of the arm
 

@@ -19,7 +19,8 @@ SIMULATED = ['-p', 'urdf:=two_link', '-p', 'initial_position:=[0.3, 0.9]', *LOCK
 CONTROLLER = ['-p', 'urdf:=two_link', *IN_STEP, '-p',
               'autostart:=true', '-p', 'robot_compensates_gravity:=false', '-p',
               'mode:=gravity_compensation',
-              '-p', 'stiffness:=[400.0, 100.0]', '-p', 'damping:=[40.0, 10.0]']
+              '-p', 'stiffness:=[400.0, 100.0]', '-p', 'damping:=[40.0, 10.0]',
+              '-p', 'acceleration_limit:=[20.0]']
 
 
 @pytest.fixture

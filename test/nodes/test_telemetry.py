@@ -27,7 +27,8 @@ SIMULATOR = ['-p', 'urdf:=two_link', '-p', 'initial_position:=[0.3, 0.5]', '-p',
              'command_timeout:=5.0']
 CONTROLLER = ['-p', 'urdf:=two_link', '-p', 'use_sim_time:=true', '-p', 'trigger:=state', '-p',
               'mode:=joint_impedance', '-p', 'stiffness:=[400.0, 100.0]', '-p',
-              'damping:=[40.0, 10.0]', '-p', 'autostart:=true', '-p', 'telemetry_rate:=50.0',
+              'damping:=[40.0, 10.0]', '-p', 'acceleration_limit:=[20.0]', '-p',
+              'autostart:=true', '-p', 'telemetry_rate:=50.0',
               '-p', 'external_wrench_frame:=tool0', '-p', 'state_timeout:=1.0']
 
 

@@ -45,6 +45,7 @@ class Arm:
         self.rig = Rig(model, POSE, mode='computed_torque')
         self.rig.rise()
         self.controller = self.rig.controller
+        self.controller.memory['since'] -= 1e3      # its clock does not go on meanwhile
 
     def now(self):
         return self.rig.time
@@ -437,3 +438,12 @@ def test_any_message_is_followed_or_refused(node):
     check()
     assert desk.references.accepted > 20 and desk.references.refused > 20
     desk.close()
+
+
+def test_a_trajectory_from_before_the_arm_was_running_is_refused(desk):
+    """One that waits while a reset keeps the executor busy does not start a motion after it."""
+    desk.publisher.publish(goal())
+    time.sleep(0.3)
+    desk.arm.controller.memory['since'] = desk.arm.now() - 0.1
+    assert not desk.send(goal())        # counts the first one; both have waited
+    desk.until(lambda: desk.references.accepted == 1)       # the second one, sent when RUNNING

@@ -22,6 +22,7 @@ POSE, TARGET = [0.3, 0.5], [0.5, 0.3]
 # The loop is on one host; the heartbeat crosses
 CONTROLLER = ['-p', 'urdf:=two_link', '-p', 'mode:=joint_impedance', '-p',
               'stiffness:=[400.0, 100.0]', '-p', 'damping:=[40.0, 10.0]', '-p',
+              'acceleration_limit:=[20.0]', '-p',
               'robot_compensates_gravity:=false', '-p', 'autostart:=true', '-p',
               'heartbeat_timeout:=1.5', '-p', 'use_sim_time:=true', '-p', 'trigger:=state',
               '-p', 'state_timeout:=1.0', '-p', 'late_limit:=1.0']

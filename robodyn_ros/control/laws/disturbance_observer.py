@@ -8,12 +8,14 @@ bandwidth of the estimate r is K_o. τ is what the law itself has asked for: com
 counts as known.
 
 For small motion about rest, τ = -(K + K_o D) δq - (D + K_o M) δq̇ - K_o K ∫ δq dt: the gain check
-judges this PID controller. The estimate is bounded by the effort limit. It stands still while the
-limits withhold effort, in cycles that are late, and where the reference rests and the position is
-within ``observer_deadband`` of it, because integral action against static friction is a limit
-cycle (Olsson and Åström, "Friction generated limit cycles", IEEE Transactions on Control Systems
-Technology 9, 2001). A lasting push is a disturbance as well: the arm does not yield to it as a
-spring does, so for contact choose joint_impedance.
+judges this PID controller. The estimate is bounded by the effort limit, and what the limits
+withhold is no disturbance. It stands still in cycles that are late, and where the reference rests
+and the position is within ``observer_deadband`` of it, because integral action against static
+friction is a limit cycle (Olsson and Åström, "Friction generated limit cycles", IEEE Transactions
+on Control Systems Technology 9, 2001). Cycles in which a limit acts are not left out: with noise
+they are those with the greatest changes of velocity, and the estimate would drift until the arm
+oscillates. A lasting push is a disturbance as well: the arm does not yield to it as a spring
+does, so for contact choose joint_impedance.
 """
 
 from dataclasses import dataclass
@@ -22,7 +24,7 @@ from typing import Any, NamedTuple
 from numpy import ndarray
 
 from .dynamics import bias
-from .law import Arm, Judged, Law, WITHHELD
+from .law import Arm, Judged, Law
 from .pd import ImpedanceGains
 from ..momentum_residual import filtered, momentum_change
 from ..setting_fields import gain, PerJoint
@@ -62,8 +64,6 @@ def learns(arm: Arm, gains: Any, memory: Any, i: int) -> bool:
     since = arm.time - memory.time[i]
     if arm.dt <= 0.0 or memory.began[i] == 0.0 or since > PUNCTUAL * arm.dt:
         return False
-    if abs(arm.withheld[i]) > WITHHELD * arm.joints[i].effort_limit:
-        return False
     at_rest = arm.qd_reference[i] == 0.0 and arm.qdd_reference[i] == 0.0
     return not (at_rest
                 and abs(arm.q_reference[i] - arm.q[i]) <= gains.observer_deadband[i])
@@ -73,8 +73,9 @@ def observe(arm: Arm, gains: Any, memory: Any, bias_effort: ndarray) -> None:
     """Advance the estimate; ``bias_effort`` (nv,) is C q̇ + g."""
     for i in range(bias_effort.shape[0]):
         if learns(arm, gains, memory, i):
+            given = memory.effort[i] - arm.withheld[i]
             unknown = (momentum_change(arm.workspace.M, arm.qd, memory.velocity, i)
-                       - (memory.effort[i] - bias_effort[i]) * arm.dt)
+                       - (given - bias_effort[i]) * arm.dt)
             limit = arm.joints[i].effort_limit
             memory.estimate[i] = min(limit, max(-limit, filtered(
                 memory.estimate[i], gains.observer_bandwidth[i], unknown, arm.dt)))

@@ -1,0 +1,78 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Gains that the effort rate limit can follow, in motions and in words."""
+
+from dataclasses import replace
+
+from control.closed_loop import Rig
+import numpy as np
+import pytest
+from robodyn_ros import load_urdf
+from robodyn_ros.control import rate_stability
+from robodyn_ros.control.settings import Settings
+from robodyn_ros.control.trajectory import Waypoints
+from robodyn_ros.errors import ParameterError
+from robodyn_ros.model.resources import robot_path
+
+POSE = np.array([0.3, 0.5])
+ACCELERATION = 0.97 * 8.0 / 0.25            # of the velocity limits
+
+
+@pytest.fixture(scope='module')
+def two_link():
+    """Return the textbook 2R arm."""
+    return load_urdf(robot_path('two_link'))
+
+
+def test_the_highest_damping_is_named_with_the_remedies(two_link):
+    """Gain, joint, the highest that is accepted, and the effort rate that it would need."""
+    given = Settings(mode='joint_impedance', stiffness=[400.0, 60.0], damping=[40.0, 6.0])
+    with pytest.raises(ParameterError) as refused:
+        given.check_gains(two_link)
+    assert refused.value.name == 'damping' and refused.value.value == 40.0
+    assert ('damping 40 (joint1)' in str(refused.value)
+            and 'give at most damping 25.7 (joint1), or effort_rate_limit 1250 (joint1)'
+            in str(refused.value))
+    for change in ({'damping': [25.7, 6.0]}, {'effort_rate_limit': [1250.0, 300.0]},
+                   {'acceleration_limit': [20.0]}, {'mode': 'gravity_compensation'}):
+        replace(given, **change).check_gains(two_link)
+
+
+def test_slow_references_need_no_fast_efforts(two_link):
+    """Without a velocity limit, the efforts bound what a reference can be."""
+    rate, acceleration = np.array([800.0, 300.0]), np.array([np.inf, 2.0])
+    most = rate_stability.highest_damping(np.ones(2), acceleration, rate)
+    assert most.tolist() == [np.inf, 150.0]
+    free = replace(two_link, velocity_limit=np.full(2, 1e3))
+    Settings(mode='joint_impedance', stiffness=[150.0, 50.0],
+             damping=[20.0, 4.0]).check_gains(free)
+
+
+def fault(model, kp, kd):
+    """Return the reason of the fault in motions with acceleration steps of 24 rad/s², if any."""
+    rig = Rig(model, POSE, mode='computed_torque', acceleration_kp=[kp], acceleration_kd=[kd],
+              loop_delay=0.002, acceleration_limit=[2.0])
+    rig.rise()
+    for goal in ([1.3, -0.3], [-0.5, 0.7], [0.8, 0.0]):
+        if rig.phase == 'FAULT':
+            break
+        there = abs(np.array(goal) - rig.controller._v.target).max()
+        seconds = np.sqrt(6.0 * there / 24.0)
+        rig.controller.follow(Waypoints(model.joint_names, [seconds], [goal], np.zeros((1, 2))),
+                              rig.time)
+        rig.run(seconds + 0.2)
+    return rig.controller.reason_code
+
+
+def test_the_rule_separates_motions_that_are_followed(two_link):
+    """What is accepted by default follows them, what is refused turns them into a fault."""
+    accepted, refused = (100.0, 20.0), (3600.0, 120.0)
+    for kp, kd in (accepted, refused):
+        given = Settings(mode='computed_torque', acceleration_kp=[kp], acceleration_kd=[kd])
+        if kd == accepted[1]:
+            given.check_gains(two_link)
+        else:
+            with pytest.raises(ParameterError, match='acceleration_kd 120'):
+                given.check_gains(two_link)
+    assert fault(two_link, *accepted) == 'NO_REASON'
+    assert fault(two_link, *refused) in ('FOLLOWING_ERROR', 'EFFORT_OSCILLATES', 'EFFORT_LIMITED')
