@@ -115,6 +115,13 @@ CONTROLLER_STATE = np.dtype([
     ('cycles', np.int64), ('saturated', np.int64), ('rate_limited', np.int64),
     ('joint_limited', np.int64),        # cycles in which enforce_joint_limits acted
     ('disobeyed', np.int64),            # samples in a row that indicate a motor fault
+    ('tested', np.int64),               # joint whose motor is tested, see motor_test.py
+    ('test_round', np.int64),
+    ('test_effort', float),             # N·m | N on this joint; 0: the arm comes to rest before
+    ('test_time', float),               # s of the rest, or with the largest effort
+    ('window_time', float),             # s of the window of the rest
+    ('motors_moved', np.int64),         # 1: some joint has moved in the test
+    ('other_joint', np.int64),          # that moves by the effort of the joint of the fault
 ])
 
 
@@ -190,6 +197,11 @@ class Vectors(NamedTuple):
     path: ndarray           # measured position behind the play of friction compensation
     external_impulse: ndarray   # of the external effort and of the efforts sent, over the last
     sent_impulse: ndarray       # milliseconds [N·m·s | N·s], see motor_faults.py
+    held: ndarray           # effort that compensates the external one in the test of the motors
+    passed: ndarray         # 1: the motor has passed this test
+    test_pose: ndarray      # position without the effort on a joint, which drifts
+    drift: ndarray          # at this velocity
+    mobility: ndarray       # diagonal of the inverse mass matrix
 
     @classmethod
     def zeros(cls, nv: int) -> 'Vectors':

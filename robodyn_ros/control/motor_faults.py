@@ -37,7 +37,7 @@ def motor_fault(joints: ndarray, m: record, v: Vectors, fresh: int) -> bool:
     :param fresh: 1 if a sample has come since the last cycle.
     """
     if fresh == 1 and not rejects(v):
-        i = driven_joint(joints, v)
+        i, _ = driven_joint(joints, v)
         if i < 0:
             m.disobeyed = 0
         else:
@@ -45,8 +45,12 @@ def motor_fault(joints: ndarray, m: record, v: Vectors, fresh: int) -> bool:
     return bool(m.disobeyed >= SAMPLES)
 
 
-def driven_joint(joints: ndarray, v: Vectors) -> int:
-    """Return the joint that a motor fault accelerates, -1 where efforts have another pattern."""
+def driven_joint(joints: ndarray, v: Vectors) -> tuple[int, int]:
+    """
+    Return the joint that a motor fault accelerates, and the joint whose effort does.
+
+    They are equal if the motor is reversed or dead, and -1 where efforts have another pattern.
+    """
     total = 0.0
     for i in range(v.q.shape[0]):
         total += (v.external_impulse[i] / joints[i].effort_limit)**2
@@ -57,11 +61,11 @@ def driven_joint(joints: ndarray, v: Vectors) -> int:
         others = total - (impulse / limit)**2
         if (others < UNEXPLAINED * total and impulse * sent < 0.0
                 and LEAST * abs(sent) < abs(impulse) < MOST * abs(sent)):
-            return i
+            return i, i
         for k in range(v.q.shape[0]):
             swapped, other = v.sent_impulse[k] - sent, v.external_impulse[k]
             rest = others + ((impulse - swapped) / limit)**2 + (
                 (2.0 * other + swapped) * swapped / joints[k].effort_limit**2)
             if k != i and rest < UNEXPLAINED * total:
-                return i
-    return -1
+                return i, k
+    return -1, -1
