@@ -37,7 +37,7 @@ def motor_fault(joints: ndarray, m: record, v: Vectors, fresh: int) -> bool:
     :param fresh: 1 if a sample has come since the last cycle.
     """
     if fresh == 1 and not rejects(v):
-        i, _ = driven_joint(joints, v)
+        i, _ = driven_joint(joints, v, DRIVEN)
         if i < 0:
             m.disobeyed = 0
         else:
@@ -45,18 +45,20 @@ def motor_fault(joints: ndarray, m: record, v: Vectors, fresh: int) -> bool:
     return bool(m.disobeyed >= SAMPLES)
 
 
-def driven_joint(joints: ndarray, v: Vectors) -> tuple[int, int]:
+def driven_joint(joints: ndarray, v: Vectors, least: float) -> tuple[int, int]:
     """
     Return the joint that a motor fault accelerates, and the joint whose effort does.
 
     They are equal if the motor is reversed or dead, and -1 where efforts have another pattern.
+
+    :param least: speed of the joint [velocity limits].
     """
     total = 0.0
     for i in range(v.q.shape[0]):
         total += (v.external_impulse[i] / joints[i].effort_limit)**2
     for i in range(v.q.shape[0]):
         limit, impulse, sent = joints[i].effort_limit, v.external_impulse[i], v.sent_impulse[i]
-        if impulse * v.qd[i] <= 0.0 or abs(v.qd[i]) < DRIVEN * v.speed_limit[i]:
+        if impulse * v.qd[i] <= 0.0 or abs(v.qd[i]) < least * v.speed_limit[i]:
             continue
         others = total - (impulse / limit)**2
         if (others < UNEXPLAINED * total and impulse * sent < 0.0

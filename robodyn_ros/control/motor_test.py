@@ -35,7 +35,7 @@ from numpy import ndarray, record
 from .acceleration_limits import effective_delay
 from .dtypes import Vectors
 from .guard import ARM_MOVES, JOINT_BLOCKED, NO_REASON, OTHER_JOINT_MOVES, WRONG_DIRECTION
-from .motor_faults import driven_joint, motor_fault
+from .motor_faults import DRIVEN, driven_joint, motor_fault
 from ..dynamics.model_data import ModelData, Workspace
 
 MOVED, MOVED_TIME = 0.005, 0.004    # rad | m; at most the velocity limit times this [s]
@@ -44,6 +44,7 @@ DRIFT, ASTRAY = 0.33, 20.0
 PLAUSIBLE = 2.0             # of the distance that an effort moves a joint by, without friction
 START = 1e-4                # effort limits with which the effort on a joint begins
 GROWTH_TIME, GROWTH_DELAYS = 0.04, 2.0      # s of its growth; at least so many effective delays
+MEMORY = 3.0                # of these times, in which a displacement has to arise
 LAST_TIME = 0.2             # s with the largest effort
 # s before an effort: for the estimate to settle, of a window of rest, and in all
 SETTLING_TIME, WINDOW, LONGEST_REST = 0.1, 0.15, 2.0
@@ -98,24 +99,23 @@ def find_fault(joints: ndarray, s: record, m: record, v: Vectors,
 
     :param fresh: 1 if a sample has come since the last cycle.
     """
-    n, i, driven, sender = v.q.shape[0], m.tested, -1, -1
-    if motor_fault(joints, m, v, fresh):
-        driven, sender = driven_joint(joints, v)
-    if driven >= 0:
-        m.other_joint = driven
-        return (WRONG_DIRECTION if sender == driven else OTHER_JOINT_MOVES), sender
-    farthest, strongest, greatest = 0.0, -1, 0.0
+    n, i = v.q.shape[0], m.tested
+    farthest, strongest, greatest, astray = 0.0, -1, 0.0, -1
     reach = PLAUSIBLE * abs(m.test_effort) * (growth_time(s, v) + m.test_time)**2
     for j in range(n):
         distance, change = abs(moved_distance(joints, v, j)), abs(v.q[j] - v.test_pose[j])
         if distance > ASTRAY and (m.test_effort != 0.0 or m.test_time > FALL_TIME):
-            return ARM_MOVES, j
+            astray = j
         farthest = max(farthest, distance)
         if (m.test_effort != 0.0 and (j == i or distance > DRIFT)
                 and greatest < change**2 / v.mobility[j] < reach**2 * v.mobility[j]):
             strongest, greatest = j, change**2 / v.mobility[j]
+    if motor_fault(joints, m, v, fresh):
+        return by_pattern(joints, m, v, DRIVEN, astray)
+    if astray >= 0 or (m.test_effort == 0.0 and m.test_time > LONGEST_REST):
+        return by_pattern(joints, m, v, 0.0, astray)
     if m.test_effort == 0.0:
-        return (ARM_MOVES if m.test_time > LONGEST_REST else NO_REASON), -1
+        return NO_REASON, -1
     if farthest > 1.0:
         m.motors_moved, m.other_joint = 1, strongest
         if strongest == i and m.test_effort * (v.q[i] - v.test_pose[i]) > 0.0:
@@ -147,6 +147,20 @@ def at_rest(joints: ndarray, m: record, v: Vectors) -> bool:
     m.window_time = 0.0
     note_pose(v)
     return rests
+
+
+def by_pattern(joints: ndarray, m: record, v: Vectors, least: float,
+               joint: int) -> tuple[int, int]:
+    """
+    Return (reason, joint) of the pattern of a motor fault, ARM_MOVES where there is none.
+
+    :param least: speed of the joint that the motor drives [velocity limits].
+    :param joint: that of ARM_MOVES.
+    """
+    m.other_joint, sender = driven_joint(joints, v, least)
+    if sender < 0:
+        return ARM_MOVES, joint
+    return (WRONG_DIRECTION if sender == m.other_joint else OTHER_JOINT_MOVES), sender
 
 
 def growth_time(s: record, v: Vectors) -> float:
@@ -195,8 +209,9 @@ def add_efforts(joints: ndarray, s: record, m: record, v: Vectors, friction: nda
             effort = most
             m.test_time += dt
         m.test_effort = effort if m.test_effort > 0.0 else -effort
+    left = 0.0 if m.test_effort == 0.0 else 1.0 - exp(-dt / (MEMORY * growth_time(s, v)))
     for j in range(n):
-        v.test_pose[j] += v.drift[j] * dt
+        v.test_pose[j] += v.drift[j] * dt + left * (v.q[j] - v.test_pose[j])
         tau[j] += v.held[j]
     tau[i] += m.test_effort
     return False
