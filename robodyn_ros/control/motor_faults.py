@@ -20,10 +20,11 @@ Parameters are named as in :mod:`.guard`.
 from numpy import ndarray, record
 
 from .dtypes import Vectors
-from .momentum_observer import rejects
+from .momentum_observer import IMPULSE_TIME, rejects
 
 SAMPLES = 3                 # in a row with the pattern of a motor fault
 LEAST, MOST = 0.7, 2.3      # external effort of a dead or reversed motor, of the effort sent
+SINCE = 0.3                 # share of the impulses of a swapped motor, at least
 UNEXPLAINED = 0.05          # share of the squares of all impulses that the pattern may leave
 DRIVEN = 0.15               # velocity limits: faster, in the direction of its external effort
 
@@ -32,7 +33,7 @@ def motor_fault(joints: ndarray, m: record, v: Vectors, fresh: int) -> bool:
     """
     Return whether SAMPLES in a row have had the pattern of a motor that drives the arm.
 
-    One is enough where its joint is above its velocity limit.
+    One is enough where its joint is above its velocity limit, or if it alone makes the impulses.
 
     :param fresh: 1 if a sample has come since the last cycle.
     """
@@ -41,7 +42,8 @@ def motor_fault(joints: ndarray, m: record, v: Vectors, fresh: int) -> bool:
         if i < 0:
             m.disobeyed = 0
         else:
-            m.disobeyed += SAMPLES if abs(v.qd[i]) > v.speed_limit[i] else 1
+            at_once = abs(v.qd[i]) > v.speed_limit[i] or v.interval[i] >= IMPULSE_TIME
+            m.disobeyed += SAMPLES if at_once else 1
     return bool(m.disobeyed >= SAMPLES)
 
 
@@ -66,6 +68,8 @@ def driven_joint(joints: ndarray, v: Vectors, least: float) -> tuple[int, int]:
             return i, i
         for k in range(v.q.shape[0]):
             swapped, other = v.sent_impulse[k] - sent, v.external_impulse[k]
+            if abs(impulse) < abs(swapped) and impulse * swapped > SINCE * swapped**2:
+                swapped = impulse       # since a part of this time
             rest = others + ((impulse - swapped) / limit)**2 + (
                 (2.0 * other + swapped) * swapped / joints[k].effort_limit**2)
             if k != i and rest < UNEXPLAINED * total:
