@@ -116,7 +116,7 @@ CONTROLLER_STATE = np.dtype([
     ('joint_limited', np.int64),        # cycles in which enforce_joint_limits acted
     ('disobeyed', np.int64),            # samples in a row that indicate a motor fault
     ('tested', np.int64),               # joint whose motor is tested, see motor_test.py
-    ('test_round', np.int64),
+    ('test_round', np.int64), ('test_side', np.int64),
     ('test_effort', float),             # N·m | N on this joint; 0: the arm comes to rest before
     ('test_time', float),               # s of the rest, or with the largest effort
     ('window_time', float),             # s of the window of the rest
@@ -200,7 +200,7 @@ class Vectors(NamedTuple):
     held: ndarray           # effort that compensates the external one in the test of the motors
     passed: ndarray         # 1: the motor has passed this test
     test_pose: ndarray      # position without the effort on a joint, which drifts
-    drift: ndarray          # at this velocity
+    test_drift: ndarray     # at this velocity
     mobility: ndarray       # diagonal of the inverse mass matrix
 
     @classmethod

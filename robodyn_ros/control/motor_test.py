@@ -16,9 +16,10 @@ An effort on joint j alone, the inertia M of the others being free to move, give
 
 which is greater than that of any other joint. The motor of the tested joint i is reversed if e_i
 is the greatest and Δq_i opposes the effort, and swapped with that of joint k if e_k is. Joints
-that the effort could not have moved so far do not count: they drift. A second round, with efforts
-in the other direction, tests the joints that have not passed the first one: a joint may rest on
-something, and a load that sinks may look like another motor.
+that the effort could not have moved so far do not count. A steady drift, measured before, is not
+part of Δq, and what has moved longer than MEMORY growth times ago is forgotten. A second round,
+with efforts in the other direction, tests the joints that have not passed the first one: a joint
+may rest on something, and a load that sinks may look like another motor.
 
 Before each effort the arm comes to rest, and the external effort that the observer estimates, as
 that of an unknown payload, is compensated within HOLDING. In all of this, the pattern of a motor
@@ -29,6 +30,7 @@ Parameters are named as in :mod:`.guard`.
 
 from collections.abc import Callable
 from math import exp
+from typing import Any
 
 from numpy import ndarray, record
 
@@ -60,8 +62,7 @@ def begin(m: record, v: Vectors) -> None:
     """Begin with the first joint, as the arm begins to rise."""
     m.test_round = m.motors_moved = m.disobeyed = 0
     for i in range(v.q.shape[0]):
-        v.held[i] = v.passed[i] = 0.0
-        v.drift[i] = 0.0
+        v.held[i] = v.passed[i] = v.test_drift[i] = 0.0
     rest(m, v, 0)
     m.test_time = SETTLING_TIME
 
@@ -100,21 +101,22 @@ def find_fault(joints: ndarray, s: record, m: record, v: Vectors,
     :param fresh: 1 if a sample has come since the last cycle.
     """
     n, i = v.q.shape[0], m.tested
-    farthest, strongest, greatest, astray = 0.0, -1, 0.0, -1
+    farthest, moving, greatest, strongest = 0.0, -1, 0.0, -1
     reach = PLAUSIBLE * abs(m.test_effort) * (growth_time(s, v) + m.test_time)**2
     for j in range(n):
         distance, change = abs(moved_distance(joints, v, j)), abs(v.q[j] - v.test_pose[j])
-        if distance > ASTRAY and (m.test_effort != 0.0 or m.test_time > FALL_TIME):
-            astray = j
-        farthest = max(farthest, distance)
+        if distance > farthest:
+            farthest, moving = distance, j
         if (m.test_effort != 0.0 and (j == i or distance > DRIFT)
                 and greatest < change**2 / v.mobility[j] < reach**2 * v.mobility[j]):
             strongest, greatest = j, change**2 / v.mobility[j]
     if motor_fault(joints, m, v, fresh):
-        return by_pattern(joints, m, v, DRIVEN, astray)
-    if astray >= 0 or (m.test_effort == 0.0 and m.test_time > LONGEST_REST):
-        return by_pattern(joints, m, v, 0.0, astray)
-    if m.test_effort == 0.0:
+        return by_pattern(joints, m, v, DRIVEN, moving)
+    resting = m.test_effort == 0.0
+    if (farthest > ASTRAY and not (resting and m.test_time < FALL_TIME)
+            or resting and m.test_time > LONGEST_REST):
+        return by_pattern(joints, m, v, 0.0, moving)
+    if resting:
         return NO_REASON, -1
     if farthest > 1.0:
         m.motors_moved, m.other_joint = 1, strongest
@@ -142,8 +144,8 @@ def at_rest(joints: ndarray, m: record, v: Vectors) -> bool:
     for j in range(v.q.shape[0]):
         if abs(moved_distance(joints, v, j)) > DRIFT:
             rests = False
-            v.drift[j] += (v.q[j] - v.test_pose[j]) / m.window_time
-        rests &= abs(v.drift[j]) < CREEP * v.speed_limit[j]
+            v.test_drift[j] += (v.q[j] - v.test_pose[j]) / m.window_time
+        rests &= abs(v.test_drift[j]) < CREEP * v.speed_limit[j]
     m.window_time = 0.0
     note_pose(v)
     return rests
@@ -190,28 +192,29 @@ def add_efforts(joints: ndarray, s: record, m: record, v: Vectors, friction: nda
     if m.test_effort == 0.0:
         m.test_time += dt
         m.window_time += dt
-        rate = min(BANDWIDTH, DELAY_SHARE / longest_delay(s, v), AVERAGE / max(m.window_time, s.period))
-        share = 1.0 - exp(-dt * rate) if m.test_time > SETTLING_TIME else 0.0
+        rested: Any = m.test_time
+        rate = min(BANDWIDTH, DELAY_SHARE / longest_delay(s, v),
+                   AVERAGE / max(m.window_time, s.period))
+        share = 1.0 - exp(-dt * rate) if rested > SETTLING_TIME else 0.0
         for j in range(n):
-            most = HOLDING * joints[j].effort_limit
-            v.held[j] += share * (min(max(-v.external[j], -most), most) - v.held[j])
-        if m.test_time > SETTLING_TIME + WINDOW and at_rest(joints, m, v):
+            bound = HOLDING * joints[j].effort_limit
+            v.held[j] += share * (min(max(-v.external[j], -bound), bound) - v.held[j])
+        if rested > SETTLING_TIME + WINDOW and at_rest(joints, m, v):
             m.test_time = 0.0
             inward = v.q[i] < 0.5 * (joints[i].position_lower + joints[i].position_upper)
-            m.test_effort = START * joints[i].effort_limit * (
-                1.0 if inward == (m.test_round == 0) else -1.0)
+            m.test_side = 1 if inward == (m.test_round == 0) else -1
+            m.test_effort = m.test_side * START * joints[i].effort_limit
     else:
-        most = (s.motor_test_effort * joints[i].effort_limit
-                + max(friction[STATIC, i], friction[BACKWARD_STATIC, i])
-                + friction[LOAD, i] * abs(v.gravity[i]) + friction[COUPLED, i])
-        effort = abs(m.test_effort) * exp(dt / growth_time(s, v))
+        most: Any = (s.motor_test_effort * joints[i].effort_limit
+                     + max(friction[STATIC, i], friction[BACKWARD_STATIC, i])
+                     + friction[LOAD, i] * abs(v.gravity[i]) + friction[COUPLED, i])
+        effort: Any = m.test_side * m.test_effort * exp(dt / growth_time(s, v))
+        m.test_effort = m.test_side * min(effort, most)
         if effort > most:
-            effort = most
             m.test_time += dt
-        m.test_effort = effort if m.test_effort > 0.0 else -effort
     left = 0.0 if m.test_effort == 0.0 else 1.0 - exp(-dt / (MEMORY * growth_time(s, v)))
     for j in range(n):
-        v.test_pose[j] += v.drift[j] * dt + left * (v.q[j] - v.test_pose[j])
+        v.test_pose[j] += v.test_drift[j] * dt + left * (v.q[j] - v.test_pose[j])
         tau[j] += v.held[j]
     tau[i] += m.test_effort
     return False
