@@ -199,8 +199,7 @@ class Vectors(NamedTuple):
     sent_impulse: ndarray       # milliseconds [N·m·s | N·s], see motor_faults.py
     held: ndarray           # effort that compensates the external one in the test of the motors
     passed: ndarray         # 1: the motor has passed this test
-    test_pose: ndarray      # position without the effort on a joint, which drifts
-    test_drift: ndarray     # at this velocity
+    test_pose: ndarray      # position before the effort on a joint, which follows slowly
     mobility: ndarray       # diagonal of the inverse mass matrix
 
     @classmethod

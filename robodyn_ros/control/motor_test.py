@@ -16,10 +16,10 @@ An effort on joint j alone, the inertia M of the others being free to move, give
 
 which is greater than that of any other joint. The motor of the tested joint i is reversed if e_i
 is the greatest and Δq_i opposes the effort, and swapped with that of joint k if e_k is. Joints
-that the effort could not have moved so far do not count. A steady drift, measured before, is not
-part of Δq, and what has moved longer than MEMORY growth times ago is forgotten. A second round,
-with efforts in the other direction, tests the joints that have not passed the first one: a joint
-may rest on something, and a load that sinks may look like another motor.
+that the effort could not have moved so far do not count, and what has moved longer than MEMORY
+growth times ago is forgotten: they drift. Joints that have not passed are tested twice more, first
+with efforts in the other direction: a joint may rest on something, and a load that sinks may look
+like another motor.
 
 Before each effort the arm comes to rest, and the external effort that the observer estimates, as
 that of an unknown payload, is compensated within HOLDING. In all of this, the pattern of a motor
@@ -48,10 +48,10 @@ START = 1e-4                # effort limits with which the effort on a joint beg
 GROWTH_TIME, GROWTH_DELAYS = 0.04, 2.0      # s of its growth; at least so many effective delays
 MEMORY = 3.0                # of these times, in which a displacement has to arise
 LAST_TIME = 0.2             # s with the largest effort
+LAST_ROUND = 2
 # s before an effort: for the estimate to settle, of a window of rest, and in all
 SETTLING_TIME, WINDOW, LONGEST_REST = 0.1, 0.15, 2.0
 FALL_TIME = 0.3             # s of a rest in which a load may fall until it is compensated
-CREEP = 0.05                # velocity limits, at most, of a drift that does not change
 HOLDING = 0.15              # effort limits, of the compensated external effort
 # 1/s of the compensation: at most, a share of 1/delay, and of 1/time of a window
 BANDWIDTH, DELAY_SHARE, AVERAGE = 30.0, 0.3, 2.0
@@ -62,7 +62,7 @@ def begin(m: record, v: Vectors) -> None:
     """Begin with the first joint, as the arm begins to rise."""
     m.test_round = m.motors_moved = m.disobeyed = 0
     for i in range(v.q.shape[0]):
-        v.held[i] = v.passed[i] = v.test_drift[i] = 0.0
+        v.held[i] = v.passed[i] = 0.0
     rest(m, v, 0)
     m.test_time = SETTLING_TIME
 
@@ -122,7 +122,7 @@ def find_fault(joints: ndarray, s: record, m: record, v: Vectors,
         m.motors_moved, m.other_joint = 1, strongest
         if strongest == i and m.test_effort * (v.q[i] - v.test_pose[i]) > 0.0:
             v.passed[i] = 1.0
-        elif m.test_round == 1:
+        elif m.test_round == LAST_ROUND:
             return (ARM_MOVES if strongest < 0 else WRONG_DIRECTION if strongest == i
                     else OTHER_JOINT_MOVES), i
     elif m.test_time < LAST_TIME:
@@ -130,22 +130,20 @@ def find_fault(joints: ndarray, s: record, m: record, v: Vectors,
     rest(m, v, i + 1)
     if m.tested == n:
         first = next_joint(v, 0)
-        if first < n and m.test_round == 1:
+        if first < n and m.test_round == LAST_ROUND:
             return JOINT_BLOCKED, (first if m.motors_moved == 1 else -1)
-        m.tested, m.test_round = first, 1
+        m.tested = first
+        m.test_round += 1
     return NO_REASON, -1
 
 
 def at_rest(joints: ndarray, m: record, v: Vectors) -> bool:
-    """Return whether no joint has moved but for its drift, at the end of a window."""
+    """Return whether a window ends in which no joint has moved."""
     if m.window_time < WINDOW:
         return False
     rests = True
     for j in range(v.q.shape[0]):
-        if abs(moved_distance(joints, v, j)) > DRIFT:
-            rests = False
-            v.test_drift[j] += (v.q[j] - v.test_pose[j]) / m.window_time
-        rests &= abs(v.test_drift[j]) < CREEP * v.speed_limit[j]
+        rests &= abs(moved_distance(joints, v, j)) < DRIFT
     m.window_time = 0.0
     note_pose(v)
     return rests
@@ -202,7 +200,7 @@ def add_efforts(joints: ndarray, s: record, m: record, v: Vectors, friction: nda
         if rested > SETTLING_TIME + WINDOW and at_rest(joints, m, v):
             m.test_time = 0.0
             inward = v.q[i] < 0.5 * (joints[i].position_lower + joints[i].position_upper)
-            m.test_side = 1 if inward == (m.test_round == 0) else -1
+            m.test_side = 1 if inward == (m.test_round != 1) else -1
             m.test_effort = m.test_side * START * joints[i].effort_limit
     else:
         most: Any = (s.motor_test_effort * joints[i].effort_limit
@@ -214,7 +212,7 @@ def add_efforts(joints: ndarray, s: record, m: record, v: Vectors, friction: nda
             m.test_time += dt
     left = 0.0 if m.test_effort == 0.0 else 1.0 - exp(-dt / (MEMORY * growth_time(s, v)))
     for j in range(n):
-        v.test_pose[j] += v.test_drift[j] * dt + left * (v.q[j] - v.test_pose[j])
+        v.test_pose[j] += left * (v.q[j] - v.test_pose[j])
         tau[j] += v.held[j]
     tau[i] += m.test_effort
     return False
