@@ -25,7 +25,6 @@ from .momentum_observer import IMPULSE_TIME, rejects
 
 SAMPLES = 3                 # in a row with the pattern of a motor fault
 LEAST, MOST = 0.7, 2.3      # external effort of a dead or reversed motor, of the effort sent
-SINCE = 0.3                 # share of the impulses of a swapped motor, at least
 UNEXPLAINED = 0.05          # share of the squares of all impulses that the pattern may leave
 DRIVEN = 0.15               # velocity limits: faster, in the direction of its external effort
 
@@ -74,8 +73,6 @@ def driven_joint(joints: ndarray, v: Vectors, least: float) -> tuple[int, int]:
             return i, i
         for k in range(v.q.shape[0]):
             swapped, other = v.sent_impulse[k] - sent, v.external_impulse[k]
-            if abs(impulse) < abs(swapped) and impulse * swapped > SINCE * swapped**2:
-                swapped = impulse       # since a part of this time
             rest = others + ((impulse - swapped) / limit)**2 + (
                 (2.0 * other + swapped) * swapped / joints[k].effort_limit**2)
             if k != i and rest < UNEXPLAINED * total:

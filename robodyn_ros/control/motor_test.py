@@ -44,6 +44,7 @@ MOVED, MOVED_TIME = 0.005, 0.004    # rad | m; at most the velocity limit times 
 # Shares of this distance: below it, a joint has not moved; above it, the arm moves by itself
 DRIFT, ASTRAY = 0.33, 20.0
 PLAUSIBLE = 2.0             # of the distance that an effort moves a joint by, without friction
+FAVOR = 2.0                 # of the energy of the tested joint: encoders may be coarse
 START = 1e-4                # effort limits with which the effort on a joint begins
 GROWTH_TIME, GROWTH_DELAYS = 0.04, 2.0      # s of its growth; at least so many effective delays
 MEMORY = 3.0                # of these times, in which a displacement has to arise
@@ -108,8 +109,10 @@ def find_fault(joints: ndarray, s: record, m: record, v: Vectors,
         if distance > farthest:
             farthest, moving = distance, j
         if (m.test_effort != 0.0 and (j == i or distance > DRIFT)
-                and greatest < change**2 / v.mobility[j] < reach**2 * v.mobility[j]):
-            strongest, greatest = j, change**2 / v.mobility[j]
+                and change < reach * v.mobility[j]):
+            energy = (FAVOR if j == i else 1.0) * change**2 / v.mobility[j]
+            if energy > greatest:
+                strongest, greatest = j, energy
     if motor_fault(joints, m, v, fresh):
         return by_pattern(joints, m, v, DRIVEN, moving)
     resting = m.test_effort == 0.0
