@@ -27,6 +27,7 @@ from .simulation.plant import Plant
 
 MAX_PHYSICS_STEP = 0.25e-3  # [s]
 RISE_TIMEOUT = 5.0          # [s] until the controller is RUNNING
+TEST_TIMEOUT = 6.0          # [s] in addition, for each motor that is tested
 ALIGN_TIMEOUT = 60.0        # [s] until two arms are coupled and aligned
 
 
@@ -159,10 +160,12 @@ class ClosedLoop:
         :raises ArmingError: it is not armed; the message says why.
         """
         controller = self.controller
+        tested = controller.model.nv if controller.settings.motor_test_effort else 0
         controller.arm()
         while controller.phase != guard.RUNNING:
             self.tick()
-            if (fault := controller.phase == guard.FAULT) or self.now > RISE_TIMEOUT:
+            if (fault := controller.phase == guard.FAULT) or (
+                    self.now > RISE_TIMEOUT + TEST_TIMEOUT * tested):
                 raise ArmingError(
                     'the simulated arm does not start ('
                     f'{controller.reason if fault else controller.arming_refusal})',

@@ -34,6 +34,7 @@ from . import (
     momentum_observer,
     motion_checks,
     motor_faults,
+    motor_test,
     partner_link,
     payload_transition,
     phase_efforts,
@@ -82,8 +83,8 @@ CHECKS = 'gravity', 'jacobian', 'mass_matrix', 'pose'
 MODULES = (*law_code.MODULES, *(jitable(m) for m in (
     collisions, contact_brake, contact_speed, effort_feedforward, friction_compensation,
     frozen_readings, gravity_check, guard, guiding, limits, momentum_observer, motion_checks,
-    motor_faults, partner_link, payload_transition, phase_efforts, pose_tracking, self_collision,
-    time_scaling, trajectory_tracking, velocity_estimator)),
+    motor_faults, motor_test, partner_link, payload_transition, phase_efforts, pose_tracking,
+    self_collision, time_scaling, trajectory_tracking, velocity_estimator)),
            # Called for each joint: a call would take longer than they do
            *(jitable(m, inline=True) for m in (acceleration_limits, plausibility)),
            jitable(cycle, inline=True,

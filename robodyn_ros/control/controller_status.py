@@ -176,6 +176,14 @@ class ControllerStatus:
         if code in ('COLLISION', 'PUSHED'):
             side = 'positive' if self.memory['contact_side'][0] > 0 else 'negative'
             return f'{text} ({self.model.joint_names[i]}, in the {side} direction)'
+        if code == 'OTHER_JOINT_MOVES':
+            other = self.model.joint_names[self.memory['other_joint'][0]]
+            return (f'{text} ({self.model.joint_names[i]} moves {other}); are their motors or '
+                    'drives swapped, or is the order of the commands another one?')
+        if code == 'JOINT_BLOCKED' and i < 0:
+            return ('no joint moves in the test of the motors: are the brakes engaged, or the '
+                    'commands not passed on to the drives while the arm is RISING? '
+                    'motor_test_effort: 0.0 arms without the test')
         text = f'{text} ({self.model.joint_names[i]})' if i >= 0 else text
         return text + (self._limits(i) if code == 'POSITION_OUTSIDE' else '')
 

@@ -24,6 +24,7 @@ from . import (
     limits,
     momentum_observer,
     motion_checks,
+    motor_test,
     partner_link,
     payload_transition,
     phase_efforts,
@@ -130,6 +131,7 @@ def cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
         guard.arm(joints, m, s, v, reason, joint, fresh, now, tau)
         if m.phase == guard.RISING:
             gravity_check.begin(joints, m, v, now, tau)
+            motor_test.begin(m, v)
     if reason == guard.NO_REASON and driving == plausibility.DRIVEN:
         reason, joint = driven_fault(cycle_input, joints, s, m, v, points, inputs.partner,
                                      unmeasured, fresh, now, dt, tau)
@@ -142,7 +144,11 @@ def cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
     last_message = False
     unheard = cycle_input.listeners == 0
     if m.phase == guard.RISING:
-        if phase_efforts.rising_efforts(joints, s, v, 0.0 if unheard else dt, tau):
+        risen = phase_efforts.rising_efforts(joints, s, v, 0.0 if unheard else dt, tau)
+        if risen and s.motor_test_effort > 0.0:
+            risen = motor_test.add_efforts(joints, s, m, v, robot.friction,
+                                           0.0 if unheard else dt, tau)
+        if risen:
             guard.enter(m, guard.RUNNING, now)
             m.mode, m.serial = s.mode, points.header[0].serial
             m.pose_serial = inputs.poses.header[0].serial
@@ -168,6 +174,8 @@ def cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
             v.tau_residual[i] = tau[i] - v.tau_gravity[i]
         limits.enforce_joint_limits(forward_dynamics, solve, robot, work, joints, s, v, m, dt, tau,
                                     1.0)
+        if m.phase == guard.RISING and s.motor_test_effort > 0.0:
+            motor_test.note_mobility(solve, robot, work, m, v)
         motion_checks.update(joints, v, dt)
         sound = limits.clamp(joints, tau) and sound
         if not sound:
@@ -296,6 +304,8 @@ def driven_fault(cycle_input: record, joints: ndarray, s: record, m: record, v: 
     if reason == guard.NO_REASON and gravity_check.gravity_contradicted(
             joints, m, v, fresh, now, tau):
         reason, joint = guard.GRAVITY_CONTRADICTED, -1
+    if reason == guard.NO_REASON and m.phase == guard.RISING and s.motor_test_effort > 0.0:
+        reason, joint = motor_test.find_fault(joints, s, m, v, fresh)
     if reason == guard.NO_REASON and m.phase == guard.RUNNING:
         reason, joint = motion_checks.motion_fault(
             joints, s, m, v, points, time_scaling.reference_time(m, now), dt, tau)

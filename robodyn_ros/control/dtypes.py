@@ -115,6 +115,13 @@ CONTROLLER_STATE = np.dtype([
     ('cycles', np.int64), ('saturated', np.int64), ('rate_limited', np.int64),
     ('joint_limited', np.int64),        # cycles in which enforce_joint_limits acted
     ('disobeyed', np.int64),            # samples in a row that indicate a motor fault
+    ('tested', np.int64),               # joint whose motor is tested, see motor_test.py
+    ('test_round', np.int64), ('test_side', np.int64),
+    ('test_effort', float),             # N·m | N on this joint; 0: the arm comes to rest before
+    ('test_time', float),               # s of the rest, or with the largest effort
+    ('window_time', float),             # s of the window of the rest
+    ('motors_moved', np.int64),         # 1: some joint has moved in the test
+    ('other_joint', np.int64),          # that moves by the effort of the joint of the fault
 ])
 
 
@@ -196,6 +203,10 @@ class Vectors(NamedTuple):
     coasting_qd: ndarray    # velocity predicted since the position last changed
     hidden_motion: ndarray  # displacement by it that the reported velocity does not explain
     disturbance_before: ndarray     # disturbance when the position last changed
+    held: ndarray           # effort that compensates the external one in the test of the motors
+    passed: ndarray         # 1: the motor has passed this test
+    test_pose: ndarray      # position before the effort on a joint, which follows slowly
+    mobility: ndarray       # diagonal of the inverse mass matrix
 
     @classmethod
     def zeros(cls, nv: int) -> 'Vectors':

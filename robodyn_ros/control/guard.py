@@ -71,6 +71,7 @@ REASONS = {
     'PARTNER_LOST': 'the partner is silent, or has left the coupling',
     'SELF_COLLISION': 'two links of the arm are as near to each other as permitted',
     'ZERO_STATE': 'all positions and velocities are exactly zero, and no effort is measured',
+    'OTHER_JOINT_MOVES': 'the effort of a joint moves another one',
 }
 CODES = tuple(REASONS)
 (NO_REASON, NO_STATE, STALE_STATE, TWO_STATE_PUBLISHERS, NO_VELOCITY, EFFORT_NOT_FINITE,
@@ -79,7 +80,7 @@ CODES = tuple(REASONS)
  LOOP_STALLED, CLOCK_STOPPED, OTHER_COMMANDS, FOLLOWING_ERROR, JOINT_BLOCKED, WRONG_DIRECTION,
  EFFORT_OSCILLATES, POWER_ABOVE_LIMIT, EMERGENCY_STOP, HEARTBEAT_LOST,
  GRAVITY_CONTRADICTED, COLLISION, PUSHED, TOOL_OUTSIDE, TOOL_SPEED, CONTACT_SPEED,
- PARTNER_LOST, SELF_COLLISION, ZERO_STATE) = range(len(CODES))
+ PARTNER_LOST, SELF_COLLISION, ZERO_STATE, OTHER_JOINT_MOVES) = range(len(CODES))
 
 # A joint is at rest only below this fraction of its velocity limit, whatever `rest_velocity` is
 REST = 0.1
@@ -118,12 +119,14 @@ def fault(joints: ndarray, m: record, v: Vectors, s: record, reason: int, joint:
         if v.published[i] * v.qd[i] > 0.0:      # the law drives the joint
             fading = max(fading, abs(v.published[i]) / joints[i].effort_rate_limit)
     m.fading_end = now
-    if fading > 0.0 and reason != WRONG_DIRECTION:
+    if fading > 0.0 and reason != WRONG_DIRECTION and reason != OTHER_JOINT_MOVES:
         m.fading_end += min(min(fading, FADING_TIME) + s.loop_delay,
                             FADING_SHARE * s.fault_hold_time)
     m.without_state = 1 if (reason == STALE_STATE or reason == TWO_STATE_PUBLISHERS
                             or reason == STATE_INCONSISTENT) else 0
-    m.fault_speed, m.disobeyed = 0.0, 0
+    m.fault_speed = 0.0
+    if m.phase != RISING:               # where motors are tested
+        m.disobeyed = 0
     note_fault_speed(m, v)
     enter(m, FAULT, now)
     if reason == CLOCK_STOPPED:

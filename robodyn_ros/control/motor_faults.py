@@ -20,7 +20,8 @@ Parameters are named as in :mod:`.guard`.
 from numpy import ndarray, record
 
 from .dtypes import Vectors
-from .momentum_observer import rejects
+from .guard import VELOCITY_ABOVE_LIMIT
+from .momentum_observer import IMPULSE_TIME, rejects
 
 SAMPLES = 3                 # in a row with the pattern of a motor fault
 LEAST, MOST = 0.7, 2.3      # external effort of a dead or reversed motor, of the effort sent
@@ -32,36 +33,48 @@ def motor_fault(joints: ndarray, m: record, v: Vectors, fresh: int) -> bool:
     """
     Return whether SAMPLES in a row have had the pattern of a motor that drives the arm.
 
-    One is enough where its joint is above its velocity limit.
+    One is enough where its joint is above its velocity limit, or if it alone makes the impulses.
+    In a loop as slow as that, so is a sample that is rejected after VELOCITY_ABOVE_LIMIT: the arm
+    goes on becoming faster.
 
     :param fresh: 1 if a sample has come since the last cycle.
     """
-    if fresh == 1 and not rejects(v):
-        i = driven_joint(joints, v)
+    if fresh == 1 and rejects(v):
+        if m.reason == VELOCITY_ABOVE_LIMIT and v.interval[0] >= IMPULSE_TIME:
+            m.disobeyed = SAMPLES       # the next sample is too far
+    elif fresh == 1:
+        i, _ = driven_joint(joints, v, DRIVEN)
         if i < 0:
             m.disobeyed = 0
         else:
-            m.disobeyed += SAMPLES if abs(v.qd[i]) > v.speed_limit[i] else 1
+            at_once = abs(v.qd[i]) > v.speed_limit[i] or v.interval[i] >= IMPULSE_TIME
+            m.disobeyed += SAMPLES if at_once else 1
     return bool(m.disobeyed >= SAMPLES)
 
 
-def driven_joint(joints: ndarray, v: Vectors) -> int:
-    """Return the joint that a motor fault accelerates, -1 where efforts have another pattern."""
+def driven_joint(joints: ndarray, v: Vectors, least: float) -> tuple[int, int]:
+    """
+    Return the joint that a motor fault accelerates, and the joint whose effort does.
+
+    They are equal if the motor is reversed or dead, and -1 where efforts have another pattern.
+
+    :param least: speed of the joint [velocity limits].
+    """
     total = 0.0
     for i in range(v.q.shape[0]):
         total += (v.external_impulse[i] / joints[i].effort_limit)**2
     for i in range(v.q.shape[0]):
         limit, impulse, sent = joints[i].effort_limit, v.external_impulse[i], v.sent_impulse[i]
-        if impulse * v.qd[i] <= 0.0 or abs(v.qd[i]) < DRIVEN * v.speed_limit[i]:
+        if impulse * v.qd[i] <= 0.0 or abs(v.qd[i]) < least * v.speed_limit[i]:
             continue
         others = total - (impulse / limit)**2
         if (others < UNEXPLAINED * total and impulse * sent < 0.0
                 and LEAST * abs(sent) < abs(impulse) < MOST * abs(sent)):
-            return i
+            return i, i
         for k in range(v.q.shape[0]):
             swapped, other = v.sent_impulse[k] - sent, v.external_impulse[k]
             rest = others + ((impulse - swapped) / limit)**2 + (
                 (2.0 * other + swapped) * swapped / joints[k].effort_limit**2)
             if k != i and rest < UNEXPLAINED * total:
-                return i
-    return -1
+                return i, k
+    return -1, -1

@@ -228,6 +228,12 @@ class GuardParameters:
         0.1, '', 0.0, 10.0, 'Maximum difference between measured efforts and g(q) for arming, as '
         'a fraction of the effort limit; set it above 2 only if the brakes carry loads that the '
         'effort sensors do not measure.', record=SETTINGS)
+    motor_test_effort: float = number(
+        0.0, '', 0.0, 0.5, 'Test of the motors while arming: largest effort on a joint in '
+        'addition to gravity and known static friction, as a fraction of the effort limit. Each '
+        'joint has to move by a few thousandths of a radian or meter in the direction of its '
+        'effort, which takes about 0.7 s. 0: none. Not with `controller_manager`: the efforts '
+        'have to reach the drives before the arm is RUNNING.', record=SETTINGS)
     accept_zero_state: bool = flag(
         'Whether the arm may be armed while all positions and velocities are exactly zero and no '
         'effort is measured, as drivers publish before they have read their encoders. Set it for '

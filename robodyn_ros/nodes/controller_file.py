@@ -19,12 +19,13 @@ from ..control.suggested_gains import suggest
 from ..model.robot import RobotModel
 
 WIDTH = 96
+MOTOR_TEST_EFFORT = 0.1     # effort limits; of arms whose efforts and velocities are limited
 ORDER = ('urdf', 'root', 'tip', 'locked_joints', 'locked_positions', 'gravity',
          'robot_compensates_gravity', 'accepted_links', 'rate', 'trigger', 'loop_delay', 'mode',
          'stiffness', 'damping', 'acceleration_kp', 'acceleration_kd', 'effort_limit',
-         'effort_rate_limit', 'velocity_limit', 'armature', 'viscous_friction',
-         'coulomb_friction', 'friction_compensation', 'payload_frame', 'payload_mass',
-         'payload_com', 'payload_inertia')
+         'effort_rate_limit', 'velocity_limit', 'motor_test_effort', 'armature',
+         'viscous_friction', 'coulomb_friction', 'friction_compensation', 'payload_frame',
+         'payload_mass', 'payload_com', 'payload_inertia')
 
 # Parameters of the simulator, and those of the controller that they are equal to
 SIMULATED = {**{p.name: p.name for p in robot.PARAMETERS}, 'armature': 'armature',
@@ -35,7 +36,8 @@ def parameters(model: RobotModel, pose: ndarray, settings: Settings) -> dict[str
     """
     Return limits of the URDF and stable gains as parameters of the controller.
 
-    A list of limits is left out where the URDF lacks the limit of any joint. Joints that the
+    A list of limits is left out where the URDF lacks the limit of any joint, and so is the test of
+    the motors where one of both is. Joints that the
     bounds leave too little effort for want of a rotor get the smallest plausible ``armature``.
 
     :param pose: q (nv,) [rad | m] at which the gains give the same response in all joints.
@@ -57,6 +59,8 @@ def parameters(model: RobotModel, pose: ndarray, settings: Settings) -> dict[str
                    'effort_rate_limit': (EFFORT_RATE * model.effort_limit).tolist()}
     if known(model.velocity_limit).all():
         values['velocity_limit'] = model.velocity_limit.tolist()
+        if 'effort_limit' in values:
+            values['motor_test_effort'] = MOTOR_TEST_EFFORT
     return values
 
 

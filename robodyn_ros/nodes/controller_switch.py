@@ -246,6 +246,11 @@ def check_hand_over(p: Mapping[str, Any], commands: str) -> None:
                              remedy='name the manager, e.g. /controller_manager')
     if not manager:
         return
+    if p['motor_test_effort']:
+        raise ParameterError(
+            'with controller_manager the forward controller is activated once the arm is RUNNING, '
+            'and the efforts of the test of the motors, before, do not reach the drives',
+            name='motor_test_effort', value=p['motor_test_effort'], remedy='set it to 0.0')
     if not commands.endswith('/commands') or commands.count('/') < 2:
         raise ParameterError(
             f'the efforts go to {commands}, which is no topic of a forward controller',

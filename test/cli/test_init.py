@@ -59,6 +59,7 @@ def test_the_controller_takes_it_in_every_mode(name, tmp_path):
         settings.check_gains(settings.loaded(model))
         assert (joints['effort_limit'] == model.effort_limit).all()
         assert (joints['velocity_limit'] == model.velocity_limit).all()
+        assert settings.motor_test_effort == 0.1
 
 
 def test_gains_suit_a_slow_loop(tmp_path):

@@ -1,0 +1,133 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Motors that are tested while arming: wrong ones are named, healthy ones pass, all slowly."""
+
+from control.closed_loop import Rig
+import numpy as np
+import pytest
+from robodyn_ros import Dynamics, load_urdf
+from robodyn_ros.control.trajectory import Waypoints
+from robodyn_ros.errors import TrajectoryError
+from robodyn_ros.model.payload import with_payload
+from robodyn_ros.model.resources import robot_path
+
+HANGING, STRETCHED = (-np.pi / 2.0, 0.0), (0.3, 0.5)    # gravity needs no effort, and much of it
+LONGEST = 8.0           # s, of two joints in three rounds
+SLIP = 0.01             # rad/s below which friction holds
+HEALTHY = np.eye(2)
+
+
+class Motors:
+    """
+    Dynamics of an arm whose motors are not as the controller believes.
+
+    :param made: (2, 2), efforts that the motors make of those that are sent; NaN: brakes hold it.
+    :param dry: (2,) friction [N·m].
+    """
+
+    def __init__(self, model, made, dry):
+        self._arm, self._made, self._dry = Dynamics(model), np.array(made, float), np.array(dry)
+        self.gravity = self._arm.gravity
+
+    def forward_dynamics(self, q, qd, tau):
+        if np.isnan(self._made).any():
+            return np.zeros(2)
+        return self._arm.forward_dynamics(
+            q, qd, self._made @ tau - self._dry * np.tanh(qd / SLIP))
+
+
+def armed(q=HANGING, made=HEALTHY, payload=0.0, dry=(0.0, 0.0), noise=0.0, **settings):
+    """Arm with the test; return the rig and its greatest velocity, of the limit."""
+    model = load_urdf(robot_path('two_link'))
+    rig = Rig(model, q, motor_test_effort=0.1, mode='gravity_compensation', **settings)
+    rig.dynamics = Motors(with_payload(model, 'tool0', payload, (0.0, 0.0, 0.0)) if payload
+                          else model, made, dry)
+    random, sense, fastest = np.random.default_rng(0), rig.sense, 0.0
+
+    def noisy():
+        sense()
+        rig.state['velocity'] += noise * random.standard_normal(2)
+        rig.state['effort'] = np.nan
+
+    rig.sense = noisy
+    rig.controller.arm()
+    while rig.time < LONGEST and rig.phase in ('INACTIVE', 'RISING'):
+        rig.tick()
+        fastest = max(fastest, (abs(rig.qd) / model.velocity_limit).max())
+    return rig, fastest
+
+
+@pytest.mark.parametrize('case', [
+    {}, {'q': STRETCHED}, {'payload': 0.5}, {'q': STRETCHED, 'payload': 0.5, 'noise': 0.01},
+    {'dry': (2.0, 1.0)}, {'q': STRETCHED, 'noise': 0.01}])
+def test_healthy_motors_pass(case):
+    """With a payload of 30 % that nobody has told of, noise, friction: no fault, and slowly."""
+    rig, fastest = armed(**case)
+    assert rig.phase == 'RUNNING', rig.controller.reason
+    assert fastest < 0.1 and rig.time < 2.5
+    assert abs(rig.q - case.get('q', HANGING)).max() < 0.1
+
+
+@pytest.mark.parametrize('q', [HANGING, STRETCHED])
+@pytest.mark.parametrize('made, code, joint', [
+    (np.diag([-1.0, 1.0]), 'WRONG_DIRECTION', 'joint1'),
+    (np.diag([1.0, -1.0]), 'WRONG_DIRECTION', 'joint2'),
+    (np.eye(2)[::-1], 'OTHER_JOINT_MOVES', 'joint1 moves joint2')])
+def test_wrong_motors_are_named(made, code, joint, q):
+    """Reversed or swapped, whether gravity shows it or only the test, long before the limits."""
+    rig, fastest = armed(q, made)
+    assert rig.phase == 'FAULT' and rig.controller.reason_code == code
+    assert joint in rig.controller.reason and fastest < 0.4
+
+
+def test_a_dead_motor_is_named():
+    """Hanging, it does not move, or swings for ever; stretched, it falls: against its effort."""
+    rig, fastest = armed(HANGING, np.diag([0.0, 1.0]))
+    assert rig.controller.reason == 'the joint is driven and does not move (joint1)'
+    assert fastest < 0.1
+    rig, fastest = armed(HANGING, np.diag([1.0, 0.0]))
+    assert rig.controller.reason == 'the joint accelerates against its effort (joint2)'
+    for joint, made in enumerate((np.diag([0.0, 1.0]), np.diag([1.0, 0.0])), 1):
+        rig, fastest = armed(STRETCHED, made)
+        assert rig.controller.reason == f'the joint accelerates against its effort (joint{joint})'
+        assert fastest < 0.4
+
+
+def test_brakes_that_hold_the_arm():
+    """No joint moves: the motors are not blamed, and the remedy is told."""
+    rig, fastest = armed(made=np.full((2, 2), np.nan))
+    assert rig.controller.reason.startswith('no joint moves in the test of the motors: are the '
+                                            'brakes engaged')
+    assert fastest == 0.0
+
+
+def test_known_friction_is_overcome():
+    """More friction than the test has effort: a refusal, unless the friction is known."""
+    dry = (10.0, 4.0)
+    assert armed(dry=dry)[0].controller.reason_code == 'JOINT_BLOCKED'
+    rig, fastest = armed(dry=dry, coulomb_friction=dry, static_friction=dry)
+    assert rig.phase == 'RUNNING' and fastest < 0.1, rig.controller.reason
+
+
+def test_trajectories_are_refused_meanwhile():
+    """As in any phase but RUNNING."""
+    model = load_urdf(robot_path('two_link'))
+    rig = Rig(model, HANGING, motor_test_effort=0.1, mode='joint_impedance')
+    rig.controller.arm()
+    rig.run(0.1)
+    assert rig.phase == 'RISING'
+    with pytest.raises(TrajectoryError, match='the controller is RISING'):
+        rig.controller.follow(Waypoints(model.joint_names, [1.0], [[0.0, 0.5]]), rig.time)
+
+
+def test_a_stop_ends_the_test():
+    """While an effort is on a joint: the arm is brought to rest as from any phase."""
+    rig = Rig(load_urdf(robot_path('two_link')), HANGING, motor_test_effort=0.1)
+    rig.controller.arm()
+    while rig.controller.memory['test_effort'][0] == 0.0:
+        rig.tick()
+    rig.run(0.05)
+    assert rig.phase == 'RISING'
+    rig.controller.stop()
+    rig.run(0.5)
+    assert rig.phase == 'INACTIVE' and not rig.controller.tau.any()
