@@ -17,7 +17,7 @@ import time
 
 import numpy as np
 import rclpy
-from robodyn_ros.nodes import middleware
+from robodyn_ros.nodes.middleware import middleware
 from std_msgs.msg import Float64MultiArray
 
 TOPIC = '/commands'

@@ -25,7 +25,7 @@ import rclpy
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from robodyn_ros.compiler.jit import compile_callback, jitable
 from robodyn_ros.dynamics.numba_types import pointer
-from robodyn_ros.nodes.raw_subscription import LeftAlone, never_called
+from robodyn_ros.nodes.middleware.raw_subscription import LeftAlone, never_called
 from robodyn_ros.realtime.native import inline
 from robodyn_ros.realtime.native.compile import CALLBACK, IO_MODULES
 from robodyn_ros.realtime.native.ffi import check_symbols, sem_post

@@ -5,7 +5,7 @@
 import sys
 import threading
 
-from robodyn_ros.nodes import controller
+from robodyn_ros.nodes.controller import run as controller
 
 from .tutorial import hog
 

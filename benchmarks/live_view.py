@@ -31,8 +31,8 @@ from robodyn_ros.demo import motion
 from robodyn_ros.demo.processes import Child, ending_once, running
 from robodyn_ros.demo.run import environment
 from robodyn_ros.dynamics import Dynamics
-from robodyn_ros.nodes.client_session import Session, session
-from robodyn_ros.nodes.play import trajectory_message
+from robodyn_ros.nodes.clients.play import trajectory_message
+from robodyn_ros.nodes.middleware.client_session import Session, session
 from robodyn_ros.realtime.scheduling import Scheduling
 from robodyn_ros.realtime.system_checks import attempt, PRIORITY
 from robodyn_ros.realtime.timing_log import load

@@ -26,8 +26,8 @@ import rclpy
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from robodyn_ros import Dynamics, load_urdf, RobotModel
 from robodyn_ros.model.resources import robot_path
-from robodyn_ros.nodes import qos
-from robodyn_ros.nodes.raw_subscription import LeftAlone, never_called
+from robodyn_ros.nodes.middleware import qos
+from robodyn_ros.nodes.middleware.raw_subscription import LeftAlone, never_called
 from robodyn_ros.realtime.periodic_timer import sharpen_timers
 from robodyn_ros.realtime.scheduling import middleware_threads, Outcome, scheduled, Scheduling
 from robodyn_ros.realtime.system_checks import PRIORITY

@@ -21,7 +21,7 @@ from rich.console import Console
 from robodyn_ros.cli import loop_report
 from robodyn_ros.demo.processes import Child, ending_once, running
 from robodyn_ros.demo.run import environment
-from robodyn_ros.nodes.raw_subscription import LeftAlone, never_called
+from robodyn_ros.nodes.middleware.raw_subscription import LeftAlone, never_called
 from robodyn_ros.realtime.scheduling import Scheduling
 from robodyn_ros.realtime.system_checks import attempt, PRIORITY
 from robodyn_ros.realtime.timing_log import load, save

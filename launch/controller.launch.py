@@ -31,7 +31,7 @@ from robodyn_ros.control.laws import registry
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.model.urdf_source import urdf_text
 from robodyn_ros.nodes.launch_rules import check_respawn, warn_of_unknown
-from robodyn_ros.nodes.parameter_files import config_path
+from robodyn_ros.nodes.middleware.parameter_files import config_path
 
 ARGUMENTS = {
     'urdf': ('', 'path of a URDF or xacro file, or the name of a robot this package knows; empty: '

@@ -28,7 +28,7 @@ from launch_ros.actions import Node, SetRemap
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.model.urdf_source import urdf_text
 from robodyn_ros.nodes.launch_rules import warn_of_unknown
-from robodyn_ros.nodes.parameter_files import config_path, one_file
+from robodyn_ros.nodes.middleware.parameter_files import config_path, one_file
 
 SIDES = 'left', 'right'
 ARGUMENTS = {

@@ -25,7 +25,7 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from robodyn_ros.model.resources import is_robot_name
 from robodyn_ros.nodes.launch_rules import rotors, warn_of_unknown
-from robodyn_ros.nodes.parameter_files import config_path
+from robodyn_ros.nodes.middleware.parameter_files import config_path
 
 ARGUMENTS = {
     'robot': ('two_link', 'a robot that config/ has a file for, or the path of a URDF file'),

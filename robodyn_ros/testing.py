@@ -41,10 +41,10 @@ from .control import guard
 from .control.trajectory import Waypoints
 from .errors import RosError
 from .model.robot import RobotModel
-from .nodes import qos
-from .nodes.client_session import Session, session
-from .nodes.play import Player
-from .nodes.services import Services
+from .nodes.clients.play import Player
+from .nodes.middleware import qos
+from .nodes.middleware.client_session import Session, session
+from .nodes.middleware.services import Services
 
 STARTING = 120.0        # s for Python to start, kernels to be compiled, and discovery
 ANSWERING = 20.0        # s for a service

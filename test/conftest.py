@@ -66,7 +66,8 @@ SPREAD = {'faults', 'nodes'}
 # What takes longest, to be started first: then no process is left alone with it at the end
 LONGEST = ('faults', 'nodes', 'identification', 'packaging', 'adversary', 'dynamics')
 TEST = Path(__file__).resolve().parent
-UNHEARD = 'its node has not answered within'    # nodes/services.py: Fast DDS did not connect
+# nodes/middleware/services.py: Fast DDS did not connect
+UNHEARD = 'its node has not answered within'
 STALLED = 'the control loop stood still'        # control/guard.py: who says so was stopped
 LONGEST_NAME = 60       # characters of a text, as a parameter in the name of a test
 SHOWN = 4000        # characters of what a process has printed, in the report of a failure

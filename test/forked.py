@@ -34,13 +34,13 @@ POLL = 0.01             # s
 ENVIRONMENT = dict(os.environ)          # before any test changes it
 PACKAGES = 'control', 'dynamics', 'model', 'realtime', 'simulation', 'wire'
 # Modules of nodes; others import launch, or are rarely used
-NODES = 'controller', 'controller_node', 'simulator', 'play', 'record'
+NODES = 'clients.play', 'clients.record', 'controller.node', 'controller.run', 'simulator.run'
 COMMANDS = 'app', 'calibrate_collision', 'jog', 'payload', 'play', 'replay', 'teach'
 # Names in the environment `module:function`, the only one that differs in a copy of the package
 EXCHANGED = 'EXCHANGED_FUNCTION'
 SIGN = 'this is a copy of robodyn_ros'          # what each process of a copy prints first
 # Name in the environment: seconds that a controller which is activated waits for the discovery of
-# other publishers of the commands, instead of DISCOVERY of nodes/command_publishers.py
+# other publishers of the commands, instead of DISCOVERY of nodes/topics/command_publishers.py
 DISCOVERY = 'DISCOVERY_OF_PUBLISHERS'
 # Runs the command of its arguments, as :func:`run` in a forked process
 ANEW = f'import sys; sys.path.append({str(Path(__file__).parent)!r}); import forked; ' \
@@ -268,7 +268,7 @@ def become(request: dict) -> list[str]:
 def run(command: Sequence[str]) -> None:
     """Do what an interpreter does with its arguments, with the DISCOVERY of the environment."""
     if DISCOVERY in os.environ:
-        publishers = importlib.import_module('robodyn_ros.nodes.command_publishers')
+        publishers = importlib.import_module('robodyn_ros.nodes.topics.command_publishers')
         publishers.DISCOVERY = float(os.environ[DISCOVERY])
     kind, *rest = command
     if kind == '-m':

@@ -73,8 +73,8 @@ def node():
     """Configure a controller node with the native data path."""
     import rclpy
     from rclpy.lifecycle import TransitionCallbackReturn
-    from robodyn_ros.nodes import middleware
-    from robodyn_ros.nodes.controller import make_controller
+    from robodyn_ros.nodes.controller.run import make_controller
+    from robodyn_ros.nodes.middleware import middleware
 
     middleware.start(args=['--ros-args', '-p', 'urdf:=two_link',
                            '-p', 'robot_compensates_gravity:=false'])

@@ -20,9 +20,9 @@ from ..dynamics import Batch
 from ..errors import IdentificationError
 from ..identification.recordings.recording import Recording
 from ..model.robot import RobotModel
-from ..nodes.client_session import session
-from ..nodes.record import Recorder, silent
-from ..nodes.running_controller import RunningController
+from ..nodes.clients.record import Recorder, silent
+from ..nodes.clients.running_controller import RunningController
+from ..nodes.middleware.client_session import session
 
 STILL = 0.05        # rad or m: a joint that moves less tells nothing of its motion
 FEWEST = 50         # samples

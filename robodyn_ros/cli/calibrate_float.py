@@ -26,9 +26,9 @@ from ..identification.recordings.recording import Recording
 from ..identification.result_files import FRICTION, URDF, writable_folder
 from ..identification.urdf_update import corrected_urdf
 from ..model.robot import RobotModel
-from ..nodes.client_session import session
-from ..nodes.play import Player
-from ..nodes.running_controller import RunningController
+from ..nodes.clients.play import Player
+from ..nodes.clients.running_controller import RunningController
+from ..nodes.middleware.client_session import session
 
 # Equations that are left: a slow motion carries little information a second
 SAMPLES = 1500

@@ -160,7 +160,7 @@ def _measure(levels: list[Level], seconds: float, out: Console) -> tuple[Found, 
 
 
 def _round_trip(seconds: float) -> RenderableType:
-    from ..nodes import latency_probe
+    from ..nodes.clients import latency_probe
     try:
         trips, lost = latency_probe.measure(seconds)
     except RobodynError as error:

@@ -11,7 +11,7 @@ from ..catalog.robots import CatalogRobot
 from ..control.settings import Settings
 from ..errors import ArgumentError, InertiaError
 from ..model.unit_checks import unit_doubts
-from ..nodes.controller_file import controller_file, missing, parameters
+from ..nodes.clients.controller_file import controller_file, missing, parameters
 
 
 def run(robot: CatalogRobot, given: dict[str, Any], console: Console, *, output: Path,

@@ -28,8 +28,8 @@ from .payload import Node
 from ..control.laws.law import POSE
 from ..control.settings import Settings
 from ..errors import ParameterError, RosError
-from ..nodes.client_session import session
-from ..nodes.running_controller import RunningController
+from ..nodes.clients.running_controller import RunningController
+from ..nodes.middleware.client_session import session
 
 # Direction of each key: axis of the twist (x, y, z, about x, about y, about z) and sign
 KEYS = {'w': (0, 1), 's': (0, -1), 'a': (1, 1), 'd': (1, -1), 'r': (2, 1), 'f': (2, -1),

@@ -15,10 +15,10 @@ from ..control.iterative_learning import IterativeLearning, Outcome, Repeat
 from ..control.trajectory import Waypoints
 from ..errors import RosError, TrajectoryError
 from ..identification.excitation.trajectory_file import read
-from ..nodes.client_session import Session, session
-from ..nodes.play import approach, NEAR, Player
-from ..nodes.record import Recorder, silent
-from ..nodes.running_controller import RunningController
+from ..nodes.clients.play import approach, NEAR, Player
+from ..nodes.clients.record import Recorder, silent
+from ..nodes.clients.running_controller import RunningController
+from ..nodes.middleware.client_session import Session, session
 
 AHEAD = 1.0             # s from publication to the start, which the recorded times refer to
 SUFFIX = '.learned.npz'

@@ -23,10 +23,10 @@ from ..identification.preparation.options import PreparationOptions
 from ..identification.recorded_motion import checked_motion, require_torques
 from ..identification.recordings.recording import Recording
 from ..model.robot import RobotModel
-from ..nodes.client_session import Session, session
-from ..nodes.play import Player, SETTLE
-from ..nodes.record import Recorder, silent
-from ..nodes.running_controller import RunningController
+from ..nodes.clients.play import Player, SETTLE
+from ..nodes.clients.record import Recorder, silent
+from ..nodes.clients.running_controller import RunningController
+from ..nodes.middleware.client_session import Session, session
 
 UPPER = np.triu_indices(3)          # ixx, ixy, ixz, iyy, iyz, izz
 

@@ -12,9 +12,9 @@ from ..errors import TrajectoryError
 from ..identification.excitation.trajectory_file import JointTrajectory, read
 from ..identification.recordings.recording import Recording
 from ..identification.recordings.recording_file import check_target, write
-from ..nodes.client_session import Session, session
-from ..nodes.play import approach, Player, SETTLE
-from ..nodes.record import record, Recorder, silent
+from ..nodes.clients.play import approach, Player, SETTLE
+from ..nodes.clients.record import record, Recorder, silent
+from ..nodes.middleware.client_session import Session, session
 
 
 def play(file: Path, out: Console, *, topic: str, states: str, delay: float, slowly: float,

@@ -17,10 +17,10 @@ from ..errors import Argument, RosError, TrajectoryError
 from ..identification.excitation.taught_motion import smoothed, through_poses
 from ..identification.excitation.trajectory_file import JointTrajectory, write
 from ..model.robot import RobotModel
-from ..nodes.client_session import Session, session
-from ..nodes.live_robot import LiveRobot
-from ..nodes.record import Recorder, silent
-from ..nodes.running_controller import RunningController
+from ..nodes.clients.live_robot import LiveRobot
+from ..nodes.clients.record import Recorder, silent
+from ..nodes.clients.running_controller import RunningController
+from ..nodes.middleware.client_session import Session, session
 
 KEEP, DROP, END = '\n\r ', 'b\x7f', 'q\x1b'
 YIELDS = 'gravity_compensation', 'hand_guiding'

@@ -17,8 +17,8 @@ from ..viewer.control_panel import ControlPanel
 from ..viewer.page import Page, TEXT_INTERVAL
 
 if TYPE_CHECKING:
-    from ..nodes.client_session import Session
-    from ..nodes.live_control import LiveControl
+    from ..nodes.clients.live_control import LiveControl
+    from ..nodes.middleware.client_session import Session
 
 FRAME = 1 / 40      # s, between two pictures of a running robot
 DISCOVERY = 3.0     # s, for a simulator to be found
@@ -49,9 +49,9 @@ def follow(robot: CatalogRobot, port: int, browser: bool, out: Console, topic: s
     :param topic: of its joint states; ``controller``: name of its controller node.
     :param control: what the page may change; None: nothing.
     """
-    from ..nodes.client_session import session
-    from ..nodes.live_control import LiveControl
-    from ..nodes.live_robot import LiveRobot
+    from ..nodes.clients.live_control import LiveControl
+    from ..nodes.clients.live_robot import LiveRobot
+    from ..nodes.middleware.client_session import session
 
     names = robot.model.joint_names
     with session('robodyn_view') as here, _page(robot, port, browser, out, live=True) as page:

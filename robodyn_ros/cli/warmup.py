@@ -107,7 +107,7 @@ def work(urdf: str, wanted: list[str]) -> None:
             for law in BUILT_IN:
                 law_address(law)
         elif name.startswith(NATIVE):
-            from ..nodes.transport import compiled_loop
+            from ..nodes.controller.transport import compiled_loop
 
             loaded = [compiled_loop(name.removeprefix(NATIVE))]
         else:

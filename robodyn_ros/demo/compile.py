@@ -17,7 +17,7 @@ from ..dynamics.compile import generic
 from ..dynamics.model_data import parameters
 from ..dynamics.specialize import with_kernels
 from ..model.urdf import load_urdf
-from ..nodes.transport import compiled_loop, UNFIT
+from ..nodes.controller.transport import compiled_loop, UNFIT
 from ..wire.compile import compiled_decoders
 
 # What the demo asks of a robot

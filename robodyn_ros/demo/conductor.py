@@ -28,12 +28,12 @@ from ..control.compile_ahead import COMPILING
 from ..control.trajectory import Waypoints
 from ..errors import DemoError
 from ..model.robot import RobotModel
-from ..nodes import middleware
-from ..nodes.client_session import until
-from ..nodes.executor import CoarseClockExecutor
-from ..nodes.executor_subscription import open_subscription
-from ..nodes.play import trajectory_message
-from ..nodes.services import Services
+from ..nodes.clients.play import trajectory_message
+from ..nodes.middleware import middleware
+from ..nodes.middleware.client_session import until
+from ..nodes.middleware.executor import CoarseClockExecutor
+from ..nodes.middleware.executor_subscription import open_subscription
+from ..nodes.middleware.services import Services
 
 START = 60.0        # s for a node to start: discovery, and compiling where the cache is no use
 ANSWER = 20.0       # s for an answer: arming alone may take 5 s

@@ -10,8 +10,8 @@ import numpy as np
 from numpy import ndarray
 
 from ..model.robot import RobotModel
-from ..nodes.executor_subscription import ExecutorSubscription
-from ..nodes.raw_subscription import SerializedSubscription
+from ..nodes.middleware.executor_subscription import ExecutorSubscription
+from ..nodes.middleware.raw_subscription import SerializedSubscription
 from ..wire.joint_state import ACCEPTED, JointStateDecoder
 
 INTERVAL = 0.02         # s between two looks

@@ -29,7 +29,7 @@ from ..dynamics import Dynamics
 from ..extras import pip_install
 from ..model.robot import RobotModel
 from ..model.validate import check_inertias
-from ..nodes import controller_file
+from ..nodes.clients import controller_file
 from ..report import REQUIRED_MODULES
 
 NODES = ('simulator', 'controller')         # in the order in which they start

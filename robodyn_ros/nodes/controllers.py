@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 
 from rclpy.exceptions import InvalidNamespaceException
 
-from . import controller, node_main
+from .controller import run as controller
+from .middleware import node_main
 from ..errors import RosError
 
 if TYPE_CHECKING:
-    from .controller_node import ControllerNode
+    from .controller.node import ControllerNode
 
 
 def make_controller(namespace: str) -> 'ControllerNode':

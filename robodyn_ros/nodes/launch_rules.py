@@ -6,7 +6,7 @@ from collections.abc import Collection
 from pathlib import Path
 import sys
 
-from .parameter_files import config_path, meant, value_in
+from .middleware.parameter_files import config_path, meant, value_in
 from ..control.parameters import LoopParameters
 from ..errors import ParameterError
 
@@ -62,7 +62,7 @@ def warn_of_unknown(file: str, arguments: Collection[str]) -> None:
     given = [name for name, equals, _ in (word.partition(':=') for word in sys.argv) if equals]
     if not (unknown := [name for name in given if name not in arguments]):
         return
-    from .controller_parameters import TABLE  # slow, and rarely needed
+    from .controller.parameters import TABLE  # slow, and rarely needed
 
     parameters = [p.name for p in TABLE]
     for name in unknown:

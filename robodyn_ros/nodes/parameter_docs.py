@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Generator of docs/parameters.md: python -m robodyn_ros.nodes.parameter_docs > that file."""
 
-from . import controller_parameters, simulator_parameters
-from .parameters import markdown
+from .controller import parameters as controller_parameters
+from .middleware.parameters import markdown
+from .simulator import parameters as simulator_parameters
 
 
 def page() -> str:
@@ -12,7 +13,7 @@ def page() -> str:
         '# Parameters',
         '',
         'This page is generated from the declarations in `robodyn_ros/control/parameters.py` and '
-        '`robodyn_ros/nodes/*_parameters.py`; do not edit it.',
+        '`robodyn_ros/nodes/*/parameters.py`; do not edit it.',
         'Lists have one value per joint, in the order of the model; gains and limits also accept '
         'a single value for all joints. Parameters that are not live can be changed only while '
         'the controller is unconfigured; the simulator reads them once, when it starts. If one '

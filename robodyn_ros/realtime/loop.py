@@ -4,10 +4,11 @@
 The control loop: joint states in, one control cycle, efforts out.
 
 Plain functions over :mod:`~.loop_io`. They are compiled with the input and output of
-:mod:`~.native`, and run by Python as they are with that of :mod:`robodyn_ros.nodes.python_loop`.
-Common parameters: ``io`` is a :class:`~.loop_io.AnyLoopIO`; ``inputs`` are the
-:class:`~robodyn_ros.control.cycle.CycleInputs`, of which the loop touches the records of the
-settings, of the cycle's input and of the controller's state; ``tau`` (nv,) are the efforts.
+:mod:`~.native`, and run by Python as they are with that of
+:mod:`robodyn_ros.nodes.controller.python_loop`. Common parameters: ``io`` is a
+:class:`~.loop_io.AnyLoopIO`; ``inputs`` are the :class:`~robodyn_ros.control.cycle.CycleInputs`,
+of which the loop touches the records of the settings, of the cycle's input and of the
+controller's state; ``tau`` (nv,) are the efforts.
 """
 
 import math

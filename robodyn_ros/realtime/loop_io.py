@@ -4,8 +4,8 @@
 Operations by which a control loop reaches its surroundings, and the state that it keeps.
 
 :mod:`~.loop` is written over these functions. Python calls the method of the same name of an
-object, see :mod:`robodyn_ros.nodes.python_loop`; compiled code calls the function of the same name
-in :mod:`robodyn_ros.realtime.native.io` instead.
+object, see :mod:`robodyn_ros.nodes.controller.python_loop`; compiled code calls the function of
+the same name in :mod:`robodyn_ros.realtime.native.io` instead.
 """
 
 from typing import Any, Protocol

@@ -19,8 +19,8 @@ from rclpy.parameter import Parameter
 from rclpy.task import Future
 from robodyn_ros.control import guard
 from robodyn_ros.control.settings import Settings
-from robodyn_ros.nodes.raw_subscription import SerializedSubscription
-from robodyn_ros.nodes.services import Services
+from robodyn_ros.nodes.middleware.raw_subscription import SerializedSubscription
+from robodyn_ros.nodes.middleware.services import Services
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray

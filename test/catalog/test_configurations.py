@@ -13,8 +13,9 @@ from robodyn_ros.control.settings import Settings
 from robodyn_ros.model.pose import initial_position
 from robodyn_ros.model.resources import robot_path, share_path
 from robodyn_ros.model.urdf import load_urdf
-from robodyn_ros.nodes import controller_parameters, simulator_parameters
-from robodyn_ros.nodes.parameters import Parameters
+from robodyn_ros.nodes.controller import parameters as controller_parameters
+from robodyn_ros.nodes.middleware.parameters import Parameters
+from robodyn_ros.nodes.simulator import parameters as simulator_parameters
 
 TABLES = {'controller': controller_parameters.TABLE, 'simulator': simulator_parameters.TABLE}
 NAMES = sorted(path.stem for path in share_path('config').glob('*.yaml'))

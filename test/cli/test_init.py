@@ -9,9 +9,9 @@ from rclpy.node import Node
 from robodyn_ros.cli.app import app
 from robodyn_ros.control.laws.registry import MODES
 from robodyn_ros.model.resources import robot_path
-from robodyn_ros.nodes import controller_parameters
-from robodyn_ros.nodes import robot as node_robot
-from robodyn_ros.nodes.parameters import Parameters
+from robodyn_ros.nodes.controller import parameters as controller_parameters
+from robodyn_ros.nodes.controller import robot as node_robot
+from robodyn_ros.nodes.middleware.parameters import Parameters
 from typer.testing import CliRunner
 import yaml
 

@@ -110,7 +110,7 @@ def test_a_number_stands_for_all_joints(two_link, gain):
 
 def test_the_node_has_the_same_ranges():
     """What the node's table says of a setting is what the library checks."""
-    parameters = pytest.importorskip('robodyn_ros.nodes.controller_parameters')
+    parameters = pytest.importorskip('robodyn_ros.nodes.controller.parameters')
     table = {p.name: p for p in parameters.TABLE}
     for f in fields(ControlParameters):
         said = table[f.name]

@@ -33,7 +33,8 @@ COPIES = WHOLE, DISABLED = 'whole', 'disabled'
 # reports count
 PATIENCE, MOST, REPORTS = 8.0, 800, 3
 PLAIN = 'control/', 'nodes/'    # what is not compiled
-UNANSWERED = 'no answer within'         # nodes/services.py: a node that was connected and broke
+# nodes/middleware/services.py: a node that was connected and broke
+UNANSWERED = 'no answer within'
 NONSENSE = re.compile('^(Attribute|Import|Indentation|ModuleNotFound|Name|Syntax|Type|Unbound'
                       'Local)Error', re.MULTILINE)
 

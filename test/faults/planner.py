@@ -3,7 +3,7 @@
 """A planner that sends feedback policies to the controller of an :class:`~faults.arm.Arm`."""
 
 import numpy as np
-from robodyn_ros.nodes.policy_message import policy_message
+from robodyn_ros.nodes.topics.policy_message import policy_message
 from std_msgs.msg import Float64MultiArray
 
 GAIN = np.hstack([np.diag([40.0, 10.0]), np.diag([4.0, 1.0])])

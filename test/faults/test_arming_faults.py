@@ -10,7 +10,7 @@ from nodes.bring_up import SIMULATOR
 from processes import node
 import pytest
 from robodyn_ros.control import guard
-from robodyn_ros.nodes import autostart, reset_service
+from robodyn_ros.nodes.controller import autostart, reset_service
 from std_srvs.srv import Trigger
 
 near = pytest.approx

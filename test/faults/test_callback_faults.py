@@ -14,7 +14,7 @@ from processes import node
 import pytest
 from rcl_interfaces.msg import Parameter, ParameterValue
 from rcl_interfaces.srv import SetParameters, SetParametersAtomically
-from robodyn_ros.nodes import node_main
+from robodyn_ros.nodes.middleware import node_main
 from std_srvs.srv import Trigger
 
 near = pytest.approx
@@ -22,9 +22,10 @@ near = pytest.approx
 RAISING = """
 import sys
 from std_srvs.srv import Trigger
-from robodyn_ros.nodes import controller_node, node_main
+from robodyn_ros.nodes.controller.node import ControllerNode
+from robodyn_ros.nodes.middleware import node_main
 
-class Raising(controller_node.ControllerNode):
+class Raising(ControllerNode):
     def __init__(self):
         super().__init__()
         self.create_service(Trigger, '~/in_it', self.in_it)

@@ -7,7 +7,7 @@ import time
 from faults.arm import Arm, RAMP
 from faults.rows import row
 import pytest
-from robodyn_ros.nodes.command_publishers import CommandPublishers, NAMELESS
+from robodyn_ros.nodes.topics.command_publishers import CommandPublishers, NAMELESS
 from std_msgs.msg import Float64MultiArray
 
 near = pytest.approx

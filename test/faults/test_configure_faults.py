@@ -13,16 +13,17 @@ import rclpy
 from rclpy.parameter import Parameter
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.model.resources import robot_path, share_path
-from robodyn_ros.nodes import (
+from robodyn_ros.nodes.controller import (
     command_forwarder,
-    controller_switch,
     gravity_choice,
-    parameter_files,
-    qos,
 )
-from robodyn_ros.nodes.controller_node import ControllerNode
-from robodyn_ros.nodes.live_settings import LiveSettings
-from robodyn_ros.nodes.robot_description import RobotDescription
+from robodyn_ros.nodes.controller import (
+    switch as controller_switch,
+)
+from robodyn_ros.nodes.controller.live_settings import LiveSettings
+from robodyn_ros.nodes.controller.node import ControllerNode
+from robodyn_ros.nodes.controller.robot_description import RobotDescription
+from robodyn_ros.nodes.middleware import parameter_files, qos
 from robots import ARM
 from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import Trigger

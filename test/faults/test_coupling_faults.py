@@ -10,8 +10,8 @@ import pytest
 from robodyn_ros.control import partner, partner_link
 from robodyn_ros.control.laws import leader_follower
 from robodyn_ros.control.partner import AWAY, COUPLED, CouplingState, WAITING
-from robodyn_ros.nodes.coupling_message import coupling_message, coupling_state
-from robodyn_ros.nodes.coupling_topics import QOS
+from robodyn_ros.nodes.topics.coupling_message import coupling_message, coupling_state
+from robodyn_ros.nodes.topics.coupling_topics import QOS
 from std_msgs.msg import Float64MultiArray
 
 near = pytest.approx

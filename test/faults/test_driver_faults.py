@@ -13,7 +13,7 @@ import pytest
 from robodyn_ros import driver, Dynamics, load_urdf
 from robodyn_ros.driver import DriverReader
 from robodyn_ros.errors import ParameterError
-from robodyn_ros.nodes.controller_parameters import driver_options
+from robodyn_ros.nodes.controller.parameters import driver_options
 from robodyn_ros.wire.decode_status import NON_FINITE, REASONS
 
 near = pytest.approx

@@ -18,7 +18,7 @@ from robodyn_ros.control import (
     workspace_planes,
 )
 from robodyn_ros.model.resources import robot_path
-from robodyn_ros.nodes import guiding_topic
+from robodyn_ros.nodes.topics import guiding_topic
 from std_msgs.msg import Bool
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 

@@ -13,7 +13,7 @@ from nodes.bring_up import CONTROLLER
 import numpy as np
 from processes import node
 import pytest
-from robodyn_ros.nodes import log_relay
+from robodyn_ros.nodes.middleware import log_relay
 
 near = pytest.approx
 ZERO = [0.0, 0.0]

@@ -14,7 +14,7 @@ from rclpy.serialization import serialize_message
 from robodyn_ros import Dynamics
 from robodyn_ros.control import payload_transition
 from robodyn_ros.model.payload import with_payload
-from robodyn_ros.nodes.payload_subscriber import PayloadSubscriber
+from robodyn_ros.nodes.topics.payload_subscriber import PayloadSubscriber
 from test_reference_faults import motion
 
 near = pytest.approx

@@ -9,7 +9,7 @@ from geometry_msgs.msg import PoseStamped, TwistStamped
 import numpy as np
 import pytest
 from robodyn_ros.control import pose_planning
-from robodyn_ros.nodes import frame_transforms
+from robodyn_ros.nodes.topics import frame_transforms
 from scipy.spatial.transform import Rotation
 
 near = pytest.approx

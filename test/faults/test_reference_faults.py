@@ -17,8 +17,8 @@ from robodyn_ros.control import (
 )
 from robodyn_ros.control.controller import Controller
 from robodyn_ros.control.controller_status import ControllerStatus
-from robodyn_ros.nodes import command_publishers
-from robodyn_ros.nodes.trajectory_subscriber import TrajectorySubscriber
+from robodyn_ros.nodes.topics import command_publishers
+from robodyn_ros.nodes.topics.trajectory_subscriber import TrajectorySubscriber
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 near = pytest.approx

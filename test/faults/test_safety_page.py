@@ -9,7 +9,8 @@ from faults.rows import with_rows
 import pytest
 from robodyn_ros.control import guard, settings
 from robodyn_ros.control.acceleration_limits import SHARE
-from robodyn_ros.nodes import controller_parameters, simulator_parameters
+from robodyn_ros.nodes.controller import parameters as controller_parameters
+from robodyn_ros.nodes.simulator import parameters as simulator_parameters
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / 'docs' / 'safety.md'

@@ -16,8 +16,8 @@ from nodes.remote import Remote
 import numpy as np
 from processes import node
 import pytest
-from robodyn_ros.nodes import node_main
-from robodyn_ros.nodes.timing_file import TimingFile
+from robodyn_ros.nodes.controller.timing_file import TimingFile
+from robodyn_ros.nodes.middleware import node_main
 from robodyn_ros.realtime import shared_context
 from std_srvs.srv import Trigger
 
@@ -30,10 +30,11 @@ PATIENT = [*CONTROLLER, *EXACT, '-p', 'state_timeout:=0.5']
 HANGING = """
 import sys, threading
 from std_srvs.srv import Trigger
-from robodyn_ros.nodes import controller_node, node_main
+from robodyn_ros.nodes.controller.node import ControllerNode
+from robodyn_ros.nodes.middleware import node_main
 released = threading.Event()
 
-class Hanging(controller_node.ControllerNode):
+class Hanging(ControllerNode):
     def __init__(self, namespace):
         super().__init__(namespace)
         self.create_service(Trigger, '~/hang', self.hang)

@@ -13,7 +13,7 @@ from nodes.bring_up import CONTROLLER
 import numpy as np
 from processes import node
 import pytest
-from robodyn_ros.nodes import node_main
+from robodyn_ros.nodes.middleware import node_main
 
 near = pytest.approx
 MOVING = np.array([0.5, -0.4])      # rad/s

@@ -11,7 +11,7 @@ from faults.rows import row
 import numpy as np
 import pytest
 from robodyn_ros.control import guard
-from robodyn_ros.nodes import arming
+from robodyn_ros.nodes.controller import arming
 from robodyn_ros.wire import decoders
 from robodyn_ros.wire.decode_status import DUPLICATE, FOREIGN, LENGTHS, NON_FINITE, REASONS
 

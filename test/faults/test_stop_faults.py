@@ -9,7 +9,7 @@ from faults.arm import Arm, RAMP
 from faults.rows import row
 import pytest
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
-from robodyn_ros.nodes import stop_topics
+from robodyn_ros.nodes.topics import stop_topics
 from std_msgs.msg import Bool
 
 near = pytest.approx

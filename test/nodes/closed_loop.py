@@ -12,11 +12,11 @@ from robodyn_ros.control import guard
 from robodyn_ros.control.controller import Controller
 from robodyn_ros.control.settings import Settings
 from robodyn_ros.model.resources import robot_path
-from robodyn_ros.nodes import transport
-from robodyn_ros.nodes.control_loop import ControlLoop
-from robodyn_ros.nodes.controller_parameters import TRIGGERS
-from robodyn_ros.nodes.raw_subscription import SerializedSubscription
-from robodyn_ros.nodes.simulation_clock import SimulationClock
+from robodyn_ros.nodes.controller import transport
+from robodyn_ros.nodes.controller.control_loop import ControlLoop
+from robodyn_ros.nodes.controller.parameters import TRIGGERS
+from robodyn_ros.nodes.middleware.raw_subscription import SerializedSubscription
+from robodyn_ros.nodes.middleware.simulation_clock import SimulationClock
 from robodyn_ros.realtime.loop_counters import Tally
 from robodyn_ros.wire.effort import ACCEPTED, EffortDecoder
 from robodyn_ros.wire.joint_state import JointStateDecoder, JointStateEncoder

@@ -13,7 +13,7 @@ from processes import node
 import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.model.resources import robot_path
-from robodyn_ros.nodes.middleware import lone_node
+from robodyn_ros.nodes.middleware.middleware import lone_node
 
 
 @pytest.fixture(scope='module')

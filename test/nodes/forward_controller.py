@@ -19,7 +19,7 @@ from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from robodyn_ros import Dynamics
-from robodyn_ros.nodes import qos
+from robodyn_ros.nodes.middleware import qos
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 

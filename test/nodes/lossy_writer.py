@@ -4,7 +4,7 @@
 Publish samples over a network that goes down for a while, and print which ones arrive.
 
 ``python lossy_writer.py 0|1``, in a network namespace of its own: without or with the profile of
-:mod:`robodyn_ros.nodes.fastdds_profile`.
+:mod:`robodyn_ros.nodes.middleware.fastdds_profile`.
 """
 
 import subprocess
@@ -13,7 +13,7 @@ import time
 
 import rclpy
 from rclpy.node import Node
-from robodyn_ros.nodes import middleware, qos
+from robodyn_ros.nodes.middleware import middleware, qos
 from std_msgs.msg import Float64MultiArray
 
 TOPIC, SAMPLES, LOST = '/lossy', 20, range(10, 13)

@@ -10,7 +10,7 @@ import time
 from processes import DEADLINE
 import pytest
 from rclpy.executors import SingleThreadedExecutor
-from robodyn_ros.nodes.change_monitor import ChangeMonitor, woken_by_signals
+from robodyn_ros.nodes.middleware.change_monitor import ChangeMonitor, woken_by_signals
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import time
 import numpy as np
 import pytest
 from rclpy.serialization import serialize_message
-from robodyn_ros.nodes.clock_skew import ClockSkew, FURTHEST, KEPT
-from robodyn_ros.nodes.raw_waitable import LargeMessages
+from robodyn_ros.nodes.middleware.clock_skew import ClockSkew, FURTHEST, KEPT
+from robodyn_ros.nodes.middleware.raw_waitable import LargeMessages
 from std_msgs.msg import Float64MultiArray
 
 

@@ -8,7 +8,7 @@ from builtin_interfaces.msg import Duration
 from nodes.bring_up import bring_up, IN_STEP, LOCKSTEP, POSE
 import numpy as np
 import pytest
-from robodyn_ros.nodes import transport
+from robodyn_ros.nodes.controller import transport
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 EXACT = ['-p', 'trigger:=state', '-p', 'use_sim_time:=true']

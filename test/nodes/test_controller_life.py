@@ -12,25 +12,26 @@ import numpy as np
 from processes import node
 import pytest
 from rclpy.lifecycle import TransitionCallbackReturn
-from robodyn_ros.nodes import node_main
-from robodyn_ros.nodes.controller_node import ControllerNode
+from robodyn_ros.nodes.controller.node import ControllerNode
+from robodyn_ros.nodes.middleware import node_main
 
 # The controller, which says whether it discovers others since before its imports
 EARLY = """
 import sys, time
-from robodyn_ros.nodes import controller, middleware, node_main
+from robodyn_ros.nodes.controller import run
+from robodyn_ros.nodes.middleware import middleware, node_main
 assert 'numba' not in sys.modules, 'it takes most of the time of the imports'
 
 def make():
     made = time.monotonic()
-    node = controller.make_controller()
+    node = run.make_controller()
     hidden, = (n for n in node.get_node_names() if n.startswith('_robodyn_start'))
     print('services', node.get_service_names_and_types_by_node(hidden, '/'))
     print('topics', [t for t, _ in node.get_publisher_names_and_types_by_node(hidden, '/')])
     print('earlier:', middleware.discovering_since(node) < made, flush=True)
     return node
 
-sys.exit(node_main.main(make, None, load=controller.load))
+sys.exit(node_main.main(make, None, load=run.load))
 """
 
 

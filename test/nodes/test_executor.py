@@ -9,8 +9,8 @@ import pytest
 from rclpy.executors import ExternalShutdownException
 from rclpy.parameter import Parameter
 from rclpy.waitable import NumberOfEntities, Waitable
-from robodyn_ros.nodes.executor import BURST, CLOCK_PERIOD, TolerantExecutor
-from robodyn_ros.nodes.raw_subscription import RCLError
+from robodyn_ros.nodes.middleware.executor import BURST, CLOCK_PERIOD, TolerantExecutor
+from robodyn_ros.nodes.middleware.raw_subscription import RCLError
 from rosgraph_msgs.msg import Clock
 
 

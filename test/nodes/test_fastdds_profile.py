@@ -10,8 +10,8 @@ import time
 
 from nodes import lossy_writer
 import pytest
-from robodyn_ros.nodes import fastdds_profile
-from robodyn_ros.nodes.command_publishers import discovery_end
+from robodyn_ros.nodes.middleware import fastdds_profile
+from robodyn_ros.nodes.topics.command_publishers import discovery_end
 from std_msgs.msg import Float64MultiArray
 
 HERE = Path(__file__).parent
@@ -89,7 +89,7 @@ def test_answers_to_announcements_are_heard(start, tmp_path):
 LISTENERS = """
 import time
 import rclpy
-from robodyn_ros.nodes.middleware import hears_answers, lone_node
+from robodyn_ros.nodes.middleware.middleware import hears_answers, lone_node
 discovered = 0
 for _ in range(20):
     with lone_node('listener') as node:
@@ -136,7 +136,7 @@ LEAVING = """
 import os, time
 from pathlib import Path
 import rclpy
-from robodyn_ros.nodes import middleware
+from robodyn_ros.nodes.middleware import middleware
 from std_srvs.srv import Trigger
 
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})

@@ -12,7 +12,7 @@ from nodes.test_controller import goal
 import pytest
 from rclpy.serialization import deserialize_message
 from robodyn_ros.flight_recorder.file import read
-from robodyn_ros.nodes.flight_recorder import FlightRecorder
+from robodyn_ros.nodes.controller.flight_recorder import FlightRecorder
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 

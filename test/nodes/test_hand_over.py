@@ -10,8 +10,8 @@ from processes import node
 import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.errors import ParameterError
-from robodyn_ros.nodes import controller_switch
-from robodyn_ros.nodes.controller_parameters import TABLE
+from robodyn_ros.nodes.controller import switch as controller_switch
+from robodyn_ros.nodes.controller.parameters import TABLE
 
 POSE = np.array([0.3, 0.5])
 COMMANDS = f'/{FORWARDER}/commands'

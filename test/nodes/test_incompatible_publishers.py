@@ -7,10 +7,11 @@ import time
 import pytest
 import rclpy
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
-from robodyn_ros.nodes import qos, robot
-from robodyn_ros.nodes.incompatible_publishers import IncompatiblePublishers
-from robodyn_ros.nodes.robot_description import RobotDescription
-from robodyn_ros.nodes.trajectory_subscriber import TrajectorySubscriber
+from robodyn_ros.nodes.controller import robot
+from robodyn_ros.nodes.controller.robot_description import RobotDescription
+from robodyn_ros.nodes.middleware import qos
+from robodyn_ros.nodes.topics.incompatible_publishers import IncompatiblePublishers
+from robodyn_ros.nodes.topics.trajectory_subscriber import TrajectorySubscriber
 from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory
 

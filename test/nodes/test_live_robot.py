@@ -7,8 +7,8 @@ import time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 import numpy as np
 import pytest
-from robodyn_ros.nodes.client_session import session
-from robodyn_ros.nodes.live_robot import LiveRobot, STALE
+from robodyn_ros.nodes.clients.live_robot import LiveRobot, STALE
+from robodyn_ros.nodes.middleware.client_session import session
 from robodyn_ros.wire.joint_state import JointStateEncoder
 from sensor_msgs.msg import JointState
 

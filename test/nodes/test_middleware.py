@@ -8,7 +8,7 @@ import sys
 import time
 
 import pytest
-from robodyn_ros.nodes.middleware import unfinished_ports
+from robodyn_ros.nodes.middleware.middleware import unfinished_ports
 
 
 @pytest.mark.parametrize('content', [b'', bytes(400), b'\1\0\0\0' + bytes(396)],

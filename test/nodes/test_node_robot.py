@@ -5,7 +5,7 @@ import os
 
 import pytest
 from robodyn_ros.errors import UrdfError
-from robodyn_ros.nodes import robot
+from robodyn_ros.nodes.controller import robot
 from robots import ARM
 
 PARAMETERS = {p.name: p.default for p in robot.PARAMETERS}

@@ -11,7 +11,7 @@ import own_laws
 from processes import node
 import pytest
 from robodyn_ros import Dynamics, load_urdf
-from robodyn_ros.nodes import transport
+from robodyn_ros.nodes.controller import transport
 
 SIMULATED = [*SIMULATOR, *LOCKSTEP, '-p', 'joint_damping:=1.0', '-p', 'lockstep_timeout:=60.0']
 

@@ -7,7 +7,12 @@ import pytest
 import rclpy
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.resources import share_path
-from robodyn_ros.nodes.parameter_files import check_sections, config_path, one_file, unread
+from robodyn_ros.nodes.middleware.parameter_files import (
+    check_sections,
+    config_path,
+    one_file,
+    unread,
+)
 
 KEYS = ['/**/controller', '/**', '/*/controller', '/**/*', '/*', '/*/*', 'controller',
         '/controller', 'left/controller', '/left/controller', 'pilot', 'left:\n  controller']

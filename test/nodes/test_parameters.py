@@ -10,9 +10,11 @@ from rcl_interfaces.srv import GetParameters
 import rclpy
 from rclpy.parameter import Parameter as RosParameter
 from robodyn_ros.errors import ParameterError
-from robodyn_ros.nodes import controller_parameters, parameter_docs, simulator_parameters
-from robodyn_ros.nodes.live_settings import LiveSettings
-from robodyn_ros.nodes.parameters import Parameter, Parameters
+from robodyn_ros.nodes import parameter_docs
+from robodyn_ros.nodes.controller import parameters as controller_parameters
+from robodyn_ros.nodes.controller.live_settings import LiveSettings
+from robodyn_ros.nodes.middleware.parameters import Parameter, Parameters
+from robodyn_ros.nodes.simulator import parameters as simulator_parameters
 
 TABLE = (Parameter('gain', float, 1.0, 'a gain', 'N', 0.0, 2.0, live=True),
          Parameter('gains', list[float], [], 'gains', '', 0.0, 2.0, live=True),

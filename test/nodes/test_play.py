@@ -25,9 +25,9 @@ from robodyn_ros.identification.preparation.options import PreparationOptions
 from robodyn_ros.identification.recorded_motion import checked_motion
 from robodyn_ros.identification.recordings.read import read
 from robodyn_ros.model.resources import robot_path
-from robodyn_ros.nodes.client_session import session
-from robodyn_ros.nodes.play import approach, Player
-from robodyn_ros.nodes.raw_subscription import SerializedSubscription
+from robodyn_ros.nodes.clients.play import approach, Player
+from robodyn_ros.nodes.middleware.client_session import session
+from robodyn_ros.nodes.middleware.raw_subscription import SerializedSubscription
 from rosgraph_msgs.msg import Clock
 from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMessage
 

@@ -12,8 +12,8 @@ pytest.importorskip('rclpy', reason='needs ROS')
 
 def test_late_responses_do_not_hide_later_ones():
     """The response to the second request comes after the third request."""
-    from robodyn_ros.nodes.client_session import session
-    from robodyn_ros.nodes.polled_client import PolledClient
+    from robodyn_ros.nodes.middleware.client_session import session
+    from robodyn_ros.nodes.middleware.polled_client import PolledClient
     from std_srvs.srv import Trigger
 
     go_on, calls = Event(), []

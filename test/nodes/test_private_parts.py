@@ -12,13 +12,13 @@ import pytest
 from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.serialization import serialize_message
 from robodyn_ros.errors import DataPathError
-from robodyn_ros.nodes import (
+from robodyn_ros.nodes.middleware import (
     executor_subscription,
     polled_client,
     raw_subscription,
     raw_waitable,
 )
-from robodyn_ros.nodes.executor import TolerantExecutor
+from robodyn_ros.nodes.middleware.executor import TolerantExecutor
 from robodyn_ros.realtime import serialized_bytes
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
@@ -109,7 +109,7 @@ def without(name, *arguments, **options):
         raise OSError(name)
     return load(name, *arguments, **options)
 ctypes.CDLL = without
-import robodyn_ros.nodes.controller_node, robodyn_ros.nodes.simulator
+import robodyn_ros.nodes.controller.node, robodyn_ros.nodes.simulator
 print('imported')
 """
     process = start([sys.executable, '-c', code])

@@ -9,7 +9,7 @@ import time
 import pytest
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import QoSProfile
-from robodyn_ros.nodes.raw_subscription import SerializedSubscription
+from robodyn_ros.nodes.middleware.raw_subscription import SerializedSubscription
 from robodyn_ros.wire.effort import EffortEncoder
 from robodyn_ros.wire.joint_state import ACCEPTED, JointStateDecoder, JointStateEncoder
 from sensor_msgs.msg import JointState

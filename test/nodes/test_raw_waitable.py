@@ -7,7 +7,7 @@ import time
 import pytest
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.serialization import serialize_message
-from robodyn_ros.nodes.raw_waitable import LargeMessages
+from robodyn_ros.nodes.middleware.raw_waitable import LargeMessages
 from robodyn_ros.realtime import serialized_bytes
 from std_msgs.msg import String
 

@@ -16,8 +16,8 @@ from robodyn_ros.identification.recordings import recording_file
 from robodyn_ros.identification.recordings.read import read
 from robodyn_ros.identification.recordings.recording import Recording
 from robodyn_ros.model.resources import robot_path
-from robodyn_ros.nodes.raw_subscription import Sample
-from robodyn_ros.nodes.record import Recorder
+from robodyn_ros.nodes.clients.record import Recorder
+from robodyn_ros.nodes.middleware.raw_subscription import Sample
 from robodyn_ros.wire.joint_state import JointStateEncoder
 from sensor_msgs.msg import JointState
 

@@ -18,7 +18,7 @@ from processes import DEADLINE, node
 import pytest
 import rclpy
 from robodyn_ros.model.resources import share_path
-from robodyn_ros.nodes import qos
+from robodyn_ros.nodes.middleware import qos
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 

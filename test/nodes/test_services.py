@@ -12,8 +12,8 @@ import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from robodyn_ros.nodes.client_session import until
-from robodyn_ros.nodes.services import AGAIN, Services
+from robodyn_ros.nodes.middleware.client_session import until
+from robodyn_ros.nodes.middleware.services import AGAIN, Services
 
 SUCCESS = SetParametersResult(successful=True)
 

@@ -20,8 +20,8 @@ from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.pose import initial_position
 from robodyn_ros.model.urdf import load_urdf
 from robodyn_ros.model.urdf_source import urdf_text
-from robodyn_ros.nodes import middleware
-from robodyn_ros.nodes.services import Services
+from robodyn_ros.nodes.middleware import middleware
+from robodyn_ros.nodes.middleware.services import Services
 from robots import GRIPPER, OWN
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState

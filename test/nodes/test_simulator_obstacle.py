@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from robodyn_ros.errors import ParameterError, UnknownNameError
 from robodyn_ros.model.urdf import load_urdf
-from robodyn_ros.nodes.simulator_obstacle import obstacle_of, obstacle_parameters, put
-from robodyn_ros.nodes.simulator_parameters import TABLE
+from robodyn_ros.nodes.simulator.obstacle import obstacle_of, obstacle_parameters, put
+from robodyn_ros.nodes.simulator.parameters import TABLE
 from robodyn_ros.simulation.plant import Plant
 from robots import OWN
 

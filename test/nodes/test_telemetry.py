@@ -11,7 +11,7 @@ import numpy as np
 from processes import node
 import pytest
 from robodyn_ros.control import guard
-from robodyn_ros.nodes.telemetry_publisher import PARTS, PHASE, TOPICS
+from robodyn_ros.nodes.controller.telemetry_publisher import PARTS, PHASE, TOPICS
 from sensor_msgs.msg import JointState
 from std_msgs.msg import UInt8
 import yaml

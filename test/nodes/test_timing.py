@@ -13,9 +13,9 @@ import processes
 import pytest
 from rclpy.qos import QoSProfile
 from robodyn_ros.errors import ParameterError
-from robodyn_ros.nodes.controller_parameters import scheduling, TABLE
-from robodyn_ros.nodes.raw_subscription import SerializedSubscription
-from robodyn_ros.nodes.timing_file import TimingFile
+from robodyn_ros.nodes.controller.parameters import scheduling, TABLE
+from robodyn_ros.nodes.controller.timing_file import TimingFile
+from robodyn_ros.nodes.middleware.raw_subscription import SerializedSubscription
 from robodyn_ros.realtime import time_slice
 from robodyn_ros.realtime.loop_counters import Tally
 from robodyn_ros.realtime.scheduling import Scheduling

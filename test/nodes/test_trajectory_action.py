@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from rclpy.action import ActionClient
 from robodyn_ros.control.trajectory import MOST_WAYPOINTS
-from robodyn_ros.nodes.trajectory_action import NoAction, serve_trajectories
-from robodyn_ros.nodes.trajectory_subscriber import TrajectorySubscriber
+from robodyn_ros.nodes.topics.trajectory_action import NoAction, serve_trajectories
+from robodyn_ros.nodes.topics.trajectory_subscriber import TrajectorySubscriber
 from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 

@@ -21,8 +21,8 @@ from robodyn_ros import load_urdf
 from robodyn_ros.control.reference_planning import JUST_NOW
 from robodyn_ros.control.trajectory_tracking import sample
 from robodyn_ros.model.resources import robot_path
-from robodyn_ros.nodes.stream_rate import StreamRate
-from robodyn_ros.nodes.trajectory_subscriber import (
+from robodyn_ros.nodes.middleware.stream_rate import StreamRate
+from robodyn_ros.nodes.topics.trajectory_subscriber import (
     FURTHEST,
     MOST_BYTES,
     Throttle,

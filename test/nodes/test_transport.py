@@ -15,7 +15,7 @@ from robodyn_ros.control import compile_ahead, guard
 from robodyn_ros.control.settings import Settings
 from robodyn_ros.control.trajectory import Waypoints
 from robodyn_ros.errors import TrajectoryError
-from robodyn_ros.nodes import transport
+from robodyn_ros.nodes.controller import transport
 from robodyn_ros.realtime.native import probe
 from robodyn_ros.wire.joint_state import JointStateEncoder
 from sensor_msgs.msg import JointState

@@ -100,7 +100,7 @@ class Link:
 def operate(log, link):
     """Play the operator."""
     import rclpy
-    from robodyn_ros.nodes import qos
+    from robodyn_ros.nodes.middleware import qos
     from sensor_msgs.msg import JointState
     from std_msgs.msg import Bool
     from std_srvs.srv import Trigger

@@ -7,8 +7,8 @@ import re
 
 import pytest
 from robodyn_ros import testing
-from robodyn_ros.nodes import simulator_parameters
-from robodyn_ros.nodes.controller_parameters import TABLE
+from robodyn_ros.nodes.controller.parameters import TABLE
+from robodyn_ros.nodes.simulator import parameters as simulator_parameters
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -113,7 +113,8 @@ def test_files_are_those_of_the_installation(installed, tmp_path):
                      str(share / 'launch/demo.launch.py'),
                      str(share / 'config/security_policy.xml'), str(share / 'urdf/two_link.urdf'),
                      str(share / 'examples/craig_2r.yaml'),
-                     *(f'robodyn_ros.nodes.{name}:main {installed.package / "nodes" / name}.py'
+                     *(f'robodyn_ros.nodes.{name}:main '
+                       f'{installed.package / "nodes" / name / "__init__.py"}'
                        for name in ('controller', 'simulator'))]
 
 

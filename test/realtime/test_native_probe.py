@@ -9,7 +9,7 @@ import pytest
 import rclpy
 from rclpy.context import Context
 from robodyn_ros.errors import DataPathError
-from robodyn_ros.nodes.raw_subscription import SerializedSubscription
+from robodyn_ros.nodes.middleware.raw_subscription import SerializedSubscription
 from robodyn_ros.realtime.native import ffi, io, probe
 from robodyn_ros.realtime.native.memory import aligned_copy
 from robodyn_ros.wire.effort import EffortEncoder

@@ -62,7 +62,7 @@ def test_the_newest_of_consecutive_targets_and_pushes_counts():
 
 def test_texts_become_values_or_are_refused_with_a_reason():
     pytest.importorskip('rclpy', reason='needs ROS')
-    from robodyn_ros.nodes.live_control import PARAMETERS, parsed, written
+    from robodyn_ros.nodes.clients.live_control import PARAMETERS, parsed, written
 
     assert parsed(PARAMETERS['stiffness'], '400, 1e2') == [400.0, 100.0]
     assert parsed(PARAMETERS['payload_mass'], ' 1.5 ') == 1.5
@@ -89,7 +89,7 @@ def test_a_browser_changes_pushes_and_is_refused(start):
     """
     pytest.importorskip('rclpy', reason='needs ROS')
     from geometry_msgs.msg import WrenchStamped
-    from robodyn_ros.nodes.client_session import session
+    from robodyn_ros.nodes.middleware.client_session import session
 
     start(node('simulator'), '--ros-args', *SIMULATED).wait_for_line('simulator ready')
     start(node('controller'), '--ros-args', *CONTROLLER).wait_for_line('configured')

@@ -1,0 +1,197 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Generator of a commented parameter file of the controller for one robot."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from decimal import ROUND_FLOOR
+from textwrap import wrap
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from ..controller import robot
+from ..controller.parameters import TABLE
+from ...control.gain_stability import rounded
+from ...control.settings import EFFORT_RATE, Settings
+from ...control.suggested_gains import suggest
+from ...model.robot import RobotModel
+
+WIDTH = 96
+MOTOR_TEST_EFFORT = 0.1     # effort limits; of arms whose efforts and velocities are limited
+ORDER = ('urdf', 'root', 'tip', 'locked_joints', 'locked_positions', 'gravity',
+         'robot_compensates_gravity', 'accepted_links', 'rate', 'trigger', 'loop_delay', 'mode',
+         'stiffness', 'damping', 'acceleration_kp', 'acceleration_kd', 'effort_limit',
+         'effort_rate_limit', 'velocity_limit', 'motor_test_effort', 'armature',
+         'viscous_friction', 'coulomb_friction', 'friction_compensation', 'payload_frame',
+         'payload_mass', 'payload_com', 'payload_inertia')
+
+# Parameters of the simulator, and those of the controller that they are equal to
+SIMULATED = {**{p.name: p.name for p in robot.PARAMETERS}, 'armature': 'armature',
+             'compensates_gravity': 'robot_compensates_gravity'}
+
+
+def parameters(model: RobotModel, pose: ndarray, settings: Settings) -> dict[str, Any]:
+    """
+    Return limits of the URDF and stable gains as parameters of the controller.
+
+    A list of limits is left out where the URDF lacks the limit of any joint, and so is the test of
+    the motors where one of both is. Joints that the
+    bounds leave too little effort for want of a rotor get the smallest plausible ``armature``.
+
+    :param pose: q (nv,) [rad | m] at which the gains give the same response in all joints.
+    :param settings: with the ``rate`` and the ``loop_delay`` for which the gains are stable.
+    """
+    values: dict[str, Any] = {'rate': settings.rate, 'loop_delay': settings.loop_delay,
+                              'mode': settings.mode}
+    if 2.0 / settings.rate > settings.loop_delay:
+        values['trigger'] = 'state'     # a state would wait up to a period for the timer
+    scarcity = settings.scarcity(model)
+    if scarcity.scarce.any():
+        rotors = np.where(scarcity.scarce, rounded(scarcity.armature, ROUND_FLOOR), model.armature)
+        values['armature'] = rotors.tolist()
+        model = replace(model, armature=rotors)
+    values |= {name: gain.tolist()
+               for name, gain in suggest(model, pose, settings)._asdict().items()}
+    if known(model.effort_limit).all():
+        values |= {'effort_limit': model.effort_limit.tolist(),
+                   'effort_rate_limit': (EFFORT_RATE * model.effort_limit).tolist()}
+    if known(model.velocity_limit).all():
+        values['velocity_limit'] = model.velocity_limit.tolist()
+        if 'effort_limit' in values:
+            values['motor_test_effort'] = MOTOR_TEST_EFFORT
+    return values
+
+
+def known(limit: ndarray) -> ndarray:
+    """Return (nv,) whether the URDF has each limit; 0, as in many URDFs, is none."""
+    return np.isfinite(limit) & (limit > 0.0)
+
+
+def missing(model: RobotModel, values: Mapping[str, Any], settings: Settings) -> list[str]:
+    """Return sentences on data that the URDF lacks or has wrong, and on the consequences."""
+    fixed = np.array(model.joint_types) != 'continuous'
+    unlimited = fixed & ~np.isfinite(model.position_upper - model.position_lower)
+    frictionless = (model.viscous_friction == 0.0) & (model.coulomb_friction == 0.0)
+    out = [] if 'robot_compensates_gravity' in values else [
+        'Who compensates gravity: no URDF says it. Set robot_compensates_gravity: true where the '
+        'arm stays up under zero effort (Franka, UR), false where it sinks. A wrong value throws '
+        'the arm.']
+    for lacking, sentence in (
+            (~known(model.effort_limit), 'Effort limit of {}: set effort_limit for all joints; '
+             'the controller does not start without.'),
+            (~known(model.velocity_limit), 'Velocity limit of {}: set velocity_limit for all '
+             'joints, or nothing bounds how fast they move.'),
+            (unlimited, 'Position limits of {}: nothing keeps these joints off their stops.'),
+            (frictionless, 'Friction of {}: `robodyn identify` finds it; it can be compensated '
+             'only then.'),
+            (model.armature == 0.0, 'Rotor inertia (armature) of {}: with it, higher gains are '
+             'stable, and light joints get more effort near their limits.')):
+        if lacking.any():
+            out.append(sentence.format(_names(model, lacking)))
+    if 'armature' in values:
+        scarcity = settings.scarcity(model)
+        out.append(f'Without it, {scarcity.sentence(scarcity.scarce)}. This file sets these '
+                   'values; `robodyn identify` estimates the real ones. Remove them, and compute '
+                   'new gains, for a simulator that moves this URDF without rotors, as Gazebo '
+                   'does: otherwise the arm would exceed its velocity limits several times.')
+    if model.implausible_links:
+        out.append(f'Physically consistent inertia of {", ".join(model.implausible_links)} '
+                   '(triangle inequality): correct the URDF, or list the links in '
+                   'accepted_links.')
+    return out
+
+
+def controller_file(model: RobotModel, values: Mapping[str, Any], pose: ndarray,
+                    source: str, settings: Settings) -> str:
+    """
+    Return the text of a ROS parameter file for the node `controller`, in any namespace.
+
+    It has a section for the node `simulator`, too, with the parameters that both must agree on.
+
+    :param values, settings: parameters to set, and what they are for; see :func:`parameters`.
+    :param pose: q (nv,) of :func:`parameters`.
+    :param source: where the robot was read from, for the heading.
+    """
+    heading = [f'Parameters of the robodyn_ros controller for {model.name} ({source}).',
+               'Check every value before the arm moves; docs/parameters.md has all parameters.',
+               '', f'Joints, in the order of all lists: {", ".join(model.joint_names)}',
+               'Gains: critically damped, 10 rad/s where they are not lowered to be stable at '
+               f'every pose; for the inertia at q = [{_numbers(pose)}].']
+    if lacking := missing(model, values, settings):
+        heading += ['', 'Missing in the URDF:', *(f'- {sentence}' for sentence in lacking)]
+    if model.warnings:
+        heading += ['', 'Unusual in the URDF:', *(f'- {text}' for text in model.warnings)]
+    lines = [line for text in heading for line in _comment(text, '')]
+    lines += ['', '/**/controller:', '  ros__parameters:']
+    declared, unset = {p.name: p for p in TABLE}, _of_urdf(model)
+    for name in dict.fromkeys((*ORDER, *values)):
+        if name in values:
+            line = f'    {name}: {_yaml(values[name])}'
+        elif name in unset:
+            line = f'    # {name}: {unset[name]}'
+        else:
+            continue
+        p = declared[name]
+        unit = f' [{p.unit}]' if p.unit else ''
+        lines += ['', *_comment(f'{p.description}{unit}', '    '), line]
+    lines += ['', '# The same robot for simulation.launch.py', '/**/simulator:',
+              '  ros__parameters:']
+    lines += [f'    {theirs}: {_yaml(values[ours])}' for theirs, ours in SIMULATED.items()
+              if ours in values]
+    return '\n'.join(lines) + '\n'
+
+
+def _of_urdf(model: RobotModel) -> dict[str, str]:
+    """Return values of the URDF as YAML, for the comments on parameters that are not set."""
+    def listed(values: ndarray) -> str:
+        return '[' + ', '.join(_number(v) if np.isfinite(v) else '?' for v in values) + ']'
+    zeros = np.zeros(model.nv)
+    return {'robot_compensates_gravity': '?',
+            **({'accepted_links': _yaml(list(model.implausible_links))}
+               if model.implausible_links else {}),
+            **{name: listed(np.where(known(limit), limit, np.nan)) for name, limit in (
+                ('effort_limit', model.effort_limit), ('velocity_limit', model.velocity_limit))},
+            'armature': listed(model.armature), 'viscous_friction': listed(model.viscous_friction),
+            'coulomb_friction': listed(model.coulomb_friction),
+            'friction_compensation': listed(zeros), 'payload_frame': _quoted(model.link_names[-1]),
+            'payload_mass': '0.0', 'payload_com': '[0.0, 0.0, 0.0]',
+            'payload_inertia': '[0.0, 0.0, 0.0, 0.0, 0.0, 0.0]'}
+
+
+def _names(model: RobotModel, which: ndarray) -> str:
+    if which.all() and model.nv > 1:
+        return 'all joints'
+    return ', '.join(name for name, chosen in zip(model.joint_names, which) if chosen)
+
+
+def _comment(text: str, indent: str) -> list[str]:
+    """Return the lines of a comment, at most WIDTH long, with hanging list items."""
+    hanging = '  ' if text.startswith('- ') else ''
+    return wrap(text, WIDTH, initial_indent=f'{indent}# ', break_long_words=False,
+                subsequent_indent=f'{indent}# {hanging}', break_on_hyphens=False) or [f'{indent}#']
+
+
+def _yaml(value: Any) -> str:
+    """Return a value in YAML 1.1; floats without exponent, as 1e-07 would be a text."""
+    if isinstance(value, list | tuple):
+        return f'[{", ".join(map(_yaml, value))}]'
+    if isinstance(value, bool):
+        return 'true' if value else 'false'
+    if isinstance(value, float):
+        return _number(value)
+    return str(value) if isinstance(value, int) else _quoted(str(value))
+
+
+def _number(value: float) -> str:
+    return np.format_float_positional(value, trim='0')
+
+
+def _numbers(values: ndarray) -> str:
+    return ', '.join(f'{v:.4g}' for v in values)
+
+
+def _quoted(text: str) -> str:
+    """Return a text as a single-quoted YAML scalar."""
+    return "'" + text.replace("'", "''") + "'"

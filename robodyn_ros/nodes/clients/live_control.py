@@ -1,0 +1,252 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Changes of a running controller, and pushes of a simulated arm, that a page asks for."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from geometry_msgs.msg import PoseStamped, TwistStamped, WrenchStamped
+from numpy import ndarray
+from rcl_interfaces.msg import Log
+from rcl_interfaces.srv import GetParameters, SetParametersAtomically
+from rclpy.duration import Duration
+from rclpy.logging import LoggingSeverity
+from rclpy.node import Node
+from rclpy.parameter import Parameter as RosParameter
+from rclpy.parameter import parameter_value_to_python
+from rclpy.task import Future
+from std_srvs.srv import Trigger
+
+from .live_robot import Line
+from ..controller.diagnostics import told_name
+from ..controller.parameters import TABLE
+from ..middleware.parameters import Parameter, WRITTEN
+from ...control.laws import registry
+from ...errors import ParameterError
+from ...viewer.wishes import Aim, Change, Field, Push, Reset, Target, Wish
+
+ANSWER = 10.0       # s for a service; arming alone may take 5 s
+REFRESH = 1.0       # s between two readings of the parameters
+PUSH_INTERVAL = 0.1     # s between two messages of a push that lasts; the simulator's is longer
+PAYLOAD = 'payload_mass', 'payload_com', 'payload_frame'
+BASE = ('mode', 'task_frame', *PAYLOAD)
+PARAMETERS = {p.name: p for p in TABLE}
+GAINS = tuple(dict.fromkeys(f.name for law in registry.BUILT_IN for f in law.declared))
+
+
+class Pending(NamedTuple):
+    """A request under way, and what becomes of its response."""
+
+    what: str
+    future: Future
+    deadline: float
+    done: Callable[[Any], None]
+
+
+class LiveControl:
+    """
+    Client of a controller, and of a simulator if there is one; it never waits.
+
+    :param controller, simulator: names of the nodes, with their namespace.
+    """
+
+    def __init__(self, node: Node, controller: str, simulator: str):
+        self._node = node
+        self._controller, self._simulator = (f'/{name.strip("/")}' for name in (
+            controller, simulator))
+        self._set: Any = node.create_client(
+            SetParametersAtomically, f'{self._controller}/set_parameters_atomically')
+        self._get: Any = node.create_client(GetParameters, f'{self._controller}/get_parameters')
+        self._reset: Any = node.create_client(Trigger, f'{self._controller}/reset')
+        self._targets: tuple[Any, Any] | None = None    # publishers of target poses and twists
+        self._push = node.create_publisher(WrenchStamped, f'{self._simulator}/push', 1)
+        node.create_subscription(Log, '/rosout', self._hear, 100)
+        self._pending: list[Pending] = []
+        self._answers: list[Line] = []
+        self._read, self._pushed = -REFRESH, 0.0
+        #: Parameters in force by name, empty until the controller has told them.
+        self.in_force: dict[str, Any] = {}
+        #: Names of parameters whose change was refused since the last call of :meth:`answers`.
+        self.refused: list[str] = []
+
+    @property
+    def simulated(self) -> bool:
+        """Whether a simulator takes pushes."""
+        return self._push.get_subscription_count() > 0
+
+    def do(self, wish: Wish, now: float) -> None:
+        """Do what the page asks for; its answer comes with a later :meth:`answers`."""
+        if isinstance(wish, Change):
+            self._change(wish, now)
+        elif isinstance(wish, Reset):
+            self._call(self._reset, Trigger.Request(), 'reset', now, self._told_reset)
+        elif isinstance(wish, Aim):
+            self._aim(wish.used)
+        elif isinstance(wish, Push):
+            self._pull(wish, now)
+        elif self._targets is not None:
+            pose, twist = self._targets
+            if isinstance(wish, Target):
+                pose.publish(pose_message(wish))
+            else:
+                twist.publish(TwistStamped())
+
+    def close(self) -> None:
+        """Let no target of the page be followed any longer."""
+        if self._targets is not None:
+            twist = self._targets[1]
+            twist.publish(TwistStamped())
+            twist.wait_for_all_acked(Duration(seconds=1))
+            self._aim(False)
+
+    def answers(self, now: float) -> list[Line]:
+        """Return the answers that have come, and read the parameters now and then."""
+        for one in [one for one in self._pending if one.future.done()]:
+            self._pending.remove(one)
+            one.done(one.future.result())
+        for one in [one for one in self._pending if now > one.deadline]:
+            self._pending.remove(one)
+            if one.what:
+                self._answers.append(Line(f'{one.what}: no answer; whether it is in force is not '
+                                          'known', True))
+        if now > self._read + REFRESH and not self._pending:
+            self._read = now
+            if self._get.service_is_ready():
+                names = list(dict.fromkeys([*BASE, *GAINS]))
+                self._call(self._get, GetParameters.Request(names=names), '', now,
+                           lambda response: self._take(names, response))
+        told, self._answers = self._answers, []
+        return told
+
+    def gains(self) -> list[Field]:
+        """Return the gains of the mode in force; none of a law that is not of this package."""
+        try:
+            law = registry.find(self.in_force.get('mode', ''), load=False)
+        except ParameterError:
+            return []
+        return [self._field(field.name) for field in law.declared
+                if field.name in self.in_force and field.name in PARAMETERS]
+
+    def payload(self) -> list[Field]:
+        """Return the payload in force."""
+        return [self._field(name) for name in PAYLOAD if name in self.in_force]
+
+    def _field(self, name: str) -> Field:
+        return Field(name, written(self.in_force[name]), PARAMETERS[name].unit,
+                     PARAMETERS[name].description)
+
+    def _aim(self, used: bool) -> None:
+        """Have publishers of targets while they are used, and not beside another's else."""
+        if used and self._targets is None:
+            pose, twist = (self._node.create_publisher(kind, f'{self._controller}/{topic}', 1)
+                           for kind, topic in ((PoseStamped, 'target_pose'),
+                                               (TwistStamped, 'target_twist')))
+            self._targets = pose, twist
+        elif not used and self._targets is not None:
+            for publisher in self._targets:
+                self._node.destroy_publisher(publisher)
+            self._targets = None
+
+    def _change(self, wish: Change, now: float) -> None:
+        try:
+            values = {name: parsed(PARAMETERS[name], text) for name, text in wish.texts.items()}
+        except ParameterError as error:
+            self._refuse(wish, str(error))
+            return
+        request = SetParametersAtomically.Request(parameters=[
+            RosParameter(name, value=value).to_parameter_msg() for name, value in values.items()])
+        what = ', '.join(f'{name} = {written(value)}' for name, value in values.items())
+
+        def told(response: Any) -> None:
+            if response.result.successful:
+                self._answers.append(Line(f'accepted: {what}', False))
+            else:
+                self._refuse(wish, response.result.reason)
+            self._read = -REFRESH
+        self._call(self._set, request, what, now, told)
+
+    def _refuse(self, wish: Change, reason: str) -> None:
+        self.refused += wish.texts
+        self._answers.append(Line(f'refused: {reason}', True))
+        self._read = -REFRESH
+
+    def _told_reset(self, response: Any) -> None:
+        word = 'reset' if response.success else 'reset refused'
+        self._answers.append(Line(f'{word}: {response.message}', not response.success))
+
+    def _pull(self, wish: Push, now: float) -> None:
+        ends = not wish.force.any()
+        if not ends and now < self._pushed + PUSH_INTERVAL:
+            return
+        if not self.simulated:
+            self._answers.append(Line('there is no simulator: a link is not pushed', True))
+            return
+        self._pushed = now
+        self._push.publish(push_message(wish))
+
+    def _call(self, client: Any, request: Any, what: str, now: float,
+              done: Callable[[Any], None]) -> None:
+        if not client.service_is_ready():
+            self._answers.append(Line(f'{what}: {self._controller} does not answer; is it '
+                                      'running?', True))
+            return
+        self._pending.append(Pending(what, client.call_async(request), now + ANSWER, done))
+
+    def _take(self, names: Sequence[str], response: Any) -> None:
+        values = [parameter_value_to_python(value) for value in response.values]
+        if len(values) == len(names):
+            self.in_force = {name: value for name, value in zip(names, values)
+                             if value is not None}
+
+    def _hear(self, message: Log) -> None:
+        if message.level >= LoggingSeverity.WARN and message.name in (
+                told_name('', name).replace('/', '.') for name in (self._controller,
+                                                                   self._simulator)):
+            self._answers.append(Line(message.msg, True))
+
+
+def parsed(parameter: Parameter, text: str) -> Any:
+    """
+    Return the value of a parameter that a text stands for; a list is separated by commas.
+
+    :raises ParameterError: it is no value of the parameter.
+    """
+    kind, text = parameter.type, text.strip()
+    try:
+        value = (text if kind is str else [float(one) for one in text.strip('[]').split(',')]
+                 if kind == list[float] else {float: float, int: int}[kind](text))
+    except (KeyError, ValueError) as error:
+        raise ParameterError(f'{parameter.name} = {text!r} is not understood',
+                             name=parameter.name, value=text,
+                             remedy=f'write {WRITTEN[kind]}') from error
+    parameter.check(value)
+    return value
+
+
+def written(value: Any) -> str:
+    """Return a value of a parameter as text."""
+    if isinstance(value, (str, bool, int)):
+        return str(value)
+    return f'{value:g}' if isinstance(value, float) else ', '.join(f'{one:g}' for one in value)
+
+
+def pose_message(wish: Target) -> PoseStamped:
+    """Return a target pose in axes of the base."""
+    message = PoseStamped()
+    p, o = message.pose.position, message.pose.orientation
+    p.x, p.y, p.z = _floats(wish.position)
+    o.w, o.x, o.y, o.z = _floats(wish.wxyz)
+    return message
+
+
+def push_message(wish: Push) -> WrenchStamped:
+    """Return a push of a link."""
+    message = WrenchStamped()
+    message.header.frame_id = wish.link
+    f = message.wrench.force
+    f.x, f.y, f.z = _floats(wish.force)
+    return message
+
+
+def _floats(values: ndarray) -> list[float]:
+    return [float(value) for value in values]

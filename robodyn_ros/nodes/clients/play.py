@@ -1,0 +1,277 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Playback of a trajectory file to a controller, whose execution is monitored."""
+
+from collections.abc import Callable, Iterable, Sequence
+import time
+from typing import TYPE_CHECKING
+
+from builtin_interfaces.msg import Duration
+from diagnostic_msgs.msg import DiagnosticArray
+import numpy as np
+from numpy import ndarray
+from rcl_interfaces.msg import Log
+from rclpy.duration import Duration as RosDuration
+from rclpy.topic_endpoint_info import TopicEndpointInfo
+from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from ..controller.diagnostics import told_name
+from ..middleware import qos
+from ..middleware.client_session import Session
+from ...errors import RosError, TrajectoryError
+from ...identification.excitation import trajectory_file
+
+if TYPE_CHECKING:
+    from ...control.trajectory import Waypoints
+
+ANSWER = 15.0               # s, for what becomes of a trajectory: reports come once a second
+REASON = 1.0                # s, for the log line that says why it was refused
+SETTLE = 0.5                # s at rest after the approach, and after the motion
+OF_MOTION = 0.5             # of the fastest each joint is in the motion: speed of the approach
+QUINTIC = 15 / 8            # highest over mean speed of a quintic from rest to rest
+LONGEST = 300.0             # s of an approach
+NEAR = 1e-3                 # [rad | m] from its start, where a joint need not be brought there
+# Counters of the diagnostics
+ACCEPTED, REFUSED = 'accepted trajectories', 'refused trajectories'
+LIMITS = ('saturated cycles', 'rate-limited cycles', 'cycles at position or velocity limits')
+UNKNOWN = '_NODE_NAME_UNKNOWN_'
+
+
+def trajectory_message(asked: 'Waypoints | trajectory_file.JointTrajectory') -> JointTrajectory:
+    """Return the message of a trajectory that starts on arrival."""
+    message = JointTrajectory(joint_names=list(asked.joint_names))
+    rows = [asked.positions, asked.velocities, asked.accelerations,
+            getattr(asked, 'efforts', None)]
+    for k, at in enumerate(np.round(1e9 * np.asarray(asked.times)).astype(int).tolist()):
+        sec, nanosec = divmod(at, 10**9)
+        x, xd, xdd, effort = ([] if row is None else row[k].tolist() for row in rows)
+        message.points.append(JointTrajectoryPoint(
+            positions=x, velocities=xd, accelerations=xdd, effort=effort,
+            time_from_start=Duration(sec=sec, nanosec=nanosec)))
+    return message
+
+
+def approach(motion: trajectory_file.JointTrajectory, pose: ndarray,
+             shortest: float) -> trajectory_file.JointTrajectory:
+    """
+    Return a trajectory of one waypoint, from rest at ``pose`` to the start of the motion.
+
+    No joint is faster than half of its greatest velocity in the motion. Obstacles are not
+    considered.
+
+    :param pose: (nv,) [rad | m].
+    :param shortest: least duration [s].
+    :raises TrajectoryError: it would take longer than LONGEST seconds.
+    """
+    start = motion.positions[0]
+    away = np.abs(start - pose)
+    allowed = OF_MOTION * _fastest(motion)
+    with np.errstate(divide='ignore', invalid='ignore'):
+        needed = np.where(away > NEAR, QUINTIC * away / allowed, 0.0)
+    if (longest := needed.max()) > LONGEST:
+        i = int(needed.argmax())
+        raise TrajectoryError(
+            f'{motion.joint_names[i]} is {away[i]:.4g} away from its start, and at most '
+            f'{2 * allowed[i]:.4g} per second fast in the motion', name=motion.joint_names[i],
+            value=float(pose[i]), remedy=f'bring it to {start[i]:.6g} in another way')
+    rest = np.zeros((1, len(start)))
+    return trajectory_file.JointTrajectory(
+        motion.joint_names, np.array([max(shortest, longest)]), start[None], rest, rest)
+
+
+def _fastest(motion: trajectory_file.JointTrajectory) -> ndarray:
+    """Return a speed (nv,) that each joint reaches: at a waypoint, or on average between two."""
+    between = np.diff(motion.positions, axis=0) / np.diff(motion.times)[:, None]
+    return np.abs(np.vstack((motion.velocities, between))).max(0)
+
+
+class Player:
+    """
+    Publisher of trajectories for one controller.
+
+    :param topic: of the controller's references; ``states``: of sensor_msgs/JointState.
+    :param confirm: whether it is a controller of this package, whose diagnostics are checked.
+    :param within: longest time to wait for the controller and its messages [s].
+    :param option: of the command line, names another controller; '': there is none.
+    """
+
+    def __init__(self, here: Session, topic: str, states: str, *, confirm: bool, within: float,
+                 option: str = ''):
+        self._here, self._confirm, self._within = here, confirm, within
+        self._option = option
+        self._topic = here.node.resolve_topic_name(topic)
+        self._states_topic = here.node.resolve_topic_name(states)
+        self._listener, self._logger, self._why = '', '', ''
+        self._report: dict[str, str] = {}
+        self._pose: dict[str, float] = {}
+        self._publisher = here.node.create_publisher(JointTrajectory, self._topic, 1)
+        here.node.create_subscription(DiagnosticArray, '/diagnostics', self._on_report, 10)
+        here.node.create_subscription(Log, '/rosout', self._on_log, 100)
+
+    def find(self) -> None:
+        """
+        Wait until the controller is discovered and RUNNING.
+
+        :raises RosError: there is no controller, or several; another node publishes trajectories;
+            the controller publishes no diagnostics, or is not RUNNING.
+        """
+        node, topic = self._here.node, self._topic
+        self._here.until(self._one_listener, self._within)
+        listeners = node.get_subscriptions_info_by_topic(topic)
+        if len(listeners) != 1:
+            names = _names(listeners)
+            raise RosError(f'{len(names)} nodes listen to {topic} ({", ".join(names)})'
+                           if names else f'nobody listens to {topic}', name=topic, value=names,
+                           remedy='let one remain' if names else
+                           'start a controller, and activate it'
+                           + (f', or give another {self._option}' if self._option else ''))
+        name, space = listeners[0].node_name, listeners[0].node_namespace
+        if name == UNKNOWN:
+            raise RosError(f'who listens to {topic} has not said its name', name=topic,
+                           remedy='wait longer: --wait SECONDS')
+        self._listener = name = told_name(space, name)
+        self._logger = name.replace('/', '.')
+        if not self._confirm:
+            return
+        self._report = {}
+        self._here.until(lambda: self._report and self._report.get('phase') != 'RISING',
+                         self._within)
+        if not self._report:
+            raise RosError(f'{name} says nothing on /diagnostics', name=name, remedy='is it a '
+                           'controller of this package? --unconfirmed plays to another one')
+        self._check()
+        self._alone()
+
+    def pose(self, joint_names: Sequence[str]) -> ndarray:
+        """
+        Return the present positions (nv,) of these joints [rad | m].
+
+        :raises RosError: there is no joint state of some of them.
+        """
+        self._pose.clear()
+        # Only for now: at the rate of a driver it would take all the time of this thread
+        heard = self._here.node.create_subscription(JointState, self._states_topic,
+                                                    self._on_state, qos.STATES_IN)
+        self._here.until(lambda: {*joint_names} <= {*self._pose}, self._within)
+        self._here.node.destroy_subscription(heard)
+        if missing := [name for name in joint_names if name not in self._pose]:
+            raise RosError(f'no joint state of {", ".join(missing)} on {self._states_topic}',
+                           name=missing[0], value=sorted(self._pose),
+                           remedy='see that it is published, or give another --states')
+        return np.array([self._pose[name] for name in joint_names])
+
+    def play(self, motion: 'Waypoints | trajectory_file.JointTrajectory',
+             tell: Callable[[float, float], None], ahead: float = 0.0) -> int:
+        """
+        Publish a trajectory, wait until it has been executed and return the stamp of its start.
+
+        :param tell: called with time and end of the motion [s].
+        :param ahead: time from now to the start [s]; 0: as soon as it arrives.
+        :returns: start [ns] on the clock of the node; of a motion that starts on arrival, when it
+            was published.
+        :raises TrajectoryError: the controller refuses it.
+        :raises RosError: the controller is gone, in fault, or publishes no diagnostics.
+        """
+        self._alone()
+        before = {kind: self._count(kind) for kind in (ACCEPTED, REFUSED)}
+        self._why = ''
+        message = trajectory_message(motion)
+        if not self._here.until(self._now, self._within):
+            raise RosError('simulation time stands at zero', name='/clock',
+                           remedy='see that the simulation runs, or go without --sim-time')
+        began, now = self._now(), self._here.node.get_clock().now()
+        stamp = now + RosDuration(seconds=ahead)
+        if ahead:
+            message.header.stamp = stamp.to_msg()
+        self._publisher.publish(message)
+        if self._confirm:
+            self._confirmed(before)
+        end = ahead + float(motion.times[-1]) + SETTLE
+        while (at := self._now() - began) < end:
+            tell(min(at, end), end)
+            self._here.poll()
+            if not self._publisher.get_subscription_count():
+                raise RosError(f'{self._listener} is gone', name=self._listener,
+                               remedy='see its log')
+            if self._confirm:
+                self._check()
+        tell(end, end)
+        return int(stamp.nanoseconds)
+
+    @property
+    def listener(self) -> str:
+        """Name of the controller that was found, with its namespace and without leading slash."""
+        return self._listener
+
+    def limited_cycles(self) -> int:
+        """
+        Return how many cycles the limits have acted in, as the next diagnostics say.
+
+        :raises RosError: there are none.
+        """
+        self._report = {}
+        if not self._here.until(lambda: self._report, self._within):
+            raise RosError(f'{self._listener} says nothing on /diagnostics any more',
+                           name=self._listener, remedy='see its log')
+        self._check()
+        return sum(self._count(kind) for kind in LIMITS)
+
+    def _now(self) -> float:
+        node = self._here.node
+        return 1e-9 * node.get_clock().now().nanoseconds if node.get_parameter(
+            'use_sim_time').value else time.monotonic()
+
+    def _one_listener(self) -> bool:
+        found = self._here.node.get_subscriptions_info_by_topic(self._topic)
+        return (len(found) == 1 and found[0].node_name != UNKNOWN
+                and self._publisher.get_subscription_count() == 1)
+
+    def _alone(self) -> None:
+        """Raise :class:`RosError` for another publisher: of two the controller follows none."""
+        if self._here.node.count_publishers(self._topic) > 1:
+            names = _names(self._here.node.get_publishers_info_by_topic(self._topic))
+            raise RosError(f'{len(names)} publish {self._topic} ({", ".join(names)})',
+                           name=self._topic, value=names, remedy='end the others; one that was '
+                           'killed is gone after 20 s')
+
+    def _confirmed(self, before: dict[str, int]) -> None:
+        """Wait until the controller has counted the trajectory as accepted or refused."""
+        heard = self._here.until(lambda: any(
+            self._count(kind) != count for kind, count in before.items()), ANSWER)
+        if self._count(REFUSED) > before[REFUSED]:
+            self._here.until(lambda: self._why, REASON)
+            raise TrajectoryError(f'{self._listener} refuses it', name=self._topic,
+                                  remedy=self._why or 'its log says why')
+        if not heard:
+            self._check()
+            raise RosError(f'{self._listener} has not said within {ANSWER:g} s what it makes of '
+                           'the trajectory', name=self._listener, remedy='see its log')
+
+    def _count(self, kind: str) -> int:
+        return int(self._report.get(kind, 0))
+
+    def _check(self) -> None:
+        if self._report.get('phase') != 'RUNNING':
+            raise RosError(f'{self._listener} does not follow: {self._report["message"]}',
+                           name=self._listener, value=self._report.get('phase'),
+                           remedy='activate it; after a fault call its service ~/reset')
+
+    def _on_report(self, message: DiagnosticArray) -> None:
+        for status in message.status:
+            if self._listener and status.name == f'{self._listener}: control loop':
+                self._report = {pair.key: pair.value for pair in status.values}
+                self._report['message'] = status.message
+
+    def _on_log(self, message: Log) -> None:
+        if message.name == self._logger and 'trajectory refused: ' in message.msg:
+            self._why = message.msg.partition('trajectory refused: ')[2]
+
+    def _on_state(self, message: JointState) -> None:
+        if len(message.position) == len(message.name):
+            self._pose.update((name, x) for name, x in zip(message.name, message.position)
+                              if np.isfinite(x))
+
+
+def _names(ends: Iterable[TopicEndpointInfo]) -> list[str]:
+    return sorted(f'{end.node_namespace.rstrip("/")}/{end.node_name}' for end in ends)

@@ -1,0 +1,129 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Robot and settings of a controller node that is running, read from its parameters."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from rcl_interfaces.srv import GetParameters, SetParametersAtomically
+from rclpy.parameter import Parameter, parameter_value_to_python
+from std_msgs.msg import String
+
+from ..controller import robot
+from ..controller.parameters import law_parameters, settings, TABLE
+from ..middleware import qos
+from ..middleware.client_session import Session
+from ...control.compile_ahead import COMPILING
+from ...control.laws import registry
+from ...control.settings import Settings
+from ...errors import ParameterError, RosError
+from ...model.robot import RobotModel
+
+AGAIN = 1.0         # s after which a change is asked for again that needs what is being compiled
+
+
+class RunningController:
+    """
+    Client of the parameters of a controller node.
+
+    :param name: with its namespace; ``within``: longest time to wait for an answer [s].
+    """
+
+    def __init__(self, here: Session, name: str, within: float):
+        self._here, self._name, self._within = here, f'/{name.lstrip("/")}', within
+        self._client: Any = here.node.create_client(GetParameters, f'{self._name}/get_parameters')
+
+    def model(self) -> RobotModel:
+        """
+        Return the model of the robot that it controls.
+
+        :raises RobodynError: the node or its robot description does not answer.
+        """
+        return robot.controlled(self._values([p.name for p in TABLE]), self.urdf())
+
+    def urdf(self) -> str:
+        """
+        Return the URDF text of that robot.
+
+        :raises RobodynError: the node or its robot description does not answer.
+        """
+        values = self._values([p.name for p in TABLE])
+        return robot.description(values) or self._description()
+
+    def settings(self) -> Settings:
+        """
+        Return its settings in force.
+
+        :raises RosError: the node does not answer.
+        :raises ParameterError: its law is of another package, and has not been loaded: a node
+            must not be able to import a module.
+        """
+        values = self._values([p.name for p in TABLE])
+        law = registry.find(values['mode'], load=False)
+        own = [p.name for p in law_parameters(law) if p.name not in values]
+        return settings(values | (self._values(own) if own else {}))
+
+    def set(self, values: dict[str, Any]) -> None:  # noqa: A003
+        """
+        Set parameters, all of them or none; wait while what they need is being compiled.
+
+        :raises ParameterError: the controller refuses them; the error has its reason.
+        :raises RosError: the node does not answer: whether they are in force is not known.
+        """
+        client: Any = self._here.node.create_client(
+            SetParametersAtomically, f'{self._name}/set_parameters_atomically')
+        try:
+            if not self._here.until(client.service_is_ready, self._within):
+                raise self._silent()
+            request = SetParametersAtomically.Request(parameters=[
+                Parameter(name, value=value).to_parameter_msg() for name, value in
+                values.items()])
+            result = self._ask(client, request)
+            while not result.successful and COMPILING in result.reason:
+                self._here.until(lambda: False, AGAIN)
+                result = self._ask(client, request)
+        finally:
+            self._here.node.destroy_client(client)
+        if not result.successful:
+            raise ParameterError(f'{self._name} refuses it', name=self._name,
+                                 remedy=result.reason)
+
+    def _ask(self, client: Any, request: SetParametersAtomically.Request) -> Any:
+        answer = client.call_async(request)
+        if not self._here.until(answer.done, self._within):
+            raise RosError(f'{self._name} has not answered', name=self._name,
+                           remedy='ask it what is in force: ros2 param dump')
+        return answer.result().result
+
+    def _values(self, names: Sequence[str]) -> dict[str, Any]:
+        def refuse() -> RosError:
+            return RosError(f'{self._name} does not tell its parameters', name=self._name,
+                            remedy='is it a controller of this package?')
+        if not self._here.until(self._client.service_is_ready, self._within):
+            raise self._silent()
+        answer = self._client.call_async(GetParameters.Request(names=list(names)))
+        if not self._here.until(answer.done, self._within):
+            raise refuse()
+        values: list[Any] = [parameter_value_to_python(value) for value in answer.result().values]
+        if len(values) != len(names) or any(value is None for value in values):
+            raise refuse()
+        return {name: value if isinstance(value, (str, bool, int, float)) else list(value)
+                for name, value in zip(names, values, strict=True)}
+
+    def _silent(self) -> RosError:
+        return RosError(f'no node {self._name} has been found within {self._within:g} s',
+                        name=self._name, remedy='start the controller, or give its name; both '
+                        'need the same ROS_DOMAIN_ID')
+
+    def _description(self) -> str:
+        """Return the URDF text of the topic robot_description in the namespace of the node."""
+        found: list[str] = []
+        topic = f'{self._name.rpartition("/")[0]}/robot_description'
+
+        def hear(message: String) -> None:
+            found.append(message.data)
+
+        heard = self._here.node.create_subscription(String, topic, hear, qos.DESCRIPTION)
+        self._here.until(lambda: found, self._within)
+        self._here.node.destroy_subscription(heard)
+        return found[-1] if found else ''

@@ -1,0 +1,7 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""``python -m robodyn_ros.nodes.controller``."""
+
+from .run import main
+
+raise SystemExit(main())

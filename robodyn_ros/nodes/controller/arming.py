@@ -1,0 +1,143 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Arming of a running controller, which waits for states and for the guard, and stopping."""
+
+from collections.abc import Callable, Sequence
+from math import isinf
+import threading
+import time
+from typing import NamedTuple
+
+from .control_loop import ControlLoop
+from ...control import guard
+
+POLL = 0.002        # s
+STANDING = 0.2      # s for which a refusal must last to be the answer of ~/reset
+
+
+class Answer(NamedTuple):
+    """Result of an attempt to arm."""
+
+    refusal: str = ''       # in words; empty: armed
+    code: int = guard.NO_REASON
+
+
+ARMED = Answer()
+
+
+class Arming:
+    """
+    One attempt to arm a running loop, which ends with an :class:`Answer`.
+
+    :param timeout: maximum time to wait for joint states and for the guard [s].
+    :param standing: time after which an unchanged refusal of the guard is final [s].
+    :param sentence: returns the refusal in words for the guard's sentence and reason code.
+    :param subscribers: called with a function that returns whether to stop waiting, when the joint
+        states are there; returns why no commands must be sent, '' if they may, None while they
+        have no subscriber.
+    :param ended: returns whether the process is about to end.
+    """
+
+    def __init__(self, loop: ControlLoop, timeout: float, standing: float,
+                 sentence: Callable[[str, int], str],
+                 subscribers: Callable[[Callable[[], bool]], str | None],
+                 ended: Callable[[], bool]):
+        self._loop, self._standing, self._sentence = loop, standing, sentence
+        self._subscribers, self._ended = subscribers, ended
+        self._deadline = time.monotonic() + timeout
+        self._asked = self._given_up = False
+        self._lock = threading.Lock()   # of a request to arm, which must not follow `give_up`
+        self._code, self._since = guard.NO_STATE, time.monotonic()
+        self._begun = loop.now()        # -inf before the first cycle
+
+    def poll(self) -> Answer | None:
+        """Continue the attempt; return its answer, None while there is none."""
+        loop, controller, now = self._loop, self._loop.controller, time.monotonic()
+        if isinf(self._begun):
+            self._begun = loop.now()
+        late = now >= self._deadline or not loop.running
+        if not self._asked:
+            if missing := loop.decoder.missing:
+                return self._missing(missing) if late else None
+            refusal = self._subscribers(self._over)
+            if self._over():
+                return self.give_up()
+            if refusal:
+                return Answer(refusal)
+            if refusal is None:
+                over = late or now - self._since >= self._standing
+                return Answer(self._sentence(guard.REASONS['NOBODY_LISTENS'],
+                                             guard.NOBODY_LISTENS),
+                              guard.NOBODY_LISTENS) if over else None
+            with self._lock:
+                if self._given_up:
+                    return None
+                controller.arm()
+                self._asked = True
+        if not controller.arming:
+            return ARMED
+        code = guard.NO_REASON if controller.asked else int(
+            controller.memory['arming_refusal'][0])
+        if code in (guard.NO_REASON, guard.NO_STATE):       # too few states so far
+            self._since = now
+        elif code != self._code:
+            self._code, self._since = code, now
+        if not late and now - self._since < self._standing:
+            return None
+        return self.give_up()
+
+    def give_up(self) -> Answer:
+        """Withdraw the request and return the present refusal; any thread may call it."""
+        controller = self._loop.controller
+        with self._lock:
+            self._given_up = True
+        code = int(controller.memory['arming_refusal'][0])
+        refusal = self._sentence(controller.arming_refusal + self._timeless(), guard.NO_REASON
+                                 if controller.asked else code)
+        controller.disarm()
+        return Answer(refusal, self._code)
+
+    def _missing(self, joints: Sequence[str]) -> Answer:
+        """Return the answer while there is no state of some joints, with the likely reason."""
+        text = f'no joint state yet of {", ".join(joints)} on joint_states'
+        if refused := self._loop.refused_states:
+            text += f'; messages are refused: {refused}'
+        return Answer(self._sentence(text + self._timeless(), guard.NO_STATE), guard.NO_STATE)
+
+    def _timeless(self) -> str:
+        """Return that simulation time stands still, '' if it does not or is not used."""
+        loop = self._loop
+        if not loop.on_ros_time or loop.now() > max(self._begun, 0.0):
+            return ''
+        return ('; use_sim_time is true, and '
+                + ('the stamps of joint_states do' if loop.trigger == 'state' else '/clock does')
+                + ' not advance')
+
+    def wait(self) -> Answer:
+        """Block until there is an answer, or the process is about to end; return the answer."""
+        while (answer := self.poll()) is None:
+            if self._over():
+                return self.give_up()
+            time.sleep(POLL)
+        return answer
+
+    def _over(self) -> bool:
+        return self._given_up or self._ended()
+
+
+def wait_for_rest(loop: ControlLoop) -> None:
+    """
+    Wait until an arm that was asked to stop is at rest, for a bounded time; end the thread.
+
+    Efforts of a fault that no stop replaces run to their end.
+    """
+    controller, begin = loop.controller, time.monotonic()
+    s = controller.settings
+    longest = 1.0 + (max(s.stop_timeout, s.fault_hold_time + s.fault_ramp_time)
+                     if controller.phase == guard.FAULT else s.stop_timeout)
+    while loop.running and time.monotonic() - begin < (
+            longest if controller.driving else 0.1 if controller.asked else 0.0):
+        time.sleep(POLL)
+        if controller.phase in (guard.RISING, guard.RUNNING) and not controller.asked:
+            controller.stop()       # another request had replaced the first one
+    loop.stop()

@@ -1,0 +1,105 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""States and efforts of a driver in the process of the node, in place of the topics."""
+
+from collections.abc import Callable, Sequence
+from queue import SimpleQueue
+import threading
+
+import numpy as np
+from rclpy.publisher import Publisher
+
+from ..middleware.raw_subscription import RCLError, Sample
+from ...driver import Driver, DriverReader
+from ...wire.joint_state import JointStateEncoder
+
+KEPT = 10               # readings and messages that wait, as on a topic
+
+
+class DriverStates:
+    """
+    Readings of a driver as messages of joint states; see :class:`.SerializedSubscription`.
+
+    The control loop decodes and judges them as it does those of a topic. What it reads and writes
+    is published too, for everybody else, on a thread that the loop does not wait for.
+
+    :param joint_names: of the arm, in the order of the driver's arrays.
+    :param period: of the controller [s]; see :class:`.DriverReader`.
+    :param states, commands: publishers of joint states and efforts.
+    :param tell: is called with a sentence for each failure of the driver.
+    """
+
+    most = KEPT
+
+    def __init__(self, driver: Driver, joint_names: Sequence[str], period: float,
+                 states: Publisher, commands: Publisher, tell: Callable[[str], object]):
+        self._n = len(joint_names)
+        self._unknown = np.full(self._n, np.nan)
+        self._encoder = JointStateEncoder(joint_names)
+        self._shown: SimpleQueue[tuple[Publisher, bytes] | None] = SimpleQueue()
+        self._states, self._commands = states, commands
+        self._publisher = threading.Thread(target=self._publish, name='driver_topics', daemon=True)
+        self._publisher.start()
+        self._reader = DriverReader(driver, KEPT, period, tell)
+
+    def take(self) -> Sample | None:
+        """Take the oldest reading, None if there is none; one that cannot be used is skipped."""
+        for _ in range(KEPT):           # not more: new ones may come as fast as they are taken
+            if (taken := self._reader.take()) is None:
+                break
+            try:
+                position, velocity, effort = taken.reading
+                message = self._encoder.encode(taken.time_ns, position, velocity,
+                                               self._unknown if effort is None else effort)
+            except Exception as error:          # wrong shapes, no numbers at all
+                self._reader.refuse(error)
+                continue
+            self._show(self._states, message)
+            return Sample(message, float(taken.number), taken.time_ns)
+        return None
+
+    def drain(self) -> list[bytes]:
+        """Take what waits, oldest first; never block."""
+        return [sample.message for sample in self.drain_numbered()]
+
+    def drain_numbered(self) -> list[Sample]:
+        """Drain; with each message its number."""
+        samples: list[Sample] = []
+        while len(samples) < self.most and (taken := self.take()):
+            samples.append(taken)
+        return samples
+
+    def wait(self, timeout_ns: int) -> bool:
+        """Block until a reading waits (True), the time is over [ns] or :meth:`wake` is called."""
+        return self._reader.wait(timeout_ns)
+
+    def wake(self) -> None:
+        """End the wait under way, or the next one."""
+        self._reader.wake()
+
+    def write(self, message: bytes) -> None:
+        """Let the driver write the efforts of a serialized command."""
+        self._reader.write(np.frombuffer(message, '<f8', self._n, len(message) - 8 * self._n))
+        self._show(self._commands, message)
+
+    def publisher_count(self) -> int:
+        """Return the number of sources of the states: one."""
+        return 1
+
+    def destroy(self) -> None:
+        """Close the driver, while nobody waits."""
+        self._reader.close()
+        self._shown.put(None)
+        self._publisher.join()
+
+    def _show(self, publisher: Publisher, message: bytes) -> None:
+        if self._shown.qsize() < 2 * KEPT:      # nobody may hold up the loop by reading slowly
+            self._shown.put((publisher, message))
+
+    def _publish(self) -> None:
+        while shown := self._shown.get():
+            publisher, message = shown
+            try:
+                publisher.publish(message)
+            except RCLError:                    # the context is gone
+                return

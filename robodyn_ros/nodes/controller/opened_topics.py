@@ -1,0 +1,169 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Topics of a configured controller node, and the control loop between them."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from rclpy.duration import Duration
+from rclpy.lifecycle import LifecycleNode
+from rclpy.publisher import Publisher
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
+from . import command_forwarder, transport
+from .control_loop import ControlLoop
+from .driver_states import DriverStates
+from .external_effort_publisher import ExternalEffortPublisher
+from .switch import open_switch
+from .telemetry_publisher import TelemetryPublisher
+from ..middleware import qos
+from ..middleware.middleware import hears_answers
+from ..middleware.raw_subscription import RCLError
+from ..middleware.simulation_clock import SimulationClock
+from ..topics.command_publishers import CommandPublishers, discovery_end
+from ..topics.guiding_topic import GuidingTopic
+from ..topics.stop_topics import StopTopics
+from ...control import guard
+from ...control.controller import Controller
+from ...driver import Driver
+from ...realtime.loop_counters import Tally
+from ...realtime.scheduling import Scheduling
+from ...realtime.timing_log import LONGEST
+from ...wire.joint_state import JointStateDecoder
+
+LAST_MESSAGE = Duration(seconds=2.0)     # until all subscribers have acknowledged it, at most
+DRIVEN = guard.RISING, guard.RUNNING, guard.STOPPING
+
+
+class CommandTopic:
+    """
+    Publisher of the commands.
+
+    :param since: when the node began to discover others, on the steady clock [s].
+    :param discovery_time: parameter of the node [s].
+    """
+
+    def __init__(self, node: LifecycleNode, since: float, discovery_time: float):
+        self._node = node
+        self.publisher = node.create_publisher(Float64MultiArray, 'commands', qos.COMMANDS)
+        #: When others must have been discovered.
+        self.known = discovery_end(since, discovery_time, hears_answers(node))
+
+    def close(self) -> None:
+        """Destroy the publisher, after its last message has been acknowledged."""
+        # A message that is not acknowledged yet would be lost with its publisher
+        with suppress(RCLError):                # not every middleware implements it
+            self.publisher.wait_for_all_acked(LAST_MESSAGE)
+        self._node.destroy_publisher(self.publisher)
+
+
+class ControllerTopics:
+    """
+    Joint states, commands, `/clock` and stop topics of a controller, with its control loop.
+
+    :param p: parameters of the node.
+    :param commands: closed with the others.
+    :param scheduling: of the control thread.
+    :param driver: reads states and writes efforts in place of the topics; None: the topics.
+    """
+
+    def __init__(self, node: LifecycleNode, p: dict[str, Any], controller: Controller,
+                 decoder: JointStateDecoder, commands: CommandTopic, scheduling: Scheduling,
+                 driver: Driver | None):
+        self._node, self._command_topic, self._commands = node, commands, commands.publisher
+        self._shown: Publisher | None = None        # of joint states, where a driver reads them
+        self._external = ExternalEffortPublisher(
+            node, controller, p['external_effort_rate'], p['external_wrench_frame'])
+        sim_time = node.get_parameter('use_sim_time').value
+        self._telemetry = TelemetryPublisher(node, controller, p['telemetry_rate'],
+                                             sim_time=sim_time)
+        #: Hand-over to the forward controller of ros2_control.
+        self.switch = open_switch(node, p, self._commands.topic_name)
+        self._clock = SimulationClock(node) if sim_time else None
+        spin = p['spin'] if p['trigger'] == 'timer' else 0.0
+        tally = Tally(decoder.state['sequence'], *([LONGEST] if p['timing_file'] else []))
+        publish: Callable[[bytes], None] = self._commands.publish
+        listeners = self._commands.get_subscription_count
+        if driver is None:
+            path = transport.open_transport(
+                p['data_path'], node, controller, decoder, self._commands, self._clock, tally,
+                trigger=p['trigger'], spin=spin)
+        else:
+            self._shown = node.create_publisher(JointState, 'joint_states', qos.STATES_OUT)
+            states = DriverStates(driver, decoder.joint_names, 1.0 / controller.settings.rate,
+                                  self._shown, self._commands, node.get_logger().error)
+            path = transport.driver_path(p['trigger'], states, node)
+            publish, listeners = states.write, _the_driver
+        self._states = path.states
+        #: Monitor of other publishers of the commands.
+        self.command_publishers = CommandPublishers(
+            node, self._commands, commands.known, controller.cycle_input)
+        #: The control loop, not started yet.
+        self.loop = ControlLoop(
+            controller, decoder, path, publish, listeners, tally,
+            ros_time=self._clock.now if self._clock else None, scheduling=scheduling, spin=spin)
+        #: Heartbeat and emergency stop.
+        self.stop_topics = StopTopics(
+            node, controller.cycle_input, lambda: controller.phase in DRIVEN,
+            heartbeat_timeout=p['heartbeat_timeout'], emergency_stop=p['emergency_stop'])
+        self._guiding = GuidingTopic(
+            node, lambda: controller.settings.guiding_timeout,
+            lambda: float(controller.memory['time'][0]), controller.guide)
+
+    def begin(self) -> None:
+        """Prepare to arm; returns when other nodes must have been discovered."""
+        self.switch.begin()
+        self.report_switch()
+        self.command_publishers.wait()
+
+    def subscriber_refusal(self, over: Callable[[], bool]) -> str | None:
+        """
+        Return why no commands must be sent, '' if they may, None without any subscriber.
+
+        :param over: returns whether to stop waiting for answers.
+        """
+        if self._shown is not None:
+            return ''                           # the driver takes what it is given
+        if not self._commands.get_subscription_count():
+            return None
+        return self.switch.ask(over) or command_forwarder.refusal(
+            self._node, self._commands.topic_name, self.loop.controller.model.joint_names,
+            self.switch.interfaces, over)
+
+    def clock_detail(self) -> str:
+        """Return what is wrong with the source of simulation time, '' if nothing is."""
+        if self._clock is None or self._clock.subscription.publisher_count():
+            return ''
+        return '/clock has no publisher: start the simulation, or set use_sim_time to false'
+
+    def look(self) -> None:
+        """Check periodically who listens, and whether the commands reach the drives."""
+        self._external.timer.look()
+        self._telemetry.timer.look()
+        self.switch.look()
+        self.report_switch()
+
+    def report_switch(self) -> None:
+        """Have the guard stop an arm whose commands do not reach the drives."""
+        self.stop_topics.report(guard.NOBODY_LISTENS, self.switch.trouble)
+
+    def close(self) -> None:
+        """Close all topics, after the loop has been stopped."""
+        self.stop_topics.close()
+        self._guiding.close()
+        self._external.close()
+        self._telemetry.close()
+        self.switch.close()
+        self._states.destroy()
+        if self._clock is not None:
+            self._clock.destroy()
+        self._command_topic.close()
+        if self._shown is not None:
+            self._node.destroy_publisher(self._shown)
+
+
+def _the_driver() -> int:
+    """Return who hears the efforts of a driver: the driver alone."""
+    return 1

@@ -1,0 +1,167 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Reports of the controller node: log lines, diagnostics and flight recordings."""
+
+import time
+from typing import Protocol
+
+from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.node import Node
+
+from . import diagnostics, gravity_choice
+from .control_loop import ControlLoop
+from .flight_recorder import FlightRecorder
+from .opened_topics import ControllerTopics
+from .parameters import thresholds
+from .reference_topics import ReferenceTopics
+from .robot_description import RobotDescription
+from ..middleware.parameters import Parameters
+from ...control import guard
+from ...model.robot import RobotModel
+
+# Codes of arming while the guard has not seen enough states
+UNMET = guard.NO_REASON, guard.NO_STATE
+
+
+class ReportedNode(Protocol):
+    """State of a controller node that is reported."""
+
+    parameters: Parameters
+    description: RobotDescription
+    references: ReferenceTopics
+    topics: ControllerTopics | None     # while the node is configured
+    active: bool                        # armed, and not deactivated since
+    trouble: str                        # why configuring or activating failed, '' if it did not
+
+    @property
+    def loop(self) -> ControlLoop | None:
+        """Control loop while the node is configured."""
+
+
+class ControllerReports:
+    """
+    Reports on the control loop of a node, made by its executor.
+
+    Changes are logged within the period in which :meth:`pending` is polled; diagnostics are
+    published once a second and with each change of the phase.
+
+    :param node: publishes and logs the reports.
+    :param reported: the same node, as what the reports are about.
+    """
+
+    def __init__(self, node: Node, reported: ReportedNode):
+        self._node, self._log = reported, node.get_logger()
+        self._clock = node.get_clock()
+        self._status = diagnostics.Report(node)
+        self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
+        self._recorder = FlightRecorder(node)
+        self._logged: tuple[int, frozenset[str]] = guard.INACTIVE, frozenset()  # phase, refused
+        self._unheard = False
+
+    def begin(self) -> None:
+        """Reset what depends on the loop, which is about to start."""
+        self._recorder.begin()
+
+    def robot(self, model: RobotModel) -> None:
+        """Log the warnings of a model, and name it in the diagnostics."""
+        self._status.robot = model.name
+        for warning in model.warnings:
+            self._log.warning(warning)
+
+    def configured(self, loop: ControlLoop) -> None:
+        """Log the configuration of the node."""
+        p, model = self._node.parameters, loop.controller.model
+        self._log.info(
+            f'configured: {model.name}, {model.nv} joints ({", ".join(model.joint_names)}), '
+            f'{p["mode"]}, {p["rate"]:g} Hz, trigger {loop.trigger}, data path {loop.data_path}')
+        self._log.info(gravity_choice.sentence(p['robot_compensates_gravity']))
+        scarcity = loop.controller.scarcity
+        if sentence := scarcity.sentence(scarcity.scarce):
+            self._log.warning(sentence)
+
+    def recorded_cycles(self, nv: int) -> int:
+        """Return how many cycles of a robot with ``nv`` joints the flight recorder shall keep."""
+        p = self._node.parameters
+        return self._recorder.cycles(p['flight_recorder'], p['rate'], nv)
+
+    def sentence(self, text: str, code: int) -> str:
+        """
+        Return a sentence of the guard with details that only the node knows.
+
+        :param code: reason code of the sentence.
+        """
+        detail = ''
+        if code == guard.GRAVITY_CONTRADICTED:
+            detail = gravity_choice.REMEDY
+        elif (topics := self._node.topics) is not None and code in UNMET:
+            detail = topics.clock_detail()
+        elif topics is not None:
+            detail = (topics.command_publishers.others if code == guard.OTHER_COMMANDS
+                      else topics.stop_topics.detail(code))
+        return f'{text} ({detail})' if detail else text
+
+    def pending(self) -> bool:
+        """Return whether :meth:`log_changes` has something to do; any thread may ask."""
+        if (loop := self._node.loop) is None:
+            return False
+        unheard = bool(loop.controller.cycle_input['listeners'][0] == 0)
+        return bool((loop.controller.phase, frozenset(loop.tally.refused)) != self._logged
+                    or self._recorder.waits(loop)
+                    or self._node.active and (unheard != self._unheard or not loop.running))
+
+    def log_changes(self) -> None:
+        """Log what has changed since the last call, and start a flight recording of a fault."""
+        if (loop := self._node.loop) is None:
+            return
+        phase, refused = loop.controller.phase, frozenset(loop.tally.refused)
+        if phase != self._logged[0]:
+            self._log_phase(phase)
+            self.publish_diagnostics()
+        if refused - self._logged[1]:
+            self._log.warning(f'joint states are refused: {loop.refused_states}')
+        self._logged = (phase, refused)
+        self.record_fault()
+        unheard = self._node.active and bool(loop.controller.cycle_input['listeners'][0] == 0)
+        if unheard and not self._unheard:
+            self._log.warning('nobody listens to the commands: the reference is frozen')
+        self._unheard = unheard
+        if self._node.description.replaced():
+            self._log.warning(
+                'a new robot_description is refused while this robot is configured; deactivate '
+                'and clean up, and the next configuration reads it')
+
+    def record_fault(self, *, at_once: bool = False) -> None:
+        """Write a flight recording of the latest fault when it is due, or at once."""
+        if self._node.loop is not None:
+            self._recorder.look(self._node.loop, self._node.parameters['flight_folder'],
+                                at_once=at_once)
+
+    def join(self) -> None:
+        """Wait until a flight recording under way is written."""
+        self._recorder.join()
+
+    def publish_diagnostics(self) -> None:
+        """Publish the status of the control loop and of its timing."""
+        node = self._node
+        if node.loop is None or not node.active:
+            statuses = [self._status.idle(node.trouble)]
+        else:
+            statuses = [self._status.status(node.loop, node.references.trajectories, self.reason(),
+                                            time.monotonic()),
+                        self._status.timing(node.loop, thresholds(node.parameters.values()))]
+        self._publisher.publish(diagnostics.array(self._clock.now().to_msg(), statuses))
+
+    def _log_phase(self, phase: int) -> None:
+        if phase != guard.FAULT:
+            self._log.info(guard.PHASES[phase])
+            return
+        assert self._node.loop is not None
+        resettable = self._node.loop.controller.reason_code != 'GRAVITY_CONTRADICTED'
+        self._log.error(
+            f'FAULT: {self.reason()}{"; ~/reset arms again" if resettable else ""}')
+
+    def reason(self) -> str:
+        """Return the reason of the fault in words."""
+        assert self._node.loop is not None
+        controller = self._node.loop.controller
+        return self.sentence(controller.reason, int(controller.memory['reason'][0]))

@@ -1,0 +1,71 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Topic robot_description: the newest text, and its changes."""
+
+from collections.abc import Callable
+import time
+from typing import Any
+
+from rclpy.node import Node
+from rclpy.serialization import deserialize_message
+from std_msgs.msg import String
+
+from . import robot
+from ..middleware import qos
+from ..middleware.executor_subscription import open_subscription
+
+SLICE = 100_000_000         # ns between two checks whether to go on waiting
+
+
+class RobotDescription:
+    """Newest text of the topic, for use by one thread."""
+
+    def __init__(self, node: Node):
+        self._subscription = open_subscription(node, String, 'robot_description',
+                                                    qos.DESCRIPTION)
+        self._text = self._accepted = ''
+        self._used = False          # whether the robot was read from the topic
+
+    def newest(self) -> str:
+        """Return the URDF text received last; '' before the first."""
+        for message in self._subscription.drain():
+            self._text = deserialize_message(message, String).data
+        return self._text
+
+    def wait(self, seconds: float, over: Callable[[], bool]) -> str:
+        """Wait for a text, at most so many seconds or until ``over()``; return the newest."""
+        deadline = time.monotonic() + seconds
+        while not self.newest() and time.monotonic() < deadline and not over():
+            self._subscription.wait(SLICE)
+        return self._text
+
+    def chosen(self, p: dict[str, Any], over: Callable[[], bool]) -> str:
+        """
+        Return the URDF text that the parameters give, else that of the topic, and accept it.
+
+        :param p: values of the parameters; ``over``: see :meth:`wait`.
+        """
+        text = robot.description(p)
+        self._used = not text
+        text = text or self.wait(p['description_timeout'], over)
+        self.accept()
+        return text
+
+    def accept(self) -> None:
+        """Take the newest text as the one that the robot was read from."""
+        self._accepted = self.newest()
+
+    def replaced(self) -> bool:
+        """
+        Return whether another text has come than the one that the robot was read from; accept it.
+
+        Where the parameters give the robot, no text of the topic is used.
+        """
+        if (text := self.newest()) == self._accepted:
+            return False
+        self._accepted = text
+        return self._used
+
+    def destroy(self) -> None:
+        """Give up the subscription."""
+        self._subscription.destroy()

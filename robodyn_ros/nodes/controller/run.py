@@ -1,0 +1,43 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+The controller: a lifecycle node between joint states and effort commands.
+
+The node itself is in :mod:`.controller_node`, whose imports take longer than all else of a start:
+other nodes are discovered meanwhile.
+"""
+
+from collections.abc import Iterator
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from ..middleware import node_main
+from ...control import compile_ahead
+
+if TYPE_CHECKING:
+    from .node import ControllerNode
+    from ..middleware.parameters import Parameter
+
+
+def load() -> None:
+    """Begin to compile on a new machine; import the node meanwhile, which takes a second."""
+    compile_ahead.begin_on_a_new_machine()
+    import_module('.node', __package__)
+
+
+def make_controller(namespace: str | None = None) -> 'ControllerNode':
+    """Make the node; without a namespace, in that of the arguments of ROS."""
+    from .node import ControllerNode
+    return ControllerNode(namespace)
+
+
+def parameters() -> Iterator['Parameter']:
+    """Yield the parameters of the node."""
+    from .parameters import TABLE
+    yield from TABLE
+
+
+def main(args: list[str] | None = None) -> int:
+    """Run the node until a signal ends it, with the arm at rest; return the exit code."""
+    return node_main.main(make_controller, args, parameters(), load=load)
+

@@ -1,0 +1,95 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Publisher of reference, tracking error, parts of the effort and phase of a controller."""
+
+import time
+from typing import Any
+
+from numpy import ndarray
+from rclpy.node import Node
+from rclpy.publisher import Publisher
+from rclpy.time import Time
+from sensor_msgs.msg import JointState
+from std_msgs.msg import UInt8
+
+from ..middleware import qos
+from ..middleware.heard_timer import HeardTimer
+from ...control.controller import Controller
+from ...control.cycle_telemetry import CycleTelemetry, TelemetryReader
+
+PARTS = 'gravity', 'friction', 'law', 'limits'
+PHASE = '~/phase'
+TOPICS = ('~/reference', '~/tracking_error', *(f'~/effort_{part}' for part in PARTS))
+
+
+class TelemetryPublisher:
+    """
+    Publisher of the newest control cycle, made by the executor of a node, beside the loop.
+
+    - ``~/reference`` (sensor_msgs/JointState): position and velocity of the reference, NaN while
+      none is followed, and as ``effort`` what is commanded, NaN while nothing is;
+    - ``~/tracking_error`` (likewise): the reference minus the state in use, and the commanded
+      minus the measured effort;
+    - ``~/effort_gravity``, ``~/effort_friction``, ``~/effort_law``, ``~/effort_limits``
+      (likewise): as ``effort`` one part of the commanded effort, see
+      :class:`~robodyn_ros.control.cycle_telemetry.CycleTelemetry`, with the state in use;
+    - ``~/phase`` (std_msgs/UInt8): index in :data:`~robodyn_ros.control.guard.PHASES`.
+
+    All joint states of a cycle have its time as their stamp, and one value a joint in each array:
+    some releases of PlotJuggler read beyond the end of an empty one. Topics that nobody listens
+    to cost nothing, and nothing is published while no cycles are computed.
+
+    :param rate: [Hz]; 0: nothing is ever published.
+    :param sim_time: whether the cycles are on ROS time.
+    """
+
+    def __init__(self, node: Node, controller: Controller, rate: float, *, sim_time: bool):
+        self._node, self._sim_time = node, sim_time
+        self._reader, self._published = TelemetryReader(controller), 0
+        self._names = list(controller.model.joint_names)
+        self._publishers: dict[str, Publisher] = {
+            topic: node.create_publisher(kind, topic, qos.TELEMETRY) for topic, kind in (
+                *((topic, JointState) for topic in TOPICS), (PHASE, UInt8))} if rate else {}
+        #: Publishes once somebody was found to listen.
+        self.timer = HeardTimer(node, rate, self._publishers.values(), self._publish)
+
+    def close(self) -> None:
+        """Destroy timer and publishers."""
+        self.timer.close()
+        for publisher in self._publishers.values():
+            self._node.destroy_publisher(publisher)
+
+    def _publish(self) -> None:
+        heard = [topic for topic, publisher in self._publishers.items()
+                 if publisher.get_subscription_count()]
+        if not heard or (cycles := self._reader.cycles) == self._published:
+            return
+        self._published, cycle = cycles, self._reader.read()
+        messages = self._messages(cycle)
+        for topic in heard:
+            self._publishers[topic].publish(messages[topic])
+
+    def _messages(self, cycle: CycleTelemetry) -> dict[str, Any]:
+        stamp = self._stamp(cycle.time)
+
+        def joints(position: ndarray, velocity: ndarray, effort: ndarray) -> JointState:
+            message = JointState(name=self._names, position=position.tolist(),
+                                 velocity=velocity.tolist(), effort=effort.tolist())
+            message.header.stamp = stamp
+            return message
+        return {
+            '~/reference': joints(cycle.target, cycle.target_qd, cycle.commanded),
+            '~/tracking_error': joints(
+                cycle.target - cycle.position, cycle.target_qd - cycle.velocity,
+                cycle.commanded - cycle.measured),
+            **{f'~/effort_{part}': joints(cycle.position, cycle.velocity, getattr(cycle, part))
+               for part in PARTS},
+            PHASE: UInt8(data=cycle.phase)}
+
+    def _stamp(self, cycle_time: float) -> Any:
+        """Return the ROS time of a cycle whose time [s] is ROS or steady time."""
+        if self._sim_time:
+            return Time(seconds=cycle_time).to_msg()
+        age = max(0.0, time.monotonic() - cycle_time)
+        now = self._node.get_clock().now().nanoseconds
+        return Time(nanoseconds=now - round(1e9 * age)).to_msg()

@@ -1,0 +1,157 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Transport of states and efforts: the fastest way that works here, and why it was chosen."""
+
+from contextlib import suppress
+import time
+from typing import Any, NamedTuple, TYPE_CHECKING
+
+from rclpy.node import Node
+from rclpy.publisher import Publisher
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
+from .driver_states import DriverStates
+from ..middleware import qos
+from ..middleware.executor_subscription import ExecutorSubscription
+from ..middleware.raw_subscription import RCLError, SerializedSubscription
+from ..middleware.simulation_clock import SimulationClock
+from ...control import guard
+from ...control.compile_ahead import plain, VARIABLE
+from ...control.controller import Controller
+from ...errors import DataPathError, RobodynError
+from ...realtime.loop_counters import Tally
+from ...wire.effort import EffortEncoder
+from ...wire.joint_state import JointStateDecoder
+
+if TYPE_CHECKING:
+    from ...realtime.native.runner import NativeLoop
+
+NATIVE, PYTHON, EXECUTOR, DRIVER = 'native', 'python', 'executor', 'driver'
+LADDER = NATIVE, PYTHON, EXECUTOR           # from the top
+DATA_PATHS = ('auto', *LADDER)
+TOPIC = '~/data_path_trial'
+DISCOVERY = 5.0             # s until our own two ends of it have found each other
+
+# What a library that is missing, or is not what this package takes it for, answers with
+UNFIT = (AttributeError, ImportError, OSError, RCLError, RobodynError, TypeError)
+
+
+class DataPath(NamedTuple):
+    """A rung: who takes the states, and who does all by compiled code, if somebody does."""
+
+    name: str               # with the reason where it is not what was asked for
+    trigger: str            # inline becomes state where nothing is native
+    states: SerializedSubscription | ExecutorSubscription | DriverStates
+    native: 'NativeLoop | None' = None
+
+
+def open_transport(wanted: str, node: Node, controller: Controller, decoder: JointStateDecoder,
+                   commands: Publisher, clock: SimulationClock | None, tally: Tally, *,
+                   trigger: str, spin: float, topic: str = 'joint_states') -> DataPath:
+    """
+    Open the topic of states in the way that was asked for, or on the next rung that holds.
+
+    What cannot be had is one line in the log.
+
+    :param wanted: one of DATA_PATHS.
+    :param trigger: timer, state or inline.
+    """
+    why: list[str] = []
+    plain = 'state' if trigger == 'inline' else trigger
+    if plain != trigger and wanted in (PYTHON, EXECUTOR):
+        node.get_logger().warning(f'trigger inline needs the native data path: {plain} it is')
+    for rung in LADDER[LADDER.index(NATIVE if wanted == 'auto' else wanted):]:
+        try:
+            if rung == EXECUTOR:
+                return DataPath(_name(EXECUTOR, why), plain, ExecutorSubscription(
+                    node, JointState, topic, qos.STATES_IN))
+            states = SerializedSubscription(node, JointState, topic, qos.STATES_IN)
+            if rung == PYTHON:
+                return DataPath(_name(PYTHON, why), plain, states)
+            try:
+                return DataPath(NATIVE, trigger, states, _native(
+                    node, controller, decoder, states, commands, clock, tally, trigger, spin))
+            except UNFIT:
+                states.destroy()
+                raise
+        except UNFIT as error:
+            if rung == EXECUTOR:        # what everything else of the node stands on, too
+                raise
+            why.append(f'not {rung}: {error}')
+            node.get_logger().warning(f'data path {rung} cannot be had, the next one gives the '
+                                      f'same efforts: {error}')
+    raise AssertionError('the ladder has a last rung')
+
+
+def driver_path(trigger: str, states: DriverStates, node: Node) -> DataPath:
+    """Return the data path of a driver in this process, whose loop is that of Python."""
+    if trigger == 'inline':
+        node.get_logger().warning('trigger inline needs the native data path: state it is')
+    return DataPath(DRIVER, 'state' if trigger == 'inline' else trigger, states)
+
+
+def _name(rung: str, why: list[str]) -> str:
+    return f'{rung} ({"; ".join(why)})' if why else rung
+
+
+def _native(node: Node, controller: Controller, decoder: JointStateDecoder,
+            states: SerializedSubscription, commands: Publisher, clock: SimulationClock | None,
+            tally: Tally, trigger: str, spin: float) -> 'NativeLoop':
+    from ...realtime.native.runner import NativeLoop  # the controller works without it
+
+    if plain():
+        raise DataPathError(f'{VARIABLE} asks for a control cycle in plain Python',
+                            name='data_path', remedy=f'unset {VARIABLE}')
+    _try_native(node)
+    tick = clock.subscription if clock else None
+    assert not isinstance(tick, ExecutorSubscription)       # where `states` could not be made
+    encoder = EffortEncoder(controller.model.nv)
+    return NativeLoop(
+        trigger, lambda: controller.inputs, controller.tau, decoder.arrays, encoder.message,
+        encoder.numbers, states.handle, commands.handle,
+        tick.handle if tick else None, tally, max_messages=states.most,
+        rate=controller.settings.rate, spin=spin, fault_phase=guard.FAULT)
+
+
+def compile_loop_ahead(wanted: str, trigger: str) -> None:
+    """
+    Compile, or load, the loop that :func:`open_transport` tries first, and its trial.
+
+    Where this machine has compiled nothing yet, a second process still compiles the cycle. What
+    fails here fails there again, and is told of then.
+    """
+    if wanted in ('auto', NATIVE) and not plain():
+        with suppress(*UNFIT):
+            compiled_loop(trigger)
+            from ...realtime.native.probe import compiled_trial
+
+            compiled_trial()
+
+
+def compiled_loop(trigger: str) -> Any:
+    """
+    Return the compiled function of the native loop, the same for every robot.
+
+    :raises: one of UNFIT where there can be none.
+    """
+    from ...realtime.native import compile  # noqa: A004
+
+    return compile.compiled_loop(trigger)
+
+
+def _try_native(node: Node) -> None:
+    """Send messages round; raise an error where that does not go as it must."""
+    from ...realtime.native.probe import probe
+
+    heard = SerializedSubscription(node, Float64MultiArray, TOPIC, 10)
+    ours = node.create_publisher(Float64MultiArray, TOPIC, 10)
+    try:
+        end = time.monotonic() + DISCOVERY
+        while not (heard.publisher_count() and ours.get_subscription_count()) and (
+                time.monotonic() < end):
+            time.sleep(0.001)
+        probe(heard.handle, ours.handle, ours.publish, heard.drain_numbered)
+    finally:
+        heard.destroy()
+        node.destroy_publisher(ours)

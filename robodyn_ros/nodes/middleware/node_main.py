@@ -1,0 +1,216 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Main function of node processes: from the start of rclpy to an exit code."""
+
+import argparse
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
+from functools import partial, wraps
+import gc
+import signal
+import sys
+import threading
+import time
+import traceback
+from typing import Any
+
+import rclpy
+from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
+from rclpy.signals import SignalHandlerOptions
+from rclpy.utilities import remove_ros_args
+
+from . import middleware
+from .change_monitor import woken_by_signals
+from .executor import TolerantExecutor
+from .log_relay import unblocked_output
+from .parameters import Parameter, written_type
+from .raw_subscription import RCLError
+from ...errors import RobodynError
+from ...realtime.scheduling import LOOP_THREAD
+
+# Signals that end a node; on a closed session (SIGHUP) the last effort would stay in force
+ENDING = signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP
+POLL_PERIOD = 0.1       # s between two checks whether several nodes are to end
+
+
+def freeze_garbage() -> None:
+    """
+    Exclude all objects made so far from Python's garbage collection.
+
+    A full collection of the objects that imports and compiling leave takes 0.1 s while it holds
+    the GIL, longer than an arm should go without efforts; a running node allocates little. While
+    a loop of this process runs, nothing is collected before; otherwise everything is, also what
+    was excluded earlier: a controller that was cleaned up, in reference cycles, with its flight
+    recorder.
+    """
+    if not any(thread.name == LOOP_THREAD for thread in threading.enumerate()):
+        gc.unfreeze()
+        gc.collect()
+    gc.freeze()
+
+
+Transition = Callable[[Any, LifecycleState], TransitionCallbackReturn]
+
+
+def log_exceptions(transition: Transition) -> Transition:
+    """Log exceptions of a lifecycle callback, which rclpy turns into ERROR without a log line."""
+    @wraps(transition)
+    def run(self: Any, state: LifecycleState) -> TransitionCallbackReturn:
+        try:
+            return transition(self, state)
+        except Exception:
+            self.get_logger().fatal(traceback.format_exc())
+            raise
+    return run
+
+
+def main(make: Callable[..., Any], args: list[str] | None, table: Iterable[Parameter] = (), *,
+         several: bool = False, load: Callable[[], None] | None = None) -> int:
+    """
+    Run a node until SIGINT, SIGTERM, SIGQUIT or SIGHUP and return the exit code.
+
+    ``--help`` and arguments other than those of ROS are handled before a node is made.
+
+    Signals only set a flag, so that the node ends in order: first the arm comes to rest, then the
+    loop, the topics and ROS end. A :class:`RobodynError` is printed in one line; exceptions in
+    callbacks are logged and do not end the node. A blocked log does not block the node
+    (:mod:`.log_relay`).
+
+    :param make: makes the node, whose ``run(spin, over)`` calls ``spin`` until ``over()`` and
+        ends all of its threads. With ``several``, it gets the namespace.
+    :param args: arguments after the name of the program; None: those of the process.
+    :param table: parameters of the node, iterated over for ``--help`` alone.
+    :param several: one node for each of the namespaces given before the arguments of ROS,
+        with an executor of its own, in a thread of its own. They end together.
+    :param load: imports what the node needs, while other nodes are discovered; None: nothing.
+    :raises SystemExit: after help (code 0), or with unknown arguments (code 2).
+    """
+    words = sys.argv[1:] if args is None else args
+    try:
+        others = remove_ros_args(words)
+    except RCLError as error:           # a parameter file that is not there, or is none
+        print(f'error: {" ".join(str(error).split())}', file=sys.stderr)
+        return 1
+    about = sys.modules[make.__module__].__doc__ or ''
+    namespaces = _parser(about, table, several).parse_args(others).namespaces
+    if len({name.strip('/') for name in namespaces}) < len(namespaces):
+        print(f'error: a namespace is given twice: {" ".join(namespaces)}', file=sys.stderr)
+        return 2
+    with unblocked_output():
+        return _main([partial(make, name) for name in namespaces] or [make], words, load)
+
+
+def _parser(about: str, table: Iterable[Parameter], several: bool) -> argparse.ArgumentParser:
+    """Return the parser of ``--help``; ROS parses all other arguments that have a meaning."""
+    parser = _Parser(
+        usage=f'%(prog)s [-h] {"NAMESPACE ... " if several else ""}'
+              '[--ros-args [--params-file FILE.yaml] [-p NAME:=VALUE] [-r FROM:=TO] ...]',
+        description=about.strip().partition('\n')[0], allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.table = table
+    if several:
+        parser.add_argument('namespaces', nargs='+', metavar='NAMESPACE',
+                            help='of a node, as of `__ns`: left, /cell/right, ...')
+    parser.set_defaults(namespaces=[])
+    return parser
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose help ends with the parameters ``table`` of the node."""
+
+    table: Iterable[Parameter] = ()
+
+    def format_help(self) -> str:
+        """Return the help; what the parameters are is loaded for it alone."""
+        lines = '\n'.join(f'  {p.name} ({written_type(p)}): {p.default!r}' for p in self.table)
+        self.epilog = f'parameters and their defaults (docs/parameters.md explains them):\n{lines}'
+        return super().format_help()
+
+
+def _main(makers: Sequence[Callable[[], Any]], args: list[str],
+          load: Callable[[], None] | None) -> int:
+    over = threading.Event()
+    for number in ENDING:
+        # nohup sets SIGHUP to be ignored, and that is respected
+        if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, lambda *_: over.set())
+    # By default the executor may keep the GIL for 5 ms while the control thread waits for it
+    sys.setswitchinterval(1e-4)
+    middleware.start(args=args, signal_handler_options=SignalHandlerOptions.NO)
+    try:
+        return _run(*_made(makers, load), over)
+    finally:
+        rclpy.shutdown()
+        gc.unfreeze()       # or the node, in reference cycles, would not leave the ROS graph
+
+
+def _made(makers: Sequence[Callable[[], Any]],
+          load: Callable[[], None] | None) -> tuple[list[Any], int]:
+    """Return the nodes as far as they could be made, and the exit code: 1 if one could not."""
+    nodes: list[Any] = []
+    try:
+        with middleware.discovering() if load else nullcontext():
+            if load:
+                gc.disable()    # next to nothing of what imports leave is garbage
+                try:
+                    load()
+                finally:
+                    gc.enable()
+            gc.freeze()         # what imports leave is no garbage: collections can pass over it
+            for make in makers:
+                nodes.append(make())
+    except RCLError as error:
+        print(f'error: ROS gives no node: {error}', file=sys.stderr)
+    except RobodynError as error:
+        print(f'error: {error}', file=sys.stderr)
+    return nodes, int(len(nodes) < len(makers))
+
+
+def _run(nodes: Sequence[Any], code: int, over: threading.Event) -> int:
+    """
+    Run nodes until a signal or an exception in one of them ends all.
+
+    A single node runs in this thread. Several have a thread each, and this one waits for signals:
+    Python runs their handlers here, which no node may keep from it.
+
+    :param code: exit code as yet; where it is not 0, they only end.
+    :returns: the exit code.
+    """
+    if code:
+        over.set()
+    executors = [TolerantExecutor(node) for node in nodes]
+    failures: list[BaseException] = []
+
+    def wake() -> None:
+        for executor in executors:
+            executor.create_task(lambda: None)
+
+    def run(node: Any, executor: TolerantExecutor) -> None:
+        try:
+            node.run(lambda: executor.spin_once(timeout_sec=1.0), over.is_set)
+        except BaseException as error:
+            failures.append(error)
+            if isinstance(error, RobodynError):
+                print(f'error: {error}', file=sys.stderr)
+            else:
+                node.get_logger().fatal(traceback.format_exc())
+            over.set()
+    if len(nodes) == 1:
+        with woken_by_signals(wake):
+            run(nodes[0], executors[0])
+    else:
+        threads = [threading.Thread(target=run, args=each, name='executor')
+                   for each in zip(nodes, executors)]
+        for thread in threads:
+            thread.start()
+        # Not `over.wait`, which a signal handler that sets it could lock up
+        while not over.is_set():
+            time.sleep(POLL_PERIOD)
+        wake()
+        for thread in threads:
+            thread.join()
+    with middleware.farewell():
+        for node, executor in zip(nodes, executors):
+            executor.shutdown()
+            node.destroy_node()
+    return int(bool(code or failures))

@@ -1,0 +1,155 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A subscription that takes messages of any size without stopping the node's other threads."""
+
+from collections.abc import Callable, Mapping
+import ctypes
+from functools import cache
+import time
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+from rclpy.exceptions import InvalidHandle
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from rclpy.waitable import NumberOfEntities, Waitable
+
+from .raw_subscription import _rclpy, LeftAlone, never_called
+from ...errors import DataPathError
+from ...realtime.serialized_bytes import no_bytes, rcutils, release, SerializedBytes, TAKE_FAILED
+
+# int64 of an rmw_message_info_t, at most; it begins with source_timestamp, received_timestamp [ns]
+MESSAGE_INFO = 32
+
+
+@cache
+def rcl() -> ctypes.CDLL:
+    """
+    Return librcl, which rclpy has loaded; ctypes calls it without the interpreter's lock.
+
+    :raises DataPathError: it, a function or a private name of rclpy is missing.
+    """
+    rcutils()
+    try:
+        library = ctypes.CDLL('librcl.so')
+        library.rcl_take_serialized_message.argtypes = (
+            ctypes.c_void_p, ctypes.POINTER(SerializedBytes), ctypes.c_void_p, ctypes.c_void_p)
+        for kind, name in (('Subscription', 'pointer'), ('WaitSet', 'is_ready'),
+                           ('WaitSet', 'add_subscription')):
+            getattr(getattr(_rclpy, kind), name)
+    except (AttributeError, OSError) as error:
+        raise DataPathError(f'librcl cannot be called: {error}', name='data_path',
+                            remedy='rclpy takes messages by itself') from error
+    return library
+
+
+def subscribe(node: Node, type: Any, topic: str, qos: QoSProfile | int,  # noqa: A002
+              most: int, callback: Callable[[ndarray, int], None]
+              ) -> 'LargeMessages | CopiedMessages':
+    """
+    Call back, in the executor, with the first bytes of each message of a topic, and its size.
+
+    :param most: bytes that are handed out; of a larger message only so many.
+    :param callback: gets an array of bytes and the size of the whole message.
+    """
+    try:
+        rcl()
+    except DataPathError as error:
+        node.get_logger().warning(f'{error}; a message of a megabyte stops the other threads of '
+                                  'Python for 2 ms', once=True)
+        return CopiedMessages(node, type, topic, qos, most, callback)
+    return LargeMessages(node, type, topic, qos, most, callback)
+
+
+class CopiedMessages:
+    """Messages as rclpy's own subscription hands them out, of which :func:`subscribe` tells."""
+
+    def __init__(self, node: Node, type: Any, topic: str,  # noqa: A002
+                 qos: QoSProfile | int, most: int, callback: Callable[[ndarray, int], None]):
+        self.transit = self.waited = 0.0
+
+        # Jazzy's annotations know of no second argument, which it gives all the same
+        def take(message: bytes, info: Mapping[str, Any]) -> None:
+            now, received = time.time_ns(), info['received_timestamp']
+            if published := info['source_timestamp']:
+                self.transit = 1e-9 * (now - published)
+            self.waited = 1e-9 * (now - received) if received else 0.0
+            callback(np.frombuffer(message, np.uint8, min(len(message), most)), len(message))
+        called: Any = take
+        node.create_subscription(type, topic, called, qos, raw=True)
+
+
+class LargeMessages(Waitable):
+    """
+    Calls back, in the executor, with the first bytes of each message of a topic, and its size.
+
+    rclpy's own subscription copies a message three times with the interpreter locked, 2 ms a
+    megabyte, in which no other Python thread runs: a control thread would stand still.
+
+    :param most: bytes that are handed out; of a larger message only so many.
+    :param callback: gets an array of bytes and the size of the whole message.
+    """
+
+    def __init__(self, node: Node, type: Any, topic: str,  # noqa: A002
+                 qos: QoSProfile | int, most: int, callback: Callable[[ndarray, int], None]):
+        super().__init__(node.default_callback_group)
+        self._node, self._most, self._callback = node, most, callback
+        self._subscription = node.create_subscription(
+            type, topic, never_called, qos, callback_group=LeftAlone(), raw=True)
+        self._index = 0
+        self._info = (ctypes.c_int64 * MESSAGE_INFO)()
+        #: Receipt minus publication of the message taken last, each by the clock of its host [s].
+        self.transit = 0.0
+        #: Time that it waited here between its receipt and the executor [s].
+        self.waited = 0.0
+        node.add_waitable(self)
+
+    def take_data(self) -> tuple[ndarray, int] | None:
+        """Take one message, None if there is none."""
+        taken = no_bytes()
+        try:
+            with self._subscription.handle:
+                code = rcl().rcl_take_serialized_message(
+                    self._subscription.handle.pointer, taken, self._info, None)
+            if code != 0:
+                rcutils().rcutils_reset_error()
+                if code != TAKE_FAILED:
+                    self._node.get_logger().warning(
+                        f'a message on {self._subscription.topic_name} is lost: rcl error {code}')
+                return None
+            now, (published, received) = time.time_ns(), self._info[:2]
+            self.transit = 1e-9 * (now - published) if published else self.transit
+            self.waited = 1e-9 * (now - received) if received else 0.0
+            data = np.empty(min(taken.length, self._most), np.uint8)
+            ctypes.memmove(data.ctypes.data, taken.buffer, len(data))
+            return data, taken.length
+        except InvalidHandle:
+            return None                     # the node or its context is gone
+        finally:
+            release(taken)
+
+    async def execute(self, taken_data: tuple[ndarray, int] | None) -> None:
+        """Call back."""
+        if taken_data is not None:
+            self._callback(*taken_data)
+
+    # What the executor asks
+
+    def __enter__(self) -> None:
+        self._subscription.handle.__enter__()
+
+    def __exit__(self, *exception: Any) -> None:
+        self._subscription.handle.__exit__(*exception)
+
+    def get_num_entities(self) -> NumberOfEntities:
+        """One subscription."""
+        return NumberOfEntities(num_subs=1)
+
+    def add_to_wait_set(self, wait_set: Any) -> None:
+        """Wait for the subscription."""
+        self._index = wait_set.add_subscription(self._subscription.handle)
+
+    def is_ready(self, wait_set: Any) -> bool:
+        """Whether a message waits."""
+        return wait_set.is_ready('subscription', self._index)

@@ -1,0 +1,10 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The simulator node: the other side of the topics of the controller."""
+
+
+def main(args: list[str] | None = None) -> int:
+    """Run the node until a signal ends it; return the exit code."""
+    from .run import main as run
+
+    return run(args)

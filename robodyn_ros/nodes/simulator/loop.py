@@ -1,0 +1,203 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The thread of the plant: commands in, states out, at a fixed rate or in lockstep."""
+
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import Future
+from queue import Empty, SimpleQueue
+import threading
+import time
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy import ndarray
+from rclpy.impl.rcutils_logger import RcutilsLogger
+
+from ..middleware.executor_subscription import ExecutorSubscription
+from ..middleware.raw_subscription import SerializedSubscription
+from ...errors import RobodynError
+from ...realtime.periodic_timer import Grid, sharpen_timers
+from ...simulation.drive import Drive
+from ...simulation.plant import PlantState
+from ...wire.effort import ACCEPTED, EffortDecoder, REASONS
+
+CATCH_UP = 0.1          # s of wall time that physics makes up for after an overrun
+SLICE = 10_000_000      # ns that a wait for a command takes before requests get their turn
+
+T = TypeVar('T')
+
+
+class SimulatorLoop:
+    """
+    Runs a drive on a thread of its own; everybody else reaches it through :meth:`call`.
+
+    At a fixed rate the newest command of each period is taken, physics goes on by one period, and
+    the state is published. After an overrun physics catches up with wall time, with the last
+    command held as by real drives, and only the newest state is published.
+
+    In lockstep this is so only while no commands come. The first one is thrown away and nothing
+    is published until ``lockstep_settle`` passes without one: no more are under way then. From
+    there the loop publishes a state, waits for exactly one command, moves on by one period, and
+    so on. When none comes for ``lockstep_timeout`` the drive does what it does without commands,
+    and the loop runs freely.
+
+    :param commands: of std_msgs/Float64MultiArray, one effort a joint in the model's order.
+    :param publish: takes each state; called on the thread of the loop.
+    :param period_ns: of the states [ns].
+    :param lockstep_timeout: wall time [s]; ``lockstep_settle`` likewise.
+    :param real_time_factor: simulated seconds per second of wall time in lockstep, at most; 0: as
+        fast as commands come.
+    """
+
+    def __init__(self, drive: Drive, commands: SerializedSubscription | ExecutorSubscription,
+                 publish: Callable[[PlantState], None], log: RcutilsLogger, *, period_ns: int,
+                 lockstep: bool = False, lockstep_timeout: float = 2.0,
+                 lockstep_settle: float = 0.02, real_time_factor: float = 0.0):
+        self.drive, self.lockstep, self.lockstep_timeout = drive, lockstep, lockstep_timeout
+        self.missed = 0                         # periods of which no state was published
+        self.refused: Counter[str] = Counter()  # commands, by the reason
+        self.error: RobodynError | None = None
+        self._commands, self._publish, self._log = commands, publish, log
+        self._settle_ns = round(1e9 * lockstep_settle)
+        self._decoder = EffortDecoder(drive.plant.model.nv)
+        self._tau = np.zeros(drive.plant.model.nv)
+        self._grid = Grid(period_ns)
+        self._pace_ns = round(period_ns / real_time_factor) if real_time_factor else 0
+        self._due_ns = 0                        # of the next state in lockstep
+        self._most_missed = round(CATCH_UP * 1e9 / period_ns)
+        self._requests: SimpleQueue[tuple[Callable[[], Any], Future]] = SimpleQueue()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name='simulator_loop', daemon=True)
+
+    @property
+    def running(self) -> bool:
+        """Whether the thread is at work; ``error`` says why it gave up, if it did."""
+        return self._thread.is_alive()
+
+    @property
+    def lateness_ns(self) -> int:
+        """How long the state of the present period has been due [ns]; not in lockstep."""
+        return time.monotonic_ns() - self._grid.deadline
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread and wait for it."""
+        self._stop.set()
+        self._commands.wake()
+        if self.running:
+            self._thread.join()
+
+    def call(self, function: Callable[[], T], timeout: float = 2.0) -> T:
+        """
+        Let the thread of the loop run ``function`` between two periods and return its result.
+
+        :raises TimeoutError: if it did not come to it within ``timeout`` [s].
+        """
+        future: Future = Future()
+        self._requests.put((function, future))
+        self._commands.wake()
+        return future.result(timeout)
+
+    def restart(self) -> None:
+        """Forget commands that wait and run freely; on the thread of the loop only."""
+        self._commands.drain()
+        self._grid.start()
+        self._phase = self._free
+
+    def _run(self) -> None:
+        sharpen_timers()
+        self.restart()
+        try:
+            while not self._stop.is_set():
+                self._serve()
+                self._phase()
+        except RobodynError as error:
+            self.error = error
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                function, future = self._requests.get_nowait()
+            except Empty:
+                return
+            try:
+                future.set_result(function())
+            except RobodynError as error:       # for the caller: the plant goes on
+                future.set_exception(error)
+
+    def _free(self) -> None:
+        missed = self._grid.wait()
+        self.missed += missed
+        now = time.monotonic_ns()
+        commands = self._take()
+        if commands and self.lockstep:
+            self._first_command = self._last_command = now
+            self._phase = self._settle
+            return
+        if commands:
+            self.drive.command(commands[-1], now * 1e-9)
+        self.drive.watch(now * 1e-9)
+        self._advance(1 + min(missed, self._most_missed))
+
+    def _settle(self) -> None:
+        arrived = self._commands.wait(self._settle_ns)
+        now = time.monotonic_ns()
+        if arrived:
+            self._commands.drain()
+            self._last_command = now
+            if now - self._first_command > 1e9 * self.lockstep_timeout:
+                self._log.warning('lockstep: commands come without states being published; the '
+                                  'controller must answer states (trigger: state)',
+                                  throttle_duration_sec=10.0)
+                self.restart()
+        elif now - self._last_command >= self._settle_ns:
+            self._log.info('lockstep: begins')
+            self._locked_step()
+
+    def _locked(self) -> None:
+        if commands := self._take():
+            if len(commands) > 1:
+                self._log.warning(f'lockstep: {len(commands)} commands for one state, the first '
+                                  'is taken; is there a second controller, or one with a timer?',
+                                  throttle_duration_sec=10.0)
+            self.drive.command(commands[0], time.monotonic())
+            self._locked_step()
+        elif time.monotonic() > self._patience:
+            self._log.warning('lockstep: ends')
+            self.drive.expire(self.lockstep_timeout)
+            self.restart()
+        else:
+            self._commands.wait(SLICE)
+
+    def _locked_step(self) -> None:
+        now = time.monotonic_ns()
+        if now < self._due_ns:
+            self._phase = self._locked_step
+            time.sleep(1e-9 * min(self._due_ns - now, SLICE))
+            return
+        self._due_ns = max(now, self._due_ns + self._pace_ns)
+        self._advance(1)
+        self._patience = time.monotonic() + self.lockstep_timeout
+        self._phase = self._locked
+
+    def _advance(self, periods: int) -> None:
+        self.drive.advance(periods)
+        self._publish(self.drive.state())
+
+    def _take(self) -> list[ndarray]:
+        """Return the usable commands that wait, oldest first."""
+        usable = []
+        for message in self._commands.drain():
+            code = self._decoder.decode(message, self._tau)
+            if code == ACCEPTED:
+                usable.append(self._tau.copy())
+                continue
+            if not self.refused[REASONS[code]]:
+                self._log.warning(f'command refused, as all like it will be: {REASONS[code]} '
+                                  f'({self.drive.plant.model.nv} finite numbers are awaited)')
+            self.refused[REASONS[code]] += 1
+        return usable

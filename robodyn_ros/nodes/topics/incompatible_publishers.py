@@ -1,0 +1,43 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Detection of publishers whose messages never arrive because their quality of service does not fit.
+
+rclpy reports them by an event of the subscription, in the executor. No executor waits for the
+subscriptions of :mod:`.raw_subscription`, so that the graph is asked instead.
+"""
+
+from collections.abc import Iterator
+
+from rclpy.node import Node
+from rclpy.qos import qos_check_compatible, QoSCompatibility
+
+from .command_publishers import full_name, named
+from ..middleware.raw_subscription import LeftAlone
+
+
+class IncompatiblePublishers:
+    """Periodic check of the publishers of all raw subscriptions of a node, by its executor."""
+
+    def __init__(self, node: Node):
+        self._node = node
+        self._known: set[str] = set()
+
+    def look(self) -> None:
+        """Log a warning for each newly discovered incompatible publisher."""
+        found = set(self._found())
+        for warning in sorted(found - self._known):
+            self._node.get_logger().warning(warning)
+        self._known = found
+
+    def _found(self) -> Iterator[str]:
+        for subscription in self._node.subscriptions:
+            topic = subscription.topic_name
+            if (not isinstance(subscription.callback_group, LeftAlone)
+                    or self._node.count_publishers(topic) <= subscription.get_publisher_count()):
+                continue
+            for publisher in self._node.get_publishers_info_by_topic(topic):
+                fit, reason = qos_check_compatible(publisher.qos_profile, subscription.qos_profile)
+                if fit == QoSCompatibility.ERROR:
+                    yield (f'messages of {named([full_name(publisher)])} on {topic} do not '
+                           f'arrive: {reason.strip(" ;")}')
