@@ -41,7 +41,7 @@ from ..model.to_urdf import to_urdf
 from ..model.urdf import load_urdf
 from ..state import STATE
 
-FORMAT = 'robodyn_ros flight 13'
+FORMAT = 'robodyn_ros flight 14'
 ARRAYS = Snapshot._fields[:6]
 MOST_BYTES = 1 << 32        # of all arrays, unpacked
 
@@ -49,7 +49,7 @@ MOST_BYTES = 1 << 32        # of all arrays, unpacked
 INDICES = {'phase': len(guard.PHASES), 'reason': len(guard.CODES),
            'arming_refusal': len(guard.CODES)}
 # Fields that are the index of a joint, or -1
-JOINTS = ('joint', 'arming_refusal_joint', 'saturated_joint')
+JOINTS = ('joint', 'arming_refusal_joint', 'saturated_joint', 'other_joint')
 
 
 @dataclass
@@ -296,6 +296,8 @@ def _check(s: Snapshot, nv: int) -> None:
     for name in JOINTS:
         if ((m[name] < -1) | (m[name] >= nv)).any():
             raise ValueError(f'{name} is none of the joints')
+    if ((m['tested'] < 0) | (m['tested'] > nv)).any():     # nv: after the last joint
+        raise ValueError('tested is none of the joints')
     if not ({*map(int, phase['version'])} <= s.versions.keys()
             and {*map(int, phase['serial'])} <= s.points.keys()
             and {*map(int, phase['policy'])} <= s.policies.keys()

@@ -11,7 +11,7 @@ from robodyn_ros.control import motor_test
 TESTED = {'motor_test_effort': 0.1}
 HANGING, STRETCHED = np.array([-np.pi / 2.0, 0.0]), np.array([0.3, 0.5])
 MOST = 6000             # ticks of the test
-FRICTION, SLIP = np.array([1.0, 0.5]), 0.02     # N·m, rad/s
+FRICTION, SLIP = np.array([4.0, 2.0]), 0.02     # N·m, rad/s
 
 
 @pytest.fixture
