@@ -7,9 +7,9 @@ Where the acceleration of a reference steps by a, as it does at the ends of traj
 effort has to change by M a, which a rate limit R delays by M a / R. The velocity error grows
 meanwhile, and the damping D corrects it with the time constant M / D. A loop that is faster than
 its rate limit, D a > R, is unstable for such errors, although it is stable for small ones: each
-correction comes too late and calls for a greater one. In simulations of two_link, the Panda and
-the UR5 (joint impedance and computed torque, delays of 2 and 8 ms) motions with steps of a ended
-in faults from 1 to 1.5 R on, and none did below.
+correction comes too late and calls for a greater one. In simulations of two_link (joint impedance
+and computed torque, a delay of 8 ms, three effort rates), most motions with steps of a ended in
+faults from D a = 1 to 1.5 R on, and most did not up to 0.9 R.
 """
 
 from collections.abc import Sequence
