@@ -147,7 +147,8 @@ class LawParameters(CouplingParameters, TaskParameters, LawGains):
         'the arm is driven.', record=SETTINGS)
     acceleration_limit: PerJoint = numbers(
         'rad/s² or m/s²', 1e-3, 1e5, 'Acceleration limit of references to a target without a time '
-        'and of stops; empty: the velocity limit within 0.25 s.')
+        'and of stops, which gains have to follow within `effort_rate_limit`; empty: the velocity '
+        'limit within 0.25 s.')
     jerk_limit: PerJoint = numbers(
         'rad/s³ or m/s³', 1e-3, 1e7, 'Jerk limit of the same; empty: the acceleration limit '
         'within 0.1 s.')
