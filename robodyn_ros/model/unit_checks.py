@@ -118,14 +118,16 @@ def _effort_doubts(model: RobotModel) -> Iterator[str]:
         limit = model.effort_limit
         heavy = (limit > 0.0) & (load > TOO_HEAVY * limit)
         slow = (limit > 0.0) & (limit < TOO_SLOW * inertia)
+        heaviest = int(np.argmax(np.where(heavy, load / limit, 0.0)))
+        slowest = int(np.argmax(np.where(slow, inertia / limit, 0.0)))
     units = np.where(model.slides, 'N', 'N·m')
     if heavy.any():
-        i = int(np.argmax(np.where(heavy, load / np.where(heavy, limit, 1.0), 0.0)))
+        i = heaviest
         yield (f'masses or the effort limits are probably in other units: gravity of up to '
                f'{load[i]:.3g} {units[i]} at joint {model.joint_names[i]!r}, whose effort limit '
                f'is {limit[i]:.3g} {units[i]}')
     if slow.any():
-        i = int(np.argmax(np.where(slow, inertia / np.where(slow, limit, 1.0), 0.0)))
+        i = slowest
         unit = 'm/s²' if model.slides[i] else 'rad/s²'
         yield (f'inertias or the effort limits are probably in other units: the effort limit of '
                f'joint {model.joint_names[i]!r} accelerates it by {limit[i] / inertia[i]:.2g} '

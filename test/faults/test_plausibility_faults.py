@@ -309,6 +309,6 @@ def test_continuous_joint_that_wraps(controller, remote):
     point.time_from_start.nanosec = 200_000_000
     remote.trajectories().publish(JointTrajectory(joint_names=arm.names, points=[point]))
     arm.controller.wait_for_line('following a trajectory')
-    efforts = arm.ticks(300, position=wrapped())
+    efforts = arm.ticks(350, position=wrapped())
     assert efforts[-1] == near(arm.gravity + STIFFNESS * ([TURN - 3.0, 0.5] - arm.position))
     assert efforts[:, 0].max() < 80.0 and arm.phase == 'RUNNING'

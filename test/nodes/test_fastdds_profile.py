@@ -44,7 +44,7 @@ WRITER = f"""
 from pathlib import Path
 import re, sys, time
 import rclpy
-from robodyn_ros.nodes import middleware, qos
+from robodyn_ros.nodes.middleware import middleware, qos
 from std_msgs.msg import Float64MultiArray
 
 def wake_ups():
@@ -177,7 +177,7 @@ def test_activating_waits_longer_where_answers_are_lost(heard, least):
 USE = """
 import os, sys
 import rclpy
-from robodyn_ros.nodes import fastdds_profile
+from robodyn_ros.nodes.middleware import fastdds_profile
 if sys.argv[1:] == ['late']:
     rclpy.init()
     node = rclpy.create_node('before')
