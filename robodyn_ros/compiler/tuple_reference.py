@@ -215,8 +215,7 @@ def check_layout() -> None:
 def _unknown_layout(problem: str) -> RobodynError:
     return RobodynError(f'Numba {numba.__version__} keeps arrays in an unknown way: {problem}',
                         name='numba', value=numba.__version__, remedy='install a version that '
-                        'setup.py admits, or set ROBODYN_PLAIN=1: the control cycle then runs in '
-                        'plain Python')
+                        'setup.py admits')
 
 
 class _ArrayField(NamedTuple):

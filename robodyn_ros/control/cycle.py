@@ -304,7 +304,8 @@ def driven_fault(cycle_input: record, joints: ndarray, s: record, m: record, v: 
     if reason == guard.NO_REASON and gravity_check.gravity_contradicted(
             joints, m, v, fresh, now, tau):
         reason, joint = guard.GRAVITY_CONTRADICTED, -1
-    if reason == guard.NO_REASON and m.phase == guard.RISING and s.motor_test_effort > 0.0:
+    if (reason == guard.NO_REASON and m.phase == guard.RISING and s.motor_test_effort > 0.0
+            and cycle_input.listeners > 0):
         reason, joint = motor_test.find_fault(joints, s, m, v, fresh)
     if reason == guard.NO_REASON and m.phase == guard.RUNNING:
         reason, joint = motion_checks.motion_fault(

@@ -59,7 +59,7 @@ def begin(v: Vectors, i: int) -> None:
 def forget(v: Vectors) -> None:
     """Begin with an arm that is not driven: it may have brakes."""
     for i in range(v.q.shape[0]):
-        v.coasting_qd[i] = v.hidden_motion[i] = 0.0
+        v.coasting_qd[i] = v.hidden_motion[i] = v.disturbance_before[i] = 0.0
 
 
 def note_sample(v: Vectors, q: float, qd: float, elapsed: float, i: int) -> None:

@@ -298,7 +298,7 @@ def take_request(cycle_input: record, m: record, now: float) -> None:
     Take the request made since the last cycle; one that does not apply to the phase is dropped.
 
     A stop also ends a FAULT whose efforts are still applied with a valid state, except
-    WRONG_DIRECTION, where no effort can be trusted to brake.
+    WRONG_DIRECTION and OTHER_JOINT_MOVES, where no effort can be trusted to brake.
     """
     m.request = request = cycle_input.request
     if request == NO_REQUEST:
@@ -312,7 +312,7 @@ def take_request(cycle_input: record, m: record, now: float) -> None:
         m.arming = 0
         if (m.phase == RISING or m.phase == RUNNING
                 or (m.phase == FAULT and m.without_state == 0 and m.publishing == 1
-                    and m.reason != WRONG_DIRECTION)):
+                    and m.reason != WRONG_DIRECTION and m.reason != OTHER_JOINT_MOVES)):
             enter(m, STOPPING, now)
     cycle_input.request = NO_REQUEST    # last, so that its writer sees it waiting or done
 

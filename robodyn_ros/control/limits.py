@@ -67,7 +67,7 @@ def limit_efforts(joints: ndarray, v: Vectors, m: record, dt: float, tau: ndarra
     m.rate_limited += rate_limited >= 0
     if saturated >= 0 or lasting >= 0 or excess > EXCESSIVE:
         m.saturation_time += dt * max(1.0, (excess / EXCESSIVE)**2)
-        m.saturated_joint = max(saturated, rate_limited)
+        m.saturated_joint = max(saturated, lasting if lasting >= 0 else rate_limited)
     else:
         m.saturation_time = max(0.0, m.saturation_time - dt)
 

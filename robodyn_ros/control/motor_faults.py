@@ -20,7 +20,7 @@ Parameters are named as in :mod:`.guard`.
 from numpy import ndarray, record
 
 from .dtypes import Vectors
-from .guard import VELOCITY_ABOVE_LIMIT
+from .guard import RISING, VELOCITY_ABOVE_LIMIT
 from .momentum_observer import IMPULSE_TIME, rejects
 
 SAMPLES = 3                 # in a row with the pattern of a motor fault
@@ -33,21 +33,24 @@ def motor_fault(joints: ndarray, m: record, v: Vectors, fresh: int) -> bool:
     """
     Return whether SAMPLES in a row have had the pattern of a motor that drives the arm.
 
-    One is enough where its joint is above its velocity limit, or if it alone makes the impulses.
-    In a loop as slow as that, so is a sample that is rejected after VELOCITY_ABOVE_LIMIT: the arm
-    goes on becoming faster.
+    One is enough where its joint is above its velocity limit, or while RISING if samples are
+    IMPULSE_TIME or more apart, so that it makes up the impulses. So is, that far apart, a rejected
+    sample of a joint that is above its limit after VELOCITY_ABOVE_LIMIT: it still becomes faster.
 
     :param fresh: 1 if a sample has come since the last cycle.
     """
     if fresh == 1 and rejects(v):
-        if m.reason == VELOCITY_ABOVE_LIMIT and v.interval[0] >= IMPULSE_TIME:
-            m.disobeyed = SAMPLES       # the next sample is too far
+        i = m.joint
+        if (m.reason == VELOCITY_ABOVE_LIMIT and v.rejected[i] > 0.0
+                and abs(v.qd[i]) > v.speed_limit[i] and v.interval[i] >= IMPULSE_TIME):
+            m.disobeyed = SAMPLES
     elif fresh == 1:
         i, _ = driven_joint(joints, v, DRIVEN)
         if i < 0:
             m.disobeyed = 0
         else:
-            at_once = abs(v.qd[i]) > v.speed_limit[i] or v.interval[i] >= IMPULSE_TIME
+            at_once = abs(v.qd[i]) > v.speed_limit[i] or (
+                m.phase == RISING and v.interval[i] >= IMPULSE_TIME)
             m.disobeyed += SAMPLES if at_once else 1
     return bool(m.disobeyed >= SAMPLES)
 

@@ -44,7 +44,8 @@ MOVED, MOVED_TIME = 0.005, 0.004    # rad | m; at most the velocity limit times 
 # Shares of this distance: below it, a joint has not moved; above it, the arm moves by itself
 DRIFT, ASTRAY = 0.33, 20.0
 PLAUSIBLE = 2.0             # of the distance that an effort moves a joint by, without friction
-FAVOR = 2.0                 # of the energy of the tested joint: encoders may be coarse
+# Factor of the energy of the tested joint, below so many steps of its encoder
+FAVOR, COARSE = 2.0, 3.0
 START = 1e-4                # effort limits with which the effort on a joint begins
 GROWTH_TIME, GROWTH_DELAYS = 0.04, 2.0      # s of its growth; at least so many effective delays
 MEMORY = 3.0                # of these times, in which a displacement has to arise
@@ -110,7 +111,8 @@ def find_fault(joints: ndarray, s: record, m: record, v: Vectors,
             farthest, moving = distance, j
         if (m.test_effort != 0.0 and (j == i or distance > DRIFT)
                 and change < reach * v.mobility[j]):
-            energy = (FAVOR if j == i else 1.0) * change**2 / v.mobility[j]
+            favored = j == i and change < COARSE * v.encoder_step[j]
+            energy = (FAVOR if favored else 1.0) * change**2 / v.mobility[j]
             if energy > greatest:
                 strongest, greatest = j, energy
     if motor_fault(joints, m, v, fresh):
@@ -190,6 +192,8 @@ def add_efforts(joints: ndarray, s: record, m: record, v: Vectors, friction: nda
     n, i = v.q.shape[0], m.tested
     if i == n:
         return True
+    if dt == 0.0:           # nobody listens: the arm sags
+        rest(m, v, i)
     if m.test_effort == 0.0:
         m.test_time += dt
         m.window_time += dt

@@ -17,6 +17,7 @@ from .guard import (
     COLLISION,
     FADING_SPEED,
     note_fault_speed,
+    OTHER_JOINT_MOVES,
     PARTNER_LOST,
     VELOCITY_ABOVE_LIMIT,
     WRONG_DIRECTION,
@@ -127,8 +128,9 @@ def accelerates_arm(v: Vectors, m: record) -> bool:
         speed = abs(v.qd[i]) / v.speed_limit[i]
         if speed > RUNAWAY and speed > RUNAWAY_GROWTH * m.fault_speed:
             return True
-        if (m.reason == WRONG_DIRECTION and i == m.joint and speed > WRONG_RUNAWAY
-                and speed > WRONG_GROWTH * m.fault_speed):
+        wrong = (i == m.joint if m.reason == WRONG_DIRECTION
+                 else m.reason == OTHER_JOINT_MOVES and i == m.other_joint)
+        if wrong and speed > WRONG_RUNAWAY and speed > WRONG_GROWTH * m.fault_speed:
             return True
     return False
 

@@ -78,7 +78,9 @@ class Arming:
             return ARMED
         code = guard.NO_REASON if controller.asked else int(
             controller.memory['arming_refusal'][0])
-        if code in (guard.NO_REASON, guard.NO_STATE):       # too few states so far
+        # Too few states so far, or none used until the efforts of the fault have ended
+        if code in (guard.NO_REASON, guard.NO_STATE) or (
+                code == guard.STATE_INCONSISTENT and controller.driving):
             self._since = now
         elif code != self._code:
             self._code, self._since = code, now
@@ -90,11 +92,12 @@ class Arming:
         """Withdraw the request and return the present refusal; any thread may call it."""
         controller = self._loop.controller
         with self._lock:
-            self._given_up = True
+            again, self._given_up = self._given_up, True
         code = int(controller.memory['arming_refusal'][0])
         refusal = self._sentence(controller.arming_refusal + self._timeless(), guard.NO_REASON
                                  if controller.asked else code)
-        controller.disarm()
+        if not again:           # it would replace the request to stop that follows the first one
+            controller.disarm()
         return Answer(refusal, self._code)
 
     def _missing(self, joints: Sequence[str]) -> Answer:
