@@ -62,7 +62,7 @@ def test_bad_target_pose(running):
     twist.twist.linear.x = 9.0
     refusal(arm, twists, twist, 'give at most')
     other = sender(arm)
-    refusal(arm, poses, target(arm), '2 publishers of target_pose')
+    refusal(arm, other, target(arm), '2 publishers of target_pose')    # whom it knows by now
     arm.remote.node.destroy_publisher(other)
     assert arm.phase == 'RUNNING' and arm.remote.diagnostics['reason code'] == 'NO_REASON'
 

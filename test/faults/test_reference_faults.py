@@ -47,7 +47,7 @@ def test_two_publishers_of_the_reference(running):
     arm = running(mode='computed_torque')
     first = arm.remote.trajectories()
     second = arm.remote.trajectories()
-    for sender in (first, second):
+    for sender in (second, first):
         refusal(arm, sender, motion(arm), '2 publishers of joint_trajectory')
     arm.remote.until(lambda: '2 publishers' in arm.remote.diagnostics['message'], 'diagnostics')
     assert arm.remote.diagnostics['level'] == '1' and arm.phase == 'RUNNING'
