@@ -131,3 +131,41 @@ def test_a_stop_ends_the_test():
     rig.controller.stop()
     rig.run(0.5)
     assert rig.phase == 'INACTIVE' and not rig.controller.tau.any()
+
+
+def test_a_stop_does_not_drive_swapped_motors():
+    """Efforts that bring the arm to rest would go to the other joint."""
+    rig, _ = armed(made=np.eye(2)[::-1], dry=(4.0, 2.0), fault_action='hold')
+    assert rig.controller.reason_code == 'OTHER_JOINT_MOVES' and rig.controller.driving
+    rig.controller.stop()
+    rig.tick()
+    assert rig.phase == 'FAULT'
+
+
+class SlowRig(Rig):
+    """The loop and its samples at 250 Hz."""
+
+    period, substeps = 0.004, 16
+
+
+def test_one_false_position_long_after_a_fault_is_no_wrong_motor():
+    """Of an arm that has been too fast, and is held since."""
+    model = load_urdf(robot_path('two_link'))
+    rig = SlowRig(model, STRETCHED, mode='gravity_compensation', rate=250.0, stiffness=(),
+                  damping=(), state_timeout=0.1, fault_action='hold')
+    rig.controller.arm()
+    rig.run(1.0)
+    rig.qd = 1.25 * model.velocity_limit * [1.0, 0.0]
+    rig.run(3.0)
+    assert rig.controller.reason_code == 'VELOCITY_ABOVE_LIMIT' and rig.controller.driving
+    sense = rig.sense
+
+    def false():
+        sense()
+        rig.state['position'][1] += 0.5
+
+    rig.sense = false
+    rig.tick()
+    rig.sense = sense
+    rig.run(0.5)
+    assert rig.controller.driving and abs(rig.qd).max() < 0.1
