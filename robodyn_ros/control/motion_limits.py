@@ -56,15 +56,10 @@ def motion_limits(model: RobotModel, settings: Settings, velocity_limit: ndarray
                         settings.allow_nonzero_velocity_at_trajectory_end)
 
 
-def inside(model: RobotModel, x: ndarray) -> ndarray:
-    """Return which of positions (W, nv) are inside the limits."""
-    return (x >= model.position_lower - SLACK) & (x <= model.position_upper + SLACK)
-
-
 def check_positions(limits: MotionLimits, x: ndarray) -> None:
     """Refuse positions (W, nv) outside the limits."""
     model = limits.model
-    outside = ~inside(model, x)
+    outside = ~((x >= model.position_lower - SLACK) & (x <= model.position_upper + SLACK))
     if outside.any():
         w, i = np.argwhere(outside)[0]
         lower, upper = model.position_lower[i], model.position_upper[i]

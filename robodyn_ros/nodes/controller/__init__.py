@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The controller node, and what it is made of."""
+"""The controller node: parameters, lifecycle, control loop, reports."""
 
 
 def main(args: list[str] | None = None) -> int:

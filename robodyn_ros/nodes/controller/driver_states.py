@@ -9,14 +9,14 @@ import threading
 import numpy as np
 from rclpy.publisher import Publisher
 
-from ..middleware.raw_subscription import RCLError, Sample
+from ..middleware.raw_subscription import RCLError, Sample, SampleQueue
 from ...driver import Driver, DriverReader
 from ...wire.joint_state import JointStateEncoder
 
 KEPT = 10               # readings and messages that wait, as on a topic
 
 
-class DriverStates:
+class DriverStates(SampleQueue):
     """
     Readings of a driver as messages of joint states; see :class:`.SerializedSubscription`.
 
@@ -57,17 +57,6 @@ class DriverStates:
             self._show(self._states, message)
             return Sample(message, float(taken.number), taken.time_ns)
         return None
-
-    def drain(self) -> list[bytes]:
-        """Take what waits, oldest first; never block."""
-        return [sample.message for sample in self.drain_numbered()]
-
-    def drain_numbered(self) -> list[Sample]:
-        """Drain; with each message its number."""
-        samples: list[Sample] = []
-        while len(samples) < self.most and (taken := self.take()):
-            samples.append(taken)
-        return samples
 
     def wait(self, timeout_ns: int) -> bool:
         """Block until a reading waits (True), the time is over [ns] or :meth:`wake` is called."""

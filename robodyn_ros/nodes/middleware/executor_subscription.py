@@ -18,6 +18,7 @@ from .raw_subscription import (
     RCLError,
     Sample,
     sample,
+    SampleQueue,
     SerializedSubscription,
     UNBOUNDED_DRAIN,
 )
@@ -47,7 +48,7 @@ def own_executor(node: Node, suffix: str) -> tuple[Node, SingleThreadedExecutor]
     return own, executor
 
 
-class ExecutorSubscription:
+class ExecutorSubscription(SampleQueue):
     """
     Serialized messages of one topic, taken by an executor that its one thread spins.
 
@@ -85,17 +86,6 @@ class ExecutorSubscription:
             if self._context.ok():
                 raise
         return len(self._taken) > before
-
-    def drain(self) -> list[bytes]:
-        """Take what has come in, oldest first, at most as many as the QoS depth; never block."""
-        return [sample.message for sample in self.drain_numbered()]
-
-    def drain_numbered(self) -> list[Sample]:
-        """Drain; with each message what the middleware tells of it."""
-        samples: list[Sample] = []
-        while len(samples) < self.most and (taken := self.take()):
-            samples.append(taken)
-        return samples
 
     def take(self) -> Sample | None:
         """Take the oldest message that has come in, None if there is none; never block."""

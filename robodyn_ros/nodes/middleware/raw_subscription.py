@@ -60,7 +60,28 @@ def missing_names() -> list[str]:
         if not all(hasattr(getattr(_rclpy, name, None), part) for part in parts)]
 
 
-class SerializedSubscription:
+class SampleQueue:
+    """Messages that wait to be taken."""
+
+    most: int       #: messages that :meth:`drain` takes at most
+
+    def take(self) -> Sample | None:
+        """Take the oldest message, None if there is none; never block."""
+        raise NotImplementedError
+
+    def drain(self) -> list[bytes]:
+        """Take what has come in, oldest first, at most :attr:`most` messages; never block."""
+        return [sample.message for sample in self.drain_numbered()]
+
+    def drain_numbered(self) -> list[Sample]:
+        """Drain; with each message its number and time."""
+        samples: list[Sample] = []
+        while len(samples) < self.most and (taken := self.take()):
+            samples.append(taken)
+        return samples
+
+
+class SerializedSubscription(SampleQueue):
     """
     Serialized messages of one topic, waited for and taken by one thread without an executor.
 
@@ -96,17 +117,6 @@ class SerializedSubscription:
     def handle(self) -> Any:
         """Handle of rclpy, for who takes messages in another way."""
         return self._subscription.handle
-
-    def drain(self) -> list[bytes]:
-        """Take what has come in, oldest first, at most as many as the QoS depth; never block."""
-        return [sample.message for sample in self.drain_numbered()]
-
-    def drain_numbered(self) -> list[Sample]:
-        """Drain; with each message what the middleware tells of it."""
-        samples: list[Sample] = []
-        while len(samples) < self.most and (taken := self.take()):
-            samples.append(taken)
-        return samples
 
     def take(self) -> Sample | None:
         """Take the oldest message that has come in, None if there is none; never block."""

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The simulator node: the other side of the topics of the controller."""
+"""The simulator node: a simulated arm on the topics of the controller."""
 
 
 def main(args: list[str] | None = None) -> int:
