@@ -14,6 +14,7 @@ from .bounds_of_settings import bounds_of
 from .compile import begin as begin_compilation
 from .compile import compiled, CYCLE_INPUTS, load_parts, PLAIN, plain
 from .compiled_needs import check_compiled, needs
+from .coupled_joints import joint_map
 from .cycle import CycleInputs
 from .dtypes import ARM, CONTROLLER_STATE, CYCLE_INPUT, DISARM, NO_REQUEST, STOP
 from .goal_tolerances import default_tolerances
@@ -23,7 +24,7 @@ from .laws import registry, trial
 from .laws.call import LawMemory
 from .motion_limits import motion_limits
 from .pace import Pace
-from .partner import joint_map, Partner
+from .partner import Partner
 from .partner_coupling import PartnerCoupling
 from .policy import Policy
 from .policy_following import PolicyFollowing

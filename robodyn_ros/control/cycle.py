@@ -36,10 +36,9 @@ from . import (
     velocity_estimator,
 )
 from .bounds import Bounds
-from .dtypes import STOP_WITH_GRAVITY, Vectors, VELOCITY_OR_GRAVITY
+from .dtypes import GRAVITY_COMPENSATION, STOP_WITH_GRAVITY, Vectors, VELOCITY_OR_GRAVITY
 from .laws.call import call_law, forget, LawMemory
 from .laws.law import Arm
-from .laws.registry import GRAVITY_COMPENSATION
 from .partner import Partner
 from .payload_transition import PayloadInForce
 from .policy import Policy

@@ -2,15 +2,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records and vectors that the control cycle reads and keeps, shared with compiled code."""
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy import ndarray
 
-from .contact_parameters import COLLISION_REACTION, OBSERVED_EFFORT
-from .parameters import ControlParameters as Declared
-from .parameters import FAULT_ACTION, MISSING_VELOCITY, STALL_ACTION, STOP_WITH
+from .contact_parameters import COLLISION_REACTION, ContactParameters, OBSERVED_EFFORT
+from .coupling_parameters import CouplingParameters
+from .guard_parameters import (
+    FAULT_ACTION,
+    GuardParameters,
+    MISSING_VELOCITY,
+    STALL_ACTION,
+    STOP_WITH,
+)
+from .motion_parameters import MotionParameters
+from .robot_parameters import RobotParameters
 from .setting_fields import JOINT_RECORD, record_dtype, SETTINGS_RECORD, TASK_RECORD
+from .task_parameters import TaskParameters
+
+#: Number of the law to which the cycle falls back.
+GRAVITY_COMPENSATION = 0
 
 # Choices of parameters as the numbers that their record has
 VELOCITY_OR_FAULT, VELOCITY_OR_ESTIMATE, VELOCITY_OR_GRAVITY = range(len(MISSING_VELOCITY))
@@ -35,6 +48,13 @@ CYCLE_INPUT = np.dtype([
     ('clock_stopped', float),           # s for which the arm has moved while time stood still
     ('guiding_until', float),           # s, until when the arm may be guided by hand
 ])
+
+
+@dataclass(frozen=True)
+class Declared(MotionParameters, ContactParameters, GuardParameters, RobotParameters,
+               CouplingParameters, TaskParameters):
+    """All parameters that have a place in a record."""
+
 
 # Limits of one joint: the parameters declared for this record, and
 JOINT = np.dtype([

@@ -4,8 +4,7 @@
 
 from numpy import ndarray, record
 
-from .dtypes import Vectors
-from .laws.registry import GRAVITY_COMPENSATION
+from .dtypes import GRAVITY_COMPENSATION, Vectors
 from .motion_checks import forget_changes
 from .trajectory_tracking import hold_here, Points
 

@@ -5,18 +5,18 @@ Control parameters, each declared once: default, unit, range, meaning and record
 
 From these declarations derive :class:`~.settings.Settings`, the records that the control cycle
 reads (:mod:`.dtypes`), the parameters of the controller node and docs/parameters.md,
-each in the order of this file. To add a parameter, add a field here; with ``record=`` the cycle
-finds its value in a record field of the same name. Gains are declared with the laws that have
-them, in :mod:`.laws`.
+each in the order of this file. To add a parameter, add a field to one of the classes composed
+here; with ``record=`` the cycle finds its value in a record field of the same name. Gains are
+declared with the laws that have them, in :mod:`.laws`.
 
 Lists hold one value a joint; a number, or a list of one, stands for all joints.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .contact_parameters import ContactParameters
 from .coupling_parameters import CouplingParameters
+from .guard_parameters import GuardParameters
 from .laws.adaptive import AdaptiveGains
 from .laws.computed_torque import AccelerationGains
 from .laws.disturbance_observer import ObserverGains
@@ -27,17 +27,9 @@ from .laws.pd import ImpedanceGains
 from .laws.registry import MODES
 from .laws.task_space import PostureGains
 from .motion_parameters import MotionParameters
-from .setting_fields import choice, flag, number, numbers, PerJoint, text
-from .setting_fields import JOINT_RECORD as JOINT
-from .setting_fields import SETTINGS_RECORD as SETTINGS
+from .robot_parameters import RobotParameters
+from .setting_fields import choice, number
 from .task_parameters import TaskParameters
-
-#: Reactions to a state without velocity, in the order of their numbers.
-MISSING_VELOCITY = ('fault', 'estimate', 'gravity_only')
-#: Efforts of the last message after stopping, of a latched fault, and after a stall of the loop.
-STOP_WITH = ('zero', 'gravity')
-FAULT_ACTION = ('ramp', 'hold')
-STALL_ACTION = ('silence', 'zero')
 
 
 @dataclass(frozen=True)
@@ -63,206 +55,8 @@ class LawGains(CouplingGains, GuidingGains, PostureGains, PolicyGains, AdaptiveG
 
 
 @dataclass(frozen=True)
-class LawParameters(CouplingParameters, TaskParameters, LawGains):
+class LawParameters(RobotParameters, CouplingParameters, TaskParameters, LawGains):
     """Control law, its gains and limits, and what is known of the robot beyond the URDF."""
-
-    effort_limit: PerJoint = numbers(
-        'N·m or N', 0.0, 1e6, 'Effort limit, at most that of the URDF; empty: that of the URDF.',
-        live=False, record=JOINT)
-    effort_rate_limit: PerJoint = numbers(
-        'N·m/s or N/s', 0.0, 1e8, 'Maximum rate of change of the effort, gravity compensation '
-        'excepted; empty: ten times the effort limit per second.', record=JOINT)
-    velocity_limit: PerJoint = numbers(
-        'rad/s or m/s', 0.0, 1e3, 'Velocity limit, at most that of the URDF; empty: that of the '
-        'URDF.', live=False, record=JOINT)
-    loop_delay: float = number(
-        0.002, 's', 0.0, 0.1, 'Maximum time from the measurement of a state to the effect of its '
-        'efforts; gains must be stable with it.', live=False, record=SETTINGS)
-    armature: PerJoint = numbers(
-        'kg·m² or kg', 0.0, 1e3, 'Rotor inertia reflected to the joints, which standard URDF '
-        'cannot express; with it, higher gains are stable. Empty: that of the URDF.', live=False)
-    viscous_friction: PerJoint = numbers(
-        'N·m·s/rad or N·s/m', 0.0, 1e5, 'Viscous friction of motion in the positive direction; '
-        'taken into account when gains are checked. Empty: that of the URDF.')
-    coulomb_friction: PerJoint = numbers(
-        'N·m or N', 0.0, 1e6, 'Coulomb friction of motion in the positive direction. Empty: that '
-        'of the URDF.')
-    static_friction: PerJoint = numbers(
-        'N·m or N', 0.0, 1e6, 'Friction near rest; empty: equal to `coulomb_friction` if that is '
-        'set, else that of the URDF.')
-    backward_viscous_friction: PerJoint = numbers(
-        'N·m·s/rad or N·s/m', 0.0, 1e5, 'Viscous friction of motion in the negative direction; '
-        'empty: equal to `viscous_friction` if that is set, else that of the URDF.')
-    backward_coulomb_friction: PerJoint = numbers(
-        'N·m or N', 0.0, 1e6, 'Coulomb friction of motion in the negative direction; empty: equal '
-        'to `coulomb_friction` if that is set, else that of the URDF.')
-    backward_static_friction: PerJoint = numbers(
-        'N·m or N', 0.0, 1e6, 'Friction near rest of motion in the negative direction; empty: '
-        'equal to `backward_coulomb_friction` if that is set, else as in the positive direction '
-        'or in the URDF.')
-    friction_velocity: PerJoint = numbers(
-        'rad/s or m/s', 1e-6, 1e3, 'Velocity scale on which friction changes sign. In '
-        'gravity_compensation, choose several times the noise of the velocity.')
-    stribeck_velocity: PerJoint = numbers(
-        'rad/s or m/s', 1e-6, 1e3, 'Velocity scale on which static friction decays to Coulomb '
-        'friction.')
-    presliding_distance: PerJoint = numbers(
-        'rad or m', 0.0, 1.0, 'Distance after a reversal over which friction changes its sign: '
-        'the contact is elastic first. Compensated along the reference, or along the measured '
-        'motion where the arm floats: choose at least 40 times the noise of the position then. 0: '
-        'the sign depends on the velocity. Empty: that of the URDF.')
-    load_friction: PerJoint = numbers(
-        '', 0.0, 0.5, 'Increase of Coulomb and static friction with the load, as a share of '
-        '|g(q)|. Empty: that of the URDF.')
-    coupling_ratio: PerJoint = numbers(
-        '', -10.0, 10.0, 'Of a motor that turns with a joint and, by this ratio, with the next '
-        'one, as in wrists: its friction acts on both. 0: none. Empty: that of the URDF.')
-    coupled_viscous_friction: PerJoint = numbers(
-        'N·m·s/rad or N·s/m', 0.0, 1e5, 'Viscous friction of such a motor. Empty: that of the '
-        'URDF.')
-    coupled_coulomb_friction: PerJoint = numbers(
-        'N·m or N', 0.0, 1e6, 'Coulomb friction of such a motor. Empty: that of the URDF.')
-    friction_offset: PerJoint = numbers(
-        'N·m or N', -1e6, 1e6, 'Effort needed at any velocity in addition to gravity and '
-        'friction; compensated with the friction.', record=JOINT)
-    friction_compensation: PerJoint = numbers(
-        '', 0.0, 1.0, 'Share of friction and offset that is compensated; empty: none. Uses the '
-        'velocity of the reference; in gravity_compensation the measured velocity, and then at '
-        'most 0.8.', record=JOINT)
-    robot_compensates_gravity: bool = flag(
-        'Whether the robot adds g(q) to its commands itself, as Franka and UR do; commands then '
-        'exclude g(q).', live=False, record=SETTINGS)
-    payload_frame: str = text(
-        'Link to which the payload is attached; a payload_mass above 0 needs it. In adaptive, the '
-        'link with which a payload is learned; empty: that of the last joint.')
-    payload_mass: float = number(
-        0.0, 'kg', 0.0, 1000.0, 'Mass of the payload; 0: none, whatever its other parameters are.')
-    payload_com: Sequence[float] = numbers(
-        'm', -10.0, 10.0, 'Center of mass of the payload in `payload_frame`.', (0.0, 0.0, 0.0))
-    payload_inertia: Sequence[float] = numbers(
-        'kg·m²', -1e3, 1e3, 'Inertia of the payload about its center of mass, in the axes of '
-        '`payload_frame`: ixx, ixy, ixz, iyy, iyz, izz. Zeros: a point mass.', (0.0,) * 6)
-    payload_transition: float = number(
-        0.5, 's', 0.0, 60.0, 'Time in which the dynamics change from one payload to another while '
-        'the arm is driven.', record=SETTINGS)
-    acceleration_limit: PerJoint = numbers(
-        'rad/s² or m/s²', 1e-3, 1e5, 'Acceleration limit of references to a target without a time '
-        'and of stops, which gains have to follow within `effort_rate_limit`; empty: the velocity '
-        'limit within 0.25 s.')
-    jerk_limit: PerJoint = numbers(
-        'rad/s³ or m/s³', 1e-3, 1e7, 'Jerk limit of the same; empty: the acceleration limit '
-        'within 0.1 s.')
-    feedforward_limit: float = number(
-        0.5, '', 0.0, 1.0, 'Maximum effort in the waypoints of trajectories, which is added to '
-        'that of the control law, as a fraction of the effort limit; trajectories with more are '
-        'refused.')
-    trajectory_start_tolerance: PerJoint = numbers(
-        'rad or m', 1e-6, 1e3, 'Largest distance between the start of a trajectory, for example '
-        'the measured pose, and the reference, which joins the trajectory within its limits. A '
-        'trajectory that starts further away is refused.', (0.05,))
-    allow_nonzero_velocity_at_trajectory_end: bool = flag(
-        'Whether the last waypoint of a trajectory may have a velocity other than 0. The '
-        'reference then decelerates behind it, within `acceleration_limit` and `jerk_limit`. '
-        'MoveIt Servo needs it from Jazzy on.')
-    goal_tolerance: PerJoint = numbers(
-        'rad or m', 0.0, 1e3, 'Distance from the end of a trajectory within which a goal of '
-        '`~/follow_joint_trajectory` succeeds, where the goal has none of its own; joints must '
-        'also be slower than `rest_velocity`. Empty or 0: unlimited.')
-    goal_time_tolerance: float = number(
-        0.0, 's', 0.0, 3600.0, 'Time after the end of a trajectory within which a goal must '
-        'succeed, where it has none of its own; 0: unlimited.')
-
-
-@dataclass(frozen=True)
-class GuardParameters:
-    """Conditions under which the arm is driven, and what happens when they fail."""
-
-    state_timeout: float = number(
-        0.05, 's', 0.001, 1.0, 'Age above which joint states are stale, which is a fault.',
-        record=SETTINGS)
-    late_limit: float = number(
-        0.0, 's', 0.0, 1e3, 'Maximum of the delay of the state time stamps plus half the interval '
-        'between states; a lasting excess is a fault, because gains are not checked for it. 0: '
-        'twice `loop_delay` plus one period.', record=SETTINGS)
-    missing_velocity: str = choice(
-        MISSING_VELOCITY, 'Reaction to a state without velocity, or with more than ten times its '
-        'limit: a fault, an estimate from positions, or gravity compensation alone while it '
-        'lasts.', record=SETTINGS)
-    velocity_bandwidth: float = number(
-        30.0, 'Hz', 0.1, 1000.0, 'Bandwidth of the velocity estimate; choose it well below the '
-        'rate of the states.', record=SETTINGS)
-    velocity_scale: float = number(
-        1.0, '', 0.01, 1.0, 'Reduced speed: fraction of the velocity limits available to the arm '
-        'and to trajectories.')
-    position_margin: PerJoint = numbers(
-        'rad or m', 0.0, 1e3, 'Distance beyond the position limits at which a joint is in fault '
-        'and cannot be armed; empty: 3 % of its range, 0: unlimited.', record=JOINT,
-        unlimited=True)
-    consistency_tolerance: PerJoint = numbers(
-        'rad or m', 0.0, 1e3, 'Maximum difference between positions and the integral of the '
-        'velocities over about 0.2 s, and maximum position jump; more is a fault. Empty: 0.02 rad '
-        'or 0.005 m, 0: unlimited.', record=JOINT, unlimited=True)
-    following_error: PerJoint = numbers(
-        'rad or m', 0.0, 1e3, 'Maximum distance of a joint from the trajectory that it follows; '
-        'more is a fault. Empty: 0.5 rad or 0.1 m in computed_torque, unlimited in modes with a '
-        'stiffness; 0: unlimited.', record=JOINT, unlimited=True)
-    blocked_effort: float = number(
-        0.3, '', 0.0, 1.0, 'Fraction of the effort limit, in addition to gravity, with which a '
-        'joint may be driven for half a second without moving; more is a fault. 0: unlimited.',
-        record=SETTINGS, unlimited=True)
-    power_limit: float = number(
-        0.0, 'W', 0.0, 1e6, 'Maximum mechanical power of all joints together; 0: unlimited.',
-        record=SETTINGS, unlimited=True)
-    missed_limit: int = number(
-        100, '', 1, 1000000, 'Number of periods that may be missed at a time, or in total beyond '
-        'one in ten; more are a fault.', record=SETTINGS)
-    saturation_timeout: float = number(
-        2.0, 's', 0.01, 3600.0, 'Time at the effort limit or the effort rate limit, less the time '
-        'without, that is a fault.', record=SETTINGS)
-    arming_samples: int = number(
-        20, '', 1, 10000, 'Number of consecutive good samples required for arming.',
-        record=SETTINGS)
-    arming_velocity: float = number(
-        0.05, 'rad/s or m/s', 0.0, 10.0, 'Velocity below which joints must be for arming.',
-        record=SETTINGS)
-    arming_effort: float = number(
-        0.1, '', 0.0, 10.0, 'Maximum difference between measured efforts and g(q) for arming, as '
-        'a fraction of the effort limit; set it above 2 only if the brakes carry loads that the '
-        'effort sensors do not measure.', record=SETTINGS)
-    motor_test_effort: float = number(
-        0.0, '', 0.0, 0.5, 'Test of the motors while arming: largest effort on a joint in '
-        'addition to gravity and known static friction, as a fraction of the effort limit. Each '
-        'joint has to move by a few thousandths of a radian or meter in the direction of its '
-        'effort, which takes about 0.7 s. 0: none. Not with `controller_manager`: the efforts '
-        'have to reach the drives before the arm is RUNNING.', record=SETTINGS)
-    accept_zero_state: bool = flag(
-        'Whether the arm may be armed while all positions and velocities are exactly zero and no '
-        'effort is measured, as drivers publish before they have read their encoders. Set it for '
-        'an arm that is at zero and measures no efforts.', record=SETTINGS)
-    damping_rate: float = number(
-        10.0, '1/s', 0.0, 100.0, 'Damping while rising, stopping and after a fault: λ in '
-        'λ M(q) q̇.', record=SETTINGS)
-    rest_velocity: float = number(
-        0.02, 'rad/s or m/s', 0.0, 1.0, 'Velocity below which a joint is at rest.',
-        record=SETTINGS)
-    stop_timeout: float = number(
-        2.0, 's', 0.0, 30.0, 'Maximum duration of the stopping phase.', record=SETTINGS)
-    stop_with: str = choice(
-        STOP_WITH, 'Last message after stopping: zero effort, or g(q) for a drive that keeps its '
-        'last command.', record=SETTINGS)
-    fault_action: str = choice(
-        FAULT_ACTION, 'After a fault with a fresh state: damped gravity compensation for a time '
-        'followed by a ramp to zero, or hold as long as the state is fresh.', record=SETTINGS)
-    stall_action: str = choice(
-        STALL_ACTION, 'After the loop stalled for longer than `state_timeout`: send nothing, '
-        'because a drive with a command timeout has engaged its brakes and a command might '
-        'release them; or send a single zero, for a drive that keeps its last command.',
-        record=SETTINGS)
-    fault_hold_time: float = number(
-        0.5, 's', 0.0, 60.0, 'Duration of damped gravity compensation after a fault.',
-        record=SETTINGS)
-    fault_ramp_time: float = number(
-        0.5, 's', 0.01, 60.0, 'Duration of the ramp to zero afterwards.', record=SETTINGS)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from numpy import ndarray
 
 from . import guard
 from .controller_status import ControllerStatus
+from .coupled_joints import joint_map
 from .laws import registry
 from .laws.law import PARTNER
 from .partner import (
@@ -24,7 +25,6 @@ from .partner import (
     CouplingState,
     DAMPING,
     HEADER,
-    joint_map,
     Partner,
     STIFFNESS,
     WAITING,

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from .effort_feedforward import check_efforts
 from .motion_limits import check_positions, MotionLimits
 from .reference_joining import combined, continued, end_state, join, NEGLIGIBLE, State
 from .reference_stream import (
@@ -231,3 +230,29 @@ def complete(names: tuple[str, ...], asked: Waypoints, order: ndarray,
     positions, velocities, accelerations, efforts = arrays
     return Waypoints(names, asked.times, positions, velocities, accelerations, efforts,
                      asked.elapsed)
+
+
+def check_efforts(limits: MotionLimits, asked: Waypoints) -> None:
+    """
+    Refuse efforts of waypoints that are not finite or beyond ``feedforward_limit``.
+
+    :raises TrajectoryError: naming the joint and the waypoint, and the remedy.
+    """
+    if asked.efforts is None:
+        return
+    efforts, shape = np.asarray(asked.efforts, float), (len(asked.times), len(asked.joint_names))
+    if efforts.shape != shape:
+        raise TrajectoryError(f'efforts have shape {efforts.shape}', name='efforts',
+                              remedy=f'give one value a joint and waypoint: {shape}')
+    if len(asked.times) == 1 and asked.times[0] == 0.0 and efforts.any():
+        raise TrajectoryError('the target has efforts', name='efforts',
+                              remedy='leave them empty, or give the waypoint a time after 0')
+    names = limits.model.joint_names
+    most = np.array([limits.effort[names.index(name)] for name in asked.joint_names])
+    if not (good := np.abs(efforts) <= most).all():             # nor is NaN
+        w, i = np.argwhere(~good)[0]
+        raise TrajectoryError(
+            f'effort of {asked.joint_names[i]} at waypoint {w} is {efforts[w, i]:.6g}, and '
+            f'trajectories may add {most[i]:.6g}', name=asked.joint_names[i],
+            value=float(efforts[w, i]), remedy='give what the control law lacks, not all of the '
+            'effort; the parameter feedforward_limit bounds it')

@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from .cholesky import damped_cholesky
 from .friction import viscous
 from .gain_stability import Loop, MARGIN, TOLERANCE
 from .laws.cartesian_impedance import LEAST
 from .laws.operational_space import MOST, NEAR
-from .laws.task_space import damped_cholesky, PROJECTOR_DAMPING
+from .laws.task_space import PROJECTOR_DAMPING
 from .semidefinite import as_matrix, square_root
 from .workspace_planes import coincidence, workspace_planes
 from ..dynamics import Dynamics
@@ -160,7 +161,7 @@ def _projector(J: ndarray, M: ndarray, projector: str) -> ndarray:
 
 
 def _damped(A: ndarray, damping: float) -> ndarray:
-    """Return A (P, 6, 6) with the diagonal of :func:`.task_space.damped_cholesky`."""
+    """Return A (P, 6, 6) with the diagonal of :func:`.damped_cholesky`."""
     out, d = A.copy(), np.einsum('pii->pi', A)
     np.einsum('pii->pi', out)[:] = np.where(d > 1e-12, d * (1.0 + damping), 1.0)
     return out

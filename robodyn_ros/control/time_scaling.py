@@ -25,10 +25,10 @@ from math import inf, sqrt
 from numpy import ndarray, record
 
 from .bounds import Bounds
+from .cholesky import cholesky_solve, damped_cholesky
 from .contact_speed import contact_share
 from .dtypes import Vectors
 from .guard import CONTACT_SPEED, NO_REASON, SELF_COLLISION, TOOL_OUTSIDE, TOOL_SPEED
-from .laws.task_space import cholesky_solve, damped_cholesky
 from .robot_dynamics import mass_matrix
 from .self_collision import APPROACH, self_collision_share
 from .task import Task

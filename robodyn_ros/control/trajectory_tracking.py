@@ -7,10 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray, record
 
-from .acceleration_limits import RETURN_VELOCITY
 from .dtypes import CONTROLLER_STATE, Vectors
 
 HEADER = np.dtype([('start', float), ('serial', np.int64)])
+# Fraction of the velocity limit with which a joint outside its position limits may return.
+RETURN_VELOCITY = 0.1
 
 
 class Points(NamedTuple):

@@ -30,7 +30,15 @@ from . import (
 )
 from .call import ADDRESS, copied, LawMemory
 from .law import Arm, Law
-from .. import bounds, generic_dynamics, momentum_residual, robot_dynamics, rotations, task
+from .. import (
+    bounds,
+    cholesky,
+    generic_dynamics,
+    momentum_residual,
+    robot_dynamics,
+    rotations,
+    task,
+)
 from ..bounds import Bounds
 from ..dtypes import JOINT, TASK
 from ..partner import Partner
@@ -66,7 +74,8 @@ FOREIGN = {*sys.stdlib_module_names, 'llvmlite', 'numba', 'numpy', 'robodyn_ros'
 LAW_MODULES: tuple[ModuleType, ...] = (
     *generic_dynamics.MODULES, jitable(robot_dynamics), jitable(rotations), task, bounds,
     jitable(momentum_residual), jitable(dynamics), law, call, jitable(six_vectors, inline=True),
-    jitable(task_space, inline=True), jitable(pd), jitable(joint_impedance),
+    jitable(cholesky, inline=True), jitable(task_space, inline=True), jitable(pd),
+    jitable(joint_impedance),
     jitable(computed_torque), jitable(disturbance_observer),
     jitable(pseudo_inertia, inline=True), jitable(adaptive),
     jitable(spring, inline=True), jitable(energy_tank, inline=True),

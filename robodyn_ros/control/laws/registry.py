@@ -41,8 +41,6 @@ BUILT_IN = (gravity_compensation.LAW, pd.LAW, joint_impedance.LAW, computed_torq
 MODES = tuple(law.name for law in BUILT_IN)
 #: Those of them that follow a reference.
 FOLLOWING = tuple(law.name for law in BUILT_IN if law.follows)
-#: Number of gravity compensation, which the cycle falls back to.
-GRAVITY_COMPENSATION = 0
 
 _laws: dict[str, Law] = {law.name: law for law in BUILT_IN}
 
