@@ -14,8 +14,8 @@ from numba import njit
 import numpy as np
 from numpy import ndarray
 from robodyn_ros.cli.calibrate_float import LEAST_DISTANCE
-from robodyn_ros.control.dtypes import Vectors
-from robodyn_ros.control.friction_compensation import advance_path
+from robodyn_ros.control.declare.dtypes import Vectors
+from robodyn_ros.control.steps.friction_compensation import advance_path
 from robodyn_ros.dynamics.friction import advance_presliding
 
 DISTANCE, FRICTION, INERTIA = 1e-3, 5.0, 0.5        # rad, N·m, kg·m²

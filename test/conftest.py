@@ -68,7 +68,7 @@ LONGEST = ('faults', 'nodes', 'identification', 'packaging', 'adversary', 'dynam
 TEST = Path(__file__).resolve().parent
 # nodes/middleware/services.py: Fast DDS did not connect
 UNHEARD = 'its node has not answered within'
-STALLED = 'the control loop stood still'        # control/guard.py: who says so was stopped
+STALLED = 'the control loop stood still'        # control/steps/guard.py: who says so was stopped
 LONGEST_NAME = 60       # characters of a text, as a parameter in the name of a test
 SHOWN = 4000        # characters of what a process has printed, in the report of a failure
 

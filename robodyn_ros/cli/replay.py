@@ -15,10 +15,10 @@ from rich.table import Table
 
 from .pictures import save
 from ..compiler.code_cache import machine
-from ..control import guard
-from ..control.dtypes import Vectors
-from ..control.history import Snapshot
+from ..control.controller.history import Snapshot
+from ..control.declare.dtypes import Vectors
 from ..control.laws import registry
+from ..control.steps import guard
 from ..errors import ArgumentError, RecordingError
 from ..extras import pip_install
 from ..flight_recorder.arrays import Flown

@@ -17,21 +17,21 @@ import zipfile
 import numpy as np
 from numpy import ndarray
 
-from ..control import guard, payload_transition
-from ..control.bounds_of_settings import bounds_of
-from ..control.compile import law_address
-from ..control.dtypes import CONTROLLER_STATE, JOINT, MISSING_VELOCITY, SETTINGS, Vectors
-from ..control.history import Snapshot, Version
+from ..control.controller.history import Snapshot, Version
+from ..control.cycle.call import LawMemory
+from ..control.cycle.compile import law_address
+from ..control.cycle.ring_buffer import CYCLE
+from ..control.declare.dtypes import CONTROLLER_STATE, JOINT, MISSING_VELOCITY, SETTINGS, Vectors
+from ..control.inputs.partner import QUANTITIES
+from ..control.inputs.policy import HEADER as POLICY_HEADER
+from ..control.inputs.policy import Policy
+from ..control.inputs.pose_tracking import no_command, PosePoints
+from ..control.inputs.trajectory_tracking import HEADER, Points
 from ..control.laws import registry
-from ..control.laws.call import LawMemory
-from ..control.partner import QUANTITIES
-from ..control.policy import HEADER as POLICY_HEADER
-from ..control.policy import Policy
-from ..control.pose_tracking import no_command, PosePoints
-from ..control.ring_buffer import CYCLE
-from ..control.settings import Settings
-from ..control.task_frame import FrameKernel, task_of
-from ..control.trajectory_tracking import HEADER, Points
+from ..control.settings.bounds_of_settings import bounds_of
+from ..control.settings.settings import Settings
+from ..control.settings.task_frame import FrameKernel, task_of
+from ..control.steps import guard, payload_transition
 from ..dynamics.model_data import parameters
 from ..dynamics.specialize import with_kernels
 from ..errors import ParameterError

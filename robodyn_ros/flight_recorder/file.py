@@ -19,10 +19,10 @@ import zlib
 import numpy as np
 
 from .arrays import About, described, Flown, packed, unpacked
-from ..control import guard
-from ..control.dtypes import Vectors
-from ..control.history import Snapshot
+from ..control.controller.history import Snapshot
+from ..control.declare.dtypes import Vectors
 from ..control.laws.registry import mode_name
+from ..control.steps import guard
 from ..errors import RecordingError, RobodynError
 from ..extras import pip_install
 from ..model.robot import RobotModel

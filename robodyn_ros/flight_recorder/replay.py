@@ -8,13 +8,13 @@ import numpy as np
 from numpy import ndarray
 
 from ..compiler.tuple_reference import TupleMemory
-from ..control import guard, payload_transition
-from ..control.compile import compiled, CYCLE_INPUTS, load_generic_dynamics, plain
-from ..control.cycle import CycleInputs
-from ..control.dtypes import CONTROLLER_STATE, CYCLE_INPUT, Vectors
-from ..control.history import Snapshot
-from ..control.partner import Partner
-from ..control.ring_buffer import recorder
+from ..control.controller.history import Snapshot
+from ..control.cycle.compile import compiled, CYCLE_INPUTS, load_generic_dynamics, plain
+from ..control.cycle.cycle import CycleInputs
+from ..control.cycle.ring_buffer import recorder
+from ..control.declare.dtypes import CONTROLLER_STATE, CYCLE_INPUT, Vectors
+from ..control.inputs.partner import Partner
+from ..control.steps import guard, payload_transition
 from ..dynamics.model_data import parameters, workspace
 from ..model.robot import RobotModel
 from ..state import STATE

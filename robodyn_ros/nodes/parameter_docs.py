@@ -12,7 +12,7 @@ def page() -> str:
     return '\n'.join((
         '# Parameters',
         '',
-        'This page is generated from the declarations in `robodyn_ros/control/parameters.py` and '
+        'This page is generated from the declarations in `robodyn_ros/control/` and '
         '`robodyn_ros/nodes/*/parameters.py`; do not edit it.',
         'Lists have one value per joint, in the order of the model; gains and limits also accept '
         'a single value for all joints. Parameters that are not live can be changed only while '

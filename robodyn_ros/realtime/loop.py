@@ -39,7 +39,7 @@ from ..wire.decode_status import ACCEPTED
 from ..wire.decoders import POSITION, RECEIVED, SEQUENCE
 
 if TYPE_CHECKING:
-    from ..control.cycle import CycleInputs
+    from ..control.cycle.cycle import CycleInputs
 
 
 def begin(state: ndarray, now: int) -> None:

@@ -6,7 +6,7 @@ import os
 
 import pytest
 from robodyn_ros.compiler import cache_directory, second_process
-from robodyn_ros.control import compile, compile_ahead  # noqa: A004
+from robodyn_ros.control.cycle import compile, compile_ahead  # noqa: A004
 
 
 @pytest.fixture(autouse=True)

@@ -3,9 +3,9 @@
 """A controller in closed loop with exact dynamics, on a clock of its own: no ROS, no waiting."""
 
 import numpy as np
-from robodyn_ros.control import guard
-from robodyn_ros.control.controller import Controller
-from robodyn_ros.control.settings import Settings
+from robodyn_ros.control.controller.controller import Controller
+from robodyn_ros.control.settings.settings import Settings
+from robodyn_ros.control.steps import guard
 from robodyn_ros.dynamics import Dynamics
 from robodyn_ros.model.robot import RobotModel
 from robodyn_ros.state import no_state

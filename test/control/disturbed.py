@@ -13,14 +13,15 @@ import numpy as np
 from numpy import ndarray
 import pytest
 from robodyn_ros import Dynamics, RobotModel
-from robodyn_ros.control import gain_stability, guard, integral_stability
-from robodyn_ros.control.controller import Controller
+from robodyn_ros.control.controller.controller import Controller
+from robodyn_ros.control.declare.task_parameters import NULLSPACE_PROJECTOR, TASK_AXES
+from robodyn_ros.control.inputs.partner import CouplingState, WAITING
 from robodyn_ros.control.laws.registry import BUILT_IN
-from robodyn_ros.control.limits import BRAKING_RATE
-from robodyn_ros.control.partner import CouplingState, WAITING
-from robodyn_ros.control.settings import Settings
-from robodyn_ros.control.task_parameters import NULLSPACE_PROJECTOR, TASK_AXES
-from robodyn_ros.control.trajectory import Waypoints
+from robodyn_ros.control.references.trajectory import Waypoints
+from robodyn_ros.control.settings import gain_stability, integral_stability
+from robodyn_ros.control.settings.settings import Settings
+from robodyn_ros.control.steps import guard
+from robodyn_ros.control.steps.limits import BRAKING_RATE
 from robodyn_ros.errors import ArgumentError, ParameterError, TrajectoryError
 from robodyn_ros.model.payload import with_payload
 from scipy.spatial.transform import Rotation

@@ -8,8 +8,8 @@ from control.closed_loop import Rig
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
-from robodyn_ros.control.collision_thresholds import thresholds
-from robodyn_ros.control.collisions import RETREAT_SPEED
+from robodyn_ros.control.learning.collision_thresholds import thresholds
+from robodyn_ros.control.steps.collisions import RETREAT_SPEED
 from robodyn_ros.errors import ArgumentError
 
 pytest.importorskip('mujoco')

@@ -10,10 +10,11 @@ from control.closed_loop import GAINS, Rig
 import numpy as np
 import pytest
 from robodyn_ros import Controller, Dynamics, load_urdf, Settings
-from robodyn_ros.control import compile, controller  # noqa: A004
-from robodyn_ros.control.compile import part_address, PARTS, PLAIN, plain
+from robodyn_ros.control.controller import controller  # noqa: A004
+from robodyn_ros.control.cycle import compile
+from robodyn_ros.control.cycle.compile import part_address, PARTS, PLAIN, plain
 from robodyn_ros.control.laws.registry import FOLLOWING
-from robodyn_ros.control.trajectory import Waypoints
+from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.errors import TrajectoryError
 from robodyn_ros.model.resources import robot_path
 

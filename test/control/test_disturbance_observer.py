@@ -8,8 +8,8 @@ from control.closed_loop import Rig
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf, Settings, simulate
-from robodyn_ros.control.suggested_gains import suggest
-from robodyn_ros.control.trajectory import Waypoints
+from robodyn_ros.control.references.trajectory import Waypoints
+from robodyn_ros.control.settings.suggested_gains import suggest
 from robodyn_ros.demo import motion
 from robodyn_ros.demo.law_comparison import DELAY, drive, scenes
 from robodyn_ros.model.resources import robot_path

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf
-from robodyn_ros.control import settings as settings_module
-from robodyn_ros.control.compile import PLAIN
-from robodyn_ros.control.dtypes import Vectors
-from robodyn_ros.control.friction import CURVE, MOST_MEASURED
-from robodyn_ros.control.friction_compensation import begin_path, friction_compensation, PLAY
-from robodyn_ros.control.gain_stability import MARGIN, spectral_radius, TOLERANCE
+from robodyn_ros.control.cycle.compile import PLAIN
+from robodyn_ros.control.declare.dtypes import Vectors
 from robodyn_ros.control.laws.registry import FOLLOWING, MODES
-from robodyn_ros.control.settings import Settings
-from robodyn_ros.control.trajectory import Waypoints
+from robodyn_ros.control.references.trajectory import Waypoints
+from robodyn_ros.control.settings import settings as settings_module
+from robodyn_ros.control.settings.friction import CURVE, MOST_MEASURED
+from robodyn_ros.control.settings.gain_stability import MARGIN, spectral_radius, TOLERANCE
+from robodyn_ros.control.settings.settings import Settings
+from robodyn_ros.control.steps.friction_compensation import begin_path, friction_compensation, PLAY
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.simulation.plant import Plant

@@ -6,7 +6,7 @@ from control.closed_loop import Told
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
-from robodyn_ros.control import guard
+from robodyn_ros.control.steps import guard
 from robodyn_ros.model.resources import robot_path
 
 POSE = np.array([0.3, 0.5])

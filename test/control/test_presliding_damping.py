@@ -9,9 +9,9 @@ from control.closed_loop import Rig
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
-from robodyn_ros.control.dtypes import JOINT, Vectors
-from robodyn_ros.control.friction_compensation import DAMPING_RATIO, presliding_damping
-from robodyn_ros.control.settings import Settings
+from robodyn_ros.control.declare.dtypes import JOINT, Vectors
+from robodyn_ros.control.settings.settings import Settings
+from robodyn_ros.control.steps.friction_compensation import DAMPING_RATIO, presliding_damping
 from robodyn_ros.dynamics.friction import advance_presliding
 
 FRICTION, DISTANCE, INERTIA = 5.0, 1e-3, 0.5        # N·m, rad, kg·m²

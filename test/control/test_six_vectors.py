@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from robodyn_ros.control.cholesky import cholesky_solve, damped_cholesky
-from robodyn_ros.control.laws import six_vectors
+from robodyn_ros.control.algebra import six_vectors
+from robodyn_ros.control.algebra.cholesky import cholesky_solve, damped_cholesky
 from robodyn_ros.control.laws.cartesian_impedance import diagonalize
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -6,7 +6,7 @@ from faults.arm import Arm, PERIOD
 from faults.rows import row
 import numpy as np
 import pytest
-from robodyn_ros.control import motor_test
+from robodyn_ros.control.steps import motor_test
 
 TESTED = {'motor_test_effort': 0.1}
 HANGING, STRETCHED = np.array([-np.pi / 2.0, 0.0]), np.array([0.3, 0.5])

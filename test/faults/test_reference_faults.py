@@ -8,15 +8,15 @@ from builtin_interfaces.msg import Duration
 from faults.rows import row
 import numpy as np
 import pytest
-from robodyn_ros.control import (
-    motion_limits,
+from robodyn_ros.control.controller.controller import Controller
+from robodyn_ros.control.controller.controller_status import ControllerStatus
+from robodyn_ros.control.references import (
     reference_joining,
     reference_planning,
     reference_stream,
     trajectory,
 )
-from robodyn_ros.control.controller import Controller
-from robodyn_ros.control.controller_status import ControllerStatus
+from robodyn_ros.control.settings import motion_limits
 from robodyn_ros.nodes.topics import command_publishers
 from robodyn_ros.nodes.topics.trajectory_subscriber import TrajectorySubscriber
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint

@@ -7,8 +7,9 @@ import re
 
 from faults.rows import with_rows
 import pytest
-from robodyn_ros.control import guard, settings
-from robodyn_ros.control.acceleration_limits import SHARE
+from robodyn_ros.control.settings import settings
+from robodyn_ros.control.steps import guard
+from robodyn_ros.control.steps.acceleration_limits import SHARE
 from robodyn_ros.nodes.controller import parameters as controller_parameters
 from robodyn_ros.nodes.simulator import parameters as simulator_parameters
 

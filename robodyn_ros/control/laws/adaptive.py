@@ -38,7 +38,7 @@ from numpy import ndarray
 from .disturbance_observer import PUNCTUAL
 from .law import Arm, Judged, Law, WITHHELD
 from .pd import DampingGains
-from ..setting_fields import gain, PerJoint
+from ..declare.setting_fields import gain, PerJoint
 from ...dynamics import entry_points
 from ...dynamics.coriolis import velocities
 from ...dynamics.pseudo_inertia import (  # noqa: I101

@@ -26,8 +26,8 @@ from numpy import ndarray
 from .dynamics import bias
 from .law import Arm, Judged, Law
 from .pd import ImpedanceGains
-from ..momentum_residual import filtered, momentum_change
-from ..setting_fields import gain, PerJoint
+from ..algebra.momentum_residual import filtered, momentum_change
+from ..declare.setting_fields import gain, PerJoint
 
 # Durations of a cycle that may pass from one cycle to the next, in both of which efforts are known
 PUNCTUAL = 1.5

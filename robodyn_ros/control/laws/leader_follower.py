@@ -36,8 +36,8 @@ from numpy import ndarray
 
 from .law import Arm, Law, PARTNER
 from .pd import ImpedanceGains, JUDGED
-from ..partner import ALIGNED, DAMPING, ENERGY, POSITION, STIFFNESS, VELOCITY
-from ..setting_fields import gain, PerJoint
+from ..declare.setting_fields import gain, PerJoint
+from ..inputs.partner import ALIGNED, DAMPING, ENERGY, POSITION, STIFFNESS, VELOCITY
 
 FADE = 0.25         # s, of what begins and ends with the coupling, and of the end of the alignment
 ALIGNED_WITHIN = 5e-3       # s of motion at coupling_speed, at which the alignment ends

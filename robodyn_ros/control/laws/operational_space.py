@@ -22,8 +22,8 @@ from .task_space import (
     turn,
     velocity_error,
 )
-from ..cholesky import cholesky_solve, damped_cholesky
-from ..task import TOOL_AXES
+from ..algebra.cholesky import cholesky_solve, damped_cholesky
+from ..inputs.task import TOOL_AXES
 
 # The damping rises where a pivot of the mobility is below NEAR of its diagonal, by at most MOST
 # (Nakamura and Hanafusa, ASME Journal of Dynamic Systems 108, 1986, section 4)

@@ -8,7 +8,7 @@ from typing import Any
 from numpy import ndarray
 
 from .law import Arm, Judged, Law
-from ..setting_fields import gain, PerJoint
+from ..declare.setting_fields import gain, PerJoint
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@
 Parameters of the controller node; docs/parameters.md is generated from this table.
 
 Those of the node itself are declared here, those of control in
-:mod:`robodyn_ros.control.parameters`.
+:mod:`robodyn_ros.control.settings.parameters`.
 """
 
 from dataclasses import Field, fields
@@ -16,12 +16,17 @@ from . import robot
 from .transport import DATA_PATHS
 from ..middleware.parameters import Parameter
 from ... import driver
-from ...control.contact_parameters import ContactParameters
+from ...control.declare.contact_parameters import ContactParameters
+from ...control.declare.motion_parameters import MotionParameters
 from ...control.laws import registry
 from ...control.laws.law import Law
-from ...control.motion_parameters import MotionParameters
-from ...control.parameters import ControlParameters, GuardParameters, LawParameters, LoopParameters
-from ...control.settings import GAINS, Settings
+from ...control.settings.parameters import (
+    ControlParameters,
+    GuardParameters,
+    LawParameters,
+    LoopParameters,
+)
+from ...control.settings.settings import GAINS, Settings
 from ...driver import Driver
 from ...errors import ParameterError
 from ...model.robot import RobotModel
@@ -31,7 +36,7 @@ TRIGGERS = ('timer', 'state', 'inline')
 
 
 def _declared(parameters: Any) -> tuple[Parameter, ...]:
-    """Return the parameters of a class of :mod:`robodyn_ros.control.parameters`."""
+    """Return the parameters of a class of :mod:`robodyn_ros.control.settings.parameters`."""
     return tuple(_parameter(field) for field in fields(parameters))
 
 

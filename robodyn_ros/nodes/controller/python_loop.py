@@ -12,10 +12,10 @@ from numpy import ndarray
 from .driver_states import DriverStates
 from ..middleware.executor_subscription import ExecutorSubscription
 from ..middleware.raw_subscription import Sample, SerializedSubscription
-from ...control import guard
-from ...control.controller import Controller
-from ...control.cycle import CycleInputs
-from ...control.plain_records import Records
+from ...control.controller.controller import Controller
+from ...control.cycle.cycle import CycleInputs
+from ...control.cycle.plain_records import Records
+from ...control.steps import guard
 from ...realtime import loop
 from ...realtime.loop_counters import Tally
 from ...realtime.loop_io import LOOP_STATE

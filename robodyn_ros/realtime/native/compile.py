@@ -27,8 +27,8 @@ from ...compiler.jit import (
     tuple_type,
 )
 from ...compiler.tuple_reference import dereference, Reference, reference_to
-from ...control import compile as control
-from ...control import recorded_cycle as recorded
+from ...control.cycle import compile as control
+from ...control.cycle import recorded_cycle as recorded
 from ...wire import compile as wire
 
 FLOATS, INTEGERS = types.float64[::1], types.int64[::1]

@@ -15,8 +15,8 @@ from .. import loop
 from ..loop_counters import Tally
 from ..loop_io import CALLED, COUNTING, PUBLISHING, SLEEPING, TAKING
 from ...compiler.tuple_reference import TupleMemory
-from ...control.compile import CYCLE_INPUTS
-from ...control.cycle import CycleInputs
+from ...control.cycle.compile import CYCLE_INPUTS
+from ...control.cycle.cycle import CycleInputs
 from ...errors import DataPathError
 from ...wire.decoders import DecoderArrays
 

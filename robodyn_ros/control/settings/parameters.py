@@ -1,0 +1,65 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Control parameters, each declared once: default, unit, range, meaning and record.
+
+From these declarations derive :class:`~.settings.Settings`, the records that the control cycle
+reads (:mod:`.dtypes`), the parameters of the controller node and docs/parameters.md,
+each in the order of this file. To add a parameter, add a field to one of the classes composed
+here; with ``record=`` the cycle finds its value in a record field of the same name. Gains are
+declared with the laws that have them, in :mod:`.laws`.
+
+Lists hold one value a joint; a number, or a list of one, stands for all joints.
+"""
+
+from dataclasses import dataclass
+
+from ..declare.contact_parameters import ContactParameters
+from ..declare.coupling_parameters import CouplingParameters
+from ..declare.guard_parameters import GuardParameters
+from ..declare.motion_parameters import MotionParameters
+from ..declare.robot_parameters import RobotParameters
+from ..declare.setting_fields import choice, number
+from ..declare.task_parameters import TaskParameters
+from ..laws.adaptive import AdaptiveGains
+from ..laws.computed_torque import AccelerationGains
+from ..laws.disturbance_observer import ObserverGains
+from ..laws.feedback_policy import PolicyGains
+from ..laws.hand_guiding import GuidingGains
+from ..laws.leader_follower import CouplingGains
+from ..laws.pd import ImpedanceGains
+from ..laws.registry import MODES
+from ..laws.task_space import PostureGains
+
+
+@dataclass(frozen=True)
+class LoopParameters:
+    """Rate of the control loop."""
+
+    rate: float = number(1000.0, 'Hz', 1.0, 10000.0, 'Rate of the control cycle.', live=False)
+
+
+@dataclass(frozen=True)
+class Mode:
+    """Choice of the control law."""
+
+    mode: str = choice(MODES, 'Control law; or a law of your own, as package.module:NAME.',
+                       places=True)
+
+
+# A dataclass has the fields of its last base first
+@dataclass(frozen=True)
+class LawGains(CouplingGains, GuidingGains, PostureGains, PolicyGains, AdaptiveGains,
+               ObserverGains, AccelerationGains, ImpedanceGains, Mode):
+    """The gains of all laws of this package."""
+
+
+@dataclass(frozen=True)
+class LawParameters(RobotParameters, CouplingParameters, TaskParameters, LawGains):
+    """Control law, its gains and limits, and what is known of the robot beyond the URDF."""
+
+
+@dataclass(frozen=True)
+class ControlParameters(LoopParameters, MotionParameters, ContactParameters, GuardParameters,
+                        LawParameters):
+    """All control parameters: of law, guard, contacts, bounds and loop, in this order."""

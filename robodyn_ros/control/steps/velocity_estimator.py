@@ -1,0 +1,53 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""State of the arm in use: accepted samples, and estimates of velocities not measured."""
+
+from math import exp
+
+from numpy import ndarray, record
+
+from ..declare.dtypes import Vectors
+
+# A velocity above this multiple of the velocity limit is no measurement: damping it would drive
+# the arm at full effort
+CREDIBLE = 10.0
+
+
+def observe(s: record, state: ndarray, m: record, v: Vectors, elapsed: float) -> int:
+    """
+    Copy accepted positions, velocities and efforts to ``v``; return a joint without velocity.
+
+    Joints whose newest sample was rejected (:mod:`.plausibility`) keep the one before it. A
+    velocity that is NaN or not credible is replaced by the derivative of the position behind a
+    first-order low-pass filter of ``velocity_bandwidth``. The estimate stays as it is while no
+    time elapses, and begins anew after a jump of time (``m.observing`` 0). Parameters are named as
+    in :mod:`.guard`.
+
+    :param elapsed: time since the last cycle [s].
+    :returns: index of the last joint without a measured velocity, -1 for none.
+    """
+    unmeasured = -1
+    share = 1.0 - exp(-s.velocity_bandwidth * elapsed)
+    for i in range(v.q.shape[0]):
+        if v.rejected[i] > 0.0:
+            continue
+        q, qd = v.position[i], v.velocity[i]
+        if m.observing == 0:
+            v.filtered[i], v.qd[i] = q, 0.0
+        before = v.qd[i]
+        step = share * (q - v.filtered[i])
+        v.filtered[i] += step
+        if abs(qd) <= CREDIBLE * v.speed_limit[i]:
+            v.qd[i] = qd
+        else:                                           # NaN too
+            unmeasured = i
+            if elapsed > 0.0:
+                v.qd[i] = step / elapsed
+        v.q[i], v.measured[i] = q, state[i].effort
+        if m.observing == 0:
+            v.gained[i] = v.recent_gain[i] = 0.0
+        else:
+            v.gained[i] += v.qd[i] - before
+            v.recent_gain[i] += v.qd[i] - before
+    m.observing = 1
+    return unmeasured
