@@ -209,7 +209,7 @@ def call_kernels() -> None:
         kernel = ctypes.CFUNCTYPE(None, *len(arrays) * [ctypes.c_void_p])(int(address))
         kernel(*[array.ctypes.data for array in arrays])
 
-    def readable(inputs: plain_cycle.CycleInputs) -> plain_cycle.CycleInputs:
+    def readable(inputs: plain_cycle.Cycle) -> plain_cycle.Cycle:
         plain = fields_readable(inputs)
         return plain._replace(robot=plain.robot._replace(addresses=inputs.robot.addresses))
     fields_readable = plain_cycle.fields_readable

@@ -18,7 +18,7 @@ import numpy as np
 from numpy import ndarray
 
 from ..control.controller.history import Snapshot, Version
-from ..control.cycle.call import LawMemory
+from ..control.cycle.call import no_law
 from ..control.cycle.compile import law_address
 from ..control.cycle.ring_buffer import CYCLE
 from ..control.declare.dtypes import CONTROLLER_STATE, JOINT, MISSING_VELOCITY, SETTINGS, Vectors
@@ -222,7 +222,7 @@ def _versions(model: RobotModel, text: dict[str, Any],
             raise ValueError('settings without a meaning')
         if not 0 <= record['payload_body'] < model.nb:
             raise ValueError('payload_body is none of the bodies')
-        law = LawMemory.none(model.nv)._replace(
+        law = no_law(model.nv)._replace(
             code=np.array([law_address(settings.law_in_force), record['mode']], np.int64),
             gains=settings.gain_rows(model))
         task = task_of(settings, model, robots[key])

@@ -10,11 +10,11 @@ from numpy import ndarray
 from ..compiler.tuple_reference import TupleMemory
 from ..control.controller.history import Snapshot
 from ..control.cycle.compile import compiled, CYCLE_INPUTS, load_generic_dynamics, plain
-from ..control.cycle.cycle import CycleInputs
 from ..control.cycle.ring_buffer import recorder
 from ..control.declare.dtypes import CONTROLLER_STATE, CYCLE_INPUT, Vectors
 from ..control.inputs.partner import Partner
 from ..control.steps import guard, payload_transition
+from ..control.steps.cycle_data import Cycle
 from ..dynamics.model_data import parameters, workspace
 from ..model.robot import RobotModel
 from ..state import STATE
@@ -70,13 +70,13 @@ class Replay:
             self._partner.header[name] = given[f'partner_{name}']
         self._partner.rows[:] = s.partner[k]
         robot, joints, settings, _, law, task, bounds = s.versions[int(given['version'])]
-        inputs = CycleInputs(
+        inputs = Cycle(
             robot=robot, workspace=self._work, joints=joints, settings=settings,
             law=law._replace(memory=self._law_memory),
             cycle_input=self._cycle_input, state=self._state,
             points=s.points[int(given['serial'])], policy=s.policies[int(given['policy'])],
             partner=self._partner, task=task, bounds=bounds, poses=s.poses[int(given['pose'])],
-            controller_state=self.memory, vectors=self._v, payload=self._in_force,
+            controller=self.memory, vectors=self._v, payload=self._in_force,
             ring=self._flight, code=compiled().code_for(settings, robot))
         return compiled().prepare(inputs, self._inputs_memory)(float(given['now']), self.tau)
 

@@ -82,7 +82,7 @@ def test_a_request_is_recorded_as_the_cycle_took_it():
     assert inputs.ring.cycles['request'][0] == 0
     c.arm()
     cycle(inputs, 0.0, c.tau)
-    ring_buffer.after(inputs.ring, inputs.controller_state, c.tau, False)
+    ring_buffer.after(inputs, c.tau, False)
     s = c.history.take()
     assert s.memory['arming'].tolist() == [0, 1] and s.cycles['request'][0] != 0
 

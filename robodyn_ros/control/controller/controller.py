@@ -16,10 +16,9 @@ from .policy_following import PolicyFollowing
 from .pose_following import PoseFollowing
 from .trajectory_following import TrajectoryFollowing
 from ..cycle import ring_buffer, trial
-from ..cycle.call import LawMemory
+from ..cycle.call import no_law
 from ..cycle.compile import begin as begin_compilation
 from ..cycle.compile import compiled, CYCLE_INPUTS, load_parts, PLAIN, plain
-from ..cycle.cycle import CycleInputs
 from ..cycle.law_addresses import LawAddresses
 from ..declare.dtypes import ARM, CONTROLLER_STATE, CYCLE_INPUT, DISARM, NO_REQUEST, STOP
 from ..inputs.partner import Partner
@@ -35,6 +34,7 @@ from ..settings.motion_limits import motion_limits
 from ..settings.settings import Settings
 from ..settings.task_frame import FrameKernel, task_of
 from ..steps import guard, payload_transition
+from ..steps.cycle_data import Cycle, LawMemory
 from ...compiler.tuple_reference import TupleMemory
 from ...dynamics import Dynamics
 from ...dynamics.model_data import ModelData, parameters, workspace
@@ -95,7 +95,7 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         self._flight, self._v, kept = ring_buffer.recorder(
             model.nv, recorded, law_rows + payload_transition.rows(model.nb, model.nv))
         self._law_memory, self._kept = kept[:law_rows], kept[law_rows:]
-        self._no_law = LawMemory.none(model.nv)._replace(memory=self._law_memory)
+        self._no_law = no_law(model.nv)._replace(memory=self._law_memory)
         #: Settings and references of the recorded cycles, and snapshots of them.
         self.history = History(self._flight)
         self._work = workspace(model)
@@ -288,14 +288,14 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         return self._cycle(now, self.tau)
 
     @property
-    def inputs(self) -> CycleInputs:
+    def inputs(self) -> Cycle:
         """Return what the cycle of :attr:`compiled` reads and writes, as of now."""
         robot, joints, settings, _, law, task, bounds = self._records
-        return CycleInputs(
+        return Cycle(
             robot=robot, workspace=self._work, joints=joints, settings=settings, law=law,
             cycle_input=self.cycle_input, state=self.state, points=self._points,
             policy=self._policy, partner=self._partner, task=task, poses=self._poses,
-            bounds=bounds, controller_state=self.memory, vectors=self._v,
+            bounds=bounds, controller=self.memory, vectors=self._v,
             payload=self._in_force, ring=self._flight,
             code=self.compiled.code_for(settings, robot))
 

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from ..cycle.call import LawMemory
-from ..cycle.ring_buffer import Flight, SPARE
+from ..cycle.ring_buffer import SPARE
 from ..declare.dtypes import Vectors
 from ..inputs.bounds import Bounds
 from ..inputs.policy import Policy
@@ -16,6 +15,7 @@ from ..inputs.pose_tracking import PosePoints
 from ..inputs.task import Task
 from ..inputs.trajectory_tracking import Points
 from ..settings.settings import Settings
+from ..steps.cycle_data import Flight, LawMemory
 from ...dynamics.model_data import ModelData
 
 LARGEST = 1 << 24           # bytes of each of the four that are kept for the ring

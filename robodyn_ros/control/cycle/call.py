@@ -2,14 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Call of the law in force by the control cycle, which is compiled before there are laws."""
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy import ndarray
 
 from ..declare.dtypes import JOINT
 from ..laws import registry
 from ..laws.law import Arm
+from ..steps.cycle_data import LawMemory
 
 # Elements of `LawMemory.code`
 ADDRESS, NUMBER = range(2)
@@ -17,21 +16,10 @@ ADDRESS, NUMBER = range(2)
 VECTORS = Arm._fields[2:11]
 
 
-class LawMemory(NamedTuple):
-    """The law in force: its code, its gains, and what it keeps from cycle to cycle."""
-
-    code: ndarray           # (2,) int64: address of the compiled law, number in the registry
-    gains: ndarray          # (G, nv) one row a gain
-    memory: ndarray         # (L, nv) contiguous rows of its memory; it may use fewer
-    returned: ndarray       # (1,) int64: 1 once the law has returned without an error
-    shown: ndarray          # (9, nv) copies of the vectors of the cycle, for a law of a user,
-    shown_joints: ndarray   # (nv,) JOINT, and of the limits
-
-    @classmethod
-    def none(cls, nv: int, rows: int = 0) -> 'LawMemory':
-        """Return the memory of gravity compensation that is not compiled."""
-        return cls(np.zeros(2, np.int64), np.zeros((0, nv)), np.zeros((rows, nv)),
-                   np.zeros(1, np.int64), np.zeros((len(VECTORS), nv)), np.zeros(nv, JOINT))
+def no_law(nv: int, rows: int = 0) -> LawMemory:
+    """Return the memory of gravity compensation that is not compiled, of ``rows`` rows."""
+    return LawMemory(np.zeros(2, np.int64), np.zeros((0, nv)), np.zeros((rows, nv)),
+                     np.zeros(1, np.int64), np.zeros((len(VECTORS), nv)), np.zeros(nv, JOINT))
 
 
 def call_law(law: LawMemory, arm: Arm, tau: ndarray) -> None:

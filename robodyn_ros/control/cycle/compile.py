@@ -12,14 +12,13 @@ from functools import cache
 import sys
 from typing import Any, NamedTuple
 
-from numba import types
+from numba import from_dtype, types
 import numpy as np
 from numpy import ndarray
 
 from . import compile_ahead, cycle, plain_cycle, recorded_cycle, ring_buffer
 from . import compile_laws as law_code
 from .compile_ahead import NAME, plain
-from .cycle import CycleInputs
 from .trial import address_of
 from ..declare.dtypes import CONTROLLER_STATE, CYCLE_INPUT, JOINT, SETTINGS
 from ..inputs import pose_tracking, trajectory_tracking
@@ -52,7 +51,7 @@ from ..steps import (
     time_scaling,
     velocity_estimator,
 )
-from ..steps.payload_transition import PayloadInForce
+from ..steps.cycle_data import Cycle, PayloadInForce
 from ...compiler import second_process
 from ...compiler.jit import (
     compile_callback,
@@ -92,12 +91,12 @@ _PAYLOAD = tuple_type(PayloadInForce, inertial=numba_types.MATRIX, friction=numb
                       bodies=np.zeros(1, BODY), robot=numba_types.MODEL_DATA)
 _ring, _vectors, _ = ring_buffer.recorder(1, 0)
 CYCLE_INPUTS = tuple_type(
-    CycleInputs, robot=numba_types.MODEL_DATA, workspace=numba_types.WORKSPACE,
-    joints=np.zeros(1, JOINT), settings=np.zeros(1, SETTINGS), law=law_code.LAW_MEMORY,
-    cycle_input=np.zeros(1, CYCLE_INPUT), state=np.zeros(1, STATE), points=Points.none(1),
+    Cycle, robot=numba_types.MODEL_DATA, workspace=numba_types.WORKSPACE,
+    joints=np.zeros(1, JOINT), settings=from_dtype(SETTINGS), law=law_code.LAW_MEMORY,
+    cycle_input=from_dtype(CYCLE_INPUT), state=np.zeros(1, STATE), points=Points.none(1),
     policy=law_code.POLICY, partner=law_code.PARTNER, task=law_code.TASK_TYPE,
     poses=PosePoints.none(), bounds=law_code.BOUNDS,
-    controller_state=np.zeros(1, CONTROLLER_STATE), vectors=_vectors,
+    controller=from_dtype(CONTROLLER_STATE), vectors=_vectors,
     payload=_PAYLOAD, ring=_ring, code=types.int64[::1])
 EFFORTS = types.float64[::1]
 STEP = types.boolean(types.int64, types.float64, EFFORTS)
@@ -110,7 +109,7 @@ TRACK_POSE = BOUND_REFERENCE = types.void(
 COMPENSATE_FRICTION = types.void(
     Reference(CYCLE_INPUTS), Reference(numba_types.MODEL_DATA), types.int64, types.float64)
 BOUND_EFFORTS = types.void(Reference(CYCLE_INPUTS), Reference(numba_types.MODEL_DATA))
-# Elements of `CycleInputs.code`; those of optional parts are 0 until settings need them
+# Elements of `Cycle.code`; those of optional parts are 0 until settings need them
 CYCLE, RECORDED_CYCLE, POSE, FRICTION, REFERENCE_BOUNDS, EFFORT_BOUNDS = CODE = range(6)
 
 
@@ -123,7 +122,7 @@ class CompiledCycle(NamedTuple):
 
     def code_for(self, settings: ndarray, robot: ModelData) -> ndarray:
         """
-        Return :attr:`.cycle.CycleInputs.code` (6,), with all compiled that a cycle may call.
+        Return :attr:`.Cycle.code` (6,), with all compiled that a cycle may call.
 
         :param settings: (1,) ``SETTINGS``.
         :param robot: the dynamics of these settings.
@@ -134,7 +133,7 @@ class CompiledCycle(NamedTuple):
                 self.addresses[part.place] = part_address(part)
         return self.addresses
 
-    def prepare(self, inputs: CycleInputs,
+    def prepare(self, c: Cycle,
                 memory: TupleMemory) -> Callable[[float, ndarray], bool]:
         """
         Return a function that runs the cycle, :func:`.recorded_cycle.recorded_cycle`.
@@ -146,9 +145,9 @@ class CompiledCycle(NamedTuple):
             inputs, too.
         """
         if self.step is None:
-            return plain_cycle.prepared(inputs)
+            return plain_cycle.prepared(c)
         step = self.step
-        memory.write(inputs)
+        memory.write(c)
         address = memory.address
 
         def run(now: float, tau: ndarray, owner: TupleMemory = memory) -> bool:
@@ -173,35 +172,35 @@ call_at, pose_at, friction_at, reference_bounds_at, effort_bounds_at = map(
     caller, (BY_REFERENCE, TRACK_POSE, COMPENSATE_FRICTION, BOUND_REFERENCE, BOUND_EFFORTS))
 
 
-def call_cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
+def call_cycle(c: Cycle, now: float, tau: ndarray) -> bool:
     """Do what :func:`.cycle.cycle` does, with its machine code."""
-    return call_at(inputs.code[CYCLE], (inputs, now, tau))
+    return call_at(c.code[CYCLE], (c, now, tau))
 
 
-def call_recorded_cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
+def call_recorded_cycle(c: Cycle, now: float, tau: ndarray) -> bool:
     """Do what :func:`.recorded_cycle.recorded_cycle` does, with its machine code."""
-    return call_at(inputs.code[RECORDED_CYCLE], (inputs, now, tau))
+    return call_at(c.code[RECORDED_CYCLE], (c, now, tau))
 
 
-def call_track_pose(inputs: CycleInputs, robot: ModelData, reference_time: float) -> None:
+def call_track_pose(c: Cycle, robot: ModelData, reference_time: float) -> None:
     """Do what :func:`.cycle.track_pose` does, with its machine code."""
-    pose_at(inputs.code[POSE], (inputs, robot, reference_time))
+    pose_at(c.code[POSE], (c, robot, reference_time))
 
 
-def call_compensate_friction(inputs: CycleInputs, robot: ModelData, unmeasured: int,
+def call_compensate_friction(c: Cycle, robot: ModelData, unmeasured: int,
                              dt: float) -> None:
     """Do what :func:`.cycle.compensate_friction` does, with its machine code."""
-    friction_at(inputs.code[FRICTION], (inputs, robot, unmeasured, dt))
+    friction_at(c.code[FRICTION], (c, robot, unmeasured, dt))
 
 
-def call_bound_reference(inputs: CycleInputs, robot: ModelData, elapsed: float) -> None:
+def call_bound_reference(c: Cycle, robot: ModelData, elapsed: float) -> None:
     """Do what :func:`.cycle.bound_reference` does, with its machine code."""
-    reference_bounds_at(inputs.code[REFERENCE_BOUNDS], (inputs, robot, elapsed))
+    reference_bounds_at(c.code[REFERENCE_BOUNDS], (c, robot, elapsed))
 
 
-def call_bound_efforts(inputs: CycleInputs, robot: ModelData) -> None:
+def call_bound_efforts(c: Cycle, robot: ModelData) -> None:
     """Do what :func:`.cycle.bound_efforts` does, with its machine code."""
-    effort_bounds_at(inputs.code[EFFORT_BOUNDS], (inputs, robot))
+    effort_bounds_at(c.code[EFFORT_BOUNDS], (c, robot))
 
 
 # A part of the cycle, which this process compiles while another one compiles the rest
@@ -256,7 +255,7 @@ class OptionalPart(NamedTuple):
     With all of them the first start of a controller would take much longer.
     """
 
-    place: int                  # of its address in `CycleInputs.code`
+    place: int                  # of its address in `Cycle.code`
     setting: str                # field of SETTINGS that is not 0 where it is needed
     function: Callable[..., None]
     signature: Any

@@ -13,7 +13,7 @@ import numpy as np
 from numpy import ndarray
 
 from . import call
-from .call import ADDRESS, copied, LawMemory
+from .call import ADDRESS, copied, no_law
 from ..algebra import cholesky, momentum_residual, rotations, six_vectors
 from ..declare.dtypes import JOINT, TASK
 from ..inputs import bounds, task
@@ -37,6 +37,7 @@ from ..laws import (
 )
 from ..laws.law import Arm, Law
 from ..steps import generic_dynamics, robot_dynamics
+from ..steps.cycle_data import LawMemory
 from ...compiler.intrinsics import rows_as_tuple
 from ...compiler.jit import compile_callback, FASTMATH, is_cached, jitable, substitute, tuple_type
 from ...compiler.linking import caller
@@ -47,7 +48,7 @@ from ...dynamics.model_data import no_frame
 from ...dynamics.numba_types import MATRIX, VECTOR
 
 INTEGERS = types.int64[::1]
-LAW_MEMORY = tuple_type(LawMemory, **LawMemory.none(1)._asdict())
+LAW_MEMORY = tuple_type(LawMemory, **no_law(1)._asdict())
 POLICY = tuple_type(Policy, **Policy.none(1)._asdict())
 BOUNDS = tuple_type(Bounds, **Bounds.none(1)._asdict())
 PARTNER = tuple_type(Partner, **Partner.none(1)._asdict())

@@ -3,25 +3,17 @@
 """
 One control cycle, from joint states to efforts, in the order of its steps.
 
-Helpers take the records of the cycle with the names of :mod:`.guard`: ``cycle_input``, ``joints``,
-``s``, ``m``, ``v``, ``state`` and ``now``; ``dt`` is the duration of the cycle [s].
+Steps take the data ``c`` of the cycle, whose records settings, controller state and vectors are
+``s``, ``m`` and ``v`` for short; ``now`` is the time of the cycle and ``dt`` its duration [s].
 """
 
 from math import inf
-from typing import NamedTuple
 
 from numpy import ndarray, record
 
-from .call import call_law, forget, LawMemory
-from .ring_buffer import Flight
+from .call import call_law, forget
 from ..declare.dtypes import GRAVITY_COMPENSATION, STOP_WITH_GRAVITY, Vectors, VELOCITY_OR_GRAVITY
 from ..inputs import pose_tracking, trajectory_tracking
-from ..inputs.bounds import Bounds
-from ..inputs.partner import Partner
-from ..inputs.policy import Policy
-from ..inputs.pose_tracking import PosePoints
-from ..inputs.task import Task
-from ..inputs.trajectory_tracking import Points
 from ..laws.law import Arm
 from ..steps import (
     collisions,
@@ -44,48 +36,23 @@ from ..steps import (
     time_scaling,
     velocity_estimator,
 )
-from ..steps.payload_transition import PayloadInForce
-from ..steps.robot_dynamics import forward_dynamics, gravity, mass_matrix
-from ...dynamics.entry_points import solve
-from ...dynamics.model_data import ModelData, Workspace
+from ..steps.cycle_data import Cycle, LawMemory
+from ..steps.robot_dynamics import gravity, mass_matrix
+from ...dynamics.model_data import ModelData
 
 # What differs from the settings of the last cycle: gains or friction; what references depend on
 UNCHANGED, NEW_GAINS, NEW_BASIS = range(3)
 
 
-class CycleInputs(NamedTuple):
-    """All that a control cycle reads and writes, except its time and its efforts."""
-
-    robot: ModelData            # parameters of the dynamics
-    workspace: Workspace        # memory of the dynamics
-    joints: ndarray             # (nv,) JOINT, limits
-    settings: ndarray           # (1,) SETTINGS
-    law: LawMemory              # the law in force
-    cycle_input: ndarray        # (1,) what the cycle is told by its surroundings
-    state: ndarray              # (nv,) STATE, times on the clock of the cycle
-    points: Points              # reference trajectory
-    policy: Policy              # newest policy of a planner
-    partner: Partner            # of a coupled arm, as it last was
-    task: Task                  # frame that is controlled, and what is known of it
-    poses: PosePoints           # its reference
-    bounds: Bounds              # of the motion in space
-    controller_state: ndarray   # (1,) state machine, kept from cycle to cycle
-    vectors: Vectors            # (nv,) each, kept likewise
-    payload: PayloadInForce     # inertial parameters of the dynamics, kept likewise
-    ring: Flight                # flight recorder
-    code: ndarray               # (6,) int64, addresses of machine code, see :mod:`.compile`
-
-
-def cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
+def cycle(c: Cycle, now: float, tau: ndarray) -> bool:
     """
     Advance the controller to the time ``now`` [s], write its efforts, return whether to publish.
 
     :param tau: (nv,) [N·m | N] efforts, in the model's joint order; before, those of the last
         cycle.
     """
-    work, joints, state = inputs.workspace, inputs.joints, inputs.state
-    points, v, n = inputs.points, inputs.vectors, tau.shape[0]
-    s, m, cycle_input = inputs.settings[0], inputs.controller_state[0], inputs.cycle_input[0]
+    s, m, v, n = c.settings, c.controller, c.vectors, tau.shape[0]
+    joints, state, cycle_input = c.joints, c.state, c.cycle_input
     elapsed, dt, jumped = advance_time(s, m, now)
     guard.count_missed(m, cycle_input.missed)
     time_scaling.advance(m, dt if jumped else elapsed)
@@ -100,24 +67,23 @@ def cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
     if jumped or not valid:
         m.observing = 0
     if valid:
-        reason, joint = plausibility.check_samples(joints, s, state, m, v, driving)
-        unmeasured = velocity_estimator.observe(s, state, m, v, elapsed)
+        reason, joint = plausibility.check_samples(c, driving)
+        unmeasured = velocity_estimator.observe(c, elapsed)
         valid = reason != guard.STATE_INCONSISTENT
         if not valid and driving == plausibility.IN_FAULT:
             m.observing = 0         # samples begin anew once the fault efforts have ended
-    limits.predict_state(s, joints, m, v)
-    robot = inputs.payload.robot if payload_transition.changes_payload(
-        inputs.payload, inputs.robot, s, m, v, work, driving, dt) else inputs.robot
-    compute_dynamics(robot, work, s, m, v)
-    momentum_observer.observe(
-        robot, work, s, m, v, valid and not jumped and m.publishing == 1
-        and cycle_input.listeners > 0, fresh, elapsed, tau)
-    changed = law_changed(points, inputs.poses, s, m, v, tau)
+    limits.predict_state(c)
+    robot = c.robot
+    if payload_transition.changes_payload(c, driving, dt):
+        robot = c.payload.robot
+    compute_dynamics(c, robot)
+    in_force = m.publishing == 1 and cycle_input.listeners > 0      # the efforts published last
+    momentum_observer.observe(c, robot, valid and not jumped and in_force, fresh, elapsed, tau)
+    changed = law_changed(c, tau)
     if driving == plausibility.NOT_DRIVEN:
         frozen_readings.forget(v)
     else:
-        frozen = frozen_readings.frozen_joint(joints, robot.friction, work.M, s, m, v,
-                                              dt if jumped else elapsed)
+        frozen = frozen_readings.frozen_joint(c, robot.friction, dt if jumped else elapsed)
         if frozen >= 0 and valid:
             reason, joint, valid = guard.STATE_INCONSISTENT, frozen, False
 
@@ -125,38 +91,36 @@ def cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
     guard.take_request(cycle_input, m, now)
     if m.arming == 1:
         if reason == guard.NO_REASON:
-            reason, joint = guard.arming_refusal(cycle_input, joints, s, m, v, unmeasured)
-        guard.arm(joints, m, s, v, reason, joint, fresh, now, tau)
+            reason, joint = guard.arming_refusal(c, unmeasured)
+        guard.arm(c, reason, joint, fresh, now, tau)
         if m.phase == guard.RISING:
-            gravity_check.begin(joints, m, v, now, tau)
+            gravity_check.begin(c, now, tau)
             motor_test.begin(m, v)
     if reason == guard.NO_REASON and driving == plausibility.DRIVEN:
-        reason, joint = driven_fault(cycle_input, joints, s, m, v, points, inputs.partner,
-                                     unmeasured, fresh, now, dt, tau)
+        reason, joint = driven_fault(c, unmeasured, fresh, now, dt, tau)
     if stalled:
         reason, joint = guard.LOOP_STALLED, -1
-    latch(cycle_input, joints, s, m, v, reason, joint, now)
-    collisions.isolate(joints, m, v, now)
+    latch(c, reason, joint, now)
+    collisions.isolate(c, now)
 
     # Requested efforts
     last_message = False
     unheard = cycle_input.listeners == 0
     if m.phase == guard.RISING:
-        risen = phase_efforts.rising_efforts(joints, s, v, 0.0 if unheard else dt, tau)
+        risen = phase_efforts.rising_efforts(c, 0.0 if unheard else dt, tau)
         if risen and s.motor_test_effort > 0.0:
-            risen = motor_test.add_efforts(joints, s, m, v, robot.friction,
-                                           0.0 if unheard else dt, tau)
+            risen = motor_test.add_efforts(c, robot.friction, 0.0 if unheard else dt, tau)
         if risen:
             guard.enter(m, guard.RUNNING, now)
-            m.mode, m.serial = s.mode, points.header[0].serial
-            m.pose_serial = inputs.poses.header[0].serial
+            m.mode, m.serial = s.mode, c.points.header[0].serial
+            m.pose_serial = c.poses.header[0].serial
             m.slowing, m.slowed_by, m.held_by, m.guided = 0.0, 0, 0, 0
             trajectory_tracking.hold_here(m, v)
             friction_compensation.begin_path(v)
-            forget_law(inputs.law, v)
+            forget_law(c.law, v)
             motion_checks.begin(m, v)
     elif m.phase == guard.RUNNING:
-        law_efforts(inputs, robot, unmeasured, changed, jumped or unheard, now, dt, elapsed, tau)
+        law_efforts(c, robot, unmeasured, changed, jumped or unheard, now, dt, elapsed, tau)
     elif m.phase == guard.STOPPING:
         last_message = now - m.since >= s.stop_timeout or guard.at_rest(v, s.rest_velocity)
         phase_efforts.damped_gravity(s, v, tau)
@@ -167,29 +131,27 @@ def cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
         sound = limits.finite(tau)
         for i in range(n):
             v.requested[i] = tau[i]
-        limits.limit_efforts(joints, v, m, dt, tau)
+        limits.limit_efforts(c, dt, tau)
         for i in range(n):              # without what the joint limits add
             v.tau_residual[i] = tau[i] - v.tau_gravity[i]
-        limits.enforce_joint_limits(forward_dynamics, solve, robot, work, joints, s, v, m, dt, tau,
-                                    1.0)
+        limits.enforce_joint_limits(c, robot, dt, tau, 1.0)
         if m.phase == guard.RISING and s.motor_test_effort > 0.0:
-            motor_test.note_mobility(solve, robot, work, m, v)
+            motor_test.note_mobility(c, robot)
         motion_checks.update(joints, v, dt)
         sound = limits.clamp(joints, tau) and sound
         if not sound:
-            guard.fault(joints, m, v, s, guard.EFFORT_NOT_FINITE, -1, now)
+            guard.fault(c, guard.EFFORT_NOT_FINITE, -1, now)
     publishing = m.phase != guard.INACTIVE
     if m.phase == guard.FAULT:
-        publishing = phase_efforts.fault_efforts(joints, s, v, m, work.M, valid,
-                                                 fresh, now, dt, tau)
+        publishing = phase_efforts.fault_efforts(c, valid, fresh, now, dt, tau)
         if publishing:
-            limits.limit_efforts(joints, v, m, dt, tau)
+            limits.limit_efforts(c, dt, tau)
         for i in range(n):
             v.tau_residual[i] = tau[i] - v.tau_gravity[i]
         if (publishing and m.without_state == 0 and sound   # only a valid state can be limited
                 and not phase_efforts.recoiling(m)):
-            limits.enforce_joint_limits(forward_dynamics, solve, robot, work, joints, s, v, m, dt,
-                                        tau, phase_efforts.remaining_share(s, m, now))
+            limits.enforce_joint_limits(c, robot, dt, tau,
+                                        phase_efforts.remaining_share(s, m, now))
     elif last_message:
         guard.enter(m, guard.INACTIVE, now)
         publishing = False
@@ -258,8 +220,9 @@ def driven(m: record) -> int:
     return plausibility.NOT_DRIVEN
 
 
-def compute_dynamics(robot: ModelData, work: Workspace, s: record, m: record, v: Vectors) -> None:
+def compute_dynamics(c: Cycle, robot: ModelData) -> None:
     """Compute g(q), M(q), M(q) q̇ and the gravity term of the efforts."""
+    s, m, v, work = c.settings, c.controller, c.vectors, c.workspace
     if m.phase == guard.INACTIVE:
         m.gravity_by_robot = s.robot_compensates_gravity
     gravity(robot, v.q, work, v.gravity)
@@ -272,8 +235,7 @@ def compute_dynamics(robot: ModelData, work: Workspace, s: record, m: record, v:
         v.tau_gravity[i] = 0.0 if m.gravity_by_robot == 1 else v.gravity[i]
 
 
-def law_changed(points: Points, poses: PosePoints, s: record, m: record, v: Vectors,
-                tau: ndarray) -> int:
+def law_changed(c: Cycle, tau: ndarray) -> int:
     """
     Return what differs from the last cycle: UNCHANGED, NEW_GAINS (and friction), or NEW_BASIS.
 
@@ -281,6 +243,7 @@ def law_changed(points: Points, poses: PosePoints, s: record, m: record, v: Vect
     With another basis the reference ends, before anything of it is checked, and so does one that
     was planned for the old basis and has not begun: it would begin far from the present pose.
     """
+    s, m, v, points, poses = c.settings, c.controller, c.vectors, c.points, c.poses
     if m.law == s.law:
         return UNCHANGED
     change = NEW_GAINS if m.basis == s.basis else NEW_BASIS
@@ -294,25 +257,23 @@ def law_changed(points: Points, poses: PosePoints, s: record, m: record, v: Vect
     return change
 
 
-def driven_fault(cycle_input: record, joints: ndarray, s: record, m: record, v: Vectors,
-                 points: Points, partner: Partner, unmeasured: int, fresh: int, now: float,
-                 dt: float, tau: ndarray) -> tuple[int, int]:
+def driven_fault(c: Cycle, unmeasured: int, fresh: int, now: float, dt: float,
+                 tau: ndarray) -> tuple[int, int]:
     """Return (reason, joint) of a fault of an arm that is driven with a valid state."""
-    reason, joint = guard.running_fault(cycle_input, s, m, unmeasured)
-    if reason == guard.NO_REASON and gravity_check.gravity_contradicted(
-            joints, m, v, fresh, now, tau):
+    cycle_input, s, m, partner = c.cycle_input, c.settings, c.controller, c.partner
+    reason, joint = guard.running_fault(c, unmeasured)
+    if reason == guard.NO_REASON and gravity_check.gravity_contradicted(c, fresh, now, tau):
         reason, joint = guard.GRAVITY_CONTRADICTED, -1
     if (reason == guard.NO_REASON and m.phase == guard.RISING and s.motor_test_effort > 0.0
             and cycle_input.listeners > 0):
-        reason, joint = motor_test.find_fault(joints, s, m, v, fresh)
+        reason, joint = motor_test.find_fault(c, fresh)
     if reason == guard.NO_REASON and m.phase == guard.RUNNING:
-        reason, joint = motion_checks.motion_fault(
-            joints, s, m, v, points, time_scaling.reference_time(m, now), dt, tau)
-        touched = collisions.collision(joints, m, v, fresh, now)
+        reason, joint = motion_checks.motion_fault(c, time_scaling.reference_time(m, now), dt, tau)
+        touched = collisions.collision(c, fresh, now)
         if touched >= 0:
             reason, joint = guard.COLLISION, touched
         elif reason == guard.NO_REASON:
-            touched = collisions.push(joints, m, v, now)
+            touched = collisions.push(c, now)
             if touched >= 0:
                 reason, joint = guard.PUSHED, touched
         if reason == guard.NO_REASON:
@@ -320,14 +281,14 @@ def driven_fault(cycle_input: record, joints: ndarray, s: record, m: record, v: 
     return reason, joint
 
 
-def latch(cycle_input: record, joints: ndarray, s: record, m: record, v: Vectors, reason: int,
-          joint: int, now: float) -> None:
+def latch(c: Cycle, reason: int, joint: int, now: float) -> None:
     """Latch a fault of this cycle, if there is one, and end efforts that must not go on."""
+    cycle_input, s, m = c.cycle_input, c.settings, c.controller
     stalled = reason == guard.LOOP_STALLED
     if m.phase == guard.STOPPING and m.reason != guard.NO_REASON:
         reason, joint = guard.stopping_fault(reason, joint)
     if reason != guard.NO_REASON and driven(m) == plausibility.DRIVEN:
-        guard.fault(joints, m, v, s, reason, joint, now)
+        guard.fault(c, reason, joint, now)
     if stalled and m.phase == guard.FAULT:
         guard.end_fault_efforts(m, s)
     if m.phase == guard.FAULT and cycle_input.clock_stopped > s.state_timeout:
@@ -341,8 +302,8 @@ def forget_law(law: LawMemory, v: Vectors) -> None:
         v.withheld[i] = v.presliding[i] = 0.0
 
 
-def law_efforts(inputs: CycleInputs, robot: ModelData, unmeasured: int, changed: int,
-                restart: bool, now: float, dt: float, elapsed: float, tau: ndarray) -> None:
+def law_efforts(c: Cycle, robot: ModelData, unmeasured: int, changed: int, restart: bool,
+                now: float, dt: float, elapsed: float, tau: ndarray) -> None:
     """
     Write the efforts of the control law into ``tau`` (nv,), less gravity where the robot adds it.
 
@@ -355,92 +316,89 @@ def law_efforts(inputs: CycleInputs, robot: ModelData, unmeasured: int, changed:
     :param elapsed: since the last cycle [s], at least ``dt``.
     :param tau: before, the efforts published last.
     """
-    s, m, v = inputs.settings[0], inputs.controller_state[0], inputs.vectors
+    s, m, v = c.settings, c.controller, c.vectors
     gravity_alone = unmeasured >= 0 and s.missing_velocity == VELOCITY_OR_GRAVITY
     mode = GRAVITY_COMPENSATION if gravity_alone else s.mode
     if m.mode != mode or restart or changed == NEW_BASIS or (
-            changed == NEW_GAINS and not under_way(inputs, s, m, now)):
+            changed == NEW_GAINS and not under_way(c, s, m, now)):
         trajectory_tracking.hold_here(m, v)
     if m.mode != mode or restart or changed != UNCHANGED:
         friction_compensation.begin_path(v)
     if m.mode != mode or restart:   # with other gains of the same law its memory stays
-        forget_law(inputs.law, v)
+        forget_law(c.law, v)
     m.mode = mode
-    guided = guiding.guide(inputs.cycle_input[0], s, m, v, inputs.points, not gravity_alone, now)
+    guided = guiding.guide(c, not gravity_alone, now)
     reference_time = time_scaling.reference_time(m, now)
     if not guided:
-        trajectory_tracking.follow(inputs.points, m, v, reference_time)
-        trajectory_tracking.return_inside(inputs.joints, m, v, dt)
+        trajectory_tracking.follow(c.points, m, v, reference_time)
+        trajectory_tracking.return_inside(c.joints, m, v, dt)
     if s.follows_pose == 1:
-        track_pose(inputs, robot, reference_time)
+        track_pose(c, robot, reference_time)
     if s.bounded == 1:
-        bound_reference(inputs, robot, elapsed)
+        bound_reference(c, robot, elapsed)
     for i in range(v.q.shape[0]):
         v.applied[i] = tau[i] + v.gravity[i] - v.tau_gravity[i]
         v.tau_law[i] = v.gravity[i]
     if not gravity_alone:
-        call_law(inputs.law, arm_of(inputs, robot, now, dt), v.tau_law)
+        call_law(c.law, arm_of(c, robot, now, dt), v.tau_law)
         if s.compensates_friction == 1:
-            compensate_friction(inputs, robot, unmeasured, dt)
-        effort_feedforward.add_feedforward(inputs.joints, v, dt, v.tau_law)
+            compensate_friction(c, robot, unmeasured, dt)
+        effort_feedforward.add_feedforward(c.joints, v, dt, v.tau_law)
         if s.bounded == 1:
-            bound_efforts(inputs, robot)
+            bound_efforts(c, robot)
     for i in range(v.q.shape[0]):
         tau[i] = v.tau_law[i] - (v.gravity[i] - v.tau_gravity[i])
     if (changed == NEW_GAINS and (m.following == 1 or m.pose_following == 1)
-            and limits.steps(inputs.joints, v, tau)):
+            and limits.steps(c.joints, v, tau)):
         trajectory_tracking.hold_here(m, v)     # from the next cycle on
         m.held_by = guard.FOLLOWING_ERROR
 
 
-def under_way(inputs: CycleInputs, s: record, m: record, now: float) -> bool:
+def under_way(c: Cycle, s: record, m: record, now: float) -> bool:
     """Return whether a reference is followed that has not ended, or waits for this cycle."""
     time = time_scaling.reference_time(m, now)
     if s.follows_pose == 1:
-        begin, times = inputs.poses.header[0], inputs.poses.times
+        begin, times = c.poses.header[0], c.poses.times
         follows = m.pose_following == 1 or begin.serial != m.pose_serial
     else:
-        begin, times = inputs.points.header[0], inputs.points.times
+        begin, times = c.points.header[0], c.points.times
         follows = m.following == 1 or begin.serial != m.serial
     return bool(follows and time < begin.start + times[times.shape[0] - 1])
 
 
-def track_pose(inputs: CycleInputs, robot: ModelData, reference_time: float) -> None:
+def track_pose(c: Cycle, robot: ModelData, reference_time: float) -> None:
     """Update what is known of the task frame, and its reference at a time [s]."""
-    pose_tracking.update_task(robot, inputs.workspace, inputs.vectors.q, inputs.task, inputs.poses,
-                              inputs.controller_state[0], reference_time)
+    pose_tracking.update_task(robot, c.workspace, c.vectors.q, c.task, c.poses,
+                              c.controller, reference_time)
 
 
-def compensate_friction(inputs: CycleInputs, robot: ModelData, unmeasured: int, dt: float) -> None:
+def compensate_friction(c: Cycle, robot: ModelData, unmeasured: int, dt: float) -> None:
     """Add efforts against friction; parameters as of :func:`law_efforts`."""
-    s, m, v = inputs.settings[0], inputs.controller_state[0], inputs.vectors
+    s, m, v = c.settings, c.controller, c.vectors
     follows = s.follows == 1 and m.guided == 0
     friction_compensation.friction_compensation(
-        robot.friction, inputs.joints, guiding.velocity_of_friction(s, m, v), follows, dt, v,
+        robot.friction, c.joints, guiding.velocity_of_friction(c), follows, dt, v,
         v.tau_law)
     if not follows:
-        friction_compensation.presliding_damping(
-            robot.friction, inputs.joints, inputs.workspace.M, s, v, unmeasured, v.tau_law)
+        friction_compensation.presliding_damping(c, robot.friction, unmeasured, v.tau_law)
 
 
-def bound_reference(inputs: CycleInputs, robot: ModelData, elapsed: float) -> None:
+def bound_reference(c: Cycle, robot: ModelData, elapsed: float) -> None:
     """Slow the reference down to what the bounds of the motion allow."""
-    time_scaling.slow_down(inputs.bounds, robot, inputs.workspace, inputs.settings[0],
-                           inputs.controller_state[0], inputs.vectors, inputs.task, elapsed)
+    time_scaling.slow_down(c, robot, elapsed)
 
 
-def bound_efforts(inputs: CycleInputs, robot: ModelData) -> None:
+def bound_efforts(c: Cycle, robot: ModelData) -> None:
     """Add efforts that brake an arm too fast for a contact, and keep links apart."""
-    s, m, v = inputs.settings[0], inputs.controller_state[0], inputs.vectors
-    contact_brake.brake(inputs.bounds, robot, inputs.workspace, s, v, v.tau_law)
-    if s.follows_pose == 1:
-        self_collision.keep_apart(inputs.bounds, robot, inputs.workspace, s, m, v, v.tau_law)
+    contact_brake.brake(c, robot, c.vectors.tau_law)
+    if c.settings.follows_pose == 1:
+        self_collision.keep_apart(c, robot, c.vectors.tau_law)
 
 
-def arm_of(inputs: CycleInputs, robot: ModelData, now: float, dt: float) -> Arm:
+def arm_of(c: Cycle, robot: ModelData, now: float, dt: float) -> Arm:
     """Return what a law knows of the arm."""
-    v, m = inputs.vectors, inputs.controller_state[0]
+    v, m = c.vectors, c.controller
     return Arm(now, dt, v.q, v.qd, v.target, v.target_qd, v.target_qdd, v.gravity, v.measured,
-               v.applied, v.withheld, inputs.policy, inputs.partner, m.coupled, inputs.task,
-               inputs.bounds, m.guided, inputs.settings[0].payload_body, m.payload_time,
-               inputs.joints, robot, inputs.workspace)
+               v.applied, v.withheld, c.policy, c.partner, m.coupled, c.task,
+               c.bounds, m.guided, c.settings.payload_body, m.payload_time,
+               c.joints, robot, c.workspace)

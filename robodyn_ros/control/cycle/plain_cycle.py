@@ -9,26 +9,26 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from .cycle import CycleInputs
 from .plain_records import Records
 from .recorded_cycle import recorded_cycle
+from ..steps.cycle_data import Cycle
 
 
-def prepared(inputs: CycleInputs) -> Callable[[float, ndarray], bool]:
+def prepared(c: Cycle) -> Callable[[float, ndarray], bool]:
     """
     Return a function of ``now`` and ``tau``.
 
     It does what the compiled :func:`.recorded_cycle.recorded_cycle` does.
     """
-    return partial(recorded_cycle, fields_readable(inputs))
+    return partial(recorded_cycle, fields_readable(c))
 
 
-def fields_readable(inputs: CycleInputs) -> CycleInputs:
-    """Return the inputs with fields that Python reads as compiled code does, and no kernels."""
+def fields_readable(c: Cycle) -> Cycle:
+    """Return the data with fields that Python reads as compiled code does, and no kernels."""
     fields: Any = Records
-    robot, work, points, ring = inputs.robot, inputs.workspace, inputs.points, inputs.ring
-    payload, loaded, task = inputs.payload, inputs.payload.robot, inputs.task
-    return inputs._replace(
+    robot, work, points, ring = c.robot, c.workspace, c.points, c.ring
+    payload, loaded, task = c.payload, c.payload.robot, c.task
+    return c._replace(
         robot=robot._replace(bodies=fields(robot.bodies),
                              addresses=np.zeros_like(robot.addresses)),
         payload=payload._replace(bodies=fields(payload.bodies), robot=loaded._replace(
@@ -37,14 +37,14 @@ def fields_readable(inputs: CycleInputs) -> CycleInputs:
         points=points._replace(header=fields(points.header)),
         task=task._replace(settings=fields(task.settings), frame=fields(task.frame),
                            kernel=np.zeros_like(task.kernel)),
-        bounds=inputs.bounds._replace(tool=fields(inputs.bounds.tool),
-                                      points=fields(inputs.bounds.points)),
-        poses=inputs.poses._replace(header=fields(inputs.poses.header)),
-        partner=inputs.partner._replace(header=fields(inputs.partner.header)),
-        policy=inputs.policy._replace(header=fields(inputs.policy.header)),
+        bounds=c.bounds._replace(tool=fields(c.bounds.tool),
+                                      points=fields(c.bounds.points)),
+        poses=c.poses._replace(header=fields(c.poses.header)),
+        partner=c.partner._replace(header=fields(c.partner.header)),
+        policy=c.policy._replace(header=fields(c.policy.header)),
         ring=ring._replace(cycles=fields(ring.cycles), state=fields(ring.state),
                            memory=fields(ring.memory)),
-        law=inputs.law._replace(shown_joints=fields(inputs.law.shown_joints)),
-        joints=fields(inputs.joints), settings=fields(inputs.settings),
-        cycle_input=fields(inputs.cycle_input), state=fields(inputs.state),
-        controller_state=fields(inputs.controller_state))
+        law=c.law._replace(shown_joints=fields(c.law.shown_joints)),
+        joints=fields(c.joints), settings=fields(c.settings)[0],
+        cycle_input=fields(c.cycle_input)[0], state=fields(c.state),
+        controller=fields(c.controller)[0])

@@ -5,13 +5,13 @@
 from numpy import ndarray
 
 from . import ring_buffer
-from .cycle import cycle, CycleInputs
+from .cycle import cycle
+from ..steps.cycle_data import Cycle
 
 
-def recorded_cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
+def recorded_cycle(c: Cycle, now: float, tau: ndarray) -> bool:
     """Advance the controller as :func:`.cycle.cycle` does; the flight recorder takes it down."""
-    ring_buffer.before(inputs.ring, inputs.settings, inputs.cycle_input, inputs.state,
-                       inputs.points, inputs.policy, inputs.partner, inputs.poses, now)
-    publish = cycle(inputs, now, tau)
-    ring_buffer.after(inputs.ring, inputs.controller_state, tau, publish)
+    ring_buffer.before(c, now)
+    publish = cycle(c, now, tau)
+    ring_buffer.after(c, tau, publish)
     return publish

@@ -8,16 +8,12 @@ The results of a cycle are the initial values of the next one and are stored onc
 between them: cycle k lies between the boundaries k and k + 1.
 """
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy import ndarray
+from numpy import ndarray, record
 
 from ..declare.dtypes import CONTROLLER_STATE, CYCLE_INPUT, Vectors
-from ..inputs.partner import Partner, QUANTITIES
-from ..inputs.policy import Policy
-from ..inputs.pose_tracking import PosePoints
-from ..inputs.trajectory_tracking import Points
+from ..inputs.partner import QUANTITIES
+from ..steps.cycle_data import Cycle, Flight
 from ...state import no_state, STATE
 
 # Inputs of a cycle besides the joint states, and whether it published.
@@ -36,23 +32,6 @@ CYCLE = np.dtype([
 
 LARGEST = 1 << 26                       # bytes of a ring, which limit the number of its cycles
 SPARE = 2                               # slots: boundary after the newest, and cycle in progress
-
-
-class Flight(NamedTuple):
-    """
-    Ring of N slots, for K rows of nv joints; with N = 0 nothing is recorded.
-
-    The rows are the `Vectors`, and the memory of the law.
-    """
-
-    done: ndarray           # (1,) complete cycles since the ring was begun
-    cycles: ndarray         # (N,) CYCLE
-    state: ndarray          # (N, nv) STATE
-    memory: ndarray         # (N,) CONTROLLER_STATE at the boundary before the cycle
-    vectors: ndarray        # (N, K, nv) likewise, of the K rows
-    tau: ndarray            # (N, nv) likewise
-    partner: ndarray        # (N, 5, nv) rows of the partner, an input of the cycle
-    present: ndarray        # (K, nv) the rows of the controller themselves
 
 
 def bytes_a_cycle(nv: int, rows: int) -> int:
@@ -85,34 +64,27 @@ def begin(flight: Flight, memory: ndarray, tau: ndarray) -> None:
     """Forget all cycles; the next one begins with the present controller state and efforts."""
     flight.done[0] = 0
     if flight.cycles.shape[0] > 0:
-        boundary(flight, 0, memory, tau)
+        boundary(flight, 0, memory[0], tau)
 
 
-def before(flight: Flight, settings: ndarray, cycle_input: ndarray, state: ndarray,
-           points: Points, policy: Policy, partner: Partner, poses: PosePoints,
-           now: float) -> None:
-    """
-    Store the inputs of the cycle that begins.
-
-    :param settings: (1,) ``SETTINGS``; ``cycle_input`` (1,) ``CYCLE_INPUT``; ``state`` (nv,)
-        ``STATE``; ``points`` and ``poses`` the references; ``policy``; ``partner``;
-        ``now`` [s].
-    """
+def before(c: Cycle, now: float) -> None:
+    """Store the inputs of the cycle that begins, at the time ``now`` [s]."""
+    flight, given, state, partner = c.ring, c.cycle_input, c.state, c.partner
     n = flight.cycles.shape[0]
     if n == 0:
         return
     slot = flight.done[0] % n
     cycle = flight.cycles[slot]
     cycle.now = now
-    cycle.missed, cycle.listeners = cycle_input[0].missed, cycle_input[0].listeners
-    cycle.command_publishers = cycle_input[0].command_publishers
-    cycle.stop_reason = cycle_input[0].stop_reason
-    cycle.stalled = cycle_input[0].stalled
-    cycle.simulated_time = cycle_input[0].simulated_time
-    cycle.clock_stopped = cycle_input[0].clock_stopped
-    cycle.guiding_until = cycle_input[0].guiding_until
-    cycle.version, cycle.serial = settings[0].version, points.header[0].serial
-    cycle.policy, cycle.pose = policy.header[0].serial, poses.header[0].serial
+    cycle.missed, cycle.listeners = given.missed, given.listeners
+    cycle.command_publishers = given.command_publishers
+    cycle.stop_reason = given.stop_reason
+    cycle.stalled = given.stalled
+    cycle.simulated_time = given.simulated_time
+    cycle.clock_stopped = given.clock_stopped
+    cycle.guiding_until = given.guiding_until
+    cycle.version, cycle.serial = c.settings.version, c.points.header[0].serial
+    cycle.policy, cycle.pose = c.policy.header[0].serial, c.poses.header[0].serial
     cycle.partner_time = partner.header[0].time
     cycle.partner_status = partner.header[0].status
     cycle.partner_follows = partner.header[0].follows
@@ -122,27 +94,28 @@ def before(flight: Flight, settings: ndarray, cycle_input: ndarray, state: ndarr
             flight.partner[slot, k, i] = partner.rows[k, i]
 
 
-def after(flight: Flight, memory: ndarray, tau: ndarray, publish: bool) -> None:
+def after(c: Cycle, tau: ndarray, publish: bool) -> None:
     """
     Store the results of the cycle that has ended.
 
-    :param memory: (1,) ``CONTROLLER_STATE``; ``tau`` (nv,) [N·m | N].
+    :param tau: (nv,) [N·m | N].
     :param publish: whether the efforts are published.
     """
+    flight = c.ring
     n = flight.cycles.shape[0]
     if n == 0:
         return
     number = flight.done[0]
     cycle = flight.cycles[number % n]
-    cycle.request = memory[0].request       # as taken: another thread may write the input
+    cycle.request = c.controller.request       # as taken: another thread may write the input
     cycle.published = 1 if publish else 0
-    boundary(flight, (number + 1) % n, memory, tau)
+    boundary(flight, (number + 1) % n, c.controller, tau)
     flight.done[0] = number + 1
 
 
-def boundary(flight: Flight, slot: int, memory: ndarray, tau: ndarray) -> None:
+def boundary(flight: Flight, slot: int, memory: record, tau: ndarray) -> None:
     """Copy controller state, vectors and efforts, which are kept from cycle to cycle."""
-    flight.memory[slot] = memory[0]
+    flight.memory[slot] = memory
     for k in range(flight.present.shape[0]):
         for i in range(tau.shape[0]):
             flight.vectors[slot, k, i] = flight.present[k, i]

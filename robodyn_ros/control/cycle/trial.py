@@ -24,7 +24,7 @@ from numba import types
 import numpy as np
 from numpy import ndarray
 
-from .call import call_law, LawMemory, VECTORS
+from .call import call_law, no_law, VECTORS
 from .compile_laws import ARM, compiled_law, LAW_MEMORY, MODULES, rows_type, VECTOR
 from ..declare.dtypes import TASK
 from ..inputs.bounds import Bounds
@@ -34,6 +34,7 @@ from ..inputs.task import Task
 from ..laws import registry
 from ..laws.law import Arm, Law
 from ..steps import generic_dynamics
+from ..steps.cycle_data import LawMemory
 from ...compiler.jit import compile_function, NumbaError
 from ...compiler.tuple_reference import Reference, reference
 from ...dynamics import Dynamics
@@ -94,7 +95,7 @@ def check(law: Law, of_law: LawMemory, model: RobotModel, joints: ndarray, perio
         more than SHARE of the period, or does not return.
     """
     rows = np.zeros((max(1, registry.memory_rows(law, model.nv)), model.nv))
-    none = LawMemory.none(model.nv)
+    none = no_law(model.nv)
     own = of_law._replace(memory=rows, returned=none.returned, shown=none.shown,
                           shown_joints=none.shown_joints.view(np.recarray))
     call = _compiled_trial() if of_law.code[0] else _plain_trial

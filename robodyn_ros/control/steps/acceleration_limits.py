@@ -1,10 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""
-Accelerations with which a joint keeps its velocity and position limits.
-
-Parameters are named as in :mod:`.guard`.
-"""
+"""Accelerations with which a joint keeps its velocity and position limits."""
 
 from numpy import record
 

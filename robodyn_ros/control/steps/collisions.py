@@ -23,8 +23,6 @@ gravity compensation as those of any fault (*stop*), gravity compensation alone 
 damping follows a slow motion along the external effort, away from the contact, for RETREAT_TIME
 (*retreat*). In mode gravity_compensation, and while a hand guides the arm, it is meant to be
 pushed, and nothing is detected.
-
-Parameters are named as in :mod:`.guard`.
 """
 
 from typing import Any
@@ -32,6 +30,7 @@ from typing import Any
 from numpy import ndarray, record
 
 from . import guard
+from .cycle_data import Cycle
 from .guiding import yields
 from ..declare.dtypes import REACT_FLOAT, REACT_RETREAT, Vectors
 
@@ -57,8 +56,9 @@ def last_above(joints: ndarray, v: Vectors) -> int:
     return last
 
 
-def collision(joints: ndarray, m: record, v: Vectors, fresh: int, now: float) -> int:
+def collision(c: Cycle, fresh: int, now: float) -> int:
     """Return the joint of a collision of a RUNNING arm, -1 for none."""
+    joints, m, v = c.joints, c.controller, c.vectors
     if yields(m):
         m.above = 0
         return -1
@@ -72,8 +72,9 @@ def collision(joints: ndarray, m: record, v: Vectors, fresh: int, now: float) ->
     return i
 
 
-def push(joints: ndarray, m: record, v: Vectors, now: float) -> int:
+def push(c: Cycle, now: float) -> int:
     """Return the last joint of a RUNNING arm that is pushed too hard, -1 for none."""
+    joints, m, v = c.joints, c.controller, c.vectors
     last: Any = -1
     if yields(m):
         return last
@@ -86,8 +87,9 @@ def push(joints: ndarray, m: record, v: Vectors, now: float) -> int:
     return last
 
 
-def isolate(joints: ndarray, m: record, v: Vectors, now: float) -> None:
+def isolate(c: Cycle, now: float) -> None:
     """Correct the joint of a latched collision, for ISOLATION_TIME after its detection."""
+    joints, m, v = c.joints, c.controller, c.vectors
     if m.phase != guard.FAULT or m.reason != guard.COLLISION or (
             now - m.contact_time > ISOLATION_TIME):
         return
@@ -107,13 +109,13 @@ def note_contact(m: record, v: Vectors, joint: int) -> None:
                         if largest > 0.0 else 0.0)
 
 
-def react(s: record, m: record, v: Vectors, M: ndarray, now: float, tau: ndarray) -> None:
+def react(c: Cycle, now: float, tau: ndarray) -> None:
     """
     Turn the damped gravity compensation of a fault into the reaction to a collision.
 
-    :param M: (nv, nv) M(q).
     :param tau: (nv,) efforts [N·m | N], in and out.
     """
+    s, m, v, M = c.settings, c.controller, c.vectors, c.workspace.M
     if (m.reason != guard.COLLISION and m.reason != guard.PUSHED) or m.without_state == 1:
         return
     if s.collision_reaction == REACT_FLOAT:

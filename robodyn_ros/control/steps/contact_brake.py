@@ -9,23 +9,22 @@ a contact is that of the motion itself, hence whatever the arm is faster than
     τ = -λ (1 - σ) M(q) q̇,    λ = BRAKE limit_rate
 
 takes from it, with σ the permitted share of its velocity q̇: damping, in every law that follows a
-reference, and nothing where the arm is slow enough. Parameters are named as in :mod:`.guard`.
+reference, and nothing where the arm is slow enough.
 """
 
-from numpy import ndarray, record
+from numpy import ndarray
 
+from .cycle_data import Cycle
 from .time_scaling import factor_inertia, moves, permitted_contact
-from ..declare.dtypes import Vectors
-from ..inputs.bounds import Bounds
-from ...dynamics.model_data import ModelData, Workspace
+from ...dynamics.model_data import ModelData
 
 # Of `limit_rate`, with which the arm is kept inside its limits
 BRAKE = 0.5
 
 
-def brake(bounds: Bounds, robot: ModelData, work: Workspace, s: record, v: Vectors, tau: ndarray
-          ) -> None:
+def brake(c: Cycle, robot: ModelData, tau: ndarray) -> None:
     """Take from the efforts ``tau`` (nv,) [N·m | N] of a law what makes the arm too fast."""
+    s, v, work, bounds = c.settings, c.vectors, c.workspace, c.bounds
     if bounds.region.shape[0] == 0 or not moves(v.qd):
         return
     factor_inertia(robot, work, v.q)

@@ -30,9 +30,10 @@ share cos(ω T), and would drive it beyond ω T = π/2: ζ falls to zero at ω T
 
 from math import sqrt
 
-from numpy import ndarray, record
+from numpy import ndarray
 
 from .acceleration_limits import effective_delay
+from .cycle_data import Cycle
 from ..declare.dtypes import Vectors
 from ...dynamics.friction import advance_presliding, loaded_friction
 
@@ -88,15 +89,14 @@ def friction_compensation(parameters: ndarray, joints: ndarray, qd: ndarray, fol
         tau[i] += joints[i].friction_compensation * (v.friction[i] + joints[i].friction_offset)
 
 
-def presliding_damping(parameters: ndarray, joints: ndarray, M: ndarray, s: record, v: Vectors,
-                       unmeasured: int, tau: ndarray) -> None:
+def presliding_damping(c: Cycle, parameters: ndarray, unmeasured: int, tau: ndarray) -> None:
     """
     Add the damping to ``tau`` (nv,) [N·m | N], of joints whose friction is compensated.
 
     :param parameters: (13, nv), see :func:`robodyn_ros.dynamics.friction.friction`.
-    :param M: (nv, nv) mass matrix.
     :param unmeasured: index of a joint whose velocity is estimated, which makes it late; -1: none.
     """
+    joints, s, v, M = c.joints, c.settings, c.vectors, c.workspace.M
     lag = s.period + (1.0 / s.velocity_bandwidth if unmeasured >= 0 else 0.0)
     for i in range(tau.shape[0]):
         distance = parameters[8, i]

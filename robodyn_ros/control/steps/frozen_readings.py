@@ -19,8 +19,6 @@ The predicted displacement in excess of the reported velocity, over about CONSIS
 contradiction above SHARE of ``consistency_tolerance`` and STEPS of the encoder. A driver may
 publish each reading several times: displacements count from LATE times the usual interval between
 changes, and HICCUP at the earliest.
-
-Parameters are named as in :mod:`.guard`.
 """
 
 from math import exp, inf
@@ -30,6 +28,7 @@ from numpy import ndarray, record
 from . import guard
 from .acceleration_limits import ACCELERATION, effective_delay, limit_rates
 from .acceleration_limits import SHARE as SPEED_SHARE
+from .cycle_data import Cycle
 from ..declare.dtypes import Vectors
 
 CONSISTENCY_TIME = 0.2      # s
@@ -84,16 +83,15 @@ def note_sample(v: Vectors, q: float, qd: float, elapsed: float, i: int) -> None
     v.renewal[i] = max(interval, v.renewal[i] + LEARNING * (interval - v.renewal[i]))
 
 
-def frozen_joint(joints: ndarray, friction: ndarray, M: ndarray, s: record, m: record, v: Vectors,
-                 dt: float) -> int:
+def frozen_joint(c: Cycle, friction: ndarray, dt: float) -> int:
     """
     Advance the prediction; return a joint that must have moved although its position did not.
 
     :param friction: (13, nv), as :func:`.friction.friction` takes it.
-    :param M: (nv, nv) joint-space inertia matrix.
     :param dt: since the last cycle [s].
     :returns: index of the joint, -1 for none.
     """
+    joints, s, m, v, M = c.joints, c.settings, c.controller, c.vectors, c.workspace.M
     found, alike, share, kept = -1, True, STICTION, exp(-dt / CONSISTENCY_TIME)
     for i in range(v.q.shape[0]):
         alike &= v.unchanged[i] > 0.0

@@ -13,9 +13,9 @@ Parameters are named as in :mod:`.guard`; ``tau`` (nv,) are the efforts publishe
 
 from math import isnan
 
-from numpy import ndarray, record
+from numpy import ndarray
 
-from ..declare.dtypes import Vectors
+from .cycle_data import Cycle
 
 WINDOW = 1.0            # s after arming in which the check is made; brakes take time to open
 CONTRADICTIONS = 3      # contradicting samples in a row
@@ -29,7 +29,7 @@ NEAR, HOLDING = 0.3, 0.5
 COMMANDED = 0.1
 
 
-def begin(joints: ndarray, m: record, v: Vectors, now: float, tau: ndarray) -> None:
+def begin(c: Cycle, now: float, tau: ndarray) -> None:
     """
     Note, as the arm begins to rise, which efforts are measured beyond the commanded ones.
 
@@ -37,6 +37,7 @@ def begin(joints: ndarray, m: record, v: Vectors, now: float, tau: ndarray) -> N
     efforts from which it has been subtracted), and nothing can be concluded while efforts of a
     fault hold the arm.
     """
+    joints, m, v = c.joints, c.controller, c.vectors
     m.armed, m.contradictions = now, 0
     sensed = weight = commanded = 0.0
     for i in range(v.q.shape[0]):
@@ -49,8 +50,7 @@ def begin(joints: ndarray, m: record, v: Vectors, now: float, tau: ndarray) -> N
     m.senses_gravity = 1 if conclusive and sensed > 0.5 * weight else 0
 
 
-def gravity_contradicted(joints: ndarray, m: record, v: Vectors, fresh: int, now: float,
-                         tau: ndarray) -> bool:
+def gravity_contradicted(c: Cycle, fresh: int, now: float, tau: ndarray) -> bool:
     """
     Return whether measured efforts contradict the setting; if so, reverse it for this controller.
 
@@ -60,9 +60,10 @@ def gravity_contradicted(joints: ndarray, m: record, v: Vectors, fresh: int, now
 
     :param fresh: 1 if a sample has come since the last cycle.
     """
+    m, v = c.controller, c.vectors
     if m.senses_gravity == 0 or fresh == 0 or now - m.armed > WINDOW:
         return False
-    m.contradictions = m.contradictions + 1 if matches_other_choice(joints, m, v, tau) else 0
+    m.contradictions = m.contradictions + 1 if matches_other_choice(c, tau) else 0
     if m.contradictions < CONTRADICTIONS:
         return False
     m.gravity_by_robot = 1 - m.gravity_by_robot
@@ -72,13 +73,14 @@ def gravity_contradicted(joints: ndarray, m: record, v: Vectors, fresh: int, now
     return True
 
 
-def matches_other_choice(joints: ndarray, m: record, v: Vectors, tau: ndarray) -> bool:
+def matches_other_choice(c: Cycle, tau: ndarray) -> bool:
     """
     Return whether the newest measured efforts are, over all joints, those of the other choice.
 
     Efforts are compared as fractions of the effort limits. Commands that do not hold the arm, as
     those of a motion, are inconclusive.
     """
+    joints, m, v = c.joints, c.controller, c.vectors
     away = off = sensed = 0.0
     for i in range(v.q.shape[0]):
         if isnan(v.measured[i]):

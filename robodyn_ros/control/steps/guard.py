@@ -17,11 +17,9 @@ each cycle, the first of which applies to FAULT as well: :func:`state_fault` (no
 state), :func:`running_fault` (conditions of the loop and of the settings) and
 :func:`.motion_checks.motion_fault`. The joint limits are enforced by :mod:`.limits`.
 
-All functions are plain arithmetic on the records of :mod:`.dtypes`. Their common parameters are
-``cycle_input`` (record ``CYCLE_INPUT``), ``joints`` ((nv,) ``JOINT``), ``s`` (record
-``SETTINGS``), ``m`` (record ``CONTROLLER_STATE``, modified in place), ``v`` (``Vectors``, modified
-in place), ``state`` ((nv,) ``STATE``) and ``now``, the time of the cycle [s] on the clock of the
-states.
+All functions are plain arithmetic on the records of :mod:`.dtypes`: ``c`` is the
+:class:`~.cycle_data.Cycle`, of which ``s``, ``m`` and ``v`` are the settings, the controller state
+and the vectors; ``now`` is the time of the cycle [s] on the clock of the states.
 Conditions are returned as (reason code, joint index), with joint -1 where no joint is concerned.
 """
 
@@ -29,6 +27,7 @@ from math import inf, isinf, isnan
 
 from numpy import ndarray, record
 
+from .cycle_data import Cycle
 from ..declare.dtypes import (
     ARM,
     DISARM,
@@ -106,8 +105,7 @@ def enter(m: record, phase: int, now: float) -> None:
     m.phase, m.since = phase, now
 
 
-def fault(joints: ndarray, m: record, v: Vectors, s: record, reason: int, joint: int,
-          now: float) -> None:
+def fault(c: Cycle, reason: int, joint: int, now: float) -> None:
     """
     Latch a fault and decide which fault efforts apply.
 
@@ -117,6 +115,7 @@ def fault(joints: ndarray, m: record, v: Vectors, s: record, reason: int, joint:
     valid pose, and only if the arm was at rest there; otherwise they are zero at once. They are
     also zero at once after CLOCK_STOPPED, because a ramp needs time that passes.
     """
+    joints, s, m, v = c.joints, c.settings, c.controller, c.vectors
     m.following = 0
     if m.reason == NO_REASON:
         m.reason, m.joint = reason, joint
@@ -204,12 +203,13 @@ def end_fault_efforts(m: record, s: record) -> None:
         m.publishing = 0
 
 
-def running_fault(cycle_input: record, s: record, m: record, unmeasured: int) -> tuple[int, int]:
+def running_fault(c: Cycle, unmeasured: int) -> tuple[int, int]:
     """
     Return the fault of an arm that is driven with a valid state, for reasons besides its motion.
 
     :param unmeasured: index of a joint without a measured velocity, -1 for none.
     """
+    cycle_input, s, m = c.cycle_input, c.settings, c.controller
     if unmeasured >= 0 and s.missing_velocity == VELOCITY_OR_FAULT:
         return NO_VELOCITY, unmeasured
     if m.missed > s.missed_limit:
@@ -244,8 +244,7 @@ def count_missed(m: record, missed: int) -> None:
     m.missed = max(0.0, m.missed + missed - FORGIVEN)
 
 
-def arming_refusal(cycle_input: record, joints: ndarray, s: record, m: record, v: Vectors,
-                   unmeasured: int) -> tuple[int, int]:
+def arming_refusal(c: Cycle, unmeasured: int) -> tuple[int, int]:
     """
     Return why the arm must not be armed in its present state, NO_REASON where it may.
 
@@ -255,6 +254,7 @@ def arming_refusal(cycle_input: record, joints: ndarray, s: record, m: record, v
 
     :param unmeasured: index of a joint without a measured velocity, -1 for none.
     """
+    cycle_input, joints, s, m, v = c.cycle_input, c.joints, c.settings, c.controller, c.vectors
     if cycle_input.stop_reason != NO_REASON:
         return cycle_input.stop_reason, -1
     if cycle_input.listeners == 0:
@@ -325,8 +325,7 @@ def take_request(cycle_input: record, m: record, now: float) -> None:
     cycle_input.request = NO_REQUEST    # last, so that its writer sees it waiting or done
 
 
-def arm(joints: ndarray, m: record, s: record, v: Vectors, reason: int, joint: int, fresh: int,
-        now: float, tau: ndarray) -> None:
+def arm(c: Cycle, reason: int, joint: int, fresh: int, now: float, tau: ndarray) -> None:
     """
     Count good samples while arming is requested, and enter RISING after enough of them.
 
@@ -338,6 +337,7 @@ def arm(joints: ndarray, m: record, s: record, v: Vectors, reason: int, joint: i
     :param fresh: 1 if a sample has come since the last cycle.
     :param tau: (nv,) efforts of the last message [N·m | N].
     """
+    joints, s, m, v = c.joints, c.settings, c.controller, c.vectors
     m.arming_refusal, m.arming_refusal_joint = reason, joint
     if reason != NO_REASON:
         m.good_samples = 0

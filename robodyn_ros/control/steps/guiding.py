@@ -4,9 +4,10 @@
 
 from numpy import ndarray, record
 
+from .cycle_data import Cycle
 from .motion_checks import forget_changes
-from ..declare.dtypes import GRAVITY_COMPENSATION, Vectors
-from ..inputs.trajectory_tracking import hold_here, Points
+from ..declare.dtypes import GRAVITY_COMPENSATION
+from ..inputs.trajectory_tracking import hold_here
 
 
 def allowed(cycle_input: record, s: record, now: float) -> bool:
@@ -19,8 +20,7 @@ def allowed(cycle_input: record, s: record, now: float) -> bool:
     return s.guided == 1 and 0.0 < cycle_input.guiding_until - now <= s.guiding_timeout
 
 
-def guide(cycle_input: record, s: record, m: record, v: Vectors, points: Points, law: bool,
-          now: float) -> bool:
+def guide(c: Cycle, law: bool, now: float) -> bool:
     """
     Return whether a hand guides the arm in this cycle; then its reference is the present pose.
 
@@ -28,9 +28,9 @@ def guide(cycle_input: record, s: record, m: record, v: Vectors, points: Points,
     begin without a force, and what the hand has done is not judged any more. Trajectories that
     came meanwhile are not followed afterwards.
 
-    :param points: the newest reference.
     :param law: whether the law of the settings is in force, not gravity compensation alone.
     """
+    cycle_input, s, m, v, points = c.cycle_input, c.settings, c.controller, c.vectors, c.points
     guided = m.guided == 1
     m.guided = 1 if law and allowed(cycle_input, s, now) else 0
     if guided and m.guided == 0:
@@ -46,6 +46,7 @@ def yields(m: record) -> bool:
     return m.mode == GRAVITY_COMPENSATION or m.guided == 1
 
 
-def velocity_of_friction(s: record, m: record, v: Vectors) -> ndarray:
+def velocity_of_friction(c: Cycle) -> ndarray:
     """Return the velocity (nv,) [rad/s | m/s] at which friction is compensated."""
+    s, m, v = c.settings, c.controller, c.vectors
     return v.qd if s.follows == 0 or m.guided == 1 else v.target_qd

@@ -5,18 +5,19 @@ Effort, velocity and position limits: how much of the requested effort the arm i
 
 The gravity term is kept and the rest is reduced, joint by joint: a saturated wrist must neither
 soften nor undamp the other joints. Parameters are named as in :mod:`.guard`; ``dt`` is the
-duration of the cycle [s], ``tau`` (nv,) [N·m | N] the efforts, modified in place. ``solve`` and
-``forward_dynamics`` are those of :mod:`robodyn_ros.dynamics.entry_points`, with their parameters
-``robot`` and ``work``.
+duration of the cycle [s], ``tau`` (nv,) [N·m | N] the efforts, modified in place, and ``robot``
+the dynamics in force.
 """
 
-from collections.abc import Callable
 from math import exp, isfinite
 
 from numpy import ndarray, record
 
 from .acceleration_limits import effective_delay, permitted_acceleration
+from .cycle_data import Cycle
+from .robot_dynamics import forward_dynamics
 from ..declare.dtypes import Vectors
+from ...dynamics.entry_points import solve
 from ...dynamics.model_data import ModelData, Workspace
 
 # Gauss-Seidel sweeps over the joints in each cycle
@@ -38,7 +39,7 @@ NEGLIGIBLE = 1e-6   # rad/s² | m/s²
 ROUNDING = 1e-9     # effort limits
 
 
-def limit_efforts(joints: ndarray, v: Vectors, m: record, dt: float, tau: ndarray) -> None:
+def limit_efforts(c: Cycle, dt: float, tau: ndarray) -> None:
     """
     Limit the rate of change of the effort beyond gravity, then the sum to ``effort_limit``.
 
@@ -47,6 +48,7 @@ def limit_efforts(joints: ndarray, v: Vectors, m: record, dt: float, tau: ndarra
     unstable law does. The rate counts where it has been limited in one direction for a change of
     SWING effort limits: noise of the velocity is limited in both directions by turns.
     """
+    joints, m, v = c.joints, c.controller, c.vectors
     saturated, rate_limited, lasting, excess = -1, -1, -1, 0.0
     for i in range(tau.shape[0]):
         j, g = joints[i], v.gravity[i]
@@ -80,7 +82,7 @@ def steps(joints: ndarray, v: Vectors, tau: ndarray) -> bool:
     return False
 
 
-def predict_state(s: record, joints: ndarray, m: record, v: Vectors) -> None:
+def predict_state(c: Cycle) -> None:
     """
     Predict position and velocity at the time when the efforts of this cycle act.
 
@@ -94,6 +96,7 @@ def predict_state(s: record, joints: ndarray, m: record, v: Vectors) -> None:
 
     Writes ``v.predicted_q``, ``v.predicted_qd`` and ``v.disturbance``.
     """
+    joints, s, m, v = c.joints, c.settings, c.controller, c.vectors
     known_elapsed, known_delay, acting, share = -1.0, -1.0, 1.0, 0.0    # mostly of all joints
     for i in range(v.q.shape[0]):
         delay = effective_delay(s, v, i)
@@ -117,9 +120,8 @@ def predict_state(s: record, joints: ndarray, m: record, v: Vectors) -> None:
         v.predicted_q[i] = v.q[i] + 0.5 * delay * (v.qd[i] + v.predicted_qd[i])
 
 
-def enforce_joint_limits(forward_dynamics: Callable[..., None], solve: Callable[..., None],
-                         robot: ModelData, work: Workspace, joints: ndarray, s: record, v: Vectors,
-                         m: record, dt: float, tau: ndarray, share: float) -> None:
+def enforce_joint_limits(c: Cycle, robot: ModelData, dt: float, tau: ndarray,
+                         share: float) -> None:
     """
     Change the efforts that would carry a joint beyond its velocity or position limit.
 
@@ -133,6 +135,7 @@ def enforce_joint_limits(forward_dynamics: Callable[..., None], solve: Callable[
     :param share: in [0, 1], of the correction that is applied, within BRAKING_RATE times the
         effort rate limit; below 1 while fault efforts ramp down.
     """
+    joints, s, m, v, work = c.joints, c.settings, c.controller, c.vectors, c.workspace
     n, touched, changed = tau.shape[0], False, 1
     for i in range(n):
         v.tau_law[i] = tau[i] + v.gravity[i] - v.tau_gravity[i]
@@ -149,22 +152,22 @@ def enforce_joint_limits(forward_dynamics: Callable[..., None], solve: Callable[
                     and v.push[i] == feasible_push(joints[i], v, i, dt, 0.0)):
                 continue
             changed = 1
-            bound_acceleration(solve, robot, work, joints[i], v, i, dt, least, most)
+            bound_acceleration(c, robot, i, dt, least, most)
     for i in range(n):
         law = tau[i] + v.gravity[i] - v.tau_gravity[i]
         touched |= abs(v.tau_law[i] + v.push[i] - law) > ROUNDING * joints[i].effort_limit
     m.joint_limited += touched
-    apply_correction(solve, robot, work, joints, v, dt, tau, share)
+    apply_correction(c, robot, dt, tau, share)
 
 
-def bound_acceleration(solve: Callable[..., None], robot: ModelData, work: Workspace, j: record,
-                       v: Vectors, i: int, dt: float, least: float, most: float) -> None:
+def bound_acceleration(c: Cycle, robot: ModelData, i: int, dt: float, least: float,
+                       most: float) -> None:
     """
     Change ``v.push[i]`` such that the acceleration of joint i is within its bounds.
 
-    :param j: record ``JOINT`` of joint i.
     :param least, most: bounds of its acceleration [rad/s² | m/s²].
     """
+    v, work = c.vectors, c.workspace
     for k in range(v.q.shape[0]):
         v.response[k] = 0.0
     v.response[i] = 1.0
@@ -172,14 +175,14 @@ def bound_acceleration(solve: Callable[..., None], robot: ModelData, work: Works
 
     free = v.acceleration[i] - v.response[i] * v.push[i]
     push = (min(max(free, least), most) - free) / v.response[i]
-    push = feasible_push(j, v, i, dt, push)
+    push = feasible_push(c.joints[i], v, i, dt, push)
     for k in range(v.q.shape[0]):
         v.acceleration[k] += v.response[k] * (push - v.push[i])
     v.push[i] = push
 
     excess = v.acceleration[i] - min(max(v.acceleration[i], least), most)
     if abs(excess) > NEGLIGIBLE:
-        reduce_coupled_efforts(solve, robot, work, v, i, excess)
+        reduce_coupled_efforts(robot, work, v, i, excess)
 
 
 def feasible_push(j: record, v: Vectors, i: int, dt: float, push: float) -> float:
@@ -194,9 +197,9 @@ def feasible_push(j: record, v: Vectors, i: int, dt: float, push: float) -> floa
     return min(max(push, -j.effort_limit - v.tau_law[i]), j.effort_limit - v.tau_law[i])
 
 
-def apply_correction(solve: Callable[..., None], robot: ModelData, work: Workspace,
-                     joints: ndarray, v: Vectors, dt: float, tau: ndarray, share: float) -> None:
+def apply_correction(c: Cycle, robot: ModelData, dt: float, tau: ndarray, share: float) -> None:
     """Add the correction to ``tau`` within its rate limit, and its effect to the prediction."""
+    joints, v, work = c.joints, c.vectors, c.workspace
     n, cut = tau.shape[0], 0
     for i in range(n):
         step, law = BRAKING_RATE * joints[i].effort_rate_limit * dt, tau[i] - v.tau_gravity[i]
@@ -219,8 +222,8 @@ def lower_velocity_limits(joints: ndarray, v: Vectors, dt: float) -> None:
                                v.speed_limit[i] * exp(-dt / SLOWING_TIME))
 
 
-def reduce_coupled_efforts(solve: Callable[..., None], robot: ModelData, work: Workspace,
-                           v: Vectors, i: int, excess: float) -> None:
+def reduce_coupled_efforts(robot: ModelData, work: Workspace, v: Vectors, i: int,
+                           excess: float) -> None:
     """
     Lower the efforts of other joints that accelerate joint i, in proportion, toward gravity.
 

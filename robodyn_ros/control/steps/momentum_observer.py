@@ -16,19 +16,20 @@ next sample comes. Parameters are named as in :mod:`.guard`.
 from math import exp, isnan
 from typing import Any
 
-from numpy import ndarray, record
+from numpy import ndarray
 
+from .cycle_data import Cycle
 from .robot_dynamics import inverse_dynamics
 from ..algebra.momentum_residual import filtered, momentum_change
 from ..declare.dtypes import EFFORT_MEASURED, Vectors
 from ...dynamics.friction import advance_presliding, loaded_friction
-from ...dynamics.model_data import ModelData, Workspace
+from ...dynamics.model_data import ModelData
 
 IMPULSE_TIME = 0.003        # s, time constant of the impulses of the last milliseconds
 
 
-def observe(robot: ModelData, work: Workspace, s: record, m: record, v: Vectors, known: bool,
-            fresh: int, elapsed: float, tau: ndarray) -> None:
+def observe(c: Cycle, robot: ModelData, known: bool, fresh: int, elapsed: float,
+            tau: ndarray) -> None:
     """
     Advance the estimate ``v.external`` (nv,) [N·m | N]; write C q̇ + g to ``v.bias``.
 
@@ -40,6 +41,7 @@ def observe(robot: ModelData, work: Workspace, s: record, m: record, v: Vectors,
     :param elapsed: time since the last cycle [s].
     :param tau: (nv,) the efforts published last [N·m | N].
     """
+    s, m, v, work = c.settings, c.controller, c.vectors, c.workspace
     n = tau.shape[0]
     inverse_dynamics(robot, v.q, v.qd, work.rest, work, v.bias)
     for i in range(n):

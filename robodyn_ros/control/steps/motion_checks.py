@@ -12,6 +12,7 @@ from math import exp
 
 from numpy import ndarray, record
 
+from .cycle_data import Cycle
 from .guard import (
     beyond_limits,
     EFFORT_OSCILLATES,
@@ -38,14 +39,14 @@ MOST_SWINGS = 4.0           # reversals in a row, of which SWINGS_FORGIVEN are f
 SWINGS_FORGIVEN = 10.0      # 1/s
 
 
-def motion_fault(joints: ndarray, s: record, m: record, v: Vectors, points: Points, now: float,
-                 dt: float, tau: ndarray) -> tuple[int, int]:
+def motion_fault(c: Cycle, now: float, dt: float, tau: ndarray) -> tuple[int, int]:
     """
     Return (reason, joint) of a motion fault of a RUNNING arm, NO_REASON for none.
 
-    :param points: the reference; ``now`` is the time of its clock.
+    :param now: time of the clock of the reference [s].
     :param tau: (nv,) the efforts published last [N·m | N].
     """
+    joints, s, m, v, points = c.joints, c.settings, c.controller, c.vectors, c.points
     power = 0.0
     for i in range(v.q.shape[0]):
         j = joints[i]

@@ -13,12 +13,11 @@ effort of
 and nothing in the other joints. A contact acts on all joints before the link that it touches, and
 not in proportion to the efforts. Both sides are compared as impulses over MEMORY, so that one
 false velocity has little effect.
-
-Parameters are named as in :mod:`.guard`.
 """
 
-from numpy import ndarray, record
+from numpy import ndarray
 
+from .cycle_data import Cycle
 from .guard import RISING, VELOCITY_ABOVE_LIMIT
 from .momentum_observer import IMPULSE_TIME, rejects
 from ..declare.dtypes import Vectors
@@ -29,7 +28,7 @@ UNEXPLAINED = 0.05          # share of the squares of all impulses that the patt
 DRIVEN = 0.15               # velocity limits: faster, in the direction of its external effort
 
 
-def motor_fault(joints: ndarray, m: record, v: Vectors, fresh: int) -> bool:
+def motor_fault(c: Cycle, fresh: int) -> bool:
     """
     Return whether SAMPLES in a row have had the pattern of a motor that drives the arm.
 
@@ -39,6 +38,7 @@ def motor_fault(joints: ndarray, m: record, v: Vectors, fresh: int) -> bool:
 
     :param fresh: 1 if a sample has come since the last cycle.
     """
+    joints, m, v = c.joints, c.controller, c.vectors
     if fresh == 1 and rejects(v):
         i = m.joint
         if (m.reason == VELOCITY_ABOVE_LIMIT and v.rejected[i] > 0.0

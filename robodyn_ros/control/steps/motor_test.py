@@ -24,21 +24,20 @@ like another motor.
 Before each effort the arm comes to rest, and the external effort that the observer estimates, as
 that of an unknown payload, is compensated within HOLDING. In all of this, the pattern of a motor
 fault (:mod:`.motor_faults`) is a fault at once.
-
-Parameters are named as in :mod:`.guard`.
 """
 
-from collections.abc import Callable
 from math import exp
 from typing import Any
 
 from numpy import ndarray, record
 
 from .acceleration_limits import effective_delay
+from .cycle_data import Cycle
 from .guard import ARM_MOVES, JOINT_BLOCKED, NO_REASON, OTHER_JOINT_MOVES, WRONG_DIRECTION
 from .motor_faults import DRIVEN, driven_joint, motor_fault
 from ..declare.dtypes import Vectors
-from ...dynamics.model_data import ModelData, Workspace
+from ...dynamics.entry_points import solve
+from ...dynamics.model_data import ModelData
 
 MOVED, MOVED_TIME = 0.005, 0.004    # rad | m; at most the velocity limit times this [s]
 # Shares of this distance: below it, a joint has not moved; above it, the arm moves by itself
@@ -95,13 +94,13 @@ def moved_distance(joints: ndarray, v: Vectors, i: int) -> float:
     return (v.q[i] - v.test_pose[i]) / min(MOVED, MOVED_TIME * v.speed_limit[i])
 
 
-def find_fault(joints: ndarray, s: record, m: record, v: Vectors,
-               fresh: int) -> tuple[int, int]:
+def find_fault(c: Cycle, fresh: int) -> tuple[int, int]:
     """
     Return (reason, joint) of a motor fault while RISING; go on to the next joint after an effort.
 
     :param fresh: 1 if a sample has come since the last cycle.
     """
+    joints, s, m, v = c.joints, c.settings, c.controller, c.vectors
     n, i = v.q.shape[0], m.tested
     farthest, moving, greatest, strongest = 0.0, -1, 0.0, -1
     reach = PLAUSIBLE * abs(m.test_effort) * (growth_time(s, v) + m.test_time)**2
@@ -115,12 +114,12 @@ def find_fault(joints: ndarray, s: record, m: record, v: Vectors,
             energy = (FAVOR if favored else 1.0) * change**2 / v.mobility[j]
             if energy > greatest:
                 strongest, greatest = j, energy
-    if motor_fault(joints, m, v, fresh):
-        return by_pattern(joints, m, v, DRIVEN, moving)
+    if motor_fault(c, fresh):
+        return by_pattern(c, DRIVEN, moving)
     resting = m.test_effort == 0.0
     if (farthest > ASTRAY and not (resting and m.test_time < FALL_TIME)
             or resting and m.test_time > LONGEST_REST):
-        return by_pattern(joints, m, v, 0.0, moving)
+        return by_pattern(c, 0.0, moving)
     if resting:
         return NO_REASON, -1
     if farthest > 1.0:
@@ -142,8 +141,9 @@ def find_fault(joints: ndarray, s: record, m: record, v: Vectors,
     return NO_REASON, -1
 
 
-def at_rest(joints: ndarray, m: record, v: Vectors) -> bool:
+def at_rest(c: Cycle) -> bool:
     """Return whether a window ends in which no joint has moved."""
+    joints, m, v = c.joints, c.controller, c.vectors
     if m.window_time < WINDOW:
         return False
     rests = True
@@ -154,14 +154,14 @@ def at_rest(joints: ndarray, m: record, v: Vectors) -> bool:
     return rests
 
 
-def by_pattern(joints: ndarray, m: record, v: Vectors, least: float,
-               joint: int) -> tuple[int, int]:
+def by_pattern(c: Cycle, least: float, joint: int) -> tuple[int, int]:
     """
     Return (reason, joint) of the pattern of a motor fault, ARM_MOVES where there is none.
 
     :param least: speed of the joint that the motor drives [velocity limits].
     :param joint: that of ARM_MOVES.
     """
+    joints, m, v = c.joints, c.controller, c.vectors
     m.other_joint, sender = driven_joint(joints, v, least)
     if sender < 0:
         return ARM_MOVES, joint
@@ -181,14 +181,14 @@ def longest_delay(s: record, v: Vectors) -> float:
     return delay
 
 
-def add_efforts(joints: ndarray, s: record, m: record, v: Vectors, friction: ndarray, dt: float,
-                tau: ndarray) -> bool:
+def add_efforts(c: Cycle, friction: ndarray, dt: float, tau: ndarray) -> bool:
     """
     Add the efforts of the test to those of the rise; return whether all joints have passed.
 
     :param friction: (13, nv), see :mod:`robodyn_ros.dynamics.friction`.
     :param dt: duration of the cycle [s].
     """
+    joints, s, m, v = c.joints, c.settings, c.controller, c.vectors
     n, i = v.q.shape[0], m.tested
     if i == n:
         return True
@@ -204,7 +204,7 @@ def add_efforts(joints: ndarray, s: record, m: record, v: Vectors, friction: nda
         for j in range(n):
             bound = HOLDING * joints[j].effort_limit
             v.held[j] += share * (min(max(-v.external[j], -bound), bound) - v.held[j])
-        if rested > SETTLING_TIME + WINDOW and at_rest(joints, m, v):
+        if rested > SETTLING_TIME + WINDOW and at_rest(c):
             m.test_time = 0.0
             inward = v.q[i] < 0.5 * (joints[i].position_lower + joints[i].position_upper)
             m.test_side = 1 if inward == (m.test_round != 1) else -1
@@ -225,13 +225,9 @@ def add_efforts(joints: ndarray, s: record, m: record, v: Vectors, friction: nda
     return False
 
 
-def note_mobility(solve: Callable[..., None], robot: ModelData, work: Workspace, m: record,
-                  v: Vectors) -> None:
-    """
-    Write the diagonal of M⁻¹ to ``v.mobility``.
-
-    :param work: with the factors of M(q).
-    """
+def note_mobility(c: Cycle, robot: ModelData) -> None:
+    """Write the diagonal of M⁻¹ to ``v.mobility``; the workspace has the factors of M."""
+    m, v, work = c.controller, c.vectors, c.workspace
     if m.test_effort == 0.0:
         return
     for i in range(v.q.shape[0]):

@@ -12,26 +12,16 @@ that can exist can exist, too: pseudo-inertias are a convex cone (Wensing, Kim a
 Parameters are named as in :mod:`.guard`; ``work`` is the workspace of the dynamics.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy import ndarray, record
 
+from .cycle_data import Cycle, PayloadInForce
 from .plausibility import IN_FAULT, NOT_DRIVEN
 from .robot_dynamics import gravity
 from ..declare.dtypes import Vectors
-from ...dynamics.model_data import BODY, ModelData, Workspace
+from ...dynamics.model_data import BODY, ModelData
 
 INERTIAL = 10           # mass, first and second moments of a body
-
-
-class PayloadInForce(NamedTuple):
-    """Inertial parameters in force, kept from cycle to cycle, and the robot that has them."""
-
-    inertial: ndarray       # (nb, 10) mass, first and second moments, as in BODY
-    bodies: ndarray         # (nb,) BODY, written while the payload changes
-    friction: ndarray       # (13, nv), likewise: that of the settings
-    robot: ModelData        # with read-only views of both, and without kernels
 
 
 def rows(nb: int, nv: int) -> int:
@@ -56,8 +46,7 @@ def payload_in_force(robot: ModelData, memory: ndarray) -> PayloadInForce:
                                                    addresses=views[2]))
 
 
-def changes_payload(p: PayloadInForce, robot: ModelData, s: record, m: record, v: Vectors,
-                    work: Workspace, driven: int, dt: float) -> bool:
+def changes_payload(c: Cycle, driven: int, dt: float) -> bool:
     """
     Move the payload in force toward that of the settings; return whether it is still another one.
 
@@ -69,6 +58,8 @@ def changes_payload(p: PayloadInForce, robot: ModelData, s: record, m: record, v
     :param driven: NOT_DRIVEN, DRIVEN or IN_FAULT of :mod:`.plausibility`.
     :param dt: duration of the cycle [s].
     """
+    s, m, v, work = c.settings, c.controller, c.vectors, c.workspace
+    robot, p = c.robot, c.payload
     if driven == NOT_DRIVEN:
         m.payload, m.payload_time = s.payload, 0.0
         move(p.inertial, robot.bodies, 1.0)

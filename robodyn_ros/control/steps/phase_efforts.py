@@ -11,6 +11,7 @@ from math import inf
 from numpy import ndarray, record
 
 from .collisions import react
+from .cycle_data import Cycle
 from .guard import (
     at_rest,
     COLLISION,
@@ -35,12 +36,13 @@ WRONG_RUNAWAY, WRONG_GROWTH = 0.5, 1.5
 RECOIL_TIME = 0.05
 
 
-def rising_efforts(joints: ndarray, s: record, v: Vectors, dt: float, tau: ndarray) -> bool:
+def rising_efforts(c: Cycle, dt: float, tau: ndarray) -> bool:
     """
     Ramp the gravity term to g(q) at ``effort_rate_limit``, with damping; True once it is reached.
 
     :param dt: duration of the cycle [s].
     """
+    joints, s, v = c.joints, c.settings, c.vectors
     done = True
     for i in range(v.q.shape[0]):
         step, gap = joints[i].effort_rate_limit * dt, v.tau_gravity[i] - v.tau_rising[i]
@@ -64,8 +66,8 @@ def damped_gravity(s: record, v: Vectors, tau: ndarray) -> None:
         tau[i] = v.tau_gravity[i] - s.damping_rate * v.momentum[i]
 
 
-def fault_efforts(joints: ndarray, s: record, v: Vectors, m: record, M: ndarray, trusted: bool,
-                  fresh: int, now: float, dt: float, tau: ndarray) -> bool:
+def fault_efforts(c: Cycle, trusted: bool, fresh: int, now: float, dt: float,
+                  tau: ndarray) -> bool:
     """
     Write the efforts of a latched fault; return False once they have ended, with ``tau`` zero.
 
@@ -76,11 +78,11 @@ def fault_efforts(joints: ndarray, s: record, v: Vectors, m: record, M: ndarray,
     drive the arm instead of braking it end at once. Once the efforts have ended, only arming
     brings them back, whatever happens to settings or time.
 
-    :param M: (nv, nv) M(q).
     :param trusted: whether the joint states may be used in this cycle.
     :param fresh: 1 if a sample has come since the last cycle.
     :param dt: duration of the cycle [s].
     """
+    s, m, v = c.settings, c.controller, c.vectors
     if m.publishing == 0:
         m.since = -inf
     elif not trusted and m.without_state == 0:
@@ -97,10 +99,10 @@ def fault_efforts(joints: ndarray, s: record, v: Vectors, m: record, M: ndarray,
             and accelerates_arm(v, m)):
         m.without_state, m.since = 1, -inf
     if (m.without_state == 0 and (judged_at_once(m) or now >= m.fading_end)
-            and motor_fault(joints, m, v, fresh)):
+            and motor_fault(c, fresh)):
         m.without_state, m.since = 1, -inf
     damped_gravity(s, v, tau)
-    react(s, m, v, M, now, tau)
+    react(c, now, tau)
     if unbraked:
         for i in range(tau.shape[0]):
             tau[i] = v.tau_gravity[i]

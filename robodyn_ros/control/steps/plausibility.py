@@ -26,6 +26,7 @@ from typing import NamedTuple
 from numpy import ndarray, record
 
 from . import frozen_readings
+from .cycle_data import Cycle
 from .frozen_readings import CONSISTENCY_TIME
 from .guard import NO_REASON, STATE_INCONSISTENT, STATE_LATE, VELOCITY_ABOVE_LIMIT
 from .velocity_estimator import CREDIBLE
@@ -57,8 +58,7 @@ class Decay(NamedTuple):
     interval: float
 
 
-def check_samples(joints: ndarray, s: record, state: ndarray, m: record, v: Vectors,
-                  driving: int) -> tuple[int, int]:
+def check_samples(c: Cycle, driving: int) -> tuple[int, int]:
     """
     Decide for each joint whether its newest sample is used; return (reason, joint) of a fault.
 
@@ -71,6 +71,7 @@ def check_samples(joints: ndarray, s: record, state: ndarray, m: record, v: Vect
         too fast. Once its state was invalid in a fault, no sample is used until the fault efforts
         have ended: they are those of the last valid pose.
     """
+    joints, s, m, v, state = c.joints, c.settings, c.controller, c.vectors, c.state
     if driving == IN_FAULT and m.without_state == 1:    # the pose stays that of the fault efforts
         for i in range(v.q.shape[0]):
             v.rejected[i] = 1.0
@@ -84,13 +85,12 @@ def check_samples(joints: ndarray, s: record, state: ndarray, m: record, v: Vect
         if received == v.judged[i]:
             continue
         decay = decay_after(s, received - v.judged[i], decay)
-        update_lateness(s, v, state[i].stamp, received, decay, driving, i)
+        update_lateness(c, i, decay, driving)
         q = unwrap(j, state[i].position, v.q[i])
         frozen_readings.note_sample(v, q, state[i].velocity, decay.elapsed, i)
         v.judged[i], v.position[i] = received, q
         v.velocity[i] = state[i].velocity
-        found = check_sample(j, s, m, v, q, state[i].velocity, received, state[i].stamp, decay,
-                             driving, i)
+        found = check_sample(c, i, decay, driving)
         if found == STATE_INCONSISTENT and driving != NOT_DRIVEN:
             v.rejected[i] = max(1.0, v.rejected[i])
         if found == NO_REASON and v.late[i] + 0.5 * v.interval[i] > s.late_limit:
@@ -135,18 +135,17 @@ def unwrap(j: record, q: float, before: float) -> float:
     return before + (away + pi) % (2.0 * pi) - pi
 
 
-def check_sample(j: record, s: record, m: record, v: Vectors, q: float, qd: float,
-                 received: float, stamp: float, decay: Decay, driving: int, i: int) -> int:
+def check_sample(c: Cycle, i: int, decay: Decay, driving: int) -> int:
     """
-    Accept or reject a sample; return the reason code of a fault, or NO_REASON.
+    Accept or reject the newest sample of joint i; return the reason code of a fault, or NO_REASON.
 
     A velocity above OVERSPEED velocity limits is VELOCITY_ABOVE_LIMIT if the position moves with
     it, otherwise STATE_INCONSISTENT.
 
-    :param q, qd: position [rad | m], with turns counted, and velocity [rad/s | m/s].
-    :param received, stamp: time of receipt and time stamp [s].
     :param decay: since the previous sample, which may have been rejected.
     """
+    j, s, m, v = c.joints[i], c.settings, c.controller, c.vectors
+    q, qd, received = v.position[i], v.velocity[i], c.state[i].received
     v.accepted[i] = min(v.accepted[i], received)            # a clock may go back by a little
     elapsed, step = received - v.accepted[i], q - v.q[i]
     measured = abs(qd) <= CREDIBLE * v.speed_limit[i]       # False for NaN
@@ -163,36 +162,34 @@ def check_sample(j: record, s: record, m: record, v: Vectors, q: float, qd: floa
         found = VELOCITY_ABOVE_LIMIT
     v.rejected[i] = 0.0
     kept = decay_after(s, elapsed, decay).drift
-    if not consistent(j, v, q, qd, elapsed, stamp - v.stamp[i], kept, measured, i):
+    if not consistent(c, i, elapsed, kept, measured):
         found = STATE_INCONSISTENT
-    v.accepted[i], v.stamp[i] = received, stamp
+    v.accepted[i], v.stamp[i] = received, c.state[i].stamp
     return found
 
 
-def consistent(j: record, v: Vectors, q: float, qd: float, elapsed: float, stamped: float,
-               kept: float, measured: bool, i: int) -> bool:
+def consistent(c: Cycle, i: int, elapsed: float, kept: float, measured: bool) -> bool:
     """
     Add Δq - q̇ Δt to its leaky integrals; return whether one of them is within its tolerance.
 
-    :param stamped: time stamp since that of the previous sample [s].
     :param kept: fraction of the integrals that is left after ``elapsed``.
-    :param measured: whether ``qd`` is a measurement; without one there is nothing to compare.
+    :param measured: whether the velocity is a measurement; without one nothing is compared.
     """
+    j, v, stamped = c.joints[i], c.vectors, c.state[i].stamp - c.vectors.stamp[i]
     if not measured:
         v.drift[i] = v.stamped_drift[i] = v.contradiction[i] = 0.0
         return True
     if not 0.0 < stamped < inf:                             # True for NaN: no time stamps
         stamped = elapsed
-    most, mean = LARGEST_DRIFT * j.consistency_tolerance, 0.5 * (v.qd[i] + qd)
-    step = q - v.q[i]
+    most, mean = LARGEST_DRIFT * j.consistency_tolerance, 0.5 * (v.qd[i] + v.velocity[i])
+    step = v.position[i] - v.q[i]
     v.drift[i] = min(max(kept * v.drift[i] + step - mean * elapsed, -most), most)
     v.stamped_drift[i] = min(max(kept * v.stamped_drift[i] + step - mean * stamped, -most), most)
     v.contradiction[i] = min(abs(v.drift[i]), abs(v.stamped_drift[i])) / j.consistency_tolerance
     return v.contradiction[i] <= 1.0
 
 
-def update_lateness(s: record, v: Vectors, stamp: float, received: float, decay: Decay,
-                    driving: int, i: int) -> None:
+def update_lateness(c: Cycle, i: int, decay: Decay, driving: int) -> None:
     """
     Update ``v.late`` and ``v.interval``: filtered lateness of, and interval between, samples [s].
 
@@ -200,14 +197,13 @@ def update_lateness(s: record, v: Vectors, stamp: float, received: float, decay:
     between the clocks is unknown; the clocks may drift apart by CLOCK_DRIFT. Where the clock of
     the stamps has been set back, the offset is learned anew, unless the arm is driven.
 
-    :param stamp, received: time stamp and time of receipt [s].
-    :param decay: since the previous sample.
+    :param decay: since the previous sample of joint i.
     :param driving: NOT_DRIVEN, DRIVEN or IN_FAULT.
     """
-    elapsed = decay.elapsed
+    s, v, elapsed = c.settings, c.vectors, decay.elapsed
     v.interval[i] += (1.0 - decay.interval) * (
         min(elapsed, LONGEST_INTERVAL * s.late_limit) - v.interval[i])
-    offset = received - stamp
+    offset = c.state[i].received - c.state[i].stamp
     if not abs(offset) < inf:                               # no stamp
         v.late[i] = 0.0
         return

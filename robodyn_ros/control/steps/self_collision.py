@@ -20,8 +20,9 @@ Algorithms, 2008, section 11.7), as :mod:`.limits` does at the limits of the joi
 
 from math import inf, sqrt
 
-from numpy import ndarray, record
+from numpy import ndarray
 
+from .cycle_data import Cycle
 from .guard import NO_REASON, SELF_COLLISION
 from ..declare.dtypes import Vectors
 from ..inputs.bounds import Bounds
@@ -139,8 +140,7 @@ def closest_points(a: Vector3, b: Vector3, c: Vector3, d: Vector3) -> tuple[Vect
     return add(a, scale(s, along)), add(c, scale(t, other))
 
 
-def keep_apart(bounds: Bounds, robot: ModelData, work: Workspace, s: record, m: record, v: Vectors,
-               tau: ndarray) -> None:
+def keep_apart(c: Cycle, robot: ModelData, tau: ndarray) -> None:
     """
     Take from the efforts ``tau`` (nv,) [N·m | N] of a law what brings two links too close.
 
@@ -148,6 +148,7 @@ def keep_apart(bounds: Bounds, robot: ModelData, work: Workspace, s: record, m: 
     accelerated by besides, as by a hand, is added to the efforts' part. Parameters are named as in
     :mod:`.guard`.
     """
+    s, m, v, work, bounds = c.settings, c.controller, c.vectors, c.workspace, c.bounds
     if bounds.pairs.shape[0] == 0:
         return
     place_joints(robot.bodies, v.q, work.joints)

@@ -25,6 +25,7 @@ from math import inf, sqrt
 from numpy import ndarray, record
 
 from .contact_speed import contact_share
+from .cycle_data import Cycle
 from .guard import CONTACT_SPEED, NO_REASON, SELF_COLLISION, TOOL_OUTSIDE, TOOL_SPEED
 from .robot_dynamics import mass_matrix
 from .self_collision import APPROACH, self_collision_share
@@ -59,19 +60,19 @@ def reference_time(m: record, now: float) -> float:
     return now - m.lag
 
 
-def slow_down(bounds: Bounds, robot: ModelData, work: Workspace, s: record, m: record, v: Vectors,
-              task: Task, elapsed: float) -> None:
+def slow_down(c: Cycle, robot: ModelData, elapsed: float) -> None:
     """
     Scale the reference of this cycle, sampled at :func:`reference_time`, to what the bounds allow.
 
-    :param task: with the reference of a law that follows a pose.
     :param elapsed: since the last cycle [s].
     """
+    s, m, v = c.settings, c.controller, c.vectors
+    work, task, bounds = c.workspace, c.task, c.bounds
     if m.following == 1 or m.pose_following == 1:
         m.held_by = NO_REASON
     share, reason = inf, NO_REASON
     if s.follows_pose == 1 and moves(task.velocity):
-        share, reason = pose_share(bounds, robot, work, v.q, task)
+        share, reason = pose_share(c, robot, v.q)
     elif s.follows_pose == 0 and moves(v.target_qd):
         share, reason = joint_share(bounds, robot, work, v.target, v.target_qd)
     before = 1.0 - m.slowing
@@ -81,7 +82,7 @@ def slow_down(bounds: Bounds, robot: ModelData, work: Workspace, s: record, m: r
         sigma, m.slowed_by = share, reason
     if not share >= HELD and (reason == TOOL_OUTSIDE or reason == SELF_COLLISION
                               or share != share):       # NaN ends it as well
-        hold(m, v, task)
+        hold(c)
         m.slowed_by, m.held_by = NO_REASON, reason
         m.holds += 1
         return
@@ -110,8 +111,9 @@ def scale(v: Vectors, task: Task, sigma: float, slope: float) -> None:
         task.velocity[i] *= sigma
 
 
-def hold(m: record, v: Vectors, task: Task) -> None:
+def hold(c: Cycle) -> None:
     """End the motion of the reference where it is."""
+    m, v, task = c.controller, c.vectors, c.task
     m.following, m.pose_following, m.slowing = 0, 0, 0.0
     for i in range(v.q.shape[0]):
         v.target_qd[i] = v.target_qdd[i] = v.target_effort[i] = 0.0
@@ -148,9 +150,9 @@ def joint_share(bounds: Bounds, robot: ModelData, work: Workspace, q: ndarray, r
     return share, reason
 
 
-def pose_share(bounds: Bounds, robot: ModelData, work: Workspace, q: ndarray, task: Task
-               ) -> tuple[float, int]:
+def pose_share(c: Cycle, robot: ModelData, q: ndarray) -> tuple[float, int]:
     """Return the same of a reference pose, with the joints at ``q``: the tool is its frame."""
+    work, task, bounds = c.workspace, c.task, c.bounds
     T, velocity = task.target, task.velocity
     share, reason = tool_share(bounds, (T[0, 3], T[1, 3], T[2, 3]),
                                (velocity[0], velocity[1], velocity[2]))

@@ -4,16 +4,14 @@
 
 from math import exp
 
-from numpy import ndarray, record
-
-from ..declare.dtypes import Vectors
+from .cycle_data import Cycle
 
 # A velocity above this multiple of the velocity limit is no measurement: damping it would drive
 # the arm at full effort
 CREDIBLE = 10.0
 
 
-def observe(s: record, state: ndarray, m: record, v: Vectors, elapsed: float) -> int:
+def observe(c: Cycle, elapsed: float) -> int:
     """
     Copy accepted positions, velocities and efforts to ``v``; return a joint without velocity.
 
@@ -26,6 +24,7 @@ def observe(s: record, state: ndarray, m: record, v: Vectors, elapsed: float) ->
     :param elapsed: time since the last cycle [s].
     :returns: index of the last joint without a measured velocity, -1 for none.
     """
+    s, m, v, state = c.settings, c.controller, c.vectors, c.state
     unmeasured = -1
     share = 1.0 - exp(-s.velocity_bandwidth * elapsed)
     for i in range(v.q.shape[0]):

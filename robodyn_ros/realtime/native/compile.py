@@ -73,7 +73,7 @@ def compiled_loop(trigger: str) -> Any:
     Return the compiled loop of a trigger, the same for every robot.
 
     It takes the addresses of two :class:`~robodyn_ros.compiler.tuple_reference.TupleMemory`, of a
-    LoopIO and of CycleInputs, and efforts (nv,), and returns as :func:`.loop.on_grid`.
+    LoopIO and of a Cycle, and efforts (nv,), and returns as :func:`.loop.on_grid`.
 
     :param trigger: timer, state or inline.
     :raises DataPathError: a function that the loop calls is missing.
