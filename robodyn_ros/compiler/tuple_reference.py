@@ -164,11 +164,11 @@ class TupleMemory:
         for k, (field, array) in enumerate(zip(self._fields, _arrays(values), strict=True)):
             end = place + field.words
             if array is not self._arrays[k]:
-                if (array.ndim != field.ndim or array.dtype != field.dtype
+                if (array.ndim != max(1, field.ndim) or array.dtype != field.dtype
                         or not array.flags.c_contiguous):
                     raise TypeError(f'field {field.name} is {array.dtype} of {array.ndim} '
                                     f'dimensions, not {field.dtype} of {field.ndim}')
-                self._words[place:end] = (array.ctypes.data if field.words == 1
+                self._words[place:end] = (array.ctypes.data if field.ndim == 0
                                           else _array_words(array))
                 self._arrays[k] = array
             place = end
@@ -222,8 +222,11 @@ def _unknown_layout(problem: str) -> RobodynError:
 class _ArrayField(NamedTuple):
     name: str
     dtype: np.dtype
-    ndim: int
-    words: int      # that the tuple has of it: of a record its address
+    ndim: int               # 0: a record, of which the tuple has the address
+
+    @property
+    def words(self) -> int:
+        return ARRAY_WORDS + 2 * self.ndim if self.ndim else 1
 
 
 @cache
@@ -234,11 +237,10 @@ def _array_fields(kind: Any) -> list[_ArrayField]:
         if isinstance(field, types.BaseTuple):
             fields += _array_fields(field)
         elif isinstance(field, types.Record):
-            fields.append(_ArrayField(name, as_dtype(field), 1, 1))
+            fields.append(_ArrayField(name, as_dtype(field), 0))
         else:
             assert isinstance(field, types.Array) and field.layout == 'C', name
-            fields.append(_ArrayField(name, as_dtype(field.dtype), field.ndim,
-                                      ARRAY_WORDS + 2 * field.ndim))
+            fields.append(_ArrayField(name, as_dtype(field.dtype), field.ndim))
     return fields
 
 

@@ -29,7 +29,8 @@ NEEDING = {'follows_pose': {'mode': 'cartesian_impedance', 'task_selection': (0.
 FIRST_PAYLOAD = """
 from dataclasses import replace
 from robodyn_ros import Controller, load_urdf, Settings
-from robodyn_ros.control import generic_dynamics, guard, law_addresses
+from robodyn_ros.control.cycle import law_addresses
+from robodyn_ros.control.steps import generic_dynamics, guard
 
 law_addresses.load_all_parts = lambda: None
 controller = Controller(load_urdf('two_link'), Settings())

@@ -177,7 +177,7 @@ def test_plain_python_gives_the_same(two_link, monkeypatch):
     how = {**IDENTIFIED, 'mode': MODES[0], 'friction_compensation': SHARE,
            'static_friction': [2.5, 1.0], 'friction_offset': [0.1, -0.2]}
     fast = followed(two_link, **how)
-    monkeypatch.setattr('robodyn_ros.control.controller.compiled',
+    monkeypatch.setattr('robodyn_ros.control.controller.controller.compiled',
                         lambda: PLAIN)
     assert followed(two_link, **how) == pytest.approx(fast, abs=1e-9)
 

@@ -195,9 +195,10 @@ def test_what_asks_for_far_too_much_is_sooner_too_long():
     joints.effort_limit, joints.effort_rate_limit = 10.0, np.inf
     memory = np.zeros(1, CONTROLLER_STATE).view(np.recarray)
     v = SimpleNamespace(gravity=np.zeros(1), tau_gravity=np.zeros(1), tau_residual=np.zeros(1))
+    c = SimpleNamespace(joints=joints, controller=memory[0], vectors=v)
     for effort, seconds in ((10.0, 0.0), (11.0, 1.0), (60.0, 1.0), (110.0, 4.0), (-110.0, 4.0)):
         memory.saturation_time, tau = 0.0, np.array([effort])
-        limits.limit_efforts(joints, v, memory[0], 1.0, tau)
+        limits.limit_efforts(c, 1.0, tau)
         assert memory[0].saturation_time == pytest.approx(seconds) and abs(tau[0]) == 10.0
 
 

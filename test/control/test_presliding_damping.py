@@ -4,6 +4,7 @@
 
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
 
 from control.closed_loop import Rig
 import numpy as np
@@ -31,8 +32,9 @@ def damping(qd, z=0.0, *, share=0.8, delay=0.0, unmeasured=-1):
     parameters[[1, 4, 8]] = [[FRICTION], [FRICTION], [DISTANCE]]
     joints['friction_compensation'] = share
     v.qd[:], v.presliding[:] = qd, z
-    presliding_damping(parameters, joints.view(np.recarray), np.array([[INERTIA]]),
-                       record_of(delay), v, unmeasured, tau)
+    c = SimpleNamespace(joints=joints.view(np.recarray), settings=record_of(delay), vectors=v,
+                        workspace=SimpleNamespace(M=np.array([[INERTIA]])))
+    presliding_damping(c, parameters, unmeasured, tau)
     return float(tau[0])
 
 

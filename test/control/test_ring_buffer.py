@@ -77,8 +77,7 @@ def test_a_request_is_recorded_as_the_cycle_took_it():
 
     rig.sense()
     inputs = plain_cycle.fields_readable(c.inputs)
-    ring_buffer.before(inputs.ring, inputs.settings, inputs.cycle_input, inputs.state,
-                       inputs.points, inputs.policy, inputs.partner, inputs.poses, 0.0)
+    ring_buffer.before(inputs, 0.0)
     assert inputs.ring.cycles['request'][0] == 0
     c.arm()
     cycle(inputs, 0.0, c.tau)

@@ -163,7 +163,7 @@ def law_address(law: Law) -> int:
     """
     Return the address of a compiled law, 0 where the cycle is plain Python.
 
-    :raises ParameterError: the law does not compile, see :func:`.laws.trial.address_of`.
+    :raises ParameterError: the law does not compile, see :func:`.trial.address_of`.
     """
     return 0 if plain() else address_of(law)
 
