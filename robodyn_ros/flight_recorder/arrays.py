@@ -23,10 +23,10 @@ from ..control.cycle.compile import law_address
 from ..control.cycle.ring_buffer import CYCLE
 from ..control.declare.dtypes import CONTROLLER_STATE, JOINT, MISSING_VELOCITY, SETTINGS, Vectors
 from ..control.inputs.partner import QUANTITIES
+from ..control.inputs.points import HEADER, Points
 from ..control.inputs.policy import HEADER as POLICY_HEADER
 from ..control.inputs.policy import Policy
 from ..control.inputs.pose_tracking import no_command, PosePoints
-from ..control.inputs.trajectory_tracking import HEADER, Points
 from ..control.laws import registry
 from ..control.settings.bounds_of_settings import bounds_of
 from ..control.settings.settings import Settings

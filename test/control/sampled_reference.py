@@ -4,7 +4,7 @@
 
 import numpy as np
 from robodyn_ros.control.declare.dtypes import CONTROLLER_STATE, Vectors
-from robodyn_ros.control.inputs.trajectory_tracking import follow
+from robodyn_ros.control.steps.trajectory_tracking import follow
 
 
 def samples(points, times):

@@ -10,7 +10,7 @@ from control.sampled_reference import samples
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
-from robodyn_ros.control.inputs.trajectory_tracking import sample_state
+from robodyn_ros.control.inputs.points import sample_state
 from robodyn_ros.control.references import reference_stream
 from robodyn_ros.control.references.reference_planning import plan
 from robodyn_ros.control.references.trajectory import splice, Waypoints

@@ -23,7 +23,7 @@ from robodyn_ros.control.cycle.compile import (
 from robodyn_ros.control.cycle.compile_ahead import VARIABLE
 from robodyn_ros.control.declare.body_regions import REGIONS
 from robodyn_ros.control.inputs.bounds import Bounds
-from robodyn_ros.control.inputs.trajectory_tracking import sample
+from robodyn_ros.control.inputs.points import sample
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.settings.bounds_of_settings import bounds_of, reflected_mass
 from robodyn_ros.control.settings.goal_tolerances import default_tolerances

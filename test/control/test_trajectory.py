@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from robodyn_ros import load_urdf
 from robodyn_ros.control.declare.dtypes import CONTROLLER_STATE, Vectors
-from robodyn_ros.control.inputs.trajectory_tracking import hold_here, sample
+from robodyn_ros.control.inputs.points import sample
 from robodyn_ros.control.references.trajectory import (
     interpolate,
     joint_order,
@@ -20,6 +20,7 @@ from robodyn_ros.control.references.trajectory import (
     splice,
     Waypoints,
 )
+from robodyn_ros.control.steps.trajectory_tracking import hold_here
 from robodyn_ros.errors import TrajectoryError
 from robodyn_ros.model.resources import robot_path
 from scipy.interpolate import BPoly, PPoly

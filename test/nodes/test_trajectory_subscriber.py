@@ -18,7 +18,7 @@ import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.serialization import serialize_message
 from robodyn_ros import load_urdf
-from robodyn_ros.control.inputs.trajectory_tracking import sample
+from robodyn_ros.control.inputs.points import sample
 from robodyn_ros.control.references.reference_planning import JUST_NOW
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.nodes.middleware.stream_rate import StreamRate

@@ -22,9 +22,9 @@ from ..cycle.compile import compiled, CYCLE_INPUTS, load_parts, PLAIN, plain
 from ..cycle.law_addresses import LawAddresses
 from ..declare.dtypes import ARM, CONTROLLER_STATE, CYCLE_INPUT, DISARM, NO_REQUEST, STOP
 from ..inputs.partner import Partner
+from ..inputs.points import Points
 from ..inputs.policy import Policy
 from ..inputs.pose_tracking import PosePoints
-from ..inputs.trajectory_tracking import Points
 from ..laws import registry
 from ..settings.bounds_of_settings import bounds_of
 from ..settings.compiled_needs import check_compiled, needs

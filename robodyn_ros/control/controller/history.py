@@ -10,10 +10,10 @@ from numpy import ndarray
 from ..cycle.ring_buffer import SPARE
 from ..declare.dtypes import Vectors
 from ..inputs.bounds import Bounds
+from ..inputs.points import Points
 from ..inputs.policy import Policy
 from ..inputs.pose_tracking import PosePoints
 from ..inputs.task import Task
-from ..inputs.trajectory_tracking import Points
 from ..settings.settings import Settings
 from ..steps.cycle_data import Flight, LawMemory
 from ...dynamics.model_data import ModelData

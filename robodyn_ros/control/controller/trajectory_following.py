@@ -10,8 +10,8 @@ import numpy as np
 
 from .controller_status import ControllerStatus, HORIZON
 from .history import History
+from ..inputs.points import Points, sample
 from ..inputs.pose_tracking import PosePoints
-from ..inputs.trajectory_tracking import Points, sample
 from ..laws import registry
 from ..references.reference_planning import from_now_on, plan_motion, PlannedReference
 from ..references.reference_stream import is_streamed

@@ -21,9 +21,9 @@ from . import compile_laws as law_code
 from .compile_ahead import NAME, plain
 from .trial import address_of
 from ..declare.dtypes import CONTROLLER_STATE, CYCLE_INPUT, JOINT, SETTINGS
-from ..inputs import pose_tracking, trajectory_tracking
+from ..inputs import points, pose_tracking
+from ..inputs.points import Points
 from ..inputs.pose_tracking import PosePoints
-from ..inputs.trajectory_tracking import Points
 from ..laws.law import Law
 from ..laws.registry import BUILT_IN
 from ..steps import (
@@ -49,6 +49,7 @@ from ..steps import (
     plausibility,
     self_collision,
     time_scaling,
+    trajectory_tracking,
     velocity_estimator,
 )
 from ..steps.cycle_data import Cycle, PayloadInForce
@@ -77,8 +78,8 @@ CHECKS = 'gravity', 'jacobian', 'mass_matrix', 'pose'
 MODULES = (*law_code.MODULES, *(jitable(m) for m in (
     collisions, contact_brake, contact_speed, effort_feedforward, friction_compensation,
     frozen_readings, gravity_check, guard, guiding, limits, momentum_observer, motion_checks,
-    motor_faults, motor_test, partner_link, payload_transition, phase_efforts, pose_tracking,
-    self_collision, time_scaling, trajectory_tracking, velocity_estimator)),
+    motor_faults, motor_test, partner_link, payload_transition, phase_efforts, points,
+    pose_tracking, self_collision, time_scaling, trajectory_tracking, velocity_estimator)),
            # Called for each joint: a call would take longer than they do
            *(jitable(m, inline=True) for m in (acceleration_limits, plausibility)),
            jitable(cycle, inline=True,

@@ -13,7 +13,7 @@ from numpy import ndarray, record
 
 from .call import call_law, forget
 from ..declare.dtypes import GRAVITY_COMPENSATION, STOP_WITH_GRAVITY, Vectors, VELOCITY_OR_GRAVITY
-from ..inputs import pose_tracking, trajectory_tracking
+from ..inputs import pose_tracking
 from ..laws.law import Arm
 from ..steps import (
     collisions,
@@ -34,6 +34,7 @@ from ..steps import (
     plausibility,
     self_collision,
     time_scaling,
+    trajectory_tracking,
     velocity_estimator,
 )
 from ..steps.cycle_data import Cycle, LawMemory

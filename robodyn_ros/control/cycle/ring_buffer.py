@@ -21,7 +21,7 @@ CYCLE = np.dtype([
     ('now', float),                     # s, on the clock of the cycle
     *((name, CYCLE_INPUT[name]) for name in CYCLE_INPUT.names or ()),
     ('version', np.int64),              # of the settings, see SETTINGS
-    ('serial', np.int64),               # of the reference, see trajectory_tracking.HEADER
+    ('serial', np.int64),               # of the reference, see points.HEADER
     ('policy', np.int64),               # serial number of the policy, see policy.HEADER
     ('pose', np.int64),                 # serial number of the reference pose
     ('partner_time', float),            # of the partner, see partner.HEADER

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy import ndarray, record
 
+from .points import HEADER, segment_of
 from .task import Task
-from .trajectory_tracking import HEADER, segment_of
 from ..algebra.rotations import angular_motion, exp, multiplied, rows
 from ...dynamics import entry_points, numba_types
 from ...dynamics.model_data import ModelData, Workspace
@@ -29,7 +29,7 @@ class PosePoints(NamedTuple):
     """
     Reference pose of S segments, quintic polynomials of the time since the start of their segment.
 
-    ``header`` (1,) and ``times`` (S + 1,) [s] are as in :class:`.trajectory_tracking.Points`;
+    ``header`` (1,) and ``times`` (S + 1,) [s] are as in :class:`.points.Points`;
     ``coefficients`` (S, 6, 6) by ascending powers, of the position [m] and of a rotation vector φ
     [rad]: the orientation is exp(φ) R with the rotation R of the segment, ``bases`` (S, 3, 3).
     ``command`` (45,) is what goes with it, see WRENCH and the other indices.

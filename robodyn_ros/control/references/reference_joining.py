@@ -8,7 +8,7 @@ import numpy as np
 from numpy import ndarray
 
 from ..algebra.piecewise import quintic
-from ..inputs.trajectory_tracking import HEADER, Points, sample_state
+from ..inputs.points import HEADER, Points, sample_state
 from ..settings.motion_limits import MotionLimits, SLACK
 from ..settings.settings import VELOCITY_TIME
 from ...errors import TrajectoryError

@@ -11,7 +11,7 @@ from numpy import ndarray
 from .reference_joining import combined, continued, end_state, join, NEGLIGIBLE, State
 from .reference_stream import decelerate, deceleration, is_streamed, is_target, reach, stream
 from .trajectory import interpolate, joint_order, points_through, REST, Waypoints
-from ..inputs.trajectory_tracking import Points, sample_state
+from ..inputs.points import Points, sample_state
 from ..settings.motion_limits import check_positions, MotionLimits
 from ...errors import TrajectoryError, TrajectoryJointsError, TrajectoryOverError
 

@@ -9,7 +9,7 @@ from numpy import ndarray
 
 from .time_optimal import cruise, time_optimal
 from .trajectory import joint_order, points_through, Waypoints
-from ..inputs.trajectory_tracking import Points
+from ..inputs.points import Points
 from ..settings.motion_limits import check_positions, MotionLimits, SLACK
 from ..settings.settings import VELOCITY_TIME
 from ..steps.acceleration_limits import SHARE

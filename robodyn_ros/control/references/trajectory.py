@@ -11,7 +11,7 @@ import numpy as np
 from numpy import ndarray
 
 from ..algebra.piecewise import cubic, Piecewise, quintic, spline
-from ..inputs.trajectory_tracking import HEADER, Points, sample
+from ..inputs.points import HEADER, Points, sample
 from ...errors import TrajectoryError, TrajectoryJointsError
 from ...model.robot import RobotModel
 

@@ -5,7 +5,6 @@
 from numpy import record
 
 from ..declare.dtypes import Vectors
-from ..inputs.trajectory_tracking import RETURN_VELOCITY
 
 # Fraction of the velocity limit above which joints are braked: late efforts of other joints take
 # some of the room beyond.
@@ -16,6 +15,8 @@ SHARE = 0.97
 # unbalanced. It bounds what efforts and disturbance cause together: efforts that hold a load which
 # the model does not know accelerate nothing.
 ACCELERATION = 0.7
+# Fraction of the velocity limit with which a joint outside its position limits may return.
+RETURN_VELOCITY = 0.1
 # Weight of the disturbance estimate: more than 1, because a growing disturbance is larger by the
 # time at which the efforts act.
 CAUTION = 1.5

@@ -9,10 +9,10 @@ from numpy import ndarray, record
 from ..declare.dtypes import Vectors
 from ..inputs.bounds import Bounds
 from ..inputs.partner import Partner
+from ..inputs.points import Points
 from ..inputs.policy import Policy
 from ..inputs.pose_tracking import PosePoints
 from ..inputs.task import Task
-from ..inputs.trajectory_tracking import Points
 from ...dynamics.model_data import ModelData, Workspace
 
 

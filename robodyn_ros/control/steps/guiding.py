@@ -6,8 +6,8 @@ from numpy import ndarray, record
 
 from .cycle_data import Cycle
 from .motion_checks import forget_changes
+from .trajectory_tracking import hold_here
 from ..declare.dtypes import GRAVITY_COMPENSATION
-from ..inputs.trajectory_tracking import hold_here
 
 
 def allowed(cycle_input: record, s: record, now: float) -> bool:

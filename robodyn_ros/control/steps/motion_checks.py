@@ -26,7 +26,7 @@ from .guard import (
 )
 from .limits import ROUNDING, SWING
 from ..declare.dtypes import Vectors
-from ..inputs.trajectory_tracking import Points
+from ..inputs.points import Points
 
 BLOCKED_TIME = 0.5          # s
 POWER_TIME = 0.003          # s above the limit
