@@ -49,7 +49,7 @@ class Reference(types.Type):
     def __init__(self, kind: Any):
         self.kind = kind
         # Short: Numba builds the name of every function that takes it from it
-        digest = hashlib.sha256(kind.name.encode()).hexdigest()[:12]
+        digest = hashlib.sha256(_layout(kind).encode()).hexdigest()[:12]
         super().__init__(f'Reference({kind.instance_class.__name__}, {digest})')
 
     def field(self, name: str) -> Any:
@@ -58,6 +58,14 @@ class Reference(types.Type):
             return None
         kind = self.kind[self.kind.fields.index(name)]
         return Reference(kind) if isinstance(kind, types.BaseTuple) else kind
+
+
+def _layout(kind: Any) -> str:
+    """Return the names and types of all fields: tuples of equal types may differ in names."""
+    if not isinstance(kind, types.BaseTuple):
+        return str(kind.name)
+    fields = ', '.join(f'{name}: {_layout(of)}' for name, of in zip(kind.fields, kind))
+    return f'{kind.instance_class.__name__}({fields})'
 
 
 @register_model(Reference)

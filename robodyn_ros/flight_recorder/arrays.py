@@ -21,7 +21,7 @@ from ..control.controller.history import Snapshot, Version
 from ..control.cycle.call import no_law
 from ..control.cycle.compile import law_address
 from ..control.cycle.ring_buffer import CYCLE
-from ..control.declare.dtypes import CONTROLLER_STATE, JOINT, MISSING_VELOCITY, SETTINGS, Vectors
+from ..control.declare.dtypes import JOINT, MISSING_VELOCITY, SETTINGS
 from ..control.inputs.partner import QUANTITIES
 from ..control.inputs.points import HEADER, Points
 from ..control.inputs.policy import HEADER as POLICY_HEADER
@@ -32,6 +32,7 @@ from ..control.settings.bounds_of_settings import bounds_of
 from ..control.settings.settings import Settings
 from ..control.settings.task_frame import FrameKernel, task_of
 from ..control.steps import guard, payload_transition
+from ..control.steps.cycle_data import CONTROLLER_STATE, VECTOR_NAMES
 from ..dynamics.model_data import parameters
 from ..dynamics.specialize import with_kernels
 from ..errors import ParameterError
@@ -167,7 +168,7 @@ def unpacked(data: bytes) -> Flown:
     for records in arrays['memory'], arrays['settings']:
         records['mode'] = _present_numbers(text['laws'], records['mode'])
     laws = [registry.by_number(int(mode)) for mode in np.unique(arrays['memory']['mode'])]
-    if k < (len(Vectors._fields) + registry.most_rows(nv, *laws)
+    if k < (len(VECTOR_NAMES) + registry.most_rows(nv, *laws)
             + payload_transition.rows(model.nb, nv)):           # which compiled code relies on
         raise ValueError('fewer vectors than there are now')
     snapshot = Snapshot(

@@ -3,7 +3,7 @@
 """References as the control cycle follows them."""
 
 import numpy as np
-from robodyn_ros.control.declare.dtypes import CONTROLLER_STATE, Vectors
+from robodyn_ros.control.steps.cycle_data import CONTROLLER_STATE, Vectors
 from robodyn_ros.control.steps.trajectory_tracking import follow
 
 

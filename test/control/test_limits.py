@@ -143,8 +143,8 @@ def test_the_net_acceleration_is_bounded(qd, disturbance, least, most):
     rate, v = 80.0, rig.controller._v
     j, s = (getattr(rig.controller._records, name).view(np.recarray)[0]
             for name in ('joints', 'record'))
-    v.speed_limit[:], v.predicted_q[:], v.predicted_qd[:] = 3.0, 0.0, qd
-    v.disturbance[:] = rate * disturbance
+    v.speed_limit[:], v.limits.predicted_q[:], v.limits.predicted_qd[:] = 3.0, 0.0, qd
+    v.limits.disturbance[:] = rate * disturbance
     assert permitted_acceleration(j, s, v, 0) == pytest.approx((rate * least, rate * most))
 
 

@@ -150,14 +150,14 @@ def test_a_stamp_of_the_future_hides_nothing(two_link, ahead, ticks):
         rig.sense()
         rig.state['stamp'] += ahead
         rig.tick(sense=False)
-        assert (rig.controller._v.late >= 0.0).all() and rig.phase == 'RUNNING'
+        assert (rig.controller._v.plausibility.late >= 0.0).all() and rig.phase == 'RUNNING'
     offset = ahead if ticks > 1 else 0.0
     for k in range(100):
         if k % 40 == 39:
             rig.sense()
             rig.state['stamp'] += offset
         rig.tick(sense=False)
-        assert (rig.controller._v.late >= 0.0).all()
+        assert (rig.controller._v.plausibility.late >= 0.0).all()
     assert rig.controller.reason_code == 'STATE_LATE'
 
 

@@ -11,7 +11,6 @@ from control.sampled_reference import samples
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
-from robodyn_ros.control.declare.dtypes import CONTROLLER_STATE, Vectors
 from robodyn_ros.control.inputs.points import sample
 from robodyn_ros.control.references.trajectory import (
     interpolate,
@@ -20,6 +19,7 @@ from robodyn_ros.control.references.trajectory import (
     splice,
     Waypoints,
 )
+from robodyn_ros.control.steps.cycle_data import CONTROLLER_STATE, Vectors
 from robodyn_ros.control.steps.trajectory_tracking import hold_here
 from robodyn_ros.errors import TrajectoryError
 from robodyn_ros.model.resources import robot_path

@@ -11,11 +11,12 @@ from numpy import ndarray
 
 from .history import Version
 from .pace import Pace
-from ..declare.dtypes import ARM, NO_REQUEST, Vectors
+from ..declare.dtypes import ARM, NO_REQUEST
 from ..settings.link_pairs import nearest_links
 from ..settings.rotor_inertia import Scarcity
 from ..settings.settings import Settings
 from ..steps import guard
+from ..steps.cycle_data import Vectors
 from ...errors import TrajectoryError
 from ...model.robot import RobotModel
 
@@ -115,7 +116,7 @@ class ControllerStatus:
         """
         if not self.memory['estimates'][0]:
             return np.full(self.model.nv, np.nan)
-        return self._v.external.copy()
+        return self._v.momentum_observer.external.copy()
 
     @property
     def joint_state(self) -> tuple[ndarray, ndarray]:

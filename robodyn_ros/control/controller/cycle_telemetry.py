@@ -8,10 +8,10 @@ import numpy as np
 from numpy import ndarray
 
 from .controller import Controller
-from ..declare.dtypes import Vectors
 from ..laws import registry
 from ..settings.settings import Settings
 from ..steps import guard
+from ..steps.cycle_data import Vectors
 
 DRIVEN = guard.RISING, guard.RUNNING, guard.STOPPING
 
@@ -87,4 +87,4 @@ class TelemetryReader:
 
 def receipt_offset(controller: Controller) -> float:
     """Return receipt, on the clock of the cycles, minus time stamp of the newest sample [s]."""
-    return float(Vectors(*controller.history.flight.present[:len(Vectors._fields)]).last_offset[0])
+    return float(Vectors.of(controller.history.flight.present).last_offset[0])

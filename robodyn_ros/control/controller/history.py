@@ -8,14 +8,13 @@ import numpy as np
 from numpy import ndarray
 
 from ..cycle.ring_buffer import SPARE
-from ..declare.dtypes import Vectors
 from ..inputs.bounds import Bounds
 from ..inputs.points import Points
 from ..inputs.policy import Policy
 from ..inputs.pose_tracking import PosePoints
 from ..inputs.task import Task
 from ..settings.settings import Settings
-from ..steps.cycle_data import Flight, LawMemory
+from ..steps.cycle_data import Flight, LawMemory, Vectors
 from ...dynamics.model_data import ModelData
 
 LARGEST = 1 << 24           # bytes of each of the four that are kept for the ring
@@ -98,7 +97,7 @@ class History:
         if n := len(ring.cycles):
             slot = int(ring.done[0]) % n        # boundary after the newest complete cycle
             record, vectors, tau = ring.memory[slot], ring.vectors[slot], ring.tau[slot]
-        return (record.copy(), Vectors(*vectors[:len(Vectors._fields)].copy()), tau.copy())
+        return (record.copy(), Vectors.of(vectors.copy()), tau.copy())
 
     def take(self) -> Snapshot:
         """

@@ -12,7 +12,7 @@ from math import inf
 from numpy import ndarray, record
 
 from .call import call_law, forget
-from ..declare.dtypes import GRAVITY_COMPENSATION, STOP_WITH_GRAVITY, Vectors, VELOCITY_OR_GRAVITY
+from ..declare.dtypes import GRAVITY_COMPENSATION, STOP_WITH_GRAVITY, VELOCITY_OR_GRAVITY
 from ..inputs import pose_tracking
 from ..laws.law import Arm
 from ..steps import (
@@ -37,7 +37,7 @@ from ..steps import (
     trajectory_tracking,
     velocity_estimator,
 )
-from ..steps.cycle_data import Cycle, LawMemory
+from ..steps.cycle_data import Cycle, LawMemory, Vectors
 from ..steps.robot_dynamics import gravity, mass_matrix
 from ...dynamics.model_data import ModelData
 
@@ -254,7 +254,7 @@ def law_changed(c: Cycle, tau: ndarray) -> int:
         m.pose_following, m.pose_serial = 0, poses.header[0].serial
     for i in range(tau.shape[0]):
         v.tau_residual[i] = v.published[i] = tau[i] - v.tau_gravity[i]
-        v.limited[i] = 0.0              # another law is no reversal of the effort
+        v.motion_checks.limited[i] = 0.0              # another law is no reversal of the effort
     return change
 
 
@@ -300,7 +300,7 @@ def forget_law(law: LawMemory, v: Vectors) -> None:
     """Set the memory of a law that begins, and of friction compensation, to zero."""
     forget(law)
     for i in range(v.q.shape[0]):
-        v.withheld[i] = v.presliding[i] = 0.0
+        v.withheld[i] = v.friction_compensation.presliding[i] = 0.0
 
 
 def law_efforts(c: Cycle, robot: ModelData, unmeasured: int, changed: int, restart: bool,

@@ -11,9 +11,9 @@ between them: cycle k lies between the boundaries k and k + 1.
 import numpy as np
 from numpy import ndarray, record
 
-from ..declare.dtypes import CONTROLLER_STATE, CYCLE_INPUT, Vectors
+from ..declare.dtypes import CYCLE_INPUT
 from ..inputs.partner import QUANTITIES
-from ..steps.cycle_data import Cycle, Flight
+from ..steps.cycle_data import CONTROLLER_STATE, Cycle, Flight, VECTOR_NAMES, Vectors
 from ...state import no_state, STATE
 
 # Inputs of a cycle besides the joint states, and whether it published.
@@ -37,7 +37,7 @@ SPARE = 2                               # slots: boundary after the newest, and 
 def bytes_a_cycle(nv: int, rows: int) -> int:
     """Return the size of a slot of the ring [bytes] for ``nv`` joints and ``rows`` rows."""
     return (CYCLE.itemsize + CONTROLLER_STATE.itemsize
-            + nv * (STATE.itemsize + 8 * (len(Vectors._fields) + len(QUANTITIES) + rows) + 8))
+            + nv * (STATE.itemsize + 8 * (len(VECTOR_NAMES) + len(QUANTITIES) + rows) + 8))
 
 
 def recorder(nv: int, cycles: int, rows: int = 0) -> tuple[Flight, Vectors, ndarray]:
@@ -49,15 +49,15 @@ def recorder(nv: int, cycles: int, rows: int = 0) -> tuple[Flight, Vectors, ndar
     :param nv: number of joints.
     """
     n = min(cycles + SPARE, LARGEST // bytes_a_cycle(nv, rows)) if cycles > 0 else 0
-    vectors = len(Vectors._fields)
+    vectors = len(VECTOR_NAMES)
     k = vectors + rows
     present = np.zeros((k, nv))
     # Filled, so that the operating system provides the memory now and not in the loop
     return Flight(np.zeros(1, np.int64), np.full(n, np.zeros((), CYCLE)),
                   no_state(n * nv).reshape(n, nv), np.full(n, np.zeros((), CONTROLLER_STATE)),
                   np.full((n, k, nv), 0.0), np.full((n, nv), 0.0),
-                  np.full((n, len(QUANTITIES), nv), 0.0), present), Vectors(
-                      *present[:vectors]), present[vectors:]
+                  np.full((n, len(QUANTITIES), nv), 0.0), present), Vectors.of(
+                      present), present[vectors:]
 
 
 def begin(flight: Flight, memory: ndarray, tau: ndarray) -> None:

@@ -24,6 +24,16 @@ WRENCH_FADE = 0.1       # s
 
 invoke: Any = numba_types.invoke
 
+#: Fields of the controller state.
+STATE = [
+    ('pose_serial', np.int64),
+    ('pose_segment', np.int64),
+    ('pose_following', np.int64),
+    ('pose_held', np.int64),        # 1: the reference pose below is valid
+    ('pose_position', float, (3,)), # m, and rotation by rows: reference of the task
+    ('pose_rotation', float, (9,)),
+]
+
 
 class PosePoints(NamedTuple):
     """

@@ -19,11 +19,11 @@ from .reference_stream import deceleration
 from .time_optimal import time_optimal
 from .trajectory import points_through
 from ..algebra import rotations
-from ..declare.dtypes import CONTROLLER_STATE
 from ..declare.semidefinite import as_matrix, direction, negative_direction, refusal, ROUNDING
 from ..inputs.pose_tracking import follow_pose, no_command, PosePoints
 from ..settings.motion_limits import MotionLimits
 from ..settings.settings import Settings
+from ..steps.cycle_data import CONTROLLER_STATE
 from ...errors import TrajectoryError
 from ...model import quaternions
 

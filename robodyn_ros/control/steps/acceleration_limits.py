@@ -2,9 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Accelerations with which a joint keeps its velocity and position limits."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from numpy import record
 
-from ..declare.dtypes import Vectors
+if TYPE_CHECKING:
+    from .cycle_data import Vectors
+
 
 # Fraction of the velocity limit above which joints are braked: late efforts of other joints take
 # some of the room beyond.
@@ -27,7 +33,8 @@ DELAY_SHARE, APPROACH_SHARE = 0.8, 0.2
 
 def effective_delay(s: record, v: Vectors, i: int) -> float:
     """Return the delay of joint i [s]: ``loop_delay``, or that of its states, if it is longer."""
-    return max(s.loop_delay, v.late[i] + max(0.0, v.interval[i] - s.period))
+    samples = v.plausibility
+    return max(s.loop_delay, samples.late[i] + max(0.0, samples.interval[i] - s.period))
 
 
 def limit_rates(s: record, delay: float) -> tuple[float, float]:
@@ -74,10 +81,10 @@ def permitted_acceleration(j: record, s: record, v: Vectors, i: int) -> tuple[fl
     :param j: record ``JOINT`` of joint i.
     """
     rate, approach_rate = limit_rates(s, effective_delay(s, v, i))
-    least, most = acceleration_bounds(j, rate, approach_rate, v.speed_limit[i], v.predicted_q[i],
-                                      v.predicted_qd[i])
-    outward = CAUTION * v.disturbance[i]
+    least, most = acceleration_bounds(j, rate, approach_rate, v.speed_limit[i],
+                                      v.limits.predicted_q[i], v.limits.predicted_qd[i])
+    outward = CAUTION * v.limits.disturbance[i]
     least, most = min(most, least - min(outward, 0.0)), max(least, most - max(outward, 0.0))
     far = ACCELERATION * rate * SHARE * v.speed_limit[i]
-    return (max(least, min(-far - v.disturbance[i], most)),
-            min(most, max(far - v.disturbance[i], least)))
+    return (max(least, min(-far - v.limits.disturbance[i], most)),
+            min(most, max(far - v.limits.disturbance[i], least)))

@@ -25,14 +25,19 @@ damping follows a slow motion along the external effort, away from the contact, 
 pushed, and nothing is detected.
 """
 
-from typing import Any
+from __future__ import annotations
 
+from typing import Any, NamedTuple, TYPE_CHECKING
+
+import numpy as np
 from numpy import ndarray, record
 
 from . import guard
-from .cycle_data import Cycle
 from .guiding import yields
-from ..declare.dtypes import REACT_FLOAT, REACT_RETREAT, Vectors
+from ..declare.dtypes import REACT_FLOAT, REACT_RETREAT
+
+if TYPE_CHECKING:
+    from .cycle_data import Cycle, Vectors
 
 SAMPLES = 2             # in a row above the threshold
 ISOLATION_TIME = 0.03   # s after the detection, in which a later joint may still take part
@@ -40,11 +45,24 @@ RETREAT_TIME = 0.3      # s
 RETREAT_SPEED = 0.1     # velocity limits, of the joint that retreats fastest
 
 
+class Memory(NamedTuple):
+    """Reaction to a collision, (nv,) each."""
+
+    retreat: ndarray        # reference velocity after a collision
+
+#: Fields of the controller state.
+STATE = [
+    ('above', np.int64),            # samples in a row above a collision threshold
+    ('contact_time', float),        # s, when the last collision was detected
+    ('contact_side', np.int64),     # direction in which it pushed its joint, 1 or -1
+]
+
+
 def above_threshold(j: record, v: Vectors, i: int) -> bool:
     """Return whether the external effort of joint ``i``, record ``j``, is that of a contact."""
     threshold = (j.collision_threshold + j.collision_velocity_band * abs(v.qd[i])
                  + j.collision_effort_band * abs(v.bias[i]))
-    return abs(v.external[i] - v.pushing[i]) > threshold
+    return abs(v.momentum_observer.external[i] - v.momentum_observer.pushing[i]) > threshold
 
 
 def last_above(joints: ndarray, v: Vectors) -> int:
@@ -79,7 +97,7 @@ def push(c: Cycle, now: float) -> int:
     if yields(m):
         return last
     for i in range(v.q.shape[0]):
-        if abs(v.pushing[i]) > joints[i].push_threshold:
+        if abs(v.momentum_observer.pushing[i]) > joints[i].push_threshold:
             last = i
     if last >= 0:
         m.contact_time, m.unbraked = now, 0.0
@@ -100,13 +118,13 @@ def isolate(c: Cycle, now: float) -> None:
 
 def note_contact(m: record, v: Vectors, joint: int) -> None:
     """Note the direction of a contact, and the velocities of a retreat from it."""
-    m.contact_side = 1 if v.external[joint] > 0.0 else -1
-    largest = 0.0
+    external, retreat, largest = v.momentum_observer.external, v.collisions.retreat, 0.0
+    m.contact_side = 1 if external[joint] > 0.0 else -1
     for i in range(v.q.shape[0]):
-        largest = max(largest, abs(v.external[i]))
+        largest = max(largest, abs(external[i]))
     for i in range(v.q.shape[0]):       # r · q̇ > 0: the contact moves as its force points
-        v.retreat[i] = (RETREAT_SPEED * v.speed_limit[i] * v.external[i] / largest
-                        if largest > 0.0 else 0.0)
+        retreat[i] = (RETREAT_SPEED * v.speed_limit[i] * external[i] / largest
+                      if largest > 0.0 else 0.0)
 
 
 def react(c: Cycle, now: float, tau: ndarray) -> None:
@@ -124,4 +142,4 @@ def react(c: Cycle, now: float, tau: ndarray) -> None:
     elif s.collision_reaction == REACT_RETREAT and now - m.contact_time < RETREAT_TIME:
         for i in range(tau.shape[0]):
             for j in range(tau.shape[0]):
-                tau[i] += s.damping_rate * M[i, j] * v.retreat[j]
+                tau[i] += s.damping_rate * M[i, j] * v.collisions.retreat[j]

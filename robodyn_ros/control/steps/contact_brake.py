@@ -12,11 +12,17 @@ takes from it, with σ the permitted share of its velocity q̇: damping, in ever
 reference, and nothing where the arm is slow enough.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from numpy import ndarray
 
-from .cycle_data import Cycle
 from .time_scaling import factor_inertia, moves, permitted_contact
 from ...dynamics.model_data import ModelData
+
+if TYPE_CHECKING:
+    from .cycle_data import Cycle
 
 # Of `limit_rate`, with which the arm is kept inside its limits
 BRAKE = 0.5

@@ -8,9 +8,15 @@ is known to be missing in the effort of the law along this trajectory, for insta
 :mod:`.iterative_learning`. It ends with the trajectory.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from numpy import ndarray
 
-from ..declare.dtypes import Vectors
+if TYPE_CHECKING:
+    from .cycle_data import Vectors
+
 
 # s in which the added effort changes by one effort limit at most: it fades where a trajectory is
 # replaced or ends with an effort, and follows faster changes late

@@ -28,14 +28,18 @@ z sgn q̇ = 1: a hand does not feel it. With a delay T it damps a vibration of f
 share cos(ω T), and would drive it beyond ω T = π/2: ζ falls to zero at ω T = 1.
 """
 
+from __future__ import annotations
+
 from math import sqrt
+from typing import NamedTuple, TYPE_CHECKING
 
 from numpy import ndarray
 
 from .acceleration_limits import effective_delay
-from .cycle_data import Cycle
-from ..declare.dtypes import Vectors
 from ...dynamics.friction import advance_presliding, loaded_friction
+
+if TYPE_CHECKING:
+    from .cycle_data import Cycle, Vectors
 
 # Of the presliding distance, to either side. A wider play leaves more of the friction to the
 # hand, a narrower one lets more noise through.
@@ -43,10 +47,17 @@ PLAY = 0.15
 DAMPING_RATIO = 0.03    # ζ. More of it turns more noise of the velocity into vibration
 
 
+class Memory(NamedTuple):
+    """Elastic friction contacts, (nv,) each."""
+
+    presliding: ndarray     # dry friction relative to that in sliding, -1 to 1: compensated,
+    path: ndarray           # measured position behind the play of friction compensation
+
+
 def begin_path(v: Vectors) -> None:
     """Let the measured path begin at the present position."""
     for i in range(v.q.shape[0]):
-        v.path[i] = v.filtered[i]
+        v.friction_compensation.path[i] = v.filtered[i]
 
 
 def advance_path(parameters: ndarray, v: Vectors, moved: ndarray) -> None:
@@ -56,10 +67,11 @@ def advance_path(parameters: ndarray, v: Vectors, moved: ndarray) -> None:
     :param parameters: (13, nv), see :func:`robodyn_ros.dynamics.friction.friction`.
     :param moved: (nv,) out, since the last call [rad | m].
     """
+    own = v.friction_compensation
     for i in range(v.q.shape[0]):
-        ahead, play = v.filtered[i] - v.path[i], PLAY * parameters[8, i]
+        ahead, play = v.filtered[i] - own.path[i], PLAY * parameters[8, i]
         moved[i] = ahead - max(-play, min(play, ahead))
-        v.path[i] += moved[i]
+        own.path[i] += moved[i]
 
 
 def friction_compensation(parameters: ndarray, joints: ndarray, qd: ndarray, follows: bool,
@@ -77,14 +89,15 @@ def friction_compensation(parameters: ndarray, joints: ndarray, qd: ndarray, fol
     :param follows: whether it is that of the reference.
     :param dt: [s], for which ``qd`` has been in force.
     """
+    own = v.friction_compensation
     if follows:
         begin_path(v)
         for i in range(qd.shape[0]):
             v.friction[i] = qd[i] * dt
     else:
         advance_path(parameters, v, v.friction)
-    advance_presliding(parameters, v.friction, v.presliding)
-    loaded_friction(parameters, qd, v.gravity, v.presliding, v.friction)
+    advance_presliding(parameters, v.friction, own.presliding)
+    loaded_friction(parameters, qd, v.gravity, own.presliding, v.friction)
     for i in range(qd.shape[0]):
         tau[i] += joints[i].friction_compensation * (v.friction[i] + joints[i].friction_offset)
 
@@ -97,6 +110,7 @@ def presliding_damping(c: Cycle, parameters: ndarray, unmeasured: int, tau: ndar
     :param unmeasured: index of a joint whose velocity is estimated, which makes it late; -1: none.
     """
     joints, s, v, M = c.joints, c.settings, c.vectors, c.workspace.M
+    own = c.vectors.friction_compensation
     lag = s.period + (1.0 / s.velocity_bandwidth if unmeasured >= 0 else 0.0)
     for i in range(tau.shape[0]):
         distance = parameters[8, i]
@@ -105,5 +119,5 @@ def presliding_damping(c: Cycle, parameters: ndarray, unmeasured: int, tau: ndar
             stiffness = (dry + parameters[9, i] * abs(v.gravity[i])) / distance
             delay = lag + effective_delay(s, v, i)
             ratio = DAMPING_RATIO * max(0.0, 1.0 - delay * sqrt(stiffness / M[i, i]))
-            slides = v.presliding[i] if v.qd[i] > 0.0 else -v.presliding[i]
+            slides = own.presliding[i] if v.qd[i] > 0.0 else -own.presliding[i]
             tau[i] -= 2.0 * ratio * sqrt(stiffness * M[i, i]) * v.qd[i] * (1.0 - slides)

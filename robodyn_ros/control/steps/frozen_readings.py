@@ -21,15 +21,19 @@ publish each reading several times: displacements count from LATE times the usua
 changes, and HICCUP at the earliest.
 """
 
+from __future__ import annotations
+
 from math import exp, inf
+from typing import NamedTuple, TYPE_CHECKING
 
 from numpy import ndarray, record
 
 from . import guard
 from .acceleration_limits import ACCELERATION, effective_delay, limit_rates
 from .acceleration_limits import SHARE as SPEED_SHARE
-from .cycle_data import Cycle
-from ..declare.dtypes import Vectors
+
+if TYPE_CHECKING:
+    from .cycle_data import Cycle, Vectors
 
 CONSISTENCY_TIME = 0.2      # s
 # Consistency tolerances: 0.4 mrad by default, which an arm at 0.2 rad/s moves in two samples at
@@ -49,16 +53,29 @@ HICCUP = 0.003              # s in which a driver may have no new reading, now a
 CHANGED = -1.0              # `v.unchanged` of a position that has changed in this cycle
 
 
+class Memory(NamedTuple):
+    """Changes of the positions, and the motion since the last one, (nv,) each."""
+
+    unchanged: ndarray      # time since the position last changed, see frozen_readings.py
+    renewal: ndarray        # usual interval between two changes
+    encoder_step: ndarray   # smallest change of position so far
+    coasting_qd: ndarray    # velocity predicted since the position last changed
+    hidden_motion: ndarray  # displacement by it that the reported velocity does not explain
+    disturbance_before: ndarray     # disturbance when the position last changed
+
+
 def begin(v: Vectors, i: int) -> None:
     """Begin with the first sample of joint i, or the first one after a jump of time."""
-    v.unchanged[i], v.encoder_step[i], v.renewal[i] = CHANGED, inf, LONGEST
-    v.coasting_qd[i] = v.disturbance_before[i] = 0.0
+    own = v.frozen_readings
+    own.unchanged[i], own.encoder_step[i], own.renewal[i] = CHANGED, inf, LONGEST
+    own.coasting_qd[i] = own.disturbance_before[i] = 0.0
 
 
 def forget(v: Vectors) -> None:
     """Begin with an arm that is not driven: it may have brakes."""
+    own = v.frozen_readings
     for i in range(v.q.shape[0]):
-        v.coasting_qd[i] = v.hidden_motion[i] = v.disturbance_before[i] = 0.0
+        own.coasting_qd[i] = own.hidden_motion[i] = own.disturbance_before[i] = 0.0
 
 
 def note_sample(v: Vectors, q: float, qd: float, elapsed: float, i: int) -> None:
@@ -66,21 +83,22 @@ def note_sample(v: Vectors, q: float, qd: float, elapsed: float, i: int) -> None
     Note whether the position of joint i has changed since its previous sample.
 
     :param q, qd: position and velocity of the newest sample; the position of the previous one is
-        ``v.position[i]``.
+        ``v.plausibility.position[i]``.
     :param elapsed: since the previous sample [s].
     """
-    step, interval = q - v.position[i], max(v.unchanged[i], 0.0) + elapsed
+    own = v.frozen_readings
+    step, interval = q - v.plausibility.position[i], max(own.unchanged[i], 0.0) + elapsed
     if step == 0.0 or interval == 0.0:
-        v.unchanged[i] = interval
+        own.unchanged[i] = interval
         return
-    v.unchanged[i], v.encoder_step[i] = CHANGED, min(v.encoder_step[i], abs(step))
-    v.disturbance_before[i] = v.disturbance[i]      # of earlier samples: this one may be false
+    own.unchanged[i], own.encoder_step[i] = CHANGED, min(own.encoder_step[i], abs(step))
+    own.disturbance_before[i] = v.limits.disturbance[i]  # before this sample, which may be false
     side, mean, interval = step / abs(step), abs(step) / interval, min(interval, LONGEST)
     reported = side * v.qd[i]               # may be zero one sample before the position stops
     if side * qd > reported:                # False for NaN
         reported = side * qd
-    v.coasting_qd[i] = side * min(mean, max(0.0, reported))
-    v.renewal[i] = max(interval, v.renewal[i] + LEARNING * (interval - v.renewal[i]))
+    own.coasting_qd[i] = side * min(mean, max(0.0, reported))
+    own.renewal[i] = max(interval, own.renewal[i] + LEARNING * (interval - own.renewal[i]))
 
 
 def frozen_joint(c: Cycle, friction: ndarray, dt: float) -> int:
@@ -92,10 +110,11 @@ def frozen_joint(c: Cycle, friction: ndarray, dt: float) -> int:
     :returns: index of the joint, -1 for none.
     """
     joints, s, m, v, M = c.joints, c.settings, c.controller, c.vectors, c.workspace.M
+    own = c.vectors.frozen_readings
     found, alike, share, kept = -1, True, STICTION, exp(-dt / CONSISTENCY_TIME)
     for i in range(v.q.shape[0]):
-        alike &= v.unchanged[i] > 0.0
-        if FINE <= v.encoder_step[i] < inf:
+        alike &= own.unchanged[i] > 0.0
+        if FINE <= own.encoder_step[i] < inf:
             share = s.arming_effort
     yields = (alike and (m.phase == guard.RUNNING or m.phase == guard.STOPPING)
               and overcomes_friction(joints, friction, M, v, share))
@@ -105,19 +124,19 @@ def frozen_joint(c: Cycle, friction: ndarray, dt: float) -> int:
         else:
             rate, _ = limit_rates(s, effective_delay(s, v, i))
             braking = ACCELERATION * rate * SPEED_SHARE * v.speed_limit[i]
-        if v.unchanged[i] == CHANGED:
-            v.unchanged[i] = v.hidden_motion[i] = 0.0
-        coasting = v.coasting_qd[i] + (net_acceleration(v, i) * dt if yields else 0.0)
+        if own.unchanged[i] == CHANGED:
+            own.unchanged[i] = own.hidden_motion[i] = 0.0
+        coasting = own.coasting_qd[i] + (net_acceleration(v, i) * dt if yields else 0.0)
         side = 1.0 if coasting > 0.0 else -1.0
         reported = min(max(0.0, side * v.qd[i]), side * coasting)
         coasting = max(reported, side * coasting - braking * dt)
-        v.coasting_qd[i] = side * coasting
-        v.hidden_motion[i] *= kept
-        if v.unchanged[i] > max(HICCUP, LATE * v.renewal[i]):
-            v.hidden_motion[i] += side * (coasting - reported) * dt
-            if abs(v.hidden_motion[i]) > (SHARE * joints[i].consistency_tolerance
-                                          + STEPS * min(v.encoder_step[i], COARSEST)):
-                v.contradiction[i] = inf        # the joint is not at rest
+        own.coasting_qd[i] = side * coasting
+        own.hidden_motion[i] *= kept
+        if own.unchanged[i] > max(HICCUP, LATE * own.renewal[i]):
+            own.hidden_motion[i] += side * (coasting - reported) * dt
+            if abs(own.hidden_motion[i]) > (SHARE * joints[i].consistency_tolerance
+                                          + STEPS * min(own.encoder_step[i], COARSEST)):
+                v.plausibility.contradiction[i] = inf        # the joint is not at rest
                 found = i
     return found
 
@@ -140,7 +159,7 @@ def net_acceleration(v: Vectors, i: int) -> float:
     The disturbance is that of the time when the position last changed: what unknown friction or a
     hand balanced then, it may still balance.
     """
-    return v.acceleration[i] + v.disturbance_before[i]
+    return v.acceleration[i] + v.frozen_readings.disturbance_before[i]
 
 
 def breakaway_effort(j: record, friction: ndarray, share: float, i: int) -> float:

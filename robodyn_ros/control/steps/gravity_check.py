@@ -11,11 +11,17 @@ and throws the arm, or not at all, and lets it sink.
 Parameters are named as in :mod:`.guard`; ``tau`` (nv,) are the efforts published last [N·m | N].
 """
 
-from math import isnan
+from __future__ import annotations
 
+from math import isnan
+from typing import NamedTuple, TYPE_CHECKING
+
+import numpy as np
 from numpy import ndarray
 
-from .cycle_data import Cycle
+if TYPE_CHECKING:
+    from .cycle_data import Cycle
+
 
 WINDOW = 1.0            # s after arming in which the check is made; brakes take time to open
 CONTRADICTIONS = 3      # contradicting samples in a row
@@ -27,6 +33,20 @@ NEAR, HOLDING = 0.3, 0.5
 # Fraction of gravity that may be commanded at arming. From 1/6 on (NEAR and HOLDING), efforts of a
 # fault could look like those of the other choice where sensors do not follow them
 COMMANDED = 0.1
+
+
+class Memory(NamedTuple):
+    """Efforts at arming, (nv,) each."""
+
+    tau_offset: ndarray     # measured minus commanded effort at arming, see gravity_check.py
+
+#: Fields of the controller state.
+STATE = [
+    ('gravity_by_robot', np.int64), # 1: the efforts are without g(q), see gravity_check.py
+    ('senses_gravity', np.int64),   # 1: the measured efforts include it
+    ('armed', float),               # s, when the arm last began to rise
+    ('contradictions', np.int64),   # consecutive samples that indicate the other choice
+]
 
 
 def begin(c: Cycle, now: float, tau: ndarray) -> None:
@@ -41,9 +61,9 @@ def begin(c: Cycle, now: float, tau: ndarray) -> None:
     m.armed, m.contradictions = now, 0
     sensed = weight = commanded = 0.0
     for i in range(v.q.shape[0]):
-        v.tau_offset[i] = 0.0 if isnan(v.measured[i]) else v.measured[i] - tau[i]
+        v.gravity_check.tau_offset[i] = 0.0 if isnan(v.measured[i]) else v.measured[i] - tau[i]
         g = v.gravity[i] / joints[i].effort_limit
-        sensed += v.tau_offset[i] / joints[i].effort_limit * g
+        sensed += v.gravity_check.tau_offset[i] / joints[i].effort_limit * g
         commanded += abs(tau[i] / joints[i].effort_limit * g)
         weight += g * g
     conclusive = weight > LEAST * LEAST and commanded < COMMANDED * weight
@@ -86,9 +106,9 @@ def matches_other_choice(c: Cycle, tau: ndarray) -> bool:
         if isnan(v.measured[i]):
             continue
         limit = joints[i].effort_limit
-        holding, on_top = ((0.0, 0.0) if m.gravity_by_robot == 1
-                           else (v.tau_offset[i], v.tau_offset[i]))
+        offset = v.gravity_check.tau_offset[i]
+        holding, on_top = (0.0, 0.0) if m.gravity_by_robot == 1 else (offset, offset)
         away += ((tau[i] - holding) / limit) ** 2
         off += ((v.measured[i] - tau[i] - on_top) / limit) ** 2
-        sensed += (v.tau_offset[i] / limit) ** 2
+        sensed += (offset / limit) ** 2
     return away < HOLDING * HOLDING * sensed and off < NEAR * NEAR * sensed

@@ -23,20 +23,25 @@ and the vectors; ``now`` is the time of the cycle [s] on the clock of the states
 Conditions are returned as (reason code, joint index), with joint -1 where no joint is concerned.
 """
 
-from math import inf, isinf, isnan
+from __future__ import annotations
 
+from math import inf, isinf, isnan
+from typing import TYPE_CHECKING
+
+import numpy as np
 from numpy import ndarray, record
 
-from .cycle_data import Cycle
 from ..declare.dtypes import (
     ARM,
     DISARM,
     NO_REQUEST,
     STALL_SILENCE,
     STOP,
-    Vectors,
     VELOCITY_OR_FAULT,
 )
+
+if TYPE_CHECKING:
+    from .cycle_data import Cycle, Vectors
 
 PHASES = ('INACTIVE', 'RISING', 'RUNNING', 'STOPPING', 'FAULT')
 INACTIVE, RISING, RUNNING, STOPPING, FAULT = range(len(PHASES))
@@ -98,6 +103,27 @@ REST = 0.1
 FADING_TIME, FADING_SHARE, FADING_SPEED = 0.1, 0.5, 1.4
 # Missed periods that are forgiven each cycle: a lasting 10 % is tolerated, a burst adds up
 FORGIVEN = 0.1
+#: Fields of the controller state.
+STATE = [
+    ('phase', np.int64),
+    ('reason', np.int64),
+    ('joint', np.int64),
+    ('faults', np.int64),           # latched so far
+    ('request', np.int64),          # as the last cycle took it
+    ('since', float),               # s, when the phase began
+    ('time', float),                # s, of the last cycle
+    ('newest', float),              # s, receipt of the newest state seen
+    ('arming', np.int64),
+    ('good_samples', np.int64),
+    ('arming_refusal', np.int64),
+    ('arming_refusal_joint', np.int64),
+    ('without_state', np.int64),    # 1: the fault began, or goes on, without a valid state
+    ('publishing', np.int64),       # 1: the last cycle had an effort to publish
+    ('missed', float),              # periods, less those forgiven
+    ('fault_speed', float),         # velocity limits, fastest joint until fading_end
+    ('fading_end', float),          # s, until when efforts of the law act after the fault
+    ('cycles', np.int64),
+]
 
 
 def enter(m: record, phase: int, now: float) -> None:
@@ -156,7 +182,7 @@ def at_rest(v: Vectors, threshold: float) -> bool:
     """
     for i in range(v.q.shape[0]):
         slow = min(threshold, REST * v.speed_limit[i])
-        if not (abs(v.qd[i]) < slow and v.contradiction[i] <= 1.0):
+        if not (abs(v.qd[i]) < slow and v.plausibility.contradiction[i] <= 1.0):
             return False
     return True
 

@@ -2,12 +2,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hand guiding: when the arm may be guided; the law is :mod:`.laws.hand_guiding`."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
 from numpy import ndarray, record
 
-from .cycle_data import Cycle
 from .motion_checks import forget_changes
 from .trajectory_tracking import hold_here
 from ..declare.dtypes import GRAVITY_COMPENSATION
+
+if TYPE_CHECKING:
+    from .cycle_data import Cycle
+#: Fields of the controller state.
+STATE = [
+    ('guided', np.int64),           # 1: the arm is guided by hand, see guiding.py
+]
 
 
 def allowed(cycle_input: record, s: record, now: float) -> bool:

@@ -9,16 +9,21 @@ duration of the cycle [s], ``tau`` (nv,) [N·m | N] the efforts, modified in pla
 the dynamics in force.
 """
 
-from math import exp, isfinite
+from __future__ import annotations
 
+from math import exp, isfinite
+from typing import NamedTuple, TYPE_CHECKING
+
+import numpy as np
 from numpy import ndarray, record
 
 from .acceleration_limits import effective_delay, permitted_acceleration
-from .cycle_data import Cycle
 from .robot_dynamics import forward_dynamics
-from ..declare.dtypes import Vectors
 from ...dynamics.entry_points import solve
 from ...dynamics.model_data import ModelData, Workspace
+
+if TYPE_CHECKING:
+    from .cycle_data import Cycle, Vectors
 
 # Gauss-Seidel sweeps over the joints in each cycle
 SWEEPS = 8
@@ -39,6 +44,29 @@ NEGLIGIBLE = 1e-6   # rad/s² | m/s²
 ROUNDING = 1e-9     # effort limits
 
 
+class Memory(NamedTuple):
+    """State predicted for the joint limits, and their correction, (nv,) each."""
+
+    push: ndarray           # correction of tau_law by enforce_joint_limits
+    response: ndarray       # accelerations that a unit effort causes
+    cut: ndarray            # effort that is taken from other joints, then what that accelerates
+    sample_time: ndarray    # receipt of the last state, and the velocity it brought
+    sample_qd: ndarray
+    pending_qd: ndarray     # change of the velocity by efforts that have not acted yet
+    disturbance: ndarray    # acceleration that the model does not explain, see predict_state
+    predicted_q: ndarray    # position and velocity when the efforts of now will act
+    predicted_qd: ndarray
+
+#: Fields of the controller state.
+STATE = [
+    ('saturation_time', float),     # s at the effort or the rate limit, less those without
+    ('saturated_joint', np.int64),
+    ('saturated', np.int64),
+    ('rate_limited', np.int64),
+    ('joint_limited', np.int64),    # cycles in which enforce_joint_limits acted
+]
+
+
 def limit_efforts(c: Cycle, dt: float, tau: ndarray) -> None:
     """
     Limit the rate of change of the effort beyond gravity, then the sum to ``effort_limit``.
@@ -57,8 +85,8 @@ def limit_efforts(c: Cycle, dt: float, tau: ndarray) -> None:
             side = 1.0 if residual > v.tau_residual[i] else -1.0
             residual = v.tau_residual[i] + side * step
             rate_limited = i
-            change = side * (v.tau_gravity[i] + residual - v.turned[i])
-            if side == v.limited[i] and change > SWING * j.effort_limit:
+            change = side * (v.tau_gravity[i] + residual - v.motion_checks.turned[i])
+            if side == v.motion_checks.limited[i] and change > SWING * j.effort_limit:
                 lasting = i
         if abs(g + residual) > j.effort_limit:
             residual = (j.effort_limit if g + residual > 0.0 else -j.effort_limit) - g
@@ -94,30 +122,31 @@ def predict_state(c: Cycle) -> None:
     low-pass filtered like the residual of De Luca and Mattone (ICRA 2003), and bounded by what
     :func:`.acceleration_bounds` can counteract, so that one false sample has little effect.
 
-    Writes ``v.predicted_q``, ``v.predicted_qd`` and ``v.disturbance``.
+    Writes ``predicted_q``, ``predicted_qd`` and ``disturbance`` of the :class:`Memory`.
     """
     joints, s, m, v = c.joints, c.settings, c.controller, c.vectors
+    own = c.vectors.limits
     known_elapsed, known_delay, acting, share = -1.0, -1.0, 1.0, 0.0    # mostly of all joints
     for i in range(v.q.shape[0]):
         delay = effective_delay(s, v, i)
-        elapsed = v.accepted[i] - v.sample_time[i]
-        known = 0.0 <= elapsed <= s.state_timeout and isfinite(v.pending_qd[i])
+        elapsed = v.plausibility.accepted[i] - own.sample_time[i]
+        known = 0.0 <= elapsed <= s.state_timeout and isfinite(own.pending_qd[i])
         if m.publishing == 0 or not known:          # begins anew
-            v.pending_qd[i] = v.disturbance[i] = v.push[i] = 0.0
+            own.pending_qd[i] = own.disturbance[i] = own.push[i] = 0.0
         elif elapsed > 0.0:
             if elapsed != known_elapsed or delay != known_delay:
                 known_elapsed, known_delay = elapsed, delay
                 acting = 1.0 - exp(-elapsed / delay) if delay > 0.0 else 1.0
                 share = min(MOST_OF_A_SAMPLE, 1.0 - exp(-OBSERVER_RATE * elapsed))
-            acted = acting * v.pending_qd[i]
-            v.pending_qd[i] -= acted
+            acted = acting * own.pending_qd[i]
+            own.pending_qd[i] -= acted
             most = s.limit_rate * joints[i].velocity_limit
-            unexplained = (v.qd[i] - v.sample_qd[i] - acted) / elapsed
+            unexplained = (v.qd[i] - own.sample_qd[i] - acted) / elapsed
             unexplained = min(max(unexplained, -most), most)
-            v.disturbance[i] += share * (unexplained - v.disturbance[i])
-        v.sample_time[i], v.sample_qd[i] = v.accepted[i], v.qd[i]
-        v.predicted_qd[i] = v.qd[i] + v.pending_qd[i] + delay * v.disturbance[i]
-        v.predicted_q[i] = v.q[i] + 0.5 * delay * (v.qd[i] + v.predicted_qd[i])
+            own.disturbance[i] += share * (unexplained - own.disturbance[i])
+        own.sample_time[i], own.sample_qd[i] = v.plausibility.accepted[i], v.qd[i]
+        own.predicted_qd[i] = v.qd[i] + own.pending_qd[i] + delay * own.disturbance[i]
+        own.predicted_q[i] = v.q[i] + 0.5 * delay * (v.qd[i] + own.predicted_qd[i])
 
 
 def enforce_joint_limits(c: Cycle, robot: ModelData, dt: float, tau: ndarray,
@@ -136,12 +165,13 @@ def enforce_joint_limits(c: Cycle, robot: ModelData, dt: float, tau: ndarray,
         effort rate limit; below 1 while fault efforts ramp down.
     """
     joints, s, m, v, work = c.joints, c.settings, c.controller, c.vectors, c.workspace
+    own = c.vectors.limits
     n, touched, changed = tau.shape[0], False, 1
     for i in range(n):
         v.tau_law[i] = tau[i] + v.gravity[i] - v.tau_gravity[i]
-        v.push[i] = feasible_push(joints[i], v, i, dt, v.push[i])
-        v.cut[i] = v.tau_law[i] + v.push[i]
-    forward_dynamics(robot, v.predicted_q, v.predicted_qd, v.cut, work, v.acceleration)
+        own.push[i] = feasible_push(joints[i], v, i, dt, own.push[i])
+        own.cut[i] = v.tau_law[i] + own.push[i]
+    forward_dynamics(robot, own.predicted_q, own.predicted_qd, own.cut, work, v.acceleration)
     for _ in range(SWEEPS):
         if changed == 0:
             break
@@ -149,13 +179,13 @@ def enforce_joint_limits(c: Cycle, robot: ModelData, dt: float, tau: ndarray,
         for i in range(n):
             least, most = permitted_acceleration(joints[i], s, v, i)
             if (least <= v.acceleration[i] <= most
-                    and v.push[i] == feasible_push(joints[i], v, i, dt, 0.0)):
+                    and own.push[i] == feasible_push(joints[i], v, i, dt, 0.0)):
                 continue
             changed = 1
             bound_acceleration(c, robot, i, dt, least, most)
     for i in range(n):
         law = tau[i] + v.gravity[i] - v.tau_gravity[i]
-        touched |= abs(v.tau_law[i] + v.push[i] - law) > ROUNDING * joints[i].effort_limit
+        touched |= abs(v.tau_law[i] + own.push[i] - law) > ROUNDING * joints[i].effort_limit
     m.joint_limited += touched
     apply_correction(c, robot, dt, tau, share)
 
@@ -163,22 +193,23 @@ def enforce_joint_limits(c: Cycle, robot: ModelData, dt: float, tau: ndarray,
 def bound_acceleration(c: Cycle, robot: ModelData, i: int, dt: float, least: float,
                        most: float) -> None:
     """
-    Change ``v.push[i]`` such that the acceleration of joint i is within its bounds.
+    Change ``v.limits.push[i]`` such that the acceleration of joint i is within its bounds.
 
     :param least, most: bounds of its acceleration [rad/s² | m/s²].
     """
     v, work = c.vectors, c.workspace
+    own = c.vectors.limits
     for k in range(v.q.shape[0]):
-        v.response[k] = 0.0
-    v.response[i] = 1.0
-    solve(robot, work, v.response)          # column i of the inverse of M(q)
+        own.response[k] = 0.0
+    own.response[i] = 1.0
+    solve(robot, work, own.response)          # column i of the inverse of M(q)
 
-    free = v.acceleration[i] - v.response[i] * v.push[i]
-    push = (min(max(free, least), most) - free) / v.response[i]
+    free = v.acceleration[i] - own.response[i] * own.push[i]
+    push = (min(max(free, least), most) - free) / own.response[i]
     push = feasible_push(c.joints[i], v, i, dt, push)
     for k in range(v.q.shape[0]):
-        v.acceleration[k] += v.response[k] * (push - v.push[i])
-    v.push[i] = push
+        v.acceleration[k] += own.response[k] * (push - own.push[i])
+    own.push[i] = push
 
     excess = v.acceleration[i] - min(max(v.acceleration[i], least), most)
     if abs(excess) > NEGLIGIBLE:
@@ -200,19 +231,20 @@ def feasible_push(j: record, v: Vectors, i: int, dt: float, push: float) -> floa
 def apply_correction(c: Cycle, robot: ModelData, dt: float, tau: ndarray, share: float) -> None:
     """Add the correction to ``tau`` within its rate limit, and its effect to the prediction."""
     joints, v, work = c.joints, c.vectors, c.workspace
+    own = c.vectors.limits
     n, cut = tau.shape[0], 0
     for i in range(n):
         step, law = BRAKING_RATE * joints[i].effort_rate_limit * dt, tau[i] - v.tau_gravity[i]
-        kept = v.tau_law[i] + v.push[i] - v.gravity[i]
+        kept = v.tau_law[i] + own.push[i] - v.gravity[i]
         residual = law + share * (kept - law)
         residual = min(max(residual, v.published[i] - step), v.published[i] + step)
         tau[i] = v.tau_gravity[i] + residual
-        v.cut[i] = residual - kept
-        cut |= v.cut[i] != 0.0
+        own.cut[i] = residual - kept
+        cut |= own.cut[i] != 0.0
     if cut:
-        solve(robot, work, v.cut)
+        solve(robot, work, own.cut)
     for i in range(n):
-        v.pending_qd[i] += dt * (v.acceleration[i] + v.cut[i])
+        own.pending_qd[i] += dt * (v.acceleration[i] + own.cut[i])
 
 
 def lower_velocity_limits(joints: ndarray, v: Vectors, dt: float) -> None:
@@ -229,23 +261,24 @@ def reduce_coupled_efforts(robot: ModelData, work: Workspace, v: Vectors, i: int
 
     :param excess: acceleration of joint i beyond its bounds [rad/s² | m/s²].
     """
+    own = v.limits
     total = 0.0
     for k in range(v.q.shape[0]):
         residual = v.tau_law[k] - v.gravity[k]
-        brought = v.response[k] * residual
-        v.cut[k] = 0.0
+        brought = own.response[k] * residual
+        own.cut[k] = 0.0
         if k != i and brought * excess > 0.0:
             total += brought
-            v.cut[k] = residual
+            own.cut[k] = residual
     if total == 0.0:
         return
     share = min(1.0, excess / total)
     for k in range(v.q.shape[0]):
-        v.cut[k] *= share
-        v.tau_law[k] -= v.cut[k]
-    solve(robot, work, v.cut)
+        own.cut[k] *= share
+        v.tau_law[k] -= own.cut[k]
+    solve(robot, work, own.cut)
     for k in range(v.q.shape[0]):
-        v.acceleration[k] -= v.cut[k]
+        v.acceleration[k] -= own.cut[k]
 
 
 def finite(tau: ndarray) -> bool:

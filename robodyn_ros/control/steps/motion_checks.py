@@ -8,11 +8,13 @@ accelerations that the model predicts for them. Parameters are named as in :mod:
 the duration of the cycle [s].
 """
 
+from __future__ import annotations
+
 from math import exp
+from typing import NamedTuple, TYPE_CHECKING
 
 from numpy import ndarray, record
 
-from .cycle_data import Cycle
 from .guard import (
     beyond_limits,
     EFFORT_OSCILLATES,
@@ -25,8 +27,10 @@ from .guard import (
     WRONG_DIRECTION,
 )
 from .limits import ROUNDING, SWING
-from ..declare.dtypes import Vectors
 from ..inputs.points import Points
+
+if TYPE_CHECKING:
+    from .cycle_data import Cycle, Vectors
 
 BLOCKED_TIME = 0.5          # s
 POWER_TIME = 0.003          # s above the limit
@@ -37,6 +41,23 @@ WRONG_CHANGE = 0.2          # velocity limits that a joint gains against its pre
 RECENT_CHANGE = 0.005       # of these, within RECENT_TIME: half of an even gain, far above noise
 MOST_SWINGS = 4.0           # reversals in a row, of which SWINGS_FORGIVEN are forgiven each second
 SWINGS_FORGIVEN = 10.0      # 1/s
+
+
+class Memory(NamedTuple):
+    """Sums and counts of the motion checks, (nv,) each."""
+
+    gained: ndarray         # leaky sum of changes of velocity: measured, and as the model predicts
+    predicted_gain: ndarray
+    recent_gain: ndarray    # of the measured ones, sum of the latest, see motion_checks.py
+    blocked: ndarray        # time for which the joint was driven without moving
+    limited: ndarray        # direction in which the law was last limited, 1 or -1
+    turned: ndarray         # effort of the law when that direction changed
+    swings: ndarray         # changes of that direction, less those long ago
+
+#: Fields of the controller state.
+STATE = [
+    ('power_time', float),          # s above the power limit
+]
 
 
 def motion_fault(c: Cycle, now: float, dt: float, tau: ndarray) -> tuple[int, int]:
@@ -59,7 +80,7 @@ def motion_fault(c: Cycle, now: float, dt: float, tau: ndarray) -> tuple[int, in
             return JOINT_BLOCKED, i
         if wrong_direction(j, m, v, i):
             return WRONG_DIRECTION, i
-        if v.swings[i] > MOST_SWINGS:
+        if v.motion_checks.swings[i] > MOST_SWINGS:
             return EFFORT_OSCILLATES, i
     m.power_time = m.power_time + dt if power > s.power_limit else 0.0
     if m.power_time > POWER_TIME:
@@ -69,16 +90,18 @@ def motion_fault(c: Cycle, now: float, dt: float, tau: ndarray) -> tuple[int, in
 
 def begin(m: record, v: Vectors) -> None:
     """Reset all motion checks, as the arm begins to run."""
+    own = v.motion_checks
     m.power_time = 0.0
     for i in range(v.q.shape[0]):
-        v.blocked[i] = v.swings[i] = v.limited[i] = 0.0
+        own.blocked[i] = own.swings[i] = own.limited[i] = 0.0
     forget_changes(v)
 
 
 def forget_changes(v: Vectors) -> None:
     """Reset the sums of changes of velocity of all joints."""
+    own = v.motion_checks
     for i in range(v.q.shape[0]):
-        v.gained[i] = v.predicted_gain[i] = v.recent_gain[i] = 0.0
+        own.gained[i] = own.predicted_gain[i] = own.recent_gain[i] = 0.0
 
 
 def under_way(points: Points, m: record, now: float) -> bool:
@@ -94,10 +117,11 @@ def blocked(j: record, s: record, v: Vectors, dt: float, i: int) -> bool:
     It is driven by more than ``blocked_effort`` effort limits in addition to gravity, of what was
     published: a law that the joint limits keep from pushing outward drives nothing.
     """
+    own = v.motion_checks
     driven = abs(v.published[i]) > s.blocked_effort * j.effort_limit
     slow = min(s.rest_velocity, REST * v.speed_limit[i])
-    v.blocked[i] = v.blocked[i] + dt if driven and abs(v.qd[i]) < slow else 0.0
-    return v.blocked[i] > BLOCKED_TIME
+    own.blocked[i] = own.blocked[i] + dt if driven and abs(v.qd[i]) < slow else 0.0
+    return own.blocked[i] > BLOCKED_TIME
 
 
 def wrong_direction(j: record, m: record, v: Vectors, i: int) -> bool:
@@ -110,13 +134,14 @@ def wrong_direction(j: record, m: record, v: Vectors, i: int) -> bool:
     RECENT_CHANGE velocity limits: one that the hand has pushed, and that its effort is slowing
     down, has no wrong sign.
     """
+    own = v.motion_checks
     least = WRONG_CHANGE * v.speed_limit[i]
-    return (abs(v.gained[i]) > least and abs(v.predicted_gain[i]) > least
-            and v.gained[i] * v.predicted_gain[i] < 0.0
+    return (abs(own.gained[i]) > least and abs(own.predicted_gain[i]) > least
+            and own.gained[i] * own.predicted_gain[i] < 0.0
             and abs(v.tau_residual[i]) > WRONG_EFFORT * j.effort_limit
-            and v.tau_residual[i] * v.predicted_gain[i] > 0.0
-            and (m.guided == 0 or v.recent_gain[i] * v.predicted_gain[i] < 0.0
-                 and abs(v.recent_gain[i]) > RECENT_CHANGE * v.speed_limit[i]))
+            and v.tau_residual[i] * own.predicted_gain[i] > 0.0
+            and (m.guided == 0 or own.recent_gain[i] * own.predicted_gain[i] < 0.0
+                 and abs(own.recent_gain[i]) > RECENT_CHANGE * v.speed_limit[i]))
 
 
 def update(joints: ndarray, v: Vectors, dt: float) -> None:
@@ -127,20 +152,21 @@ def update(joints: ndarray, v: Vectors, dt: float) -> None:
     than SWING effort limits between: an unstable loop does so at any frequency. A joint that is
     braked at its limits makes no sums, because an external force may well be stronger.
     """
+    own = v.motion_checks
     kept, kept_recently = exp(-dt / DIRECTION_TIME), exp(-dt / RECENT_TIME)
     for i in range(v.q.shape[0]):
-        v.gained[i] *= kept
-        v.recent_gain[i] *= kept_recently
-        v.predicted_gain[i] = kept * v.predicted_gain[i] + v.acceleration[i] * dt
-        if abs(v.push[i]) > ROUNDING * joints[i].effort_limit:
-            v.gained[i] = v.predicted_gain[i] = v.recent_gain[i] = 0.0
-        v.swings[i] = max(0.0, v.swings[i] - SWINGS_FORGIVEN * dt)
+        own.gained[i] *= kept
+        own.recent_gain[i] *= kept_recently
+        own.predicted_gain[i] = kept * own.predicted_gain[i] + v.acceleration[i] * dt
+        if abs(v.limits.push[i]) > ROUNDING * joints[i].effort_limit:
+            own.gained[i] = own.predicted_gain[i] = own.recent_gain[i] = 0.0
+        own.swings[i] = max(0.0, own.swings[i] - SWINGS_FORGIVEN * dt)
         given, limit = v.tau_gravity[i] + v.tau_residual[i], joints[i].effort_limit
         cut = v.requested[i] - given
         if abs(cut) <= ROUNDING * limit:
             continue
         side = 1.0 if cut > 0.0 else -1.0
-        if side != v.limited[i]:
-            if v.limited[i] != 0.0 and abs(given - v.turned[i]) > SWING * limit:
-                v.swings[i] += 1.0
-            v.limited[i], v.turned[i] = side, given
+        if side != own.limited[i]:
+            if own.limited[i] != 0.0 and abs(given - own.turned[i]) > SWING * limit:
+                own.swings[i] += 1.0
+            own.limited[i], own.turned[i] = side, given

@@ -15,17 +15,27 @@ not in proportion to the efforts. Both sides are compared as impulses over MEMOR
 false velocity has little effect.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
 from numpy import ndarray
 
-from .cycle_data import Cycle
 from .guard import RISING, VELOCITY_ABOVE_LIMIT
 from .momentum_observer import IMPULSE_TIME, rejects
-from ..declare.dtypes import Vectors
+
+if TYPE_CHECKING:
+    from .cycle_data import Cycle, Vectors
 
 SAMPLES = 3                 # in a row with the pattern of a motor fault
 LEAST, MOST = 0.7, 2.3      # external effort of a dead or reversed motor, of the effort sent
 UNEXPLAINED = 0.05          # share of the squares of all impulses that the pattern may leave
 DRIVEN = 0.15               # velocity limits: faster, in the direction of its external effort
+#: Fields of the controller state.
+STATE = [
+    ('disobeyed', np.int64),        # samples in a row that indicate a motor fault
+]
 
 
 def motor_fault(c: Cycle, fresh: int) -> bool:
@@ -38,11 +48,11 @@ def motor_fault(c: Cycle, fresh: int) -> bool:
 
     :param fresh: 1 if a sample has come since the last cycle.
     """
-    joints, m, v = c.joints, c.controller, c.vectors
+    joints, m, v, samples = c.joints, c.controller, c.vectors, c.vectors.plausibility
     if fresh == 1 and rejects(v):
         i = m.joint
-        if (m.reason == VELOCITY_ABOVE_LIMIT and v.rejected[i] > 0.0
-                and abs(v.qd[i]) > v.speed_limit[i] and v.interval[i] >= IMPULSE_TIME):
+        if (m.reason == VELOCITY_ABOVE_LIMIT and samples.rejected[i] > 0.0
+                and abs(v.qd[i]) > v.speed_limit[i] and samples.interval[i] >= IMPULSE_TIME):
             m.disobeyed = SAMPLES
     elif fresh == 1:
         i, _ = driven_joint(joints, v, DRIVEN)
@@ -50,7 +60,7 @@ def motor_fault(c: Cycle, fresh: int) -> bool:
             m.disobeyed = 0
         else:
             at_once = abs(v.qd[i]) > v.speed_limit[i] or (
-                m.phase == RISING and v.interval[i] >= IMPULSE_TIME)
+                m.phase == RISING and samples.interval[i] >= IMPULSE_TIME)
             m.disobeyed += SAMPLES if at_once else 1
     return bool(m.disobeyed >= SAMPLES)
 
@@ -63,11 +73,12 @@ def driven_joint(joints: ndarray, v: Vectors, least: float) -> tuple[int, int]:
 
     :param least: speed of the joint [velocity limits].
     """
-    total = 0.0
+    total, memory = 0.0, v.momentum_observer
     for i in range(v.q.shape[0]):
-        total += (v.external_impulse[i] / joints[i].effort_limit)**2
+        total += (memory.external_impulse[i] / joints[i].effort_limit)**2
     for i in range(v.q.shape[0]):
-        limit, impulse, sent = joints[i].effort_limit, v.external_impulse[i], v.sent_impulse[i]
+        limit = joints[i].effort_limit
+        impulse, sent = memory.external_impulse[i], memory.sent_impulse[i]
         if impulse * v.qd[i] <= 0.0 or abs(v.qd[i]) < least * v.speed_limit[i]:
             continue
         others = total - (impulse / limit)**2
@@ -75,7 +86,7 @@ def driven_joint(joints: ndarray, v: Vectors, least: float) -> tuple[int, int]:
                 and LEAST * abs(sent) < abs(impulse) < MOST * abs(sent)):
             return i, i
         for k in range(v.q.shape[0]):
-            swapped, other = v.sent_impulse[k] - sent, v.external_impulse[k]
+            swapped, other = memory.sent_impulse[k] - sent, memory.external_impulse[k]
             rest = others + ((impulse - swapped) / limit)**2 + (
                 (2.0 * other + swapped) * swapped / joints[k].effort_limit**2)
             if k != i and rest < UNEXPLAINED * total:

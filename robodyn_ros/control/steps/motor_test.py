@@ -26,18 +26,22 @@ that of an unknown payload, is compensated within HOLDING. In all of this, the p
 fault (:mod:`.motor_faults`) is a fault at once.
 """
 
-from math import exp
-from typing import Any
+from __future__ import annotations
 
+from math import exp
+from typing import Any, NamedTuple, TYPE_CHECKING
+
+import numpy as np
 from numpy import ndarray, record
 
 from .acceleration_limits import effective_delay
-from .cycle_data import Cycle
 from .guard import ARM_MOVES, JOINT_BLOCKED, NO_REASON, OTHER_JOINT_MOVES, WRONG_DIRECTION
 from .motor_faults import DRIVEN, driven_joint, motor_fault
-from ..declare.dtypes import Vectors
 from ...dynamics.entry_points import solve
 from ...dynamics.model_data import ModelData
+
+if TYPE_CHECKING:
+    from .cycle_data import Cycle, Vectors
 
 MOVED, MOVED_TIME = 0.005, 0.004    # rad | m; at most the velocity limit times this [s]
 # Shares of this distance: below it, a joint has not moved; above it, the arm moves by itself
@@ -59,11 +63,33 @@ BANDWIDTH, DELAY_SHARE, AVERAGE = 30.0, 0.3, 2.0
 STATIC, BACKWARD_STATIC, LOAD, COUPLED = 2, 5, 9, 12    # rows of the friction parameters
 
 
+class Memory(NamedTuple):
+    """Test of the motors, (nv,) each."""
+
+    held: ndarray           # effort that compensates the external one in the test of the motors
+    passed: ndarray         # 1: the motor has passed this test
+    test_pose: ndarray      # position before the effort on a joint, which follows slowly
+    mobility: ndarray       # diagonal of the inverse mass matrix
+
+#: Fields of the controller state.
+STATE = [
+    ('tested', np.int64),           # joint whose motor is tested, see motor_test.py
+    ('test_round', np.int64),
+    ('test_side', np.int64),
+    ('test_effort', float),         # N·m | N on this joint; 0: the arm comes to rest before
+    ('test_time', float),           # s of the rest, or with the largest effort
+    ('window_time', float),         # s of the window of the rest
+    ('motors_moved', np.int64),     # 1: some joint has moved in the test
+    ('other_joint', np.int64),      # that moves by the effort of the joint of the fault
+]
+
+
 def begin(m: record, v: Vectors) -> None:
     """Begin with the first joint, as the arm begins to rise."""
+    own = v.motor_test
     m.test_round = m.motors_moved = m.disobeyed = 0
     for i in range(v.q.shape[0]):
-        v.held[i] = v.passed[i] = 0.0
+        own.held[i] = own.passed[i] = 0.0
     rest(m, v, 0)
     m.test_time = SETTLING_TIME
 
@@ -76,7 +102,7 @@ def rest(m: record, v: Vectors, i: int) -> None:
 
 def next_joint(v: Vectors, i: int) -> int:
     """Return the first joint from i on that has not passed, nv if there is none."""
-    while i < v.q.shape[0] and v.passed[i] == 1.0:
+    while i < v.q.shape[0] and v.motor_test.passed[i] == 1.0:
         i += 1
     return i
 
@@ -84,14 +110,14 @@ def next_joint(v: Vectors, i: int) -> int:
 def note_pose(v: Vectors) -> None:
     """Measure displacements from the present pose."""
     for i in range(v.q.shape[0]):
-        v.test_pose[i] = v.q[i]
+        v.motor_test.test_pose[i] = v.q[i]
 
 
 def moved_distance(joints: ndarray, v: Vectors, i: int) -> float:
     """Return the displacement of joint i as a multiple of MOVED, 0 outside of its limits."""
     if not joints[i].position_lower <= v.q[i] <= joints[i].position_upper:
         return 0.0          # it is brought back inside, see limits.py
-    return (v.q[i] - v.test_pose[i]) / min(MOVED, MOVED_TIME * v.speed_limit[i])
+    return (v.q[i] - v.motor_test.test_pose[i]) / min(MOVED, MOVED_TIME * v.speed_limit[i])
 
 
 def find_fault(c: Cycle, fresh: int) -> tuple[int, int]:
@@ -101,17 +127,18 @@ def find_fault(c: Cycle, fresh: int) -> tuple[int, int]:
     :param fresh: 1 if a sample has come since the last cycle.
     """
     joints, s, m, v = c.joints, c.settings, c.controller, c.vectors
+    own = c.vectors.motor_test
     n, i = v.q.shape[0], m.tested
     farthest, moving, greatest, strongest = 0.0, -1, 0.0, -1
     reach = PLAUSIBLE * abs(m.test_effort) * (growth_time(s, v) + m.test_time)**2
     for j in range(n):
-        distance, change = abs(moved_distance(joints, v, j)), abs(v.q[j] - v.test_pose[j])
+        distance, change = abs(moved_distance(joints, v, j)), abs(v.q[j] - own.test_pose[j])
         if distance > farthest:
             farthest, moving = distance, j
         if (m.test_effort != 0.0 and (j == i or distance > DRIFT)
-                and change < reach * v.mobility[j]):
-            favored = j == i and change < COARSE * v.encoder_step[j]
-            energy = (FAVOR if favored else 1.0) * change**2 / v.mobility[j]
+                and change < reach * own.mobility[j]):
+            favored = j == i and change < COARSE * v.frozen_readings.encoder_step[j]
+            energy = (FAVOR if favored else 1.0) * change**2 / own.mobility[j]
             if energy > greatest:
                 strongest, greatest = j, energy
     if motor_fault(c, fresh):
@@ -124,8 +151,8 @@ def find_fault(c: Cycle, fresh: int) -> tuple[int, int]:
         return NO_REASON, -1
     if farthest > 1.0:
         m.motors_moved, m.other_joint = 1, strongest
-        if strongest == i and m.test_effort * (v.q[i] - v.test_pose[i]) > 0.0:
-            v.passed[i] = 1.0
+        if strongest == i and m.test_effort * (v.q[i] - own.test_pose[i]) > 0.0:
+            own.passed[i] = 1.0
         elif m.test_round == LAST_ROUND:
             return (ARM_MOVES if strongest < 0 else WRONG_DIRECTION if strongest == i
                     else OTHER_JOINT_MOVES), i
@@ -189,6 +216,7 @@ def add_efforts(c: Cycle, friction: ndarray, dt: float, tau: ndarray) -> bool:
     :param dt: duration of the cycle [s].
     """
     joints, s, m, v = c.joints, c.settings, c.controller, c.vectors
+    own = c.vectors.motor_test
     n, i = v.q.shape[0], m.tested
     if i == n:
         return True
@@ -203,7 +231,8 @@ def add_efforts(c: Cycle, friction: ndarray, dt: float, tau: ndarray) -> bool:
         share = 1.0 - exp(-dt * rate) if rested > SETTLING_TIME else 0.0
         for j in range(n):
             bound = HOLDING * joints[j].effort_limit
-            v.held[j] += share * (min(max(-v.external[j], -bound), bound) - v.held[j])
+            balance = min(max(-v.momentum_observer.external[j], -bound), bound)
+            own.held[j] += share * (balance - own.held[j])
         if rested > SETTLING_TIME + WINDOW and at_rest(c):
             m.test_time = 0.0
             inward = v.q[i] < 0.5 * (joints[i].position_lower + joints[i].position_upper)
@@ -219,19 +248,19 @@ def add_efforts(c: Cycle, friction: ndarray, dt: float, tau: ndarray) -> bool:
             m.test_time += dt
     left = 0.0 if m.test_effort == 0.0 else 1.0 - exp(-dt / (MEMORY * growth_time(s, v)))
     for j in range(n):
-        v.test_pose[j] += left * (v.q[j] - v.test_pose[j])
-        tau[j] += v.held[j]
+        own.test_pose[j] += left * (v.q[j] - own.test_pose[j])
+        tau[j] += own.held[j]
     tau[i] += m.test_effort
     return False
 
 
 def note_mobility(c: Cycle, robot: ModelData) -> None:
-    """Write the diagonal of M⁻¹ to ``v.mobility``; the workspace has the factors of M."""
+    """Write the diagonal of M⁻¹ to ``mobility``; the workspace has the factors of M."""
     m, v, work = c.controller, c.vectors, c.workspace
     if m.test_effort == 0.0:
         return
     for i in range(v.q.shape[0]):
         for k in range(v.q.shape[0]):
-            v.response[k] = 1.0 if k == i else 0.0
-        solve(robot, work, v.response)
-        v.mobility[i] = v.response[i]
+            v.limits.response[k] = 1.0 if k == i else 0.0
+        solve(robot, work, v.limits.response)
+        v.motor_test.mobility[i] = v.limits.response[i]

@@ -2,10 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Link of a coupled arm to its partner: when the coupling begins, and when it is lost."""
 
+import numpy as np
 from numpy import record
 
 from . import guard
 from ..inputs.partner import COUPLED, WAITING
+
+#: Fields of the controller state.
+STATE = [
+    ('coupled', np.int64),          # 1: coupled to a partner, see partner_link.py
+]
 
 
 def supervise(s: record, m: record, header: record, now: float) -> int:

@@ -12,16 +12,35 @@ that can exist can exist, too: pseudo-inertias are a convex cone (Wensing, Kim a
 Parameters are named as in :mod:`.guard`; ``work`` is the workspace of the dynamics.
 """
 
+from __future__ import annotations
+
+from typing import NamedTuple, TYPE_CHECKING
+
 import numpy as np
 from numpy import ndarray, record
 
-from .cycle_data import Cycle, PayloadInForce
 from .plausibility import IN_FAULT, NOT_DRIVEN
 from .robot_dynamics import gravity
-from ..declare.dtypes import Vectors
 from ...dynamics.model_data import BODY, ModelData
 
+if TYPE_CHECKING:
+    from .cycle_data import Cycle, Vectors
+
 INERTIAL = 10           # mass, first and second moments of a body
+#: Fields of the controller state.
+STATE = [
+    ('payload', np.int64),
+    ('payload_time', float),        # s until the payload in force is that of the settings
+]
+
+
+class PayloadInForce(NamedTuple):
+    """Inertial parameters in force, kept from cycle to cycle, and the robot that has them."""
+
+    inertial: ndarray       # (nb, 10) mass, first and second moments, as in BODY
+    bodies: ndarray         # (nb,) BODY, written while the payload changes
+    friction: ndarray       # (13, nv), likewise: that of the settings
+    robot: ModelData        # with read-only views of both, and without kernels
 
 
 def rows(nb: int, nv: int) -> int:

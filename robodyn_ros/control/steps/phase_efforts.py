@@ -6,12 +6,14 @@ Efforts of the phases without a control law: RISING, STOPPING and FAULT.
 Parameters are named as in :mod:`.guard`; ``tau`` (nv,) [N·m | N] receives the efforts.
 """
 
+from __future__ import annotations
+
 from math import inf
+from typing import TYPE_CHECKING
 
 from numpy import ndarray, record
 
 from .collisions import react
-from .cycle_data import Cycle
 from .guard import (
     at_rest,
     COLLISION,
@@ -23,7 +25,10 @@ from .guard import (
     WRONG_DIRECTION,
 )
 from .motor_faults import motor_fault
-from ..declare.dtypes import FAULT_HOLD, Vectors
+from ..declare.dtypes import FAULT_HOLD
+
+if TYPE_CHECKING:
+    from .cycle_data import Cycle, Vectors
 
 # Fault efforts are given up above this multiple of the velocity limit, if the arm is also faster
 # than at the fault by this factor: they accelerate it instead of braking it. Lower values apply
@@ -34,6 +39,10 @@ WRONG_RUNAWAY, WRONG_GROWTH = 0.5, 1.5
 # the arm that becomes faster gets gravity compensation alone, which brakes neither and drives
 # neither, before its speed is judged again
 RECOIL_TIME = 0.05
+#: Fields of the controller state.
+STATE = [
+    ('unbraked', float),            # s without braking after a collision, see phase_efforts.py
+]
 
 
 def rising_efforts(c: Cycle, dt: float, tau: ndarray) -> bool:

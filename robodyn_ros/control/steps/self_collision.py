@@ -18,19 +18,23 @@ one, with the least change of the efforts in the metric of M⁻¹ (Featherstone,
 Algorithms, 2008, section 11.7), as :mod:`.limits` does at the limits of the joints.
 """
 
+from __future__ import annotations
+
 from math import inf, sqrt
+from typing import TYPE_CHECKING
 
 from numpy import ndarray
 
-from .cycle_data import Cycle
 from .guard import NO_REASON, SELF_COLLISION
-from ..declare.dtypes import Vectors
 from ..inputs.bounds import Bounds
 from ...dynamics.forward_dynamics import ltdl, ltdl_solve
 from ...dynamics.joint_transforms import place_joints
 from ...dynamics.model_data import ModelData, Workspace
 from ...dynamics.record_types import Vector3
 from ...dynamics.spatial import add, cross, dot, origin, put, scale, sub, to_parent, vec
+
+if TYPE_CHECKING:
+    from .cycle_data import Cycle, Vectors
 
 APPROACH = 5.0      # 1/s, speed toward a boundary over the distance from it
 CLOSING = 1e-9      # m/s, slower pairs do not approach
@@ -173,7 +177,7 @@ def keep_apart(c: Cycle, robot: ModelData, tau: ndarray) -> None:
         for i in range(tau.shape[0]):
             mobility += row[i] * response[i]
             along += row[i] * acceleration[i]
-            other += row[i] * v.disturbance[i]
+            other += row[i] * v.limits.disturbance[i]
         excess = along + max(0.0, other) - RATE * s.limit_rate * room
         if excess > 0.0 and mobility > IMMOBILE:
             for i in range(tau.shape[0]):

@@ -20,17 +20,19 @@ reference rests where it is, and only another one, planned from there, moves the
 Parameters are named as in :mod:`.guard`.
 """
 
-from math import inf, sqrt
+from __future__ import annotations
 
+from math import inf, sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
 from numpy import ndarray, record
 
 from .contact_speed import contact_share
-from .cycle_data import Cycle
 from .guard import CONTACT_SPEED, NO_REASON, SELF_COLLISION, TOOL_OUTSIDE, TOOL_SPEED
 from .robot_dynamics import mass_matrix
 from .self_collision import APPROACH, self_collision_share
 from ..algebra.cholesky import cholesky_solve, damped_cholesky
-from ..declare.dtypes import Vectors
 from ..inputs.bounds import Bounds
 from ..inputs.task import Task
 from ...dynamics.forward_dynamics import ltdl, ltdl_solve
@@ -40,6 +42,9 @@ from ...dynamics.model_data import ModelData, Workspace
 from ...dynamics.record_types import Vector3
 from ...dynamics.spatial import dot
 
+if TYPE_CHECKING:
+    from .cycle_data import Cycle, Vectors
+
 RISE = 4.0          # 1/s, of σ
 STEEPEST = 50.0     # 1/s, of σ in accelerations of the reference
 HELD = 0.02         # σ below which a motion toward a boundary ends
@@ -48,6 +53,14 @@ SHARE = 0.95        # of permitted speeds, so that small overshoots of the arm s
 CONTACT_SHARE = 0.87
 STILL = 1e-9        # rad/s | m/s
 SINGULARITY_DAMPING = 1e-3      # of the mobility, relative to it
+#: Fields of the controller state.
+STATE = [
+    ('lag', float),                 # s, of the clock of the references behind the cycle's
+    ('slowing', float),             # 1 less the rate of that clock, see time_scaling.py
+    ('slowed_by', np.int64),        # reason code of it
+    ('held_by', np.int64),          # reason code of the end of the last motion
+    ('holds', np.int64),            # motions that have ended so
+]
 
 
 def advance(m: record, elapsed: float) -> None:

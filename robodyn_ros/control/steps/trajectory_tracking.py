@@ -2,11 +2,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reference of the joints: the pose that is held, or the trajectory in force."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
 from numpy import ndarray, record
 
 from .acceleration_limits import RETURN_VELOCITY
-from ..declare.dtypes import Vectors
 from ..inputs.points import evaluate, Points, segment_of
+
+if TYPE_CHECKING:
+    from .cycle_data import Vectors
+#: Fields of the controller state.
+STATE = [
+    ('serial', np.int64),
+    ('segment', np.int64),
+    ('following', np.int64),
+]
 
 
 def hold_here(m: record, v: Vectors) -> None:

@@ -2,13 +2,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """State of the arm in use: accepted samples, and estimates of velocities not measured."""
 
-from math import exp
+from __future__ import annotations
 
-from .cycle_data import Cycle
+from math import exp
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from .cycle_data import Cycle
+
 
 # A velocity above this multiple of the velocity limit is no measurement: damping it would drive
 # the arm at full effort
 CREDIBLE = 10.0
+#: Fields of the controller state.
+STATE = [
+    ('observing', np.int64),        # 1: the velocity filter is initialized
+]
 
 
 def observe(c: Cycle, elapsed: float) -> int:
@@ -28,9 +39,9 @@ def observe(c: Cycle, elapsed: float) -> int:
     unmeasured = -1
     share = 1.0 - exp(-s.velocity_bandwidth * elapsed)
     for i in range(v.q.shape[0]):
-        if v.rejected[i] > 0.0:
+        if v.plausibility.rejected[i] > 0.0:
             continue
-        q, qd = v.position[i], v.velocity[i]
+        q, qd = v.plausibility.position[i], v.plausibility.velocity[i]
         if m.observing == 0:
             v.filtered[i], v.qd[i] = q, 0.0
         before = v.qd[i]
@@ -44,9 +55,9 @@ def observe(c: Cycle, elapsed: float) -> int:
                 v.qd[i] = step / elapsed
         v.q[i], v.measured[i] = q, state[i].effort
         if m.observing == 0:
-            v.gained[i] = v.recent_gain[i] = 0.0
+            v.motion_checks.gained[i] = v.motion_checks.recent_gain[i] = 0.0
         else:
-            v.gained[i] += v.qd[i] - before
-            v.recent_gain[i] += v.qd[i] - before
+            v.motion_checks.gained[i] += v.qd[i] - before
+            v.motion_checks.recent_gain[i] += v.qd[i] - before
     m.observing = 1
     return unmeasured
