@@ -42,7 +42,7 @@ from ..model.to_urdf import to_urdf
 from ..model.urdf import load_urdf
 from ..state import STATE
 
-FORMAT = 'robodyn_ros flight 14'
+FORMAT = 'robodyn_ros flight 15'
 ARRAYS = Snapshot._fields[:6]
 MOST_BYTES = 1 << 32        # of all arrays, unpacked
 
