@@ -9,9 +9,10 @@ import time
 import traceback
 from typing import NamedTuple
 
+from robodyn_ros.verification.features import FAULT
+from robodyn_ros.verification.play import play
+
 from .composition import Composition, composition, path_of, SECONDS
-from .features import FAULT
-from .play import play
 from .table import Subjects
 
 IN_NODES = ('native', 'python')

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from robodyn_ros.control.laws.registry import FOLLOWING
 from robodyn_ros.control.settings.settings import Settings
+from robodyn_ros.verification.arm import MODES
+from robodyn_ros.verification.catalogue import CATALOGUE
+from robodyn_ros.verification.injection import FOR_EVER, Injection
+from robodyn_ros.verification.play import Planned
+from robodyn_ros.verification.sensing import Conditions
+from robodyn_ros.verification.world import World
 
 from . import arms
-from .catalogue import CATALOGUE
-from .injection import FOR_EVER, Injection
-from .play import Planned
-from .sensing import Conditions
-from .world import World
 
 PATHS, SHARES = ('library', 'native', 'python'), (0.8, 0.1, 0.1)
 ROBOTS, OFTEN = (*arms.ROBOTS, arms.CONTINUOUS), (0.4, 0.3, 0.2, 0.1)
@@ -70,7 +71,7 @@ def composition(seed: int) -> Composition:
     robot = str(random.choice(ROBOTS, p=OFTEN))
     if path != 'library' and robot == arms.CONTINUOUS:
         robot = 'two_link'
-    mode = str(random.choice(arms.MODES))
+    mode = str(random.choice(MODES))
     trigger = str(random.choice(('state', 'timer')))
     if path != 'library':               # one process for each; in lockstep no grid decides
         trigger = 'inline' if path == 'native' and robot != 'panda' else 'state'

@@ -16,6 +16,9 @@ from rclpy.task import Future
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.control.steps import guard
+from robodyn_ros.verification.plant import TICK
+from robodyn_ros.verification.sensing import Sample
+from robodyn_ros.verification.world import World
 from robodyn_ros.wire.effort import ACCEPTED, EffortDecoder
 from robodyn_ros.wire.joint_state import JointStateEncoder
 from sensor_msgs.msg import JointState
@@ -23,9 +26,6 @@ from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from .fleet import Link, LIVE
-from .plant import TICK
-from .sensing import Sample
-from .world import World
 
 ANSWER = 100_000_000        # ns to wait for an answer that is expected
 PACE = 1_000_000            # ns that a tick takes where none is

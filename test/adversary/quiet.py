@@ -11,14 +11,15 @@ import numpy as np
 from rich.table import Table
 from robodyn_ros.control.laws.registry import find
 from robodyn_ros.control.settings.settings import FOLLOWED, VELOCITY_TIME
+from robodyn_ros.verification.arm import MODES
+from robodyn_ros.verification.features import FAULT
+from robodyn_ros.verification.library import Library
+from robodyn_ros.verification.motion import Motion
+from robodyn_ros.verification.play import rise
+from robodyn_ros.verification.sensing import Conditions
+from robodyn_ros.verification.world import World
 
 from . import arms
-from .features import FAULT
-from .library import Library
-from .motion import Motion
-from .play import rise
-from .sensing import Conditions
-from .world import World
 
 STRETCH = 20.0              # s of one run
 TURN = 2.0, 5.0             # s between two changes of what goes on
@@ -110,7 +111,7 @@ class Healthy(Motion):
                   + fast * np.diag(plant.dynamics.mass_matrix(plant.q)) / damping)
         fit = {'pd': sag.max() < SAG, 'adaptive': astray.max() < FOLLOWED[0],
                'computed_torque': min(world.settings.acceleration_kp) >= FOLLOWING}
-        modes = [mode for mode in arms.MODES if fit.get(mode, True)]
+        modes = [mode for mode in MODES if fit.get(mode, True)]
         mode = str(world.random.choice(modes))
         self._until = world.time + world.random.uniform(*TURN)
         if world.subject.use(mode=mode):

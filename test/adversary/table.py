@@ -10,15 +10,15 @@ from typing import Any
 
 from rich.table import Table
 from robodyn_ros.control.steps import guard
+from robodyn_ros.verification.catalogue import CATALOGUE
+from robodyn_ros.verification.injection import Injection, Scene
+from robodyn_ros.verification.judge import Figures
+from robodyn_ros.verification.library import Library
+from robodyn_ros.verification.play import Planned, play, Run
+from robodyn_ros.verification.sensing import Conditions
+from robodyn_ros.verification.world import World
 
 from . import arms
-from .catalogue import CATALOGUE
-from .injection import Injection, Scene
-from .judge import Figures
-from .library import Library
-from .play import Planned, play, Run
-from .sensing import Conditions
-from .world import World
 
 Row = dict[str, Any]
 FAST = Conditions(delay=0.001)

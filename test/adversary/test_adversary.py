@@ -6,18 +6,18 @@ from dataclasses import replace
 
 from adversary import arms, quiet
 from adversary.campaign import Players
-from adversary.catalogue import CATALOGUE
 from adversary.composition import composition, path_of
-from adversary.injection import Scene
-from adversary.judge import Judge
-from adversary.library import Library
-from adversary.play import Planned, play
-from adversary.sensing import Conditions
 from adversary.table import row, scenes, shown
-from adversary.world import World
 import numpy as np
 import pytest
 from robodyn_ros.control.settings import settings as control_settings
+from robodyn_ros.verification.catalogue import CATALOGUE
+from robodyn_ros.verification.injection import Scene
+from robodyn_ros.verification.judge import Judge
+from robodyn_ros.verification.library import Library
+from robodyn_ros.verification.play import Planned, play
+from robodyn_ros.verification.sensing import Conditions
+from robodyn_ros.verification.world import World
 
 FEWER = 8               # compositions
 

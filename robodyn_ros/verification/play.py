@@ -4,7 +4,7 @@
 
 from typing import NamedTuple, Protocol
 
-from .arms import Arm
+from .arm import Arm
 from .injection import Active, Injection
 from .judge import Figures, Judge
 from .sensing import Conditions

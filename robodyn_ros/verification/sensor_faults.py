@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from . import features
-from .arms import CONTINUOUS
 from .injection import (
     Active,
+    CONTINUOUS,
     FLOATING,
     IMPEDANCE,
     injection,

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 SEEN, PLANT, ASKED = 'seen', 'plant', 'asked'
 FOR_EVER = float('inf')
+CONTINUOUS = 'two_link_continuous'      # name of the textbook arm without position limits
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,7 @@ class Active:
 
     @property
     def over(self) -> bool:
+        """Return whether its time has passed."""
         return self.world.time >= self.end - 1e-9
 
     def first(self, key: str, value: Any) -> Any:

@@ -7,14 +7,14 @@ from typing import Protocol
 
 import numpy as np
 from numpy import ndarray
-from robodyn_ros.control.references.trajectory import Waypoints
-from robodyn_ros.control.settings.settings import Settings
 
-from .arms import Arm
+from .arm import Arm
 from .injection import Active, ASKED, PLANT, SEEN
 from .motion import Motion
 from .plant import Plant, SILENCE, TICK
 from .sensing import Channel, Conditions, Sample
+from ..control.references.trajectory import Waypoints
+from ..control.settings.settings import Settings
 
 # s without a sample after which what the arm does is not the controller's, and until it is again
 HEARING, REACTION = 0.01, 0.01

@@ -5,9 +5,10 @@
 from typing import Any
 
 import numpy as np
-from robodyn_ros.control.controller.controller import Controller
-from robodyn_ros.control.steps import guard, limits
-from robodyn_ros.state import STATE
+
+from ..control.controller.controller import Controller
+from ..control.steps import guard, limits
+from ..state import STATE
 
 # Factor by which braking at a limit may exceed the effort rate limit
 BRAKING_RATE = float(getattr(limits, 'BRAKING_RATE', 1.0))

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy import ndarray
-from robodyn_ros.control.references.trajectory import Waypoints
 
 from .plant import Plant
+from ..control.references.trajectory import Waypoints
 
 if TYPE_CHECKING:
     from .world import World

@@ -3,11 +3,12 @@
 """Injections by those who ask: parameters, references, other publishers, a loop that stalls."""
 
 import numpy as np
-from robodyn_ros.control.references.trajectory import Waypoints
 
-from . import arms, features
+from . import features
+from .arm import gains, MODES
 from .injection import Active, ASKED, FLOATING, IMPEDANCE, injection, PANDA, PANDA_IMPEDANCE, Scene
 from .world import World
+from ..control.references.trajectory import Waypoints
 
 LIBRARY, NODES = ('library',), ('native', 'python')
 STILL_PANDA = Scene('panda', motion='still')
@@ -40,20 +41,20 @@ def friction(a: Active, world: World) -> None:
 
 @injection('highest accepted gains', ASKED, once=True, scenes=(IMPEDANCE, PANDA_IMPEDANCE))
 def top_gains(a: Active, world: World) -> None:
-    world.subject.use(**arms.gains(world.arm.name, 1.0, world.settings.loop_delay,
+    world.subject.use(**gains(world.arm, 1.0, world.settings.loop_delay,
                                    world.settings.rate))
 
 
 @injection('mode switches at random', ASKED, scenes=(FLOATING, PANDA_IMPEDANCE))
 def modes(a: Active, world: World) -> None:
     if round(1e3 * a.since) % 60 == 0:
-        world.subject.use(mode=str(world.random.choice(arms.MODES)))
+        world.subject.use(mode=str(world.random.choice(MODES)))
 
 
 @injection('gains change at random', ASKED, scenes=(IMPEDANCE, PANDA_IMPEDANCE))
-def gains(a: Active, world: World) -> None:
+def changing_gains(a: Active, world: World) -> None:
     if round(1e3 * a.since) % 60 == 0:
-        world.subject.use(**arms.gains(world.arm.name, 10.0**world.random.uniform(-3.0, 0.0),
+        world.subject.use(**gains(world.arm, 10.0**world.random.uniform(-3.0, 0.0),
                                        world.settings.loop_delay, world.settings.rate))
 
 

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 from numpy import ndarray
-from robodyn_ros import RobotModel
-from robodyn_ros.control.controller.controller import Controller
-from robodyn_ros.control.references.trajectory import Waypoints
-from robodyn_ros.control.settings.settings import Settings
-from robodyn_ros.errors import RobodynError
 
 from . import features
 from .plant import TICK
 from .sensing import Sample
 from .world import World
+from ..control.controller.controller import Controller
+from ..control.references.trajectory import Waypoints
+from ..control.settings.settings import Settings
+from ..errors import RobodynError
+from ..model.robot import RobotModel
 
 QUEUE = 10              # samples that the middleware keeps
 LEAD = 0.002            # s from now that a trajectory starts
@@ -55,18 +55,22 @@ class Library:
 
     @property
     def alive(self) -> bool:
+        """Return True: the controller lives in this process."""
         return True
 
     @property
     def stalled(self) -> bool:
+        """Return whether the loop stands still."""
         return self._world.time < self._until
 
     @property
     def phase(self) -> int:
+        """Return the phase, an index of guard.PHASES."""
         return self.controller.phase
 
     @property
     def reason_code(self) -> str:
+        """Return the code of the latest fault."""
         return self.controller.reason_code
 
     def tick(self, world: World, arrivals: list[Sample]) -> list[ndarray]:
@@ -118,12 +122,14 @@ class Library:
         return accepted or world.time - self._stepped > silence + 1e-9
 
     def settle(self) -> None:
-        pass
+        """Do nothing: phase and reason are those of now."""
 
     def braking(self) -> bool:
+        """Return whether a position or velocity limit has recently changed the efforts."""
         return self._cut != 0
 
     def use(self, **changes: Any) -> bool:
+        """Change settings; return False where they are refused."""
         try:
             self.controller.use(replace(self.controller.settings, **changes))
         except RobodynError:
@@ -131,6 +137,7 @@ class Library:
         return True
 
     def follow(self, waypoints: Waypoints) -> bool:
+        """Follow waypoints from LEAD on; return False where they are refused."""
         try:
             self.controller.follow(waypoints, self._world.now + LEAD)
         except RobodynError:
@@ -138,19 +145,24 @@ class Library:
         return True
 
     def stall(self, seconds: float) -> None:
+        """Run no cycle for a time [s]."""
         self._until = self._world.time + seconds
 
     def stop(self) -> None:
+        """Bring the arm to rest."""
         self.controller.stop()
 
     def tell(self, **fields: Any) -> None:
+        """Write fields of the cycle input."""
         features.tell(self.controller, **fields)
 
     def second_publisher(self, there: bool) -> None:
+        """Let the cycle see another publisher of commands, or none."""
         names = self._outside.dtype.names or ()
         if 'command_publishers' in names:
             alone = self._outside['command_publishers'][0]
             self.tell(command_publishers=2 if there else alone)
 
     def malformed_request(self) -> None:
+        """Raise NotImplementedError: requests reach nodes only."""
         raise NotImplementedError

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from . import arms
+from .arm import changed
 from .injection import (
     Active,
     DETECTING,
@@ -59,7 +59,7 @@ def pulling(a: Active, plant: Plant) -> None:
 
 
 def _other(a: Active, plant: Plant, kind: str) -> None:
-    plant.dynamics = arms.changed(a.world.arm.name, kind)
+    plant.dynamics = changed(a.world.arm, kind)
     a.memory['restore'] = lambda: setattr(plant, 'dynamics', plant.arm.dynamics)
 
 

@@ -7,7 +7,7 @@ from collections import deque
 import numpy as np
 from numpy import ndarray
 
-from .arms import Arm
+from .arm import Arm
 
 TICK = 1e-3             # s of one tick of the world
 SUBSTEPS = 4

@@ -1,0 +1,108 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""An arm under test: its model, its dynamics, and the gains that are accepted for it."""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+from numpy import ndarray
+
+from ..control.laws.registry import BUILT_IN
+from ..control.settings.gain_stability import Loop
+from ..control.settings.settings import Settings
+from ..dynamics import Dynamics
+from ..errors import ParameterError
+from ..model.payload import with_payload
+from ..model.robot import RobotModel
+
+# Without laws that follow a pose: test/control/test_limits.py covers those
+MODES = tuple(law.name for law in BUILT_IN if law.reference != 'pose')
+POSES = 32              # at which the slope of gravity is evaluated
+TRIES = 10_000          # random poses
+
+
+@dataclass(frozen=True, eq=False)
+class Arm:
+    """A robot: ``gravity_rate`` (nv,) [N·m/s | N/s] bounds ġ(q) at the velocity limits."""
+
+    name: str
+    model: RobotModel
+    dynamics: Dynamics
+    gravity_rate: ndarray
+
+    @property
+    def lower(self) -> ndarray:
+        """Positions between which motions are chosen (nv,)."""
+        return np.maximum(self.model.position_lower, -np.pi)
+
+    @property
+    def upper(self) -> ndarray:
+        """Upper ends of the same (nv,)."""
+        return np.minimum(self.model.position_upper, np.pi)
+
+    def pose(self, random: np.random.Generator, share: float = 0.7) -> ndarray:
+        """
+        Return a pose away from the limits where gravity takes at most this share of the efforts.
+
+        :raises ParameterError: there is none among TRIES random poses.
+        """
+        range_ = self.upper - self.lower
+        for _ in range(TRIES):
+            q = self.lower + range_ * random.uniform(0.2, 0.8, self.model.nv)
+            if (abs(self.dynamics.gravity(q)) <= share * self.model.effort_limit).all():
+                return q
+        raise ParameterError(
+            f'gravity takes more than {share:.0%} of the effort limits of {self.name} at each of '
+            f'{TRIES} random poses', name='effort_limit', value=self.model.effort_limit.tolist(),
+            remedy='correct the masses and the effort limits of the URDF')
+
+
+def arm_of(name: str, model: RobotModel) -> Arm:
+    """Return the arm of a model."""
+    dynamics, h = Dynamics(model), 1e-6
+    rate, random = np.zeros(model.nv), np.random.default_rng(0)
+    lower = np.maximum(model.position_lower, -np.pi)
+    upper = np.minimum(model.position_upper, np.pi)
+    for q in random.uniform(lower, upper, (POSES, model.nv)):
+        slope = np.array([dynamics.gravity(q + h * e) - dynamics.gravity(q - h * e)
+                          for e in np.eye(model.nv)]) / (2.0 * h)
+        rate = np.maximum(rate, abs(slope).T @ model.velocity_limit)
+    return Arm(name, model, dynamics, rate)
+
+
+@lru_cache(16)
+def changed(arm: Arm, kind: str) -> Dynamics:
+    """Return the dynamics of a plant that the controller does not know of."""
+    model = arm.model
+    if kind == 'payload':
+        return Dynamics(with_payload(model, model.link_names[-1], 3.0, (0.0, 0.0, 0.0)))
+    factor = {'heavier': 1.2, 'lighter': 0.8}[kind]
+    return Dynamics(replace(model, mass=factor * model.mass, inertia=factor * model.inertia))
+
+
+@lru_cache(16)
+def highest_gains(arm: Arm, loop_delay: float, rate: float) -> dict[str, ndarray]:
+    """Return the highest gains that are accepted for an arm."""
+    model = arm.model
+    asked = Settings(loop_delay=loop_delay, rate=rate, damping_rate=damping_rate(loop_delay, rate))
+    stiffness, damping = asked.stable(model, np.full(model.nv, 1e6), np.full(model.nv, 1e5))
+    kp, kd = asked.stable_accelerations(model, np.full(model.nv, 1e5), np.full(model.nv, 1e4))
+    bandwidth = 0.05 * Loop(np.eye(1), 1.0 / rate, loop_delay, 0.0).bearable
+    return {'stiffness': stiffness, 'damping': damping, 'acceleration_kp': kp,
+            'acceleration_kd': kd, 'observer_bandwidth': bandwidth,
+            'adaptive_bandwidth': 0.2 * bandwidth, 'adaptation_mass': np.array([5.0])}
+
+
+def damping_rate(loop_delay: float, rate: float) -> float:
+    """Safe damping [1/s] that is stable with states so late and cycles so rare [s, Hz]."""
+    return min(10.0, 0.2 / (loop_delay + 1.0 / rate))
+
+
+def gains(arm: Arm, share: float, loop_delay: float, rate: float) -> dict[str, list[float]]:
+    """Gains at a share of the highest ones, about as damped as these."""
+    top = highest_gains(arm, loop_delay, rate)
+    factor = {'stiffness': share, 'damping': share**0.5, 'acceleration_kp': share,
+              'acceleration_kd': share**0.5, 'observer_bandwidth': 1.0 - share**0.5,
+              'adaptive_bandwidth': 1.0 - share**0.5, 'adaptation_mass': 1.0}
+    return {key: [float(x) for x in factor[key] * value] for key, value in top.items()}
