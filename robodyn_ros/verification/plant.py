@@ -3,48 +3,101 @@
 """Exact dynamics of an arm without joint stops, driven by late efforts and by hands."""
 
 from collections import deque
+from dataclasses import dataclass
 
 import numpy as np
 from numpy import ndarray
 
 from .arm import Arm
+from .plant_step import compiled_step, DEAD_ZONE, EXTERNAL, GAIN, SATURATION, STUCK
+from ..control.settings.friction import with_friction
+from ..dynamics import Dynamics
+from ..dynamics.model_data import parameters, workspace
+from ..model.robot import RobotModel
 
 TICK = 1e-3             # s of one tick of the world
-SUBSTEPS = 4
+SUBSTEPS, MOST_SUBSTEPS = 4, 64
+STIFFNESS = 0.5         # of a step: friction changes the velocity by this share of it at most
 # Friction of a real arm's gears, of the effort limit: per rad/s, and at any speed above SLIP rad/s
 VISCOUS, COULOMB, SLIP = 0.01, 0.005, 0.05
 WRECKED = 100.0         # velocity limits at which the arm is broken, and the run over
 SILENCE = 0.1           # s without commands after which the plant's own brakes engage
 
 
+@dataclass(frozen=True)
+class Drives:
+    """
+    Drives of an arm; efforts are in N·m | N.
+
+    :param gain: (nv,) effort per commanded effort, negative for a reversed motor.
+    :param saturation: (nv,) largest effort; ``dead_zone``: (nv,) smaller commands do nothing.
+    :param lag: [s] time constant of the effort.
+    :param compensate_gravity: whether they add g(q), as those of Franka and UR do.
+    """
+
+    gain: ndarray | float = 1.0
+    saturation: ndarray | float = np.inf
+    dead_zone: ndarray | float = 0.0
+    lag: float = 0.0
+    compensate_gravity: bool = False
+
+
+IDEAL = Drives()
+
+
+def with_gear_friction(model: RobotModel) -> RobotModel:
+    """Return the model with the friction of gears."""
+    return with_friction(model, {
+        'viscous_friction': VISCOUS * model.effort_limit,
+        'coulomb_friction': COULOMB * model.effort_limit,
+        'friction_velocity': np.full(model.nv, SLIP)})
+
+
 class Plant:
     """
     The arm itself; its brakes hold it until a first command comes, and when none comes any more.
 
+    :param arm: with the true model, which need not be the controller's.
     :param q: (nv,) initial pose.
     :param delay: [s] from a command to the effect of its efforts.
     :param silence: [s] of the command timeout.
-    :param rubbed: with the friction of gears, which the controller does not know of.
     """
 
     def __init__(self, arm: Arm, q: ndarray, delay: float = 0.0, silence: float = SILENCE,
-                 rubbed: bool = False):
+                 drives: Drives = IDEAL):
         n = arm.model.nv
-        self.arm, self.dynamics = arm, arm.dynamics
+        self.arm, self.drives = arm, drives
         self.q, self.qd = np.array(q, float), np.zeros(n)
-        self.effort = self.dynamics.gravity(self.q)         # that acts, (nv,)
-        self.external = np.zeros(n)                         # of hands
+        self._qdd, self._efforts, self._rows = np.zeros(n), np.zeros((5, n)), np.zeros((5, n))
+        self.dynamics = arm.dynamics
+        self.effort = self.dynamics.gravity(self.q) * (not drives.compensate_gravity)   # acts
+        self._efforts[:2] = self.effort
+        self.external = self._rows[EXTERNAL]                # of hands (nv,)
         self.motor = np.ones(n)                             # sign and health of the motors
         self.wired = np.arange(n)                           # joint whose effort each one gets
-        self.stuck = np.full(n, np.nan)                     # efforts that motors keep
+        self.stuck = self._rows[STUCK]                      # efforts that motors keep
+        self.stuck[:] = np.nan
+        self._rows[SATURATION], self._rows[DEAD_ZONE] = drives.saturation, drives.dead_zone
         self.blocked = -1                                   # joint
         self.wrecked = False
         self.delay, self.silence = delay, silence
-        limit = arm.model.effort_limit if rubbed else np.zeros(n)
-        self._viscous, self._coulomb, self._rubbed = VISCOUS * limit, COULOMB * limit, rubbed
         self._commands: deque[tuple[float, ndarray]] = deque()
         self._heard = -np.inf
-        self._qdd, self._unit = np.zeros(n), np.zeros(n)
+
+    @property
+    def dynamics(self) -> Dynamics:
+        """Dynamics of the arm as it is now; faults may change them."""
+        return self._dynamics
+
+    @dynamics.setter
+    def dynamics(self, dynamics: Dynamics) -> None:
+        model = dynamics.model
+        self._dynamics = dynamics
+        self._robot, self._work = parameters(model), workspace(model)
+        # Friction is explicit in the integration: light joints with much of it need short steps
+        slope = dynamics.friction(np.full(model.nv, 1e-9)) / 1e-9
+        rate = float((slope * np.diag(np.linalg.inv(dynamics.mass_matrix(self.q)))).max())
+        self._steps = int(np.clip(np.ceil(TICK * rate / STIFFNESS), SUBSTEPS, MOST_SUBSTEPS))
 
     def command(self, time: float, tau: ndarray) -> None:
         """Take a command that was published at a time."""
@@ -61,34 +114,22 @@ class Plant:
         if self.braked(time):
             self.qd[:] = 0.0
             return
-        h, forward = TICK / SUBSTEPS, self.dynamics.kernels.forward_dynamics
-        tau = self.motor * self.effort[self.wired]
-        tau = np.where(np.isnan(self.stuck), tau, self.stuck) + self.external
-        for _ in range(SUBSTEPS):
-            applied = tau
-            if self._rubbed:
-                applied = tau - self.friction_at(self.qd)
-            forward(self.q, self.qd, applied, self._qdd)
-            if self.blocked >= 0:
-                self._block(applied, h)
-            self.qd += h * self._qdd
-            self.q += h * self.qd
+        np.multiply(self.motor, self.drives.gain, out=self._rows[GAIN])
+        self._efforts[0] = self.effort[self.wired]
+        compiled_step()(self._robot, self._work, self.q, self.qd, self._qdd, self._efforts,
+                        self._rows, self.blocked, self.drives.lag,
+                        self.drives.compensate_gravity, TICK / self._steps, self._steps)
         if not (abs(self.qd) < WRECKED * self.arm.model.velocity_limit).all():
             self.wrecked = True
 
     def friction_at(self, qd: ndarray) -> ndarray:
         """Friction of its gears at velocities (nv,) [N·m | N]."""
-        return self._viscous * qd + self._coulomb * np.tanh(qd / SLIP)
-
-    def _block(self, tau: ndarray, h: float) -> None:
-        """Change the accelerations so that the blocked joint is at rest after the step."""
-        i = self.blocked
-        pushed = tau.copy()
-        pushed[i] += 1.0
-        self.dynamics.kernels.forward_dynamics(self.q, self.qd, pushed, self._unit)
-        self._unit -= self._qdd
-        self._qdd += (-self.qd[i] / h - self._qdd[i]) / self._unit[i] * self._unit
+        return self.dynamics.friction(qd)
 
     def measured_effort(self, time: float) -> ndarray:
         """Efforts that the joints' sensors measure (nv,)."""
-        return self.dynamics.gravity(self.q) if self.braked(time) else self.effort
+        if self.braked(time):
+            return self.dynamics.gravity(self.q)
+        if self.drives.compensate_gravity:
+            return self.effort + self.dynamics.gravity(self.q)
+        return self.effort

@@ -30,6 +30,7 @@ class Conditions:
 
     rate: float = 1000.0            # Hz, of the states
     latency: float = 0.0            # s, from measurement to receipt
+    jitter: float = 0.0             # s, of the latency: up to so much more
     delay: float = 0.0              # s, from publishing to effect
     loss: float = 0.0               # share of the samples
     position_noise: float = 0.0     # rad | m, standard deviation
@@ -57,9 +58,10 @@ class Channel:
         if self._reading is None or tick % self._renewed_every == 0:
             self._reading = self._read(plant)
         position, velocity = self._reading
+        arrives = time + c.latency + (c.jitter * random.uniform() if c.jitter else 0.0)
         return Sample(position + c.position_noise * random.standard_normal(n),
                       velocity + c.velocity_noise * random.standard_normal(n),
-                      plant.measured_effort(time).copy(), stamp, time + c.latency,
+                      plant.measured_effort(time).copy(), stamp, arrives,
                       lost=bool(random.uniform() < c.loss))
 
     def _read(self, plant: Plant) -> tuple[ndarray, ndarray]:

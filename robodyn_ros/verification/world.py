@@ -3,6 +3,7 @@
 """The world of one run: an arm, the way to its controller, motion, and what is injected."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -11,10 +12,11 @@ from numpy import ndarray
 from .arm import Arm
 from .injection import Active, ASKED, PLANT, SEEN
 from .motion import Motion
-from .plant import Plant, SILENCE, TICK
+from .plant import Drives, IDEAL, Plant, SILENCE, TICK, with_gear_friction
 from .sensing import Channel, Conditions, Sample
 from ..control.references.trajectory import Waypoints
 from ..control.settings.settings import Settings
+from ..dynamics import Dynamics
 
 # s without a sample after which what the arm does is not the controller's, and until it is again
 HEARING, REACTION = 0.01, 0.01
@@ -75,18 +77,25 @@ class World:
     """
     Everything but the controller, in ticks of 1 ms.
 
+    :param arm: as the controller believes it to be.
     :param trigger: timer or state, of the controller's cycle.
     :param kind: of the healthy motion.
+    :param true_arm: the arm that moves; None: ``arm``, with the friction of gears if the
+        conditions say so.
+    :param pose: (nv,) [rad | m] initial position; None: a random one.
     """
 
     def __init__(self, arm: Arm, settings: Settings, conditions: Conditions, kind: str,
-                 trigger: str, seed: int | Sequence[int]):
+                 trigger: str, seed: int | Sequence[int], *, true_arm: Arm | None = None,
+                 drives: Drives = IDEAL, pose: ndarray | None = None):
         self.arm, self.settings, self.trigger = arm, settings, trigger
         self.effort_rate = settings.joint_records(arm.model)['effort_rate_limit']   # in force
         self.random = np.random.default_rng(seed)
         silence = max(SILENCE, 2.0 * settings.state_timeout)
-        self.plant = Plant(arm, arm.pose(self.random), conditions.delay, silence,
-                           conditions.friction)
+        moved = true_arm or (replace(arm, dynamics=Dynamics(with_gear_friction(arm.model)))
+                             if conditions.friction else arm)
+        self.plant = Plant(moved, moved.pose(self.random) if pose is None else pose,
+                           conditions.delay, silence, drives)
         self.channel = Channel(conditions, self.random)
         self.motion = Motion(kind, self.plant, self.random)
         self.active: list[Active] = []
