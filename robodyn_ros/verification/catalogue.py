@@ -3,6 +3,14 @@
 """All injections by name."""
 
 from . import consistent_lies, plant_faults, request_faults, sensor_faults
-from .injection import CATALOGUE
+from .injection import CATALOGUE, Injection
 
-__all__ = ['CATALOGUE', 'consistent_lies', 'plant_faults', 'request_faults', 'sensor_faults']
+__all__ = ['CATALOGUE', 'consistent_lies', 'drawable', 'plant_faults', 'request_faults',
+           'sensor_faults']
+EVERYWHERE = ('two_link', 'panda', 'ur5')       # with these robots: any arm will do
+
+
+def drawable() -> dict[str, Injection]:
+    """Return the injections that make sense for any arm without ROS, sorted by name."""
+    return {name: what for name, what in sorted(CATALOGUE.items())
+            if what.random and 'library' in what.paths and what.robots in ((), EVERYWHERE)}

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 GRIP = 8.0              # 1/s, of the hand
 STRENGTH = 0.15         # of the effort limit, at most
 BETWEEN = 0.25          # s between two trajectories
+SHORTEST = 0.3          # s, of a trajectory
+GOALS, HELD = 100, 0.7  # random goals; gravity takes at most this share of the effort limits
 
 
 class Motion:
@@ -72,3 +74,60 @@ class Motion:
         self.lasts = max(0.05, slowness * way.max())
         return world.subject.follow(Waypoints(
             arm.model.joint_names, np.array([self.lasts]), goal[None], np.zeros((1, n))))
+
+
+class Tour(Motion):
+    """
+    Trajectories to random poses with pauses between them, or given waypoints after a way to them.
+
+    ``still``, where nothing is asked for; the last ``SETTLING`` seconds are without a motion.
+
+    :param until: time of the world [s] at which the last motion has to have ended.
+    :param slowness: see :meth:`Motion.ask`, from and to.
+    :param waypoints: that the arm starts at; None: random poses.
+    """
+
+    def __init__(self, kind: str, plant: Plant, random: np.random.Generator,
+                 slowness: tuple[float, float] = (2.0, 6.0), waypoints: Waypoints | None = None):
+        super().__init__(kind, plant, random)
+        self._slowness, self._waypoints, self._ready = slowness, waypoints, -np.inf
+        self.refused, self.until = False, np.inf
+
+    def act(self, world: 'World') -> None:
+        """Ask for the next motion once the arm has rested after the last one."""
+        if self.kind != 'tour':
+            if world.time < self.until:
+                super().act(world)
+            return
+        if world.time < self._ready:
+            return
+        if self._waypoints is not None:
+            self.lasts = float(self._waypoints.times[-1])
+            self.refused = not world.subject.follow(self._waypoints)
+            self._ready = np.inf
+            return
+        left = self.until - world.time
+        slowness = self._random.uniform(*self._slowness)
+        goal = self._goal(world, slowness, left)
+        if goal is not None:
+            n = len(goal)
+            self.refused |= not world.subject.follow(Waypoints(
+                world.arm.model.joint_names, np.array([self.lasts]), goal[None],
+                np.zeros((1, n))))
+        self._ready = world.time + self.lasts + BETWEEN if goal is not None else np.inf
+
+    def _goal(self, world: 'World', slowness: float, left: float) -> ndarray | None:
+        """Return a random pose that is reached in the time left [s]; None if there is too little."""
+        arm, q = world.arm, world.plant.q
+        for _ in range(GOALS):
+            goal = arm.lower + (arm.upper - arm.lower) * self._random.uniform(0.1, 0.9, len(q))
+            if (abs(arm.dynamics.gravity(goal)) <= HELD * arm.model.effort_limit).all():
+                break
+        else:
+            return None
+        limit = arm.model.velocity_limit
+        lasts = max(SHORTEST, slowness * float((abs(goal - q) / limit).max()))
+        if left < SHORTEST:
+            return None
+        self.lasts = min(lasts, left)
+        return q + (goal - q) * self.lasts / lasts

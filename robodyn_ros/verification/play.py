@@ -5,12 +5,14 @@
 from typing import NamedTuple, Protocol
 
 from .arm import Arm
+from .features import FAULT, RUNNING
 from .injection import Active, Injection
 from .judge import Figures, Judge
 from .sensing import Conditions
 from .world import Subject, World
 
 RISING = 1500           # ticks, at most
+TESTING = 6000          # ticks for each motor that is tested, at most
 BEFORE = 0.4            # s of healthy motion before the first injection
 
 
@@ -42,18 +44,26 @@ class Run(NamedTuple):
 
 
 def play(subject: Playable, world: World, planned: list[Planned], seconds: float) -> Run:
-    """Play a run to its end, ``seconds`` after the first injection, or until it has long ended."""
+    """
+    Play a run to its end, ``seconds`` after the first injection, or until the arm is wrecked.
+
+    Without an injection it ends ``seconds`` after the arm has risen, and the figures begin with it.
+    """
     world.subject = subject
     world.active = [Active(p.what, world, float('inf'), float('inf'), p.joint) for p in planned]
     subject.begin(world)
     subject.arm()
-    if not rise(world):
-        return Run(False, Figures(reason='not armed'), {})
-    begin = world.time + BEFORE
+    judge = Judge(world, world.time if not planned else float('inf'))
+    if not rise(world, judge):
+        judge.settle()
+        return Run(False, judge.figures, judge.violations)
+    begin = world.time + BEFORE * bool(planned)
     for active, p in zip(world.active, planned):
         active.start, active.end = begin + p.start, begin + p.start + p.duration
     first = min((a.start for a in world.active), default=begin)
-    judge, world.moving = Judge(world, first), True
+    world.moving = True
+    if planned:
+        judge.since = first
     ticks = round(1e3 * (first - world.time + seconds))
     for _ in range(ticks):
         judge.tick(world.tick())
@@ -63,15 +73,16 @@ def play(subject: Playable, world: World, planned: list[Planned], seconds: float
     return Run(True, judge.figures, judge.violations)
 
 
-def rise(world: World) -> bool:
-    """Let the arm rise; whether it has."""
-    from .features import RUNNING
-
-    for _ in range(RISING):
-        world.tick()
-        if world.subject.phase == RUNNING:
-            return True
-    return False
+def rise(world: World, judge: Judge | None = None) -> bool:
+    """Let the arm rise, while the motors are tested if the settings say so; whether it has."""
+    tested = world.settings.motor_test_effort > 0.0
+    for _ in range(RISING + TESTING * tested * world.arm.model.nv):
+        published = world.tick()
+        if judge is not None:
+            judge.tick(published)
+        if world.subject.phase in (RUNNING, FAULT):
+            break
+    return world.subject.phase == RUNNING
 
 
 __all__ = ['Arm', 'Conditions', 'Planned', 'Run', 'play']

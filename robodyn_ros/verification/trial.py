@@ -1,0 +1,225 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""One world played to its end: the controller of a robot in it, and what came of it."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+import traceback
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from . import features
+from .arm import Arm, arm_of
+from .catalogue import CATALOGUE
+from .draw import Draw, draw, true_model
+from .library import Library
+from .motion import Tour
+from .plant import Drives, TICK
+from .play import Planned, play
+from .sensing import Conditions
+from .world import World
+from .worlds import Worlds
+from ..control.controller.cycle_telemetry import TelemetryReader
+from ..control.references.trajectory import Waypoints
+from ..control.settings.settings import Settings
+from ..dynamics import Dynamics
+from ..errors import RobodynError
+from ..model.robot import RobotModel
+
+SETTLING = 0.6          # s at the end of a world without a motion
+SETTLED = 0.3           # s of these in which the arm has to be at rest
+EVERY = 5               # ticks between two looks at the reference
+TRIGGERS = {'timer': 'timer', 'state': 'state', 'inline': 'state'}
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """
+    What is verified: a robot, the settings of its controller, and the worlds that it is played in.
+
+    :param model: as the parameter file gives it to the controller.
+    :param urdf: as the worlds file takes it: the URDF with its own gravity.
+    :param trigger: timer, state or inline.
+    :param waypoints: motion to follow; None: random ones.
+    """
+
+    name: str
+    model: RobotModel
+    settings: Settings
+    worlds: Worlds
+    seed: int
+    trigger: str = 'timer'
+    waypoints: Waypoints | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """
+    What came of one world; JSON holds it without loss.
+
+    :param world: :meth:`.draw.Draw.plain`.
+    :param refusal: why the arm was not armed, '' if it was.
+    :param fault: code of the fault, '' without one; ``fault_time`` [s] since the motion began.
+    :param violations: sentence by the name of a broken criterion.
+    :param figures: peak velocity, effort and effort step (shares of the limits), tracking error
+        [rad | m], velocity at the end [limits]; None where there is none.
+    """
+
+    index: int
+    world: Mapping[str, Any]
+    refusal: str = ''
+    fault: str = ''
+    fault_time: float | None = None
+    violations: Mapping[str, str] = field(default_factory=dict)
+    figures: Mapping[str, float | None] = field(default_factory=dict)
+
+    @property
+    def bad(self) -> bool:
+        """Return whether something is wrong that no injected fault explains."""
+        return bool(self.violations or self.refusal or (self.fault and not self.injection))
+
+    @property
+    def injection(self) -> str:
+        """Return the name of the injected fault, '' without one."""
+        return self.world['injection']
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as JSON would hold it."""
+        return asdict(self)
+
+
+class Observed(Tour):
+    """A motion that also observes the distance from the reference and the effort."""
+
+    def __init__(self, world: World, drawn: Draw, waypoints: Waypoints | None, subject: Library,
+                 seconds: float):
+        super().__init__(drawn.motion, world.plant, world.random,
+                         waypoints=waypoints if drawn.motion == 'tour' else None)
+        self._reader = TelemetryReader(subject.controller)
+        self.error, self.effort, self.last_velocity = 0.0, 0.0, 0.0
+        self._follows, self._seconds = world.settings.law_in_force.follows, seconds
+
+    def act(self, world: World) -> None:
+        """Observe, then move."""
+        model, plant = world.arm.model, world.plant
+        self.until = min(self.until, world.time + self._seconds - SETTLING)
+        if world.subject.phase == features.RUNNING:
+            if self._follows and world.ticks % EVERY == 0:
+                target = self._reader.read().target
+                self.error = max(self.error, float(np.nanmax(abs(plant.q - target), initial=0.0)))
+            self.effort = max(self.effort, float((abs(plant.effort) / model.effort_limit).max()))
+            if world.time > self.until + SETTLING - SETTLED:
+                self.last_velocity = max(self.last_velocity, float(
+                    (abs(plant.qd) / model.velocity_limit).max()))
+        super().act(world)
+
+
+class Player:
+    """
+    Plays worlds of one case one after the other, in one process.
+
+    :raises RobodynError: the controller refuses the model or the settings.
+    """
+
+    def __init__(self, case: Case, specialize: bool = True):
+        self.case = case
+        joints = case.settings.joint_records(case.model)
+        believed = replace(case.settings.loaded(case.model), effort_limit=joints['effort_limit'],
+                           velocity_limit=joints['velocity_limit'])
+        self._arm = arm_of(case.name, believed)
+        self._library = Library(case.model, case.settings, specialize=specialize)
+
+    @cached_property
+    def modes(self) -> dict[str, Settings]:
+        """Return the settings of each mode of the worlds."""
+        found = {}
+        for mode in self.case.worlds.modes:
+            found[mode] = replace(self.case.settings, mode=mode)
+            self._library.controller.check(found[mode])
+        return found
+
+    def play(self, index: int) -> Outcome:
+        """Play one world."""
+        return self.play_drawn(draw(self.case.worlds, self.case.model.nv, self.case.seed, index))
+
+    def play_drawn(self, drawn: Draw) -> Outcome:
+        """Play a world; an exception of the controller is a violation."""
+        settings = self.modes[drawn.mode]
+        try:
+            return self._play(drawn, settings)
+        except (ArithmeticError, LookupError, TypeError, ValueError, RobodynError):
+            return Outcome(drawn.index, drawn.plain(),
+                           violations={'exception': traceback.format_exc(limit=-3)})
+
+    def _play(self, drawn: Draw, settings: Settings) -> Outcome:
+        world = self.world(drawn, settings)
+        motion = Observed(world, drawn, self.case.waypoints, self._library, self.seconds)
+        planned = [Planned(CATALOGUE[drawn.injection], drawn.start, drawn.duration, drawn.joint)
+                   ] if drawn.injection else []
+        world.motion = motion
+        run = play(self._library, world, planned, self.seconds)
+        f = run.figures
+        faulted = f.phase == features.FAULT
+        if not (run.armed or faulted):
+            return Outcome(drawn.index, drawn.plain(), violations=run.violations,
+                           refusal=self._library.controller.arming_refusal or 'it does not rise')
+        violations = dict(run.violations)
+        calm = not drawn.injection and not faulted
+        worlds = self.case.worlds
+        if calm and motion.refused:
+            violations['refused'] = 'the controller refused the motion'
+        if calm and motion.error > worlds.tracking_error:
+            violations['tracking'] = f'{motion.error:.3g} rad or m from the reference'
+        at_rest = settings.law_in_force.follows
+        if calm and at_rest and motion.last_velocity > worlds.settled_velocity:
+            violations['settling'] = f'{motion.last_velocity:.3g} velocity limits at the end'
+        return Outcome(
+            drawn.index, drawn.plain(), fault=f.reason if faulted else '',
+            fault_time=1e-3 * f.fault if faulted else None, violations=violations,
+            figures={'velocity': f.velocity, 'effort': motion.effort, 'step': f.step,
+                     'tracking': motion.error if at_rest else None,
+                     'settling': motion.last_velocity if at_rest and not faulted else None})
+
+    @property
+    def seconds(self) -> float:
+        """Duration of a world after the arm has risen [s]."""
+        waypoints = self.case.waypoints
+        given = 0.0 if waypoints is None else float(waypoints.times[-1]) + 2.0 * SETTLING
+        return max(self.case.worlds.seconds, given)
+
+    def world(self, drawn: Draw, settings: Settings) -> World:
+        """Return the world of a draw."""
+        worlds, v, random = self.case.worlds, drawn.values, drawn.random(1)
+        truth = worlds.truth
+        moved = replace(true_model(self.case.model, truth, drawn),
+                        velocity_limit=self._arm.model.velocity_limit,
+                        effort_limit=self._arm.model.effort_limit)
+        true_arm = Arm(self._arm.name, moved, Dynamics(moved), self._arm.gravity_rate)
+        limit = np.array(truth.effort_limit)
+        drives = Drives(
+            gain=np.array(truth.motor_sign) * (1.0 + (v['drive_gain'] - 1.0)
+                                               * random.uniform(0.5, 1.0, moved.nv)),
+            saturation=limit, dead_zone=v['dead_zone'] * limit, lag=v['drive_lag'],
+            compensate_gravity=truth.compensates_gravity)
+        ticks = round(v['delay'] / TICK)
+        latency = int(random.integers(ticks + 1))
+        conditions = Conditions(
+            rate=truth.state_rate, latency=TICK * latency, delay=TICK * (ticks - latency),
+            loss=v['state_loss'], jitter=v['jitter'], position_noise=v['position_noise'],
+            velocity_noise=v['velocity_noise'], resolution=v['resolution'])
+        start = None
+        if self.case.waypoints is not None and drawn.motion == 'tour':
+            start = _start(self.case.waypoints, self.case.model)
+        return World(self._arm, settings, conditions, drawn.motion, TRIGGERS[self.case.trigger],
+                     [drawn.seed, drawn.index, 3], true_arm=true_arm, drives=drives, pose=start)
+
+
+def _start(waypoints: Waypoints, model: RobotModel) -> ndarray:
+    """Return the first waypoint (nv,) in the order of the model."""
+    assert waypoints.positions is not None
+    names = list(waypoints.joint_names)
+    return waypoints.positions[0][[names.index(name) for name in model.joint_names]]
+

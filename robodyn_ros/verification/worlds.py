@@ -1,0 +1,313 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Worlds files: the true robot, the distributions of what is uncertain, and limits of the result."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from math import inf, isfinite
+from pathlib import Path
+from textwrap import wrap
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+import yaml
+
+from .arm import MODES
+from .catalogue import drawable
+from ..control.laws import registry
+from ..control.settings.settings import Settings
+from ..errors import ArgumentError, close_names
+from ..model.robot import RobotModel
+
+WIDTH = 96
+
+
+class Quantity(NamedTuple):
+    """An uncertain quantity, uniform between two numbers; ``most`` and ``least`` bound both."""
+
+    name: str
+    unit: str
+    default: Callable[[Settings], tuple[float, float]]
+    least: float
+    most: float
+    meaning: str
+
+
+def _fixed(low: float, high: float) -> Callable[[Settings], tuple[float, float]]:
+    return lambda settings: (low, high)
+
+
+def _delay(share: float) -> Callable[[Settings], tuple[float, float]]:
+    """Return a range up to a share of ``loop_delay``; all of them together are within it."""
+    return lambda settings: (0.0, round(share * settings.loop_delay, 6))
+
+
+QUANTITIES = (
+    Quantity('inertia_error', '', _fixed(0.0, 0.03), 0.0, 0.5,
+             'Relative error of the mass, the size and the center of mass of each body: a random '
+             'affine map of its points, so that the result is a real body. Inertial parameters '
+             'from CAD or identification are rarely better than a few percent.'),
+    Quantity('payload_error', '', _fixed(-0.03, 0.03), -1.0, 10.0,
+             'Relative error of the mass of the payload.'),
+    Quantity('unknown_payload', 'kg', _fixed(0.0, 0.0), 0.0, 1000.0,
+             'Mass at payload_frame that nobody has declared: raise the upper end to the heaviest '
+             'part that may hang there by mistake.'),
+    Quantity('friction_scale', '', _fixed(0.5, 1.5), 0.0, 10.0,
+             'Factor of viscous and Coulomb friction, which change with temperature, lubrication '
+             'and wear by tens of percent.'),
+    Quantity('friction_extra', 'effort limits', _fixed(0.0, 0.005), 0.0, 1.0,
+             'Additional Coulomb friction of each joint.'),
+    Quantity('stribeck', '', _fixed(0.0, 0.3), 0.0, 5.0,
+             'Excess of static over Coulomb friction.'),
+    Quantity('delay', 's', _delay(0.5), 0.0, 0.2,
+             'From the measurement of a state to the effect of its effort, in steps of 1 ms. The '
+             'upper ends of delay, jitter and drive_lag together should be the loop_delay that '
+             'the parameter file declares.'),
+    Quantity('jitter', 's', _delay(0.25), 0.0, 0.2, 'Largest additional delay of single states.'),
+    Quantity('drive_lag', 's', _delay(0.25), 0.0, 0.2,
+             'Time constant of the drives: 1/(2π · bandwidth in Hz).'),
+    Quantity('state_loss', '', _fixed(0.0, 0.02), 0.0, 1.0, 'Share of the states that are lost.'),
+    Quantity('position_noise', 'rad or m', _fixed(0.0, 1e-4), 0.0, 0.1, 'Standard deviation.'),
+    Quantity('velocity_noise', 'rad/s or m/s', _fixed(0.0, 1e-2), 0.0, 10.0,
+             'Standard deviation.'),
+    Quantity('resolution', 'rad or m', _fixed(0.0, 1e-4), 0.0, 0.1,
+             'Step of the encoders; 16 bits per turn are 1e-4 rad.'),
+    Quantity('drive_gain', '', _fixed(0.97, 1.03), 0.0, 10.0,
+             'Effort of the drives per commanded effort: torque constants are calibrated to a few '
+             'percent.'),
+    Quantity('dead_zone', 'effort limits', _fixed(0.0, 0.002), 0.0, 1.0,
+             'Largest commanded effort to which the drives do not respond.'),
+    Quantity('tilt', 'rad', _fixed(0.0, 0.005), 0.0, 3.2,
+             'Angle between the true and the assumed vertical, about a random horizontal axis.'))
+BY_NAME = {quantity.name: quantity for quantity in QUANTITIES}
+
+
+@dataclass(frozen=True)
+class Truth:
+    """
+    The true robot: lists hold one value a joint, in the order of the model.
+
+    :param gravity: (3,) [m/s²] in the base frame.
+    :param compensates_gravity: whether the drives add g(q) themselves.
+    :param payload_frame: frame of the payload, declared or not.
+    :param payload_mass: [kg]; ``payload_com``: (3,) [m].
+    :param viscous_friction, coulomb_friction: (nv,) [N·m·s/rad | N·s/m], [N·m | N].
+    :param armature: (nv,) [kg·m² | kg].
+    :param effort_limit: (nv,) [N·m | N] at which the drives saturate.
+    :param motor_sign: (nv,) -1 for a motor that is wired in reverse.
+    :param state_rate: [Hz].
+    """
+
+    gravity: tuple[float, ...]
+    compensates_gravity: bool
+    payload_frame: str
+    payload_mass: float
+    payload_com: tuple[float, ...]
+    viscous_friction: tuple[float, ...]
+    coulomb_friction: tuple[float, ...]
+    armature: tuple[float, ...]
+    effort_limit: tuple[float, ...]
+    motor_sign: tuple[float, ...]
+    state_rate: float
+
+
+TRUTH = {
+    'gravity': 'm/s², in the base frame',
+    'compensates_gravity': 'whether the drives add g(q) themselves',
+    'payload_frame': 'frame of the payload',
+    'payload_mass': 'kg', 'payload_com': 'm, in payload_frame',
+    'viscous_friction': 'N·m·s/rad or N·s/m', 'coulomb_friction': 'N·m or N',
+    'armature': 'rotor inertia, kg·m² or kg',
+    'effort_limit': 'at which the drives saturate, N·m or N',
+    'motor_sign': '-1: wired in reverse', 'state_rate': 'Hz, of the joint states'}
+REST = {
+    'modes': 'control modes, drawn with equal probability',
+    'seconds': 's of motion in each world',
+    'fault_share': 'share of the worlds in which one fault is injected',
+    'faults': 'names of these faults; empty: all that `robodyn verify --faults` lists',
+    'tracking_error': 'rad or m: largest distance from the reference that is accepted',
+    'settled_velocity': 'velocity limits: largest velocity at the end of a motion'}
+
+
+@dataclass(frozen=True)
+class Worlds:
+    """
+    Content of a worlds file; what REST and TRUTH say, and the ranges of :data:`QUANTITIES`.
+
+    :param ranges: lower and upper end by the name of a quantity.
+    """
+
+    truth: Truth
+    ranges: dict[str, tuple[float, float]]
+    modes: tuple[str, ...]
+    seconds: float = 4.0
+    fault_share: float = 0.25
+    faults: tuple[str, ...] = ()
+    tracking_error: float = 0.5
+    settled_velocity: float = 0.1
+
+
+def default_worlds(model: RobotModel, settings: Settings) -> Worlds:
+    """Return worlds around the robot that a URDF and a parameter file describe."""
+    joints = settings.joint_records(model)
+    loaded = settings.loaded(model)
+    frame = settings.payload_frame or model.link_names[int(model.leaders[-1])]
+    truth = Truth(
+        _numbers(model.gravity_vector), settings.robot_compensates_gravity, frame,
+        settings.payload_mass, _numbers(settings.payload_com), _numbers(loaded.viscous_friction),
+        _numbers(loaded.coulomb_friction), _numbers(loaded.armature),
+        _numbers(joints['effort_limit']), (1.0,) * model.nv, settings.rate)
+    modes = [settings.mode, *(mode for mode, gains in (
+        ('joint_impedance', settings.stiffness), ('computed_torque', settings.acceleration_kp))
+        if gains and mode != settings.mode)]
+    return Worlds(truth, {q.name: q.default(settings) for q in QUANTITIES}, tuple(modes))
+
+
+def text(worlds: Worlds, heading: str) -> str:
+    """Return a worlds file with a comment on each entry."""
+    lines = [*_comment(heading), '', 'truth:']
+    for name, meaning in TRUTH.items():
+        lines.append(f'  {name}: {_written(getattr(worlds.truth, name))}    # {meaning}')
+    lines += ['', *_comment('Uncertain quantities, each uniform between two numbers.'),
+              'distributions:']
+    for q in QUANTITIES:
+        unit = f' [{q.unit}]' if q.unit else ''
+        lines += [*_comment(q.meaning, '  '),
+                  f'  {q.name}: {_written(worlds.ranges[q.name])}' + (f'    #{unit}' * bool(unit))]
+    lines.append('')
+    for name, meaning in REST.items():
+        lines.append(f'{name}: {_written(getattr(worlds, name))}    # {meaning}')
+    return '\n'.join(lines) + '\n'
+
+
+def read(path: Path, model: RobotModel, settings: Settings) -> Worlds:
+    """
+    Read a worlds file; what it leaves out has the value of :func:`default_worlds`.
+
+    :raises ArgumentError: naming the entry that is unknown, of the wrong type, or out of range.
+    """
+    try:
+        content = yaml.safe_load(path.read_text(encoding='utf-8'))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        _refuse(path, '--worlds', f'cannot be read ({error})',
+                'write one with --write-worlds and edit it')
+    default = default_worlds(model, settings)
+    content = _mapping(path, 'it', content, ('truth', 'distributions', *REST))
+    truth = _mapping(path, 'truth', content.get('truth') or {}, tuple(TRUTH))
+    given = _mapping(path, 'distributions', content.get('distributions') or {}, tuple(BY_NAME))
+    values = {f.name: _as(path, f'truth.{f.name}', truth.get(f.name), getattr(
+        default.truth, f.name)) for f in fields(Truth)}
+    found = Worlds(
+        Truth(**values), default.ranges | {name: _range(path, BY_NAME[name], ends)
+                                           for name, ends in given.items()},
+        **{name: _as(path, name, content.get(name), getattr(default, name)) for name in REST})
+    _check(path, found, model)
+    return found
+
+
+def _check(path: Path, worlds: Worlds, model: RobotModel) -> None:
+    def bounded(name: str, value: float, least: float, most: float) -> None:
+        if not least <= value <= most:
+            _refuse(path, name, f'has {name}: {value:g}', f'give {least:g} to {most:g}')
+    bounded('seconds', worlds.seconds, 0.5, 600.0)
+    bounded('fault_share', worlds.fault_share, 0.0, 1.0)
+    bounded('tracking_error', worlds.tracking_error, 1e-6, inf)
+    bounded('settled_velocity', worlds.settled_velocity, 1e-6, inf)
+    bounded('truth.state_rate', worlds.truth.state_rate, 1.0, 1000.0)
+    bounded('truth.payload_mass', worlds.truth.payload_mass, 0.0, 1000.0)
+    for name in ('viscous_friction', 'coulomb_friction', 'armature', 'effort_limit'):
+        if (least := min(getattr(worlds.truth, name))) < 0.0:
+            _refuse(path, name, f'has the {name} {least:g}', 'give numbers of at least 0')
+    if bad := set(map(abs, worlds.truth.motor_sign)) - {1.0}:
+        _refuse(path, 'motor_sign', f'has the motor_sign {min(bad):g}', 'give 1 or -1')
+    model.frame(worlds.truth.payload_frame)
+    if not worlds.modes:
+        _refuse(path, 'modes', 'has no modes', f'name some of {", ".join(MODES)}')
+    for mode in worlds.modes:
+        if ':' not in mode and mode not in MODES:
+            _unknown(path, 'mode', mode, MODES)
+        if registry.find(mode).reference == 'pose':
+            _refuse(path, mode, f'has the mode {mode}, which follows poses',
+                    f'name modes among {", ".join(MODES)}')
+    for name in worlds.faults:
+        if name not in drawable():
+            _unknown(path, 'fault', name, tuple(drawable()))
+
+
+def _range(path: Path, quantity: Quantity, ends: Any) -> tuple[float, float]:
+    """Return both ends; one number stands for both."""
+    pair = list(ends) if isinstance(ends, list) else [ends, ends]
+    numeric = len(pair) == 2 and all(isinstance(x, int | float) and not isinstance(x, bool)
+                                     and isfinite(x) for x in pair)
+    if not numeric:
+        _refuse(path, quantity.name, f'has {quantity.name}: {ends!r}',
+                'give a number or [lower end, upper end]')
+    low, high = map(float, pair)
+    if not quantity.least <= low <= high <= quantity.most:
+        _refuse(path, quantity.name, f'has {quantity.name}: [{low:g}, {high:g}]',
+                f'give [lower end, upper end] within [{quantity.least:g}, {quantity.most:g}]')
+    return low, high
+
+
+def _as(path: Path, name: str, value: Any, default: Any) -> Any:
+    """Return a value of the type, and if it is a list of numbers the length, of the default."""
+    if value is None:
+        return default
+    number = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+    if isinstance(default, bool) or isinstance(default, str):
+        if isinstance(value, type(default)):
+            return value
+        _refuse(path, name, f'has {name}: {value!r}',
+                'give true or false' if isinstance(default, bool) else 'give a text')
+    if isinstance(default, float):
+        if number:
+            return float(value)
+        _refuse(path, name, f'has {name}: {value!r}', 'give a number')
+    texts = name in ('modes', 'faults')
+    good = isinstance(value, list) and all(
+        isinstance(x, str) if texts else isinstance(x, int | float) and not isinstance(x, bool)
+        and isfinite(x) for x in value) and (texts or len(value) == len(default))
+    if not good:
+        _refuse(path, name, f'has {name}: {value!r}',
+                'give a list of names' if texts else f'give a list of {len(default)} numbers')
+    return tuple(value) if texts else tuple(map(float, value))
+
+
+def _mapping(path: Path, what: str, found: Any, known: tuple[str, ...]) -> dict[str, Any]:
+    if not isinstance(found, dict):
+        _refuse(path, what, f'{what} is no mapping', f'give it some of {", ".join(known)}')
+    for name in found:
+        if name not in known:
+            _unknown(path, 'entry', str(name), known)
+    return found
+
+
+def _unknown(path: Path, kind: str, name: str, known: tuple[str, ...]) -> NoReturn:
+    close = close_names(name, known)
+    _refuse(path, name, f'has the unknown {kind} {name!r}',
+            f'did you mean {" or ".join(close)}?' if close else f'choose {", ".join(known)}')
+
+
+def _refuse(path: Path, name: str, problem: str, remedy: str) -> NoReturn:
+    raise ArgumentError(f'{path}: {problem}', name=name, value=str(path), remedy=remedy)
+
+
+def _numbers(values: Any) -> tuple[float, ...]:
+    return tuple(np.asarray(values, float).tolist())
+
+
+def _written(value: Any) -> str:
+    """Return a value as YAML on one line."""
+    plain = list(value) if isinstance(value, tuple) else value
+    return yaml.safe_dump(plain, default_flow_style=True, width=inf,
+                          allow_unicode=True).removesuffix('\n').removesuffix('\n...')
+
+
+def _comment(sentence: str, indent: str = '') -> list[str]:
+    return [f'{indent}# {line}' for line in wrap(sentence, WIDTH - len(indent))]
+
+
+def plain(worlds: Worlds) -> Mapping[str, Any]:
+    """Return the worlds as JSON would hold them, for fingerprints."""
+    return {'truth': vars(worlds.truth), **{f.name: getattr(worlds, f.name)
+                                            for f in fields(Worlds) if f.name != 'truth'}}
