@@ -14,6 +14,7 @@ from . import (  # noqa: F401  (their commands)
     identification_commands,
     identify_commands,
     payload_commands,
+    verify_commands,
     view_command,
 )
 from .arguments import locked_joints, numbers

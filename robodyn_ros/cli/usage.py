@@ -29,6 +29,7 @@ EXAMPLES = {
     'set-payload': 'robodyn set-payload --mass 1.5 --com 0,0,0.06',
     'teach': 'robodyn teach poses.yaml',
     'validate': 'robodyn validate other.npz --robot identified/corrected.urdf',
+    'verify': 'robodyn verify my_arm.urdf --config my_arm.yaml --runs 2000 --report risks.html',
     'view': 'robodyn view panda --live --allow-control',
     'warmup': 'robodyn warmup panda --all',
 }

@@ -29,10 +29,12 @@ class Library:
 
     :param known: the model it is to believe in.
     :param specialize: compile the dynamics for this robot.
+    :param recorded: cycles that the flight recorder keeps; 0: none.
     """
 
-    def __init__(self, known: RobotModel, settings: Settings, *, specialize: bool = True):
-        self.controller = Controller(known, settings, specialize=specialize)
+    def __init__(self, known: RobotModel, settings: Settings, *, specialize: bool = True,
+                 recorded: int = 0):
+        self.controller = Controller(known, settings, specialize=specialize, recorded=recorded)
         self._outside = self.controller.cycle_input.copy()
 
     def begin(self, world: World) -> None:

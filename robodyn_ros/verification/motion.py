@@ -117,7 +117,7 @@ class Tour(Motion):
         self._ready = world.time + self.lasts + BETWEEN if goal is not None else np.inf
 
     def _goal(self, world: 'World', slowness: float, left: float) -> ndarray | None:
-        """Return a random pose that is reached in the time left [s]; None if there is too little."""
+        """Return a random pose that is reached in the time left [s]; None if it is too short."""
         arm, q = world.arm, world.plant.q
         for _ in range(GOALS):
             goal = arm.lower + (arm.upper - arm.lower) * self._random.uniform(0.1, 0.9, len(q))

@@ -47,7 +47,8 @@ def play(subject: Playable, world: World, planned: list[Planned], seconds: float
     """
     Play a run to its end, ``seconds`` after the first injection, or until the arm is wrecked.
 
-    Without an injection it ends ``seconds`` after the arm has risen, and the figures begin with it.
+    Without an injection it ends ``seconds`` after the arm has risen, and the figures cover it
+    from arming on.
     """
     world.subject = subject
     world.active = [Active(p.what, world, float('inf'), float('inf'), p.joint) for p in planned]

@@ -22,6 +22,7 @@ from .play import Planned, play
 from .sensing import Conditions
 from .world import World
 from .worlds import Worlds
+from ..control.controller.controller import Controller
 from ..control.controller.cycle_telemetry import TelemetryReader
 from ..control.references.trajectory import Waypoints
 from ..control.settings.settings import Settings
@@ -31,7 +32,7 @@ from ..model.robot import RobotModel
 
 SETTLING = 0.6          # s at the end of a world without a motion
 SETTLED = 0.3           # s of these in which the arm has to be at rest
-EVERY = 5               # ticks between two looks at the reference
+EVERY = 20              # ticks between two looks at the reference
 TRIGGERS = {'timer': 'timer', 'state': 'state', 'inline': 'state'}
 
 
@@ -41,7 +42,6 @@ class Case:
     What is verified: a robot, the settings of its controller, and the worlds that it is played in.
 
     :param model: as the parameter file gives it to the controller.
-    :param urdf: as the worlds file takes it: the URDF with its own gravity.
     :param trigger: timer, state or inline.
     :param waypoints: motion to follow; None: random ones.
     """
@@ -124,13 +124,14 @@ class Player:
     :raises RobodynError: the controller refuses the model or the settings.
     """
 
-    def __init__(self, case: Case, specialize: bool = True):
+    def __init__(self, case: Case, specialize: bool = True, recorded: int = 0):
         self.case = case
         joints = case.settings.joint_records(case.model)
         believed = replace(case.settings.loaded(case.model), effort_limit=joints['effort_limit'],
                            velocity_limit=joints['velocity_limit'])
         self._arm = arm_of(case.name, believed)
-        self._library = Library(case.model, case.settings, specialize=specialize)
+        self._library = Library(case.model, case.settings, specialize=specialize,
+                                recorded=recorded)
 
     @cached_property
     def modes(self) -> dict[str, Settings]:
@@ -182,6 +183,11 @@ class Player:
             figures={'velocity': f.velocity, 'effort': motion.effort, 'step': f.step,
                      'tracking': motion.error if at_rest else None,
                      'settling': motion.last_velocity if at_rest and not faulted else None})
+
+    @property
+    def controller(self) -> Controller:
+        """Return the controller, as the last world has left it."""
+        return self._library.controller
 
     @property
     def seconds(self) -> float:

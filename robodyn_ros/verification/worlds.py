@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Worlds files: the true robot, the distributions of what is uncertain, and limits of the result."""
+"""Worlds files: the true robot, distributions of what is uncertain, and accepted errors."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields

@@ -98,6 +98,29 @@ def value_in(file: Path, node: str, name: str) -> Any:
     return None if found is None else yaml.safe_load(yaml.serialize(found))
 
 
+def values_in(file: Path, node: str) -> dict[str, Any]:
+    """
+    Return all parameters that a file gives to a node, without ROS.
+
+    :raises ParameterError: the file cannot be read, or has no section for the node.
+    """
+    try:
+        found = _newest(_sections(file, node))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ParameterError(f'parameter file {file} cannot be read ({error})', name='--config',
+                             value=str(file), remedy='correct it; `robodyn init` writes one'
+                             ) from error
+    return {name: yaml.load(yaml.serialize(value), _RclLoader) for name, value in found.items()}
+
+
+class _RclLoader(yaml.SafeLoader):
+    """Loader that takes 1e-3 for a number, as rcl does and YAML 1.1 does not."""
+
+
+_RclLoader.add_implicit_resolver('tag:yaml.org,2002:float', re.compile(
+    r'[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$'), list('-+.0123456789'))
+
+
 def one_file(nodes: Mapping[str, tuple[Sequence[Path], Mapping[str, object]]]) -> str:
     """
     Return the text of one parameter file for several nodes of a process, a section for each.

@@ -1,0 +1,333 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Subcommand `verify`: from the files of a robot to the table of its risks."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+import shlex
+from typing import Any
+
+import numpy as np
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from ..catalog.robots import load_robot, read_configuration
+from ..control.laws import registry
+from ..control.references.trajectory import Waypoints
+from ..control.settings.parameters import ControlParameters
+from ..control.settings.settings import GAINS, Settings
+from ..errors import ArgumentError, ParameterError, TrajectoryError
+from ..model.robot import RobotModel
+from ..nodes.controller.gravity_choice import check_given
+from ..nodes.middleware.parameter_files import config_path, meant, values_in
+from ..report.document import Report
+from ..verification import criteria
+from ..verification import worlds as worlds_files
+from ..verification.catalogue import drawable
+from ..verification.criteria import Estimate
+from ..verification.results import digest, fingerprint, Results
+from ..verification.trial import Case, Outcome, TRIGGERS
+from ..verification.workers import play_all
+
+FOLDER = Path('build/verify')
+BRIEF = 2.0             # s of a world
+SHOWN, REPORTED = 5, 10             # worst worlds
+WIDTH = 80
+NODE = '/controller'
+ROBOT_PARAMETERS = ('urdf', 'root', 'tip', 'locked_joints', 'locked_positions', 'gravity',
+                    'accepted_links')
+
+
+def verification_case(robot: str, locked: Mapping[str, float], config: Path | None,
+                      motion: Path | None, worlds: Path | None, seed: int, out: Console, *,
+                      brief: bool = False) -> tuple[Case, str]:
+    """
+    Return what is verified, and the command line that asks for it.
+
+    :raises RobodynError: a file cannot be read, or does not fit the robot.
+    """
+    values = _configured(robot, config)
+    if not locked:
+        locked = dict(zip(values.get('locked_joints', []), values.get('locked_positions', [])))
+    chosen = load_robot(robot, locked, [], root=values.get('root') or None,
+                        tip=values.get('tip') or None, gravity=values.get('gravity') or None)
+    check_given(values, chosen.name)
+    settings = _settings(values, out)
+    model = chosen.model
+    found = (worlds_files.default_worlds(model, settings) if worlds is None
+             else worlds_files.read(worlds, model, settings))
+    if brief:
+        found = replace(found, seconds=min(found.seconds, BRIEF))
+    trigger = str(values.get('trigger', 'timer'))
+    if trigger not in TRIGGERS:
+        raise ParameterError(f'parameter trigger = {trigger!r} is refused', name='trigger',
+                             value=trigger, remedy=f'choose one of {", ".join(TRIGGERS)}')
+    words = ['robodyn', 'verify', robot]
+    for option, value in (('--config', config), ('--motion', motion), ('--worlds', worlds),
+                          ('--seed', seed or None)):
+        words += [option, str(value)] if value is not None else []
+    for name, position in locked.items() if config is None else ():
+        words += ['--locked', f'{name}={position:g}'] if name not in values.get(
+            'locked_joints', []) else []
+    again = shlex.join([*words, *(['--brief'] if brief else [])])
+    return Case(chosen.name, model, settings, found, seed, trigger,
+                None if motion is None else _waypoints(motion, model, settings)), again
+
+
+def _configured(robot: str, config: Path | None) -> dict[str, Any]:
+    if config is not None:
+        return values_in(config_path(str(config)), NODE)
+    if known := read_configuration(robot):
+        return known['controller']
+    raise ParameterError(f'{robot} has no parameter file', name='--config', value=robot,
+                         remedy=f'write one with `robodyn init {robot}`, and give it with '
+                         '--config')
+
+
+def _settings(values: Mapping[str, Any], out: Console) -> Settings:
+    """Return the settings of a parameter file; print names that resemble a parameter."""
+    known = [f.name for f in fields(ControlParameters)]
+    mode = values.get('mode', Settings().mode)
+    own = [f.name for f in registry.find(mode).declared if f.name not in GAINS]
+    for name in values:
+        if name not in (*known, *own, *ROBOT_PARAMETERS) and (question := meant(name, known)):
+            out.print(f'! parameter {name} is not verified{question}', style='yellow',
+                      soft_wrap=True)
+    return Settings(**{name: values[name] for name in known if name in values},
+                    gains={name: values[name] for name in own if values.get(name)})
+
+
+def _waypoints(path: Path, model: RobotModel, settings: Settings) -> Waypoints:
+    """Return the motion of a trajectory file or a recording, whose time begins at zero."""
+    if path.suffix in ('.yaml', '.yml'):
+        from ..identification.excitation.trajectory_file import read
+
+        motion = read(path)
+    else:
+        from ..identification.excitation.taught_motion import smoothed
+        from ..identification.recordings.read import read as read_recording
+
+        recording = read_recording(path, model)
+        velocity = settings.joint_records(model)['velocity_limit']
+        motion = smoothed(recording.joint_names, recording.time, recording.position, velocity,
+                          settings.acceleration(model, velocity), 0.2)
+    for name in model.joint_names:
+        if name not in motion.joint_names:
+            raise TrajectoryError(f'{path} has no joint {name}', name=name, value=str(path),
+                                  remedy='give a motion of all joints: '
+                                  + ', '.join(model.joint_names))
+    order = [motion.joint_names.index(name) for name in model.joint_names]
+    position = motion.positions[:, order]
+    for i, name in enumerate(model.joint_names):
+        low, high = model.position_lower[i], model.position_upper[i]
+        outside = (position[:, i] < low) | (position[:, i] > high)
+        if outside.any():
+            k = int(outside.argmax())
+            raise TrajectoryError(
+                f'{path}: {name} is at {position[k, i]:.4g} at {motion.times[k]:.3f} s, outside '
+                f'its limits [{low:.4g}, {high:.4g}]', name=name, value=float(position[k, i]),
+                remedy='correct the motion, or the limits of the URDF')
+    return Waypoints(model.joint_names, motion.times - motion.times[0], position,
+                     motion.velocities[:, order], motion.accelerations[:, order])
+
+
+def template(case: Case, path: Path, out: Console) -> None:
+    """Write a worlds file; it replaces none."""
+    if path.exists():
+        raise ArgumentError(f'{path} exists already', name='--write-worlds', value=str(path),
+                            remedy='give another name, or delete it')
+    heading = (f'Worlds of `robodyn verify` for {case.name}: `truth` is the real robot, which the '
+               'parameter file may describe wrongly. Correct it by what is known of the robot.')
+    try:
+        path.write_text(worlds_files.text(case.worlds, heading), encoding='utf-8')
+    except OSError as error:
+        raise ArgumentError(f'{path} cannot be written ({error})', name='--write-worlds',
+                            value=str(path), remedy='give another path') from error
+    out.print(f'worlds: {path}; verify with --worlds {path}', soft_wrap=True)
+
+
+def faults(out: Console) -> None:
+    """Print the names of the faults."""
+    for name in drawable():
+        out.print(name)
+
+
+def one_world(case: Case, index: int, output: Path | None, out: Console) -> int:
+    """Play one world; return the exit code."""
+    from ..flight_recorder.file import available
+    from ..verification.world_recording import record
+
+    path = (output or FOLDER / f'{_stem(case)}_world{index}.mcap') if available() else None
+    one = record(case, index, path)
+    drawn = one.world
+    out.print(f'world {index}: {_world(one)}', soft_wrap=True)
+    for name, value in drawn['values'].items():
+        unit = worlds_files.BY_NAME[name].unit
+        out.print(f'  {name} = {value:.6g}{" " * bool(unit)}{unit}')
+    for name, value in one.figures.items():
+        if value is not None:
+            out.print(f'  {name}: {value:.6g} {criteria.FIGURES[name]}')
+    if one.fault:
+        out.print(f'  fault: {one.fault} after {one.fault_time:.3f} s')
+    out.print(criteria.problem(one) or 'no criterion is broken',
+              style='red' if one.bad else None, soft_wrap=True)
+    if path is not None:
+        out.print(f'flight recording: robodyn replay {path}', soft_wrap=True)
+    return int(one.bad)
+
+
+def run(case: Case, count: int, jobs: int, output: Path | None, out: Console, *, again: str,
+        page: Path | None) -> tuple[dict[str, Any], int]:
+    """Play the worlds that are missing; print the tables, and return figures and exit code."""
+    path = output or FOLDER / f'{_stem(case)}.sqlite'
+    results = Results(path, case)
+    try:
+        left = sorted(set(range(count)) - results.known())
+        if len(left) < count:
+            out.print(f'{path} has {count - len(left)} of {count} worlds already', soft_wrap=True)
+        with Progress(TextColumn('{task.description}'), BarColumn(), MofNCompleteColumn(),
+                      TimeRemainingColumn(), console=out, transient=True) as bars:
+            bar = bars.add_task('worlds', total=count, completed=count - len(left))
+            bad = 0
+            try:
+                for one in play_all(case, left, min(jobs, max(1, len(left)))) if left else ():
+                    results.add(one)
+                    bad += one.bad
+                    bars.update(bar, advance=1, description=f'worlds, {bad} bad')
+            except KeyboardInterrupt:
+                out.print(f'interrupted; {path} keeps what is done, and the same command resumes',
+                          style='yellow', soft_wrap=True)
+                raise
+        outcomes = list(results.outcomes(count))
+    finally:
+        results.close()
+    return _shown(case, outcomes, path, out, again, page)
+
+
+def _shown(case: Case, outcomes: Sequence[Outcome], path: Path, out: Console, again: str,
+           page: Path | None) -> tuple[dict[str, Any], int]:
+    estimates = criteria.estimates(outcomes)
+    influences = criteria.influences(outcomes)
+    bad = sum(one.bad for one in outcomes)
+    worst = [one for one in criteria.worst(outcomes, REPORTED) if one.bad]
+    tables = [_criteria_table(case, estimates, len(outcomes)), _figures_table(outcomes)]
+    if reasons := _faults_table(outcomes):
+        tables.append(reasons)
+    if influences:
+        tables.append(_influence_table(influences))
+    out.print(*tables, sep='\n')
+    for one in worst[:SHOWN]:
+        out.print(f'world {one.index}: {_world(one)}: {criteria.problem(one)}', style='red',
+                  soft_wrap=True)
+        out.print(f'  {again} --world {one.index}', soft_wrap=True)
+    upper = max((e.high for e in estimates if e.worlds), default=1.0)
+    out.print(f'{bad} of {len(outcomes)} worlds break a criterion; results: {path}'
+              + ('' if bad else f'. Each criterion is broken in less than {upper:.2%} of such '
+                 'worlds, with 95 % confidence.'), soft_wrap=True)
+    if page is not None:
+        _report(case, outcomes, tables, worst, influences, again).write(page)
+        out.print(f'report: {page}', soft_wrap=True)
+    found = {'robot': case.name, 'worlds': len(outcomes), 'bad': bad, 'results': str(path),
+             'criteria': {e.criterion.name: {'worlds': e.worlds, 'broken': e.broken,
+                                             'interval': [e.low, e.high]} for e in estimates},
+             'figures': criteria.distributions(outcomes),
+             'influences': [one._asdict() for one in influences],
+             'worst': [one.plain() for one in worst]}
+    return found, int(bad > 0)
+
+
+def _stem(case: Case) -> str:
+    """Return a file name of which each case has its own."""
+    return f'{case.name}_{digest(fingerprint(case))}'
+
+
+def _world(one: Outcome) -> str:
+    fault = f', {one.injection}' if one.injection else ''
+    return f'{one.world["mode"]}, {one.world["motion"]}{fault}'
+
+
+def _table(title: str) -> Table:
+    return Table(title=title, title_justify='left', title_style='bold', box=box.SIMPLE_HEAD,
+                 pad_edge=False, width=WIDTH)
+
+
+def _criteria_table(case: Case, estimates: Sequence[Estimate], count: int) -> Table:
+    table = _table(f'{case.name}: {count} worlds, seed {case.seed}')
+    table.add_column('criterion', ratio=1)
+    for heading in ('worlds', 'broken', '95 % interval'):
+        table.add_column(heading, justify='right', no_wrap=True)
+    for e in estimates:
+        table.add_row(e.criterion.sentence, str(e.worlds), str(e.broken),
+                      f'{100 * e.low:.2f} to {100 * e.high:.2f} %' if e.worlds else '-',
+                      style='red' if e.broken else None)
+    return table
+
+
+def _figures_table(outcomes: Sequence[Outcome]) -> Table:
+    table = _table('Largest values in a world')
+    table.add_column('figure', ratio=1)
+    for heading in ('unit', 'median', '95 %', 'maximum'):
+        table.add_column(heading, justify='left' if heading == 'unit' else 'right', no_wrap=True)
+    for name, values in criteria.distributions(outcomes).items():
+        table.add_row(name, criteria.FIGURES[name], *(f'{value:.3g}' for value in values))
+    return table
+
+
+def _faults_table(outcomes: Sequence[Outcome]) -> Table | None:
+    """Return how often each fault latched, with and without an injected one."""
+    codes = sorted({one.fault for one in outcomes if one.fault})
+    if not codes:
+        return None
+    table = _table('Faults that latched')
+    table.add_column('fault', ratio=1)
+    for heading in ('injected', 'not injected'):
+        table.add_column(heading, justify='right', no_wrap=True)
+    for code in codes:
+        there = [bool(one.injection) for one in outcomes if one.fault == code]
+        table.add_row(code, str(sum(there)), str(len(there) - sum(there)))
+    return table
+
+
+def _influence_table(influences: Sequence[criteria.Influence]) -> Table:
+    table = _table('What drives it: rank correlation in worlds without an injected fault')
+    table.add_column('figure', no_wrap=True)
+    table.add_column('quantity', ratio=1)
+    table.add_column('correlation', justify='right', no_wrap=True)
+    for one in influences[:REPORTED]:
+        table.add_row(one.figure, one.quantity, f'{one.correlation:+.2f}')
+    return table
+
+
+def _report(case: Case, outcomes: Sequence[Outcome], tables: Sequence[Table],
+            worst: Sequence[Outcome], influences: Sequence[criteria.Influence],
+            again: str) -> Report:
+    report = Report(f'Verification of {case.name}', f'{len(outcomes)} random worlds, seed '
+                    f'{case.seed}, in simulation.')
+    report.warning('A simulation is no safety assessment: it finds mistakes of the model, the '
+                   'parameter file and the law, in the worlds that it was told of.')
+    for table in tables:
+        report.rich('', table)
+    if worst:
+        report.table('Worst worlds', ('world', 'what', 'problem', 'command'), [
+            (str(one.index), _world(one), criteria.problem(one), f'{again} --world {one.index}')
+            for one in worst])
+    for name, unit in criteria.FIGURES.items():
+        values = np.array([criteria.figure(one, name) for one in outcomes])
+        if np.isfinite(values).sum() > 1 and np.nanmax(values) > np.nanmin(values):
+            report.histogram(f'Largest {name} of a world', values, f'[{unit}]', 60)
+    calm = [one for one in outcomes if not one.injection]
+    for figure, quantity in dict.fromkeys((i.figure, i.quantity) for i in influences[:6]):
+        measure = [float(one.bad) if figure == 'broken' else criteria.figure(one, figure)
+                   for one in calm]
+        at = np.array([one.world['values'][quantity] for one in calm])
+        centers, levels = criteria.binned(at, np.array(measure))
+        unit = worlds_files.BY_NAME[quantity].unit
+        report.plot(f'{figure} against {quantity}', centers, levels,
+                    f'{quantity} [{unit}]' if unit else quantity,
+                    criteria.FIGURES.get(figure, 'share of the worlds'))
+    report.parameters('Settings', vars(case.settings))
+    report.parameters('Worlds', dict(worlds_files.plain(case.worlds)))
+    return report

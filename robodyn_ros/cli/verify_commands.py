@@ -1,0 +1,69 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Subcommand `verify`: its options."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .arguments import locked_joints
+from .options import app, AsJson, console, Locked, print_json, ReportFile, Robot
+
+
+@app.command()
+def verify(robot: Robot, locked: Locked = [],  # noqa: B006
+           config: Annotated[Path | None, typer.Option(
+               metavar='FILE', help='Parameter file of the controller; default: '
+               'config/ROBOT.yaml.')] = None,
+           motion: Annotated[Path | None, typer.Option(
+               metavar='FILE', help='Trajectory to follow: a YAML file of `robodyn teach` or '
+               '`excite`, or a recording (CSV, NPZ, bag). Default: random motions within the '
+               'limits.')] = None,
+           worlds: Annotated[Path | None, typer.Option(
+               metavar='FILE', help='Worlds file: the true robot and the distributions of what '
+               'is uncertain.')] = None,
+           write_worlds: Annotated[Path | None, typer.Option(
+               '--write-worlds', metavar='FILE', help='Write the worlds file with its defaults, '
+               'to be edited, and play nothing.')] = None,
+           runs: Annotated[int | None, typer.Option(
+               min=1, max=10_000_000, help='Number of worlds; default: 500, with --brief '
+               '40.')] = None,
+           seed: Annotated[int, typer.Option(min=0, help='Seed of the worlds.')] = 0,
+           brief: Annotated[bool, typer.Option(
+               '--brief', help='40 worlds of 2 s, as a check in continuous integration.')
+               ] = False,
+           jobs: Annotated[int, typer.Option(
+               min=1, help='Processes.')] = os.cpu_count() or 1,
+           output: Annotated[Path | None, typer.Option(
+               '--output', '-o', metavar='FILE', help='SQLite file of the results, which resumes '
+               'an interrupted run; default: in build/verify, named after the inputs.')] = None,
+           world: Annotated[int | None, typer.Option(
+               '--world', min=0, metavar='INDEX', help='Play this world alone, and write a '
+               'flight recording for `robodyn replay`.')] = None,
+           list_faults: Annotated[bool, typer.Option(
+               '--faults', help='List the faults that can be injected, and play nothing.')
+               ] = False,
+           report: ReportFile = None, as_json: AsJson = False) -> None:
+    """Verify a robot, its parameter file and its control law in random simulated worlds."""
+    from .app import _require_report
+    from .verify import faults, one_world, run, template, verification_case
+
+    _require_report(report)
+    out = console(as_json)
+    if list_faults:
+        faults(out)
+        return
+    case, again = verification_case(robot, locked_joints(locked), config, motion, worlds, seed,
+                                    out, brief=brief)
+    if write_worlds is not None:
+        template(case, write_worlds, out)
+        return
+    if world is not None:
+        raise typer.Exit(one_world(case, world, output, out))
+    found, bad = run(case, runs or (40 if brief else 500), jobs, output, out, again=again,
+                     page=report)
+    if as_json:
+        print_json(found)
+    raise typer.Exit(bad)

@@ -1,0 +1,172 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Criteria that each world has to meet, how often they are broken, and the worst worlds."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy import ndarray
+from scipy.stats import binomtest, spearmanr
+
+from .trial import Outcome
+from .worlds import QUANTITIES
+
+CONFIDENCE = 0.95
+SHARES = 0.5, 0.95, 1.0         # quantiles of the distributions
+SIGNIFICANT = 1e-3              # p-value, before it is divided by the number of quantities
+FEWEST = 30                     # worlds for a rank correlation
+
+
+class Criterion(NamedTuple):
+    """
+    A criterion, and its sentence.
+
+    :param broken: kinds of violations that break it.
+    :param source: page of the documentation that the sentence is from.
+    """
+
+    name: str
+    sentence: str
+    source: str
+    broken: tuple[str, ...] = ()
+
+
+ARMING, CALM = 'arming', 'no fault'
+CRITERIA = (
+    Criterion(ARMING, 'Arming succeeds if the arm agrees with the URDF.', 'safety.md'),
+    Criterion(CALM, 'No fault latches unless one is injected.', 'verify.md'),
+    Criterion('effort', 'Every published effort is finite and within effort_limit.', 'safety.md',
+              ('not finite', 'effort')),
+    Criterion('step', 'Steps of the efforts are within effort_rate_limit.', 'safety.md',
+              ('step',)),
+    Criterion('latch', 'Every fault is latched and named.', 'safety.md',
+              ('not latched', 'unnamed')),
+    Criterion('zero', 'No effort follows the zero that ends a fault.', 'safety.md',
+              ('after zero', 'brakes released')),
+    Criterion('velocity', 'No joint exceeds 1.1 times its velocity limit.', 'safety.md',
+              ('velocity',)),
+    Criterion('tracking', 'The arm stays within tracking_error of its reference.', 'verify.md',
+              ('tracking', 'refused')),
+    Criterion('settling', 'The arm is slower than settled_velocity after a motion.', 'verify.md',
+              ('settling',)),
+    Criterion('exception', 'The controller raises no exception.', 'verify.md', ('exception',)))
+
+
+class Estimate(NamedTuple):
+    """How often a criterion was broken, and the Clopper-Pearson interval of the probability."""
+
+    criterion: Criterion
+    worlds: int
+    broken: int
+    low: float
+    high: float
+
+
+def breaks(criterion: Criterion, one: Outcome) -> bool | None:
+    """Return whether an outcome breaks a criterion; None if it does not apply."""
+    if criterion.name == ARMING:
+        return bool(one.refusal)
+    if criterion.name == CALM:
+        return None if one.refusal or one.injection else bool(one.fault)
+    if criterion.name in ('tracking', 'settling') and one.figures.get(criterion.name) is None:
+        return None
+    if one.refusal and not one.violations:
+        return None
+    return any(kind in one.violations for kind in criterion.broken)
+
+
+def estimates(outcomes: Sequence[Outcome]) -> list[Estimate]:
+    """Return the estimate of each criterion."""
+    found = []
+    for criterion in CRITERIA:
+        judged = [b for one in outcomes if (b := breaks(criterion, one)) is not None]
+        interval = (binomtest(sum(judged), len(judged)).proportion_ci(CONFIDENCE, 'exact')
+                    if judged else (0.0, 1.0))
+        found.append(Estimate(criterion, len(judged), sum(judged), float(interval[0]),
+                              float(interval[1])))
+    return found
+
+
+FIGURES = {'velocity': 'velocity limits', 'effort': 'effort limits',
+           'step': 'effort limits', 'tracking': 'rad or m', 'settling': 'velocity limits',
+           'fault time': 's'}
+
+
+def figure(one: Outcome, name: str) -> float:
+    """Return a figure of an outcome, NaN where there is none."""
+    value = one.fault_time if name == 'fault time' else one.figures.get(name)
+    return np.nan if value is None else float(value)
+
+
+def distributions(outcomes: Sequence[Outcome]) -> dict[str, ndarray]:
+    """Return the quantiles SHARES of each figure, by name; those without values are left out."""
+    found = {}
+    for name in FIGURES:
+        values = np.array([figure(one, name) for one in outcomes])
+        if (values := values[np.isfinite(values)]).size:
+            found[name] = np.quantile(values, SHARES)
+    return found
+
+
+class Influence(NamedTuple):
+    """Spearman's rank correlation of a quantity with a figure, over worlds without a fault."""
+
+    figure: str
+    quantity: str
+    correlation: float
+    p_value: float
+
+
+def influences(outcomes: Iterable[Outcome]) -> list[Influence]:
+    """Return the significant influences on figures and on broken criteria, strongest first."""
+    calm = [one for one in outcomes if not one.injection]
+    if len(calm) < FEWEST:
+        return []
+    measures: dict[str, Callable[[Outcome], float]] = {
+        name: lambda one, name=name: figure(one, name)      # type: ignore[misc]
+        for name in ('velocity', 'tracking', 'settling')}
+    measures['broken'] = lambda one: float(one.bad)
+    found = []
+    for name, measure in measures.items():
+        values = np.array([measure(one) for one in calm])
+        there = np.isfinite(values)
+        if there.sum() < FEWEST or not np.ptp(values[there]):
+            continue
+        for quantity in QUANTITIES:
+            drawn = np.array([one.world['values'][quantity.name] for one in calm])[there]
+            if not np.ptp(drawn):
+                continue
+            r, p = spearmanr(drawn, values[there])
+            if p < SIGNIFICANT / len(QUANTITIES):
+                found.append(Influence(name, quantity.name, float(r), float(p)))
+    return sorted(found, key=lambda one: -abs(one.correlation))
+
+
+def binned(at: ndarray, values: ndarray, bins: int = 12) -> tuple[ndarray, dict[str, ndarray]]:
+    """Return the centers of bins of equal width, and mean and maximum of the values in each."""
+    edges = np.linspace(at.min(), at.max(), bins + 1)
+    places = np.clip(np.digitize(at, edges) - 1, 0, bins - 1)
+    mean, most = np.full(bins, np.nan), np.full(bins, np.nan)
+    for k in range(bins):
+        there = values[(places == k) & np.isfinite(values)]
+        if there.size:
+            mean[k], most[k] = there.mean(), there.max()
+    return (edges[1:] + edges[:-1]) / 2, {'mean': mean, 'maximum': most}
+
+
+def worst(outcomes: Sequence[Outcome], count: int = 10) -> list[Outcome]:
+    """Return the worst worlds: broken criteria first, then those with the highest velocity."""
+    def badness(one: Outcome) -> tuple:
+        velocity = figure(one, 'velocity')
+        return one.bad, len(one.violations), 0.0 if np.isnan(velocity) else velocity
+    return sorted(outcomes, key=badness, reverse=True)[:count]
+
+
+def problem(one: Outcome) -> str:
+    """Return what is wrong with an outcome as a sentence, '' if nothing is."""
+    parts = [f'not armed: {one.refusal}'] * bool(one.refusal)
+    if one.fault and not one.injection:
+        parts.append(f'fault {one.fault} after {one.fault_time:.3f} s')
+    return '; '.join([*parts, *(f'{kind}: {what.splitlines()[-1]}'
+                                for kind, what in one.violations.items())])

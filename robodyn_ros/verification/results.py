@@ -1,0 +1,102 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Results of many worlds in an SQLite file, from which an interrupted run is resumed."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import asdict, fields
+import hashlib
+import json
+from pathlib import Path
+import sqlite3
+from typing import Any
+
+import numpy as np
+
+from .trial import Case, Outcome
+from .worlds import plain
+from ..errors import ArgumentError
+from ..model.resources import package_version
+from ..model.robot import RobotModel
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS case_description (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS outcome (world INTEGER PRIMARY KEY, content TEXT NOT NULL);
+"""
+
+
+def fingerprint(case: Case) -> dict[str, str]:
+    """Return what decides the outcomes: hashes of model, settings, worlds and motion."""
+    settings = asdict(case.settings)
+    motion = None if case.waypoints is None else {
+        name: np.asarray(value).tolist() for name, value in vars(case.waypoints).items()}
+    return {'robot': digest(_arrays(case.model)), 'settings': digest(settings),
+            'worlds': digest(plain(case.worlds)), 'motion': digest(motion),
+            'seed': str(case.seed), 'trigger': case.trigger, 'package': package_version()}
+
+
+def _arrays(model: RobotModel) -> dict[str, Any]:
+    return {f.name: getattr(model, f.name) for f in fields(model)
+            if f.name not in ('warnings', 'shapes', 'shape_problems')}
+
+
+def digest(value: Any) -> str:
+    """Return a hash of a value."""
+    text = json.dumps(value, sort_keys=True, default=lambda x: (
+        x.tolist() if isinstance(x, np.ndarray) else repr(x)))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+class Results:
+    """
+    Outcomes by the index of their world.
+
+    :param path: of the file, which is made if there is none.
+    :raises ArgumentError: the file cannot be used, or holds results of something else.
+    """
+
+    def __init__(self, path: Path, case: Case):
+        self.path = path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._database = sqlite3.connect(path)
+            self._database.executescript(SCHEMA)
+            self._check(fingerprint(case))
+        except (OSError, sqlite3.Error) as error:
+            raise ArgumentError(f'{path} cannot be used ({error})', name='--output',
+                                value=str(path), remedy='give --output another path') from error
+
+    def _check(self, wanted: dict[str, str]) -> None:
+        found = dict(self._database.execute('SELECT name, value FROM case_description'))
+        if not found:
+            with self._database:
+                self._database.executemany('INSERT INTO case_description VALUES (?, ?)',
+                                           wanted.items())
+            return
+        other = [name for name, value in wanted.items() if found.get(name) != value]
+        if other:
+            self._database.close()
+            raise ArgumentError(
+                f'{self.path} holds results with another {", ".join(other)}', name='--output',
+                value=str(self.path), remedy='give --output another path, or delete the file')
+
+    def add(self, outcome: Outcome) -> None:
+        """Store an outcome for good."""
+        with self._database:
+            self._database.execute('INSERT OR REPLACE INTO outcome VALUES (?, ?)',
+                                   (outcome.index, json.dumps(outcome.plain())))
+
+    def known(self) -> set[int]:
+        """Return the indices of the worlds that have been played."""
+        return {row[0] for row in self._database.execute('SELECT world FROM outcome')}
+
+    def outcomes(self, count: int) -> Iterator[Outcome]:
+        """Yield the outcomes of the first so many worlds, in their order."""
+        with closing(self._database.execute(
+                'SELECT content FROM outcome WHERE world < ? ORDER BY world', (count,))) as rows:
+            for (content,) in rows:
+                yield Outcome(**json.loads(content))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
