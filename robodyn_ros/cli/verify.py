@@ -30,7 +30,7 @@ from ..verification.catalogue import drawable
 from ..verification.criteria import Estimate
 from ..verification.results import digest, fingerprint, Results
 from ..verification.trial import Case, Outcome, TRIGGERS
-from ..verification.workers import play_all
+from ..verification.workers import check, play_all
 
 FOLDER = Path('build/verify')
 BRIEF = 2.0             # s of a world
@@ -171,7 +171,8 @@ def one_world(case: Case, index: int, output: Path | None, out: Console) -> int:
         if value is not None:
             out.print(f'  {name}: {value:.6g} {criteria.FIGURES[name]}')
     if one.fault:
-        out.print(f'  fault: {one.fault} after {one.fault_time:.3f} s')
+        when = '' if one.fault_time is None else f' at {one.fault_time:.3f} s'
+        out.print(f'  fault: {one.fault}{when}')
     out.print(criteria.problem(one) or 'no criterion is broken',
               style='red' if one.bad else None, soft_wrap=True)
     if path is not None:
@@ -182,6 +183,7 @@ def one_world(case: Case, index: int, output: Path | None, out: Console) -> int:
 def run(case: Case, count: int, jobs: int, output: Path | None, out: Console, *, again: str,
         page: Path | None) -> tuple[dict[str, Any], int]:
     """Play the worlds that are missing; print the tables, and return figures and exit code."""
+    check(case)
     path = output or FOLDER / f'{_stem(case)}.sqlite'
     results = Results(path, case)
     try:

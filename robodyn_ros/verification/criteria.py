@@ -9,7 +9,7 @@ import numpy as np
 from numpy import ndarray
 from scipy.stats import binomtest, spearmanr
 
-from .trial import Outcome
+from .trial import Outcome, STOPPED
 from .worlds import QUANTITIES
 
 CONFIDENCE = 0.95
@@ -46,6 +46,8 @@ CRITERIA = (
               ('after zero', 'brakes released')),
     Criterion('velocity', 'No joint exceeds 1.1 times its velocity limit.', 'safety.md',
               ('velocity',)),
+    Criterion('reaction', 'States that stop are a fault within reaction_time.', 'verify.md',
+              ('reaction',)),
     Criterion('tracking', 'The arm stays within tracking_error of its reference.', 'verify.md',
               ('tracking', 'refused')),
     Criterion('settling', 'The arm is slower than settled_velocity after a motion.', 'verify.md',
@@ -68,10 +70,13 @@ def breaks(criterion: Criterion, one: Outcome) -> bool | None:
     if criterion.name == ARMING:
         return bool(one.refusal)
     if criterion.name == CALM:
-        return None if one.refusal or one.injection else bool(one.fault)
+        explained = bool(one.injection) and not one.unexplained_fault
+        return None if one.refusal or explained else one.unexplained_fault
     if criterion.name in ('tracking', 'settling') and one.figures.get(criterion.name) is None:
         return None
     if one.refusal and not one.violations:
+        return None
+    if criterion.name == 'reaction' and one.injection != STOPPED:
         return None
     return any(kind in one.violations for kind in criterion.broken)
 
@@ -166,7 +171,10 @@ def worst(outcomes: Sequence[Outcome], count: int = 10) -> list[Outcome]:
 def problem(one: Outcome) -> str:
     """Return what is wrong with an outcome as a sentence, '' if nothing is."""
     parts = [f'not armed: {one.refusal}'] * bool(one.refusal)
-    if one.fault and not one.injection:
-        parts.append(f'fault {one.fault} after {one.fault_time:.3f} s')
+    if one.unexplained_fault:
+        when = ' as it rose' if one.fault_time is None else (
+            f' {-one.fault_time:.3f} s before the injection' if one.fault_time < 0.0
+            else f' after {one.fault_time:.3f} s')
+        parts.append(f'fault {one.fault}{when}')
     return '; '.join([*parts, *(f'{kind}: {what.splitlines()[-1]}'
                                 for kind, what in one.violations.items())])

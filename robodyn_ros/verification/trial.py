@@ -31,6 +31,7 @@ from ..errors import RobodynError
 from ..model.robot import RobotModel
 
 SETTLING = 0.6          # s at the end of a world without a motion
+STOPPED = 'states stop'         # the injection after which a fault has to latch soon
 SETTLED = 0.3           # s of these in which the arm has to be at rest
 EVERY = 20              # ticks between two looks at the reference
 TRIGGERS = {'timer': 'timer', 'state': 'state', 'inline': 'state'}
@@ -62,7 +63,8 @@ class Outcome:
 
     :param world: :meth:`.draw.Draw.plain`.
     :param refusal: why the arm was not armed, '' if it was.
-    :param fault: code of the fault, '' without one; ``fault_time`` [s] since the motion began.
+    :param fault: code of the fault, '' without one.
+    :param fault_time: [s] from the injection, without one from arming; None: as the arm rose.
     :param violations: sentence by the name of a broken criterion.
     :param figures: peak velocity, effort and effort step (shares of the limits), tracking error
         [rad | m], velocity at the end [limits]; None where there is none.
@@ -79,7 +81,13 @@ class Outcome:
     @property
     def bad(self) -> bool:
         """Return whether something is wrong that no injected fault explains."""
-        return bool(self.violations or self.refusal or (self.fault and not self.injection))
+        return bool(self.violations or self.refusal or self.unexplained_fault)
+
+    @property
+    def unexplained_fault(self) -> bool:
+        """Return whether a fault latched that was not injected before."""
+        early = self.fault_time is None or self.fault_time < 0.0
+        return bool(self.fault) and (early or not self.injection)
 
     @property
     def injection(self) -> str:
@@ -168,8 +176,13 @@ class Player:
             return Outcome(drawn.index, drawn.plain(), violations=run.violations,
                            refusal=self._library.controller.arming_refusal or 'it does not rise')
         violations = dict(run.violations)
+        time = 1e-3 * f.fault if np.isfinite(f.fault) else None
         calm = not drawn.injection and not faulted
         worlds = self.case.worlds
+        if drawn.injection == STOPPED and drawn.duration >= worlds.reaction_time and not (
+                faulted and (time or 0.0) <= worlds.reaction_time):
+            violations['reaction'] = (f'a fault after {time:.3f} s' if faulted and time
+                                      else 'no fault')
         if calm and motion.refused:
             violations['refused'] = 'the controller refused the motion'
         if calm and motion.error > worlds.tracking_error:
@@ -179,7 +192,7 @@ class Player:
             violations['settling'] = f'{motion.last_velocity:.3g} velocity limits at the end'
         return Outcome(
             drawn.index, drawn.plain(), fault=f.reason if faulted else '',
-            fault_time=1e-3 * f.fault if faulted else None, violations=violations,
+            fault_time=time if faulted else None, violations=violations,
             figures={'velocity': f.velocity, 'effort': motion.effort, 'step': f.step,
                      'tracking': motion.error if at_rest else None,
                      'settling': motion.last_velocity if at_rest and not faulted else None})

@@ -47,6 +47,15 @@ def play_all(case: Case, indices: Iterable[int], jobs: int, *,
         pool.shutdown(cancel_futures=True)
 
 
+def check(case: Case) -> None:
+    """
+    Raise what would end each process.
+
+    :raises RobodynError: the controller refuses the model or the settings.
+    """
+    Player(case, specialize=False).modes        # noqa: B018  (each is checked)
+
+
 def _begin(case: Case, specialize: bool) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)        # the parent decides
     _here[:] = [Player(case, specialize)]

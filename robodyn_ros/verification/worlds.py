@@ -126,7 +126,8 @@ REST = {
     'fault_share': 'share of the worlds in which one fault is injected',
     'faults': 'names of these faults; empty: all that `robodyn verify --faults` lists',
     'tracking_error': 'rad or m: largest distance from the reference that is accepted',
-    'settled_velocity': 'velocity limits: largest velocity at the end of a motion'}
+    'settled_velocity': 'velocity limits: largest velocity at the end of a motion',
+    'reaction_time': 's from the last state to a fault, when states stop'}
 
 
 @dataclass(frozen=True)
@@ -145,6 +146,7 @@ class Worlds:
     faults: tuple[str, ...] = ()
     tracking_error: float = 0.5
     settled_velocity: float = 0.1
+    reaction_time: float = 0.1
 
 
 def default_worlds(model: RobotModel, settings: Settings) -> Worlds:
@@ -213,6 +215,7 @@ def _check(path: Path, worlds: Worlds, model: RobotModel) -> None:
     bounded('fault_share', worlds.fault_share, 0.0, 1.0)
     bounded('tracking_error', worlds.tracking_error, 1e-6, inf)
     bounded('settled_velocity', worlds.settled_velocity, 1e-6, inf)
+    bounded('reaction_time', worlds.reaction_time, 1e-3, 600.0)
     bounded('truth.state_rate', worlds.truth.state_rate, 1.0, 1000.0)
     bounded('truth.payload_mass', worlds.truth.payload_mass, 0.0, 1000.0)
     for name in ('viscous_friction', 'coulomb_friction', 'armature', 'effort_limit'):
