@@ -82,7 +82,10 @@ class Judge:
             self._violated('brakes released', time,
                            f'a message after {time - self._published_at:.2f} s')
         stopped = phase in (features.FAULT, features.INACTIVE)
-        if self._last is not None and (phase == features.FAULT and tau.any() or not stopped):
+        # Gravity that acted twice, or not at all, is corrected at once: see steps/gravity_check.py
+        corrected = not self._faulted and w.subject.reason_code == 'GRAVITY_CONTRADICTED'
+        if self._last is not None and not corrected and (
+                phase == features.FAULT and tau.any() or not stopped):
             step, elapsed = abs(tau - self._last), time - self._published_at
             periods = min(2.0, max(1.0, round(elapsed / self._period)))
             factor = features.BRAKING_RATE if w.subject.braking() else 1.0

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 import yaml
 
-from .arm import MODES
 from .catalogue import drawable
 from ..control.laws import registry
 from ..control.settings.settings import Settings
@@ -225,13 +224,11 @@ def _check(path: Path, worlds: Worlds, model: RobotModel) -> None:
         _refuse(path, 'motor_sign', f'has the motor_sign {min(bad):g}', 'give 1 or -1')
     model.frame(worlds.truth.payload_frame)
     if not worlds.modes:
-        _refuse(path, 'modes', 'has no modes', f'name some of {", ".join(MODES)}')
+        _refuse(path, 'modes', 'has no modes', f'name some of {", ".join(registry.MODES)}')
     for mode in worlds.modes:
-        if ':' not in mode and mode not in MODES:
-            _unknown(path, 'mode', mode, MODES)
-        if registry.find(mode).reference == 'pose':
-            _refuse(path, mode, f'has the mode {mode}, which follows poses',
-                    f'name modes among {", ".join(MODES)}')
+        if ':' not in mode and mode not in registry.MODES:
+            _unknown(path, 'mode', mode, registry.MODES)
+        registry.find(mode)
     for name in worlds.faults:
         if name not in drawable():
             _unknown(path, 'fault', name, tuple(drawable()))

@@ -1,0 +1,230 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Random worlds: what is drawn, what comes of it, what is estimated, and planted mistakes."""
+
+from dataclasses import replace
+import json
+from pathlib import Path
+
+import numpy as np
+import planted
+import pytest
+from robodyn_ros import load_urdf
+from robodyn_ros.cli.app import app
+from robodyn_ros.control.settings import settings as control_settings
+from robodyn_ros.errors import ArgumentError, RobodynError
+from robodyn_ros.model.pseudo_inertia import of_body
+from robodyn_ros.model.rigid_body import Inertial
+from robodyn_ros.verification import criteria, worlds
+from robodyn_ros.verification.arm import arm_of
+from robodyn_ros.verification.draw import draw, true_model
+from robodyn_ros.verification.plant import Drives, Plant, TICK
+from robodyn_ros.verification.results import Results
+from robodyn_ros.verification.trial import Outcome, Player
+from robodyn_ros.verification.workers import play_all
+from typer.testing import CliRunner
+
+SHORT = 1.0             # s of a world
+FOUND = {               # planted mistakes and the world that shows each of them first
+    'payload of 2 kg declared, none there': 'not armed',
+    'second motor wired in reverse': 'WRONG_DIRECTION',
+    'arm on a wall, gravity of a floor declared': 'not armed',
+    'robot_compensates_gravity true, the robot does not': 'GRAVITY_CONTRADICTED',
+    'robot_compensates_gravity false, the robot does': 'GRAVITY_CONTRADICTED',
+    'state_timeout of 1 s, and states that stop': 'reaction'}
+
+
+@pytest.fixture(autouse=True)
+def few_poses(monkeypatch):
+    """Check gains at two poses: test_gain_stability.py is about that."""
+    monkeypatch.setattr(control_settings, 'JUDGED_POSES', 2)
+
+
+def short(case, seconds=SHORT):
+    return replace(case, worlds=replace(case.worlds, seconds=seconds))
+
+
+def test_an_outcome_follows_from_seed_and_index(tmp_path):
+    """Whatever was played before, in which process, and stored or not."""
+    case = short(planted.sound(), 0.5)
+    player = Player(case, specialize=False)
+    one_way = [player.play(k) for k in range(4)]
+    other_way = [player.play(k) for k in (3, 1, 0, 2)]
+    assert sorted(other_way, key=lambda one: one.index) == one_way
+    results = Results(tmp_path / 'results.sqlite', case)
+    results.add(one_way[2])
+    results.close()
+    resumed = Results(tmp_path / 'results.sqlite', case)
+    for one in play_all(case, sorted({0, 1, 2, 3} - resumed.known()), 2, specialize=False):
+        resumed.add(one)
+    assert [one.plain() for one in resumed.outcomes(4)] == [one.plain() for one in one_way]
+    resumed.close()
+    with pytest.raises(ArgumentError, match='another seed'):
+        Results(tmp_path / 'results.sqlite', replace(case, seed=1))
+
+
+def test_the_sound_robot_breaks_nothing():
+    assert planted.first_bad(short(planted.sound(), 2.0), 8, specialize=False) is None
+
+
+@pytest.mark.parametrize('name', FOUND)
+def test_planted_mistakes_are_found(name):
+    mistake = {m.name: m.planted for m in planted.MISTAKES}[name]
+    found = planted.first_bad(short(mistake(planted.sound())), 8, specialize=False)
+    assert found is not None and FOUND[name] in criteria.problem(found)
+
+
+def test_drawn_bodies_are_real():
+    """Even with errors of half their size, and gravity keeps its magnitude."""
+    model = load_urdf('panda')
+    case = planted.sound()
+    wild = replace(worlds.default_worlds(model, replace(
+        case.settings, stiffness=[], damping=[], coulomb_friction=[], friction_velocity=[])),
+        ranges={**case.worlds.ranges, 'inertia_error': (0.5, 0.5), 'tilt': (0.3, 0.3)})
+    for index in range(16):
+        found = true_model(model, wild.truth, draw(wild, model.nv, 7, index))
+        for body in zip(found.mass, found.com, found.inertia):
+            assert np.linalg.eigvalsh(of_body(Inertial(*body))).min() > -1e-9
+        assert np.linalg.norm(found.gravity_vector) == pytest.approx(9.81)
+        assert found.gravity_vector[2] == pytest.approx(-9.81 * np.cos(0.3))
+    first, second = (draw(wild, model.nv, 7, index) for index in (0, 1))
+    assert first.values != second.values and draw(wild, model.nv, 7, 0) == first
+
+
+def test_the_draws_fill_their_ranges():
+    case = planted.sound()
+    drawn = [draw(case.worlds, 2, 0, index) for index in range(256)]
+    for quantity in worlds.QUANTITIES:
+        low, high = case.worlds.ranges[quantity.name]
+        values = np.array([one.values[quantity.name] for one in drawn])
+        assert (values >= low).all() and (values <= high).all()
+        assert values.mean() == pytest.approx((low + high) / 2, abs=0.02 * (high - low) + 1e-12)
+    assert np.mean([bool(one.injection) for one in drawn]) == pytest.approx(0.25, abs=0.02)
+
+
+def test_the_drives_lag_saturate_and_do_nothing_to_small_commands():
+    """Against closed forms, on the elbow of the textbook arm without gravity."""
+    model = replace(load_urdf('two_link'), gravity_vector=np.zeros(3))
+    arm = arm_of('two_link', model)
+    lagging = Plant(arm, np.zeros(2), drives=Drives(lag=0.02))
+    plain = Plant(arm, np.zeros(2))
+    strong = Plant(arm, np.zeros(2), drives=Drives(saturation=np.array([1.0, 1.0])))
+    small = Plant(arm, np.zeros(2), drives=Drives(dead_zone=np.array([3.0, 3.0])))
+    reverse = Plant(arm, np.zeros(2), drives=Drives(gain=-1.0))
+    time = 0.0
+    for _ in range(50):
+        for plant in (lagging, plain, strong, small, reverse):
+            plant.command(time, np.array([0.0, 2.0]))
+            plant.advance(time)
+        time += TICK
+    expected = 1.0 - 0.02 / time * (1.0 - np.exp(-time / 0.02))      # impulse of a lagging drive
+    assert lagging.qd[1] / plain.qd[1] == pytest.approx(expected, rel=0.02)
+    assert strong.qd[1] / plain.qd[1] == pytest.approx(0.5, rel=0.02)
+    assert not small.qd.any()
+    np.testing.assert_allclose(reverse.qd, -plain.qd, rtol=1e-2)
+
+
+def test_estimates_are_those_of_clopper_and_pearson():
+    world = {'injection': '', 'values': {}}
+    outcomes = [Outcome(k, world, figures={'velocity': 0.1}) for k in range(100)]
+    found = {e.criterion.name: e for e in criteria.estimates(outcomes)}
+    assert found['effort'].broken == 0 and found['effort'].low == 0.0
+    assert found['effort'].high == pytest.approx(1.0 - 0.025**0.01)
+    assert found['tracking'].worlds == 0
+    outcomes[3] = replace(outcomes[3], violations={'velocity': '1.3 of the limit at 3 ms'})
+    outcomes[4] = replace(outcomes[4], fault='STALE_STATE', fault_time=0.1)
+    found = {e.criterion.name: e for e in criteria.estimates(outcomes)}
+    assert found['velocity'].broken == found['no fault'].broken == 1
+    assert [one.index for one in criteria.worst(outcomes, 2)] == [3, 4]
+
+
+def test_what_drives_a_figure_is_found():
+    random = np.random.default_rng(0)
+    drawn = random.uniform(size=(200, len(worlds.QUANTITIES)))
+    names = [q.name for q in worlds.QUANTITIES]
+    outcomes = [Outcome(k, {'injection': '', 'values': dict(zip(names, row))},
+                        figures={'velocity': row[names.index('delay')]**2,
+                                 'tracking': float(random.uniform())})
+                for k, row in enumerate(drawn.tolist())]
+    found = criteria.influences(outcomes)
+    assert [(one.figure, one.quantity) for one in found] == [('velocity', 'delay')]
+    assert found[0].correlation == pytest.approx(1.0)
+
+
+def test_a_worlds_file_is_read_as_it_was_written(tmp_path):
+    case = planted.sound()
+    path = tmp_path / 'worlds.yaml'
+    path.write_text(worlds.text(case.worlds, 'Worlds.'))
+    assert worlds.read(path, case.model, case.settings) == case.worlds
+    path.write_text('distributions: {tilt: 0.1}\nseconds: 2')
+    found = worlds.read(path, case.model, case.settings)
+    assert found.ranges['tilt'] == (0.1, 0.1) and found.seconds == 2.0
+
+
+@pytest.mark.parametrize(('text', 'message'), [
+    ('a: [', 'cannot be read'),
+    ('[]', 'it is no mapping'),
+    ('distribution: {}', "unknown entry 'distribution': did you mean distributions"),
+    ('distributions: {delai: 0.1}', "unknown entry 'delai': did you mean delay"),
+    ('distributions: {delay: [0.2, 0.1]}', 'lower end, upper end'),
+    ('distributions: {delay: [0.0, 3.0]}', 'within'),
+    ('distributions: {delay: true}', 'give a number'),
+    ('distributions: {delay: [.nan, 1.0]}', 'give a number'),
+    ('truth: {motor_sign: [1.0]}', 'list of 2 numbers'),
+    ('truth: {motor_sign: [1.0, 0.5]}', '1 or -1'),
+    ('truth: {compensates_gravity: 1}', 'true or false'),
+    ('truth: {effort_limit: [-1.0, 2.0]}', 'at least 0'),
+    ('truth: {payload_frame: link7}', 'link7'),
+    ('modes: [computed_torqe]', 'did you mean computed_torque'),
+    ('modes: ["no.such:LAW"]', 'no.such'),
+    ('modes: []', 'no modes'),
+    ('faults: [states stopp]', 'did you mean states stop'),
+    ('fault_share: 2.0', '0 to 1'),
+    ('seconds: soon', 'give a number')])
+def test_bad_worlds_files_are_refused(tmp_path, text, message):
+    case = planted.sound()
+    path = tmp_path / 'worlds.yaml'
+    path.write_text(text)
+    with pytest.raises(RobodynError, match=message):
+        worlds.read(path, case.model, case.settings)
+
+
+MOTION = """joint_names: [joint1, joint2]
+points:
+- {{positions: [0.0, 0.5], velocities: [0.0, 0.0], accelerations: [0.0, 0.0],
+   time_from_start: {{sec: 0, nanosec: 0}}}}
+- {{positions: [0.3, {end}], velocities: [0.0, 0.0], accelerations: [0.0, 0.0],
+   time_from_start: {{sec: 1, nanosec: 0}}}}
+"""
+
+
+def test_the_command(tmp_path, monkeypatch):
+    """A motion of the user's is followed, the run resumes, and one world is played again."""
+    monkeypatch.chdir(tmp_path)
+    Path('motion.yaml').write_text(MOTION.format(end=0.8))
+    Path('worlds.yaml').write_text('{seconds: 1.0, fault_share: 0.0}')
+    words = ['verify', 'two_link', '--motion', 'motion.yaml', '--worlds', 'worlds.yaml',
+             '--jobs', '1']
+    run = CliRunner().invoke(app, [*words, '--runs', '3', '--json', '--report', 'risks.html'])
+    assert run.exit_code == 0, run.output
+    found = json.loads(run.stdout)
+    assert found['worlds'] == 3 and found['bad'] == 0
+    assert found['criteria']['arming']['interval'] == [0.0, pytest.approx(1 - 0.025**(1 / 3))]
+    assert 'Largest values in a world' in Path('risks.html').read_text()
+    again = CliRunner().invoke(app, [*words, '--runs', '4'])
+    assert again.exit_code == 0 and 'has 3 of 4 worlds already' in again.output
+    assert max(map(len, again.output.splitlines()[:20])) <= 80
+    alone = CliRunner().invoke(app, [*words, '--world', '2'])
+    assert alone.exit_code == 0 and 'no criterion is broken' in alone.output
+    Path('motion.yaml').write_text(MOTION.format(end=9.0))
+    outside = CliRunner().invoke(app, [*words, '--runs', '3'])
+    assert outside.exit_code == 1 and 'joint2 is at 9' in outside.output
+
+
+def test_no_file_is_left_behind_where_the_settings_are_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path('c.yaml').write_text('/**: {ros__parameters: {mode: joint_impedance, dampng: [1e-2]}}')
+    run = CliRunner().invoke(app, ['verify', 'two_link', '--config', 'c.yaml', '--runs', '2'])
+    assert run.exit_code == 1 and 'did you mean damping' in run.output
+    assert 'stiffness is not set' in run.output
+    assert not Path('build').exists()
