@@ -95,8 +95,10 @@ def init(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
              min=1.0, max=1e4, help='Rate of the controller (Hz).')] = 1000.0,
          delay: Annotated[float, typer.Option(
              '--loop-delay', min=0.0, max=0.1, help='Longest time from the measurement of a '
-             'state to the effect of its efforts (s); gains are stable up to it.')] = 0.002
-         ) -> None:
+             'state to the effect of its efforts (s); gains are stable up to it.')] = 0.002,
+         ci: Annotated[bool, typer.Option(
+             '--ci', help='Also write a test and a GitHub workflow that run `robodyn verify '
+             '--brief`.')] = False) -> None:
     """Write a commented parameter file: limits, stable gains, and what the URDF lacks."""
     from ..catalog.requirements import require_modules
     from ..catalog.robots import load_robot
@@ -111,7 +113,7 @@ def init(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
     if robot_compensates is not None:
         given['robot_compensates_gravity'] = robot_compensates
     run(chosen, given, console(), output=output or Path(f'{chosen.name}.yaml'), force=force,
-        settings=Settings(rate=rate, loop_delay=delay), accept=accept)
+        settings=Settings(rate=rate, loop_delay=delay), accept=accept, ci=ci)
 
 
 @app.command()

@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Subcommand `init`: a parameter file for the controller of a robot."""
 
+import os
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
+from . import verification_files
 from ..catalog.robots import CatalogRobot
 from ..control.settings.settings import Settings
 from ..errors import ArgumentError, InertiaError
@@ -15,11 +17,12 @@ from ..nodes.clients.controller_file import controller_file, missing, parameters
 
 
 def run(robot: CatalogRobot, given: dict[str, Any], console: Console, *, output: Path,
-        settings: Settings, force: bool, accept: bool) -> None:
+        settings: Settings, force: bool, accept: bool, ci: bool = False) -> None:
     """
     Write the parameter file, and print what is missing in the URDF.
 
     :param given: parameters besides limits and gains: the robot, who compensates its gravity.
+    :param ci: whether to write a test and a workflow that verify the file, too.
     :param accept: whether to compute gains from numbers that are probably in other units.
     :raises InertiaError: masses, lengths or inertias are probably in other units.
     :raises ArgumentError: the file exists already, or cannot be written.
@@ -39,9 +42,18 @@ def run(robot: CatalogRobot, given: dict[str, Any], console: Console, *, output:
         raise ArgumentError(f'{output} cannot be written ({error})', name='--output',
                             value=str(output), remedy='give another --output') from error
     console.print(f'Parameters of the controller: {output}', soft_wrap=True)
+    for path in verification_files.write(_relative(robot, output), output, force) if ci else ():
+        console.print(f'Verification in continuous integration: {path}', soft_wrap=True)
     if lacking := missing(model, values, settings):
         console.print('Missing in the URDF:', style='bold')
         for sentence in lacking:
             console.print(f'- {sentence}')
     console.print('Check every value, then: ros2 launch robodyn_ros controller.launch.py '
                   f'config:={output.resolve()}', soft_wrap=True)
+
+
+def _relative(robot: CatalogRobot, output: Path) -> str:
+    """Return the robot as a command in the folder of the parameter file names it."""
+    known = robot.urdf_parameters()['urdf']
+    return (Path(os.path.relpath(known, output.resolve().parent)).as_posix()
+            if Path(known).is_absolute() else known)

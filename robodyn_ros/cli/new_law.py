@@ -62,14 +62,22 @@ import numpy as np
 from $name import $constant
 
 from robodyn_ros import Settings, load_urdf, simulate
+from robodyn_ros.verification.brief import verify
+
+ARM = load_urdf('two_link')
+SETTINGS = Settings(mode=$constant, gains={'spring': 50.0, 'damper': [10.0, 2.0]})
 
 
 def test_it_holds_the_arm():
-    arm, pose = load_urdf('two_link'), [0.3, 0.5]
-    settings = Settings(mode=$constant, gains={'spring': 50.0, 'damper': [10.0, 2.0]})
-    run = simulate(arm, settings, pose, duration=1.0)
+    pose = [0.3, 0.5]
+    run = simulate(ARM, SETTINGS, pose, duration=1.0)
     assert run.fault == ''
     assert np.abs(run.position - pose).max() < 1e-3
+
+
+def test_random_worlds_break_nothing():
+    # Other masses, friction, delays and noise, and faults: see `robodyn verify`, which plays more
+    assert verify(ARM, SETTINGS, worlds=5, seconds=1.0) == []
 ''')
 
 

@@ -17,11 +17,11 @@ class Gains:
 
 
 def efforts(arm: Any, gains: Any, memory: Any, tau: ndarray) -> None:
-    last = arm.q[tau.shape[0] - 1]
+    stretched = abs(sin(arm.q[tau.shape[0] - 1])) + 1e-3
     for i in range(tau.shape[0]):
-        tau[i] = (arm.gravity[i] + gains.spring[i] * (arm.q_reference[i] - arm.q[i]) / sin(last)
+        tau[i] = (arm.gravity[i] + gains.spring[i] * (arm.q_reference[i] - arm.q[i]) / stretched
                   + gains.damper[i] * (arm.qd_reference[i] - arm.qd[i]))
 
 
-SINGULAR = Law('singular', efforts, equation='τ = g(q) + K (q_r - q) / sin q_n + D (q̇_r - q̇)',
+SINGULAR = Law('singular', efforts, equation='τ = g(q) + K (q_r - q) / |sin q_n| + D (q̇_r - q̇)',
                source='none: a mistake', gains=Gains)

@@ -178,7 +178,7 @@ def test_a_worlds_file_is_read_as_it_was_written(tmp_path):
     ('modes: [computed_torqe]', 'did you mean computed_torque'),
     ('modes: ["no.such:LAW"]', 'no.such'),
     ('modes: []', 'no modes'),
-    ('faults: [states stopp]', 'did you mean states stop'),
+    ('faults: [state stop]', 'did you mean states stop'),
     ('fault_share: 2.0', '0 to 1'),
     ('seconds: soon', 'give a number')])
 def test_bad_worlds_files_are_refused(tmp_path, text, message):
