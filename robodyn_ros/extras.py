@@ -44,6 +44,9 @@ EXTRAS = {
         'pycollada',                # meshes in .dae files, for trimesh
         'viser',                    # 3D scenes in the browser; brings trimesh
     ],
+    'cluster': [
+        'distributed',              # Dask: worlds of `robodyn verify` on several machines
+    ],
     'docs': [
         'mkdocs-material',
         'mkdocstrings-python',      # pages of the docstrings

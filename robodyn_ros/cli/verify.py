@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Subcommand `verify`: from the files of a robot to the table of its risks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 import shlex
@@ -181,7 +181,7 @@ def one_world(case: Case, index: int, output: Path | None, out: Console) -> int:
 
 
 def run(case: Case, count: int, jobs: int, output: Path | None, out: Console, *, again: str,
-        page: Path | None) -> tuple[dict[str, Any], int]:
+        page: Path | None, scheduler: str = '') -> tuple[dict[str, Any], int]:
     """Play the worlds that are missing; print the tables, and return figures and exit code."""
     check(case)
     path = output or FOLDER / f'{_stem(case)}.sqlite'
@@ -195,7 +195,7 @@ def run(case: Case, count: int, jobs: int, output: Path | None, out: Console, *,
             bar = bars.add_task('worlds', total=count, completed=count - len(left))
             bad = 0
             try:
-                for one in play_all(case, left, min(jobs, max(1, len(left)))) if left else ():
+                for one in _played(case, left, jobs, scheduler):
                     results.add(one)
                     bad += one.bad
                     bars.update(bar, advance=1, description=f'worlds, {bad} bad')
@@ -207,6 +207,16 @@ def run(case: Case, count: int, jobs: int, output: Path | None, out: Console, *,
     finally:
         results.close()
     return _shown(case, outcomes, path, out, again, page)
+
+
+def _played(case: Case, left: Sequence[int], jobs: int, scheduler: str) -> Iterable[Outcome]:
+    if not left:
+        return ()
+    if scheduler:
+        from ..verification.cluster import play_on_cluster
+
+        return play_on_cluster(case, left, scheduler)
+    return play_all(case, left, min(jobs, len(left)))
 
 
 def _shown(case: Case, outcomes: Sequence[Outcome], path: Path, out: Console, again: str,

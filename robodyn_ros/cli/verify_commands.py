@@ -36,6 +36,9 @@ def verify(robot: Robot, locked: Locked = [],  # noqa: B006
                ] = False,
            jobs: Annotated[int, typer.Option(
                min=1, help='Processes.')] = os.cpu_count() or 1,
+           scheduler: Annotated[str, typer.Option(
+               '--scheduler', metavar='ADDRESS', help='Dask scheduler whose workers play the '
+               'worlds, as tcp://host:8786; default: processes of this machine.')] = '',
            output: Annotated[Path | None, typer.Option(
                '--output', '-o', metavar='FILE', help='SQLite file of the results, which resumes '
                'an interrupted run; default: in build/verify, named after the inputs.')] = None,
@@ -63,7 +66,7 @@ def verify(robot: Robot, locked: Locked = [],  # noqa: B006
     if world is not None:
         raise typer.Exit(one_world(case, world, output, out))
     found, bad = run(case, runs or (40 if brief else 500), jobs, output, out, again=again,
-                     page=report)
+                     page=report, scheduler=scheduler)
     if as_json:
         print_json(found)
     raise typer.Exit(bad)

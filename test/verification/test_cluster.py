@@ -1,0 +1,63 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Worlds on a Dask cluster of separate processes: the same outcomes, whatever happens to them."""
+
+from dataclasses import replace
+import os
+import signal
+
+import planted
+import pytest
+from robodyn_ros.errors import SimulationError
+from robodyn_ros.verification import cluster
+from robodyn_ros.verification.workers import play_all
+
+distributed = pytest.importorskip('distributed')
+WORLDS = 12
+
+
+@pytest.fixture(scope='module')
+def workers():
+    """Two workers with one thread each; their nannies start them anew."""
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True,
+                                  dashboard_address=':0') as here:
+        yield here
+
+
+def brief():
+    case = planted.sound()
+    return replace(case, worlds=replace(case.worlds, seconds=0.5))
+
+
+def test_a_worker_that_is_killed_changes_nothing(workers):
+    """Outcomes are those of this process, to the bit."""
+    case, found = brief(), []
+    for one in cluster.play_on_cluster(case, range(WORLDS), workers.scheduler_address):
+        found.append(one)
+        if len(found) == 3:
+            os.kill(next(iter(workers.workers.values())).pid, signal.SIGKILL)
+    assert sorted(found, key=lambda one: one.index) == [*play_all(case, range(WORLDS), 1)]
+
+
+def test_a_worker_with_another_version_is_refused(workers, monkeypatch):
+    monkeypatch.setattr(cluster, 'versions', lambda: {'robodyn_ros': 'another'})
+    client_side = cluster.versions()
+    with distributed.Client(workers.scheduler_address, set_as_default=False) as client:
+        client.wait_for_workers(2, timeout=60)
+        monkeypatch.undo()
+        monkeypatch.setattr(client, 'run', lambda function, on_error: {
+            name: client_side for name in client.scheduler_info()['workers']})
+        with pytest.raises(SimulationError, match='another version of robodyn_ros .another'):
+            cluster._checked_threads(client, workers.scheduler_address)
+
+
+def test_a_scheduler_that_is_not_there(monkeypatch):
+    monkeypatch.setattr(cluster, 'CONNECTING', 1.0)
+    with pytest.raises(SimulationError, match='no Dask scheduler at tcp://127.0.0.1:9'):
+        next(cluster.play_on_cluster(brief(), range(2), 'tcp://127.0.0.1:9'))
+
+
+def test_a_scheduler_without_workers():
+    with distributed.LocalCluster(n_workers=0, dashboard_address=':0') as empty:
+        with pytest.raises(SimulationError, match='no workers'):
+            next(cluster.play_on_cluster(brief(), range(2), empty.scheduler_address))
