@@ -32,9 +32,3 @@ def write_stamp(state: np.ndarray, stamp: float) -> None:
     """Write the header stamp of a sample as the decoder does, where states carry one."""
     if HAS_STAMP:
         state['stamp'] = stamp if stamp != 0.0 else np.nan
-
-
-def braking_cycles(controller: Controller) -> int:
-    """Count the cycles in which a position or velocity limit changed the efforts."""
-    names = controller.memory.dtype.names or ()
-    return int(controller.memory['joint_limited'][0]) if 'joint_limited' in names else -1

@@ -8,6 +8,7 @@ import numpy as np
 from numpy import ndarray
 
 from . import features
+from .judge_kernels import Compared, compiled_comparison, compiled_distance
 from .plant import WRECKED
 from .world import HEARING, World
 
@@ -25,6 +26,7 @@ class Figures:
 
     step: float = 0.0               # largest effort change without a fault, of the effort limit
     step_effort: float = 0.0        # the same [N·m | N]
+    effort: float = 0.0             # largest, of the effort limit
     velocity: float = 0.0           # largest, of the velocity limit
     travel: float = 0.0             # farthest from where it was [rad | m]
     fault: float = np.nan           # time to fault [ms]
@@ -48,6 +50,8 @@ class Judge:
         self._last: ndarray | None = None
         self._published_at, self._ended, self._excused = -np.inf, False, 0.0
         self._faulted, self._start, self._too_fast_since = False, None, np.inf
+        self._compare, self._distance = compiled_comparison(), compiled_distance()
+        self._none = np.zeros(w.arm.model.nv)
         self._suspect: tuple[float, str] | None = None      # a step to zero, perhaps of a fault
 
     def tick(self, published: list[ndarray]) -> None:
@@ -58,7 +62,8 @@ class Judge:
             self._effort(time, tau, phase)
         for tau in w.intruded:          # what the arm gets counts, whoever sends it
             if self._last is not None and phase == features.RUNNING:
-                self._peak(abs(tau - self._last))
+                shares = abs(tau - self._last) / w.arm.model.effort_limit
+                self._peak(float(shares.max()), int(shares.argmax()))
         if w.unheard:                   # who begins to listen begins without what was before
             self._last = None
         self._latch(time, phase)
@@ -71,50 +76,54 @@ class Judge:
 
     def _effort(self, time: float, tau: ndarray, phase: int) -> None:
         w, f, limit = self.world, self.figures, self.world.arm.model.effort_limit
-        if not np.isfinite(tau).all():
+        elapsed, last = time - self._published_at, self._last
+        stopped = phase in (features.FAULT, features.INACTIVE)
+        periods = 0.0 if last is None else min(2.0, max(1.0, round(elapsed / self._period)))
+        factor = features.BRAKING_RATE if w.subject.braking() else 1.0
+        gap = max(w.gap, UNUSED * w.lied_to)            # gravity waits for a sample to be used
+        c = Compared(*self._compare(
+            tau, self._none if last is None else last, limit, w.effort_rate, w.arm.gravity_rate,
+            self._period * periods * factor, 0.0 if last is None else 2.0 * max(
+                elapsed, gap, 1e-3),
+            # The fault efforts may ramp down
+            elapsed / w.settings.fault_ramp_time if stopped and last is not None else 0.0,
+            ROUNDING))
+        if c.excess != c.excess:
             self._violated('not finite', time, f'effort {tau.tolist()}')
             return
-        if (abs(tau) > limit + ROUNDING).any():
-            self._violated('effort', time, f'{(abs(tau) / limit).max():.3f} of the limit')
+        f.effort = max(f.effort, c.share)
+        if c.excess > ROUNDING:
+            self._violated('effort', time, f'{c.share:.3f} of the limit')
         if self._ended:
             self._violated('after zero', time, 'a message')
-        elif time - self._published_at > w.plant.silence and self._last is not None:
-            self._violated('brakes released', time,
-                           f'a message after {time - self._published_at:.2f} s')
-        stopped = phase in (features.FAULT, features.INACTIVE)
+        elif elapsed > w.plant.silence and last is not None:
+            self._violated('brakes released', time, f'a message after {elapsed:.2f} s')
         # Gravity that acted twice, or not at all, is corrected at once: see steps/gravity_check.py
         corrected = not self._faulted and w.subject.reason_code == 'GRAVITY_CONTRADICTED'
-        if self._last is not None and not corrected and (
-                phase == features.FAULT and tau.any() or not stopped):
-            step, elapsed = abs(tau - self._last), time - self._published_at
-            periods = min(2.0, max(1.0, round(elapsed / self._period)))
-            factor = features.BRAKING_RATE if w.subject.braking() else 1.0
-            gap = max(w.gap, UNUSED * w.lied_to)        # gravity waits for a sample to be used
-            allowed = (w.effort_rate * self._period * periods * factor
-                       + w.arm.gravity_rate * max(elapsed, gap, 1e-3) * 2.0 + ROUNDING)
-            if stopped:                                 # the fault efforts may ramp down
-                allowed += limit * elapsed / w.settings.fault_ramp_time
-            if (step > allowed).any():
-                i = int((step / allowed).argmax())
-                what = (f'{step[i]:.2f} N·m, {step[i] / allowed[i]:.1f} times what is allowed'
+        acting = c.share > 0.0
+        if last is not None and not corrected and (
+                phase == features.FAULT and acting or not stopped):
+            if c.worst > 1.0:
+                i = int(c.worst_joint)
+                what = (f'{abs(tau[i] - last[i]):.2f} N·m, {c.worst:.1f} times what is allowed'
                         f'{", braking" * w.subject.braking()}')
-                if tau.any():
+                if acting:
                     self._violated('step', time, what)
                 else:
                     self._suspect = time, what
-            if time >= self.since - EPSILON and tau.any() and not stopped:
-                self._peak(step)
+            if time >= self.since - EPSILON and acting and not stopped:
+                self._peak(c.step, int(c.step_joint))
         self._last, self._published_at = tau, time
-        if not tau.any() and (stopped or w.settings.mode != 'pd'):      # whose errors may be zero
+        if not acting and (stopped or w.settings.mode != 'pd'):         # whose errors may be zero
             self._ended = True
             if time >= self.since - EPSILON and np.isnan(f.zero):
                 f.zero = 1e3 * (time - self.since)
 
-    def _peak(self, step: ndarray) -> None:
-        """Note an effort change (nv,), if it is the largest so far."""
-        shares, f = step / self.world.arm.model.effort_limit, self.figures
-        if (largest := int(shares.argmax())) >= 0 and shares[largest] > f.step:
-            f.step, f.step_effort = float(shares[largest]), float(step[largest])
+    def _peak(self, share: float, joint: int) -> None:
+        """Note an effort change, as a share of the limit of its joint, if it is the largest."""
+        if share > self.figures.step:
+            self.figures.step = share
+            self.figures.step_effort = share * float(self.world.arm.model.effort_limit[joint])
 
     def settle(self) -> None:
         """Judge what only the end of the run can tell: nodes tell late of their faults."""
@@ -148,8 +157,7 @@ class Judge:
 
     def _motion(self, time: float) -> None:
         w, f = self.world, self.figures
-        ratio = float((abs(w.plant.qd) / w.arm.model.velocity_limit).max())
-        ratio = ratio if ratio < WRECKED else WRECKED       # NaN is not
+        ratio = min(w.plant.speed, WRECKED)
         falling = 1e3 * (time - self.since) > f.fault + 1e3 * w.settings.fault_hold_time
         if (w.throwing or w.deaf or w.unheard or falling
                 or time - self._published_at > HEARING):
@@ -159,7 +167,7 @@ class Judge:
             return
         if self._start is None:
             self._start = w.plant.q.copy()
-        f.travel = max(f.travel, float(abs(w.plant.q - self._start).max()))
+        f.travel = max(f.travel, self._distance(w.plant.q, self._start))
         if self._ended:                 # its brakes are all that holds it
             return
         f.velocity = max(f.velocity, ratio)

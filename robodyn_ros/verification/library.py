@@ -36,6 +36,10 @@ class Library:
                  recorded: int = 0):
         self.controller = Controller(known, settings, specialize=specialize, recorded=recorded)
         self._outside = self.controller.cycle_input.copy()
+        state = self.controller.state
+        self._position, self._velocity, self._effort, self._received, self._sequence = (
+            state[name] for name in ('position', 'velocity', 'effort', 'received', 'sequence'))
+        self._limited = self.controller.memory['joint_limited']
 
     def begin(self, world: World) -> None:
         """Start anew in another world, INACTIVE."""
@@ -91,9 +95,9 @@ class Library:
             late = int(gap * world.settings.rate) - 1
             self.tell(stalled=gap, missed=late if world.trigger == 'timer' else 0)
         self._stepped = world.time
-        before = features.braking_cycles(self.controller)
+        before = self._limited[0]
         published = self.controller.advance(now)
-        if features.braking_cycles(self.controller) != before:
+        if self._limited[0] != before:
             self._cut = RELEASE
         self._cut = max(0, self._cut - 1)
         if gap:
@@ -108,10 +112,8 @@ class Library:
         if not np.isfinite(sample.position).all():
             return False
         self._number += 1
-        for name, value in (('position', sample.position), ('velocity', sample.velocity),
-                            ('effort', sample.effort), ('received', now),
-                            ('sequence', self._number)):
-            state[name] = value
+        self._position[:], self._velocity[:] = sample.position, sample.velocity
+        self._effort[:], self._received[:], self._sequence[:] = sample.effort, now, self._number
         features.write_stamp(state, sample.stamp)
         return True
 

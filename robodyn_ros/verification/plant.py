@@ -9,7 +9,7 @@ import numpy as np
 from numpy import ndarray
 
 from .arm import Arm
-from .plant_step import compiled_step, DEAD_ZONE, EXTERNAL, GAIN, SATURATION, STUCK
+from .plant_step import COMMAND, compiled_step, DEAD_ZONE, EXTERNAL, GAIN, MOTOR, SATURATION, STUCK
 from ..control.settings.friction import with_friction
 from ..dynamics import Dynamics
 from ..dynamics.model_data import parameters, workspace
@@ -68,18 +68,21 @@ class Plant:
         n = arm.model.nv
         self.arm, self.drives = arm, drives
         self.q, self.qd = np.array(q, float), np.zeros(n)
-        self._qdd, self._efforts, self._rows = np.zeros(n), np.zeros((5, n)), np.zeros((5, n))
+        self._qdd, self._efforts, self._rows = np.zeros(n), np.zeros((5, n)), np.zeros((6, n))
         self.dynamics = arm.dynamics
         self.effort = self.dynamics.gravity(self.q) * (not drives.compensate_gravity)   # acts
         self._efforts[:2] = self.effort
         self.external = self._rows[EXTERNAL]                # of hands (nv,)
-        self.motor = np.ones(n)                             # sign and health of the motors
+        self.motor = self._rows[MOTOR]                      # sign and health of the motors
+        self.motor[:], self._rows[GAIN] = 1.0, drives.gain
         self.wired = np.arange(n)                           # joint whose effort each one gets
         self.stuck = self._rows[STUCK]                      # efforts that motors keep
         self.stuck[:] = np.nan
         self._rows[SATURATION], self._rows[DEAD_ZONE] = drives.saturation, drives.dead_zone
         self.blocked = -1                                   # joint
         self.wrecked = False
+        self.speed = 0.0                                    # of the joints, in velocity limits
+        self._velocity_limit, self._step = arm.model.velocity_limit, compiled_step()
         self.delay, self.silence = delay, silence
         self._commands: deque[tuple[float, ndarray]] = deque()
         self._heard = -np.inf
@@ -112,15 +115,14 @@ class Plant:
         while self._commands and self._commands[0][0] <= time + 1e-9:
             self._heard, self.effort = self._commands.popleft()
         if self.braked(time):
-            self.qd[:] = 0.0
+            self.qd[:], self.speed = 0.0, 0.0
             return
-        np.multiply(self.motor, self.drives.gain, out=self._rows[GAIN])
-        self._efforts[0] = self.effort[self.wired]
-        compiled_step()(self._robot, self._work, self.q, self.qd, self._qdd, self._efforts,
-                        self._rows, self.blocked, self.drives.lag,
-                        self.drives.compensate_gravity, TICK / self._steps, self._steps)
-        if not (abs(self.qd) < WRECKED * self.arm.model.velocity_limit).all():
-            self.wrecked = True
+        self._efforts[COMMAND] = self.effort
+        self.speed = self._step(
+            self._robot, self._work, self.q, self.qd, self._qdd, self._efforts, self._rows,
+            self.wired, self.blocked, self.drives.lag, self.drives.compensate_gravity,
+            TICK / self._steps, self._steps, self._velocity_limit)
+        self.wrecked |= self.speed >= WRECKED
 
     def friction_at(self, qd: ndarray) -> ndarray:
         """Friction of its gears at velocities (nv,) [N·m | N]."""

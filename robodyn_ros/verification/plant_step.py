@@ -15,22 +15,25 @@ from ..dynamics.model_data import ModelData, Workspace
 from ..dynamics.numba_types import MODEL_DATA, WORKSPACE
 
 VECTOR, MATRIX = types.float64[::1], types.float64[:, ::1]
-SIGNATURE = types.void(MODEL_DATA, WORKSPACE, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX, types.int64,
-                       types.float64, types.boolean, types.float64, types.int64)
+CONSTANT = types.Array(types.float64, 1, 'A', readonly=True)
+SIGNATURE = types.float64(MODEL_DATA, WORKSPACE, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX,
+                       types.int64[::1], types.int64, types.float64, types.boolean, types.float64,
+                       types.int64, CONSTANT)
 # Rows of `drives`, each (nv,): factor of the effort, largest effort, effort below which nothing
-# acts, effort of a stuck motor (NaN: none), effort from outside
-GAIN, SATURATION, DEAD_ZONE, STUCK, EXTERNAL = range(5)
+# acts, effort of a stuck motor (NaN: none), effort from outside, factor of a faulty motor
+GAIN, SATURATION, DEAD_ZONE, STUCK, EXTERNAL, MOTOR = range(6)
 COMMAND, ACTUAL, APPLIED, UNIT, GRAVITY = range(5)        # rows of `efforts`, each (nv,)
 
 
 def step(robot: ModelData, work: Workspace, q: ndarray, qd: ndarray, qdd: ndarray,
-         efforts: ndarray, drives: ndarray, blocked: int, lag: float, compensates: bool,
-         timestep: float, steps: int) -> None:
+         efforts: ndarray, drives: ndarray, wired: ndarray, blocked: int, lag: float,
+         compensates: bool, timestep: float, steps: int, velocity_limit: ndarray) -> float:
     """
-    Advance q and q̇ (nv,) by semi-implicit Euler steps.
+    Advance q and q̇ (nv,) by semi-implicit Euler steps; return the velocity in velocity limits.
 
     :param efforts: (5, nv) [N·m | N], see above: command, output of the drives, and memory.
-    :param drives: (5, nv), see above.
+    :param drives: (6, nv), see above.
+    :param wired: (nv,) index of the command that each drive gets.
     :param blocked: index of a joint that does not move, or -1.
     :param lag: [s] time constant of the drives; 0: none.
     :param compensates: whether the drives add g(q).
@@ -43,11 +46,11 @@ def step(robot: ModelData, work: Workspace, q: ndarray, qd: ndarray, qdd: ndarra
             gravity(robot, q, work, weight)
         friction(robot, qd, work, unit)
         for i in range(q.shape[0]):
-            actual[i] += (command[i] - actual[i]) * (timestep / (lag + timestep))
+            actual[i] += (command[wired[i]] - actual[i]) * (timestep / (lag + timestep))
             effort = actual[i] if drives[3, i] != drives[3, i] else drives[3, i]
             if abs(effort) < drives[2, i]:
                 effort = 0.0
-            effort = drives[0, i] * min(max(effort, -drives[1, i]), drives[1, i])
+            effort = drives[0, i] * drives[5, i] * min(max(effort, -drives[1, i]), drives[1, i])
             applied[i] = effort + drives[4, i] - unit[i]
             if compensates:
                 applied[i] += weight[i]
@@ -63,6 +66,12 @@ def step(robot: ModelData, work: Workspace, q: ndarray, qd: ndarray, qdd: ndarra
         for i in range(q.shape[0]):
             qd[i] += timestep * qdd[i]
             q[i] += timestep * qd[i]
+    fastest = 0.0
+    for i in range(q.shape[0]):
+        ratio = abs(qd[i]) / velocity_limit[i]
+        if not ratio <= fastest:        # NaN neither
+            fastest = ratio if ratio < 1e300 else 1e300
+    return fastest
 
 
 @cache

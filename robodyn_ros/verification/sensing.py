@@ -9,6 +9,8 @@ from numpy import ndarray
 
 from .plant import Plant, TICK
 
+BLOCK = 256             # samples whose random numbers are drawn at once
+
 
 @dataclass
 class Sample:
@@ -49,6 +51,8 @@ class Channel:
         self._renewed_every = max(1, round(1.0 / conditions.renewal / TICK))
         self._reading: tuple[ndarray, ndarray] | None = None
         self._under_way: list[Sample] = []
+        self._normal: list[ndarray] = []
+        self._uniform: list[list[float]] = []
 
     def measure(self, plant: Plant, tick: int, time: float, stamp: float) -> Sample | None:
         """Return the sample of this tick, if one is due; what is lost is marked so."""
@@ -58,11 +62,15 @@ class Channel:
         if self._reading is None or tick % self._renewed_every == 0:
             self._reading = self._read(plant)
         position, velocity = self._reading
-        arrives = time + c.latency + (c.jitter * random.uniform() if c.jitter else 0.0)
-        return Sample(position + c.position_noise * random.standard_normal(n),
-                      velocity + c.velocity_noise * random.standard_normal(n),
+        if not self._normal:
+            self._normal = list(random.standard_normal((BLOCK, 2, n)))
+            self._uniform = random.uniform(size=(BLOCK, 2)).tolist()
+        (noise, rate_noise), (late, lost) = self._normal.pop(), self._uniform.pop()
+        arrives = time + c.latency + c.jitter * late
+        return Sample(position + c.position_noise * noise,
+                      velocity + c.velocity_noise * rate_noise,
                       plant.measured_effort(time).copy(), stamp, arrives,
-                      lost=bool(random.uniform() < c.loss))
+                      lost=lost < c.loss)
 
     def _read(self, plant: Plant) -> tuple[ndarray, ndarray]:
         """Return positions and velocities (nv,) as the encoders show them, without noise."""

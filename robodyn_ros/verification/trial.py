@@ -107,21 +107,19 @@ class Observed(Tour):
         super().__init__(drawn.motion, world.plant, world.random,
                          waypoints=waypoints if drawn.motion == 'tour' else None)
         self._reader = TelemetryReader(subject.controller)
-        self.error, self.effort, self.last_velocity = 0.0, 0.0, 0.0
+        self.error, self.last_velocity = 0.0, 0.0
         self._follows, self._seconds = world.settings.law_in_force.follows, seconds
 
     def act(self, world: World) -> None:
         """Observe, then move."""
-        model, plant = world.arm.model, world.plant
+        plant = world.plant
         self.until = min(self.until, world.time + self._seconds - SETTLING)
         if world.subject.phase == features.RUNNING:
             if self._follows and world.ticks % EVERY == 0:
                 target = self._reader.read().target
                 self.error = max(self.error, float(np.nanmax(abs(plant.q - target), initial=0.0)))
-            self.effort = max(self.effort, float((abs(plant.effort) / model.effort_limit).max()))
             if world.time > self.until + SETTLING - SETTLED:
-                self.last_velocity = max(self.last_velocity, float(
-                    (abs(plant.qd) / model.velocity_limit).max()))
+                self.last_velocity = max(self.last_velocity, plant.speed)
         super().act(world)
 
 
@@ -193,7 +191,7 @@ class Player:
         return Outcome(
             drawn.index, drawn.plain(), fault=f.reason if faulted else '',
             fault_time=time if faulted else None, violations=violations,
-            figures={'velocity': f.velocity, 'effort': motion.effort, 'step': f.step,
+            figures={'velocity': f.velocity, 'effort': f.effort, 'step': f.step,
                      'tracking': motion.error if at_rest else None,
                      'settling': motion.last_velocity if at_rest and not faulted else None})
 

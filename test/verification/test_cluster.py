@@ -40,15 +40,16 @@ def test_a_worker_that_is_killed_changes_nothing(workers):
 
 
 def test_a_worker_with_another_version_is_refused(workers, monkeypatch):
-    monkeypatch.setattr(cluster, 'versions', lambda: {'robodyn_ros': 'another'})
-    client_side = cluster.versions()
+    """Here this process pretends to be another one."""
     with distributed.Client(workers.scheduler_address, set_as_default=False) as client:
         client.wait_for_workers(2, timeout=60)
-        monkeypatch.undo()
-        monkeypatch.setattr(client, 'run', lambda function, on_error: {
-            name: client_side for name in client.scheduler_info()['workers']})
-        with pytest.raises(SimulationError, match='another version of robodyn_ros .another'):
-            cluster._checked_threads(client, workers.scheduler_address)
+    monkeypatch.setattr(cluster.platform, 'python_version', lambda: '3.9.0')
+    cluster.versions.cache_clear()
+    try:
+        with pytest.raises(SimulationError, match='another version of Python .*, here 3.9.0'):
+            next(cluster.play_on_cluster(brief(), range(2), workers.scheduler_address))
+    finally:
+        cluster.versions.cache_clear()
 
 
 def test_a_scheduler_that_is_not_there(monkeypatch):

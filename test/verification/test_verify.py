@@ -26,7 +26,7 @@ from typer.testing import CliRunner
 
 SHORT = 1.0             # s of a world
 FOUND = {               # planted mistakes and the world that shows each of them first
-    'payload of 2 kg declared, none there': 'not armed',
+    'payload of 2 kg declared, none there': '',
     'second motor wired in reverse': 'WRONG_DIRECTION',
     'arm on a wall, gravity of a floor declared': 'not armed',
     'robot_compensates_gravity true, the robot does not': 'GRAVITY_CONTRADICTED',
