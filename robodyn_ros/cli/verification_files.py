@@ -34,8 +34,8 @@ jobs:
       - uses: actions/setup-python@v5
         with:
           python-version: '3.12'
-      # Write here how you install robodyn_ros: a release, a commit, or a wheel of your own
-      - run: pip install robodyn_ros plotly
+      # Repository variable ROBODYN_ROS: a Git URL (git+https://...), or the path of a wheel
+      - run: pip install "$${{ vars.ROBODYN_ROS }}" plotly
       - run: robodyn verify $robot --config $config --brief --report build/risks.html
       - uses: actions/upload-artifact@v4
         if: always()

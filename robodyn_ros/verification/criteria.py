@@ -11,6 +11,7 @@ from scipy.stats import binomtest, spearmanr
 
 from .trial import Outcome, STOPPED
 from .worlds import QUANTITIES
+from ..control.laws import registry
 
 CONFIDENCE = 0.95
 SHARES = 0.5, 0.95, 1.0         # quantiles of the distributions
@@ -48,7 +49,7 @@ CRITERIA = (
               ('velocity',)),
     Criterion('reaction', 'States that stop are a fault within reaction_time.', 'verify.md',
               ('reaction',)),
-    Criterion('tracking', 'The arm stays within tracking_error of its reference.', 'verify.md',
+    Criterion('tracking', 'An exact law stays within tracking_error of its reference.', 'verify.md',
               ('tracking', 'refused')),
     Criterion('settling', 'The arm is slower than settled_velocity after a motion.', 'verify.md',
               ('settling',)),
@@ -75,6 +76,8 @@ def breaks(criterion: Criterion, one: Outcome) -> bool | None:
     if criterion.name in ('tracking', 'settling') and one.figures.get(criterion.name) is None:
         return None
     if one.refusal and not one.violations:
+        return None
+    if criterion.name == 'tracking' and not registry.find(one.world['mode']).exact:
         return None
     if criterion.name == 'reaction' and one.injection != STOPPED:
         return None

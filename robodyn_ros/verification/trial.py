@@ -183,7 +183,7 @@ class Player:
                                       else 'no fault')
         if calm and motion.refused:
             violations['refused'] = 'the controller refused the motion'
-        if calm and motion.error > worlds.tracking_error:
+        if calm and settings.law_in_force.exact and motion.error > worlds.tracking_error:
             violations['tracking'] = f'{motion.error:.3g} rad or m from the reference'
         at_rest = settings.law_in_force.follows
         if calm and at_rest and motion.last_velocity > worlds.settled_velocity:

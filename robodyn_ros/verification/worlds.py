@@ -124,7 +124,7 @@ REST = {
     'seconds': 's of motion in each world',
     'fault_share': 'share of the worlds in which one fault is injected',
     'faults': 'names of these faults; empty: all that `robodyn verify --faults` lists',
-    'tracking_error': 'rad or m: largest distance from the reference that is accepted',
+    'tracking_error': 'rad or m: largest distance from the reference in computed_torque',
     'settled_velocity': 'velocity limits: largest velocity at the end of a motion',
     'reaction_time': 's from the last state to a fault, when states stop'}
 

@@ -27,6 +27,7 @@ ELSEWHERE = {
     'play': 'nodes/test_play.py', 'record': 'nodes/test_record.py',
     'replay': 'cli/test_replay.py', 'set-payload': 'nodes/test_payload_live.py',
     'teach': 'nodes/test_teach.py', 'validate': 'identification/test_identify_command.py',
+    'verify': 'verification/test_verify.py',
     'view': 'viewer/test_control_page.py', 'warmup': 'cli/test_warmup.py'}
 
 

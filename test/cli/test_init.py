@@ -164,3 +164,19 @@ def test_a_file_is_replaced_only_on_request(tmp_path, monkeypatch):
     result = init('two_link')
     assert result.exit_code == 1 and '--force' in result.output and file.read_text() == 'mine'
     assert init('two_link', '--force').exit_code == 0 and 'stiffness' in file.read_text()
+
+
+def test_files_for_continuous_integration(tmp_path):
+    """A test and a workflow that verify the file, each once."""
+    arm, file = changed(tmp_path), tmp_path / 'my_arm.yaml'
+    result = init(arm, '--output', file, CHOSEN, '--ci')
+    assert result.exit_code == 0, result.output
+    command = 'robodyn verify my_arm.urdf --config my_arm.yaml --brief'
+    workflow = yaml.safe_load((tmp_path / '.github/workflows/verify.yml').read_text())
+    assert any(command in step.get('run', '') for step in workflow['jobs']['verify']['steps'])
+    test = (tmp_path / 'test_my_arm.py').read_text()
+    compile(test, 'test_my_arm.py', 'exec')
+    assert command in test
+    file.unlink()
+    again = init(arm, '--output', file, CHOSEN, '--ci')
+    assert again.exit_code == 1 and 'test_my_arm.py' in again.output and 'exists' in again.output

@@ -125,7 +125,7 @@ def test_the_drives_lag_saturate_and_do_nothing_to_small_commands():
 
 
 def test_estimates_are_those_of_clopper_and_pearson():
-    world = {'injection': '', 'values': {}}
+    world = {'injection': '', 'values': {}, 'mode': 'computed_torque'}
     outcomes = [Outcome(k, world, figures={'velocity': 0.1}) for k in range(100)]
     found = {e.criterion.name: e for e in criteria.estimates(outcomes)}
     assert found['effort'].broken == 0 and found['effort'].low == 0.0
