@@ -35,7 +35,10 @@ jobs:
         with:
           python-version: '3.12'
       # Repository variable ROBODYN_ROS: a Git URL (git+https://...), or the path of a wheel
-      - run: pip install "$${{ vars.ROBODYN_ROS }}" plotly
+      - run: pip install $$ROBODYN_ROS
+        env:
+          ROBODYN_ROS: $${{ vars.ROBODYN_ROS }}
+      - run: pip install plotly
       - run: robodyn verify $robot --config $config --brief --report build/risks.html
       - uses: actions/upload-artifact@v4
         if: always()
