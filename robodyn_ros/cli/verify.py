@@ -19,13 +19,14 @@ from ..control.laws import registry
 from ..control.references.trajectory import Waypoints
 from ..control.settings.parameters import ControlParameters
 from ..control.settings.settings import GAINS, Settings
-from ..errors import ArgumentError, ParameterError, TrajectoryError
+from ..errors import ArgumentError, ParameterError, TrajectoryError, UnknownNameError
 from ..model.robot import RobotModel
 from ..nodes.controller.gravity_choice import check_given
 from ..nodes.middleware.parameter_files import config_path, meant, values_in
 from ..report.document import Report
 from ..verification import criteria
 from ..verification import worlds as worlds_files
+from ..verification.boundary import boundaries
 from ..verification.catalogue import drawable
 from ..verification.criteria import Estimate
 from ..verification.results import digest, fingerprint, Results
@@ -178,6 +179,35 @@ def one_world(case: Case, index: int, output: Path | None, out: Console) -> int:
     if path is not None:
         out.print(f'flight recording: robodyn replay {path}', soft_wrap=True)
     return int(one.bad)
+
+
+def edges(case: Case, names: Sequence[str], worlds: int, jobs: int, out: Console
+          ) -> list[dict[str, Any]]:
+    """Print how far quantities may grow; return the same for JSON."""
+    for name in names:
+        if name not in worlds_files.BY_NAME:
+            raise UnknownNameError('quantity', name, tuple(worlds_files.BY_NAME))
+    check(case)
+    found = []
+    with Progress(TextColumn('{task.description}'), BarColumn(), MofNCompleteColumn(),
+                  console=out, transient=True) as bars:
+        bar = bars.add_task('quantities', total=len(names))
+        for one in boundaries(case, names, worlds, jobs):
+            found.append(one)
+            bars.update(bar, advance=1)
+    high = criteria.binomial(0, worlds)[1]
+    table = _table(f'{case.name}: levels of one quantity, each in {worlds} worlds')
+    for heading in ('quantity', 'holds at', 'breaks at'):
+        table.add_column(heading, no_wrap=True)
+    table.add_column('unit')
+    table.add_column('how', ratio=1)
+    for one in found:
+        table.add_row(one.quantity, *('-' if x != x else f'{x:.3g}' for x in one[1:3]),
+                      worlds_files.BY_NAME[one.quantity].unit, one.how)
+    out.print(table)
+    out.print(f'A level holds if it breaks no criterion in {worlds} worlds: with 95 % confidence, it '
+              f'breaks one in less than {high:.0%} of them.')
+    return [one._asdict() for one in found]
 
 
 def run(case: Case, count: int, jobs: int, output: Path | None, out: Console, *, again: str,

@@ -42,6 +42,10 @@ def verify(robot: Robot, locked: Locked = [],  # noqa: B006
            output: Annotated[Path | None, typer.Option(
                '--output', '-o', metavar='FILE', help='SQLite file of the results, which resumes '
                'an interrupted run; default: in build/verify, named after the inputs.')] = None,
+           boundary: Annotated[list[str], typer.Option(
+               '--boundary', metavar='QUANTITY', help='Find how far this quantity of the worlds '
+               'file may grow until a criterion breaks; --runs is then the number of worlds at '
+               'each level, 30 by default. Can be repeated.')] = [],  # noqa: B006
            world: Annotated[int | None, typer.Option(
                '--world', min=0, metavar='INDEX', help='Play this world alone, and write a '
                'flight recording for `robodyn replay`.')] = None,
@@ -51,7 +55,7 @@ def verify(robot: Robot, locked: Locked = [],  # noqa: B006
            report: ReportFile = None, as_json: AsJson = False) -> None:
     """Verify a robot, its parameter file and its control law in random simulated worlds."""
     from .app import _require_report
-    from .verify import faults, one_world, run, template, verification_case
+    from .verify import edges, faults, one_world, run, template, verification_case
 
     _require_report(report)
     out = console(as_json)
@@ -62,6 +66,11 @@ def verify(robot: Robot, locked: Locked = [],  # noqa: B006
                                     out, brief=brief)
     if write_worlds is not None:
         template(case, write_worlds, out)
+        return
+    if boundary:
+        found = edges(case, boundary, runs or 30, jobs, out)
+        if as_json:
+            print_json(found)
         return
     if world is not None:
         raise typer.Exit(one_world(case, world, output, out))

@@ -49,8 +49,8 @@ CRITERIA = (
               ('velocity',)),
     Criterion('reaction', 'States that stop are a fault within reaction_time.', 'verify.md',
               ('reaction',)),
-    Criterion('tracking', 'An exact law stays within tracking_error of its reference.', 'verify.md',
-              ('tracking', 'refused')),
+    Criterion('tracking', 'An exact law stays within tracking_error of its reference.',
+              'verify.md', ('tracking', 'refused')),
     Criterion('settling', 'The arm is slower than settled_velocity after a motion.', 'verify.md',
               ('settling',)),
     Criterion('exception', 'The controller raises no exception.', 'verify.md', ('exception',)))
@@ -89,11 +89,17 @@ def estimates(outcomes: Sequence[Outcome]) -> list[Estimate]:
     found = []
     for criterion in CRITERIA:
         judged = [b for one in outcomes if (b := breaks(criterion, one)) is not None]
-        interval = (binomtest(sum(judged), len(judged)).proportion_ci(CONFIDENCE, 'exact')
-                    if judged else (0.0, 1.0))
-        found.append(Estimate(criterion, len(judged), sum(judged), float(interval[0]),
-                              float(interval[1])))
+        found.append(Estimate(criterion, len(judged), sum(judged),
+                              *binomial(sum(judged), len(judged))))
     return found
+
+
+def binomial(broken: int, count: int) -> tuple[float, float]:
+    """Return the Clopper-Pearson interval of a probability."""
+    if not count:
+        return 0.0, 1.0
+    interval = binomtest(broken, count).proportion_ci(CONFIDENCE, 'exact')
+    return float(interval.low), float(interval.high)
 
 
 FIGURES = {'velocity': 'velocity limits', 'effort': 'effort limits',

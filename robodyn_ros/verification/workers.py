@@ -28,7 +28,7 @@ def play_all(case: Case, indices: Iterable[int], jobs: int, *,
     if jobs == 1:
         yield from map(Player(case, specialize).play, indices)
         return
-    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context('spawn'), _begin,
+    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context('spawn'), begin_worker,
                                (case, specialize))
     waiting, left = set[Future[Outcome]](), iter(indices)
     try:
@@ -56,10 +56,16 @@ def check(case: Case) -> None:
     Player(case, specialize=False).modes        # noqa: B018  (each is checked)
 
 
-def _begin(case: Case, specialize: bool) -> None:
+def begin_worker(case: Case, specialize: bool) -> None:
+    """Make the player of this process, which leaves Ctrl-C to its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)        # the parent decides
     _here[:] = [Player(case, specialize)]
 
 
+def player_here() -> Player:
+    """Return the player of this process."""
+    return _here[0]
+
+
 def _play(index: int) -> Outcome:
-    return _here[0].play(index)
+    return player_here().play(index)

@@ -17,6 +17,7 @@ from robodyn_ros.model.pseudo_inertia import of_body
 from robodyn_ros.model.rigid_body import Inertial
 from robodyn_ros.verification import criteria, worlds
 from robodyn_ros.verification.arm import arm_of
+from robodyn_ros.verification.boundary import boundary
 from robodyn_ros.verification.draw import draw, true_model
 from robodyn_ros.verification.plant import Drives, Plant, TICK
 from robodyn_ros.verification.results import Results
@@ -149,6 +150,14 @@ def test_what_drives_a_figure_is_found():
     found = criteria.influences(outcomes)
     assert [(one.figure, one.quantity) for one in found] == [('velocity', 'delay')]
     assert found[0].correlation == pytest.approx(1.0)
+
+
+def test_the_boundary_of_a_payload_that_nobody_declares():
+    """Arming accepts a tenth of the effort limit: 8 N·m of the shoulder, two links of 1 m."""
+    case = short(planted.sound(), 0.5)
+    found = boundary(Player(case, specialize=False), 'unknown_payload', 3)
+    assert 0.3 < found.held < found.broken < 1.1 * found.held
+    assert 'not armed' in found.how or 'fault' in found.how
 
 
 def test_a_worlds_file_is_read_as_it_was_written(tmp_path):
