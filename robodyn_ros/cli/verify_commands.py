@@ -68,9 +68,9 @@ def verify(robot: Robot, locked: Locked = [],  # noqa: B006
         template(case, write_worlds, out)
         return
     if boundary:
-        found = edges(case, boundary, runs or 30, jobs, out)
+        levels = edges(case, boundary, runs or 30, jobs, out)
         if as_json:
-            print_json(found)
+            print_json(levels)
         return
     if world is not None:
         raise typer.Exit(one_world(case, world, output, out))
