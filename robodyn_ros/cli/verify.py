@@ -205,8 +205,8 @@ def edges(case: Case, names: Sequence[str], worlds: int, jobs: int, out: Console
         table.add_row(one.quantity, *('-' if x != x else f'{x:.3g}' for x in one[1:3]),
                       worlds_files.BY_NAME[one.quantity].unit, one.how)
     out.print(table)
-    out.print(f'A level holds if none of {worlds} worlds breaks a criterion: with 95 % confidence, '
-              f'less than {high:.0%} do.')
+    out.print(f'A level holds if none of {worlds} worlds breaks a criterion: with 95 % '
+              f'confidence, less than {high:.0%} do.')
     return [one._asdict() for one in found]
 
 

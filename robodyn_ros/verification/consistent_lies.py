@@ -23,7 +23,7 @@ CREEP = 0.02            # velocity limits
 
 
 def lie(name: str) -> Callable[[Callable], Callable]:
-    """Put a lie into the catalogue: nothing in the states shows it, so that none is drawn."""
+    """Register a false state that nothing in the states reveals; none is drawn at random."""
     return injection(name, SEEN, random=False, scenes=SCENES)
 
 

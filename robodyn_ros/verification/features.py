@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Features of the guard that not every version has: the one place that asks for them."""
+"""Features of the guard that not every version has."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ FAULT, RUNNING, INACTIVE = guard.FAULT, guard.RUNNING, guard.INACTIVE
 
 
 def tell(controller: Controller, **fields: Any) -> None:
-    """Write what the loop would tell the cycle, as far as this version can be told it."""
+    """Write fields of the cycle input that this version has."""
     for name, value in fields.items():
         if name in (controller.cycle_input.dtype.names or ()):
             controller.cycle_input[name] = value

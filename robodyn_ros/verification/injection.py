@@ -16,7 +16,7 @@ CONTINUOUS = 'two_link_continuous'      # name of the textbook arm without posit
 
 @dataclass(frozen=True)
 class Scene:
-    """In which situation the table shows an injection."""
+    """Situation in which the table shows an injection."""
 
     robot: str = 'two_link'
     mode: str = 'gravity_compensation'
@@ -104,7 +104,7 @@ class Active:
         return self.memory.setdefault(key, value)
 
     def apply(self, hook: str, edited: Any) -> None:
-        """Act, if it is this injection's turn."""
+        """Act while the injection is active."""
         if hook != self.what.hook or self._done or self.world.time < self.start - 1e-9:
             return
         if self.over and not (self.what.once and not self.memory.get('called')):

@@ -22,7 +22,7 @@ ROUNDING, EPSILON = 1e-6, 1e-9      # N·m | N, s
 
 @dataclass
 class Figures:
-    """Peaks and times after the injection; times in ms, NaN where it never came."""
+    """Peaks and times after the injection; times in ms, NaN where it did not happen."""
 
     step: float = 0.0               # largest effort change without a fault, of the effort limit
     step_effort: float = 0.0        # the same [N·m | N]
@@ -37,7 +37,7 @@ class Figures:
 
 @dataclass
 class Judge:
-    """Sees every tick of a run from arming on; the figures begin with ``since`` [s]."""
+    """Judge of every tick of a run from arming on; its figures begin with ``since`` [s]."""
 
     world: World
     since: float
@@ -52,7 +52,7 @@ class Judge:
         self._faulted, self._start, self._too_fast_since = False, None, np.inf
         self._compare, self._distance = compiled_comparison(), compiled_distance()
         self._none = np.zeros(w.arm.model.nv)
-        self._suspect: tuple[float, str] | None = None      # a step to zero, perhaps of a fault
+        self._suspect: tuple[float, str] | None = None      # a step to zero: of a fault?
 
     def tick(self, published: list[ndarray]) -> None:
         """Judge the tick that has just passed."""
@@ -60,11 +60,11 @@ class Judge:
         time = w.time - 1e-3
         for tau in published:
             self._effort(time, tau, phase)
-        for tau in w.intruded:          # what the arm gets counts, whoever sends it
+        for tau in w.intruded:          # efforts of another publisher act on the arm too
             if self._last is not None and phase == features.RUNNING:
                 shares = abs(tau - self._last) / w.arm.model.effort_limit
                 self._peak(float(shares.max()), int(shares.argmax()))
-        if w.unheard:                   # who begins to listen begins without what was before
+        if w.unheard:                   # a later listener has no previous effort
             self._last = None
         self._latch(time, phase)
         self._motion(time)
@@ -126,7 +126,7 @@ class Judge:
             self.figures.step_effort = share * float(self.world.arm.model.effort_limit[joint])
 
     def settle(self) -> None:
-        """Judge what only the end of the run can tell: nodes tell late of their faults."""
+        """Judge the end of the run; nodes report their faults with a delay."""
         self.world.subject.settle()
         if not self.world.subject.alive:
             self.figures.reason = 'ENDED'
@@ -168,7 +168,7 @@ class Judge:
         if self._start is None:
             self._start = w.plant.q.copy()
         f.travel = max(f.travel, self._distance(w.plant.q, self._start))
-        if self._ended:                 # its brakes are all that holds it
+        if self._ended:                 # only its brakes hold it
             return
         f.velocity = max(f.velocity, ratio)
         most = LIED_VELOCITY if w.lied_to else MOST_VELOCITY

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The compiled controller of the library under test, in lockstep on simulated time."""
+"""Compiled controller of the library under test, in lockstep on simulated time."""
 
 from dataclasses import replace
 from typing import Any
@@ -27,7 +27,7 @@ class Library:
     """
     One controller, for many runs.
 
-    :param known: the model it is to believe in.
+    :param known: the model of the controller.
     :param specialize: compile the dynamics for this robot.
     :param recorded: cycles that the flight recorder keeps; 0: none.
     """

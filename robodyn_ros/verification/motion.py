@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Healthy motion, in which faults are injected: a hand that guides, trajectories, or rest."""
+"""Motion of a healthy arm: guiding by hand, trajectories, or rest."""
 
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ GOALS, HELD = 100, 0.7  # random goals; gravity takes at most this share of the 
 
 
 class Motion:
-    """What goes on while nothing is wrong: ``still``, ``hand``, ``trajectory`` or ``hold``."""
+    """Motion of a healthy arm: ``still``, ``hand`` or ``trajectory``."""
 
     def __init__(self, kind: str, plant: Plant, random: np.random.Generator):
         self.kind, self._random = kind, random
@@ -58,7 +58,7 @@ class Motion:
     def ask(self, world: 'World', slowness: float, *, near: bool = False,
             everywhere: bool = False) -> bool:
         """
-        Ask for a motion to a random pose; say whether it was accepted.
+        Request a motion to a random pose; return whether it was accepted.
 
         :param slowness: 1.5 times this many velocity limits would be the mean velocity.
         :param near: a goal in the neighbourhood, soon; ``everywhere``: up to the limits.

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Exact dynamics of an arm without joint stops, driven by late efforts and by hands."""
+"""Exact dynamics of an arm without joint stops, driven by delayed efforts and by hands."""
 
 from collections import deque
 from dataclasses import dataclass
@@ -55,7 +55,7 @@ def with_gear_friction(model: RobotModel) -> RobotModel:
 
 class Plant:
     """
-    The arm itself; its brakes hold it until a first command comes, and when none comes any more.
+    Simulated arm; its brakes hold it before the first command, and when commands have stopped.
 
     :param arm: with the true model, which need not be the controller's.
     :param q: (nv,) initial pose.

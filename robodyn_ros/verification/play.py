@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""One run: arm, rise, move, inject, and judge."""
+"""One run of a controller in a world: arming, rising, motion, faults, judgement."""
 
 from typing import NamedTuple, Protocol
 
@@ -17,7 +17,7 @@ BEFORE = 0.4            # s of healthy motion before the first injection
 
 
 class Playable(Subject, Protocol):
-    """A subject that can be begun."""
+    """A subject that can be started in a world."""
 
     def begin(self, world: World) -> None:
         """Start anew in another world."""
@@ -27,7 +27,7 @@ class Playable(Subject, Protocol):
 
 
 class Planned(NamedTuple):
-    """An injection that is to come: start after the healthy motion and duration [s]."""
+    """A planned injection: start after the healthy motion, and duration [s]."""
 
     what: Injection
     start: float
@@ -36,7 +36,7 @@ class Planned(NamedTuple):
 
 
 class Run(NamedTuple):
-    """What came of a run."""
+    """Result of a run."""
 
     armed: bool
     figures: Figures
@@ -75,7 +75,7 @@ def play(subject: Playable, world: World, planned: list[Planned], seconds: float
 
 
 def rise(world: World, judge: Judge | None = None) -> bool:
-    """Let the arm rise, while the motors are tested if the settings say so; whether it has."""
+    """Let the arm rise, with the test of the motors if it is set; return whether it has risen."""
     tested = world.settings.motor_test_effort > 0.0
     for _ in range(RISING + TESTING * tested * world.arm.model.nv):
         published = world.tick()

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Injections by those who ask: parameters, references, other publishers, a loop that stalls."""
+"""Injections of requests and loop faults: parameters, references, publishers, stalls."""
 
 import numpy as np
 

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The way of a joint state from the arm to the controller: noise, loss, latency, rate."""
+"""Channel of joint states from the arm to the controller: noise, loss, latency, rate."""
 
 from dataclasses import dataclass
 
@@ -23,12 +23,12 @@ class Sample:
     arrives: float              # s, time of the world
     lost: bool = False
     foreign: bool = False       # sent by a second publisher
-    malformed: str = ''         # kind of a message that no decoder may accept: nodes alone
+    malformed: str = ''         # kind of a message that no decoder may accept; nodes only
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """How good the connection between arm and controller is."""
+    """Quality of the connection between arm and controller."""
 
     rate: float = 1000.0            # Hz, of the states
     latency: float = 0.0            # s, from measurement to receipt

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The world of one run: an arm, the way to its controller, motion, and what is injected."""
+"""World of one run: an arm, the channel to its controller, its motion, and injected faults."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -32,7 +32,7 @@ class Subject(Protocol):
 
     @property
     def stalled(self) -> bool:
-        """Whether it stands still, as a suspended process does."""
+        """Whether it is suspended."""
 
     @property
     def phase(self) -> int:
@@ -58,24 +58,24 @@ class Subject(Protocol):
         """Follow a trajectory from now on; False: refused."""
 
     def stall(self, seconds: float) -> None:
-        """Stand still, as a suspended process does."""
+        """Suspend it for a time [s]."""
 
     def stop(self) -> None:
         """Come to rest."""
 
     def tell(self, **fields: object) -> None:
-        """Tell the cycle something of the outside: library alone."""
+        """Set fields of the cycle input; library only."""
 
     def second_publisher(self, there: bool) -> None:
-        """Let somebody else publish commands too."""
+        """Add or remove a second publisher of commands."""
 
     def malformed_request(self) -> None:
-        """Ask for a parameter of a type that does not exist: nodes alone."""
+        """Request a parameter of an unknown type; nodes only."""
 
 
 class World:
     """
-    Everything but the controller, in ticks of 1 ms.
+    Everything except the controller, in ticks of 1 ms.
 
     :param arm: as the controller believes it to be.
     :param trigger: timer or state, of the controller's cycle.
@@ -100,8 +100,8 @@ class World:
         self.motion = Motion(kind, self.plant, self.random)
         self.active: list[Active] = []
         self.subject: Subject
-        self.intruded: list[ndarray] = []       # commands of somebody else in this tick
-        self.unheard = False                    # nobody hears the commands, the plant neither
+        self.intruded: list[ndarray] = []       # commands of another publisher in this tick
+        self.unheard = False                    # commands reach no subscriber, the plant neither
         # Times of the newest sample that the controller got, before that, and when it was deaf
         self.heard = self._heard_before = self._deaf = START
         self.ticks, self._offset, self.moving = 0, 0.0, False
@@ -117,7 +117,7 @@ class World:
         return self.time + self._offset
 
     def jump(self, seconds: float) -> None:
-        """Let these clocks jump."""
+        """Move these clocks by some seconds."""
         self._offset += seconds
 
     @property
@@ -128,21 +128,21 @@ class World:
     @property
     def throwing(self) -> bool:
         """
-        Whether something in force may move joints beyond their limits by itself.
+        Whether an active injection may itself move joints beyond their limits.
 
-        So do states that are frozen while the arm is at rest: they are those of an arm at rest.
+        States that freeze while the arm rests count too: they look like those of an arm at rest.
         """
         return any((a.what.throws or a.memory.get('unseen')) and -1e-9 <= a.since
                    and (not a.over or a.since < 2.0 * TICK) for a in self.active)
 
     @property
     def disobeying(self) -> bool:
-        """Whether joints do not do what their efforts ask for."""
+        """Whether joints do not follow their efforts."""
         return any(a.what.disobeys and -1e-9 <= a.since and not a.over for a in self.active)
 
     @property
     def lied_to(self) -> bool:
-        """Whether the states, too, are not those of the arm."""
+        """Whether the states are not those of the arm."""
         return any(a.what.hook == SEEN and -1e-9 <= a.since for a in self.active)
 
     @property
@@ -162,7 +162,7 @@ class World:
             self._deaf = self.time
 
     def tick(self) -> list[ndarray]:
-        """Let a tick pass; return what the controller published in it."""
+        """Advance by a tick; return what the controller published in it."""
         self.plant.external[:] = 0.0
         self.intruded = []
         if self.moving:
