@@ -12,7 +12,7 @@ import signal
 from .trial import Case, Outcome, Player
 from ..errors import SimulationError
 
-AHEAD = 4               # worlds that are handed out per process, for Ctrl-C to end soon
+AHEAD = 2               # worlds that are handed out per process, for Ctrl-C to end soon
 _here: list[Player] = []
 
 

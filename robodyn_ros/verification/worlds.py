@@ -123,7 +123,7 @@ REST = {
     'modes': 'control modes, drawn with equal probability',
     'seconds': 's of motion in each world',
     'fault_share': 'share of the worlds in which one fault is injected',
-    'faults': 'names of these faults; empty: all that `robodyn verify --faults` lists',
+    'faults': 'names of these faults; empty: all that `robodyn verify two_link --faults` lists',
     'tracking_error': 'rad or m: largest distance from the reference in computed_torque',
     'settled_velocity': 'velocity limits: largest velocity at the end of a motion',
     'reaction_time': 's from the last state to a fault, when states stop'}
