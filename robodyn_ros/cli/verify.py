@@ -177,7 +177,8 @@ def one_world(case: Case, index: int, output: Path | None, out: Console) -> int:
     out.print(criteria.problem(one) or 'no criterion is broken',
               style='red' if one.bad else None, soft_wrap=True)
     if path is not None:
-        out.print(f'flight recording: robodyn replay {path}', soft_wrap=True)
+        law = f' --law {drawn["mode"]}' if ':' in drawn['mode'] else ''
+        out.print(f'flight recording: robodyn replay {path}{law}', soft_wrap=True)
     return int(one.bad)
 
 

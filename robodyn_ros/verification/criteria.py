@@ -170,10 +170,11 @@ def binned(at: ndarray, values: ndarray, bins: int = 12) -> tuple[ndarray, dict[
 
 
 def worst(outcomes: Sequence[Outcome], count: int = 10) -> list[Outcome]:
-    """Return the worst worlds: broken criteria first, then those with the highest velocity."""
+    """Return the worst worlds: broken promises of safety.md, then faults, then other criteria."""
     def badness(one: Outcome) -> tuple:
         velocity = figure(one, 'velocity')
-        return one.bad, len(one.violations), 0.0 if np.isnan(velocity) else velocity
+        promises = sum(bool(breaks(c, one)) for c in CRITERIA if c.source == 'safety.md')
+        return (one.bad, promises, one.unexplained_fault, 0.0 if np.isnan(velocity) else velocity)
     return sorted(outcomes, key=badness, reverse=True)[:count]
 
 
