@@ -41,7 +41,7 @@ ELSEWHERE = re.compile(r'^(?:import subprocess$|from processes import .*\bProces
 # Rooms, and files of others, that compile kernels, integrate long motions or load many robots, or
 # libraries that take as long
 SLOW = {'adversary', 'benchmarks', 'faults/test_fault_mutation.py', 'identification', 'lagrange',
-        'packaging', 'simulation', 'flight_recorder', 'cli/test_check_machine.py',
+        'packaging', 'simulation', 'flight_recorder', 'verification', 'cli/test_check_machine.py',
         'cli/test_commands_of_the_docs.py', 'cli/test_compare_laws.py',
         'cli/test_derive_command.py', 'cli/test_replay.py', 'control/test_collisions.py',
         'control/test_disturbance_observer.py', 'control/test_floating.py',
