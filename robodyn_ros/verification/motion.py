@@ -9,6 +9,7 @@ from numpy import ndarray
 
 from .plant import Plant
 from ..control.references.trajectory import Waypoints
+from ..identification.excitation.taught_motion import QUINTIC_ACCELERATION
 
 if TYPE_CHECKING:
     from .world import World
@@ -78,17 +79,17 @@ class Motion:
 
 class Tour(Motion):
     """
-    Trajectories to random poses with pauses between them, or given waypoints after a way to them.
+    Quintic trajectories to random poses with pauses between them, or given waypoints.
 
-    ``still``, where nothing is asked for; the last ``SETTLING`` seconds are without a motion.
+    They are within the acceleration limit of the settings. Other kinds are those of
+    :class:`Motion`. The last motion has ended at ``until``, a time of the world [s].
 
-    :param until: time of the world [s] at which the last motion has to have ended.
-    :param slowness: see :meth:`Motion.ask`, from and to.
+    :param slowness: 15/8 divided by it is the peak velocity in velocity limits; from and to.
     :param waypoints: that the arm starts at; None: random poses.
     """
 
     def __init__(self, kind: str, plant: Plant, random: np.random.Generator,
-                 slowness: tuple[float, float] = (2.0, 6.0), waypoints: Waypoints | None = None):
+                 slowness: tuple[float, float] = (2.5, 6.0), waypoints: Waypoints | None = None):
         super().__init__(kind, plant, random)
         self._slowness, self._waypoints, self._ready = slowness, waypoints, -np.inf
         self.refused, self.until = False, np.inf
@@ -113,7 +114,7 @@ class Tour(Motion):
             n = len(goal)
             self.refused |= not world.subject.follow(Waypoints(
                 world.arm.model.joint_names, np.array([self.lasts]), goal[None],
-                np.zeros((1, n))))
+                np.zeros((1, n)), np.zeros((1, n))))
         self._ready = world.time + self.lasts + BETWEEN if goal is not None else np.inf
 
     def _goal(self, world: 'World', slowness: float, left: float) -> ndarray | None:
@@ -126,8 +127,11 @@ class Tour(Motion):
         else:
             return None
         limit = arm.model.velocity_limit
-        lasts = max(SHORTEST, slowness * float((abs(goal - q) / limit).max()))
+        most = world.settings.acceleration(arm.model, limit)
+        way = abs(goal - q)
+        lasts = max(SHORTEST, slowness * float((way / limit).max()),
+                    float(np.sqrt(QUINTIC_ACCELERATION * way / most).max()))
         if left < SHORTEST:
             return None
         self.lasts = min(lasts, left)
-        return q + (goal - q) * self.lasts / lasts
+        return q + (goal - q) * (self.lasts / lasts)**2         # at no greater acceleration
