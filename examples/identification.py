@@ -3,9 +3,9 @@
 """
 Masses and lengths of a 2R arm from noisy torques.
 
-The equation of motion is linear in the inertial parameters, τ = Y(q, q̇, q̈) p: least squares
-finds the combinations of them that the motion shows. Masses and lengths themselves take a
-nonlinear fit, here with standard errors. A real arm: `robodyn excite`, `play`, `identify`.
+The equation of motion is linear in the inertial parameters, τ = Y(q, q̇, q̈) p. Least squares
+finds the identifiable combinations of them. Masses and lengths require a nonlinear fit, here with
+standard errors. For a real arm use `robodyn excite`, `play` and `identify`.
 """
 
 import matplotlib.pyplot as plt

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Style and file of the pictures of the examples; every example takes `--save FILE`."""
+"""Common style and `--save FILE` option of the pictures of the examples."""
 
 import argparse
 from pathlib import Path
