@@ -40,7 +40,7 @@ STIFFENING = Law('stiffening', stiffening, equation='Ï„ = g(q) + k (1 + (e / w)Â
                  source='a Duffing spring', gains=Gains)
 model = load_urdf('two_link')
 pose = np.array([0.3, 0.5])
-# The load is meant to be unknown: arming would refuse an arm that is held with other efforts
+# The load is unknown on purpose: arming would refuse efforts that differ from g(q)
 unknown = {'arming_effort': 1.0}
 laws = {'stiffening spring': Settings(mode=STIFFENING, **unknown, gains={
             'soft': 30.0, 'width': 0.15, 'damper': 8.0}),

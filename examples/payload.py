@@ -40,7 +40,7 @@ left.axhline(1e3 * arm.pose(path.positions[-1], 'tool0')[2, 3], color=GREY, line
 left.set(xlabel='time [s]', ylabel='height of the tool [mm]', title=f'a load of {MASS:g} kg')
 left.legend(fontsize=8, title='too low in the end')
 
-# The gravity torque is linear in the mass: two poses of the load give the greatest one
+# The gravity torque is linear in the mass: two loads give the largest one
 shoulder = np.linspace(-1.4, 1.4, 120)
 poses = np.tile(start, (len(shoulder), 1))
 poses[:, 1] = shoulder

@@ -27,7 +27,7 @@ def _file() -> Path:
     return parser.parse_args().save
 
 
-# At once, so that `--help` and a slip of the pen do not wait for a simulation
+# At import, so that `--help` and wrong arguments do not wait for a simulation
 FILE = _file()
 
 
