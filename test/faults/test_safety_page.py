@@ -31,7 +31,7 @@ def table(first: str) -> list[list[str]]:
 
 
 ROWS = {}       # name of a row: file of its test, reaction, reason codes and parameters
-for linked, *cells in table('fault, linked to its test'):
+for linked, *cells in table('fault'):
     fault, file = re.fullmatch(r'\[(.*)\]\(\.\./(.*)\)', linked).groups()
     ROWS[fault] = (file, *cells)
 
