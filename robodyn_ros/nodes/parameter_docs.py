@@ -30,15 +30,15 @@ ESSENTIAL = ('urdf', 'mode', 'rate', 'stiffness', 'damping', 'acceleration_kp', 
 #: Headings of the other parameters of the controller, by the first one below each.
 HEADINGS = {
     'robot_description': 'Robot model', 'autostart': 'Loop, data path and driver',
-    'arming_timeout': 'Arming', 'priority': 'Real time and recording',
-    'rate_warn': 'Timing diagnostics', 'mode': 'Control law and gains', 'task_frame': 'Task space',
-    'coupling_role': 'Coupled arms', 'effort_limit': 'Limits and rotor inertia',
-    'viscous_friction': 'Friction', 'robot_compensates_gravity': 'Payload',
-    'acceleration_limit': 'References', 'heartbeat_timeout': 'Heartbeat and emergency stop',
-    'state_timeout': 'State and motion checks', 'arming_samples': 'Arming',
-    'damping_rate': 'Stopping and fault efforts', 'external_effort_bandwidth': 'Contact',
-    'guiding_timeout': 'Hand guiding and bounded motion', 'coupling_rate': 'Coupled arms',
-    'controller_manager': 'Hand-over by ros2_control', 'telemetry_rate': 'Telemetry'}
+    'arming_timeout': 'Arming, stopping and fault efforts',
+    'priority': 'Real time and diagnostics', 'mode': 'Control law and gains',
+    'task_frame': 'Task space', 'coupling_role': 'Coupled arms',
+    'effort_limit': 'Limits and rotor inertia', 'viscous_friction': 'Friction',
+    'robot_compensates_gravity': 'Payload', 'acceleration_limit': 'References',
+    'heartbeat_timeout': 'State and motion checks',
+    'arming_samples': 'Arming, stopping and fault efforts',
+    'external_effort_bandwidth': 'Contact, hand guiding and bounded motion',
+    'coupling_rate': 'Coupled arms', 'controller_manager': 'Hand-over and telemetry'}
 
 
 def page() -> str:

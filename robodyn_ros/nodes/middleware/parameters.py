@@ -254,7 +254,8 @@ def allowed(p: Parameter) -> str:
         first = f'`{p.default}`'
         return p.range.replace(first, f'**{first}**', 1)
     shown = f'`{str(p.default).lower()}`' if p.default not in ('', []) else written_type(p)
-    return ', '.join(filter(None, (shown, f'{p.range} {p.unit}'.strip())))
+    bounds = p.range.strip('[]').replace(', ', '–' if (p.lower or 0) >= 0 else ' to ')
+    return ', '.join(filter(None, (shown, f'{bounds} {p.unit}'.strip())))
 
 
 def markdown(table: Iterable[Parameter]) -> str:
