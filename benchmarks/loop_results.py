@@ -196,7 +196,7 @@ def show(console: Console, found: Mapping[str, Any]) -> None:
 
 
 def markdown(found: Mapping[str, Any]) -> str:
-    """Return the tables for a page."""
+    """Return the tables for a page, without the peers whose CPUs are kept awake."""
     lines = [conditions(found['machine']), '',
              'The states of one arm of 7 joints are sent in turns to each controller, whose '
              'efforts identify the state that they answer. Round trips [µs] and CPU are those at '
@@ -206,6 +206,8 @@ def markdown(found: Mapping[str, Any]) -> str:
              '| | p50 | p99 | p99.9 | max | CPU | p50, multiple of the echo | '
              'answered at 1, 4, 10 kHz |', '|---|---|---|---|---|---|---|---|']
     for key, row in found['peers'].items():
+        if PEERS[key].awake:
+            continue
         answered = ', '.join(f'{100 * share:.2f}' for share in row['answered'].values())
         times = f'{row[BESIDE_ECHO]["p50"]["ratio"]:.2f}' if row[BESIDE_ECHO] else ''
         lines.append(f'| {PEERS[key].name} | ' + ' | '.join(f'{row[f]:.0f}' for f in FIGURES)
