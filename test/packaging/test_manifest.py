@@ -53,6 +53,14 @@ def test_changelog_begins_with_the_version():
     assert headings[0] in (VERSION, 'Forthcoming')
 
 
+def test_the_citation_is_that_of_the_version():
+    """Version and date of CITATION.cff are those of the newest release in the changelog."""
+    released = dict(re.findall(r'^(\S+) \((.*)\)\n-{3,}$', (ROOT / 'CHANGELOG.rst').read_text(),
+                               re.MULTILINE))
+    citation = (ROOT / 'CITATION.cff').read_text()
+    assert f'\nversion: {VERSION}\ndate-released: {released[VERSION]}\n' in citation
+
+
 def test_codespell_skips_what_git_ignores():
     """As `venv/` of the README; the other linters read .gitignore, or name what they check."""
     (skipped,) = re.findall("^skip = '(.*)'$", (ROOT / 'pyproject.toml').read_text(), re.MULTILINE)

@@ -43,7 +43,7 @@ class LoopParameters:
 class Mode:
     """Choice of the control law."""
 
-    mode: str = choice(MODES, 'Control law; or a law of your own, as package.module:NAME.',
+    mode: str = choice(MODES, 'Control law; package.module:NAME is a custom law.',
                        places=True)
 
 
