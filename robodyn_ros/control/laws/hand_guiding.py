@@ -136,6 +136,6 @@ def share_within_limits(arm: Arm, effort: ndarray) -> float:
 
 LAW = Law('hand_guiding', hand_guiding,
           equation='τ = g(q) - D_g q̇ + walls while `~/guiding` enables it; else K (q_r - q) + '
-                   'D (q̇_r - q̇) + g(q), with q_r the pose where it was let go',
+                   'D (q̇_r - q̇) + g(q), with q_r the pose at release',
           source='Colgate and Brown, ICRA 1994; Siciliano et al., Robotics, 2009, equation 8.51',
           gains=HandGuidingGains, memory=Walls, guided=True, judged=(JUDGED,))
