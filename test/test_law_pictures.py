@@ -8,6 +8,8 @@ import runpy
 import pytest
 from robodyn_ros.control.laws.registry import BUILT_IN
 
+pytestmark = pytest.mark.slow
+
 DOCS = Path(__file__).parents[1] / 'docs'
 
 

@@ -10,6 +10,8 @@ from benchmarks.loop_peers import PEERS, WAKE_UPS
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.slow
+
 COMPILER = 'g++ (Debian 12.2.0-14) 12.2.0'
 RATES = {str(rate): {'p50': 100.0, 'p99': 200.0, 'p99.9': 300.0, 'max': 400.0, 'cpu': 0.1,
                      'answered': 1.0, 'states': 4000} for rate in loop_results.RATES}

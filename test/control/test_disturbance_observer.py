@@ -15,7 +15,7 @@ from robodyn_ros.demo.law_comparison import DELAY, drive, scenes
 from robodyn_ros.model.resources import robot_path
 
 pytest.importorskip('mujoco')
-pytestmark = pytest.mark.usefixtures('few_poses')
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures('few_poses')]
 POSES = {'two_link': ({}, [0.3, 0.5]),
          'panda': ({'panda_finger_joint1': 0.02, 'panda_finger_joint2': 0.02},
                    [0.0, -0.5, 0.0, -2.0, 0.0, 1.5, 0.7])}

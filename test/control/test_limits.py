@@ -28,7 +28,7 @@ SEEDS = seeds(20, 200)
 TOP = SHARE * 3.0       # rad/s, of the velocity limit in test_the_net_acceleration_is_bounded
 FAR = ACCELERATION * TOP
 # Arms meet worse poses here than those that gains are judged at
-pytestmark = pytest.mark.usefixtures('few_poses')
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures('few_poses')]
 
 
 def arm(name):

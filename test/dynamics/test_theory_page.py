@@ -10,6 +10,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / 'docs' / 'theory.md').read_text()
 PACKAGE = ROOT / 'robodyn_ros'
