@@ -45,7 +45,7 @@ def loop_beside_naive(found: Mapping[str, Any]) -> str:
     machine = found['machine']
     peers = {key: found['peers'][key] for key in LOOP_COLUMNS if key in found['peers']}
     beside = loop_results.BESIDE_NAIVE
-    lines = [f'Relative to that callback node on {machine["cpu"]} with {machine["cpus"]} CPUs '
+    lines = [f'Relative to the tutorial node on {machine["cpu"]} with {machine["cpus"]} CPUs '
              f'(medians of {found["rounds"]} rounds):', '',
              '| | ' + ' | '.join(f'`{key}`' for key in peers) + ' |',
              '|---|' + '---|' * len(peers)]

@@ -70,7 +70,8 @@ def law_reference() -> str:
     for law in BUILT_IN:
         parts.append(f'## {law.name}\n\n{law.equation}\n\nSource: {law.source}. '
                      f'Reference: {law.reference}.\n\n'
-                     f'![{law.name} compared with another law](laws/{law.name}.svg)\n')
+                     + f'![{law.name} compared with another law](laws/{law.name}.svg)\n'
+                     * Path(__file__).with_name('laws').joinpath(f'{law.name}.svg').exists())
         if law.declared:
             parts.append('| gain | unit | range | meaning |\n|---|---|---|---|\n' + '\n'.join(
                 f'| `{field.name}` | {field.metadata.get("unit", "")} | '

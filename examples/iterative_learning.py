@@ -15,7 +15,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from picture import save
 from robodyn_ros import load_urdf, Settings, simulate, Waypoints
-from robodyn_ros.control.iterative_learning import IterativeLearning, Repeat
+from robodyn_ros.control.learning.iterative_learning import IterativeLearning, Repeat
 
 arm = replace(load_urdf('two_link'), viscous_friction=np.array([1.0, 0.5]))
 model = replace(load_urdf('two_link'), mass=arm.mass * [1.2, 0.7])

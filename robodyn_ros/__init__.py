@@ -20,11 +20,7 @@ from .lazy_import import from_modules
 
 if TYPE_CHECKING:
     from .closed_loop import simulate, Simulated
-    from .control.controller import Controller
-    from .control.laws.law import Law
-    from .control.setting_fields import gain
-    from .control.settings import Settings
-    from .control.trajectory import Waypoints
+    from .control import Controller, gain, Law, Settings, Waypoints
     from .driver_loop import drive
     from .dynamics import Dynamics
     from .model import DhLink, from_dh, load_dh, load_urdf, robot_names, RobotModel
@@ -35,12 +31,11 @@ __all__ = ['Controller', 'DhLink', 'Dynamics', 'Law', 'RobotModel', 'Settings', 
            'Waypoints', '__version__', 'drive', 'from_dh', 'gain', 'load_dh', 'load_urdf',
            'robot_names', 'simulate']
 
-_MODULES = {'Controller': '.control.controller', 'DhLink': '.model', 'Dynamics': '.dynamics',
-            'Law': '.control.laws.law', 'RobotModel': '.model', 'Settings': '.control.settings',
-            'Simulated': '.closed_loop', 'Waypoints': '.control.trajectory',
-            'drive': '.driver_loop', 'from_dh': '.model', 'gain': '.control.setting_fields',
-            'load_dh': '.model', 'load_urdf': '.model', 'robot_names': '.model',
-            'simulate': '.closed_loop'}
+_MODULES = {'Controller': '.control', 'DhLink': '.model', 'Dynamics': '.dynamics',
+            'Law': '.control', 'RobotModel': '.model', 'Settings': '.control',
+            'Simulated': '.closed_loop', 'Waypoints': '.control', 'drive': '.driver_loop',
+            'from_dh': '.model', 'gain': '.control', 'load_dh': '.model', 'load_urdf': '.model',
+            'robot_names': '.model', 'simulate': '.closed_loop'}
 
 
 # Numba alone takes most of a second

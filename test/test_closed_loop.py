@@ -8,6 +8,8 @@ from robodyn_ros import load_urdf, Settings, simulate, Waypoints
 from robodyn_ros.errors import ArgumentError, ParameterError, SimulationError, TrajectoryError
 
 pytest.importorskip('mujoco')
+
+pytestmark = pytest.mark.slow
 START, END = np.array([0.3, 0.5]), np.array([0.6, 0.2])
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import sys
 
 from .middleware.parameter_files import config_path, meant, value_in
-from ..control.parameters import LoopParameters
+from ..control.settings.parameters import LoopParameters
 from ..errors import ParameterError
 
 FALSE = 'false', 'False', 'FALSE', '0', 'no', 'off'

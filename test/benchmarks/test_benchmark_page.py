@@ -17,6 +17,8 @@ from benchmarks.loop_peers import PEERS, WAKE_UPS
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.slow
+
 COMPILER = 'g++ (Debian 12.2.0-14) 12.2.0'
 RATES = {str(rate): {'p50': 100.0, 'p99': 200.0, 'p99.9': 300.0, 'max': 400.0, 'cpu': 0.1,
                      'answered': 1.0, 'states': 4000} for rate in loop_results.RATES}
@@ -127,8 +129,9 @@ def test_figures_of_the_loop_are_those_of_the_file(root):
     text = (root / 'docs/realtime.md').read_text()
     assert '| round trip p50 | 0.12 | 0.12 | 0.12 |' in text and '1/50 of' in text
     assert '| states answered at 10 kHz | 50.00 % | 100.00 % | 100.00 % |' in text
-    assert 'p99, share of the naive node | ours, native | ≤ 0.4 | 0.123 | yes |' in (
-        root / 'docs/benchmarks.md').read_text()
+    page = (root / 'docs/benchmarks.md').read_text()
+    assert '| robodyn_ros, native | 12 | 25 | 300 | 400 | 1.2 % |' in page
+    assert 'naive' not in page and '≤' not in page      # what was aimed at is not for readers
     assert 'much' not in (root / 'docs/benchmarks/loop.json').read_text()
 
 
@@ -146,7 +149,9 @@ def test_figures_of_many_arms_say_what_gives_out(root):
 
 def test_figures_of_the_live_page_are_those_of_the_file(root):
     found = json.loads((root / 'docs/benchmarks/live_view.json').read_text())
-    found['rows'][0]['missed'] = 98765
+    kind = found['rows'][0]['kind']
+    others = sum(row['missed'] for row in found['rows'][1:] if row['kind'] == kind)
+    found['rows'][0]['missed'] = 98765 - others
     publish(root, 'live_view', found)
     assert '98765 of' in (root / 'docs/benchmarks.md').read_text()
     assert '98765' not in (pages.ROOT / 'docs/benchmarks.md').read_text()

@@ -22,6 +22,8 @@ from robodyn_ros.identification.recorded_motion import checked_motion, parts_of
 from robodyn_ros.identification.recordings.read import read
 import yaml
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope='module')
 def found(tmp_path_factory):

@@ -12,6 +12,8 @@ import pytest
 from robodyn_ros import Dynamics, load_urdf
 from viewer.browser import browsing, needs_browser, wait_for
 
+pytestmark = pytest.mark.slow
+
 DOCS = Path(__file__).resolve().parents[2] / 'docs'
 MOVE = """(() => {{ const inputs = document.querySelectorAll('#gravity-{robot} input');
   [...inputs].forEach((one, i) => {{ one.value = {q}[i]; }});

@@ -18,7 +18,7 @@ from numpy import ndarray
 
 from .law import Arm, Judged, Law, POLICY
 from .pd import ImpedanceGains
-from ..setting_fields import gain, PerJoint
+from ..declare.setting_fields import gain, PerJoint
 
 FADE = 0.05         # s, between a policy and joint impedance
 
