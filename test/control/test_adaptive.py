@@ -19,7 +19,7 @@ from robodyn_ros.control.laws.law import Arm
 from robodyn_ros.control.learned_payload import learned_payload
 from robodyn_ros.control.partner import Partner
 from robodyn_ros.control.policy import Policy
-from robodyn_ros.control.suggested_gains import suggest
+from robodyn_ros.control.suggested_gains import suggest_gains
 from robodyn_ros.control.task import Task
 from robodyn_ros.demo import motion
 from robodyn_ros.dynamics.coriolis import velocities
@@ -178,7 +178,7 @@ def test_nothing_is_learned_without_cause():
 
 def settings_of(name, **more):
     model, pose = robot(name), np.array(SCENES[name][1])
-    gains = suggest(model, pose, Settings())._asdict()
+    gains = suggest_gains(model, pose, Settings())._asdict()
     return Settings(**{'mode': 'adaptive', 'arming_effort': 5.0, 'following_error': 0.0, **gains,
                        **more})
 
