@@ -27,7 +27,6 @@ from ..errors import ArgumentError, DemoError, IdentificationError
 from ..identification.data_checks.data_issue import by_kind, DataIssue
 from ..identification.estimation.payload import find_payload
 from ..identification.excitation.collision_geometry import shapes
-from ..identification.friction_file import read_friction
 from ..identification.motion import Motion
 from ..identification.options import PipelineOptions
 from ..identification.pipeline import run as identify
@@ -39,6 +38,7 @@ from ..identification.recordings.recording import Recording
 from ..identification.result import Identification, TERMS
 from ..identification.result_files import FRICTION, URDF, writable_folder
 from ..identification.validation import of_model, Validation
+from ..model.friction_file import read_friction
 from ..model.robot import RobotModel
 from ..model.xacro_file import expanded, is_xacro
 from ..report.scene import MovingRobot

@@ -78,6 +78,10 @@ def test_friction_goes_to_the_controller(identified):
     np.testing.assert_allclose(values['friction_offset'], OFFSET, atol=0.1)
     assert values['coulomb_friction'] == values['static_friction']
     assert 'friction_compensation' not in values
+    urdf = load_urdf(folder / 'out/corrected.urdf')
+    both = load_urdf('two_link', friction=folder / 'out/friction.yaml')
+    for name in ('viscous_friction', 'coulomb_friction', 'static_friction', 'armature'):
+        np.testing.assert_allclose(getattr(urdf, name), getattr(both, name), rtol=1e-5)
 
 
 def test_all_numbers_are_there_for_programs(identified):
