@@ -22,6 +22,7 @@ from .lazy_import import from_modules
 if TYPE_CHECKING:
     from .closed_loop import simulate, Simulated
     from .control.controller import Controller
+    from .control.controller_batch import ControllerBatch
     from .control.guard import Phase
     from .control.laws.law import Law
     from .control.setting_fields import gain
@@ -34,11 +35,13 @@ if TYPE_CHECKING:
 
     __version__: str
 
-__all__ = ['Controller', 'DhLink', 'Dynamics', 'Law', 'Phase', 'RobotModel', 'Settings',
-           'Simulated', 'Waypoints', '__version__', 'drive', 'from_dh', 'gain', 'load_dh',
-           'load_urdf', 'robot_names', 'simulate', 'suggest_gains']
+__all__ = ['Controller', 'ControllerBatch', 'DhLink', 'Dynamics', 'Law', 'Phase', 'RobotModel',
+           'Settings', 'Simulated', 'Waypoints', '__version__', 'drive', 'from_dh', 'gain',
+           'load_dh', 'load_urdf', 'robot_names', 'simulate', 'suggest_gains']
 
-_MODULES = {'Controller': '.control.controller', 'DhLink': '.model', 'Dynamics': '.dynamics',
+_MODULES = {'Controller': '.control.controller',
+            'ControllerBatch': '.control.controller_batch', 'DhLink': '.model',
+            'Dynamics': '.dynamics',
             'Law': '.control.laws.law', 'Phase': '.control.guard', 'RobotModel': '.model',
             'Settings': '.control.settings',
             'Simulated': '.closed_loop', 'Waypoints': '.control.trajectory',
