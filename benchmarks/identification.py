@@ -55,7 +55,7 @@ def parser() -> argparse.ArgumentParser:
     found = argparse.ArgumentParser('benchmarks.identification', description=__doc__,
                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     found.add_argument('folders', nargs='*', type=Path, metavar='FOLDER')
-    for name in ('--robot', '--root', '--tip', '--gravity', '--topic', '--joints'):
+    for name in ('--robot', '--root', '--tip', '--gravity', '--states', '--joints'):
         found.add_argument(name, default='')
     for name in ('--locked', '--columns', '--units', '--accept'):
         found.add_argument(name, action='append', default=[])
@@ -116,7 +116,7 @@ def shipped(folder: Path, robot: CatalogRobot, found: Identification, options: a
 def errors(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
            options: argparse.Namespace) -> dict[str, float]:
     """Return the mean relative RMS by column; what is missing was not estimated."""
-    reading = read_options(options.columns, options.units, options.rate, options.topic,
+    reading = read_options(options.columns, options.units, options.rate, options.states,
                            options.joints)
     source = Source(tuple(paths), robot.model, robot.path.read_text(encoding='utf-8'), reading,
                     bool(options.gravity), verification)

@@ -62,7 +62,7 @@ def reading_words(columns: Iterable[str], units: Iterable[str], rate: float | No
     """Return the options by which another command reads recordings likewise."""
     rates = [] if rate is None else [f'{rate:.15g}']
     return [word for option, values in (
-        ('--columns', columns), ('--units', units), ('--rate', rates), ('--topic', [topic]),
+        ('--columns', columns), ('--units', units), ('--rate', rates), ('--states', [topic]),
         ('--joints', [joints])) for value in values if value for word in (option, value)]
 
 

@@ -32,7 +32,8 @@ Joints = Annotated[str, typer.Option(
     'the robot.')]
 Rate = Annotated[float | None, typer.Option(
     '--rate', help='Sample rate (Hz), if there is no time column.')]
-Topic = Annotated[str, typer.Option('--topic', help='Topic in a bag that has several.')]
+Topic = Annotated[str, typer.Option(
+    '--states', help='Topic of the joint states in a bag that has several.')]
 Accept = Annotated[list[str], typer.Option(
     '--accept', metavar='KIND', help='Kind of data issue to accept, as its message says.')]
 CutoffOption = Annotated[float | None, typer.Option(

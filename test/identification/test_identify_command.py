@@ -226,7 +226,7 @@ def test_the_next_motion_is_proposed_with_options_that_read_this_recording(tmp_p
     words = reading_words(['time=0', 'position=1-2', 'effort=3-4'], [], None, '', '')
     assert words == ['--columns', 'time=0', '--columns', 'position=1-2', '--columns', 'effort=3-4']
     assert reading_words([], ['effort=-1'], 500.0, '/joints', 'a,b') == [
-        '--units', 'effort=-1', '--rate', '500', '--topic', '/joints', '--joints', 'a,b']
+        '--units', 'effort=-1', '--rate', '500', '--states', '/joints', '--joints', 'a,b']
     two_link, out = load_robot('two_link', {}, []), Console(file=StringIO())
     motion, = recorded([path], two_link, read_options(words[1::2], [], None, '', ''), out)
     assert motion.joint_names == two_link.model.joint_names and len(motion) > 500
