@@ -81,6 +81,8 @@ def identify_command(
         force: Annotated[bool, typer.Option(
             '--force', help='Write the files of a result that predicts worse than a constant.'
             )] = False,
+        verbose: Annotated[bool, typer.Option(
+            '--verbose', help='Print all notes, parameters and tables of the report.')] = False,
         output: Annotated[Path, typer.Option(
             metavar='FOLDER', help='Folder of the results.'
             )] = Path('identified')) -> None:
@@ -121,7 +123,7 @@ def identify_command(
                               distance('--presliding', presliding), preparation, force)
     same_robot = robot_options(chosen, root, tip, gravity)
     run(recordings, verify, chosen, reading, options, output, console(), same_robot,
-        reading_words(columns, units, rate, topic, joints))
+        reading_words(columns, units, rate, topic, joints), verbose=verbose)
 
 
 @app.command()

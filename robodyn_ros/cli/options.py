@@ -28,7 +28,7 @@ class Commands(TyperGroup):
 
     def get_command(self, ctx: Any, name: str) -> Any:
         """Return a subcommand, with its panel, and an example in its help."""
-        command = super().get_command(ctx, name)
+        command: Any = super().get_command(ctx, name)
         if command is not None and name in EXAMPLES:
             command.epilog = f'Example: {EXAMPLES[name]}'
             command.rich_help_panel = next(p for p, names in PANELS.items() if name in names)

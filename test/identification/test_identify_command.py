@@ -41,7 +41,8 @@ def command(monkeypatch, *words):
 def identified(tmp_path_factory):
     folder = tmp_path_factory.mktemp('identified')
     recording = write_csv(folder / 'fit.csv', real(), 1, 24.0)
-    words = ['identify', recording, '--robot', 'two_link', '--output', folder / 'out']
+    words = ['identify', recording, '--robot', 'two_link', '--output', folder / 'out',
+             '--verbose']
     with pytest.MonkeyPatch.context() as patch:
         result = command(patch, *words)
     assert result.exit_code == 0, result.output
@@ -185,6 +186,11 @@ def test_options_are_obeyed_and_the_next_command_has_them(tmp_path, monkeypatch)
     assert result.exit_code == 0, result.output
     line = ' '.join(result.output.split())
     assert '--gravity 0,0,-9.8 --delay 0.002' in line[line.index('robodyn validate RECORDING'):]
+    # The summary; the rest is in the report
+    assert len(result.output.splitlines()) <= 25 and 'position in rad' not in result.output
+    assert 'mean relative RMS' in line and 'with the URDF as it is' in line
+    for word in ('viscous', 'Coulomb', 'corrected.urdf', 'report.html', '--verbose'):
+        assert word in line
     given = yaml.safe_load((tmp_path / 'out/friction.yaml').read_text())
     assert given['/**/controller']['ros__parameters']['gravity'] == [0.0, 0.0, -9.8]
     numbers = yaml.safe_load((tmp_path / 'out/parameters.yaml').read_text())
@@ -249,6 +255,7 @@ def test_what_predicts_nothing_is_not_written(tmp_path, monkeypatch):
     result = command(monkeypatch, *words)
     assert result.exit_code == 1 and not (tmp_path / 'out').exists()
     assert 'nothing is written' in result.output and '--force' in result.output
+    assert 'position in rad' in result.output       # how it was read
     result = command(monkeypatch, *words, '--force')
     assert result.exit_code == 0, result.output
     assert (tmp_path / 'out/friction.yaml').exists()
