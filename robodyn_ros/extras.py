@@ -63,6 +63,7 @@ EXTRAS = {
         'and python_version < "3.14"',
         'codespell==2.4.*',
         'colcon-common-extensions',
+        'coverage>=7.10',           # the first that measures child processes without a plugin
         'hypothesis',
         'import-linter==2.*',
         'mink',
