@@ -37,7 +37,7 @@ from ..compiler.tuple_reference import TupleMemory
 from ..dynamics import Dynamics
 from ..dynamics.model_data import ModelData, parameters, workspace
 from ..dynamics.specialize import with_kernels
-from ..errors import ParameterError
+from ..errors import ArgumentError, ParameterError
 from ..model.robot import RobotModel
 from ..state import no_state, STATE
 
@@ -64,8 +64,9 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
     :param recorded: number of cycles that the flight recorder keeps, in ``history``; 0: none.
     :param checked: called when the settings have been accepted, before the machine code is loaded.
         What it raises ends the construction.
-    :param like: a controller of the same model and settings, which has been checked and compiled:
-        this one takes that over.
+    :param like: a controller of the same model and settings, whose checks and compiled code count
+        for this one.
+    :raises ArgumentError: ``like`` has another model or other settings.
     :raises RobodynError: see :meth:`use`.
     """
 
@@ -73,6 +74,9 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
                  specialize: bool = True, recorded: int = 0,
                  checked: Callable[[], None] = lambda: None, like: 'Controller | None' = None):
         model.require_inertia('a controller')
+        if like is not None and (like.model is not model or like.settings is not settings):
+            raise ArgumentError('like is a controller of another model, or with other settings',
+                                name='like', remedy='give one that was made with the same objects')
         begin_compilation()
         self.model = model
         #: (nv,) ``STATE``: the newest joint states.
@@ -127,8 +131,8 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
                         1.0 / settings.rate)
         checked()
         if specialize:
-            self._own = with_kernels(self._records.robot) if like is None else like._own
-            kernel = like._frame_kernel if like is not None else None
+            own, kernel = (None, None) if like is None else (like._own, like._frame_kernel)
+            self._own = own or with_kernels(self._records.robot)
             self._frame_kernel = kernel or FrameKernel(settings, model, self._unloaded)
             self._records = self._records._replace(
                 robot=self._own, task=self._frame_kernel.given_to(self._records.task))

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many controllers that are stepped together do what each would do alone."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from robodyn_ros import (
@@ -80,6 +82,13 @@ def test_missed_periods_count_for_all(arm, settings):
         batch.step(now)
     assert {one.reason_code for one in batch} == {'PERIODS_MISSED'}
     assert 'step is called every 2 ms' in batch[2].reason
+
+
+def test_only_an_equal_controller_vouches_for_another_one(arm, settings):
+    first = Controller(arm, settings, specialize=False)
+    for model, other in ((load_urdf('two_link'), settings), (arm, replace(settings, rate=900.0))):
+        with pytest.raises(ArgumentError, match='another model, or with other settings'):
+            Controller(model, other, specialize=False, like=first)
 
 
 def test_there_is_at_least_one_arm(arm, settings):
