@@ -68,3 +68,9 @@ def test_former_options_are_taken_with_a_warning(command, former, present):
     assert present in options and former not in options
     result = CliRunner().invoke(app, [command, former, 'x', '--help'])
     assert f'{former} is called {present} now' in ' '.join(result.stderr.split())
+
+
+def test_play_names_the_controller_as_other_commands_do():
+    options = {option: p for p in GROUP.commands['play'].params for option in p.opts}
+    assert options['--node'].default == 'controller' and options['--topic'].hidden
+    assert '--topic' not in CliRunner().invoke(app, ['play', '--help']).output
