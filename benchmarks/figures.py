@@ -16,10 +16,6 @@ from . import loop_results, results
 MARKED = re.compile(r'(<!-- figures: (\w+) -->\n).*?(<!-- end of figures -->)', re.DOTALL)
 README_ROWS = (('inverse_dynamics', 'loop'), ('forward_dynamics', 'loop'),
                ('inverse_dynamics', 'batch'), ('inverse_dynamics', 'generic_loop'))
-LIBRARY_ROWS = (('inverse_dynamics', 'loop'), ('forward_dynamics', 'loop'),
-                ('mass_matrix', 'loop'), ('inverse_dynamics', 'batch'),
-                ('inverse_dynamics', 'generic_loop'), ('inverse_dynamics', 'call'),
-                ('inverse_dynamics', 'checked_call'))
 LOOP_COLUMNS = 'native', 'inline', 'python'     # peers of :mod:`.loop_peers`
 
 
@@ -27,13 +23,6 @@ def readme_dynamics(found: Mapping[str, Any]) -> str:
     """Return what the README says of :mod:`benchmarks.dynamics`."""
     return (f'Speed relative to {_pinocchio(found)}; above 1 is faster. `make bench` measures it '
             f'again:\n\n{results.table(found, README_ROWS, beside=False)}')
-
-
-def library_dynamics(found: Mapping[str, Any]) -> str:
-    """Return what docs/library.md says of :mod:`benchmarks.dynamics`."""
-    return (f'Speed relative to {_pinocchio(found)}; above 1 is faster. Medians of '
-            f'{found["rounds"]} rounds on one core of {found["machine"]["cpu"]}:\n\n'
-            f'{results.table(found, LIBRARY_ROWS)}')
 
 
 def _pinocchio(found: Mapping[str, Any]) -> str:
@@ -50,7 +39,7 @@ def loop_beside_naive(found: Mapping[str, Any]) -> str:
     machine = found['machine']
     peers = {key: found['peers'][key] for key in LOOP_COLUMNS if key in found['peers']}
     beside = loop_results.BESIDE_NAIVE
-    lines = [f'Relative to that callback node on {machine["cpu"]} with {machine["cpus"]} CPUs '
+    lines = [f'Relative to the tutorial node on {machine["cpu"]} with {machine["cpus"]} CPUs '
              f'(medians of {found["rounds"]} rounds):', '',
              '| | ' + ' | '.join(f'`{key}`' for key in peers) + ' |',
              '|---|' + '---|' * len(peers)]
@@ -75,7 +64,6 @@ class Block(NamedTuple):
 
 
 BLOCKS = {'readme_dynamics': Block('dynamics', readme_dynamics),
-          'library_dynamics': Block('dynamics', library_dynamics),
           'loop_beside_naive': Block('loop', loop_beside_naive)}
 
 

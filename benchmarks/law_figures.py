@@ -20,7 +20,7 @@ from robodyn_ros import Dynamics, RobotModel, Settings, Waypoints
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.closed_loop import ClosedLoop
 from robodyn_ros.control.laws import adaptive, registry
-from robodyn_ros.control.suggested_gains import suggest_gains
+from robodyn_ros.control.settings.suggested_gains import suggest_gains
 from robodyn_ros.demo import motion
 from robodyn_ros.model.payload import with_payload
 from robodyn_ros.simulation.imperfections import Noise

@@ -16,7 +16,7 @@ import numpy as np
 from PIL import Image, ImageDraw
 from robodyn_ros import Dynamics, RobotModel, Settings, simulate, Waypoints
 from robodyn_ros.catalog.robots import load_robot
-from robodyn_ros.control.suggested_gains import suggest_gains
+from robodyn_ros.control.settings.suggested_gains import suggest_gains
 from robodyn_ros.model.shapes import Shape
 from robodyn_ros.viewer.link_shapes import link_shapes
 from robodyn_ros.viewer.page import solid

@@ -1,11 +1,11 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Adaptive control: a payload that nobody told of is learned in motion.
+Adaptive control: the controller learns an undeclared payload in motion.
 
-Computed torque with a false model sags and lags, in every repetition alike. The adaptive law of
-Slotine and Li corrects mass, center and inertia of the gripped body while it moves, by a step
-that keeps them those of a real body. What it learned stays: the next motion is better.
+Computed torque with a wrong model makes the same error in every repetition. The adaptive law of
+Slotine and Li corrects mass, center and inertia of the gripped body during the motion, and keeps
+them physically consistent. It remembers them, so that the next repetition is better.
 """
 
 import matplotlib.pyplot as plt

@@ -21,14 +21,16 @@ from .lazy_import import from_modules
 
 if TYPE_CHECKING:
     from .closed_loop import simulate, Simulated
-    from .control.controller import Controller
-    from .control.controller_batch import ControllerBatch
-    from .control.guard import Phase
-    from .control.laws.law import Law
-    from .control.setting_fields import gain
-    from .control.settings import Settings
-    from .control.suggested_gains import suggest_gains
-    from .control.trajectory import Waypoints
+    from .control import (
+        Controller,
+        ControllerBatch,
+        gain,
+        Law,
+        Phase,
+        Settings,
+        suggest_gains,
+        Waypoints,
+    )
     from .driver_loop import drive
     from .dynamics import Dynamics
     from .model import DhLink, from_dh, load_dh, load_urdf, robot_names, RobotModel
@@ -39,15 +41,12 @@ __all__ = ['Controller', 'ControllerBatch', 'DhLink', 'Dynamics', 'Law', 'Phase'
            'Settings', 'Simulated', 'Waypoints', '__version__', 'drive', 'from_dh', 'gain',
            'load_dh', 'load_urdf', 'robot_names', 'simulate', 'suggest_gains']
 
-_MODULES = {'Controller': '.control.controller',
-            'ControllerBatch': '.control.controller_batch', 'DhLink': '.model',
-            'Dynamics': '.dynamics',
-            'Law': '.control.laws.law', 'Phase': '.control.guard', 'RobotModel': '.model',
-            'Settings': '.control.settings',
-            'Simulated': '.closed_loop', 'Waypoints': '.control.trajectory',
-            'drive': '.driver_loop', 'from_dh': '.model', 'gain': '.control.setting_fields',
-            'load_dh': '.model', 'load_urdf': '.model', 'robot_names': '.model',
-            'simulate': '.closed_loop', 'suggest_gains': '.control.suggested_gains'}
+_MODULES = {'Controller': '.control', 'ControllerBatch': '.control', 'DhLink': '.model',
+            'Dynamics': '.dynamics', 'Law': '.control', 'Phase': '.control',
+            'RobotModel': '.model', 'Settings': '.control', 'Simulated': '.closed_loop',
+            'Waypoints': '.control', 'drive': '.driver_loop', 'from_dh': '.model',
+            'gain': '.control', 'load_dh': '.model', 'load_urdf': '.model',
+            'robot_names': '.model', 'simulate': '.closed_loop', 'suggest_gains': '.control'}
 
 
 # Numba alone takes most of a second

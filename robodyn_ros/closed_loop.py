@@ -12,11 +12,11 @@ import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
 
-from .control import guard
-from .control.controller import Controller
-from .control.partner import ALIGNED, CouplingState
-from .control.settings import Settings
-from .control.trajectory import Waypoints
+from .control.controller.controller import Controller
+from .control.inputs.partner import ALIGNED, CouplingState
+from .control.references.trajectory import Waypoints
+from .control.settings.settings import Settings
+from .control.steps import guard
 from .dynamics.arguments import numbers
 from .errors import ArgumentError, ArmingError, SimulationError
 from .model.pose import initial_position

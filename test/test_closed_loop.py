@@ -10,6 +10,8 @@ from robodyn_ros import load_urdf, Phase, Settings, simulate, suggest_gains, Way
 from robodyn_ros.errors import ArgumentError, ParameterError, SimulationError, TrajectoryError
 
 pytest.importorskip('mujoco')
+
+pytestmark = pytest.mark.slow
 START, END = np.array([0.3, 0.5]), np.array([0.6, 0.2])
 
 

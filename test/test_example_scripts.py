@@ -11,6 +11,8 @@ import pytest
 
 pytest.importorskip('matplotlib')
 pytest.importorskip('mujoco')
+
+pytestmark = pytest.mark.slow
 FOLDER = Path(__file__).parents[1] / 'examples'
 MOST_LINES = 80
 

@@ -102,7 +102,7 @@ def init(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
 
     require_modules('init', ['rclpy'], RosError)
     from .init import run
-    from ..control.settings import Settings
+    from ..control.settings.settings import Settings
     chosen = load_robot(robot, locked_joints(locked), numbers('--at', at), root=root or None,
                         tip=tip or None, gravity=numbers('--gravity', gravity) or None)
     given = chosen.urdf_parameters() | {name: value for name, value in (

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from .identification_tables import table
 from .payload import Node, recorded, slowed
-from ..control.settings import Settings
+from ..control.settings.settings import Settings
 from ..dynamics import Batch
 from ..errors import IdentificationError, ParameterError
 from ..identification import Estimate, identify, Motion, ParameterSelection

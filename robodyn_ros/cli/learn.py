@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Table
 
-from ..control import learned_efforts
-from ..control.iterative_learning import IterativeLearning, Outcome, Repeat
-from ..control.trajectory import Waypoints
+from ..control.learning import learned_efforts
+from ..control.learning.iterative_learning import IterativeLearning, Outcome, Repeat
+from ..control.references.trajectory import Waypoints
 from ..errors import RosError, TrajectoryError
 from ..identification.excitation.trajectory_file import read
 from ..nodes.clients.play import approach, NEAR, Player

@@ -14,11 +14,11 @@ from numpy import ndarray
 
 from . import motion
 from ..closed_loop import simulate, Simulated
-from ..control.friction import MOST_MEASURED
 from ..control.laws import registry
-from ..control.settings import GAINS, Settings
-from ..control.suggested_gains import suggest_gains, SuggestedGains
-from ..control.trajectory import Waypoints
+from ..control.references.trajectory import Waypoints
+from ..control.settings.friction import MOST_MEASURED
+from ..control.settings.settings import GAINS, Settings
+from ..control.settings.suggested_gains import suggest_gains, SuggestedGains
 from ..dynamics import Dynamics
 from ..errors import ArmingError
 from ..model.robot import RobotModel

@@ -11,8 +11,8 @@ import numpy as np
 from .conductor import Conductor, Diagnosis
 from .results import Check, Results
 from ..catalog.robots import CatalogRobot
-from ..control.settings import Settings
-from ..control.suggested_gains import suggest_gains
+from ..control.settings.settings import Settings
+from ..control.settings.suggested_gains import suggest_gains
 from ..dynamics import Dynamics
 from ..report.units import units
 

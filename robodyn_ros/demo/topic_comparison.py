@@ -35,10 +35,10 @@ from .processes import ending_once, running
 from .run import compile_all, environment, NODES, PATIENCE
 from ..catalog.robots import write_parameters
 from ..closed_loop import Simulated
-from ..control import guard
 from ..control.laws import registry
-from ..control.settings import GAINS
-from ..control.trajectory import Waypoints
+from ..control.references.trajectory import Waypoints
+from ..control.settings.settings import GAINS
+from ..control.steps import guard
 from ..dynamics import Dynamics
 from ..errors import DemoError
 from ..model.robot import RobotModel

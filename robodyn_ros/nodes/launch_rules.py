@@ -8,7 +8,7 @@ import sys
 from types import MappingProxyType
 
 from .middleware.parameter_files import config_path, meant, value_in
-from ..control.parameters import LoopParameters
+from ..control.settings.parameters import LoopParameters
 from ..errors import ParameterError
 
 FALSE = 'false', 'False', 'FALSE', '0', 'no', 'off'

@@ -18,6 +18,8 @@ from robodyn_ros.realtime.system_fixes import Fix
 from robodyn_ros.realtime.timing_log import About, save
 from typer.testing import CliRunner
 
+pytestmark = pytest.mark.slow
+
 
 def run(*words):
     return CliRunner().invoke(app, [str(word) for word in words])

@@ -16,7 +16,7 @@ from robodyn_ros import (
     suggest_gains,
     Waypoints,
 )
-from robodyn_ros.control import controller_batch
+from robodyn_ros.control.controller import controller_batch
 from robodyn_ros.errors import ArgumentError
 
 DT = 1e-3

@@ -8,14 +8,14 @@ from control.closed_loop import Rig
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf, Settings, simulate
-from robodyn_ros.control.suggested_gains import suggest_gains
-from robodyn_ros.control.trajectory import Waypoints
+from robodyn_ros.control.references.trajectory import Waypoints
+from robodyn_ros.control.settings.suggested_gains import suggest_gains
 from robodyn_ros.demo import motion
 from robodyn_ros.demo.law_comparison import DELAY, drive, scenes
 from robodyn_ros.model.resources import robot_path
 
 pytest.importorskip('mujoco')
-pytestmark = pytest.mark.usefixtures('few_poses')
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures('few_poses')]
 POSES = {'two_link': ({}, [0.3, 0.5]),
          'panda': ({'panda_finger_joint1': 0.02, 'panda_finger_joint2': 0.02},
                    [0.0, -0.5, 0.0, -2.0, 0.0, 1.5, 0.7])}

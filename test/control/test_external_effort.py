@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf, Settings
-from robodyn_ros.control.momentum_residual import filtered
-from robodyn_ros.control.suggested_gains import suggest_gains
+from robodyn_ros.control.algebra.momentum_residual import filtered
+from robodyn_ros.control.settings.suggested_gains import suggest_gains
 
 pytest.importorskip('mujoco')
 from robodyn_ros.closed_loop import ClosedLoop  # noqa: E402, I100

@@ -7,9 +7,9 @@ from control.disturbed import OF_JOINTS
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf, Phase
-from robodyn_ros.control import guard
-from robodyn_ros.control.acceleration_limits import RETURN_VELOCITY
-from robodyn_ros.control.settings import Settings
+from robodyn_ros.control.settings.settings import Settings
+from robodyn_ros.control.steps import guard
+from robodyn_ros.control.steps.acceleration_limits import RETURN_VELOCITY
 from robodyn_ros.model.resources import robot_path
 
 POSE = np.array([0.3, 0.5])

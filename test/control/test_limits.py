@@ -9,8 +9,9 @@ from control.disturbed import guided_within_walls, HARD, MOST, run, Worst
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf
-from robodyn_ros.control import settings
-from robodyn_ros.control.acceleration_limits import (
+from robodyn_ros.control.declare.dtypes import JOINT
+from robodyn_ros.control.settings import settings
+from robodyn_ros.control.steps.acceleration_limits import (
     ACCELERATION,
     acceleration_bounds,
     CAUTION,
@@ -18,7 +19,6 @@ from robodyn_ros.control.acceleration_limits import (
     RETURN_VELOCITY,
     SHARE,
 )
-from robodyn_ros.control.dtypes import JOINT
 from robodyn_ros.model.payload import with_payload
 from robodyn_ros.model.resources import robot_path
 from thorough import seeds
@@ -28,7 +28,7 @@ SEEDS = seeds(20, 200)
 TOP = SHARE * 3.0       # rad/s, of the velocity limit in test_the_net_acceleration_is_bounded
 FAR = ACCELERATION * TOP
 # Arms meet worse poses here than those that gains are judged at
-pytestmark = pytest.mark.usefixtures('few_poses')
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures('few_poses')]
 
 
 def arm(name):
@@ -143,8 +143,8 @@ def test_the_net_acceleration_is_bounded(qd, disturbance, least, most):
     rate, v = 80.0, rig.controller._v
     j, s = (getattr(rig.controller._records, name).view(np.recarray)[0]
             for name in ('joints', 'record'))
-    v.speed_limit[:], v.predicted_q[:], v.predicted_qd[:] = 3.0, 0.0, qd
-    v.disturbance[:] = rate * disturbance
+    v.speed_limit[:], v.limits.predicted_q[:], v.limits.predicted_qd[:] = 3.0, 0.0, qd
+    v.limits.disturbance[:] = rate * disturbance
     assert permitted_acceleration(j, s, v, 0) == pytest.approx((rate * least, rate * most))
 
 

@@ -8,9 +8,9 @@ from control.disturbed import run
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf, Settings, simulate
-from robodyn_ros.control.rotor_inertia import SCARCE
-from robodyn_ros.control.suggested_gains import suggest_gains
-from robodyn_ros.control.trajectory import Waypoints
+from robodyn_ros.control.references.trajectory import Waypoints
+from robodyn_ros.control.settings.rotor_inertia import SCARCE
+from robodyn_ros.control.settings.suggested_gains import suggest_gains
 from robodyn_ros.model.resources import robot_path
 from thorough import seeds
 

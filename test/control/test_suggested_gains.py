@@ -3,8 +3,8 @@
 
 import numpy as np
 from robodyn_ros import Dynamics, load_urdf
-from robodyn_ros.control.settings import Settings
-from robodyn_ros.control.suggested_gains import KD, KP, suggest_gains
+from robodyn_ros.control.settings.settings import Settings
+from robodyn_ros.control.settings.suggested_gains import KD, KP, suggest_gains
 from robots import PANDA_LOCKED, REAL
 
 

@@ -10,6 +10,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / 'docs' / 'theory.md').read_text()
 PACKAGE = ROOT / 'robodyn_ros'
@@ -28,7 +30,7 @@ def test_functions(name):
 def test_files_and_tests_are_where_the_page_says():
     assert len(FUNCTIONS) > 15
     named = re.findall(r'`((?:[a-z]+/)*[a-z_]+\.py)(?:::([a-z_]+))?`', PAGE)
-    assert {'test_textbook_forms.py', 'model/dh.py', 'control/friction_compensation.py'} <= {
+    assert {'test_textbook_forms.py', 'model/dh.py', 'control/steps/friction_compensation.py'} <= {
         file for file, _ in named}
     for file, test in named:
         found = list((ROOT / 'test').glob(f'*/{file}')) or [PACKAGE / file]

@@ -19,6 +19,8 @@ from robodyn_ros.identification.recordings.read import read
 from robodyn_ros.model.friction_file import read_friction
 import yaml
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope='module')
 def found(tmp_path_factory):

@@ -26,6 +26,8 @@ from robodyn_ros.model.payload import with_payload
 from typer.testing import CliRunner
 import yaml
 
+pytestmark = pytest.mark.slow
+
 
 def robodyn(*words):
     return CliRunner().invoke(app, [str(word) for word in words])

@@ -16,6 +16,8 @@ from robodyn_ros.identification.path_friction import path_friction
 from robodyn_ros.identification.validation import of_estimate, of_model
 from robodyn_ros.model.friction_file import read_friction
 
+pytestmark = pytest.mark.slow
+
 WAY, COULOMB, SIGMA = 0.01, 0.8, 0.02
 CHOICE = ParameterSelection(armature=False)
 TURNS = [0, 1, 3]       # of the joints of `spatial`; the other one slides

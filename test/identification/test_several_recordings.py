@@ -27,6 +27,8 @@ from robodyn_ros.identification.validation import of_model, validate
 from typer.testing import CliRunner
 import yaml
 
+pytestmark = pytest.mark.slow
+
 MODEL = nominal()
 QUICK = PipelineOptions(delay=0.0, tilt=False, armature=False, presliding=0.0)
 

@@ -31,6 +31,8 @@ from robodyn_ros.model.resources import robot_path, share_path
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
+pytestmark = pytest.mark.alone
+
 ROBOT = 'two_link'
 SAMPLES = 500
 NAMESPACE = 'left'

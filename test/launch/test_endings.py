@@ -11,6 +11,7 @@ import os
 import signal
 
 from launch_case import DEADLINE, need
+import pytest
 
 need('launch_ros.actions')
 
@@ -25,6 +26,8 @@ from launch.event_handlers import OnProcessExit, OnProcessIO, OnProcessStart
 from launch.events import Shutdown
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from robodyn_ros.model.resources import share_path
+
+pytestmark = pytest.mark.alone
 
 # Lockstep: a busy machine makes the test slow, not wrong
 PARAMETERS = """

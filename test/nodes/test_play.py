@@ -17,7 +17,7 @@ from rclpy.time import Time
 from rich.console import Console
 from robodyn_ros import load_urdf
 from robodyn_ros.cli.learn import _measured
-from robodyn_ros.control.iterative_learning import Outcome
+from robodyn_ros.control.learning.iterative_learning import Outcome
 from robodyn_ros.demo.motion import waypoints
 from robodyn_ros.errors import RosError, TrajectoryError
 from robodyn_ros.identification.excitation.trajectory_file import JointTrajectory, write

@@ -20,9 +20,9 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 NO_OTHER_INDEX = {'PIP_CONFIG_FILE': os.devnull}
-pytestmark = pytest.mark.skipif(
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(
     (platform.system(), platform.machine()) != ('Linux', 'x86_64'),
-    reason='make.py is for Linux on x86_64, and says so elsewhere')
+    reason='make.py is for Linux on x86_64, and says so elsewhere')]
 
 
 def fresh_clone(folder: Path) -> Path:

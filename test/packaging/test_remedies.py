@@ -12,6 +12,8 @@ import pytest
 from robodyn_ros import extras
 from robodyn_ros.extras import EXTRAS, install_ros, pip_install, pip_install_extra
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = [ROOT / 'make.py', ROOT / 'README.md', *(ROOT / 'docs').glob('*.md'),
            *(ROOT / 'robodyn_ros').rglob('*.py'), *(ROOT / 'benchmarks').rglob('*.py'),

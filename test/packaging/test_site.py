@@ -9,6 +9,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = {path.stem for path in (ROOT / 'docs').glob('*.md')} | {'index', 'contributing'}
 

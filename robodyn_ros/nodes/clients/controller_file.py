@@ -13,9 +13,9 @@ from numpy import ndarray
 
 from ..controller import robot
 from ..controller.parameters import TABLE
-from ...control.gain_stability import rounded
-from ...control.settings import EFFORT_RATE, Settings
-from ...control.suggested_gains import suggest_gains
+from ...control.settings.gain_stability import rounded
+from ...control.settings.settings import EFFORT_RATE, Settings
+from ...control.settings.suggested_gains import suggest_gains
 from ...model.robot import RobotModel
 
 WIDTH = 96
