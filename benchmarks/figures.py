@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 import re
 from typing import Any, NamedTuple
 
-from . import loop_results, results
+from . import generated_c_results, loop_results, results
 
 MARKED = re.compile(r'(<!-- figures: (\w+) -->\n).*?(<!-- end of figures -->)', re.DOTALL)
 README_ROWS = (('inverse_dynamics', 'loop'), ('forward_dynamics', 'loop'),
@@ -23,6 +23,12 @@ def readme_dynamics(found: Mapping[str, Any]) -> str:
     """Return what the README says of :mod:`benchmarks.dynamics`."""
     return (f'Speed relative to {_pinocchio(found)}; above 1 is faster. `make bench` measures it '
             f'again:\n\n{results.table(found, README_ROWS, beside=False)}')
+
+
+def readme_generated(found: Mapping[str, Any]) -> str:
+    """Return what the README says of :mod:`benchmarks.generated_c`."""
+    return (f'Relative to {generated_c_results.code(found)}, the speed of the jitted loop is:\n\n'
+            f'{generated_c_results.table(found)}')
 
 
 def _pinocchio(found: Mapping[str, Any]) -> str:
@@ -64,6 +70,7 @@ class Block(NamedTuple):
 
 
 BLOCKS = {'readme_dynamics': Block('dynamics', readme_dynamics),
+          'readme_generated': Block('generated_c', readme_generated),
           'loop_beside_naive': Block('loop', loop_beside_naive)}
 
 

@@ -13,7 +13,14 @@ from pathlib import Path
 import shutil
 from typing import Any, NamedTuple
 
-from . import figures, live_view_results, loop_results, many_arms_results, results
+from . import (
+    figures,
+    generated_c_results,
+    live_view_results,
+    loop_results,
+    many_arms_results,
+    results,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 LEFT_OUT = 'raw',           # of results: what the others are computed from
@@ -50,6 +57,8 @@ SECTIONS = {
                     loop_results.markdown, 'loop.png',
                     'round trips, processor time, states answered and wake-up errors',
                     loop_results.read),
+    'generated_c': Section('Dynamics compared with generated C code',
+                           'python -m benchmarks.generated_c', generated_c_results.markdown),
     'many_arms': Section('Many arms on one machine', 'make bench ARGS=many_arms',
                          many_arms_results.markdown, 'many_arms.png',
                          'states answered and processor time by arms, joints and rate',

@@ -5,7 +5,14 @@
 import json
 import shutil
 
-from benchmarks import figures, loop_results, many_arms_results, pages, results
+from benchmarks import (
+    figures,
+    generated_c_results,
+    loop_results,
+    many_arms_results,
+    pages,
+    results,
+)
 from benchmarks.loop_peers import PEERS, WAKE_UPS
 import numpy as np
 import pytest
@@ -99,6 +106,22 @@ def test_figures_of_the_dynamics_are_those_of_the_file(root):
         text = (root / file).read_text()
         assert '43.2' not in text and '| 0.5 |' in text
     assert (root / 'README.md').read_text().count('## ') == readme.count('## ')
+
+
+def test_figures_of_generated_code_are_those_of_the_file(root):
+    """Ratios are medians over rounds, not of medians."""
+    ours = np.array([1.0, 2.0, 100.0])
+    rows = generated_c_results.result({('gravity', 'loop'): ours, ('gravity', 'cpp'): 20.5 * ours,
+                                       ('gravity', 'generated'): np.array([3.0, 10.0, 200.0])})
+    assert rows == {'gravity': {'loop': 2.0, 'cpp': 41.0, 'generated': 10.0, 'faster': 3.0,
+                                'gain': pytest.approx(20.5 / 3.0)}}
+    publish(root, 'generated_c', {
+        'machine': {'cpu': 'Z80', 'load': 0.1, 'pinocchio': '4.1.0', 'casadi': '3.8.2',
+                    'compiler': 'gcc 12', 'flags': '-O3'},
+        'rounds': 3, 'robots': {'panda': {'joints': 7, 'rows': rows}}})
+    readme, page = ((root / file).read_text() for file in ('README.md', 'docs/benchmarks.md'))
+    assert 'CasADi 3.8.2 generates from Pinocchio 4.1.0' in readme
+    assert '| gravity | 3.0 |' in readme and '| gravity | 6.8 |' in page and 'gcc 12' in page
 
 
 def test_figures_of_the_loop_are_those_of_the_file(root):

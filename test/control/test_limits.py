@@ -173,7 +173,7 @@ def test_without_them_arms_leave():
     unlimited = np.full(2, np.inf)
     known = replace(model, position_lower=-unlimited, position_upper=unlimited,
                     velocity_limit=unlimited)
-    for seed in (5, 7, 20):
+    for seed in (20, 27, 29):
         worst = run(model, dynamics, seed, known)
         assert worst.velocity > 1.10 or worst.position > 0.02, f'seed {seed}: {worst}'
 
