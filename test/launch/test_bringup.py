@@ -51,7 +51,7 @@ def generate_test_description():
         SetLaunchConfiguration('commands', 'commands_of_others'),
         *(SetParameter(name, value) for name, value in LOCKSTEP.items()),
         IncludeLaunchDescription(demo, launch_arguments={
-            'robot': ROBOT, 'namespace': NAMESPACE, 'use_sim_time': 'true'}.items()),
+            'urdf': ROBOT, 'namespace': NAMESPACE, 'use_sim_time': 'true'}.items()),
         launch_testing.actions.ReadyToTest(),
     ])
 

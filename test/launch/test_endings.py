@@ -76,7 +76,7 @@ def test_the_launch_ends_with_the_simulator(tmp_path):
         if b'RUNNING' in event.text and ('robodyn_simulator', -9) not in watched.codes:
             os.kill(watched.pids['robodyn_simulator'], signal.SIGKILL)
 
-    watched = Watched('simulation.launch.py', upon, robot='two_link', config=str(config),
+    watched = Watched('simulation.launch.py', upon, urdf='two_link', config=str(config),
                       namespace='ending', use_sim_time='true')
     assert sorted(watched.codes) == [('robodyn_controller', 0), ('robodyn_simulator', -9)]
     assert 'joint_impedance' in watched.text        # as the file says
