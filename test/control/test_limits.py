@@ -49,6 +49,13 @@ def test_no_joint_leaves_its_limits(name):
     assert acted > 0.1 * SEEDS
 
 
+def test_efforts_that_a_fault_ramps_late_do_not_end():
+    """They pass zero while what acted before looks like a reversed motor: the arm is braked on."""
+    model, dynamics = arm('two_link')
+    worst = run(model, dynamics, 4, mode='disturbance_observer')
+    assert not worst.violations() and worst.phase == 'FAULT', worst
+
+
 def test_a_law_of_a_user_is_limited_too():
     """The limits do not ask who computes the effort."""
     model, dynamics = arm('two_link')
