@@ -3,6 +3,7 @@
 """Tables of identified parameters and of errors of prediction."""
 
 from collections.abc import Sequence
+from math import isfinite
 
 from numpy import ndarray
 from rich import box
@@ -88,6 +89,8 @@ def band_table(band: PredictionBand, sigma: ndarray) -> Table:
     out = table('95 % band of the predictions over the workspace, by the uncertainty of the '
                 'parameters [N·m | N]', 'joint', 'median', 'largest', 'residual σ', 'due most to')
     for j, joint in enumerate(band.joint_names):
-        out.add_row(joint, f'± {band.median[j]:.3g}', f'± {band.largest[j]:.3g}',
-                    f'{sigma[j]:.3g}', band.parameters[j])
+        told = isfinite(band.median[j])
+        out.add_row(joint, *(f'± {width[j]:.3g}' if told else '-'
+                             for width in (band.median, band.largest)),
+                    f'{sigma[j]:.3g}', band.parameters[j] if told else 'not identified')
     return out

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks of an estimate: prediction of the test part, precision and physical consistency."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
@@ -30,7 +30,13 @@ def result_issues(estimate: Estimate, validation: Validation, nominal: Validatio
     :param train: motion that was fitted; ``test``: the one that is predicted.
     :param plain: validations of plain least squares, by name.
     """
-    yield from _prediction_issues(validation, nominal)
+    lost = [validation.joint_names[j] for j in estimate.selection.unexplained]
+    if lost:
+        yield _warning('not identified', lost[0], f'the efforts of {", ".join(lost)} are predicted '
+                       'no better than by a constant: friction and rotor inertia stay those of the '
+                       'URDF, and these efforts are not used for the inertias', 'move these joints '
+                       'more, or look for effects that the model does not have')
+    yield from _prediction_issues(validation, nominal, estimate.selection.unexplained)
     error = float(validation.relative.mean())
     for name, other in plain.items():
         if (least := float(other.relative.mean())) < error:
@@ -57,8 +63,11 @@ def result_issues(estimate: Estimate, validation: Validation, nominal: Validatio
                        float(deviations[weak[0]]))
 
 
-def _prediction_issues(valid: Validation, nominal: Validation) -> Iterator[DataIssue]:
+def _prediction_issues(valid: Validation, nominal: Validation, lost: Sequence[int]
+                       ) -> Iterator[DataIssue]:
     for j, name in enumerate(valid.joint_names):
+        if j in lost:
+            continue
         if valid.rms[j] > nominal.rms[j]:
             yield _warning('prediction', name, f'the unchanged URDF predicts the test part of '
                            f'{name} better (RMS {nominal.rms[j]:.3g}, estimate '

@@ -58,7 +58,12 @@ class Score:
     @property
     def error(self) -> float:
         """Mean over the joints of the relative RMS."""
-        return float(np.sqrt(self.squares.sum(0) / self.size).mean())
+        return float(self.errors.mean())
+
+    @property
+    def errors(self) -> ndarray:
+        """Relative RMS of each joint (nv,)."""
+        return np.sqrt(self.squares.sum(0) / self.size)
 
     def gain(self, other: 'Score') -> tuple[float, float]:
         """

@@ -61,7 +61,7 @@ def select_model(model: RobotModel, motion: Motion, selection: ParameterSelectio
     chosen = race.best.candidate
     return Selected(chosen.model, chosen.mounting, chosen.selection,
                     (*found.notes, *notes_of_weight), weight, tuple(map(str, race.terms)),
-                    chosen.method)
+                    chosen.method, race.best.exported(weight).errors)
 
 
 def plain_candidate(model: RobotModel, selection: ParameterSelection, options: PipelineOptions,

@@ -7,6 +7,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from numpy import ndarray
 
 from .delay_and_tilt import criterion, find_mounting, Mounting
 from .least_squares import least_squares
@@ -35,6 +36,8 @@ class Selected(NamedTuple):
     :param weight: of the prior; 0 where it is not chosen yet.
     :param terms: decisions of the cross-validation on terms of the model, one line each.
     :param method: weighting of the joints, 'weighted' or 'ordinary'.
+    :param errors: (nv,) relative RMS of each joint in the cross-validation; empty where there is
+        none.
     """
 
     model: RobotModel
@@ -44,6 +47,7 @@ class Selected(NamedTuple):
     weight: float = 0.0
     terms: tuple[str, ...] = ()
     method: str = 'weighted'
+    errors: ndarray = np.zeros(0)
 
 
 def decimated(selection: ParameterSelection, motion: Motion
