@@ -27,11 +27,11 @@ def table(title: str, *headings: str) -> Table:
 
 
 def comparison(validations: dict[str, Validation]) -> Table:
-    """Return relative RMS of each model and joint."""
+    """Return relative RMS of each model: the mean, then each joint."""
     joints = next(iter(validations.values())).joint_names
-    found = table('Relative RMS on the part that was not fitted [%]', 'model', *joints, 'mean')
+    found = table('Relative RMS on the part that was not fitted [%]', 'model', 'mean', *joints)
     for name, of in validations.items():
-        found.add_row(name, *(f'{100 * v:.2f}' for v in (*of.relative, of.relative.mean())))
+        found.add_row(name, *(f'{100 * v:.2f}' for v in (of.relative.mean(), *of.relative)))
     return found
 
 
@@ -62,10 +62,9 @@ def parameter_table(found: Identification, most: int = MOST) -> Table:
 
 def friction_table(found: Identification) -> Table:
     """Return friction, offsets and armature as they are exported."""
-    values = friction_parameters(found.estimate)
-    out = table('Friction', 'joint', *(name.replace('_', ' ') for name in values))
-    for joint, *row in zip(found.nominal.joint_names, *values.values()):
-        out.add_row(joint, *(f'{value:.4g}' for value in row))
+    out = table('Friction', 'parameter', *found.nominal.joint_names)
+    for name, values in friction_parameters(found.estimate).items():
+        out.add_row(name.replace('_', ' '), *(f'{value:.4g}' for value in values))
     return out
 
 
