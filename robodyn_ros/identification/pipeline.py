@@ -138,7 +138,8 @@ def identify_parts(parts: Parts, model: RobotModel, options: PipelineOptions,
     issues = result_issues(estimates.delivered, validations[estimates.delivered.method],
                            validations[NOMINAL], selected.mounting.motion(train),
                            selected.mounting.motion(test),
-                           {name: validations[name] for name in estimates.others})
+                           {name: validations[name] for name in estimates.others},
+                           selected.mounting.delay)
     return Identification(
         model, selected.mounting.motion(train), selected.mounting.motion(test), selected.mounting,
         estimates.delivered, {**estimates.others, UNCONSTRAINED: estimates.weighted}, validations,

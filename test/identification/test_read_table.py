@@ -294,8 +294,10 @@ def test_wrapped_angles_within_the_limits_are_unwrapped(tmp_path):
     position = r.position + [3.0, 0.0]
     wrapped = (position + np.pi) % (2 * np.pi) - np.pi
     assert abs(np.diff(wrapped, axis=0)).max() > 6.0
-    file = write(tmp_path / 'a.csv', HEADERS['short'], np.c_[r.time, wrapped, r.velocity, r.effort])
+    file = write(tmp_path / 'a.csv', HEADERS['short'],
+                 np.c_[r.time, wrapped, r.velocity, r.effort])
     got = read(file, model)
-    np.testing.assert_allclose(got.position - got.position[0], position - position[0], atol=1e-6)
+    moved = got.position - position
+    np.testing.assert_allclose(moved, np.broadcast_to(moved[0], moved.shape), atol=1e-6)
     narrow = replace(model, position_lower=np.full(2, -3.2), position_upper=np.full(2, 3.2))
     assert abs(np.diff(read(file, narrow).position, axis=0)).max() > 6.0

@@ -72,8 +72,14 @@ class Fit:
 
     @cached_property
     def unexplained(self) -> ndarray:
-        """Weighted logarithm (nv, nv) of the share of effort j that joint k leaves unexplained."""
-        columns = np.stack([self.columns(k) for k in range(len(self.variance))])
+        """
+        Weighted logarithm (nv, nv) of the share of effort j that joint k leaves unexplained.
+
+        The acceleration of joint k is among the regressors: rotors that the model does not have
+        may need more effort than the links.
+        """
+        columns = np.stack([np.column_stack([self.states.acceleration[:, k], self.columns(k)])
+                            for k in range(len(self.variance))])
         share = _rest(columns, self.effort).T / np.maximum(self.variance, 1e-30)[:, None]
         return self._weight * np.log(np.maximum(share, NOISE_SHARE))
 
