@@ -18,7 +18,7 @@ from ...model.robot import RobotModel
 
 SIGNIFICANT_SHARE = 0.4  # of the effort that other terms leave unexplained
 MAX_MASS_FACTOR = 10.0   # by which masses of a URDF may be wrong
-USUAL_FACTOR = 1.5       # by which they usually are, at most
+USUAL_FACTOR = 2.2       # by which they usually are, at most
 MAX_MISFIT = -0.3        # mean log of the unexplained share
 MIN_GRAVITY_SHARE = 0.3  # of the effort: where gravity varies less it is not checked
 MISSING_GRAVITY = 0.25   # coefficient of gravity below which it is missing
