@@ -33,9 +33,10 @@ def result_issues(estimate: Estimate, validation: Validation, nominal: Validatio
     :param delay: of the efforts [s] that was found.
     """
     if abs(delay) > LATE:
-        yield _warning('delay', 'effort', f'efforts are {1e3 * delay:.3g} ms later than positions: '
-                       'this is taken into account, but not exact', 'record positions and efforts '
-                       'of the same cycle, with the stamps of the robot', delay)
+        yield _warning('delay', 'effort', f'efforts are {1e3 * delay:.3g} ms later than '
+                       'positions: this is taken into account, but not exact',
+                       'record positions and efforts of the same cycle, with the stamps of the '
+                       'robot', delay)
     lost = [validation.joint_names[j] for j in estimate.selection.unexplained]
     if lost:
         yield _warning('not identified', lost[0], f'the efforts of {", ".join(lost)} are '

@@ -123,8 +123,12 @@ class Trial:
             of.ordinary
 
     def _score_of(self, weight: float) -> Score:
-        prior = Prior.of(self.given)
-        return self._score([solve(rest, prior, weight) for rest in self.rests])
+        return self.predicted_by(self, weight)
+
+    def predicted_by(self, other: 'Trial', weight: float) -> Score:
+        """Return the score of consistent estimates from the blocks of another trial."""
+        prior = Prior.of(other.given)
+        return self._score([solve(rest, prior, weight) for rest in other.rests])
 
     def least_squares(self) -> Score:
         """Return the score of least squares without constraints."""

@@ -101,7 +101,7 @@ def _choices(recording: Recording, signals: dict[str, ndarray],
             raise _too_short(found, rate)
         cutoff = choose_cutoff(pieces, rate)
     else:
-        cutoff = Cutoff(options.cutoff, 'as asked')
+        cutoff = Cutoff(options.cutoff, options.why)
         if np.isfinite(options.cutoff) and options.cutoff >= rate / 2:
             raise RecordingError(f'a cutoff of {options.cutoff:g} Hz is not below half the rate',
                                  name='cutoff', value=options.cutoff,
