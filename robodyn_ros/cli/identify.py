@@ -279,7 +279,7 @@ def payload(robot: CatalogRobot, recording: Recording, frame: str, friction: Pat
     model, offset = _with_friction(robot.model, friction)
     motion = motion.later(delay) if delay else motion
     found = find_payload(model, motion, frame, offset, errors)
-    loaded = with_payload(model, frame, found.mass, found.com, found.inertia)
+    loaded = with_payload(model, frame, found.mass, found.com.tolist(), found.inertia)
     show(by_kind(motion_issues(motion, loaded, motion.cutoff, motion.effort_unit, OF_LOAD)), out)
     out.print(load_table(found, robot.model.joint_names))
     for line in found.unseen:

@@ -79,7 +79,7 @@ class ModelErrors(NamedTuple):
 
 
 def find_payload(model: RobotModel, motion: Motion, frame: str,
-                 offset: ndarray | float = 0.0, errors: ModelErrors | None = None) -> Payload:
+                 offset: ndarray | float = 0.0, model_errors: ModelErrors | None = None) -> Payload:
     """
     Estimate mass, centre of mass and, if significant, inertia of a load fixed to a frame.
 
@@ -92,7 +92,7 @@ def find_payload(model: RobotModel, motion: Motion, frame: str,
 
     :param frame: one of ``model.frame_names`` that moves.
     :param offset: (nv,) constant offsets of the effort sensors [N·m | N].
-    :param errors: of the model; None: they count as none.
+    :param model_errors: None: they count as none.
     :raises UnknownNameError: there is no such frame.
     :raises ArgumentError: the frame is fixed to the base.
     :raises IdentificationError: this motion does not determine a mass there.
@@ -111,7 +111,7 @@ def find_payload(model: RobotModel, motion: Motion, frame: str,
     if not whole.matrix.any():
         raise IdentificationError(f'no effort depends on a load at {frame}', name=frame,
                                   remedy='name a frame that moves, and move it')
-    columns = None if errors is None else _error_columns(model, motion, errors)
+    columns = None if model_errors is None else _error_columns(model, motion, model_errors)
     full = _solve(whole, ORDER, columns)
     visible = _inertia_shows(full)
     point = full if visible else _solve(whole, ORDER[:4], columns)
