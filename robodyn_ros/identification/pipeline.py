@@ -179,11 +179,11 @@ def estimate(model: RobotModel, train: Motion, selection: ParameterSelection, se
     placed = selected.mounting.motion(train)
     given = regression(selected.model, placed, selected.selection)
     if selected.selection.load:     # with the gravity of the model that is exported
-        first = consistent(given, selected.weight, selected.method)
+        first = consistent(given, selected.weight)
         given = regression(selected.model, placed, replace(
             selected.selection, load=inertial_of(first)))
     weighted = least_squares(given, 'weighted', full_rank=False)
-    delivered = consistent(given, selected.weight, selected.method, weighted)
+    delivered = consistent(given, selected.weight, weighted)
     return Estimates(others, absent, weighted, delivered)
 
 

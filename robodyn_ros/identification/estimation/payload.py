@@ -79,7 +79,8 @@ class ModelErrors(NamedTuple):
 
 
 def find_payload(model: RobotModel, motion: Motion, frame: str,
-                 offset: ndarray | float = 0.0, model_errors: ModelErrors | None = None) -> Payload:
+                 offset: ndarray | float = 0.0, model_errors: ModelErrors | None = None
+                 ) -> Payload:
     """
     Estimate mass, centre of mass and, if significant, inertia of a load fixed to a frame.
 

@@ -33,8 +33,7 @@ STEP_FRACTIONS = 0.99, 0.9                       # of the solver; shorter steps 
 SOLVED = ('Solved', 'AlmostSolved')              # the result is checked in any case
 
 
-def consistent(given: Regression, weight: float, weighting: str = 'weighted',
-               plain: Estimate | None = None) -> Estimate:
+def consistent(given: Regression, weight: float, plain: Estimate | None = None) -> Estimate:
     """
     Estimate all parameters under physical consistency, as near to the model as data allow.
 
@@ -49,7 +48,6 @@ def consistent(given: Regression, weight: float, weighting: str = 'weighted',
 
     :param weight: of the prior, in units of squared errors of one σ (a tenth of the samples needs
         a tenth of the weight).
-    :param weighting: 'weighted', or 'ordinary' for the same σ at all joints.
     :param plain: weighted least squares of this regression; None: computed here.
     :raises IdentificationError: clarabel is not installed, the solver finds no solution, or
         there are too few samples.
@@ -59,7 +57,7 @@ def consistent(given: Regression, weight: float, weighting: str = 'weighted',
                                   value=weight, remedy='give a positive number, or None to let '
                                                        'the data choose')
     plain = plain or least_squares(given, 'weighted', full_rank=False)
-    sigma = divisors(given, plain.sigma, weighting == 'ordinary')
+    sigma = divisors(given, plain.sigma)
     parameters = solve(given.compressed.whole(sigma), Prior.of(given), weight)
     idle = (given.joint >= 0) & ~given.matrix.any(axis=(0, 1))
     parameters[idle] = given.prior[idle]        # exactly, not to the solver's tolerance
@@ -68,16 +66,14 @@ def consistent(given: Regression, weight: float, weighting: str = 'weighted',
                    values=plain.base.values(parameters), weight=float(weight))
 
 
-def divisors(given: Regression, sigma: ndarray, equal: bool = False) -> ndarray:
+def divisors(given: Regression, sigma: ndarray) -> ndarray:
     """
     Return what errors are divided by (nv,), at least what simulations without noise have.
 
-    :param sigma: (nv,) of the residuals; ``equal``: whether all joints have their root mean
-        square, as in ordinary least squares.
+    :param sigma: (nv,) of the residuals.
     """
     effort = np.sqrt((given.effort**2).mean(0))
-    each = np.full_like(sigma, np.sqrt(np.mean(sigma**2))) if equal else sigma
-    return np.maximum(each, MIN_RELATIVE_ERROR * effort.max(initial=0.0))
+    return np.maximum(sigma, MIN_RELATIVE_ERROR * effort.max(initial=0.0))
 
 
 @dataclass(frozen=True, eq=False)
