@@ -15,6 +15,24 @@ estimate, and of corrected.urdf with friction.yaml as they were written, read ag
 time. `!` marks files that predict worse than least squares; joints that are not identified have
 their errors in parentheses. With `--together`, the recordings of a folder are
 fitted together; one whose name begins with `verify` is then predicted.
+
+Public recordings of real arms are in these repositories on GitHub, none of them is part of this
+one. Time, position, velocity and effort of each are saved as arrays in SI units:
+
+- Franka Panda: marcocognetti/FrankaEmikaPandaDynModel, matlab/data/Exciting_Traj/Trajectory_1
+- UR10e: shamilmamedov/dynamic_calibration, dataset_ur10e/identification_data, columns 0 time, 1-6
+  position, 7-12 velocity, 13-18 current times 14.87, 13.26, 11.13, 10.62, 11.03, 11.47 N·m/A
+- KUKA LWR 4+: kjyv/FloBaRoID, data/KUKA/HW of the commits 4e2e5a29 and e6c077ea
+- Kinova Gen3: wissem01chiha/dynamic-identification, datasets/kinova/identification_data of the
+  commit 44f47d56, at 1 kHz, joint 7 locked
+- Rokae xMate3 Pro: YanjunLIU-ac/Dynamic_Parameter_Identification_for_Rokae_xMate,
+  filtering/data/excit, at 1 kHz, kinematics from its DH parameters
+- Rokae xMate7 Pro: NEUer02/Dynamic_Parameter_Identification_for_Rokae_xMate, in the same way
+- Rokae AR5: FrankJIE09/Dynamics_identification_Frank, src/config, gravity along x
+- Rethink Sawyer: songtangzhong/robot-dynamics-identify-v1.3, other_files/data_filter, kinematics
+  from its DH parameters
+- Staubli TX40: thanhndv212/figaroh-examples, examples/staubli_TX40/data, at 5 kHz, reductions and
+  coupling as in its configuration
 """
 
 import argparse

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from .compressed import BLOCKS
 from .cross_validation import Candidate, Score, Trial
 from .delay_and_tilt import AS_RECORDED
 from .parameter_selection import USUAL
@@ -20,6 +21,7 @@ WEIGHT = 10.0       # of the prior
 MIN_GAIN = 0.02     # of the error, for another cut-off than that of the motion
 CLEAR_GAIN = 0.1    # of the error, for another direction of gravity
 DEVIATIONS = 2.0    # standard errors that this gain has to be
+MIN_PERIODS = 5     # of the cut-off in a block: shorter ones predict other cut-offs by chance
 
 
 def better_cutoff(model: RobotModel, motions: Mapping[float, Motion]) -> tuple[float, str] | None:
@@ -32,6 +34,8 @@ def better_cutoff(model: RobotModel, motions: Mapping[float, Motion]) -> tuple[f
     :param motions: the same motion by cut-off; the first is that of the motion.
     """
     own, top = next(iter(motions)), max(motions)
+    if len(motions[own]) * own < BLOCKS * MIN_PERIODS * motions[own].rate:
+        return None
     trials = {cutoff: _trial(model, motion) for cutoff, motion in motions.items()}
     try:
         scores = {cutoff: trials[top].predicted_by(trial, WEIGHT)
