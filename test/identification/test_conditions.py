@@ -17,7 +17,7 @@ from robodyn_ros.identification.recordings.recording import Recording
 pytest.importorskip('clarabel', reason='needs the extra identify')
 
 
-def recorded(model, chirp, noise=0.05, seconds=30.0, rate=200.0):
+def recorded(model, chirp, noise=0.05, seconds=45.0, rate=200.0):
     """Return a recording of slow motion with chirps [rad] up to 6 Hz at times."""
     time = np.arange(round(seconds * rate)) / rate
     phase = 2 * np.pi * (1.0 * time + 0.5 * 5.0 * (time % 10.0)**2 / 10.0)
@@ -36,6 +36,13 @@ def test_a_higher_cutoff_where_the_slow_part_of_a_chirp_tells_too_little():
                for cutoff in (0.6, 1.2, 2.4)}
     found, why = better_cutoff(nominal(), motions)
     assert found > 0.6 and 'by cross-validation' in why
+
+
+def test_short_blocks_choose_no_cutoff():
+    recording = recorded(real(), 0.03, seconds=20.0)
+    motions = {cutoff: prepare(recording, PreparationOptions(cutoff=cutoff)).motion
+               for cutoff in (0.6, 1.2, 2.4)}
+    assert better_cutoff(nominal(), motions) is None
 
 
 def test_the_cutoff_of_the_spectrum_stays_where_it_is_as_good():
