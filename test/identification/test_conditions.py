@@ -17,7 +17,7 @@ from robodyn_ros.identification.recordings.recording import Recording
 pytest.importorskip('clarabel', reason='needs the extra identify')
 
 
-def recorded(model, chirp, noise=0.05, seconds=45.0, rate=200.0):
+def recorded(model, chirp, noise=0.05, seconds=60.0, rate=200.0):
     """Return a recording of slow motion with chirps [rad] up to 6 Hz at times."""
     time = np.arange(round(seconds * rate)) / rate
     phase = 2 * np.pi * (1.0 * time + 0.5 * 5.0 * (time % 10.0)**2 / 10.0)
