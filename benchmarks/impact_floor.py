@@ -22,8 +22,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy import ndarray
 from robodyn_ros import Dynamics, RobotModel
-from robodyn_ros.control.collision_thresholds import thresholds
-from robodyn_ros.control.settings import EFFORT_RATE
+from robodyn_ros.control.learning.collision_thresholds import thresholds
+from robodyn_ros.control.settings.settings import EFFORT_RATE
 from robodyn_ros.simulation.obstacle import Obstacle
 
 from .collisions import arm, at_speed, impact, quiet, Scene, scenes

@@ -17,8 +17,8 @@ import sys
 
 from robodyn_ros import Dynamics, RobotModel
 from robodyn_ros.catalog.robots import load_robot
-from robodyn_ros.control import settings
 from robodyn_ros.control.laws.registry import BUILT_IN
+from robodyn_ros.control.settings import settings
 
 sys.path.insert(0, str(Path(__file__).parents[1] / 'test'))
 

@@ -14,8 +14,8 @@ from numba import njit
 import numpy as np
 from numpy import ndarray
 from robodyn_ros.cli.calibrate_float import LEAST_DISTANCE
-from robodyn_ros.control.dtypes import Vectors
-from robodyn_ros.control.friction_compensation import advance_path
+from robodyn_ros.control.steps.cycle_data import Vectors
+from robodyn_ros.control.steps.friction_compensation import advance_path
 from robodyn_ros.dynamics.friction import advance_presliding
 
 DISTANCE, FRICTION, INERTIA = 1e-3, 5.0, 0.5        # rad, N·m, kg·m²
@@ -50,8 +50,9 @@ def floated(seen: ndarray, real: ndarray, v: Vectors, resolution: float, noise: 
             sensed = resolution * np.round(sensed / resolution)
         v.filtered[0] += share * (sensed - v.filtered[0])
         _path(seen, v, moved)
-        _presliding(seen, moved, v.presliding)
-        effort[k + DELAY] = SHARE * FRICTION * v.presliding[0] + rise * k * PERIOD
+        z = v.friction_compensation.presliding
+        _presliding(seen, moved, z)
+        effort[k + DELAY] = SHARE * FRICTION * z[0] + rise * k * PERIOD
         for _ in range(SUBSTEPS):
             moved[0] = qd * PERIOD / SUBSTEPS
             _presliding(real, moved, z)

@@ -17,9 +17,9 @@ import numba
 import numpy as np
 from robodyn_ros import Controller, Dynamics, load_urdf, Settings
 from robodyn_ros.compiler.tuple_reference import TupleMemory
-from robodyn_ros.control import guard
-from robodyn_ros.control.compile import compiled, CYCLE_INPUTS
-from robodyn_ros.control.trajectory import Waypoints
+from robodyn_ros.control.cycle.compile import compiled, CYCLE_INPUTS
+from robodyn_ros.control.references.trajectory import Waypoints
+from robodyn_ros.control.steps import guard
 from robodyn_ros.model.resources import robot_path
 
 LAWS = ('gravity_compensation', 'joint_impedance', 'computed_torque', 'cartesian_impedance',

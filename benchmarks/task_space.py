@@ -26,8 +26,8 @@ import numpy as np
 from numpy import ndarray
 from robodyn_ros import Dynamics, load_urdf, Settings
 from robodyn_ros.closed_loop import ClosedLoop
-from robodyn_ros.control import guard
 from robodyn_ros.control.laws import spring
+from robodyn_ros.control.steps import guard
 from robodyn_ros.model.resources import robot_path
 from scipy.spatial.transform import Rotation
 

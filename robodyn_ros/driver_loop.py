@@ -9,7 +9,7 @@ import warnings
 
 import numpy as np
 
-from .control.controller import Controller
+from .control.controller.controller import Controller
 from .driver import Driver, DriverReader, Read
 
 KEPT = 10               # readings that wait

@@ -37,8 +37,8 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from .catalog.robots import load_robot, write_parameters
-from .control import guard
-from .control.trajectory import Waypoints
+from .control.references.trajectory import Waypoints
+from .control.steps import guard
 from .errors import RosError
 from .model.robot import RobotModel
 from .nodes.clients.play import Player

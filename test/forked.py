@@ -184,7 +184,7 @@ def load_machine_code() -> None:
     """Load the control cycle and what most tests need of the native loop."""
     from robodyn_ros import Controller, load_urdf, Settings
     from robodyn_ros.compiler.tuple_reference import TupleMemory
-    from robodyn_ros.control.compile import CYCLE_INPUTS, plain
+    from robodyn_ros.control.cycle.compile import CYCLE_INPUTS, plain
     from robodyn_ros.model.resources import robot_path
     from robodyn_ros.realtime.native import compile as native
     from robodyn_ros.realtime.native import probe
@@ -202,13 +202,14 @@ def load_machine_code() -> None:
 
 def call_kernels() -> None:
     """Have the plain cycle call the kernels of its robot: half of its time is dynamics."""
-    from robodyn_ros.control import plain_cycle, robot_dynamics
+    from robodyn_ros.control.cycle import plain_cycle
+    from robodyn_ros.control.steps import robot_dynamics
 
     def call(address: int, arrays: tuple) -> None:
         kernel = ctypes.CFUNCTYPE(None, *len(arrays) * [ctypes.c_void_p])(int(address))
         kernel(*[array.ctypes.data for array in arrays])
 
-    def readable(inputs: plain_cycle.CycleInputs) -> plain_cycle.CycleInputs:
+    def readable(inputs: plain_cycle.Cycle) -> plain_cycle.Cycle:
         plain = fields_readable(inputs)
         return plain._replace(robot=plain.robot._replace(addresses=inputs.robot.addresses))
     fields_readable = plain_cycle.fields_readable

@@ -37,7 +37,7 @@ def kernels():
 def run(**settings):
     """Return the efforts of a controller that rises at a pose, and whether it runs."""
     from robodyn_ros import Controller, Dynamics, load_urdf, Settings
-    from robodyn_ros.control import guard
+    from robodyn_ros.control.steps import guard
     from robodyn_ros.state import no_state
 
     model = load_urdf('two_link')

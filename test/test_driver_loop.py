@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import pytest
 from robodyn_ros import Controller, drive, load_urdf, Settings
-from robodyn_ros.control import guard
+from robodyn_ros.control.steps import guard
 from robodyn_ros.driver import WAITLESS
 from robodyn_ros.simulation.driver import SimulatedArm
 

@@ -14,8 +14,8 @@ import yaml
 
 from .identification_tables import table
 from .payload import Node
-from ..control.collision_thresholds import CollisionThresholds, thresholds
-from ..control.settings import Settings
+from ..control.learning.collision_thresholds import CollisionThresholds, thresholds
+from ..control.settings.settings import Settings
 from ..dynamics import Batch
 from ..errors import IdentificationError
 from ..identification.recordings.recording import Recording
@@ -81,7 +81,7 @@ def learned(recording: Recording, model: RobotModel, settings: Settings,
     :param recording: of ``~/external_torque``: positions, velocities and external efforts.
     :param model: with its payload and friction.
     :raises IdentificationError: there are too few samples.
-    :raises ArgumentError: see :func:`~robodyn_ros.control.collision_thresholds.thresholds`.
+    :raises ArgumentError: see :func:`.collision_thresholds.thresholds`.
     """
     if len(recording.time) < FEWEST:
         raise IdentificationError(f'{len(recording.time)} samples are too few', name='samples',

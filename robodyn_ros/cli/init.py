@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 
 from ..catalog.robots import CatalogRobot
-from ..control.settings import Settings
+from ..control.settings.settings import Settings
 from ..errors import ArgumentError, InertiaError
 from ..model.unit_checks import unit_doubts
 from ..nodes.clients.controller_file import controller_file, missing, parameters

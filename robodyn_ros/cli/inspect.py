@@ -13,7 +13,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ..control.settings import Settings
+from ..control.settings.settings import Settings
 from ..dynamics import Dynamics
 from ..model.robot import RobotModel
 

@@ -26,7 +26,7 @@ from rich.text import Text
 from .identification_tables import table
 from .payload import Node
 from ..control.laws.law import POSE
-from ..control.settings import Settings
+from ..control.settings.settings import Settings
 from ..errors import ParameterError, RosError
 from ..nodes.clients.running_controller import RunningController
 from ..nodes.middleware.client_session import session

@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Table
 
-from ..control import learned_efforts
-from ..control.iterative_learning import IterativeLearning, Outcome, Repeat
-from ..control.trajectory import Waypoints
+from ..control.learning import learned_efforts
+from ..control.learning.iterative_learning import IterativeLearning, Outcome, Repeat
+from ..control.references.trajectory import Waypoints
 from ..errors import RosError, TrajectoryError
 from ..identification.excitation.trajectory_file import read
 from ..nodes.clients.play import approach, NEAR, Player
@@ -40,7 +40,7 @@ def learn(file: Path, out: Console, *, topic: str, states: str, repeats: int, ke
     kept = kept or file.with_suffix(SUFFIX)
     outcomes: list[Outcome] = []
     with session('robodyn_play', sim_time) as here:
-        player = Player(here, topic, states, confirm=True, within=wait, option='--topic')
+        player = Player(here, topic, states, confirm=True, within=wait, option='--node')
         player.find()
         controller = RunningController(here, player.listener, wait)
         learning = IterativeLearning(controller.model(), controller.settings(), Waypoints(

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 
 from .identification_tables import load_table
 from .identify import OF_LOAD
-from ..control.settings import Settings
+from ..control.settings.settings import Settings
 from ..errors import IdentificationError, ParameterError
 from ..identification.estimation.payload import find_payload, Payload
 from ..identification.excitation.payload_motion import payload_motion, PayloadMotion

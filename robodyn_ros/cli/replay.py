@@ -15,10 +15,10 @@ from rich.table import Table
 
 from .pictures import save
 from ..compiler.code_cache import machine
-from ..control import guard
-from ..control.dtypes import Vectors
-from ..control.history import Snapshot
+from ..control.controller.history import Snapshot
 from ..control.laws import registry
+from ..control.steps import guard
+from ..control.steps.cycle_data import VECTOR_NAMES, Vectors
 from ..errors import ArgumentError, RecordingError
 from ..extras import pip_install
 from ..flight_recorder.arrays import Flown
@@ -122,7 +122,7 @@ def _table(flown: Flown, replay: Replay, k: int) -> Table:
     """Show what each joint did, should have done, and was given."""
     s, model = flown.snapshot, flown.model
     published = replay.run(k)
-    v = Vectors(*replay.vectors[:len(Vectors._fields)])
+    v = Vectors.of(replay.vectors)
     joints = s.versions[int(s.cycles[k]['version'])].joints
     running = guard.RUNNING in (s.memory['phase'][k], replay.memory['phase'][0])
     target = running and replay.memory['mode'][0] in _following(s)
@@ -157,7 +157,7 @@ def _curves(flown: Flown) -> list[tuple[str, ndarray, ndarray, ndarray]]:
     s = flown.snapshot
     published, running = s.cycles['published'] == 1, s.memory['phase'][1:] == guard.RUNNING
     follows = running & np.isin(s.memory['mode'][1:], _following(s))
-    vector = {name: s.vectors[1:, i] for i, name in enumerate(Vectors._fields)}
+    vector = {name: s.vectors[1:, i] for i, name in enumerate(VECTOR_NAMES)}
     return [
         ('position [rad | m]', s.state['position'], vector['target'], follows),
         ('velocity [rad/s | m/s]', s.state['velocity'], vector['target_qd'], follows),

@@ -88,7 +88,7 @@ def table(model: RobotModel, wanted: list[str], cold: dict[str, dict[str, Any]],
 
 def work(urdf: str, wanted: list[str]) -> None:
     """Load these names and print a line of JSON for each."""
-    from ..control.compile import compiled, law_address, load_all_parts
+    from ..control.cycle.compile import compiled, law_address, load_all_parts
     from ..control.laws.registry import BUILT_IN
     from ..dynamics.model_data import parameters
     from ..dynamics.signatures import TABLE

@@ -7,7 +7,7 @@ Numba passes a tuple as its elements, an array as seven words: the inputs of the
 a thousand words, which every function would take and every call copy, and LLVM takes minutes for
 them. A :class:`Reference` is one pointer. Functions read the fields of the tuple by their names as
 before, so that the same text runs in Python on the tuple itself; a field that is a tuple is a
-reference again.
+reference again. A field that is a record in compiled code is an array (1,) where Python holds it.
 """
 
 from collections.abc import Iterator
@@ -49,7 +49,7 @@ class Reference(types.Type):
     def __init__(self, kind: Any):
         self.kind = kind
         # Short: Numba builds the name of every function that takes it from it
-        digest = hashlib.sha256(kind.name.encode()).hexdigest()[:12]
+        digest = hashlib.sha256(_layout(kind).encode()).hexdigest()[:12]
         super().__init__(f'Reference({kind.instance_class.__name__}, {digest})')
 
     def field(self, name: str) -> Any:
@@ -58,6 +58,14 @@ class Reference(types.Type):
             return None
         kind = self.kind[self.kind.fields.index(name)]
         return Reference(kind) if isinstance(kind, types.BaseTuple) else kind
+
+
+def _layout(kind: Any) -> str:
+    """Return the names and types of all fields: tuples of equal types may differ in names."""
+    if not hasattr(kind, 'instance_class'):
+        return str(kind.name)
+    fields = ', '.join(f'{name}: {_layout(of)}' for name, of in zip(kind.fields, kind))
+    return f'{kind.instance_class.__name__}({fields})'
 
 
 @register_model(Reference)
@@ -134,14 +142,14 @@ class TupleMemory:
 
     Numba's own conversion of a tuple of 150 arrays takes seconds to compile.
 
-    :param kind: Numba type of the tuple; its fields are arrays, or tuples of them.
+    :param kind: Numba type of the tuple; its fields are arrays, records, or tuples of them.
     :raises RobodynError: Numba lays out arrays or tuples in another way than this class.
     """
 
     def __init__(self, kind: Any):
         check_layout()
         self._fields = _array_fields(kind)
-        words = sum(ARRAY_WORDS + 2 * field.ndim for field in self._fields)
+        words = sum(field.words for field in self._fields)
         if WORD * words != size_of(kind):
             raise _unknown_layout(f'{kind.instance_class.__name__} has {size_of(kind)} bytes, '
                                   f'not {WORD * words}')
@@ -162,13 +170,14 @@ class TupleMemory:
         """
         place = 0
         for k, (field, array) in enumerate(zip(self._fields, _arrays(values), strict=True)):
-            end = place + ARRAY_WORDS + 2 * field.ndim
+            end = place + field.words
             if array is not self._arrays[k]:
-                if (array.ndim != field.ndim or array.dtype != field.dtype
+                if (array.ndim != max(1, field.ndim) or array.dtype != field.dtype
                         or not array.flags.c_contiguous):
                     raise TypeError(f'field {field.name} is {array.dtype} of {array.ndim} '
                                     f'dimensions, not {field.dtype} of {field.ndim}')
-                self._words[place:end] = _array_words(array)
+                self._words[place:end] = (array.ctypes.data if field.ndim == 0
+                                          else _array_words(array))
                 self._arrays[k] = array
             place = end
 
@@ -221,7 +230,11 @@ def _unknown_layout(problem: str) -> RobodynError:
 class _ArrayField(NamedTuple):
     name: str
     dtype: np.dtype
-    ndim: int
+    ndim: int               # 0: a record, of which the tuple has the address
+
+    @property
+    def words(self) -> int:
+        return ARRAY_WORDS + 2 * self.ndim if self.ndim else 1
 
 
 @cache
@@ -231,6 +244,8 @@ def _array_fields(kind: Any) -> list[_ArrayField]:
     for name, field in zip(kind.fields, kind):
         if isinstance(field, types.BaseTuple):
             fields += _array_fields(field)
+        elif isinstance(field, types.Record):
+            fields.append(_ArrayField(name, as_dtype(field), 0))
         else:
             assert isinstance(field, types.Array) and field.layout == 'C', name
             fields.append(_ArrayField(name, as_dtype(field.dtype), field.ndim))

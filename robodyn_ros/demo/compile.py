@@ -12,7 +12,7 @@ from contextlib import suppress
 import signal
 import sys
 
-from ..control.compile import compiled
+from ..control.cycle.compile import compiled
 from ..dynamics.compile import generic
 from ..dynamics.model_data import parameters
 from ..dynamics.specialize import with_kernels

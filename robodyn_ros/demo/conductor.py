@@ -24,8 +24,8 @@ from trajectory_msgs.msg import JointTrajectory
 
 from .processes import Child, undisturbed
 from .recorder import Recorder
-from ..control.compile_ahead import COMPILING
-from ..control.trajectory import Waypoints
+from ..control.cycle.compile_ahead import COMPILING
+from ..control.references.trajectory import Waypoints
 from ..errors import DemoError
 from ..model.robot import RobotModel
 from ..nodes.clients.play import trajectory_message

@@ -8,9 +8,9 @@ import numpy as np
 from numpy import ndarray
 
 from .motion import OF_EFFORT, OF_ROOM, OF_VELOCITY, states, STRETCH, WAYPOINTS
-from ..control.settings import Settings
-from ..control.task_frame import reach
-from ..control.trajectory import Waypoints
+from ..control.references.trajectory import Waypoints
+from ..control.settings.settings import Settings
+from ..control.settings.task_frame import reach
 from ..dynamics import Dynamics
 from ..errors import DemoError, ParameterError
 from ..model.robot import RobotModel

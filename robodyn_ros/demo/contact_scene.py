@@ -16,7 +16,7 @@ from .recorder import Recording
 from .results import Results
 from .scene import Scene, Step
 from ..catalog.robots import CatalogRobot
-from ..control.collision_thresholds import thresholds
+from ..control.learning.collision_thresholds import thresholds
 from ..dynamics import Dynamics
 from ..errors import DemoError
 

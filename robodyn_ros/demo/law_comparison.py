@@ -14,11 +14,11 @@ from numpy import ndarray
 
 from . import motion
 from ..closed_loop import simulate, Simulated
-from ..control.friction import MOST_MEASURED
 from ..control.laws import registry
-from ..control.settings import GAINS, Settings
-from ..control.suggested_gains import suggest, SuggestedGains
-from ..control.trajectory import Waypoints
+from ..control.references.trajectory import Waypoints
+from ..control.settings.friction import MOST_MEASURED
+from ..control.settings.settings import GAINS, Settings
+from ..control.settings.suggested_gains import suggest_gains, SuggestedGains
 from ..dynamics import Dynamics
 from ..errors import ArmingError
 from ..model.robot import RobotModel
@@ -96,8 +96,8 @@ def settings_of(law: str, model: RobotModel, pose: ndarray) -> Settings:
     """
     Return the settings that a law is compared with.
 
-    Gains are those of :func:`~robodyn_ros.control.suggested_gains.suggest`, which are of equal
-    stiffness for all laws; others have their defaults.
+    Gains are those of :func:`~robodyn_ros.suggest_gains`, which are of equal stiffness for all
+    laws; others have their defaults.
     """
     gains = _suggested(model, tuple(pose.tolist()))._asdict()
     return Settings(mode=law, friction_compensation=compensated_share(law, model),
@@ -106,7 +106,7 @@ def settings_of(law: str, model: RobotModel, pose: ndarray) -> Settings:
 
 @lru_cache(maxsize=4)       # of the scenes; it takes seconds
 def _suggested(model: RobotModel, pose: tuple[float, ...]) -> SuggestedGains:
-    return suggest(model, np.array(pose), Settings())
+    return suggest_gains(model, np.array(pose), Settings())
 
 
 def compensated_share(law: str, model: RobotModel) -> float | tuple[()]:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy import ndarray
 from scipy.interpolate import PPoly
 
-from ..control.trajectory import interpolate, Waypoints
+from ..control.references.trajectory import interpolate, Waypoints
 from ..dynamics import Dynamics
 from ..errors import DemoError
 from ..model.robot import RobotModel

@@ -24,7 +24,7 @@ from .results import Results
 from .scenario import BUSY, Scenario
 from ..catalog.robots import CatalogRobot, write_parameters
 from ..compiler.cache_directory import cache_directory
-from ..control.settings import Settings
+from ..control.settings.settings import Settings
 from ..dynamics import Dynamics
 from ..extras import pip_install
 from ..model.robot import RobotModel

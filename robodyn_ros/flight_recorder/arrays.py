@@ -17,21 +17,22 @@ import zipfile
 import numpy as np
 from numpy import ndarray
 
-from ..control import guard, payload_transition
-from ..control.bounds_of_settings import bounds_of
-from ..control.compile import law_address
-from ..control.dtypes import CONTROLLER_STATE, JOINT, MISSING_VELOCITY, SETTINGS, Vectors
-from ..control.history import Snapshot, Version
+from ..control.controller.history import Snapshot, Version
+from ..control.cycle.call import no_law
+from ..control.cycle.compile import law_address
+from ..control.cycle.ring_buffer import CYCLE
+from ..control.declare.dtypes import JOINT, MISSING_VELOCITY, SETTINGS
+from ..control.inputs.partner import QUANTITIES
+from ..control.inputs.points import HEADER, Points
+from ..control.inputs.policy import HEADER as POLICY_HEADER
+from ..control.inputs.policy import Policy
+from ..control.inputs.pose_tracking import no_command, PosePoints
 from ..control.laws import registry
-from ..control.laws.call import LawMemory
-from ..control.partner import QUANTITIES
-from ..control.policy import HEADER as POLICY_HEADER
-from ..control.policy import Policy
-from ..control.pose_tracking import no_command, PosePoints
-from ..control.ring_buffer import CYCLE
-from ..control.settings import Settings
-from ..control.task_frame import FrameKernel, task_of
-from ..control.trajectory_tracking import HEADER, Points
+from ..control.settings.bounds_of_settings import bounds_of
+from ..control.settings.settings import Settings
+from ..control.settings.task_frame import FrameKernel, task_of
+from ..control.steps import guard, payload_transition
+from ..control.steps.cycle_data import CONTROLLER_STATE, VECTOR_NAMES
 from ..dynamics.model_data import parameters
 from ..dynamics.specialize import with_kernels
 from ..errors import ParameterError
@@ -41,7 +42,7 @@ from ..model.to_urdf import to_urdf
 from ..model.urdf import load_urdf
 from ..state import STATE
 
-FORMAT = 'robodyn_ros flight 14'
+FORMAT = 'robodyn_ros flight 15'
 ARRAYS = Snapshot._fields[:6]
 MOST_BYTES = 1 << 32        # of all arrays, unpacked
 
@@ -167,7 +168,7 @@ def unpacked(data: bytes) -> Flown:
     for records in arrays['memory'], arrays['settings']:
         records['mode'] = _present_numbers(text['laws'], records['mode'])
     laws = [registry.by_number(int(mode)) for mode in np.unique(arrays['memory']['mode'])]
-    if k < (len(Vectors._fields) + registry.most_rows(nv, *laws)
+    if k < (len(VECTOR_NAMES) + registry.most_rows(nv, *laws)
             + payload_transition.rows(model.nb, nv)):           # which compiled code relies on
         raise ValueError('fewer vectors than there are now')
     snapshot = Snapshot(
@@ -222,7 +223,7 @@ def _versions(model: RobotModel, text: dict[str, Any],
             raise ValueError('settings without a meaning')
         if not 0 <= record['payload_body'] < model.nb:
             raise ValueError('payload_body is none of the bodies')
-        law = LawMemory.none(model.nv)._replace(
+        law = no_law(model.nv)._replace(
             code=np.array([law_address(settings.law_in_force), record['mode']], np.int64),
             gains=settings.gain_rows(model))
         task = task_of(settings, model, robots[key])

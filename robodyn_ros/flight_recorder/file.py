@@ -19,10 +19,10 @@ import zlib
 import numpy as np
 
 from .arrays import About, described, Flown, packed, unpacked
-from ..control import guard
-from ..control.dtypes import Vectors
-from ..control.history import Snapshot
+from ..control.controller.history import Snapshot
 from ..control.laws.registry import mode_name
+from ..control.steps import guard
+from ..control.steps.cycle_data import VECTOR_NAMES
 from ..errors import RecordingError, RobodynError
 from ..extras import pip_install
 from ..model.robot import RobotModel
@@ -175,7 +175,7 @@ def _messages(out: Any, model: RobotModel, s: Snapshot, times: np.ndarray, offse
         out.register_channel(f'{TOPICS}/{topic}', 'cdr', of) for topic, of in (
             ('joint_states', state), ('reference', state), ('commands', array),
             ('guard', diagnostics)))
-    target, speed, tau_law = map(Vectors._fields.index, ('target', 'target_qd', 'tau_law'))
+    target, speed, tau_law = map(VECTOR_NAMES.index, ('target', 'target_qd', 'tau_law'))
     received = _nanoseconds(s.state['received'].max(axis=1, initial=-np.inf) + offset)
     for k, time in enumerate(times.tolist()):
         def send(channel: int, data: bytes, k: int = k, time: int = time) -> None:

@@ -8,13 +8,13 @@ import numpy as np
 from numpy import ndarray
 
 from ..compiler.tuple_reference import TupleMemory
-from ..control import guard, payload_transition
-from ..control.compile import compiled, CYCLE_INPUTS, load_generic_dynamics, plain
-from ..control.cycle import CycleInputs
-from ..control.dtypes import CONTROLLER_STATE, CYCLE_INPUT, Vectors
-from ..control.history import Snapshot
-from ..control.partner import Partner
-from ..control.ring_buffer import recorder
+from ..control.controller.history import Snapshot
+from ..control.cycle.compile import compiled, CYCLE_INPUTS, load_generic_dynamics, plain
+from ..control.cycle.ring_buffer import recorder
+from ..control.declare.dtypes import CYCLE_INPUT
+from ..control.inputs.partner import Partner
+from ..control.steps import guard, payload_transition
+from ..control.steps.cycle_data import CONTROLLER_STATE, Cycle, VECTOR_NAMES
 from ..dynamics.model_data import parameters, workspace
 from ..model.robot import RobotModel
 from ..state import STATE
@@ -39,14 +39,14 @@ class Replay:
     def __init__(self, model: RobotModel, snapshot: Snapshot):
         nv = model.nv
         self.snapshot, self._work = snapshot, workspace(model)
-        kept = snapshot.vectors.shape[1] - len(Vectors._fields)
+        kept = snapshot.vectors.shape[1] - len(VECTOR_NAMES)
         rows = kept - payload_transition.rows(model.nb, nv)
         self._flight, self._v, memory = recorder(nv, 0, kept)
         self._law_memory = memory[:rows]
         self._in_force = payload_transition.payload_in_force(parameters(model), memory[rows:])
         if not plain():
             load_generic_dynamics()     # a file may say that any payload is in force
-        self._names = (*Vectors._fields, *(f'memory {k} of the law' for k in range(rows)),
+        self._names = (*VECTOR_NAMES, *(f'memory {k} of the law' for k in range(rows)),
                        *['payload in force'] * (kept - rows))
         self._state = np.zeros(nv, STATE)
         self._cycle_input = np.zeros(1, CYCLE_INPUT)
@@ -70,13 +70,13 @@ class Replay:
             self._partner.header[name] = given[f'partner_{name}']
         self._partner.rows[:] = s.partner[k]
         robot, joints, settings, _, law, task, bounds = s.versions[int(given['version'])]
-        inputs = CycleInputs(
+        inputs = Cycle(
             robot=robot, workspace=self._work, joints=joints, settings=settings,
             law=law._replace(memory=self._law_memory),
             cycle_input=self._cycle_input, state=self._state,
             points=s.points[int(given['serial'])], policy=s.policies[int(given['policy'])],
             partner=self._partner, task=task, bounds=bounds, poses=s.poses[int(given['pose'])],
-            controller_state=self.memory, vectors=self._v, payload=self._in_force,
+            controller=self.memory, vectors=self._v, payload=self._in_force,
             ring=self._flight, code=compiled().code_for(settings, robot))
         return compiled().prepare(inputs, self._inputs_memory)(float(given['now']), self.tau)
 

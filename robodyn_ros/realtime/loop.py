@@ -6,7 +6,7 @@ The control loop: joint states in, one control cycle, efforts out.
 Plain functions over :mod:`~.loop_io`. They are compiled with the input and output of
 :mod:`~.native`, and run by Python as they are with that of
 :mod:`robodyn_ros.nodes.controller.python_loop`. Common parameters: ``io`` is a
-:class:`~.loop_io.AnyLoopIO`; ``inputs`` are the :class:`~robodyn_ros.control.cycle.CycleInputs`,
+:class:`~.loop_io.AnyLoopIO`; ``c`` is the :class:`.Cycle`,
 of which the loop touches the records of the settings, of the cycle's input and of the
 controller's state; ``tau`` (nv,) are the efforts.
 """
@@ -39,7 +39,7 @@ from ..wire.decode_status import ACCEPTED
 from ..wire.decoders import POSITION, RECEIVED, SEQUENCE
 
 if TYPE_CHECKING:
-    from ..control.cycle import CycleInputs
+    from ..control.steps.cycle_data import Cycle
 
 
 def begin(state: ndarray, now: int) -> None:
@@ -49,9 +49,9 @@ def begin(state: ndarray, now: int) -> None:
     state['deadline'] = state['answered'] = state['asked'] = now
 
 
-def on_grid(io: AnyLoopIO, inputs: 'CycleInputs', tau: ndarray) -> int:
+def on_grid(io: AnyLoopIO, c: 'Cycle', tau: ndarray) -> int:
     """Run a cycle at each point of the grid; return CALLED or the operation that failed."""
-    w, given = io.loop_state[0], inputs.cycle_input[0]
+    w, given = io.loop_state[0], c.cycle_input
     while True:
         if w.waited == 0:
             w.asked = w.deadline + w.period         # whichever points are missed from there on
@@ -71,13 +71,13 @@ def on_grid(io: AnyLoopIO, inputs: 'CycleInputs', tau: ndarray) -> int:
         decode_waiting(io)
         now = cycle_time(io)
         if w.failed == 0:
-            step(io, inputs, tau, woke, now)
+            step(io, c, tau, woke, now)
         if w.failed != 0:
             return w.failed
         record_timing(io, woke, (woke - w.deadline) * 1e-9, now)
 
 
-def on_state(io: AnyLoopIO, inputs: 'CycleInputs', tau: ndarray) -> int:
+def on_state(io: AnyLoopIO, c: 'Cycle', tau: ndarray) -> int:
     """
     Run a cycle for each joint state, and for silence that lasts too long.
 
@@ -86,17 +86,17 @@ def on_state(io: AnyLoopIO, inputs: 'CycleInputs', tau: ndarray) -> int:
     w = io.loop_state[0]
     while True:
         if w.waited == 0:
-            wait_until(io, overdue_at(io, inputs))
+            wait_until(io, overdue_at(io, c))
             w.waited = 1
         if w.called == 1:
             return CALLED
         w.waited = 0
-        answer(io, inputs, tau, False)
+        answer(io, c, tau, False)
         if w.failed != 0:
             return w.failed
 
 
-def answer(io: AnyLoopIO, inputs: 'CycleInputs', tau: ndarray, inline: bool) -> None:
+def answer(io: AnyLoopIO, c: 'Cycle', tau: ndarray, inline: bool) -> None:
     """
     Run a cycle for what has come in, or for what has stayed away too long.
 
@@ -105,10 +105,10 @@ def answer(io: AnyLoopIO, inputs: 'CycleInputs', tau: ndarray, inline: bool) -> 
 
     :param inline: in the thread that has brought a message, which must not wait.
     """
-    w, given = io.loop_state[0], inputs.cycle_input[0]
-    timeout, last = inputs.settings[0].state_timeout, inputs.controller_state[0].time
+    w, given = io.loop_state[0], c.cycle_input
+    timeout, last = c.settings.state_timeout, c.controller.time
     woke = begun = steady_ns(io)
-    overdue = overdue_at(io, inputs)
+    overdue = overdue_at(io, c)
     w.asked = max(w.asked, overdue)
     given.stalled = timing_rules.stall(given.stalled, w.asked, woke)
     accepted = decode_waiting(io)
@@ -130,19 +130,19 @@ def answer(io: AnyLoopIO, inputs: 'CycleInputs', tau: ndarray, inline: bool) -> 
             w.waited = 1                # in lockstep a state follows its clock at once
             return
     if w.failed == 0 and (accepted or due):
-        step(io, inputs, tau, begun, now)
+        step(io, c, tau, begun, now)
         if w.failed == 0:
             record_timing(io, woke, math.nan, now)
     if accepted or silent:
         w.answered = steady_ns(io)
 
 
-def overdue_at(io: AnyLoopIO, inputs: 'CycleInputs') -> int:
+def overdue_at(io: AnyLoopIO, c: 'Cycle') -> int:
     """Return the steady time [ns] at which a state has stayed away for too long."""
     w = io.loop_state[0]
     return w.answered + int(1e9 * timing_rules.silence(
-        inputs.controller_state[0].phase == w.fault_phase, w.on_ros_time != 0, 1e-9 * w.period,
-        inputs.settings[0].state_timeout))
+        c.controller.phase == w.fault_phase, w.on_ros_time != 0, 1e-9 * w.period,
+        c.settings.state_timeout))
 
 
 def decode_waiting(io: AnyLoopIO) -> bool:
@@ -168,12 +168,11 @@ def decode_waiting(io: AnyLoopIO) -> bool:
     return accepted
 
 
-def step(io: AnyLoopIO, inputs: 'CycleInputs', tau: ndarray, begun: int, now: float) -> None:
+def step(io: AnyLoopIO, c: 'Cycle', tau: ndarray, begun: int, now: float) -> None:
     """Run the cycle of the time ``now`` [s], which began at ``begun`` [ns], and publish."""
-    w, given = io.loop_state[0], inputs.cycle_input[0]
-    controller = inputs.controller_state[0]
+    w, given = io.loop_state[0], c.cycle_input
     w.moving, given.clock_stopped = timing_rules.moving(
-        io.decoder.state[:, POSITION], io.pose, now == controller.time, w.moving,
+        io.decoder.state[:, POSITION], io.pose, now == c.controller.time, w.moving,
         given.clock_stopped, begun)
     steady = steady_ns(io)
     # It may have stood still since it woke, before it read its time: no state is stale for that
@@ -181,11 +180,11 @@ def step(io: AnyLoopIO, inputs: 'CycleInputs', tau: ndarray, begun: int, now: fl
     if steady * 1e-9 >= w.count_again:
         w.count_again = steady * 1e-9 + timing_rules.COUNT_INTERVAL
         given.listeners = count_listeners(io)
-    publishes = advance(io, inputs, now, tau)
+    publishes = advance(io, c, now, tau)
     given.stalled = 0.0
     before = steady_ns(io)
-    if publishes and not timing_rules.outdated(controller.publishing == 1, begun, before,
-                                               inputs.settings[0].state_timeout):
+    if publishes and not timing_rules.outdated(c.controller.publishing == 1, begun, before,
+                                               c.settings.state_timeout):
         publish(io, tau)
         if steady_ns(io) - before > w.period:
             io.counts[0].slow_publishes += 1

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 from robodyn_ros import Dynamics, load_urdf, RobotModel
-from robodyn_ros.control.gain_stability import Loop
 from robodyn_ros.control.laws.registry import BUILT_IN
-from robodyn_ros.control.settings import Settings
+from robodyn_ros.control.settings.gain_stability import Loop
+from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.model.payload import with_payload
 from robodyn_ros.model.resources import robot_path
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from robodyn_ros.control.laws.registry import FOLLOWING
-from robodyn_ros.control.settings import Settings
+from robodyn_ros.control.settings.settings import Settings
 
 from . import arms
 from .catalogue import CATALOGUE

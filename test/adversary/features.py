@@ -5,8 +5,8 @@
 from typing import Any
 
 import numpy as np
-from robodyn_ros.control import guard, limits
-from robodyn_ros.control.controller import Controller
+from robodyn_ros.control.controller.controller import Controller
+from robodyn_ros.control.steps import guard, limits
 from robodyn_ros.state import STATE
 
 # Factor by which braking at a limit may exceed the effort rate limit

@@ -17,8 +17,8 @@ import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from rclpy.task import Future
-from robodyn_ros.control import guard
-from robodyn_ros.control.settings import Settings
+from robodyn_ros.control.settings.settings import Settings
+from robodyn_ros.control.steps import guard
 from robodyn_ros.nodes.middleware.raw_subscription import SerializedSubscription
 from robodyn_ros.nodes.middleware.services import Services
 from rosgraph_msgs.msg import Clock

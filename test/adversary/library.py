@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 from robodyn_ros import RobotModel
-from robodyn_ros.control.controller import Controller
-from robodyn_ros.control.settings import Settings
-from robodyn_ros.control.trajectory import Waypoints
+from robodyn_ros.control.controller.controller import Controller
+from robodyn_ros.control.references.trajectory import Waypoints
+from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.errors import RobodynError
 
 from . import features

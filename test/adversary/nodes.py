@@ -13,9 +13,9 @@ import numpy as np
 from numpy import ndarray
 from rclpy.serialization import serialize_message
 from rclpy.task import Future
-from robodyn_ros.control import guard
-from robodyn_ros.control.settings import Settings
-from robodyn_ros.control.trajectory import Waypoints
+from robodyn_ros.control.references.trajectory import Waypoints
+from robodyn_ros.control.settings.settings import Settings
+from robodyn_ros.control.steps import guard
 from robodyn_ros.wire.effort import ACCEPTED, EffortDecoder
 from robodyn_ros.wire.joint_state import JointStateEncoder
 from sensor_msgs.msg import JointState

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from rich.table import Table
 from robodyn_ros.control.laws.registry import find
-from robodyn_ros.control.settings import FOLLOWED, VELOCITY_TIME
+from robodyn_ros.control.settings.settings import FOLLOWED, VELOCITY_TIME
 
 from . import arms
 from .features import FAULT

@@ -3,7 +3,7 @@
 """Injections by those who ask: parameters, references, other publishers, a loop that stalls."""
 
 import numpy as np
-from robodyn_ros.control.trajectory import Waypoints
+from robodyn_ros.control.references.trajectory import Waypoints
 
 from . import arms, features
 from .injection import Active, ASKED, FLOATING, IMPEDANCE, injection, PANDA, PANDA_IMPEDANCE, Scene

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.table import Table
-from robodyn_ros.control import guard
+from robodyn_ros.control.steps import guard
 
 from . import arms
 from .catalogue import CATALOGUE

@@ -17,7 +17,9 @@ from adversary.table import row, scenes, shown
 from adversary.world import World
 import numpy as np
 import pytest
-from robodyn_ros.control import settings as control_settings
+from robodyn_ros.control.settings import settings as control_settings
+
+pytestmark = pytest.mark.slow
 
 FEWER = 8               # compositions
 

@@ -7,8 +7,8 @@ from typing import Protocol
 
 import numpy as np
 from numpy import ndarray
-from robodyn_ros.control.settings import Settings
-from robodyn_ros.control.trajectory import Waypoints
+from robodyn_ros.control.references.trajectory import Waypoints
+from robodyn_ros.control.settings.settings import Settings
 
 from .arms import Arm
 from .injection import Active, ASKED, PLANT, SEEN

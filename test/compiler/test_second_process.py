@@ -6,7 +6,9 @@ import os
 
 import pytest
 from robodyn_ros.compiler import cache_directory, second_process
-from robodyn_ros.control import compile, compile_ahead  # noqa: A004
+from robodyn_ros.control.cycle import compile, compile_ahead  # noqa: A004
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,7 @@
 import sys
 
 import pytest
-from robodyn_ros.control import settings, suggested_gains
+from robodyn_ros.control.settings import settings, suggested_gains
 
 PHYSICS_STEP = 0.5e-3   # s: twice that of the simulator, still of fourth order
 POSES = 2

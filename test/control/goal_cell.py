@@ -5,9 +5,9 @@
 from control.closed_loop import Rig
 import numpy as np
 from robodyn_ros import load_urdf
-from robodyn_ros.control.goal_tolerances import default_tolerances, goal_tolerances
-from robodyn_ros.control.trajectory import Waypoints
-from robodyn_ros.control.trajectory_goal import TrajectoryGoal
+from robodyn_ros.control.controller.trajectory_goal import TrajectoryGoal
+from robodyn_ros.control.references.trajectory import Waypoints
+from robodyn_ros.control.settings.goal_tolerances import default_tolerances, goal_tolerances
 from robodyn_ros.model.resources import robot_path
 
 MODEL = load_urdf(robot_path('two_link'))

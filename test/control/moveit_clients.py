@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 from robodyn_ros.closed_loop import ClosedLoop
-from robodyn_ros.control import guard
-from robodyn_ros.control.goal_tolerances import default_tolerances
-from robodyn_ros.control.settings import Settings
-from robodyn_ros.control.trajectory import Waypoints
-from robodyn_ros.control.trajectory_goal import Status, TrajectoryGoal
+from robodyn_ros.control.controller.trajectory_goal import Status, TrajectoryGoal
+from robodyn_ros.control.references.trajectory import Waypoints
+from robodyn_ros.control.settings.goal_tolerances import default_tolerances
+from robodyn_ros.control.settings.settings import Settings
+from robodyn_ros.control.steps import guard
 from robodyn_ros.errors import TrajectoryError
 
 LEAD = 0.0101               # s from the arrival of a trajectory to its start, as of the node

@@ -3,8 +3,8 @@
 """References as the control cycle follows them."""
 
 import numpy as np
-from robodyn_ros.control.dtypes import CONTROLLER_STATE, Vectors
-from robodyn_ros.control.trajectory_tracking import follow
+from robodyn_ros.control.steps.cycle_data import CONTROLLER_STATE, Vectors
+from robodyn_ros.control.steps.trajectory_tracking import follow
 
 
 def samples(points, times):

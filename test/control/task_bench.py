@@ -6,7 +6,7 @@ from math import inf
 
 import numpy as np
 from robodyn_ros import Controller, Dynamics, load_urdf, Settings
-from robodyn_ros.control import guard
+from robodyn_ros.control.steps import guard
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.simulation.drive import Drive
 from robodyn_ros.simulation.plant import Plant

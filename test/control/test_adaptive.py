@@ -10,17 +10,17 @@ from control.closed_loop import Rig
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf, Settings, Waypoints
-from robodyn_ros.control import guard
-from robodyn_ros.control.bounds import Bounds
-from robodyn_ros.control.controller import Controller
-from robodyn_ros.control.dtypes import JOINT, TASK
+from robodyn_ros.control.controller.controller import Controller
+from robodyn_ros.control.declare.dtypes import JOINT, TASK
+from robodyn_ros.control.inputs.bounds import Bounds
+from robodyn_ros.control.inputs.partner import Partner
+from robodyn_ros.control.inputs.policy import Policy
+from robodyn_ros.control.inputs.task import Task
 from robodyn_ros.control.laws import adaptive, registry
 from robodyn_ros.control.laws.law import Arm
-from robodyn_ros.control.learned_payload import learned_payload
-from robodyn_ros.control.partner import Partner
-from robodyn_ros.control.policy import Policy
-from robodyn_ros.control.suggested_gains import suggest
-from robodyn_ros.control.task import Task
+from robodyn_ros.control.learning.learned_payload import learned_payload
+from robodyn_ros.control.settings.suggested_gains import suggest_gains
+from robodyn_ros.control.steps import guard
 from robodyn_ros.demo import motion
 from robodyn_ros.dynamics.coriolis import velocities
 from robodyn_ros.dynamics.model_data import no_frame, parameters, workspace
@@ -178,7 +178,7 @@ def test_nothing_is_learned_without_cause():
 
 def settings_of(name, **more):
     model, pose = robot(name), np.array(SCENES[name][1])
-    gains = suggest(model, pose, Settings())._asdict()
+    gains = suggest_gains(model, pose, Settings())._asdict()
     return Settings(**{'mode': 'adaptive', 'arming_effort': 5.0, 'following_error': 0.0, **gains,
                        **more})
 

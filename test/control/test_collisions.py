@@ -8,12 +8,12 @@ from control.closed_loop import Rig
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
-from robodyn_ros.control.collision_thresholds import thresholds
-from robodyn_ros.control.collisions import RETREAT_SPEED
+from robodyn_ros.control.learning.collision_thresholds import thresholds
+from robodyn_ros.control.steps.collisions import RETREAT_SPEED
 from robodyn_ros.errors import ArgumentError
 
 pytest.importorskip('mujoco')
-pytestmark = pytest.mark.usefixtures('few_poses')
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures('few_poses')]
 from benchmarks.collisions import APPROACH, arm, begin, impact, MODE, quiet, scenes  # noqa: E402, I100, E501
 from robodyn_ros.simulation.obstacle import Obstacle  # noqa: E402
 from thorough import seeds  # noqa: E402

@@ -10,10 +10,11 @@ from control.closed_loop import GAINS, Rig
 import numpy as np
 import pytest
 from robodyn_ros import Controller, Dynamics, load_urdf, Settings
-from robodyn_ros.control import compile, controller  # noqa: A004
-from robodyn_ros.control.compile import part_address, PARTS, PLAIN, plain
+from robodyn_ros.control.controller import controller  # noqa: A004
+from robodyn_ros.control.cycle import compile
+from robodyn_ros.control.cycle.compile import part_address, PARTS, PLAIN, plain
 from robodyn_ros.control.laws.registry import FOLLOWING
-from robodyn_ros.control.trajectory import Waypoints
+from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.errors import TrajectoryError
 from robodyn_ros.model.resources import robot_path
 
@@ -28,7 +29,8 @@ NEEDING = {'follows_pose': {'mode': 'cartesian_impedance', 'task_selection': (0.
 FIRST_PAYLOAD = """
 from dataclasses import replace
 from robodyn_ros import Controller, load_urdf, Settings
-from robodyn_ros.control import generic_dynamics, guard, law_addresses
+from robodyn_ros.control.cycle import law_addresses
+from robodyn_ros.control.steps import generic_dynamics, guard
 
 law_addresses.load_all_parts = lambda: None
 controller = Controller(load_urdf('two_link'), Settings())

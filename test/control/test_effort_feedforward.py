@@ -10,9 +10,9 @@ from control.closed_loop import Rig
 from flight_recorder.flights import about, MODEL, POSE, recording_rig
 import numpy as np
 import pytest
-from robodyn_ros.control.effort_feedforward import FADE_TIME
 from robodyn_ros.control.laws.registry import FOLLOWING
-from robodyn_ros.control.trajectory import Waypoints
+from robodyn_ros.control.references.trajectory import Waypoints
+from robodyn_ros.control.steps.effort_feedforward import FADE_TIME
 from robodyn_ros.errors import TrajectoryError
 from robodyn_ros.flight_recorder.arrays import described, packed, unpacked
 from robodyn_ros.flight_recorder.replay import Replay

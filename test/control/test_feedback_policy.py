@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from robodyn_ros import Controller, load_urdf, Settings
 from robodyn_ros.control.laws.feedback_policy import FADE
-from robodyn_ros.control.linear_quadratic import linear_quadratic_regulator
+from robodyn_ros.control.learning.linear_quadratic import linear_quadratic_regulator
 from robodyn_ros.errors import ArgumentError
 from robodyn_ros.flight_recorder.arrays import About, described, packed, unpacked
 from robodyn_ros.flight_recorder.replay import Replay

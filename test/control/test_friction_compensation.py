@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf
-from robodyn_ros.control import settings as settings_module
-from robodyn_ros.control.compile import PLAIN
-from robodyn_ros.control.dtypes import Vectors
-from robodyn_ros.control.friction import CURVE, MOST_MEASURED
-from robodyn_ros.control.friction_compensation import begin_path, friction_compensation, PLAY
-from robodyn_ros.control.gain_stability import MARGIN, spectral_radius, TOLERANCE
+from robodyn_ros.control.cycle.compile import PLAIN
 from robodyn_ros.control.laws.registry import FOLLOWING, MODES
-from robodyn_ros.control.settings import Settings
-from robodyn_ros.control.trajectory import Waypoints
+from robodyn_ros.control.references.trajectory import Waypoints
+from robodyn_ros.control.settings import settings as settings_module
+from robodyn_ros.control.settings.friction import CURVE, MOST_MEASURED
+from robodyn_ros.control.settings.gain_stability import MARGIN, spectral_radius, TOLERANCE
+from robodyn_ros.control.settings.settings import Settings
+from robodyn_ros.control.steps.cycle_data import Vectors
+from robodyn_ros.control.steps.friction_compensation import begin_path, friction_compensation, PLAY
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.simulation.plant import Plant
@@ -177,7 +177,7 @@ def test_plain_python_gives_the_same(two_link, monkeypatch):
     how = {**IDENTIFIED, 'mode': MODES[0], 'friction_compensation': SHARE,
            'static_friction': [2.5, 1.0], 'friction_offset': [0.1, -0.2]}
     fast = followed(two_link, **how)
-    monkeypatch.setattr('robodyn_ros.control.controller.compiled',
+    monkeypatch.setattr('robodyn_ros.control.controller.controller.compiled',
                         lambda: PLAIN)
     assert followed(two_link, **how) == pytest.approx(fast, abs=1e-9)
 
@@ -410,9 +410,9 @@ def test_friction_without_presliding_ends_with_the_motion():
         for _ in range(100):
             effort = compensated(v, distance, velocity, follows)
         assert effort == pytest.approx(0.8 * expected, rel=1e-3)
-    v.presliding[:] = np.nan
+    v.friction_compensation.presliding[:] = np.nan
     compensated(v, 0.002, 0.1, True)
-    assert v.presliding[0] == 0.0
+    assert v.friction_compensation.presliding[0] == 0.0
 
 
 def test_measured_presliding_grows_with_the_motion_of_a_push():

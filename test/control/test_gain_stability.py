@@ -10,7 +10,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from robodyn_ros.control.gain_stability import check, highest, MARGIN, spectral_radius, TOLERANCE
+from robodyn_ros.control.settings.gain_stability import (
+    check,
+    highest,
+    MARGIN,
+    spectral_radius,
+    TOLERANCE,
+)
 from robodyn_ros.errors import ParameterError
 from scipy.linalg import expm
 

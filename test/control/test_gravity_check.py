@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from robodyn_ros import load_urdf
 from robodyn_ros.control.laws.registry import FOLLOWING, MODES
-from robodyn_ros.control.trajectory import Waypoints
+from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.model.resources import robot_path
 
 POSE = np.array([0.3, 0.5])

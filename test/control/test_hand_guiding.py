@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from robodyn_ros import load_urdf
 from robodyn_ros.control.laws.hand_guiding import joint_wall, wall_force
-from robodyn_ros.control.settings import Settings
-from robodyn_ros.control.trajectory import Waypoints
-from robodyn_ros.control.workspace_planes import coincidence, workspace_planes
+from robodyn_ros.control.references.trajectory import Waypoints
+from robodyn_ros.control.settings.settings import Settings
+from robodyn_ros.control.settings.workspace_planes import coincidence, workspace_planes
 from robodyn_ros.errors import ParameterError, TrajectoryError
 
 near = pytest.approx

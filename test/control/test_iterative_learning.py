@@ -8,12 +8,19 @@ from benchmarks.learning import LAWS, RepeatedMotion, with_friction, wrong_model
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf, Settings
-from robodyn_ros.control import learned_efforts
-from robodyn_ros.control.iterative_learning import IterativeLearning, MOST_WORSE, Repeat, REST
-from robodyn_ros.control.trajectory import Waypoints
+from robodyn_ros.control.learning import learned_efforts
+from robodyn_ros.control.learning.iterative_learning import (
+    IterativeLearning,
+    MOST_WORSE,
+    Repeat,
+    REST,
+)
+from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.demo.motion import amplitudes, waypoints
 from robodyn_ros.errors import ParameterError, TrajectoryError
 from robodyn_ros.model.resources import robot_path
+
+pytestmark = pytest.mark.slow
 
 ARM = load_urdf(robot_path('two_link'))
 MODEL, POSE = wrong_model(ARM), np.array([0.3, 0.5])

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from robodyn_ros import Controller, Dynamics, load_urdf, Settings
 from robodyn_ros.closed_loop import ClosedLoop, CoupledLoops
-from robodyn_ros.control import guard
-from robodyn_ros.control.partner import checked, CouplingState, joint_map, JointMap
+from robodyn_ros.control.inputs.partner import checked, CouplingState, JointMap
+from robodyn_ros.control.settings.coupled_joints import joint_map
+from robodyn_ros.control.steps import guard
 from robodyn_ros.errors import ArgumentError, ParameterError
 from robodyn_ros.flight_recorder.arrays import About, described, packed, unpacked
 from robodyn_ros.flight_recorder.replay import Replay

@@ -5,7 +5,7 @@
 import numpy as np
 import pytest
 from robodyn_ros import DhLink, Dynamics, from_dh, load_urdf
-from robodyn_ros.control.linear_quadratic import linear_quadratic_regulator
+from robodyn_ros.control.learning.linear_quadratic import linear_quadratic_regulator
 
 
 def test_a_sliding_mass_has_the_gains_of_the_double_integrator():

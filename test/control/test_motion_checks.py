@@ -10,9 +10,10 @@ from control.closed_loop import GAINS, Rig
 import numpy as np
 import pytest
 from robodyn_ros import Controller, Dynamics, load_urdf, Settings
-from robodyn_ros.control import guard, limits
-from robodyn_ros.control.dtypes import CONTROLLER_STATE, JOINT
-from robodyn_ros.control.trajectory import Waypoints
+from robodyn_ros.control.declare.dtypes import JOINT
+from robodyn_ros.control.references.trajectory import Waypoints
+from robodyn_ros.control.steps import guard, limits
+from robodyn_ros.control.steps.cycle_data import CONTROLLER_STATE
 from robodyn_ros.errors import ParameterError, TrajectoryError
 from robodyn_ros.model.resources import robot_path
 
@@ -195,9 +196,10 @@ def test_what_asks_for_far_too_much_is_sooner_too_long():
     joints.effort_limit, joints.effort_rate_limit = 10.0, np.inf
     memory = np.zeros(1, CONTROLLER_STATE).view(np.recarray)
     v = SimpleNamespace(gravity=np.zeros(1), tau_gravity=np.zeros(1), tau_residual=np.zeros(1))
+    c = SimpleNamespace(joints=joints, controller=memory[0], vectors=v)
     for effort, seconds in ((10.0, 0.0), (11.0, 1.0), (60.0, 1.0), (110.0, 4.0), (-110.0, 4.0)):
         memory.saturation_time, tau = 0.0, np.array([effort])
-        limits.limit_efforts(joints, v, memory[0], 1.0, tau)
+        limits.limit_efforts(c, 1.0, tau)
         assert memory[0].saturation_time == pytest.approx(seconds) and abs(tau[0]) == 10.0
 
 

@@ -6,7 +6,7 @@ from control.closed_loop import Rig
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf
-from robodyn_ros.control.trajectory import Waypoints
+from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.errors import TrajectoryError
 from robodyn_ros.model.payload import with_payload
 from robodyn_ros.model.resources import robot_path

@@ -11,8 +11,7 @@ import numpy as np
 import own_laws
 import pytest
 from robodyn_ros import Controller, gain, Law, load_urdf, Settings
-from robodyn_ros.control.compile import PLAIN
-from robodyn_ros.control.laws import registry
+from robodyn_ros.control.cycle.compile import PLAIN
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.flight_recorder.replay import Replay
 
@@ -94,7 +93,7 @@ def test_plain_python_computes_the_same():
 ])
 @pytest.mark.filterwarnings('ignore::pytest.PytestUnraisableExceptionWarning')
 def test_refused_before_it_drives(monkeypatch, name, why):
-    monkeypatch.setattr(f'{registry.__package__}.trial.PATIENCE', 0.5)
+    monkeypatch.setattr('robodyn_ros.control.cycle.trial.PATIENCE', 0.5)
     error = refusal(mode=f'own_laws:{name}')
     assert why in str(error) and error.name == 'mode' and error.remedy
 
@@ -128,7 +127,7 @@ def test_one_that_does_not_return_is_refused_and_steps_back(tmp_path):
     script.write_text("""
 import os, threading
 from robodyn_ros import Controller, Settings, errors, load_urdf
-from robodyn_ros.control.laws import trial
+from robodyn_ros.control.cycle import trial
 trial.PATIENCE = 0.5
 try:
     Controller(load_urdf('two_link'), Settings(mode='own_laws:ENDLESS'), specialize=False)

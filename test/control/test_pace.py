@@ -6,8 +6,8 @@ from control.closed_loop import Rig
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
-from robodyn_ros.control.pace import Pace
-from robodyn_ros.control.trajectory import Waypoints
+from robodyn_ros.control.controller.pace import Pace
+from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.model.resources import robot_path
 
 MODEL = load_urdf(robot_path('two_link'))

@@ -9,9 +9,9 @@ from flight_recorder.flights import recording_rig
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf
-from robodyn_ros.control.controller import Controller
-from robodyn_ros.control.settings import Settings
-from robodyn_ros.control.trajectory import Waypoints
+from robodyn_ros.control.controller.controller import Controller
+from robodyn_ros.control.references.trajectory import Waypoints
+from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.errors import ParameterError, RobodynError
 from robodyn_ros.flight_recorder.replay import Replay
 from robodyn_ros.model.payload import with_payload

@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-from robodyn_ros.control.piecewise import cubic, Piecewise, quintic, spline
+from robodyn_ros.control.algebra.piecewise import cubic, Piecewise, quintic, spline
 from robodyn_ros.model import quaternions
 from scipy.interpolate import BPoly, CubicHermiteSpline, CubicSpline, PPoly
 from scipy.spatial.transform import Rotation

@@ -6,7 +6,7 @@ from control.closed_loop import Told
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
-from robodyn_ros.control import guard
+from robodyn_ros.control.steps import guard
 from robodyn_ros.model.resources import robot_path
 
 POSE = np.array([0.3, 0.5])
@@ -150,14 +150,14 @@ def test_a_stamp_of_the_future_hides_nothing(two_link, ahead, ticks):
         rig.sense()
         rig.state['stamp'] += ahead
         rig.tick(sense=False)
-        assert (rig.controller._v.late >= 0.0).all() and rig.phase == 'RUNNING'
+        assert (rig.controller._v.plausibility.late >= 0.0).all() and rig.phase == 'RUNNING'
     offset = ahead if ticks > 1 else 0.0
     for k in range(100):
         if k % 40 == 39:
             rig.sense()
             rig.state['stamp'] += offset
         rig.tick(sense=False)
-        assert (rig.controller._v.late >= 0.0).all()
+        assert (rig.controller._v.plausibility.late >= 0.0).all()
     assert rig.controller.reason_code == 'STATE_LATE'
 
 

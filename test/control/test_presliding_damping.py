@@ -4,14 +4,16 @@
 
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
 
 from control.closed_loop import Rig
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
-from robodyn_ros.control.dtypes import JOINT, Vectors
-from robodyn_ros.control.friction_compensation import DAMPING_RATIO, presliding_damping
-from robodyn_ros.control.settings import Settings
+from robodyn_ros.control.declare.dtypes import JOINT
+from robodyn_ros.control.settings.settings import Settings
+from robodyn_ros.control.steps.cycle_data import Vectors
+from robodyn_ros.control.steps.friction_compensation import DAMPING_RATIO, presliding_damping
 from robodyn_ros.dynamics.friction import advance_presliding
 
 FRICTION, DISTANCE, INERTIA = 5.0, 1e-3, 0.5        # N·m, rad, kg·m²
@@ -30,9 +32,10 @@ def damping(qd, z=0.0, *, share=0.8, delay=0.0, unmeasured=-1):
     tau = np.zeros(1)
     parameters[[1, 4, 8]] = [[FRICTION], [FRICTION], [DISTANCE]]
     joints['friction_compensation'] = share
-    v.qd[:], v.presliding[:] = qd, z
-    presliding_damping(parameters, joints.view(np.recarray), np.array([[INERTIA]]),
-                       record_of(delay), v, unmeasured, tau)
+    v.qd[:], v.friction_compensation.presliding[:] = qd, z
+    c = SimpleNamespace(joints=joints.view(np.recarray), settings=record_of(delay), vectors=v,
+                        workspace=SimpleNamespace(M=np.array([[INERTIA]])))
+    presliding_damping(c, parameters, unmeasured, tau)
     return float(tau[0])
 
 

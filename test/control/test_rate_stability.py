@@ -8,9 +8,9 @@ from control.closed_loop import Rig
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
-from robodyn_ros.control import rate_stability
-from robodyn_ros.control.settings import Settings
-from robodyn_ros.control.trajectory import Waypoints
+from robodyn_ros.control.references.trajectory import Waypoints
+from robodyn_ros.control.settings import rate_stability
+from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.resources import robot_path
 

@@ -8,10 +8,10 @@ from control.sampled_reference import samples
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
-from robodyn_ros.control.motion_limits import MotionLimits
-from robodyn_ros.control.reference_planning import from_now_on, JUST_NOW, plan
-from robodyn_ros.control.trajectory import Waypoints
-from robodyn_ros.control.trajectory_tracking import sample_state
+from robodyn_ros.control.inputs.points import sample_state
+from robodyn_ros.control.references.reference_planning import from_now_on, JUST_NOW, plan
+from robodyn_ros.control.references.trajectory import Waypoints
+from robodyn_ros.control.settings.motion_limits import MotionLimits
 from robodyn_ros.errors import TrajectoryError, TrajectoryOverError
 from robodyn_ros.model.resources import robot_path
 from thorough import seeds

@@ -10,12 +10,12 @@ from control.sampled_reference import samples
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
-from robodyn_ros.control import reference_stream
-from robodyn_ros.control.motion_limits import motion_limits, MotionLimits
-from robodyn_ros.control.reference_planning import plan
-from robodyn_ros.control.settings import Settings
-from robodyn_ros.control.trajectory import splice, Waypoints
-from robodyn_ros.control.trajectory_tracking import sample_state
+from robodyn_ros.control.inputs.points import sample_state
+from robodyn_ros.control.references import reference_stream
+from robodyn_ros.control.references.reference_planning import plan
+from robodyn_ros.control.references.trajectory import splice, Waypoints
+from robodyn_ros.control.settings.motion_limits import motion_limits, MotionLimits
+from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.errors import TrajectoryError
 from robodyn_ros.model.resources import robot_path
 from thorough import seeds

@@ -9,10 +9,12 @@ import time
 from flight_recorder.flights import eventful, go, MODEL, recording_rig
 import numpy as np
 import pytest
-from robodyn_ros.control import guard, history, plain_cycle, ring_buffer
-from robodyn_ros.control.cycle import cycle
+from robodyn_ros.control.controller import history
+from robodyn_ros.control.cycle import plain_cycle, ring_buffer
+from robodyn_ros.control.cycle.cycle import cycle
+from robodyn_ros.control.inputs.points import HEADER, Points
 from robodyn_ros.control.laws.registry import MODES
-from robodyn_ros.control.trajectory_tracking import HEADER, Points
+from robodyn_ros.control.steps import guard
 from robodyn_ros.flight_recorder.replay import latched, Replay
 
 
@@ -75,12 +77,11 @@ def test_a_request_is_recorded_as_the_cycle_took_it():
 
     rig.sense()
     inputs = plain_cycle.fields_readable(c.inputs)
-    ring_buffer.before(inputs.ring, inputs.settings, inputs.cycle_input, inputs.state,
-                       inputs.points, inputs.policy, inputs.partner, inputs.poses, 0.0)
+    ring_buffer.before(inputs, 0.0)
     assert inputs.ring.cycles['request'][0] == 0
     c.arm()
     cycle(inputs, 0.0, c.tau)
-    ring_buffer.after(inputs.ring, inputs.controller_state, c.tau, False)
+    ring_buffer.after(inputs, c.tau, False)
     s = c.history.take()
     assert s.memory['arming'].tolist() == [0, 1] and s.cycles['request'][0] != 0
 
@@ -94,7 +95,8 @@ def test_a_difference_is_found_and_named():
     # The next cycles have noted the effort, which decides nothing while the law goes on
     assert (found.first, found.what) == (149, ('tau',))
     assert Replay(MODEL, s).differences(150) == [
-        'applied', 'external', 'external_impulse', 'sent_impulse']
+        'applied', *(f'momentum_observer.{name}' for name in (
+            'external', 'external_impulse', 'sent_impulse', 'sent_rate'))]
     assert (found.cycle, found.joint) == (149, 1) and 0.0 < found.largest < 1e-12
     s.state['position'][100] += 1e-9
     assert 'gravity' in Replay(MODEL, s).differences(100)

@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-from robodyn_ros.control.rotations import angular_motion, exp, log, multiplied, rows
+from robodyn_ros.control.algebra.rotations import angular_motion, exp, log, multiplied, rows
 from scipy.spatial.transform import Rotation
 
 near = pytest.approx

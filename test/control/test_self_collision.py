@@ -14,27 +14,29 @@ import mujoco
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf, Settings
-from robodyn_ros.control import guard, time_scaling
-from robodyn_ros.control.bounds import Bounds
-from robodyn_ros.control.bounds_of_settings import bounds_of
-from robodyn_ros.control.controller import Controller
-from robodyn_ros.control.goal_tolerances import default_tolerances
-from robodyn_ros.control.link_pairs import watched_pairs
-from robodyn_ros.control.self_collision import (
+from robodyn_ros.control.controller.controller import Controller
+from robodyn_ros.control.controller.trajectory_goal import Status, TrajectoryGoal
+from robodyn_ros.control.inputs.bounds import Bounds
+from robodyn_ros.control.references.trajectory import Waypoints
+from robodyn_ros.control.settings.bounds_of_settings import bounds_of
+from robodyn_ros.control.settings.goal_tolerances import default_tolerances
+from robodyn_ros.control.settings.link_pairs import watched_pairs
+from robodyn_ros.control.steps import guard, time_scaling
+from robodyn_ros.control.steps.self_collision import (
     APPROACH,
     closest_points,
     closing_row,
     pair_distance,
     self_collision_share,
 )
-from robodyn_ros.control.trajectory import Waypoints
-from robodyn_ros.control.trajectory_goal import Status, TrajectoryGoal
 from robodyn_ros.dynamics.model_data import parameters, workspace
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.flight_recorder import arrays
 from robodyn_ros.flight_recorder.replay import Replay
 from robodyn_ros.model.capsules import link_capsules, segment
 from robodyn_ros.model.resources import robot_path
+
+pytestmark = pytest.mark.slow
 
 near = pytest.approx
 TEXT = robot_path('two_link').read_text()

@@ -7,9 +7,9 @@ from dataclasses import fields
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
-from robodyn_ros.control.controller import Controller
-from robodyn_ros.control.parameters import ControlParameters
-from robodyn_ros.control.settings import Settings
+from robodyn_ros.control.controller.controller import Controller
+from robodyn_ros.control.settings.parameters import ControlParameters
+from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.resources import robot_path
 

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from robodyn_ros.control.laws import six_vectors
+from robodyn_ros.control.algebra import six_vectors
+from robodyn_ros.control.algebra.cholesky import cholesky_solve, damped_cholesky
 from robodyn_ros.control.laws.cartesian_impedance import diagonalize
-from robodyn_ros.control.laws.task_space import cholesky_solve, damped_cholesky
 
 SEEDS = st.integers(0, 2**32 - 1)
 

@@ -10,13 +10,15 @@ import numpy as np
 import pytest
 from robodyn_ros import Settings
 from robodyn_ros.closed_loop import ClosedLoop
-from robodyn_ros.control import guard
-from robodyn_ros.control.motion_limits import SLACK
+from robodyn_ros.control.settings.motion_limits import SLACK
+from robodyn_ros.control.steps import guard
 from robodyn_ros.errors import ParameterError, TrajectoryError
 from robodyn_ros.flight_recorder.arrays import About, described, packed, unpacked
 from robodyn_ros.flight_recorder.replay import Replay
 from robodyn_ros.simulation.obstacle import Obstacle
 from scipy.spatial.transform import Rotation
+
+pytestmark = pytest.mark.slow
 
 near = pytest.approx
 BOTH = pytest.mark.parametrize('mode', ['cartesian_impedance', 'operational_space'])

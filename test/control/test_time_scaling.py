@@ -12,23 +12,23 @@ import numpy as np
 import pytest
 from robodyn_ros import load_urdf, Settings
 from robodyn_ros.compiler import second_process
-from robodyn_ros.control import guard, time_scaling
-from robodyn_ros.control.body_regions import REGIONS
-from robodyn_ros.control.bounds import Bounds
-from robodyn_ros.control.bounds_of_settings import bounds_of, reflected_mass
-from robodyn_ros.control.compile import (
+from robodyn_ros.control.controller.trajectory_goal import Status, TrajectoryGoal
+from robodyn_ros.control.cycle.compile import (
     EFFORT_BOUNDS,
     part_address,
     PARTS,
     plain,
     REFERENCE_BOUNDS,
 )
-from robodyn_ros.control.compile_ahead import VARIABLE
-from robodyn_ros.control.contact_speed import contact_share, permitted_speed
-from robodyn_ros.control.goal_tolerances import default_tolerances
-from robodyn_ros.control.trajectory import Waypoints
-from robodyn_ros.control.trajectory_goal import Status, TrajectoryGoal
-from robodyn_ros.control.trajectory_tracking import sample
+from robodyn_ros.control.cycle.compile_ahead import VARIABLE
+from robodyn_ros.control.declare.body_regions import REGIONS
+from robodyn_ros.control.inputs.bounds import Bounds
+from robodyn_ros.control.inputs.points import sample
+from robodyn_ros.control.references.trajectory import Waypoints
+from robodyn_ros.control.settings.bounds_of_settings import bounds_of, reflected_mass
+from robodyn_ros.control.settings.goal_tolerances import default_tolerances
+from robodyn_ros.control.steps import guard, time_scaling
+from robodyn_ros.control.steps.contact_speed import contact_share, permitted_speed
 from robodyn_ros.dynamics.model_data import parameters, workspace
 
 near = pytest.approx

@@ -11,15 +11,16 @@ from control.sampled_reference import samples
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
-from robodyn_ros.control.dtypes import CONTROLLER_STATE, Vectors
-from robodyn_ros.control.trajectory import (
+from robodyn_ros.control.inputs.points import sample
+from robodyn_ros.control.references.trajectory import (
     interpolate,
     joint_order,
     MOST_SEGMENTS,
     splice,
     Waypoints,
 )
-from robodyn_ros.control.trajectory_tracking import hold_here, sample
+from robodyn_ros.control.steps.cycle_data import CONTROLLER_STATE, Vectors
+from robodyn_ros.control.steps.trajectory_tracking import hold_here
 from robodyn_ros.errors import TrajectoryError
 from robodyn_ros.model.resources import robot_path
 from scipy.interpolate import BPoly, PPoly
@@ -212,8 +213,9 @@ FIRST_MOTION = """
 import sys
 import numpy as np
 from robodyn_ros import Controller, load_urdf, Settings, Waypoints
-from robodyn_ros.control.pose_planning import at_twist, checked_pose, pose_limits, PoseState
-from robodyn_ros.control.trajectory import interpolate
+from robodyn_ros.control.references.pose_planning import (
+    at_twist, checked_pose, pose_limits, PoseState)
+from robodyn_ros.control.references.trajectory import interpolate
 from robodyn_ros.model.resources import robot_path
 
 model, settings, rest = load_urdf(robot_path('two_link')), Settings(), np.zeros(2)

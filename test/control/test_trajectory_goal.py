@@ -8,14 +8,7 @@ from math import inf
 from control.goal_cell import Cell, LEAD, MODEL, NAMES, POSE
 import numpy as np
 import pytest
-from robodyn_ros.control.goal_tolerances import (
-    default_tolerances,
-    goal_tolerances,
-    GoalTolerances,
-    JointTolerance,
-)
-from robodyn_ros.control.motion_limits import motion_limits
-from robodyn_ros.control.trajectory_goal import (
+from robodyn_ros.control.controller.trajectory_goal import (
     CODES,
     GOAL_TOLERANCE_VIOLATED,
     INVALID_GOAL,
@@ -27,6 +20,13 @@ from robodyn_ros.control.trajectory_goal import (
     SUCCESSFUL,
     TrajectoryGoal,
 )
+from robodyn_ros.control.settings.goal_tolerances import (
+    default_tolerances,
+    goal_tolerances,
+    GoalTolerances,
+    JointTolerance,
+)
+from robodyn_ros.control.settings.motion_limits import motion_limits
 from robodyn_ros.errors import (
     ParameterError,
     TrajectoryError,

@@ -10,11 +10,13 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / 'docs' / 'theory.md').read_text()
 PACKAGE = ROOT / 'robodyn_ros'
-ROOMS = {path.stem: room for room in ('control', 'dynamics')
-         for path in (PACKAGE / room).glob('*.py')}
+MODULES = {path.stem: '.'.join(path.relative_to(ROOT).with_suffix('').parts)
+           for room in ('control', 'dynamics') for path in (PACKAGE / room).rglob('*.py')}
 FUNCTIONS = sorted({name for name in re.findall(r'`([a-z_]+\.[a-z_]+)`', PAGE)
                     if not name.endswith('.py')})
 
@@ -22,13 +24,13 @@ FUNCTIONS = sorted({name for name in re.findall(r'`([a-z_]+\.[a-z_]+)`', PAGE)
 @pytest.mark.parametrize('name', FUNCTIONS)
 def test_functions(name):
     module, function = name.split('.')
-    assert hasattr(import_module(f'robodyn_ros.{ROOMS[module]}.{module}'), function)
+    assert hasattr(import_module(MODULES[module]), function)
 
 
 def test_files_and_tests_are_where_the_page_says():
     assert len(FUNCTIONS) > 15
     named = re.findall(r'`((?:[a-z]+/)*[a-z_]+\.py)(?:::([a-z_]+))?`', PAGE)
-    assert {'test_textbook_forms.py', 'model/dh.py', 'control/friction_compensation.py'} <= {
+    assert {'test_textbook_forms.py', 'model/dh.py', 'control/steps/friction_compensation.py'} <= {
         file for file, _ in named}
     for file, test in named:
         found = list((ROOT / 'test').glob(f'*/{file}')) or [PACKAGE / file]

@@ -9,7 +9,7 @@ from faults.rows import row
 from nodes.bring_up import SIMULATOR
 from processes import node
 import pytest
-from robodyn_ros.control import guard
+from robodyn_ros.control.steps import guard
 from robodyn_ros.nodes.controller import autostart, reset_service
 from std_srvs.srv import Trigger
 

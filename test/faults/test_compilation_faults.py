@@ -16,12 +16,12 @@ import pytest
 from rcl_interfaces.srv import SetParametersAtomically
 from rclpy.parameter import Parameter
 from robodyn_ros.compiler import cache_directory
-from robodyn_ros.control import compile_ahead
-from robodyn_ros.control.compile import compiled, load_all_parts
-from robodyn_ros.control.controller import Controller
+from robodyn_ros.control.controller.controller import Controller
+from robodyn_ros.control.cycle import compile_ahead
+from robodyn_ros.control.cycle.compile import compiled, load_all_parts
 
 MODE = 'joint_impedance'
-COMPILE = ('from robodyn_ros.control.laws.compile import compiled_law; '
+COMPILE = ('from robodyn_ros.control.cycle.compile_laws import compiled_law; '
            'from robodyn_ros.control.laws.registry import find; '
            f'compiled_law(find({MODE!r}))')
 

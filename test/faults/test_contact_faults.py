@@ -7,7 +7,7 @@ from faults.efforts import moving
 from faults.rows import row
 import numpy as np
 import pytest
-from robodyn_ros.control import collisions, motor_faults, phase_efforts
+from robodyn_ros.control.steps import collisions, motor_faults, phase_efforts
 
 near = pytest.approx
 CONTACT = {'mode': 'joint_impedance', 'stiffness': [40.0, 10.0], 'damping': [4.0, 1.0],

@@ -7,9 +7,10 @@ from math import nan
 from faults.rows import row
 import numpy as np
 import pytest
-from robodyn_ros.control import partner, partner_link
+from robodyn_ros.control.inputs import partner
+from robodyn_ros.control.inputs.partner import AWAY, COUPLED, CouplingState, WAITING
 from robodyn_ros.control.laws import leader_follower
-from robodyn_ros.control.partner import AWAY, COUPLED, CouplingState, WAITING
+from robodyn_ros.control.steps import partner_link
 from robodyn_ros.nodes.topics.coupling_message import coupling_message, coupling_state
 from robodyn_ros.nodes.topics.coupling_topics import QOS
 from std_msgs.msg import Float64MultiArray

@@ -3,7 +3,7 @@
 """Friction compensation that could drive the arm."""
 
 from faults.rows import row
-from robodyn_ros.control.friction import check_compensation
+from robodyn_ros.control.settings.friction import check_compensation
 
 
 @row('shares of joints that one motor turns differ', where=check_compensation,

@@ -10,13 +10,8 @@ from faults.efforts import moving
 from faults.rows import row
 import numpy as np
 import pytest
-from robodyn_ros.control import (
-    contact_brake,
-    link_pairs,
-    self_collision,
-    time_scaling,
-    workspace_planes,
-)
+from robodyn_ros.control.settings import link_pairs, workspace_planes
+from robodyn_ros.control.steps import contact_brake, self_collision, time_scaling
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.nodes.topics import guiding_topic
 from std_msgs.msg import Bool

@@ -11,7 +11,8 @@ from faults.rows import row
 import numpy as np
 import own_laws
 import pytest
-from robodyn_ros.control.laws import adaptive, call
+from robodyn_ros.control.cycle import call
+from robodyn_ros.control.laws import adaptive
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 near = pytest.approx

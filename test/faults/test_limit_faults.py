@@ -7,10 +7,12 @@ from faults.arm import Arm, PERIOD, RAMP, TELEPORTED
 from faults.rows import row
 import numpy as np
 import pytest
-from robodyn_ros.control import cycle, limits, rate_stability
-from robodyn_ros.control.acceleration_limits import acceleration_bounds, CAUTION
-from robodyn_ros.control.limits import OBSERVER_RATE
-from robodyn_ros.control.settings import Settings
+from robodyn_ros.control.cycle import cycle
+from robodyn_ros.control.settings import rate_stability
+from robodyn_ros.control.settings.settings import Settings
+from robodyn_ros.control.steps import limits
+from robodyn_ros.control.steps.acceleration_limits import acceleration_bounds, CAUTION
+from robodyn_ros.control.steps.limits import OBSERVER_RATE
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 near = pytest.approx

@@ -7,8 +7,8 @@ from faults.efforts import moving
 from faults.rows import row
 import numpy as np
 import pytest
-from robodyn_ros.control import motion_checks
-from robodyn_ros.control.settings import Settings
+from robodyn_ros.control.settings.settings import Settings
+from robodyn_ros.control.steps import motion_checks
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 near = pytest.approx

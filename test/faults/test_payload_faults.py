@@ -12,7 +12,7 @@ from rcl_interfaces.srv import GetParameters
 from rclpy.parameter import parameter_value_to_python
 from rclpy.serialization import serialize_message
 from robodyn_ros import Dynamics
-from robodyn_ros.control import payload_transition
+from robodyn_ros.control.steps import payload_transition
 from robodyn_ros.model.payload import with_payload
 from robodyn_ros.nodes.topics.payload_subscriber import PayloadSubscriber
 from test_reference_faults import motion

@@ -9,8 +9,8 @@ from faults.rows import row
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf
-from robodyn_ros.control import frozen_readings, guard, phase_efforts, plausibility
-from robodyn_ros.control.controller import Controller
+from robodyn_ros.control.controller.controller import Controller
+from robodyn_ros.control.steps import frozen_readings, guard, phase_efforts, plausibility
 from robodyn_ros.model.payload import with_payload
 from robodyn_ros.model.resources import robot_path
 from std_msgs.msg import Float64MultiArray

@@ -8,7 +8,7 @@ from faults.planner import GAIN, planned, planner
 from faults.rows import row
 import numpy as np
 import pytest
-from robodyn_ros.control import policy
+from robodyn_ros.control.inputs import policy
 from robodyn_ros.control.laws import feedback_policy
 from std_msgs.msg import Float64MultiArray
 

@@ -8,7 +8,7 @@ from faults.rows import row
 from geometry_msgs.msg import PoseStamped, TwistStamped
 import numpy as np
 import pytest
-from robodyn_ros.control import pose_planning
+from robodyn_ros.control.references import pose_planning
 from robodyn_ros.nodes.topics import frame_transforms
 from scipy.spatial.transform import Rotation
 

@@ -12,7 +12,8 @@ from nodes.bring_up import bring_up, CONTROLLER, POSE, SIMULATOR
 import numpy as np
 from processes import node
 import pytest
-from robodyn_ros.control import cycle, gravity_check, phase_efforts
+from robodyn_ros.control.cycle import cycle
+from robodyn_ros.control.steps import gravity_check, phase_efforts
 from robodyn_ros.simulation import drive
 
 near = pytest.approx

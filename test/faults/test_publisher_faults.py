@@ -9,7 +9,7 @@ from nodes.bring_up import bring_up, CONTROLLER, SIMULATOR
 import numpy as np
 from processes import node
 import pytest
-from robodyn_ros.control import guard
+from robodyn_ros.control.steps import guard
 from robodyn_ros.wire import decoders
 from robodyn_ros.wire.decode_status import DUPLICATE, REASONS
 from sensor_msgs.msg import JointState

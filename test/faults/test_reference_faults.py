@@ -8,15 +8,15 @@ from builtin_interfaces.msg import Duration
 from faults.rows import row
 import numpy as np
 import pytest
-from robodyn_ros.control import (
-    effort_feedforward,
-    motion_limits,
+from robodyn_ros.control.controller.controller import Controller
+from robodyn_ros.control.controller.controller_status import ControllerStatus
+from robodyn_ros.control.references import (
     reference_joining,
+    reference_planning,
     reference_stream,
     trajectory,
 )
-from robodyn_ros.control.controller import Controller
-from robodyn_ros.control.controller_status import ControllerStatus
+from robodyn_ros.control.settings import motion_limits
 from robodyn_ros.nodes.topics import command_publishers
 from robodyn_ros.nodes.topics.trajectory_subscriber import TrajectorySubscriber
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -118,7 +118,7 @@ def test_trajectory_that_ends_with_a_velocity(running, remote):
     assert arm.phase == 'RUNNING'
 
 
-@row('efforts of a trajectory', where=effort_feedforward.check_efforts,
+@row('efforts of a trajectory', where=reference_planning.check_efforts,
      find='np.abs(_) <= most', instead='np.ones_like(efforts, bool)')
 def test_efforts_of_a_trajectory(running):
     """Beyond feedforward_limit or not finite: refused. Below it they fade in and out."""

@@ -11,7 +11,7 @@ from nodes.bring_up import bring_up, POSE, SIMULATOR
 import numpy as np
 from processes import node
 import pytest
-from robodyn_ros.control import guard
+from robodyn_ros.control.steps import guard
 from robodyn_ros.realtime import timing_rules
 from robodyn_ros.simulation import drive
 from std_msgs.msg import Float64MultiArray

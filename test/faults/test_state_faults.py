@@ -10,7 +10,7 @@ from faults.efforts import goes_limp, moving, SHARES
 from faults.rows import row
 import numpy as np
 import pytest
-from robodyn_ros.control import guard
+from robodyn_ros.control.steps import guard
 from robodyn_ros.nodes.controller import arming
 from robodyn_ros.wire import decoders
 from robodyn_ros.wire.decode_status import DUPLICATE, FOREIGN, LENGTHS, NON_FINITE, REASONS

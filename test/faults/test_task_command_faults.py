@@ -9,8 +9,9 @@ from faults.test_pose_faults import refusal, sender, target, TASK
 from geometry_msgs.msg import WrenchStamped
 import numpy as np
 import pytest
-from robodyn_ros.control import pose_planning, pose_tracking
+from robodyn_ros.control.inputs import pose_tracking
 from robodyn_ros.control.laws import energy_tank
+from robodyn_ros.control.references import pose_planning
 from std_msgs.msg import Float64MultiArray
 
 near = pytest.approx

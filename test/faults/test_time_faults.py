@@ -11,7 +11,8 @@ from nodes.bring_up import bring_up, SIMULATOR
 import numpy as np
 from processes import node
 import pytest
-from robodyn_ros.control import cycle, guard
+from robodyn_ros.control.cycle import cycle
+from robodyn_ros.control.steps import guard
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 near = pytest.approx

@@ -7,10 +7,10 @@ from dataclasses import replace
 from control.closed_loop import GAINS, Rig
 from robodyn_ros import load_urdf
 from robodyn_ros.compiler.code_cache import machine
-from robodyn_ros.control.compile import compiled
-from robodyn_ros.control.controller import Controller
-from robodyn_ros.control.settings import Settings
-from robodyn_ros.control.trajectory import Waypoints
+from robodyn_ros.control.controller.controller import Controller
+from robodyn_ros.control.cycle.compile import compiled
+from robodyn_ros.control.references.trajectory import Waypoints
+from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.flight_recorder.arrays import About
 from robodyn_ros.model.resources import robot_path
 

@@ -9,11 +9,11 @@ from lxml import etree
 import numpy as np
 from numpy import ndarray
 from robodyn_ros import Dynamics, load_urdf, RobotModel
-from robodyn_ros.control import guard
-from robodyn_ros.control.controller import Controller
-from robodyn_ros.control.gain_stability import highest
-from robodyn_ros.control.settings import Settings
-from robodyn_ros.control.trajectory import Waypoints
+from robodyn_ros.control.controller.controller import Controller
+from robodyn_ros.control.references.trajectory import Waypoints
+from robodyn_ros.control.settings.gain_stability import highest
+from robodyn_ros.control.settings.settings import Settings
+from robodyn_ros.control.steps import guard
 from robodyn_ros.identification.excitation.base_regressor import BaseRegressor
 from robodyn_ros.identification.excitation.criteria import quality
 from robodyn_ros.identification.excitation.fourier import Fourier

@@ -17,6 +17,8 @@ from robodyn_ros.identification.preparation.options import PreparationOptions
 from robodyn_ros.identification.recorded_motion import checked_motion
 from scipy.signal import butter, sosfiltfilt
 
+pytestmark = pytest.mark.slow
+
 EVERYTHING = PreparationOptions(accept=(
     'effort sign', 'effort unit', 'gravity', 'order', 'direction', 'position unit'))
 ROBOTS = ('two_link', 'arm6', 'panda')

@@ -11,8 +11,8 @@ from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.cli.app import app
 from robodyn_ros.cli.arguments import as_option
-from robodyn_ros.control.trajectory import interpolate, Waypoints
-from robodyn_ros.control.trajectory_tracking import sample
+from robodyn_ros.control.inputs.points import sample
+from robodyn_ros.control.references.trajectory import interpolate, Waypoints
 from robodyn_ros.errors import IdentificationError, UnknownNameError
 from robodyn_ros.identification.excitation.base_regressor import BaseRegressor
 from robodyn_ros.identification.excitation.collision_geometry import shapes
@@ -30,6 +30,8 @@ from robodyn_ros.identification.excitation.optimize import excite
 from robodyn_ros.identification.excitation.trajectory_file import read
 from robots import ARM, LOCKED, OWN, REAL, WIDE
 from typer.testing import CliRunner
+
+pytestmark = pytest.mark.slow
 
 SERIES = Fourier(3, 4.0)
 # At the tip of two_link and around its base: they meet where it folds back

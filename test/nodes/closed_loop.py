@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from rclpy.qos import QoSProfile
 from robodyn_ros import Dynamics, load_urdf
-from robodyn_ros.control import guard
-from robodyn_ros.control.controller import Controller
-from robodyn_ros.control.settings import Settings
+from robodyn_ros.control.controller.controller import Controller
+from robodyn_ros.control.settings.settings import Settings
+from robodyn_ros.control.steps import guard
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.nodes.controller import transport
 from robodyn_ros.nodes.controller.control_loop import ControlLoop

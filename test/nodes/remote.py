@@ -18,7 +18,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from rclpy.serialization import deserialize_message
 from rclpy.task import Future
-from robodyn_ros.control.compile_ahead import COMPILING
+from robodyn_ros.control.cycle.compile_ahead import COMPILING
 from robodyn_ros.nodes.middleware import middleware
 from robodyn_ros.nodes.middleware.raw_subscription import Sample, SerializedSubscription
 from robodyn_ros.nodes.middleware.services import Services

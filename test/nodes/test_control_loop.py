@@ -6,10 +6,12 @@ import time
 
 from nodes.closed_loop import each_way, Rig, WAYS
 import pytest
-from robodyn_ros.control import guard
+from robodyn_ros.control.steps import guard
 from robodyn_ros.nodes.controller import transport
 from robodyn_ros.nodes.middleware import raw_subscription
 from sensor_msgs.msg import JointState
+
+pytestmark = pytest.mark.alone
 
 
 @each_way

@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 from robodyn_ros.compiler.cache_directory import cache_directory
 from robodyn_ros.compiler.jit import load
-from robodyn_ros.control import cycle, generic_dynamics, recorded_cycle
-from robodyn_ros.control.compile import compiled, load_all_parts, PARTS
+from robodyn_ros.control.cycle import cycle, recorded_cycle
+from robodyn_ros.control.cycle.compile import compiled, load_all_parts, PARTS
+from robodyn_ros.control.steps import generic_dynamics
 from robodyn_ros.nodes.controller import transport
 from robodyn_ros.nodes.middleware import node_main
 from robodyn_ros.wire.compile import compiled_decoders

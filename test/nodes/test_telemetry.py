@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 from processes import node
 import pytest
-from robodyn_ros.control import guard
+from robodyn_ros.control.steps import guard
 from robodyn_ros.nodes.controller.telemetry_publisher import PARTS, PHASE, TOPICS
 from sensor_msgs.msg import JointState
 from std_msgs.msg import UInt8

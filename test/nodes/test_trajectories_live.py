@@ -4,7 +4,7 @@
 
 from nodes.bring_up import bring_up, IN_STEP, LOCKSTEP, POSE
 import numpy as np
-from robodyn_ros.control.trajectory import MOST_WAYPOINTS
+from robodyn_ros.control.references.trajectory import MOST_WAYPOINTS
 from trajectories import trajectory_bytes
 
 NAMES = ['joint1', 'joint2']

@@ -11,7 +11,7 @@ from nodes.bring_up import bring_up, POSE
 import numpy as np
 import pytest
 from rclpy.action import ActionClient
-from robodyn_ros.control.trajectory import MOST_WAYPOINTS
+from robodyn_ros.control.references.trajectory import MOST_WAYPOINTS
 from robodyn_ros.nodes.topics.trajectory_action import NoAction, serve_trajectories
 from robodyn_ros.nodes.topics.trajectory_subscriber import TrajectorySubscriber
 from std_msgs.msg import Header

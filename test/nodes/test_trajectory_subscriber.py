@@ -18,8 +18,8 @@ import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.serialization import serialize_message
 from robodyn_ros import load_urdf
-from robodyn_ros.control.reference_planning import JUST_NOW
-from robodyn_ros.control.trajectory_tracking import sample
+from robodyn_ros.control.inputs.points import sample
+from robodyn_ros.control.references.reference_planning import JUST_NOW
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.nodes.middleware.stream_rate import StreamRate
 from robodyn_ros.nodes.topics.trajectory_subscriber import (

@@ -11,9 +11,10 @@ from nodes.bring_up import bring_up, CONTROLLER
 from nodes.closed_loop import each_trigger, each_way, POSE, Rig
 import numpy as np
 import pytest
-from robodyn_ros.control import compile_ahead, guard
-from robodyn_ros.control.settings import Settings
-from robodyn_ros.control.trajectory import Waypoints
+from robodyn_ros.control.cycle import compile_ahead
+from robodyn_ros.control.references.trajectory import Waypoints
+from robodyn_ros.control.settings.settings import Settings
+from robodyn_ros.control.steps import guard
 from robodyn_ros.errors import TrajectoryError
 from robodyn_ros.nodes.controller import transport
 from robodyn_ros.realtime.native import probe

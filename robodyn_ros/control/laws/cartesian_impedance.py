@@ -17,7 +17,20 @@ from numpy import ndarray
 
 from .energy_tank import BEGUN, COUPLED, fill, TankMemory, vary_stiffness
 from .law import Arm, Law, POSE
-from .six_vectors import (
+from .spring import spring_force, turn_force
+from .task_space import (
+    add_force,
+    add_posture,
+    add_wrench,
+    mobility,
+    pose_error,
+    PostureGains,
+    select,
+    task_jacobian,
+    to_task_axes,
+    velocity_error,
+)
+from ..algebra.six_vectors import (
     dot,
     lower_times,
     plus,
@@ -32,20 +45,7 @@ from .six_vectors import (
     Vector6,
     ZERO,
 )
-from .spring import spring_force, turn_force
-from .task_space import (
-    add_force,
-    add_posture,
-    add_wrench,
-    mobility,
-    pose_error,
-    PostureGains,
-    select,
-    task_jacobian,
-    to_task_axes,
-    velocity_error,
-)
-from ..task import GIVEN, TOOL_AXES, UNIT_INERTIA
+from ..inputs.task import GIVEN, TOOL_AXES, UNIT_INERTIA
 
 # Of cyclic Jacobi rotations, as the law begins, and in each cycle after. D is positive definite
 # after any number of them, and after three its modes have the damping ratio within a few percent;

@@ -9,7 +9,7 @@ M(q) is ``arm.workspace.M`` until :func:`forward_dynamics` is called, g(q) is ``
 from numpy import ndarray
 
 from .law import Arm
-from .. import robot_dynamics
+from ..steps import robot_dynamics
 from ...dynamics import friction as friction_curve
 
 

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 from numpy import ndarray
 
-from ..bounds import Bounds
-from ..partner import Partner
-from ..policy import Policy
-from ..task import Task
+from ..inputs.bounds import Bounds
+from ..inputs.partner import Partner
+from ..inputs.policy import Policy
+from ..inputs.task import Task
 from ...dynamics.model_data import ModelData, Workspace
 from ...errors import ParameterError
 

@@ -11,8 +11,6 @@ from .law import Arm, Law, POSE
 from .task_space import (
     add_posture,
     add_wrench,
-    cholesky_solve,
-    damped_cholesky,
     mobility,
     pose_error,
     PostureGains,
@@ -24,7 +22,8 @@ from .task_space import (
     turn,
     velocity_error,
 )
-from ..task import TOOL_AXES
+from ..algebra.cholesky import cholesky_solve, damped_cholesky
+from ..inputs.task import TOOL_AXES
 
 # The damping rises where a pivot of the mobility is below NEAR of its diagonal, by at most MOST
 # (Nakamura and Hanafusa, ASME Journal of Dynamic Systems 108, 1986, section 4)

@@ -9,20 +9,11 @@ from typing import Any
 from numpy import ndarray
 
 from .law import Arm
-from .six_vectors import (
-    column,
-    dot,
-    plus,
-    put,
-    put_row,
-    row,
-    vector,
-    Vector6,
-    ZERO,
-)
-from ..rotations import log, multiplied_transposed, rows
-from ..setting_fields import gain, PerJoint
-from ..task import KINEMATIC, TOOL_AXES, UNPROJECTED
+from ..algebra.cholesky import cholesky_solve, damped_cholesky
+from ..algebra.rotations import log, multiplied_transposed, rows
+from ..algebra.six_vectors import column, dot, plus, put, put_row, row, vector, Vector6, ZERO
+from ..declare.setting_fields import gain, PerJoint
+from ..inputs.task import KINEMATIC, TOOL_AXES, UNPROJECTED
 from ...dynamics.forward_dynamics import ltdl
 from ...dynamics.joint_transforms import place_joints
 from ...dynamics.kinematics import velocity_product
@@ -38,10 +29,10 @@ class PostureGains:
 
     nullspace_kp: PerJoint = gain(
         '1/s²', 0.0, 1e4, 'Position gain of the posture in cartesian_impedance and '
-        'operational_space: joints return to where they were when the law began, as far as the '
-        'task leaves them free. Empty: 25.', 25.0)
+        'operational_space, which returns redundant joints to their position at the start of the '
+        'law. Empty: 25.', 25.0)
     nullspace_kd: PerJoint = gain(
-        '1/s', 0.0, 1e3, 'Velocity gain of the same. Empty: 10.', 10.0)
+        '1/s', 0.0, 1e3, 'Velocity gain of the posture. Empty: 10.', 10.0)
 
 
 def task_jacobian(arm: Arm) -> None:
@@ -182,46 +173,6 @@ def mobility(arm: Arm, A: ndarray) -> None:
         for j in range(n):
             a = plus(a, C[j, j] * X[j, r], row(X, j))
         put_row(A, r, a)
-
-
-def damped_cholesky(A: ndarray, damping: float, L: ndarray) -> float:
-    """
-    Factor A + ``damping`` diag(A) = L D Lᵀ; return its smallest pivot relative to the diagonal.
-
-    The pivot is 0 where A is singular. Cholesky without square roots (Golub and Van Loan, Matrix
-    Computations, 2013, section 4.1.2): ``L`` (6, 6) has L (unit diagonal omitted) below the
-    diagonal, 1/D on it, and D Lᵀ above.
-
-    An axis that cannot move at all, whose diagonal is 0, gets that of a unit mobility: relative
-    damping is independent of the units of the axes (Chiaverini, Siciliano and Egeland 1994).
-    """
-    least = 1.0
-    for i in range(6):
-        moves = A[i, i] > 1e-12
-        pivot = A[i, i] * (1.0 + damping) if moves else 1.0
-        for j in range(i):
-            x = A[i, j]
-            for k in range(j):
-                x -= L[i, k] * L[k, j]
-            L[j, i], L[i, j] = x, x * L[j, j]
-            pivot -= x * L[i, j]
-        L[i, i] = 1.0 / max(pivot, 1e-15)
-        least = min(least, pivot / A[i, i] if moves else 1.0)
-    return least
-
-
-def cholesky_solve(L: ndarray, b: ndarray) -> None:
-    """Replace ``b`` (6,) by the solution x of L D Lᵀ x = b; ``L`` from the function above."""
-    for i in range(6):
-        x = b[i]
-        for k in range(i):
-            x -= L[i, k] * b[k]
-        b[i] = x
-    for i in range(5, -1, -1):
-        x = b[i] * L[i, i]
-        for k in range(i + 1, 6):
-            x -= L[k, i] * b[k]
-        b[i] = x
 
 
 def add_posture(arm: Arm, gains: Any, A: ndarray, tau: ndarray) -> None:

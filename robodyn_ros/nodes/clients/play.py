@@ -23,7 +23,7 @@ from ...errors import RosError, TrajectoryError
 from ...identification.excitation import trajectory_file
 
 if TYPE_CHECKING:
-    from ...control.trajectory import Waypoints
+    from ...control.references.trajectory import Waypoints
 
 ANSWER = 15.0               # s, for what becomes of a trajectory: reports come once a second
 REASON = 1.0                # s, for the log line that says why it was refused

@@ -13,9 +13,9 @@ from ..controller import robot
 from ..controller.parameters import law_parameters, settings, TABLE
 from ..middleware import qos
 from ..middleware.client_session import Session
-from ...control.compile_ahead import COMPILING
+from ...control.cycle.compile_ahead import COMPILING
 from ...control.laws import registry
-from ...control.settings import Settings
+from ...control.settings.settings import Settings
 from ...errors import ParameterError, RosError
 from ...model.robot import RobotModel
 

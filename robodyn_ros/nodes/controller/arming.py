@@ -9,7 +9,7 @@ import time
 from typing import NamedTuple
 
 from .control_loop import ControlLoop
-from ...control import guard
+from ...control.steps import guard
 
 POLL = 0.002        # s
 STANDING = 0.2      # s for which a refusal must last to be the answer of ~/reset

@@ -8,7 +8,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
 
 from .arming import Answer
-from ...control import guard
+from ...control.steps import guard
 
 SOON = 0.001        # s after the start, or after configuring, of the next step
 RETRY = 0.5         # s after an attempt that failed

@@ -12,7 +12,7 @@ import numpy as np
 
 from .python_loop import PythonLoop
 from .transport import DataPath
-from ...control.controller import Controller
+from ...control.controller.controller import Controller
 from ...realtime.loop_counters import Tally
 from ...realtime.periodic_timer import sharpen_timers
 from ...realtime.scheduling import LOOP_THREAD, middleware_threads, Outcome, scheduled, Scheduling

@@ -13,9 +13,9 @@ from rclpy.node import Node
 from .control_loop import ControlLoop
 from ..middleware.clock_skew import FURTHEST, skew
 from ..topics.trajectory_subscriber import TrajectorySubscriber
-from ...control import guard
-from ...control.cycle_telemetry import receipt_offset
+from ...control.controller.cycle_telemetry import receipt_offset
 from ...control.laws.registry import mode_name
+from ...control.steps import guard
 from ...realtime.statistics import OK, quality, rate, spread, worst
 
 JUDGED = 2048               # latest cycles

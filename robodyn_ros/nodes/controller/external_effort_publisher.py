@@ -9,7 +9,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
 from ..middleware.heard_timer import HeardTimer
-from ...control.controller import Controller
+from ...control.controller.controller import Controller
 from ...dynamics import Dynamics
 from ...dynamics.external_wrench import external_wrench
 from ...errors import ParameterError

@@ -14,11 +14,12 @@ from rclpy.node import Node
 
 from .control_loop import ControlLoop
 from ...compiler.code_cache import machine
-from ...control import guard, payload_transition, ring_buffer
-from ...control.compile import compiled
-from ...control.controller import Controller
-from ...control.history import Snapshot
+from ...control.controller.controller import Controller
+from ...control.controller.history import Snapshot
+from ...control.cycle import ring_buffer
+from ...control.cycle.compile import compiled
 from ...control.laws import registry
+from ...control.steps import guard, payload_transition
 from ...errors import RobodynError
 from ...extras import pip_install
 from ...flight_recorder import file

@@ -9,7 +9,7 @@ from .control_loop import ControlLoop
 from .parameters import law_parameters, settings
 from .switch import check_hand_over
 from ..middleware.parameters import Parameters
-from ...control.history import Version
+from ...control.controller.history import Version
 from ...control.laws import registry
 
 

@@ -28,10 +28,10 @@ from ..middleware import middleware, node_main
 from ..middleware.change_monitor import ChangeMonitor
 from ..middleware.parameters import Parameters
 from ..topics.incompatible_publishers import IncompatiblePublishers
-from ...control import guard
-from ...control.compile import begin as begin_compilation
-from ...control.compile import is_compiled
-from ...control.controller import Controller
+from ...control.controller.controller import Controller
+from ...control.cycle.compile import begin as begin_compilation
+from ...control.cycle.compile import is_compiled
+from ...control.steps import guard
 from ...driver import Driver
 from ...errors import RobodynError
 from ...model.robot import RobotModel

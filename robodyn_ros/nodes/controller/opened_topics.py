@@ -25,8 +25,8 @@ from ..middleware.simulation_clock import SimulationClock
 from ..topics.command_publishers import CommandPublishers, discovery_end
 from ..topics.guiding_topic import GuidingTopic
 from ..topics.stop_topics import StopTopics
-from ...control import guard
-from ...control.controller import Controller
+from ...control.controller.controller import Controller
+from ...control.steps import guard
 from ...driver import Driver
 from ...realtime.loop_counters import Tally
 from ...realtime.scheduling import Scheduling

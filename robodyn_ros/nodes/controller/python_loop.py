@@ -12,10 +12,10 @@ from numpy import ndarray
 from .driver_states import DriverStates
 from ..middleware.executor_subscription import ExecutorSubscription
 from ..middleware.raw_subscription import Sample, SerializedSubscription
-from ...control import guard
-from ...control.controller import Controller
-from ...control.cycle import CycleInputs
-from ...control.plain_records import Records
+from ...control.controller.controller import Controller
+from ...control.cycle.plain_records import Records
+from ...control.steps import guard
+from ...control.steps.cycle_data import Cycle
 from ...realtime import loop
 from ...realtime.loop_counters import Tally
 from ...realtime.loop_io import LOOP_STATE
@@ -125,7 +125,7 @@ class PythonLoop:
         """Return the number of subscribers of the commands."""
         return self._listeners()
 
-    def advance(self, inputs: CycleInputs, now: float, tau: ndarray) -> bool:
+    def advance(self, c: Cycle, now: float, tau: ndarray) -> bool:
         """Run the compiled cycle, with what the controller has now."""
         return self._controller.advance(now)
 
@@ -134,8 +134,7 @@ class PythonLoop:
         self._publish(self._encoder.encode(tau))
 
 
-def _with_fields(inputs: CycleInputs) -> CycleInputs:
-    """Return the inputs with the records of the loop as Python reads their fields."""
-    return inputs._replace(
-        settings=FIELDS(inputs.settings), cycle_input=FIELDS(inputs.cycle_input),
-        controller_state=FIELDS(inputs.controller_state))
+def _with_fields(c: Cycle) -> Cycle:
+    """Return the data of the cycle with records as Python reads their fields."""
+    return c._replace(settings=FIELDS(c.settings)[0], cycle_input=FIELDS(c.cycle_input)[0],
+                      controller=FIELDS(c.controller)[0])

@@ -16,7 +16,7 @@ from .parameters import thresholds
 from .reference_topics import ReferenceTopics
 from .robot_description import RobotDescription
 from ..middleware.parameters import Parameters
-from ...control import guard
+from ...control.steps import guard
 from ...model.robot import RobotModel
 
 # Codes of arming while the guard has not seen enough states

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ..middleware import node_main
-from ...control import compile_ahead
+from ...control.cycle import compile_ahead
 
 if TYPE_CHECKING:
     from .node import ControllerNode

@@ -19,7 +19,7 @@ from builtin_interfaces.msg import Duration
 from rclpy.node import Node
 
 from ..middleware.polled_client import never, POLL, PolledClient
-from ...control import guard
+from ...control.steps import guard
 from ...errors import ParameterError
 
 ANSWER = 5.0        # s, in which the manager has to answer

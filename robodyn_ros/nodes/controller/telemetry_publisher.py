@@ -14,8 +14,8 @@ from std_msgs.msg import UInt8
 
 from ..middleware import qos
 from ..middleware.heard_timer import HeardTimer
-from ...control.controller import Controller
-from ...control.cycle_telemetry import CycleTelemetry, TelemetryReader
+from ...control.controller.controller import Controller
+from ...control.controller.cycle_telemetry import CycleTelemetry, TelemetryReader
 
 PARTS = 'gravity', 'friction', 'law', 'limits'
 PHASE = '~/phase'
@@ -32,8 +32,8 @@ class TelemetryPublisher:
       minus the measured effort;
     - ``~/effort_gravity``, ``~/effort_friction``, ``~/effort_law``, ``~/effort_limits``
       (likewise): as ``effort`` one part of the commanded effort, see
-      :class:`~robodyn_ros.control.cycle_telemetry.CycleTelemetry`, with the state in use;
-    - ``~/phase`` (std_msgs/UInt8): index in :data:`~robodyn_ros.control.guard.PHASES`.
+      :class:`.CycleTelemetry`, with the state in use;
+    - ``~/phase`` (std_msgs/UInt8): index in :data:`~robodyn_ros.control.steps.guard.PHASES`.
 
     All joint states of a cycle have its time as their stamp, and one value a joint in each array:
     some releases of PlotJuggler read beyond the end of an empty one. Topics that nobody listens

@@ -16,9 +16,9 @@ from ..middleware import qos
 from ..middleware.executor_subscription import ExecutorSubscription
 from ..middleware.raw_subscription import RCLError, SerializedSubscription
 from ..middleware.simulation_clock import SimulationClock
-from ...control import guard
-from ...control.compile_ahead import plain, VARIABLE
-from ...control.controller import Controller
+from ...control.controller.controller import Controller
+from ...control.cycle.compile_ahead import plain, VARIABLE
+from ...control.steps import guard
 from ...errors import DataPathError, RobodynError
 from ...realtime.loop_counters import Tally
 from ...wire.effort import EffortEncoder

@@ -27,9 +27,9 @@ from ..middleware import node_main, qos
 from ..middleware.executor_subscription import open_subscription
 from ..middleware.parameters import Parameters
 from ..topics.incompatible_publishers import IncompatiblePublishers
-from ...control.settings import Settings
+from ...control.settings.settings import Settings
 from ...errors import ParameterError, RobodynError
-from ...identification.friction_file import read_friction
+from ...model.friction_file import read_friction
 from ...model.pose import initial_position
 from ...model.robot import RobotModel
 from ...simulation.drive import Drive

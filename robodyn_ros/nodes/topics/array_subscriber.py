@@ -15,7 +15,7 @@ from std_msgs.msg import Float64MultiArray
 from .command_publishers import several
 from .trajectory_subscriber import BURST, Follower, RATE, Throttle
 from ..middleware import raw_waitable
-from ...control.controller import Controller
+from ...control.controller.controller import Controller
 from ...errors import ArgumentError
 
 MOST_BYTES = 1 << 17        # of a message; that is a policy of 80 joints

@@ -13,7 +13,7 @@ from std_msgs.msg import Float64MultiArray
 from .array_subscriber import ArraySubscriber
 from .coupling_message import coupling_message, coupling_state
 from .trajectory_subscriber import Follower
-from ...control.controller import Controller
+from ...control.controller.controller import Controller
 
 # A message that is lost is not sent again: the next one is newer
 QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)

@@ -11,8 +11,8 @@ from rclpy.parameter import Parameter
 
 from .command_publishers import several
 from .trajectory_subscriber import BURST, INFO_BURST, INFO_RATE, RATE, Throttle
-from ...control import guard
-from ...control.controller import Controller
+from ...control.controller.controller import Controller
+from ...control.steps import guard
 from ...text import printable
 
 MOMENTS = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')

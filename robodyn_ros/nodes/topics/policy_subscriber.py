@@ -10,7 +10,7 @@ from std_msgs.msg import Float64MultiArray
 from .array_subscriber import ArraySubscriber
 from .policy_message import policy_rows
 from .trajectory_subscriber import Follower
-from ...control.controller import Controller
+from ...control.controller.controller import Controller
 
 
 class PolicySubscriber(ArraySubscriber):

@@ -30,7 +30,7 @@ from std_msgs.msg import Bool
 from .command_publishers import named, publisher_names
 from ..middleware import qos
 from ..middleware.executor_subscription import open_subscription
-from ...control import guard
+from ...control.steps import guard
 
 LOOK = 0.02             # s between two looks, at most
 HELD = 0.1              # s for which a stop stands, however short it was

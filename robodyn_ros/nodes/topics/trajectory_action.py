@@ -19,16 +19,8 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 
 from .trajectory_subscriber import LEAD, TrajectorySubscriber
 from ..middleware.raw_subscription import RCLError
-from ...control.controller import Controller
-from ...control.goal_tolerances import (
-    default_tolerances,
-    goal_tolerances,
-    GoalTolerances,
-    JointTolerance,
-)
-from ...control.reference_planning import PlannedReference
-from ...control.trajectory import MOST_WAYPOINTS
-from ...control.trajectory_goal import (
+from ...control.controller.controller import Controller
+from ...control.controller.trajectory_goal import (
     CODES,
     INVALID_GOAL,
     Progress,
@@ -36,6 +28,14 @@ from ...control.trajectory_goal import (
     Result,
     Status,
     TrajectoryGoal,
+)
+from ...control.references.reference_planning import PlannedReference
+from ...control.references.trajectory import MOST_WAYPOINTS
+from ...control.settings.goal_tolerances import (
+    default_tolerances,
+    goal_tolerances,
+    GoalTolerances,
+    JointTolerance,
 )
 from ...errors import TrajectoryError
 

@@ -15,9 +15,9 @@ from .command_publishers import several
 from ..middleware import raw_waitable
 from ..middleware.clock_skew import ClockSkew
 from ..middleware.stream_rate import StreamRate
-from ...control.controller import Controller
-from ...control.reference_stream import is_streamed, is_target
-from ...control.trajectory import joint_order, MOST_WAYPOINTS, Waypoints
+from ...control.controller.controller import Controller
+from ...control.references.reference_stream import is_streamed, is_target
+from ...control.references.trajectory import joint_order, MOST_WAYPOINTS, Waypoints
 from ...errors import TrajectoryError
 from ...wire.joint_trajectory import JointTrajectoryMessage
 

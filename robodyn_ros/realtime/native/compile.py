@@ -27,8 +27,8 @@ from ...compiler.jit import (
     tuple_type,
 )
 from ...compiler.tuple_reference import dereference, Reference, reference_to
-from ...control import compile as control
-from ...control import recorded_cycle as recorded
+from ...control.cycle import compile as control
+from ...control.cycle import recorded_cycle as recorded
 from ...wire import compile as wire
 
 FLOATS, INTEGERS = types.float64[::1], types.int64[::1]
@@ -73,7 +73,7 @@ def compiled_loop(trigger: str) -> Any:
     Return the compiled loop of a trigger, the same for every robot.
 
     It takes the addresses of two :class:`~robodyn_ros.compiler.tuple_reference.TupleMemory`, of a
-    LoopIO and of CycleInputs, and efforts (nv,), and returns as :func:`.loop.on_grid`.
+    LoopIO and of a Cycle, and efforts (nv,), and returns as :func:`.loop.on_grid`.
 
     :param trigger: timer, state or inline.
     :raises DataPathError: a function that the loop calls is missing.

@@ -15,8 +15,8 @@ from .. import loop
 from ..loop_counters import Tally
 from ..loop_io import CALLED, COUNTING, PUBLISHING, SLEEPING, TAKING
 from ...compiler.tuple_reference import TupleMemory
-from ...control.compile import CYCLE_INPUTS
-from ...control.cycle import CycleInputs
+from ...control.cycle.compile import CYCLE_INPUTS
+from ...control.steps.cycle_data import Cycle
 from ...errors import DataPathError
 from ...wire.decoders import DecoderArrays
 
@@ -42,7 +42,7 @@ class NativeLoop:
     :raises DataPathError: a function that the loop calls is missing.
     """
 
-    def __init__(self, trigger: str, inputs: Callable[[], CycleInputs], tau: ndarray,
+    def __init__(self, trigger: str, inputs: Callable[[], Cycle], tau: ndarray,
                  decoder: DecoderArrays, message: ndarray, numbers: ndarray, states: Any,
                  commands: Any, clock: Any | None, tally: Tally, *, max_messages: int, rate: float,
                  spin: float, fault_phase: int):

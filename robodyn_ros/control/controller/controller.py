@@ -1,0 +1,339 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Controller of one robot without ROS: from joint states and time to efforts."""
+
+from collections.abc import Callable
+from operator import is_
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from .history import History, Version
+from .pace import Pace
+from .partner_coupling import PartnerCoupling
+from .policy_following import PolicyFollowing
+from .pose_following import PoseFollowing
+from .trajectory_following import TrajectoryFollowing
+from ..cycle import ring_buffer, trial
+from ..cycle.call import no_law
+from ..cycle.compile import begin as begin_compilation
+from ..cycle.compile import compiled, CYCLE_INPUTS, load_parts, PLAIN, plain
+from ..cycle.law_addresses import LawAddresses
+from ..declare.dtypes import ARM, CYCLE_INPUT, DISARM, NO_REQUEST, STOP
+from ..inputs.partner import Partner
+from ..inputs.points import Points
+from ..inputs.policy import Policy
+from ..inputs.pose_tracking import PosePoints
+from ..laws import registry
+from ..settings.bounds_of_settings import bounds_of
+from ..settings.compiled_needs import check_compiled, needs
+from ..settings.coupled_joints import joint_map
+from ..settings.goal_tolerances import default_tolerances
+from ..settings.motion_limits import motion_limits
+from ..settings.settings import Settings
+from ..settings.task_frame import FrameKernel, task_of
+from ..steps import guard, payload_transition
+from ..steps.cycle_data import CONTROLLER_STATE, Cycle, LawMemory
+from ...compiler.tuple_reference import TupleMemory
+from ...dynamics import Dynamics
+from ...dynamics.model_data import ModelData, parameters, workspace
+from ...dynamics.specialize import with_kernels
+from ...errors import ArgumentError, ParameterError
+from ...model.robot import RobotModel
+from ...state import no_state, STATE
+
+# Fraction of the effort limit by which g(q) may change while the arm is driven
+GRAVITY_CHANGE = 0.1
+# Fields of a model that its compiled kernels have as constants
+KERNEL_DATA = [name for name in ModelData._fields if name not in ('friction', 'addresses')]
+
+
+class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCoupling):
+    """
+    Controller of one robot: state machine, control law and guard.
+
+    Time is passed to :meth:`step`; the controller reads no clock. Thread safety: one thread calls
+    :meth:`step`, other threads may call all other methods meanwhile, except :meth:`begin`.
+
+    :param model: the robot, with inertias.
+    :param settings: parameters, which :meth:`use` replaces later.
+    :param state: (nv,) records :data:`~robodyn_ros.state.STATE`, written by the code that receives
+        joint states; None: the controller allocates them, without any sample yet.
+    :param specialize: compile the dynamics for this robot, which takes seconds once. With another
+        payload or armature than at the start those for any robot are used: what the machine has
+        not compiled yet, it does when the settings are given, and not in a cycle.
+    :param recorded: number of cycles that the flight recorder keeps, in ``history``; 0: none.
+    :param checked: called when the settings have been accepted, before the machine code is loaded.
+        What it raises ends the construction.
+    :param like: a controller of the same model and settings, whose checks and compiled code count
+        for this one.
+    :raises ArgumentError: ``like`` has another model or other settings.
+    :raises RobodynError: see :meth:`use`.
+    """
+
+    def __init__(self, model: RobotModel, settings: Settings, state: ndarray | None = None, *,
+                 specialize: bool = True, recorded: int = 0,
+                 checked: Callable[[], None] = lambda: None, like: 'Controller | None' = None):
+        model.require_inertia('a controller')
+        if like is not None and (like.model is not model or like.settings is not settings):
+            raise ArgumentError('like is a controller of another model, or with other settings',
+                                name='like', remedy='give one that was made with the same objects')
+        begin_compilation()
+        self.model = model
+        #: (nv,) ``STATE``: the newest joint states.
+        self.state = no_state(model.nv) if state is None else np.asarray(state).view(STATE)
+        #: (1,) ``CYCLE_INPUT``: observations of the surrounding loop, to be set before a step.
+        self.cycle_input = np.zeros(1, CYCLE_INPUT)
+        self.cycle_input['listeners'] = 1
+        self.cycle_input['guiding_until'] = -np.inf
+        #: (1,) ``CONTROLLER_STATE``.
+        self.memory = np.zeros(1, CONTROLLER_STATE)
+        #: (nv,) [N·m | N]: the efforts of the last step.
+        self.tau = np.zeros(model.nv)
+        self.settings, self._law, self._basis, self._payload = settings, 0, 0, 0
+        self._stable: tuple = ()            # `stability` of settings that were found stable
+        self._loaded: set[str] = set()      # `needs` of settings so far
+        #: Laws that the mode can be switched to.
+        self.laws = dict.fromkeys((*registry.BUILT_IN, settings.law_in_force))
+        self._addresses = LawAddresses(settings.law_in_force)
+        law_rows = registry.most_rows(model.nv, *self.laws)
+        self._flight, self._v, kept = ring_buffer.recorder(
+            model.nv, recorded, law_rows + payload_transition.rows(model.nb, model.nv))
+        self._law_memory, self._kept = kept[:law_rows], kept[law_rows:]
+        self._no_law = no_law(model.nv)._replace(memory=self._law_memory)
+        #: Settings and references of the recorded cycles, and snapshots of them.
+        self.history = History(self._flight)
+        self._work = workspace(model)
+        # With kernels compiled for this robot
+        self._own: ModelData | None = None
+        self._frame_kernel: FrameKernel | None = None
+        self._unloaded = parameters(model)
+        self._in_force = payload_transition.payload_in_force(self._unloaded, self._kept)
+        self._records: Version
+        self._version = 0
+        #: Called when :attr:`inputs` are others than before.
+        self.changed: Callable[[], None] = lambda: None
+        self._points, self._policy = Points.none(model.nv), Policy.none(model.nv)
+        self._poses = PosePoints.none()
+        self._pace = Pace() if like is None else like._pace
+        self._partner = Partner.none(model.nv)
+        self._streamed = 0                  # short trajectories in a row
+        # The cycle with its inputs, and those of them that are replaced while it runs
+        self._cycle: Callable[[float, ndarray], bool] = lambda now, tau: False
+        self._prepared_parts: tuple[Any, ...] = (None,) * 5
+        self._inputs_memory, self._address = TupleMemory(CYCLE_INPUTS), 0
+        #: The compiled control cycle; :data:`.compile.PLAIN` for that in plain Python.
+        self.compiled = PLAIN           # until settings and law are found good
+        if like is not None:
+            self._stable, self.scarcity = like._stable, like.scarcity
+        self.use(settings)
+        if settings.law_in_force not in registry.BUILT_IN and like is None:
+            trial.check(settings.law_in_force, self._records.law, model, self._records.joints,
+                        1.0 / settings.rate)
+        checked()
+        if specialize:
+            own, kernel = (None, None) if like is None else (like._own, like._frame_kernel)
+            self._own = own or with_kernels(self._records.robot)
+            self._frame_kernel = kernel or FrameKernel(settings, model, self._unloaded)
+            self._records = self._records._replace(
+                robot=self._own, task=self._frame_kernel.given_to(self._records.task))
+        if not plain():
+            load_parts(self._records.record, self._records.robot)
+        self.begin()
+        self.compiled = compiled()
+        self._addresses.prepare()
+
+    def begin(self) -> None:
+        """
+        Become INACTIVE, and forget requests, references and faults; ``tau`` stays.
+
+        No other thread may call :meth:`step` meanwhile.
+        """
+        self.memory[0] = np.zeros((), CONTROLLER_STATE)
+        self.memory['newest'] = self.memory['time'] = -np.inf
+        self.memory['joint'] = self.memory['arming_refusal_joint'] = -1
+        self.cycle_input['request'] = NO_REQUEST
+        self._points, self._policy = Points.none(self.model.nv), Policy.none(self.model.nv)
+        self._poses, self._streamed = PosePoints.none(), 0
+        self._partner = Partner.none(self.model.nv)
+        self._pace.begin()
+        ring_buffer.begin(self._flight, self.memory, self.tau)
+        self.history.begin(self._records, self._points, self._policy, self._poses)
+
+    def use(self, settings: Settings) -> None:
+        """
+        Replace the settings.
+
+        Efforts change from the old to the new ones at ``effort_rate_limit``. With other gains,
+        friction or payload a reference under way goes on; one at rest becomes the present pose, so
+        that stiffer gains do not throw an arm that was pushed aside. Where :attr:`Settings.basis`
+        differs, the present pose becomes the reference, even in motion.
+
+        :raises RobodynError: the settings cannot be used; the previous ones stay in force.
+        """
+        self.put_in_force(self.prepare_settings(settings))
+
+    def put_in_force(self, new: Version) -> None:
+        """
+        Replace the settings by those of a version.
+
+        :param new: as :meth:`prepare_settings` has returned it; no other settings have come into
+            force since.
+        """
+        self._version += 1
+        new.record['version'] = self._version
+        self.history.add(new)               # before a cycle can refer to it
+        self._records, self.settings = new, new.settings
+        self._law, self._basis, self._payload = (
+            int(new.record[name][0]) for name in ('law', 'basis', 'payload'))
+        self.changed()
+
+    def check(self, settings: Settings) -> None:
+        """Raise :class:`RobodynError` if these settings cannot be used."""
+        self.prepare_settings(settings)
+
+    def prepare_settings(self, settings: Settings, *, wait: bool = True) -> Version:
+        """
+        Return the records and the robot that the cycle reads, which :meth:`put_in_force` takes.
+
+        :param wait: for code that this machine is compiling; False: refuse settings that need it.
+        :raises RobodynError: the settings cannot be used.
+        """
+        loaded, joints = settings.loaded(self.model), settings.joint_records(self.model)
+        record = settings.settings_record()
+        record['payload_body'] = settings.payload_body(self.model)
+        record['law'] = self._law + (settings.law != self.settings.law)
+        record['basis'] = self._basis + (settings.basis != self.settings.basis)
+        record['payload'] = self._payload + (settings.payload != self.settings.payload)
+        robot, own = parameters(loaded), self._own
+        if own and all((getattr(robot, name) == getattr(own, name)).all() for name in KERNEL_DATA):
+            robot = robot._replace(addresses=own.addresses)
+        gains = settings.gain_rows(self.model)
+        needed = needs(settings, record, robot, self.settings)
+        if not wait:
+            check_compiled({name: needed[name] for name in needed.keys() - self._loaded})
+        task = task_of(settings, self.model, self._unloaded)
+        bounds = bounds_of(settings, self.model, self._unloaded)
+        law = self._law_of(settings, gains)
+        motion_limits(self.model, settings, joints['velocity_limit'])
+        default_tolerances(self.model, settings)
+        joint_map(self.model, settings)
+        if (stability := settings.stability) != self._stable:      # it takes tens of milliseconds
+            settings.check_gains(loaded)
+            self._stable = stability
+            #: Efforts that the acceleration bounds leave to each joint.
+            self.scarcity = settings.scarcity(loaded)
+        if settings.payload != self.settings.payload:      # friction and rotors weigh nothing
+            self._check_gravity(loaded, settings, joints['effort_limit'])
+        self.compiled.code_for(record, robot)       # now, not in the cycle that begins with it
+        self._loaded |= needed.keys()
+        if self._frame_kernel is not None:
+            task = self._frame_kernel.given_to(task)
+        return Version(robot, joints, record, settings, law, task, bounds)
+
+    def _law_of(self, settings: Settings, gains: ndarray) -> LawMemory:
+        """Return the law of the settings, with its gains (K, nv)."""
+        law = settings.law_in_force
+        if law not in self.laws:
+            raise ParameterError(
+                f'law {settings.mode} was not loaded when the controller was configured',
+                name='mode', value=settings.mode, remedy='deactivate and clean up the controller, '
+                'set the mode, and configure it again; in Python make a new Controller')
+        code = np.array([self._addresses[law], registry.number(settings.mode)], np.int64)
+        return self._no_law._replace(code=code, gains=gains)
+
+    def _check_gravity(self, loaded: RobotModel, settings: Settings, limit: ndarray) -> None:
+        """
+        Refuse a change of the payload with which an arm that is driven could not be armed.
+
+        :param limit: (nv,) effort limits [N·m | N].
+        :raises ParameterError: g(q) of the new model differs by more than ``arming_effort`` (at
+            most GRAVITY_CHANGE) effort limits from the measured efforts, or from the previous
+            g(q) where none are measured; or at all, while efforts of a fault are in force; or the
+            arm is being armed.
+        """
+        if not self.memory['publishing'][0]:
+            if self.arming:         # with the present model, before the new one is in force
+                raise ParameterError(
+                    'the arm is just being armed', name='payload_mass',
+                    value=settings.payload_mass, remedy='change payload and model before, or '
+                    'when it is driven')
+            return
+        v = self.history.newest(self.memory, self.tau)[1]       # of one cycle
+        gravity, measured = Dynamics(loaded).gravity(v.q), v.measured
+        known = np.where(np.isfinite(measured), measured, v.gravity)
+        held = self.phase == guard.FAULT        # perhaps without a valid state
+        allowed = 0.0 if held else min(settings.arming_effort, GRAVITY_CHANGE) * limit
+        if (wrong := np.abs(gravity - known) > allowed).any():
+            i = int(wrong.argmax())
+            said = 'measured' if np.isfinite(measured[i]) else 'given before'
+            raise ParameterError(
+                f'the gravity torque of {self.model.joint_names[i]} would be {gravity[i]:.4g}, '
+                f'and {known[i]:.4g} N·m or N are {said}', name='payload_mass',
+                value=settings.payload_mass, remedy='change payload and model while the arm is at '
+                'rest and carries it, in steps that it would be armed with, or deactivate first')
+
+    def step(self, now: float) -> bool:
+        """
+        Advance to the time ``now`` [s]; return whether ``tau`` (nv,) is to be published.
+
+        The intervals between steps are compared with ``Settings.rate``, for which the gains were
+        checked: a slower loop misses periods, and more of them than ``missed_limit`` are the fault
+        PERIODS_MISSED, whose :attr:`reason` states both rates.
+
+        :param now: on the clock of ``state['received']``.
+        """
+        self.cycle_input['missed'] = self.missed_periods(now)
+        return self.advance(now)
+
+    def missed_periods(self, now: float) -> int:
+        """Return how many periods of ``Settings.rate`` have passed without a step before now."""
+        return self._pace.missed(now, 1.0 / self.settings.rate, self.settings.state_timeout)
+
+    def advance(self, now: float) -> bool:
+        """Advance as :meth:`step` does; missed periods are those in ``cycle_input``."""
+        self.write_inputs()
+        return self._cycle(now, self.tau)
+
+    def write_inputs(self) -> int:
+        """Write :attr:`inputs` where the cycle reads them, if they changed; return the address."""
+        parts = self._records, self._points, self._policy, self._partner, self._poses
+        if not all(map(is_, parts, self._prepared_parts)):
+            self._cycle = self.compiled.prepare(self.inputs, self._inputs_memory)
+            self._prepared_parts = parts
+            self._address = self._inputs_memory.address
+        return self._address
+
+    @property
+    def inputs(self) -> Cycle:
+        """Return what the cycle of :attr:`compiled` reads and writes, as of now."""
+        robot, joints, settings, _, law, task, bounds = self._records
+        return Cycle(
+            robot=robot, workspace=self._work, joints=joints, settings=settings, law=law,
+            cycle_input=self.cycle_input, state=self.state, points=self._points,
+            policy=self._policy, partner=self._partner, task=task, poses=self._poses,
+            bounds=bounds, controller=self.memory, vectors=self._v,
+            payload=self._in_force, ring=self._flight,
+            code=self.compiled.code_for(settings, robot))
+
+    def arm(self) -> None:
+        """Request arming, which :attr:`arming_refusal` may prevent."""
+        self.cycle_input['request'] = ARM
+
+    def disarm(self) -> None:
+        """Withdraw the request to arm."""
+        self.cycle_input['request'] = DISARM
+
+    def stop(self) -> None:
+        """Request to bring the arm to rest and publish the last message."""
+        self.cycle_input['request'] = STOP
+
+    def guide(self, until: float) -> None:
+        """
+        Let the arm be guided by hand, in the mode ``hand_guiding``; it holds its pose afterwards.
+
+        :param until: time [s] on the clock of :meth:`step`, at most ``guiding_timeout`` ahead;
+            -inf ends it at once.
+        """
+        self.cycle_input['guiding_until'] = until

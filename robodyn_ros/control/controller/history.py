@@ -1,0 +1,153 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Settings, references and policies of recorded cycles, and snapshots of the ring."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy import ndarray
+
+from ..cycle.ring_buffer import SPARE
+from ..inputs.bounds import Bounds
+from ..inputs.points import Points
+from ..inputs.policy import Policy
+from ..inputs.pose_tracking import PosePoints
+from ..inputs.task import Task
+from ..settings.settings import Settings
+from ..steps.cycle_data import Flight, LawMemory, Vectors
+from ...dynamics.model_data import ModelData
+
+LARGEST = 1 << 24           # bytes of each of the four that are kept for the ring
+
+
+class Version(NamedTuple):
+    """Settings, and the records that a cycle reads of them."""
+
+    robot: ModelData
+    joints: ndarray         # (nv,) JOINT
+    record: ndarray         # (1,) SETTINGS
+    settings: Settings
+    law: LawMemory          # with the gains
+    task: Task              # with the settings
+    bounds: Bounds          # of the motion in space
+
+
+class Snapshot(NamedTuple):
+    """Inputs and results of C consecutive cycles, oldest first."""
+
+    cycles: ndarray                     # (C,) CYCLE
+    state: ndarray                      # (C, nv) STATE
+    memory: ndarray                     # (C + 1,) CONTROLLER_STATE, at the cycles' boundaries
+    vectors: ndarray                    # (C + 1, K, nv) likewise
+    tau: ndarray                        # (C + 1, nv) likewise
+    partner: ndarray                    # (C, 5, nv) rows of the partner
+    versions: dict[int, Version]        # by their numbers in `cycles`
+    points: dict[int, Points]           # likewise, by serial
+    policies: dict[int, Policy]         # likewise
+    poses: dict[int, PosePoints]        # likewise
+
+
+class History:
+    """
+    Settings, references and policies that cycles in the ring were computed with.
+
+    Thread safety: one thread calls the methods, another one fills the ring.
+    """
+
+    def __init__(self, flight: Flight):
+        self.flight = flight
+        self._versions: dict[int, Version] = {}
+        self._points: dict[int, Points] = {}
+        self._policies: dict[int, Policy] = {}
+        self._poses: dict[int, PosePoints] = {}
+
+    def begin(self, version: Version, points: Points, policy: Policy,
+              poses: PosePoints) -> None:
+        """Forget all others; call it while the ring is empty and not being filled."""
+        self._versions, self._points, self._policies, self._poses = {}, {}, {}, {}
+        for first in (version, points, policy, poses):
+            self.add(first)
+
+    def add(self, new: Version | Points | Policy | PosePoints) -> None:
+        """Keep one of the four, and forget those that no cycle of the ring refers to."""
+        ring, count = self.flight, int(self.flight.done[0])
+        if not (n := len(ring.cycles)):
+            return
+        oldest = ring.cycles[max(0, count - n + 1) % n]
+        kept: dict[int, Any]
+        if isinstance(new, Version):
+            kept, name, number = self._versions, 'version', int(new.record['version'][0])
+        else:
+            number = int(new.header['serial'][0])
+            kept, name = ((self._points, 'serial') if isinstance(new, Points)
+                          else (self._policies, 'policy') if isinstance(new, Policy)
+                          else (self._poses, 'pose'))
+        _keep(kept, number, new, int(oldest[name]) if count else 0)
+
+    def newest(self, memory: ndarray, tau: ndarray) -> tuple[ndarray, Vectors, ndarray]:
+        """
+        Return copies of ``CONTROLLER_STATE``, vectors and efforts, all after the newest cycle.
+
+        Without a ring they are of now, and those of two cycles may be mixed.
+
+        :param memory, tau: of the controller.
+        """
+        ring = self.flight
+        vectors, record = ring.present, memory[0]
+        if n := len(ring.cycles):
+            slot = int(ring.done[0]) % n        # boundary after the newest complete cycle
+            record, vectors, tau = ring.memory[slot], ring.vectors[slot], ring.tau[slot]
+        return (record.copy(), Vectors.of(vectors.copy()), tau.copy())
+
+    def take(self) -> Snapshot:
+        """
+        Return a copy of the ring, which may be filled meanwhile.
+
+        Cycles are left out that were overwritten while copying, or whose settings or reference
+        have been dropped to stay within LARGEST bytes.
+        """
+        ring, n = self.flight, len(self.flight.cycles)
+        if not n:
+            return Snapshot(*ring[1:7], versions={}, points={}, policies={}, poses={})
+        versions, points = dict(self._versions), dict(self._points)
+        policies, poses = dict(self._policies), dict(self._poses)
+        last = int(ring.done[0])
+        first = max(0, last + SPARE - n)
+        taken = [_rows(a, np.arange(first, last + 1) % n) for a in ring[1:7]]
+        # Cycle number `done` is in work, and writes to its own slot and to the boundary after it
+        gone = max(0, int(ring.done[0]) + SPARE - n) - first if last else 0
+        unknown = np.flatnonzero(~(np.isin(taken[0]['version'][:-1], [*versions])
+                                   & np.isin(taken[0]['serial'][:-1], [*points])
+                                   & np.isin(taken[0]['policy'][:-1], [*policies])
+                                   & np.isin(taken[0]['pose'][:-1], [*poses])))
+        begin = min(max(gone, unknown[-1] + 1 if len(unknown) else 0), last - first)
+        cycles, state, memory, vectors, tau, partner = (a[begin:] for a in taken)
+        return Snapshot(
+            cycles[:-1], state[:-1], memory, vectors, tau, partner[:-1],
+            {i: versions[i] for i in map(int, np.unique(cycles['version'][:-1]))},
+            {i: points[i] for i in map(int, np.unique(cycles['serial'][:-1]))},
+            {i: policies[i] for i in map(int, np.unique(cycles['policy'][:-1]))},
+            {i: poses[i] for i in map(int, np.unique(cycles['pose'][:-1]))})
+
+
+def _rows(a: ndarray, slots: ndarray) -> ndarray:
+    """Return copied slots; as bare words, NumPy copies them fast and without the GIL."""
+    words = a.view(np.int64).reshape(len(a), -1).take(slots, axis=0)
+    return words.view(a.dtype).reshape(len(slots), *a.shape[1:])
+
+
+def _keep(kept: dict, number: int, new: Version | Points | Policy | PosePoints,
+          oldest: int) -> None:
+    """Add an entry; drop those older than ``oldest``, and the oldest ones above LARGEST bytes."""
+    kept[number] = new
+    total = 0
+    for other in sorted(kept, reverse=True):
+        total += _size(kept[other])
+        if other < oldest or (total > LARGEST and other != number):
+            del kept[other]
+
+
+def _size(thing: Version | Points | Policy | PosePoints) -> int:
+    arrays = ((*thing.robot, *thing.law, *thing.task, *thing.bounds, thing.joints, thing.record)
+              if isinstance(thing, Version) else thing)
+    return sum(a.nbytes for a in arrays)

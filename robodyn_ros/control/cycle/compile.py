@@ -1,0 +1,379 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Compilation of the control cycle to machine code, for any robot.
+
+With the environment variable ROBODYN_PLAIN=1 the cycle and its law stay plain Python, in which a
+debugger stops: slow, and the same.
+"""
+
+from collections.abc import Callable
+from functools import cache
+import sys
+from typing import Any, NamedTuple
+
+from numba import from_dtype, types
+import numpy as np
+from numpy import ndarray
+
+from . import compile_ahead, cycle, plain_cycle, recorded_cycle, ring_buffer
+from . import compile_laws as law_code
+from .compile_ahead import NAME, plain
+from .trial import address_of
+from ..declare.dtypes import CYCLE_INPUT, JOINT, SETTINGS
+from ..inputs import points, pose_tracking
+from ..inputs.points import Points
+from ..inputs.pose_tracking import PosePoints
+from ..laws.law import Law
+from ..laws.registry import BUILT_IN
+from ..steps import (
+    acceleration_limits,
+    collisions,
+    contact_brake,
+    contact_speed,
+    effort_feedforward,
+    friction_compensation,
+    frozen_readings,
+    generic_dynamics,
+    gravity_check,
+    guard,
+    guiding,
+    limits,
+    momentum_observer,
+    motion_checks,
+    motor_faults,
+    motor_test,
+    partner_link,
+    payload_transition,
+    phase_efforts,
+    plausibility,
+    self_collision,
+    time_scaling,
+    trajectory_tracking,
+    velocity_estimator,
+)
+from ..steps.cycle_data import CONTROLLER_STATE, Cycle
+from ..steps.payload_transition import PayloadInForce
+from ...compiler import second_process
+from ...compiler.jit import (
+    compile_callback,
+    compile_function,
+    is_cached,
+    jitable,
+    substitute,
+    tuple_type,
+)
+from ...compiler.linking import caller, LinkedFunction
+from ...compiler.tuple_reference import Reference, reference_to, TupleMemory
+from ...dynamics import compile as dynamics_code
+from ...dynamics import numba_types
+from ...dynamics.model_data import BODY, ModelData
+from ...dynamics.signatures import TABLE
+from ...state import STATE
+
+OPTIONAL = 'control laws and optional parts of the control cycle'
+# Quantities of the library, with which settings are checked
+CHECKS = 'gravity', 'jacobian', 'mass_matrix', 'pose'
+
+# Steps of the cycle are inlined: each is called once, with hundreds of words of arguments
+MODULES = (*law_code.MODULES, *(jitable(m) for m in (
+    collisions, contact_brake, contact_speed, effort_feedforward, friction_compensation,
+    frozen_readings, gravity_check, guard, guiding, limits, momentum_observer, motion_checks,
+    motor_faults, motor_test, partner_link, payload_transition, phase_efforts, points,
+    pose_tracking, self_collision, time_scaling, trajectory_tracking, velocity_estimator)),
+           # Called for each joint: a call would take longer than they do
+           *(jitable(m, inline=True) for m in (acceleration_limits, plausibility)),
+           jitable(cycle, inline=True,
+                   apart=('cycle', 'law_efforts', 'track_pose', 'compensate_friction',
+                          'bound_reference', 'bound_efforts')),
+           sys.modules[__name__])       # CODE and what reads it are merged into the cycle
+RECORDER_MODULES = (*MODULES, jitable(ring_buffer), recorded_cycle)
+
+_PAYLOAD = tuple_type(PayloadInForce, inertial=numba_types.MATRIX, friction=numba_types.MATRIX,
+                      bodies=np.zeros(1, BODY), robot=numba_types.MODEL_DATA)
+_ring, _vectors, _ = ring_buffer.recorder(1, 0)
+CYCLE_INPUTS = tuple_type(
+    Cycle, robot=numba_types.MODEL_DATA, workspace=numba_types.WORKSPACE,
+    joints=np.zeros(1, JOINT), settings=from_dtype(SETTINGS), law=law_code.LAW_MEMORY,
+    cycle_input=from_dtype(CYCLE_INPUT), state=np.zeros(1, STATE), points=Points.none(1),
+    policy=law_code.POLICY, partner=law_code.PARTNER, task=law_code.TASK_TYPE,
+    poses=PosePoints.none(), bounds=law_code.BOUNDS,
+    controller=from_dtype(CONTROLLER_STATE), vectors=_vectors,
+    payload=_PAYLOAD, ring=_ring, code=types.int64[::1])
+EFFORTS = types.float64[::1]
+STEP = types.boolean(types.int64, types.float64, EFFORTS)
+STEP_ALL = types.void(types.int64[::1], types.float64, types.float64[:, ::1], types.boolean[::1])
+BY_REFERENCE = types.boolean(Reference(CYCLE_INPUTS), types.float64, EFFORTS)
+LAW_EFFORTS = types.void(
+    Reference(CYCLE_INPUTS), Reference(numba_types.MODEL_DATA), types.int64, types.int64,
+    types.boolean, types.float64, types.float64, types.float64, EFFORTS)
+TRACK_POSE = BOUND_REFERENCE = types.void(
+    Reference(CYCLE_INPUTS), Reference(numba_types.MODEL_DATA), types.float64)
+COMPENSATE_FRICTION = types.void(
+    Reference(CYCLE_INPUTS), Reference(numba_types.MODEL_DATA), types.int64, types.float64)
+BOUND_EFFORTS = types.void(Reference(CYCLE_INPUTS), Reference(numba_types.MODEL_DATA))
+# Elements of `Cycle.code`; those of optional parts are 0 until settings need them
+CYCLE, RECORDED_CYCLE, POSE, FRICTION, REFERENCE_BOUNDS, EFFORT_BOUNDS = CODE = range(6)
+
+
+class CompiledCycle(NamedTuple):
+    """The compiled control cycle."""
+
+    step: Any               # Numba dispatcher of `_step`
+    addresses: ndarray      # (6,) int64, see :meth:`code_for`
+    code: str               # name of the machine code; other sources or another CPU: another one
+
+    def code_for(self, settings: ndarray, robot: ModelData) -> ndarray:
+        """
+        Return :attr:`.Cycle.code` (6,), with all compiled that a cycle may call.
+
+        :param settings: (1,) ``SETTINGS``.
+        :param robot: the dynamics of these settings.
+        """
+        if self.step is not None:
+            load_parts(settings, robot)
+            for part in needed_parts(settings):
+                self.addresses[part.place] = part_address(part)
+        return self.addresses
+
+    def prepare(self, c: Cycle,
+                memory: TupleMemory) -> Callable[[float, ndarray], bool]:
+        """
+        Return a function that runs the cycle, :func:`.recorded_cycle.recorded_cycle`.
+
+        It takes ``now`` and ``tau``. To write the inputs where the cycle reads them takes longer
+        than the cycle; it is done here, and not for each cycle.
+
+        :param memory: of ``CYCLE_INPUTS``; functions returned before for the same one take these
+            inputs, too.
+        """
+        if self.step is None:
+            return plain_cycle.prepared(c)
+        step = self.step
+        memory.write(c)
+        address = memory.address
+
+        def run(now: float, tau: ndarray, owner: TupleMemory = memory) -> bool:
+            return step(address, now, tau)
+        return run
+
+
+#: The cycle in plain Python.
+PLAIN = CompiledCycle(None, np.zeros(len(CODE), np.int64), 'plain Python')
+
+
+def law_address(law: Law) -> int:
+    """
+    Return the address of a compiled law, 0 where the cycle is plain Python.
+
+    :raises ParameterError: the law does not compile, see :func:`.trial.address_of`.
+    """
+    return 0 if plain() else address_of(law)
+
+
+call_at, pose_at, friction_at, reference_bounds_at, effort_bounds_at = map(
+    caller, (BY_REFERENCE, TRACK_POSE, COMPENSATE_FRICTION, BOUND_REFERENCE, BOUND_EFFORTS))
+
+
+def call_cycle(c: Cycle, now: float, tau: ndarray) -> bool:
+    """Do what :func:`.cycle.cycle` does, with its machine code."""
+    return call_at(c.code[CYCLE], (c, now, tau))
+
+
+def call_recorded_cycle(c: Cycle, now: float, tau: ndarray) -> bool:
+    """Do what :func:`.recorded_cycle.recorded_cycle` does, with its machine code."""
+    return call_at(c.code[RECORDED_CYCLE], (c, now, tau))
+
+
+def call_track_pose(c: Cycle, robot: ModelData, reference_time: float) -> None:
+    """Do what :func:`.cycle.track_pose` does, with its machine code."""
+    pose_at(c.code[POSE], (c, robot, reference_time))
+
+
+def call_compensate_friction(c: Cycle, robot: ModelData, unmeasured: int,
+                             dt: float) -> None:
+    """Do what :func:`.cycle.compensate_friction` does, with its machine code."""
+    friction_at(c.code[FRICTION], (c, robot, unmeasured, dt))
+
+
+def call_bound_reference(c: Cycle, robot: ModelData, elapsed: float) -> None:
+    """Do what :func:`.cycle.bound_reference` does, with its machine code."""
+    reference_bounds_at(c.code[REFERENCE_BOUNDS], (c, robot, elapsed))
+
+
+def call_bound_efforts(c: Cycle, robot: ModelData) -> None:
+    """Do what :func:`.cycle.bound_efforts` does, with its machine code."""
+    effort_bounds_at(c.code[EFFORT_BOUNDS], (c, robot))
+
+
+# A part of the cycle, which this process compiles while another one compiles the rest
+LINKED_EFFORTS = LinkedFunction('law_efforts', cycle.law_efforts, LAW_EFFORTS, MODULES,
+                                allocates=False)
+
+substitute(cycle.cycle, call_cycle, inline=True)
+substitute(recorded_cycle.recorded_cycle, call_recorded_cycle, inline=True)
+substitute(cycle.track_pose, call_track_pose, inline=True)
+substitute(cycle.compensate_friction, call_compensate_friction, inline=True)
+substitute(cycle.bound_reference, call_bound_reference, inline=True)
+substitute(cycle.bound_efforts, call_bound_efforts, inline=True)
+
+
+inputs_at = reference_to(CYCLE_INPUTS)
+
+
+def _step(address: int, now: float, tau: ndarray) -> bool:
+    """Run the cycle with the inputs at an address."""
+    return recorded_cycle.recorded_cycle(inputs_at(address), now, tau)
+
+
+def _step_all(addresses: ndarray, now: float, tau: ndarray, published: ndarray) -> None:
+    """Run the cycles of N robots with the inputs at N addresses; ``tau`` is (N, nv)."""
+    for i in range(addresses.shape[0]):
+        published[i] = recorded_cycle.recorded_cycle(inputs_at(addresses[i]), now, tau[i])
+
+
+@cache
+def batch_step() -> Any:
+    """Return the Numba dispatcher of :func:`_step_all`, compiled now or before."""
+    _recorder()
+    return compile_function('control_steps', _step_all, STEP_ALL, RECORDER_MODULES)
+
+
+@cache
+def begin() -> None:
+    """Let a second process compile the cycle meanwhile, if this machine has not done so yet."""
+    if not (plain() or is_compiled()):
+        compile_ahead.begin()
+
+
+def compile_cycle() -> None:
+    """Compile the cycle, and that which records, into the cache, without running them."""
+    LINKED_EFFORTS.promise()
+    _cycle()
+    _recorder()
+
+
+def _cycle() -> Any:
+    return compile_callback(NAME, cycle.cycle, BY_REFERENCE, MODULES, allocates=False)
+
+
+def _recorder() -> tuple[Any, Any]:
+    """Return the recorded cycle, which calls the cycle at its address, and `_step`."""
+    return (compile_callback('recorded_control', recorded_cycle.recorded_cycle, BY_REFERENCE,
+                             RECORDER_MODULES, allocates=False),
+            compile_function('control_step', _step, STEP, RECORDER_MODULES))
+
+
+class OptionalPart(NamedTuple):
+    """
+    A part of the cycle that is compiled where settings need it, and in the background otherwise.
+
+    With all of them the first start of a controller would take much longer.
+    """
+
+    place: int                  # of its address in `Cycle.code`
+    setting: str                # field of SETTINGS that is not 0 where it is needed
+    function: Callable[..., None]
+    signature: Any
+
+    @property
+    def name(self) -> str:
+        """Name of its machine code."""
+        return self.function.__name__
+
+    def is_cached(self) -> bool:
+        """Return whether this machine has compiled it."""
+        return is_cached(self.name, self.function, MODULES)
+
+
+@cache
+def part_address(part: OptionalPart) -> int:
+    """Return the address of the machine code of a part, compiled now or before."""
+    second_process.wait(OPTIONAL, part.is_cached)
+    return int(compile_callback(part.name, part.function, part.signature, MODULES).address)
+
+
+# In the order in which the background compiles them: first what is tuned while an arm moves
+PARTS = (OptionalPart(FRICTION, 'compensates_friction', cycle.compensate_friction,
+                      COMPENSATE_FRICTION),
+         OptionalPart(POSE, 'follows_pose', cycle.track_pose, TRACK_POSE),
+         OptionalPart(REFERENCE_BOUNDS, 'bounded', cycle.bound_reference, BOUND_REFERENCE),
+         OptionalPart(EFFORT_BOUNDS, 'bounded', cycle.bound_efforts, BOUND_EFFORTS))
+
+
+def needed_parts(settings: ndarray) -> list[OptionalPart]:
+    """Return the optional parts that settings, (1,) ``SETTINGS``, need."""
+    return [part for part in PARTS if settings[part.setting][0]]
+
+
+def needs_generic_dynamics(settings: ndarray, robot: ModelData) -> bool:
+    """
+    Return whether a cycle with settings, (1,) ``SETTINGS``, may call the dynamics for any robot.
+
+    It does for a robot without kernels, and while the payload changes. Until it changes for the
+    first time, its number is 0 in settings and controller state.
+    """
+    return bool(robot.addresses[0] == 0 or settings['payload'][0] != 0)
+
+
+@cache
+def load_generic_dynamics() -> None:
+    """Load the dynamics for any robot, compiled now or before."""
+    second_process.wait(OPTIONAL, generic_dynamics.are_cached)
+    generic_dynamics.load()
+
+
+def load_parts(settings: ndarray, robot: ModelData) -> None:
+    """Load what a cycle with settings, (1,) ``SETTINGS``, and a robot may call."""
+    for part in needed_parts(settings):
+        part_address(part)
+    if needs_generic_dynamics(settings, robot):
+        load_generic_dynamics()
+
+
+def load_all_parts() -> None:
+    """Load all optional parts."""
+    load_generic_dynamics()
+    for part in PARTS:
+        part_address(part)
+
+
+def others_are_cached() -> bool:
+    """Return whether this machine has compiled all optional parts and all of our laws."""
+    return (generic_dynamics.are_cached() and all(part.is_cached() for part in PARTS)
+            and all(map(law_code.law_is_cached, BUILT_IN)))
+
+
+def begin_others() -> bool:
+    """Let a process that nobody waits for run :func:`compile_others`; return whether it does."""
+    return second_process.begin(
+        OPTIONAL, f'from {__name__} import compile_others; compile_others()', nice=19)
+
+
+def compile_others() -> None:
+    """Compile into the cache what a controller needs as its settings change."""
+    for quantity in CHECKS:
+        dynamics_code.generic(quantity)
+        if not TABLE[quantity].options:
+            dynamics_code.generic_checked(quantity)
+    load_all_parts()
+    law_code.compile_laws()
+
+
+def is_compiled() -> bool:
+    """Return whether this machine has compiled the control cycle."""
+    return not plain() and is_cached(NAME, cycle.cycle, MODULES)
+
+
+@cache
+def compiled() -> CompiledCycle:
+    """Return the control cycle, from the cache where this machine has compiled it."""
+    if plain():
+        return PLAIN
+    LINKED_EFFORTS.load()
+    recorded, step = _recorder()            # while the second process compiles the cycle
+    second_process.wait(NAME, is_compiled)
+    addresses = np.zeros(len(CODE), np.int64)
+    addresses[[CYCLE, RECORDED_CYCLE]] = _cycle().address, recorded.address
+    return CompiledCycle(step, addresses,
+                         cycle.cycle.cache_folder)    # type: ignore[attr-defined]

@@ -1,0 +1,39 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Bounds of the motion in space, as the control cycle reads them."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy import ndarray
+
+from ...dynamics.model_data import no_frame
+
+
+class Bounds(NamedTuple):
+    """Bounds of the motion; an array without rows bounds nothing."""
+
+    tool: ndarray           # (1,) FRAME whose origin is bounded
+    planes: ndarray         # (P, 4) normal out of the workspace, and distance b [m]: n · p <= b
+    speed: ndarray          # (1,) [m/s] of the tool, infinite without a limit
+    walls: ndarray          # (1,) [N/m] stiffness of the planes in hand guiding
+    region: ndarray         # (0 or 3,) force [N], stiffness [N/m], mass [kg] of the body region
+    points: ndarray         # (N,) FRAME whose origins may run into it
+    rate: ndarray           # (nv,) workspace: velocity of the reference on its own clock
+    vector: ndarray         # (2, nv) likewise
+    pose: ndarray           # (4, 4) likewise
+    clearance: ndarray      # (1,) [m] least distance between links
+    carriers: ndarray       # (C,) body of each capsule, nb for the base
+    capsules: ndarray       # (C, 7) both ends of its segment in the frame of the body, radius [m]
+    pairs: ndarray          # (P, 2) capsules whose distance is watched
+    motion: ndarray         # (nb + 1, 18) workspace: see self_collision.place_bodies
+    ends: ndarray           # (C, 6) likewise: ends of the segments in the frame of the base [m]
+    nearest: ndarray        # (2,) pair that bounded a motion last, -1 for none, and distance [m]
+
+    @classmethod
+    def none(cls, nv: int) -> 'Bounds':
+        """Return bounds that bound nothing."""
+        return cls(no_frame(), np.zeros((0, 4)), np.full(1, np.inf), np.zeros(1), np.zeros(0),
+                   no_frame()[:0], np.zeros(nv), np.zeros((2, nv)), np.eye(4), np.zeros(1),
+                   np.zeros(0, np.int64), np.zeros((0, 7)), np.zeros((0, 2), np.int64),
+                   np.zeros((0, 18)), np.zeros((0, 6)), np.array([-1.0, np.inf]))

@@ -1,0 +1,162 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Partner of a coupled arm: what the two arms of :mod:`.laws.leader_follower` tell each other.
+
+All of it is in the joints of the leader. The follower alone has the map between its joints and
+those of the leader, q_f = s q_l + o, so that no two maps can contradict each other. It conserves
+power: velocities are scaled by s, efforts by 1/s, stiffness and damping by 1/s².
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple, TYPE_CHECKING
+
+import numpy as np
+from numpy import ndarray
+
+from ...errors import ArgumentError, ParameterError
+
+if TYPE_CHECKING:
+    from ...model.robot import RobotModel
+
+HEADER = np.dtype([('time', float), ('serial', np.int64), ('status', np.int64),
+                   ('follows', np.int64)])
+#: What a partner does: it is not in the coupling, ready for it, coupled, coupled and aligned.
+AWAY, WAITING, COUPLED, ALIGNED = range(4)
+#: Rows of a partner: position, velocity, stiffness, damping, energy given to the coupling.
+POSITION, VELOCITY, STIFFNESS, DAMPING, ENERGY = range(5)
+QUANTITIES = 'position', 'velocity', 'stiffness', 'damping', 'energy'
+# rad or m by which a position may deviate from what the velocities of two messages make of it
+JUMP = 0.1
+
+
+class Partner(NamedTuple):
+    """
+    The partner at one moment, in the joints of the arm that reads it.
+
+    ``header`` (1,) ``HEADER``: time [s] of its state on the clock of the cycle, a serial number, 0
+    for none, its status, and 1 where the arm that reads it is the follower; ``rows`` (5, nv) in
+    the order of :data:`QUANTITIES`, all 0 for a joint that is not coupled.
+    """
+
+    header: ndarray
+    rows: ndarray
+
+    @classmethod
+    def none(cls, nv: int) -> 'Partner':
+        """Return the partner before it says anything."""
+        header = np.zeros(1, HEADER)
+        header['time'] = -np.inf
+        return cls(header, np.zeros((len(QUANTITIES), nv)))
+
+
+class CouplingState(NamedTuple):
+    """
+    What an arm tells its partner, in the joints of the leader.
+
+    :param role: of the arm that says it, ``'leader'`` or ``'follower'``.
+    :param status: AWAY, WAITING, COUPLED or ALIGNED.
+    :param joint_names: (K,) the coupled joints, by the names that the leader has for them.
+    :param rows: (5, K) in the order of :data:`QUANTITIES`: position [rad | m], the follower's with
+        what it still deviates from the leader; velocity; stiffness K and damping D of the arm;
+        energy [J] that it has given to the coupling.
+    """
+
+    role: str
+    status: int
+    joint_names: tuple[str, ...]
+    rows: ndarray
+
+
+class JointMap(NamedTuple):
+    """Coupled joints of an arm: their indices (K,), and q = scale q_l + offset, (K,) each."""
+
+    joints: ndarray
+    names: tuple[str, ...]      # that the leader has for them
+    scale: ndarray
+    offset: ndarray
+
+    def to_leader(self, rows: ndarray) -> ndarray:
+        """Return rows (5, nv) of the arm as rows (5, K) in the joints of the leader."""
+        position, velocity, stiffness, damping, energy = rows[:, self.joints]
+        return np.array([(position - self.offset) / self.scale, velocity / self.scale,
+                         self.scale**2 * stiffness, self.scale**2 * damping, energy])
+
+    def from_leader(self, rows: ndarray, which: ndarray, nv: int) -> ndarray:
+        """Return rows (5, K) in joints of the leader as rows (5, nv) of the joints ``which``."""
+        scale, offset = self.scale[which], self.offset[which]
+        position, velocity, stiffness, damping, energy = rows
+        out = np.zeros((len(QUANTITIES), nv))
+        out[:, self.joints[which]] = (scale * position + offset, scale * velocity,
+                                      stiffness / scale**2, damping / scale**2, energy)
+        return out
+
+
+def checked(joints: JointMap, role: str, nv: int, state: CouplingState) -> ndarray:
+    """
+    Return the rows (5, nv) of a partner in the joints of the arm that reads it.
+
+    :param joints: map of that arm, whose role is ``role`` and which has ``nv`` joints.
+    :raises ArgumentError: both have the same role, a coupled joint is missing or unknown, a number
+        is not finite, or a stiffness or a damping negative; it names the joint.
+    """
+    if state.role == role or state.role not in ('leader', 'follower'):
+        raise ArgumentError(f'both arms are the {role}' if state.role == role else
+                            f'the partner is {state.role!r}', name='coupling_role',
+                            value=state.role, remedy='set coupling_role of one of them to leader, '
+                            'of the other one to follower')
+    names, rows = list(state.joint_names), np.array(state.rows, float)
+    if rows.shape != (len(QUANTITIES), len(names)) or len({*names}) < len(names):
+        raise ArgumentError(f'{len(names)} joints and numbers of shape {rows.shape}', name='rows',
+                            remedy=f'give {len(QUANTITIES)} numbers a joint')
+    wanted = [name for name in joints.names if name in names]
+    if role == 'follower' and len(wanted) < len(joints.names):
+        missing = next(name for name in joints.names if name not in names)
+        raise ArgumentError(f'the leader has no joint {missing}', name=missing,
+                            remedy='correct coupling_joints; the leader has '
+                            f'{", ".join(names)[:200]}')
+    if role == 'leader' and len(wanted) < len(names):
+        unknown = next(name for name in names if name not in joints.names)
+        raise ArgumentError(f'there is no joint {unknown} to be followed', name=unknown,
+                            remedy='correct coupling_joints of the follower; this arm has '
+                            f'{", ".join(joints.names)[:200]}')
+    rows = rows[:, [names.index(name) for name in wanted]]
+    bad = ~np.isfinite(rows).all(0) | (rows[STIFFNESS:ENERGY] < 0.0).any(0) | (
+        rows[STIFFNESS:ENERGY] > 1e6).any(0) | (abs(rows) > 1e9).any(0)
+    if bad.any():
+        raise ArgumentError(f'numbers of {wanted[int(bad.argmax())]} are not finite, or no gains',
+                            name=wanted[int(bad.argmax())], remedy='give what the joint has')
+    return joints.from_leader(rows, np.array([joints.names.index(name) for name in wanted]), nv)
+
+
+def check_continues(model: 'RobotModel', old: Partner, rows: ndarray, time: float) -> None:
+    """
+    Refuse a position that the velocities since the last message do not explain.
+
+    :param rows: (5, nv) of the new message, of ``time`` [s].
+    :raises ArgumentError: it is further than JUMP from there; it names the joint.
+    """
+    mean = 0.5 * (old.rows[VELOCITY] + rows[VELOCITY])
+    off = abs(rows[POSITION] - old.rows[POSITION] - mean * (time - float(old.header['time'][0])))
+    if off.max() > JUMP:
+        i = int(off.argmax())
+        raise ArgumentError(f'the partner of {model.joint_names[i]} jumps by {off[i]:.3g} rad or '
+                            'm', name=model.joint_names[i], value=float(off[i]),
+                            remedy='one message is left out; if it lasts the coupling ends')
+
+
+def check_coupling(joint_names: Sequence[str], stiffness: ndarray, damping: ndarray,
+                   delay: ndarray) -> None:
+    """
+    Refuse gains whose damping does not suffice for passivity with the delay, b = K T/4 <= D/2.
+
+    :param stiffness, damping, delay: (nv,) K, D and T of :mod:`.laws.leader_follower`.
+    :raises ParameterError: of the first joint where T > 2 D / K.
+    """
+    if (wrong := delay * stiffness > 2.0 * damping).any():
+        i = int(wrong.argmax())
+        raise ParameterError(
+            f'with coupling_delay {delay[i]:.4g} s the stiffness {stiffness[i]:.4g} of '
+            f'{joint_names[i]} needs more damping than {damping[i]:.4g}', name='coupling_delay',
+            value=float(delay[i]), remedy=f'give at most {2.0 * damping[i] / stiffness[i]:.3g} s, '
+            'or less stiffness')

@@ -1,0 +1,471 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Settings of a controller, and their conversion to the records that the cycle reads."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, Field, field, fields, replace
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from .friction import check_compensation, CURVE, viscous, with_friction
+from .gain_stability import check, highest, MARGIN, rounded_down
+from .integral_stability import check_adaptation, check_integral, OBSERVER
+from .parameters import ControlParameters
+from .rate_stability import check_rate, highest_damping
+from .rotor_inertia import Scarcity, scarcity
+from .task_stability import check_task, check_walls
+from ..declare.dtypes import JOINT, SETTINGS, TASK
+from ..declare.setting_fields import (
+    checked,
+    JOINT_RECORD,
+    record_value,
+    recorded,
+    SETTINGS_RECORD,
+    TASK_RECORD,
+)
+from ..inputs.partner import check_coupling
+from ..laws import registry
+from ..laws.law import Law, PARTNER, POSE, TRAJECTORY
+from ..steps.acceleration_limits import APPROACH_SHARE, DELAY_SHARE, SHARE
+from ...dynamics.compile import generic
+from ...dynamics.model_data import parameters, workspace
+from ...errors import ParameterError
+from ...model.payload import with_payload
+from ...model.pose import spread
+from ...model.robot import RobotModel
+
+# Of limits.enforce_joint_limits [1/s]: as high as causes no oscillation with efforts that act up
+# to 5 ms late, and low enough for the acceleration to follow; see test/control/test_limits.py.
+LIMIT_RATE, APPROACH_RATE = 80.0, 7.0
+# A slow loop leaves less of them: LIMIT_RATE is at most this share of the controller's `rate`
+RATE_SHARE = 0.2
+
+# s in which references reach the velocity limit where no acceleration limit is set
+VELOCITY_TIME = 0.25
+# Effort limits that references accelerate an arm with at most, whatever its acceleration limit
+REACHED = 0.4
+# Default rate of change of efforts, in effort limits per second
+EFFORT_RATE = 10.0
+# Of the range of a joint: how far beyond its limits it may be before it is a fault
+POSITION_MARGIN = 0.03
+# Loop delays, besides one period, that states may be late and rare by
+LATE = 2.0
+# Default tolerances of rotating and sliding joints [rad, m], see plausibility.py, motion_checks.py
+CONSISTENT, FOLLOWED = (0.02, 0.005), (0.5, 0.1)
+
+# Greatest radius of gyration of a payload [m]: unlike a wrong mass, a wrong inertia does not show
+# in the efforts of an arm at rest, and too large a one makes its damping unstable
+WIDEST = 1.0
+JUDGED_POSES = 32
+# Margin of gains that are the same at all poses, the 6 dB of textbooks; others meet the worst one
+TWICE = 2.0
+
+FRICTION = (*CURVE, 'friction_offset', 'friction_compensation')
+#: Gains of the laws of this package.
+GAINS = tuple(f.name for f in fields(registry.LawGains) if 'empty' in f.metadata)
+
+
+@dataclass(frozen=True)
+class Settings(ControlParameters):
+    """
+    Settings of a controller: the parameters of :mod:`.parameters`, checked.
+
+    Lists hold one value a joint; a number stands for all joints. Gains have no default: a mode
+    that needs them is refused without. Empty lists of friction and limits mean those of the model,
+    empty ``friction_compensation`` and ``friction_offset`` none.
+
+    :param mode: name of a law, ``package.module:NAME``, or a :class:`~.laws.law.Law`.
+    :param gains: gains of a law of one's own, by name; they are kept as pairs.
+    :raises ParameterError: a value of the wrong kind, not finite or outside its range; the error
+        names the field and the range. Lengths are checked with the model, by the controller.
+    """
+
+    gains: Any = field(default=(), metadata={'record': ''})
+
+    def __post_init__(self):
+        if isinstance(self.mode, Law):
+            object.__setattr__(self, 'mode', registry.mode_of(self.mode))
+        for declared in fields(self):
+            if declared.name != 'gains':
+                object.__setattr__(self, declared.name,
+                                   checked(declared, getattr(self, declared.name)))
+        object.__setattr__(self, 'gains', _own_gains(self.law_in_force, self.gains))
+
+    @property
+    def law_in_force(self) -> Law:
+        """Return the law of the mode."""
+        return registry.find(self.mode)
+
+    def _given(self, name: str) -> tuple[float, ...]:
+        """Numbers of a list, empty where nothing is given."""
+        return dict(self.gains)[name] if name in dict(self.gains) else getattr(self, name, ())
+
+    def per_joint(self, model: RobotModel, name: str) -> ndarray:
+        """Value of a list for each joint; :class:`ParameterError` where its length is wrong."""
+        values = np.asarray(self._given(name), float)
+        if values.size == 1:
+            return np.full(model.nv, values.item())
+        if values.shape != (model.nv,):
+            raise ParameterError(
+                f'parameter {name} has {values.size} values', name=name, value=values.tolist(),
+                remedy=f'give one, or {model.nv}: for {", ".join(model.joint_names)}')
+        return values
+
+    def gain_rows(self, model: RobotModel) -> ndarray:
+        """
+        Return the gains (G, nv) of the law in force, in the order of their declaration.
+
+        :raises ParameterError: a gain that the law needs is missing, or a length is wrong.
+        """
+        law = self.law_in_force
+        for name in law.required:
+            if not self._given(name):
+                raise ParameterError(f'mode {self.mode} needs gains, and {name} is not set',
+                                     name=name, remedy=f'set parameter {name}: one value a joint')
+        rows = [self._gain(model, declared) for declared in law.declared]
+        return np.array(rows, float).reshape(len(rows), model.nv)
+
+    def _gain(self, model: RobotModel, declared: 'Field[Any]') -> ndarray:
+        """Return a gain (nv,); where it is not set its default, 0 without."""
+        if self._given(declared.name):
+            return self.per_joint(model, declared.name)
+        return np.full(model.nv, declared.metadata['empty'] or 0.0)
+
+    def gain_of(self, model: RobotModel, name: str) -> ndarray:
+        """Return a gain (nv,) of the law in force."""
+        return self._gain(model, {f.name: f for f in self.law_in_force.declared}[name])
+
+    def check_gains(self, model: RobotModel) -> None:
+        """
+        Refuse gains that would be unstable somewhere in the workspace, whatever the mode.
+
+        Only the bandwidth of a disturbance observer and the adaptation of a law are judged in
+        their own mode alone: they may leave less room for delay than the gains beside them, which
+        other modes use too. So is what the effort rate limit can follow, in modes that follow
+        trajectories.
+
+        :raises ParameterError: see :func:`~.gain_stability.check`.
+        """
+        period, names = 1.0 / self.rate, model.joint_names
+        masses, friction = judged(model), viscous(model)
+        declared = {f.name: f for law in (*registry.BUILT_IN, self.law_in_force)
+                    for f in law.declared}
+        for rule in {pair: None for law in (*registry.BUILT_IN, self.law_in_force)
+                     for pair in law.judged}:
+            K, D, integral, observer = (
+                self._gain(model, declared[name]) if name else np.zeros(model.nv)
+                for name in (rule.position, rule.velocity, rule.integral, rule.observer))
+            M, B, margin = ((np.eye(model.nv), 0.0, TWICE) if rule.accelerations
+                            else (masses, friction, MARGIN))
+            loop = period, self.loop_delay, B
+            check(names, M, K, D, *loop, (rule.position, rule.velocity), margin)
+            check_integral(names, M, (K, D), integral, *loop, margin, parameter=rule.integral)
+            if rule in self.law_in_force.judged:
+                if self.law_in_force.follows:
+                    check_rate(names, D, *self._rate_terms(model, masses, rule.accelerations),
+                               parameter=rule.velocity)
+                check_integral(names, M, (K, D), observer, *loop, margin,
+                               parameter=rule.observer, action=OBSERVER)
+                if rule.reference:
+                    bandwidth, rate = (self._gain(model, declared[name])
+                                       for name in (rule.reference, rule.adaptation))
+                    check_adaptation(names, M, D, bandwidth, rate, *loop, margin,
+                                     parameters=(rule.reference, rule.adaptation))
+        if self.law_in_force.reference == POSE and self.task_frame:     # else refused for that
+            check_task(model, self, spread(model, JUDGED_POSES))
+        if self.law_in_force.guided and self.task_frame and self.bounds:
+            check_walls(model, self, spread(model, JUDGED_POSES))
+        if self.law_in_force.reference == PARTNER:
+            check_coupling(names, *(self.gain_of(model, name) for name in (
+                'stiffness', 'damping', 'coupling_delay')))
+        check(('all joints',), np.eye(1), [0.0], [self.damping_rate], period, self.loop_delay,
+              parameters=('', 'damping_rate'))
+
+    def stable(self, model: RobotModel, stiffness: ndarray,
+               damping: ndarray) -> tuple[ndarray, ndarray]:
+        """Return stiffness and damping (nv,), lowered to what :meth:`check_gains` accepts."""
+        masses = judged(model)
+        return highest(masses, stiffness, self._followed(model, masses, damping, False),
+                       1.0 / self.rate, self.loop_delay, viscous(model))
+
+    def stable_accelerations(self, model: RobotModel, kp: ndarray,
+                             kd: ndarray) -> tuple[ndarray, ndarray]:
+        """Return gains on accelerations (nv,), lowered to what :meth:`check_gains` accepts."""
+        return highest(np.eye(model.nv), kp, self._followed(model, judged(model), kd, True),
+                       1.0 / self.rate, self.loop_delay, margin=TWICE)
+
+    def _followed(self, model: RobotModel, masses: ndarray, damping: ndarray,
+                  accelerations: bool) -> ndarray:
+        """Return damping (nv,), lowered to what the effort rate limit can follow."""
+        most = highest_damping(*self._rate_terms(model, masses, accelerations))
+        return np.where(damping > most, rounded_down(most), damping)
+
+    def _rate_terms(self, model: RobotModel, masses: ndarray,
+                    accelerations: bool) -> tuple[ndarray, ndarray, ndarray]:
+        """Return inertia, acceleration and effort rate (nv,) for :mod:`.rate_stability`."""
+        defaults, inertia = self._defaults(model), masses.diagonal(0, 1, 2).mean(0)
+        velocity, effort, rate = (
+            self.per_joint(model, name) if self._given(name) else defaults[name]
+            for name in ('velocity_limit', 'effort_limit', 'effort_rate_limit'))
+        most = np.minimum(self.acceleration(model, SHARE * velocity), REACHED * effort / inertia)
+        return inertia if accelerations else np.ones(model.nv), most, rate
+
+    def acceleration(self, model: RobotModel, velocity_limit: ndarray) -> ndarray:
+        """Return ``acceleration_limit`` (nv,), or what velocity limits (nv,) imply without it."""
+        return (self.per_joint(model, 'acceleration_limit') if self._given('acceleration_limit')
+                else velocity_limit / VELOCITY_TIME)
+
+    @property
+    def limit_rate(self) -> float:
+        """LIMIT_RATE [1/s], or what a slow loop leaves of it."""
+        return min(LIMIT_RATE, RATE_SHARE * self.rate, DELAY_SHARE / max(self.loop_delay, 1e-9))
+
+    @property
+    def law(self) -> tuple:
+        """Return what decides the effort of the law: where it differs, another law is in force."""
+        return (self.basis, self._lists(*GAINS, *FRICTION), self.gains, self.task)
+
+    @property
+    def basis(self) -> tuple:
+        """
+        Return what a reference was planned for: where it differs, the reference cannot go on.
+
+        That is the law, the frame it controls, the velocity limits, and the bounds of the motion.
+        """
+        return self.mode, self.task[1:2], self.velocity_scale, self.bounds
+
+    @property
+    def bounds(self) -> tuple:
+        """Return what bounds the motion in space, () if nothing does."""
+        given = (self.contact_region, self.tool_speed_limit, self.workspace_lower,
+                 self.workspace_upper, self.workspace_planes, self.self_collision_distance)
+        return (self.task_frame, self.workspace_stiffness, self.self_collision_allowed,
+                *given) if given != ('none', 0.0, (), (), (), 0.0) else ()
+
+    @property
+    def stability(self) -> tuple:
+        """Return what decides whether the gains are stable on a model: see :meth:`check_gains`."""
+        return (self._lists(*GAINS), self.gains, self.law_in_force.judged, self.loading,
+                self.rate, self.loop_delay, self.damping_rate, self.task,
+                self.law_in_force.follows and self._lists(
+                    'effort_limit', 'effort_rate_limit', 'velocity_limit', 'acceleration_limit'),
+                self.bounds if self.law_in_force.guided else ())
+
+    @property
+    def task(self) -> tuple:
+        """Frame and settings of a law that follows a pose; () of another law."""
+        return (self.law_in_force.name, self.task_frame, *(
+            getattr(self, f.name) for f in recorded(self, TASK_RECORD))) if (
+                self.law_in_force.reference == POSE) else ()
+
+    @property
+    def loading(self) -> tuple:
+        """Return what decides which model :meth:`loaded` returns."""
+        return self._lists(*CURVE, 'armature'), self.payload
+
+    def payload_body(self, model: RobotModel) -> int:
+        """
+        Return the index of the body that holds ``payload_frame``, or of the last joint.
+
+        :raises UnknownNameError: the model has no such frame.
+        :raises ParameterError: the frame belongs to the base.
+        """
+        if not self.payload_frame:
+            return int(model.leaders[-1])
+        if (body := model.frame(self.payload_frame).body) < 0:
+            raise ParameterError('payload_frame belongs to the base, which does not move',
+                                 name='payload_frame', value=self.payload_frame,
+                                 remedy='name the link that holds the payload')
+        return body
+
+    @property
+    def payload(self) -> tuple:
+        """Frame, mass [kg], center of mass [m] and moments [kg·m²] of the payload; () for none."""
+        return (self.payload_frame, self.payload_mass, self.payload_com,
+                self.payload_inertia) if self.payload_mass else ()
+
+    def _lists(self, *names: str) -> tuple:
+        return tuple(self._given(name) for name in names)
+
+    def loaded(self, model: RobotModel) -> RobotModel:
+        """Return the model with its friction, its rotors and its payload."""
+        model = self.with_rotors(self._with_friction(model))
+        return self._with_payload(model) if self.payload_mass else model
+
+    def with_rotors(self, model: RobotModel) -> RobotModel:
+        """Return the model with the rotor inertia of ``armature``, if that is given."""
+        if not self._given('armature'):
+            return model
+        return replace(model, armature=self.per_joint(model, 'armature'))
+
+    def scarcity(self, model: RobotModel) -> Scarcity:
+        """
+        Return the efforts that the acceleration bounds leave to each joint at full speed.
+
+        :param model: as :meth:`loaded` returns it.
+        :raises ParameterError: a limit has the wrong length.
+        """
+        effort, velocity = (self.per_joint(model, name) if self._given(name)
+                            else getattr(model, name)
+                            for name in ('effort_limit', 'velocity_limit'))
+        return scarcity(model, judged(model), effort, velocity, self.limit_rate)
+
+    def _with_payload(self, model: RobotModel) -> RobotModel:
+        if not self.payload_frame:
+            raise ParameterError('nothing holds the payload', name='payload_frame', value='',
+                                 remedy='set payload_frame to the link that does')
+        inertia = symmetric(self.payload_inertia)
+        if np.linalg.eigvalsh(inertia).max() > self.payload_mass * WIDEST**2:
+            raise ParameterError(
+                f'the inertia of the payload is that of a body wider than {WIDEST:g} m',
+                name='payload_inertia', value=self.payload_inertia,
+                remedy='give it in kg·m², about the center of mass')
+        return with_payload(model, self.payload_frame, self.payload_mass, self.payload_com,
+                            inertia)
+
+    def _with_friction(self, model: RobotModel) -> RobotModel:
+        return with_friction(model, {name: self.per_joint(model, name) for name in CURVE
+                                     if self._given(name)})
+
+    def settings_record(self) -> ndarray:
+        """Return the (1,) record ``SETTINGS``; its counters are the controller's."""
+        out = np.zeros(1, SETTINGS)
+        for f in recorded(self, SETTINGS_RECORD):
+            out[f.name] = record_value(f, getattr(self, f.name))
+        out['period'] = 1.0 / self.rate
+        out['velocity_bandwidth'] *= 2.0 * np.pi            # rad/s
+        out['late_limit'] = self.late_limit or LATE * self.loop_delay + 1.0 / self.rate
+        out['limit_rate'] = rate = self.limit_rate
+        out['approach_rate'] = min(APPROACH_RATE, APPROACH_SHARE * rate)
+        out['mode'] = registry.number(self.mode)
+        out['follows'] = self.law_in_force.follows
+        out['follows_pose'] = self.law_in_force.reference == POSE
+        out['guided'] = self.law_in_force.guided
+        out['bounded'] = bool(self.bounds) and self.law_in_force.reference in (TRAJECTORY, POSE)
+        out['couples'] = self.law_in_force.reference == PARTNER
+        out['compensates_friction'] = any(self._given('friction_compensation'))
+        return out
+
+    def task_record(self) -> ndarray:
+        """Return the (1,) record ``TASK``."""
+        out = np.zeros(1, TASK)
+        for f in recorded(self, TASK_RECORD):
+            out[f.name] = record_value(f, getattr(self, f.name))
+        return out
+
+    def joint_records(self, model: RobotModel) -> ndarray:
+        """
+        Return the (nv,) records ``JOINT`` for a model, in its joint order.
+
+        :raises ParameterError: a limit is zero, a length wrong, friction or its share are not
+            what they could be.
+        """
+        out, defaults = np.zeros(model.nv, JOINT), self._defaults(model)
+        for f in recorded(self, JOINT_RECORD):
+            if self._given(f.name):
+                out[f.name] = record_value(f, self.per_joint(model, f.name))
+            elif f.name in defaults:
+                out[f.name] = record_value(f, defaults[f.name])
+        self._check_limits(model, out)
+        check_compensation(self._with_friction(model), out['friction_compensation'],
+                           out['friction_offset'], out['effort_limit'],
+                           not self.law_in_force.follows or self.law_in_force.guided)
+        out['position_lower'], out['position_upper'] = model.position_lower, model.position_upper
+        out['periodic'] = model.periodic
+        out['velocity_limit'] *= self.velocity_scale
+        return out
+
+    def _defaults(self, model: RobotModel) -> dict[str, ndarray]:
+        """Return limits and tolerances (nv,) that stand for empty lists."""
+        rotates = ~model.slides
+        followed = FOLLOWED if self.law_in_force.exact else (0.0, 0.0)
+        limit = (self.per_joint(model, 'effort_limit') if self._given('effort_limit')
+                 else model.effort_limit)
+        return {'effort_limit': model.effort_limit, 'velocity_limit': model.velocity_limit,
+                'effort_rate_limit': EFFORT_RATE * limit,
+                'position_margin': POSITION_MARGIN * (model.position_upper
+                                                      - model.position_lower),
+                'consistency_tolerance': np.where(rotates, *CONSISTENT),
+                'following_error': np.where(rotates, *followed),
+                'collision_threshold': np.zeros(model.nv),
+                'push_threshold': np.zeros(model.nv)}
+
+    def _check_limits(self, model: RobotModel, joints: ndarray) -> None:
+        """
+        Raise :class:`ParameterError` where a limit could not be kept.
+
+        That is a limit that is 0, unknown or above that of the URDF, or a ``state_timeout`` that
+        is no longer than a period.
+        """
+        for name in ('effort_limit', 'velocity_limit'):
+            limit, urdf = joints[name], getattr(model, name)
+            if not (limit > 0.0).all():
+                joint = model.joint_names[int(np.argmin(limit > 0.0))]
+                raise ParameterError(
+                    f'joint {joint} has {name.replace("_", " ")} 0 and could not be driven',
+                    name=joint, value=0.0, remedy=f'correct the URDF or set parameter {name}')
+            above = (limit > urdf) & (urdf > 0.0)
+            if above.any():
+                joint = model.joint_names[int(above.argmax())]
+                raise ParameterError(f'{name} of {joint} is above that of the URDF', name=joint,
+                                     remedy='give at most the limit of the URDF')
+        if not (known := np.isfinite(joints['effort_limit'])).all():
+            joint = model.joint_names[int(np.argmin(known))]
+            raise ParameterError(f'joint {joint} has no effort limit', name=joint,
+                                 remedy='give it a <limit> in the URDF or set parameter '
+                                        'effort_limit')
+        if not (joints['effort_rate_limit'] > 0.0).all():
+            raise ParameterError('with effort_rate_limit 0 the arm could be neither lifted nor '
+                                 'damped', name='effort_rate_limit', value=0.0,
+                                 remedy='give a number above 0 for each joint')
+        if self.state_timeout <= 1.0 / self.rate:
+            raise ParameterError(f'state_timeout is {self.state_timeout:g} s, and a period of the '
+                                 f'loop {1.0 / self.rate:g} s', name='state_timeout',
+                                 value=self.state_timeout,
+                                 remedy='give several periods, or raise the rate')
+
+
+def _own_gains(law: Law, given: Any) -> tuple[tuple[str, tuple[float, ...]], ...]:
+    """
+    Return the gains of a law of one's own as pairs, checked.
+
+    :param given: mapping or pairs.
+    :raises ParameterError: the law has no such gain, or a value is refused.
+    """
+    try:
+        values = dict(given)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f'gains = {given!r} are refused', name='gains', value=given,
+                             remedy='give a mapping of names to numbers') from error
+    own = {f.name: f for f in law.declared if f.name not in GAINS}
+    taken = own.keys() & {f.name for f in fields(Settings)}
+    if taken:
+        raise ParameterError(f'law {law.name} calls a gain {min(taken)}, as a parameter is called',
+                             name=min(taken), remedy='give the gain another name')
+    for name in values.keys() - own.keys():
+        close = get_close_matches(str(name), own, n=1)
+        raise ParameterError(
+            f'law {law.name} has no gain {name} of its own', name=str(name),
+            remedy=f'did you mean {close[0]}?' if close else
+            f'its own gains are {", ".join(own) or "none"}')
+    return tuple((name, checked(own[name], value)) for name, value in sorted(values.items()))
+
+
+def symmetric(moments: Sequence[float]) -> ndarray:
+    """Return ixx, ixy, ixz, iyy, iyz, izz as a matrix (3, 3)."""
+    xx, xy, xz, yy, yz, zz = moments
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def judged(model: RobotModel) -> ndarray:
+    """Mass matrices (P, nv, nv) at the poses at which gains must be stable."""
+    # A checked call would be compiled for this alone
+    kernel, robot, work = generic('mass_matrix'), parameters(model), workspace(model)
+    poses = spread(model, JUDGED_POSES)
+    found = np.empty((len(poses), model.nv, model.nv))
+    for q, M in zip(poses, found):
+        kernel(robot, q, work, M)
+    return found

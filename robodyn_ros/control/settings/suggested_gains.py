@@ -1,0 +1,111 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Initial gains: critically damped at 10 rad/s in one pose, stable in all."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy import ndarray
+from numpy.typing import ArrayLike
+
+from .friction import viscous
+from .gain_stability import rounded_down
+from .integral_stability import highest_integral, OBSERVER, REFERENCE
+from .settings import judged, JUDGED_POSES, Settings
+from ...dynamics import Dynamics
+from ...model.payload import with_payload
+from ...model.pose import roomy_position, spread
+from ...model.robot import RobotModel
+
+KP, KD = 100.0, 20.0        # 1/s², 1/s: 10 rad/s, critically damped
+BANDWIDTH = 50.0            # 1/s, of the disturbance observer
+ADAPTIVE, RATE = KP / KD, 2.0       # 1/s, of the adaptive law: bandwidth, and rate by default
+LIGHTEST, HEAVIEST = 0.01, 20.0     # kg, of the payload of the adaptive law
+SETTINGS = Settings()       # rate and delay that are assumed
+PAYLOAD = 0.5               # of the load that the joints can hold at every pose with a reserve
+# Shares of the damping, of which the highest is taken that leaves the observer half of BANDWIDTH:
+# it damps the joints as well
+DAMPING = 1.0, 0.9, 0.8, 0.7
+
+
+class SuggestedGains(NamedTuple):
+    """Gains of all control laws, one per joint; the fields are named after the parameters."""
+
+    stiffness: ndarray          # (nv,) [N·m/rad | N/m]
+    damping: ndarray            # (nv,) [N·m·s/rad | N·s/m]
+    acceleration_kp: ndarray    # (nv,) [1/s²]
+    acceleration_kd: ndarray    # (nv,) [1/s]
+    observer_bandwidth: ndarray     # (nv,) [1/s]
+    adaptive_bandwidth: ndarray     # (nv,) [1/s]
+    adaptation_mass: ndarray        # (nv,) [kg], the same of all joints
+
+
+def suggest_gains(model: RobotModel, pose: ArrayLike | None = None,
+                  settings: Settings = SETTINGS) -> SuggestedGains:
+    """
+    Return gains that the controller accepts, with three significant digits.
+
+    Stiffness and damping are KP and KD times the diagonal of M(q). They are lower where the arm
+    has so little inertia in some other pose that they would be unstable there; stiffness is then
+    as much lower as damping is. The bandwidth of the observer is BANDWIDTH, or as much of it as
+    these gains leave room for; where that is next to nothing, damping is a little lower.
+
+    They are a start for an arm that is not known better, for all control laws at once::
+
+        gains = suggest_gains(model)._asdict()
+        settings = Settings(mode='computed_torque', **gains)
+
+    :param pose: q (nv,) [rad | m] at which all joints respond alike; None: the middle of the
+        position limits, where zero is outside them or near to one.
+    :param settings: with the ``rate`` and the ``loop_delay`` for which the gains are stable.
+    :raises ArgumentError: the pose is not (nv,) finite numbers.
+    :raises InertiaError: the model has no inertias.
+    """
+    pose = roomy_position(model) if pose is None else pose
+    inertia, ones = Dynamics(model).mass_matrix(pose).diagonal(), np.ones(model.nv)
+    stiffness, damping = settings.stable(model, rounded_down(KP * inertia),
+                                         rounded_down(KD * inertia))
+    # Less damping at the same stiffness would let the joint oscillate
+    stiffness = np.minimum(stiffness, rounded_down(KP / KD * damping))
+    for share in DAMPING:
+        less = damping if share == 1.0 else rounded_down(share * damping)
+        bandwidth = stable_observer(model, stiffness, less, BANDWIDTH * ones, settings)
+        if bandwidth.min() >= 0.5 * BANDWIDTH:
+            damping = less
+            break
+    else:
+        bandwidth = stable_observer(model, stiffness, damping, BANDWIDTH * ones, settings)
+    kp, kd = settings.stable_accelerations(model, KP * ones, KD * ones)
+    kp = np.minimum(kp, rounded_down(KP / KD * kd))
+    adaptive = highest_integral(judged(model), (RATE * damping, damping), ADAPTIVE * ones,
+                                1.0 / settings.rate, settings.loop_delay, viscous(model),
+                                action=REFERENCE)
+    return SuggestedGains(stiffness, damping, kp, kd, bandwidth, adaptive,
+                          rounded_down(heaviest_payload(model) * ones))
+
+
+def stable_observer(model: RobotModel, stiffness: ndarray, damping: ndarray, bandwidth: ndarray,
+                    settings: Settings) -> ndarray:
+    """Return the bandwidth of the observer (nv,), lowered to what the controller accepts."""
+    return highest_integral(judged(model), (stiffness, damping), bandwidth, 1.0 / settings.rate,
+                            settings.loop_delay, viscous(model), action=OBSERVER)
+
+
+def heaviest_payload(model: RobotModel) -> float:
+    """
+    Return the mass [kg] at the tip whose weight takes at most PAYLOAD of what the limits spare.
+
+    The tip is the origin of the last frame of the model. What is spared counts at those of several
+    poses at which the weight of the arm itself takes less than half of each effort limit.
+    """
+    tip = next((frame for frame in reversed(model.frame_names) if model.frame(frame).body >= 0),
+               model.link_names[-1])
+    dynamics, loaded = Dynamics(model), Dynamics(with_payload(model, tip, 1.0))
+    most = HEAVIEST
+    for q in spread(model, JUDGED_POSES):
+        gravity = dynamics.gravity(q)
+        spare = model.effort_limit - abs(gravity)
+        weight = abs(loaded.gravity(q) - gravity)
+        if np.isfinite(spare).all() and (spare > 0.5 * model.effort_limit).all():
+            most = min(most, PAYLOAD * float((spare / np.maximum(weight, 1e-9)).min()))
+    return max(most, LIGHTEST)

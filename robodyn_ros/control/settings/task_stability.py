@@ -1,0 +1,180 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Stability of task-space gains in a sampled loop with delay, as of joint gains.
+
+About a pose at rest the laws are springs and dampers of the joints, τ = -K_q δq - D_q δq̇, whose
+matrices follow from the Jacobian and the inertia: Jᵀ K J and Jᵀ D J, or Jᵀ M_x k_p J and Jᵀ M_x
+k_d J, and the posture in the null space. The eigenvalues of the delayed loop are those of
+:mod:`.gain_stability`, at the same poses.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from .friction import viscous
+from .gain_stability import Loop, MARGIN, TOLERANCE
+from .workspace_planes import coincidence, workspace_planes
+from ..algebra.cholesky import damped_cholesky
+from ..declare.semidefinite import as_matrix, square_root
+from ..laws.cartesian_impedance import LEAST
+from ..laws.operational_space import MOST, NEAR
+from ..laws.task_space import PROJECTOR_DAMPING
+from ...dynamics import Dynamics
+from ...errors import ParameterError
+from ...model.robot import RobotModel
+
+# The same at all poses, as acceleration gains of joints: the 6 dB of textbooks
+ACCELERATION_MARGIN = 2.0
+# Factors of all gains that are tried for the remedy of a refusal
+LEVELS = tuple(0.8**np.arange(1, 40))
+TRANSLATION = np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0])     # axes that walls act along
+# Gains [1/s², 1/s] of motions that walls leave free, which are else at the border of stability
+FREE = 1.0, 2.0
+
+
+def check_task(model: RobotModel, settings: Any, poses: ndarray) -> None:
+    """
+    Refuse gains of the task-space law in force that would be unstable at one of the poses.
+
+    :param model: with its payload and its rotors.
+    :param settings: :class:`.settings.Settings`, with a mode that follows a pose.
+    :param poses: (P, nv) [rad | m].
+    :raises ParameterError: naming the gain, and the largest that is accepted; or the gain of the
+        posture, where no lower stiffness of the task helps.
+    """
+    impedance = settings.law_in_force.name == 'cartesian_impedance'
+    name = 'task_stiffness' if impedance else 'task_kp'
+    dynamics = Dynamics(model)
+    J = np.array([dynamics.jacobian(q, settings.task_frame, 'aligned') for q in poses])
+    M = np.array([dynamics.mass_matrix(q) for q in poses])
+    if settings.task_axes == 'tool':
+        turn = np.array([dynamics.pose(q, settings.task_frame)[:3, :3].T for q in poses])
+        J = np.concatenate([turn @ J[:, :3], turn @ J[:, 3:]], 1)
+    J = np.where(np.asarray(settings.task_selection)[:, None] == 0.0, 0.0, J)
+    margin = MARGIN if impedance else ACCELERATION_MARGIN
+    loop = Loop(M, margin / settings.rate, margin * settings.loop_delay, viscous(model))
+    posture = [np.asarray(settings.gain_of(model, f'nullspace_{k}')) for k in ('kp', 'kd')]
+
+    def stable(level: float) -> bool:
+        K, D = (_task_impedance if impedance else _accelerations)(J, M, settings, level)
+        N = _projector(J, M, settings.nullspace_projector) @ M
+        return bool(loop.coupled_radii(K + N * posture[0], D + N * posture[1]).max()
+                    <= 1.0 + TOLERANCE)
+
+    if stable(1.0):
+        return
+    level = next(filter(stable, LEVELS), 0.0)
+    values = np.asarray(getattr(settings, name))
+    remedy = 'lower nullspace_kp and nullspace_kd'
+    if level:
+        remedy = (f'give at most {", ".join(f"{x:.3g}" for x in level * values)}'
+                  if len(values) == 6 else f'multiply all its elements by {level:.2g}')
+    other = ('task_kd' if not impedance
+             else 'task_damping' if settings.task_damping_design == 'given' else '')
+    if level and other:
+        remedy += f', and {other} lower by {np.sqrt(level):.2g}'
+    raise ParameterError(
+        f'{name} would be unstable, or nearly so, at {settings.rate:g} Hz with '
+        f'{1e3 * settings.loop_delay:g} ms of delay', name=name if level else 'nullspace_kp',
+        value=values.tolist(), remedy=remedy)
+
+
+def check_walls(model: RobotModel, settings: Any, poses: ndarray) -> None:
+    """
+    Refuse walls of the workspace, critically damped, that would be unstable at one of the poses.
+
+    :param model: with its payload and its rotors.
+    :param settings: :class:`.settings.Settings` with a ``task_frame``.
+    :param poses: (P, nv) [rad | m].
+    :raises ParameterError: naming the highest ``workspace_stiffness`` that is accepted.
+    """
+    if not len(planes := workspace_planes(settings)) or not settings.workspace_stiffness:
+        return
+    times = coincidence(planes)
+    dynamics = Dynamics(model)
+    J = np.array([dynamics.jacobian(q, settings.task_frame, 'aligned') for q in poses])
+    M = np.array([dynamics.mass_matrix(q) for q in poses])
+    loop = Loop(M, MARGIN / settings.rate, MARGIN * settings.loop_delay, viscous(model))
+
+    def stable(stiffness: float) -> bool:
+        K, D = _impedance(J, M, times * stiffness * np.diag(TRANSLATION), 1.0)
+        return bool(loop.coupled_radii(K + FREE[0] * M, D + FREE[1] * M).max() <= 1.0 + TOLERANCE)
+
+    asked = settings.workspace_stiffness
+    if stable(asked):
+        return
+    most = next((level * asked for level in LEVELS if stable(level * asked)), 0.0)
+    raise ParameterError(
+        f'workspace_stiffness = {asked:g} N/m would be unstable, or nearly so, at '
+        f'{settings.rate:g} Hz with {1e3 * settings.loop_delay:g} ms of delay',
+        name='workspace_stiffness', value=asked, remedy=f'give at most {most:.3g}')
+
+
+def _task_impedance(J: ndarray, M: ndarray, settings: Any, level: float
+                    ) -> tuple[ndarray, ndarray]:
+    """Return Jᵀ K J and Jᵀ D J (P, nv, nv) of cartesian_impedance, K times ``level``."""
+    stiffness = level * as_matrix(settings.task_stiffness, 6)
+    if settings.task_damping_design == 'double_diagonalization':
+        return _impedance(J, M, stiffness, settings.task_damping_ratio)
+    damping = (2.0 * settings.task_damping_ratio * square_root(stiffness)
+               if settings.task_damping_design == 'unit_inertia'
+               else np.sqrt(level) * as_matrix(settings.task_damping, 6))
+    return _transposed(J) @ stiffness @ J, _transposed(J) @ damping @ J
+
+
+def _impedance(J: ndarray, M: ndarray, stiffness: ndarray, ratio: float
+               ) -> tuple[ndarray, ndarray]:
+    """
+    Return Jᵀ K J and Jᵀ D J (P, nv, nv) with the damping ratio that double diagonalisation gives.
+
+    See :func:`.cartesian_impedance.damping_force`.
+
+    :param stiffness: (6, 6) [N/m, N, N·m/rad].
+    """
+    scaled = square_root(stiffness) @ J
+    square, U = np.linalg.eigh(scaled @ np.linalg.solve(M, _transposed(scaled)))
+    square = np.maximum(square, LEAST * np.maximum(square.max(1, keepdims=True), 1e-30))
+    damping = (U * (2.0 * ratio / np.sqrt(square))[:, None]) @ _transposed(U)
+    return _transposed(scaled) @ scaled, _transposed(scaled) @ damping @ scaled
+
+
+def _accelerations(J: ndarray, M: ndarray, settings: Any, level: float) -> tuple[ndarray, ndarray]:
+    """Return Jᵀ M_x k_p J and Jᵀ M_x k_d J (P, nv, nv)."""
+    A = J @ np.linalg.solve(M, _transposed(J))
+    forces = _transposed(J) @ np.linalg.inv(_more_damped(A, settings.task_singularity_damping))
+    return (forces * (level * np.asarray(settings.task_kp)) @ J,
+            forces * (np.sqrt(level) * np.asarray(settings.task_kd)) @ J)
+
+
+def _projector(J: ndarray, M: ndarray, projector: str) -> ndarray:
+    """Return the projector of the posture's efforts (P, nv, nv)."""
+    n = J.shape[2]
+    if projector == 'none':
+        return np.broadcast_to(np.eye(n), M.shape)
+    inverse = np.linalg.inv(M) if projector == 'dynamic' else np.eye(n)
+    X = J @ inverse
+    return np.eye(n) - _transposed(J) @ np.linalg.solve(
+        _damped(X @ _transposed(J), PROJECTOR_DAMPING), X)
+
+
+def _damped(A: ndarray, damping: float) -> ndarray:
+    """Return A (P, 6, 6) with the diagonal of :func:`.damped_cholesky`."""
+    out, d = A.copy(), np.einsum('pii->pi', A)
+    np.einsum('pii->pi', out)[:] = np.where(d > 1e-12, d * (1.0 + damping), 1.0)
+    return out
+
+
+def _more_damped(A: ndarray, damping: float) -> ndarray:
+    """Return A (P, 6, 6) with the damping of :mod:`.laws.operational_space`."""
+    out, L = _damped(A, damping), np.zeros((6, 6))
+    for k, matrix in enumerate(A):
+        if (least := damped_cholesky(matrix, damping, L)) < NEAR:
+            out[k] = _damped(matrix[None], damping + MOST * (1.0 - least / NEAR)**2)[0]
+    return out
+
+
+def _transposed(matrices: ndarray) -> ndarray:
+    return np.swapaxes(matrices, -1, -2)

@@ -1,0 +1,186 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Data of a control cycle, which each of its steps takes as first argument."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy import ndarray
+
+from . import (
+    collisions,
+    friction_compensation,
+    frozen_readings,
+    gravity_check,
+    guard,
+    guiding,
+    limits,
+    momentum_observer,
+    motion_checks,
+    motor_faults,
+    motor_test,
+    partner_link,
+    payload_transition,
+    phase_efforts,
+    plausibility,
+    time_scaling,
+    trajectory_tracking,
+    velocity_estimator,
+)
+from ..inputs import pose_tracking
+from ..inputs.bounds import Bounds
+from ..inputs.partner import Partner
+from ..inputs.points import Points
+from ..inputs.policy import Policy
+from ..inputs.pose_tracking import PosePoints
+from ..inputs.task import Task
+from ...dynamics.model_data import ModelData, Workspace
+
+# State of the controller, written by the cycle alone: the state machine, timers and counters.
+CONTROLLER_STATE = np.dtype([
+    ('mode', np.int64),
+    ('law', np.int64),
+    ('basis', np.int64),
+    *guard.STATE,
+    *collisions.STATE,
+    *gravity_check.STATE,
+    *guiding.STATE,
+    *limits.STATE,
+    *momentum_observer.STATE,
+    *motion_checks.STATE,
+    *motor_faults.STATE,
+    *motor_test.STATE,
+    *partner_link.STATE,
+    *payload_transition.STATE,
+    *phase_efforts.STATE,
+    *plausibility.STATE,
+    *time_scaling.STATE,
+    *trajectory_tracking.STATE,
+    *velocity_estimator.STATE,
+    *pose_tracking.STATE,
+])
+
+
+class Vectors(NamedTuple):
+    """
+    One value a joint, (nv,) each: results of the cycle, some of which it keeps until the next.
+
+    Efforts are in N·m | N, positions in rad | m, times in s. What a single step keeps is declared
+    there. Recordings refer to the rows by their order.
+    """
+
+    q: ndarray              # position and velocity in use
+    qd: ndarray
+    measured: ndarray       # measured effort, NaN where the state carries none
+    gravity: ndarray        # g(q)
+    tau_gravity: ndarray    # gravity term of the efforts: g(q), or 0 where the robot adds it
+    momentum: ndarray       # M(q) q̇
+    filtered: ndarray       # low-pass filtered position
+    target: ndarray         # reference position, velocity, acceleration
+    target_qd: ndarray
+    target_qdd: ndarray
+    acceleration: ndarray   # commanded acceleration of computed torque; predicted one afterwards
+    friction: ndarray       # effort that overcomes the joints' friction
+    tau_law: ndarray        # effort of the control law, with g(q)
+    tau_rising: ndarray     # gravity term while RISING
+    tau_residual: ndarray   # effort of the law within the effort limits, minus tau_gravity
+    published: ndarray      # published effort minus tau_gravity
+    speed_limit: ndarray    # velocity limit in force, which follows the one that is set
+    requested: ndarray      # effort before the limits
+    withheld: ndarray       # that minus the effort published, in the last cycle of a law
+    applied: ndarray        # effort published last, with g(q) where the robot adds it
+    target_effort: ndarray  # effort of the trajectory, and what of it is added to the law's
+    feedforward: ndarray
+    bias: ndarray           # C(q, q̇) q̇ + g(q)
+    plausibility: plausibility.Memory
+    motion_checks: motion_checks.Memory
+    limits: limits.Memory
+    momentum_observer: momentum_observer.Memory
+    frozen_readings: frozen_readings.Memory
+    motor_test: motor_test.Memory
+    collisions: collisions.Memory
+    friction_compensation: friction_compensation.Memory
+    gravity_check: gravity_check.Memory
+
+    @classmethod
+    def of(cls, rows: ndarray) -> 'Vectors':
+        """Return views of rows (K, nv), at least as many as :data:`VECTOR_NAMES`."""
+        return _views(cls, iter(rows))
+
+    @classmethod
+    def zeros(cls, nv: int) -> 'Vectors':
+        """Return all vectors of ``nv`` joints, zero."""
+        return cls.of(np.zeros((len(VECTOR_NAMES), nv)))
+
+
+def _views(kind: Any, rows: Iterator[ndarray]) -> Any:
+    return kind(*(_views(of, rows) if hasattr(of, '_fields') else next(rows)
+                  for of in kind.__annotations__.values()))
+
+
+def _names(kind: Any, prefix: str = '') -> Iterator[str]:
+    for name, of in kind.__annotations__.items():
+        if hasattr(of, '_fields'):
+            yield from _names(of, f'{name}.')
+        else:
+            yield prefix + name
+
+
+#: Names of all rows of :class:`Vectors`, in order.
+VECTOR_NAMES = tuple(_names(Vectors))
+
+
+class LawMemory(NamedTuple):
+    """The law in force: its code, its gains, and what it keeps from cycle to cycle."""
+
+    code: ndarray           # (2,) int64: address of the compiled law, number in the registry
+    gains: ndarray          # (G, nv) one row a gain
+    memory: ndarray         # (L, nv) contiguous rows of its memory; it may use fewer
+    returned: ndarray       # (1,) int64: 1 once the law has returned without an error
+    shown: ndarray          # (9, nv) copies of the vectors of the cycle, for a law of a user,
+    shown_joints: ndarray   # (nv,) JOINT, and of the limits
+
+
+class Flight(NamedTuple):
+    """
+    Ring of N slots, for K rows of nv joints; with N = 0 nothing is recorded.
+
+    The rows are the `Vectors`, and the memory of the law.
+    """
+
+    done: ndarray           # (1,) complete cycles since the ring was begun
+    cycles: ndarray         # (N,) CYCLE
+    state: ndarray          # (N, nv) STATE
+    memory: ndarray         # (N,) CONTROLLER_STATE at the boundary before the cycle
+    vectors: ndarray        # (N, K, nv) likewise, of the K rows
+    tau: ndarray            # (N, nv) likewise
+    partner: ndarray        # (N, 5, nv) rows of the partner, an input of the cycle
+    present: ndarray        # (K, nv) the rows of the controller themselves
+
+
+class Cycle(NamedTuple):
+    """
+    All that a control cycle reads and writes, except its time and its efforts.
+
+    A record is an array (1,) where Python holds it, see :mod:`.tuple_reference`.
+    """
+
+    robot: ModelData            # parameters of the dynamics
+    workspace: Workspace        # memory of the dynamics
+    joints: ndarray             # (nv,) JOINT, limits
+    settings: Any               # record SETTINGS
+    law: LawMemory              # the law in force
+    cycle_input: Any            # record CYCLE_INPUT, observations of the surrounding loop
+    state: ndarray              # (nv,) STATE, times on the clock of the cycle
+    points: Points              # reference trajectory
+    policy: Policy              # newest policy of a planner
+    partner: Partner            # of a coupled arm, as it last was
+    task: Task                  # frame that is controlled, and what is known of it
+    poses: PosePoints           # its reference
+    bounds: Bounds              # of the motion in space
+    controller: Any             # record CONTROLLER_STATE, kept from cycle to cycle
+    vectors: Vectors            # (nv,) each, kept likewise
+    payload: payload_transition.PayloadInForce  # inertial parameters in force, kept likewise
+    ring: Flight                # flight recorder
+    code: ndarray               # (6,) int64, addresses of machine code, see cycle/compile.py

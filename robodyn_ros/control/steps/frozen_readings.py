@@ -1,0 +1,172 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Frozen readings: a driver repeats its last reading although the arm moves.
+
+Such samples have new time stamps, the same positions bit for bit, and mostly zero velocity. Each
+of them is plausible, but an arm has inertia. While the position of a joint does not change, its
+velocity is therefore predicted by dead reckoning: it begins with the last one that position and
+velocity both showed, is changed by the efforts, and approaches the velocity of the samples only as
+fast as a disturbance could brake the joint.
+
+- While other joints report motion, the disturbance may be a contact: it brakes with the greatest
+  acceleration that :mod:`.acceleration_limits` permits, and efforts accelerate nothing.
+- If no position changes, the arm is either at rest or not measured at all. The disturbance is then
+  friction, see :func:`breakaway_effort`. Efforts beyond it accelerate the arm, except in RISING
+  and FAULT, where brakes may hold it.
+
+The predicted displacement in excess of the reported velocity, over about CONSISTENCY_TIME, is a
+contradiction above SHARE of ``consistency_tolerance`` and STEPS of the encoder. A driver may
+publish each reading several times: displacements count from LATE times the usual interval between
+changes, and HICCUP at the earliest.
+"""
+
+from __future__ import annotations
+
+from math import exp, inf
+from typing import NamedTuple, TYPE_CHECKING
+
+from numpy import ndarray, record
+
+from . import guard
+from .acceleration_limits import ACCELERATION, effective_delay, limit_rates
+from .acceleration_limits import SHARE as SPEED_SHARE
+
+if TYPE_CHECKING:
+    from .cycle_data import Cycle, Vectors
+
+CONSISTENCY_TIME = 0.2      # s
+# Consistency tolerances: 0.4 mrad by default, which an arm at 0.2 rad/s moves in two samples at
+# 1 kHz. A motion that fine encoders do not show for longer is none.
+SHARE = 0.02
+STEPS = 3.0                 # encoder steps: one for each of two readings, and one of reserve
+# Greatest encoder step [rad | m], assumed before the first change of position: 12 bit a turn
+COARSEST = 2e-3
+# Encoders with finer steps [rad | m] show how a joint that sticks yields elastically, so that
+# efforts beyond its known friction and STICTION [effort limits] are not hidden by it. Before its
+# first change of position an encoder is taken for fine: the arm may be light, and not measured
+FINE, STICTION = 1e-4, 0.01
+# Longest interval between readings that are published several times [s]; usual intervals are
+# learned at once where they become longer, and with a LEARNING of the difference else
+LONGEST, LEARNING, LATE = 0.02, 0.1, 1.5
+HICCUP = 0.003              # s in which a driver may have no new reading, now and then
+CHANGED = -1.0              # `v.unchanged` of a position that has changed in this cycle
+
+
+class Memory(NamedTuple):
+    """Changes of the positions, and the motion since the last one, (nv,) each."""
+
+    unchanged: ndarray      # time since the position last changed, see frozen_readings.py
+    renewal: ndarray        # usual interval between two changes
+    encoder_step: ndarray   # smallest change of position so far
+    coasting_qd: ndarray    # velocity predicted since the position last changed
+    hidden_motion: ndarray  # displacement by it that the reported velocity does not explain
+    disturbance_before: ndarray     # disturbance when the position last changed
+
+
+def begin(v: Vectors, i: int) -> None:
+    """Begin with the first sample of joint i, or the first one after a jump of time."""
+    own = v.frozen_readings
+    own.unchanged[i], own.encoder_step[i], own.renewal[i] = CHANGED, inf, LONGEST
+    own.coasting_qd[i] = own.disturbance_before[i] = 0.0
+
+
+def forget(v: Vectors) -> None:
+    """Begin with an arm that is not driven: it may have brakes."""
+    own = v.frozen_readings
+    for i in range(v.q.shape[0]):
+        own.coasting_qd[i] = own.hidden_motion[i] = own.disturbance_before[i] = 0.0
+
+
+def note_sample(v: Vectors, q: float, qd: float, elapsed: float, i: int) -> None:
+    """
+    Note whether the position of joint i has changed since its previous sample.
+
+    :param q, qd: position and velocity of the newest sample; the position of the previous one is
+        ``v.plausibility.position[i]``.
+    :param elapsed: since the previous sample [s].
+    """
+    own = v.frozen_readings
+    step, interval = q - v.plausibility.position[i], max(own.unchanged[i], 0.0) + elapsed
+    if step == 0.0 or interval == 0.0:
+        own.unchanged[i] = interval
+        return
+    own.unchanged[i], own.encoder_step[i] = CHANGED, min(own.encoder_step[i], abs(step))
+    own.disturbance_before[i] = v.limits.disturbance[i]  # before this sample, which may be false
+    side, mean, interval = step / abs(step), abs(step) / interval, min(interval, LONGEST)
+    reported = side * v.qd[i]               # may be zero one sample before the position stops
+    if side * qd > reported:                # False for NaN
+        reported = side * qd
+    own.coasting_qd[i] = side * min(mean, max(0.0, reported))
+    own.renewal[i] = max(interval, own.renewal[i] + LEARNING * (interval - own.renewal[i]))
+
+
+def frozen_joint(c: Cycle, friction: ndarray, dt: float) -> int:
+    """
+    Advance the prediction; return a joint that must have moved although its position did not.
+
+    :param friction: (13, nv), as :func:`.friction.friction` takes it.
+    :param dt: since the last cycle [s].
+    :returns: index of the joint, -1 for none.
+    """
+    joints, s, m, v, M = c.joints, c.settings, c.controller, c.vectors, c.workspace.M
+    own = c.vectors.frozen_readings
+    found, alike, share, kept = -1, True, STICTION, exp(-dt / CONSISTENCY_TIME)
+    for i in range(v.q.shape[0]):
+        alike &= own.unchanged[i] > 0.0
+        if FINE <= own.encoder_step[i] < inf:
+            share = s.arming_effort
+    yields = (alike and (m.phase == guard.RUNNING or m.phase == guard.STOPPING)
+              and overcomes_friction(joints, friction, M, v, share))
+    for i in range(v.q.shape[0]):
+        if alike:
+            braking = breakaway_effort(joints[i], friction, share, i) / M[i, i]
+        else:
+            rate, _ = limit_rates(s, effective_delay(s, v, i))
+            braking = ACCELERATION * rate * SPEED_SHARE * v.speed_limit[i]
+        if own.unchanged[i] == CHANGED:
+            own.unchanged[i] = own.hidden_motion[i] = 0.0
+        coasting = own.coasting_qd[i] + (net_acceleration(v, i) * dt if yields else 0.0)
+        side = 1.0 if coasting > 0.0 else -1.0
+        reported = min(max(0.0, side * v.qd[i]), side * coasting)
+        coasting = max(reported, side * coasting - braking * dt)
+        own.coasting_qd[i] = side * coasting
+        own.hidden_motion[i] *= kept
+        if own.unchanged[i] > max(HICCUP, LATE * own.renewal[i]):
+            own.hidden_motion[i] += side * (coasting - reported) * dt
+            if abs(own.hidden_motion[i]) > (SHARE * joints[i].consistency_tolerance
+                                          + STEPS * min(own.encoder_step[i], COARSEST)):
+                v.plausibility.contradiction[i] = inf        # the joint is not at rest
+                found = i
+    return found
+
+
+def overcomes_friction(joints: ndarray, friction: ndarray, M: ndarray, v: Vectors,
+                       share: float) -> bool:
+    """Return whether an effort exceeds disturbance and friction of its joint."""
+    for i in range(v.q.shape[0]):
+        effort, left = v.published[i], M[i, i] * net_acceleration(v, i)
+        if effort * left > 0.0 and min(abs(effort), abs(left)) > breakaway_effort(
+                joints[i], friction, share, i):
+            return True
+    return False
+
+
+def net_acceleration(v: Vectors, i: int) -> float:
+    """
+    Return the acceleration of joint i that the efforts and the disturbance cause [rad/s² | m/s²].
+
+    The disturbance is that of the time when the position last changed: what unknown friction or a
+    hand balanced then, it may still balance.
+    """
+    return v.acceleration[i] + v.frozen_readings.disturbance_before[i]
+
+
+def breakaway_effort(j: record, friction: ndarray, share: float, i: int) -> float:
+    """
+    Return the effort below which joint i may stick [N·m | N].
+
+    :param share: unknown friction [effort limits], in addition to the greater static friction of
+        the model.
+    """
+    return share * j.effort_limit + max(friction[2, i], friction[5, i])

@@ -1,0 +1,114 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Detection of a wrong ``robot_compensates_gravity`` from measured efforts, before the arm has moved.
+
+While an arm stands still, its measured efforts contain gravity whoever holds it: brakes, drives or
+the robot's own compensation. They differ as soon as efforts are commanded: a robot that adds its
+own gravity compensation measures it in addition to them. With the wrong setting g(q) acts twice,
+and throws the arm, or not at all, and lets it sink.
+
+Parameters are named as in :mod:`.guard`; ``tau`` (nv,) are the efforts published last [N·m | N].
+"""
+
+from __future__ import annotations
+
+from math import isnan
+from typing import NamedTuple, TYPE_CHECKING
+
+import numpy as np
+from numpy import ndarray
+
+if TYPE_CHECKING:
+    from .cycle_data import Cycle
+
+
+WINDOW = 1.0            # s after arming in which the check is made; brakes take time to open
+CONTRADICTIONS = 3      # contradicting samples in a row
+# Effort limits that gravity must take to be told from friction and noise
+LEAST = 0.03
+# Fractions of the effort measured at arming: within NEAR of it, measured efforts agree; beyond
+# HOLDING of it, commands do not hold the arm
+NEAR, HOLDING = 0.3, 0.5
+# Fraction of gravity that may be commanded at arming. From 1/6 on (NEAR and HOLDING), efforts of a
+# fault could look like those of the other choice where sensors do not follow them
+COMMANDED = 0.1
+
+
+class Memory(NamedTuple):
+    """Efforts at arming, (nv,) each."""
+
+    tau_offset: ndarray     # measured minus commanded effort at arming, see gravity_check.py
+
+#: Fields of the controller state.
+STATE = [
+    ('gravity_by_robot', np.int64), # 1: the efforts are without g(q), see gravity_check.py
+    ('senses_gravity', np.int64),   # 1: the measured efforts include it
+    ('armed', float),               # s, when the arm last began to rise
+    ('contradictions', np.int64),   # consecutive samples that indicate the other choice
+]
+
+
+def begin(c: Cycle, now: float, tau: ndarray) -> None:
+    """
+    Note, as the arm begins to rise, which efforts are measured beyond the commanded ones.
+
+    The check is made only if these include gravity: some sensors do not measure it (currents, or
+    efforts from which it has been subtracted), and nothing can be concluded while efforts of a
+    fault hold the arm.
+    """
+    joints, m, v = c.joints, c.controller, c.vectors
+    m.armed, m.contradictions = now, 0
+    sensed = weight = commanded = 0.0
+    for i in range(v.q.shape[0]):
+        v.gravity_check.tau_offset[i] = 0.0 if isnan(v.measured[i]) else v.measured[i] - tau[i]
+        g = v.gravity[i] / joints[i].effort_limit
+        sensed += v.gravity_check.tau_offset[i] / joints[i].effort_limit * g
+        commanded += abs(tau[i] / joints[i].effort_limit * g)
+        weight += g * g
+    conclusive = weight > LEAST * LEAST and commanded < COMMANDED * weight
+    m.senses_gravity = 1 if conclusive and sensed > 0.5 * weight else 0
+
+
+def gravity_contradicted(c: Cycle, fresh: int, now: float, tau: ndarray) -> bool:
+    """
+    Return whether measured efforts contradict the setting; if so, reverse it for this controller.
+
+    They contradict it where the effort measured beyond the commands is still that at arming,
+    although the controller should hold the arm, or is gone, although the robot should. The other
+    choice is in force from there on, so that the efforts of the following fault hold the arm.
+
+    :param fresh: 1 if a sample has come since the last cycle.
+    """
+    m, v = c.controller, c.vectors
+    if m.senses_gravity == 0 or fresh == 0 or now - m.armed > WINDOW:
+        return False
+    m.contradictions = m.contradictions + 1 if matches_other_choice(c, tau) else 0
+    if m.contradictions < CONTRADICTIONS:
+        return False
+    m.gravity_by_robot = 1 - m.gravity_by_robot
+    for i in range(v.q.shape[0]):
+        v.tau_gravity[i] = 0.0 if m.gravity_by_robot == 1 else v.gravity[i]
+        v.tau_residual[i] = v.published[i] = 0.0
+    return True
+
+
+def matches_other_choice(c: Cycle, tau: ndarray) -> bool:
+    """
+    Return whether the newest measured efforts are, over all joints, those of the other choice.
+
+    Efforts are compared as fractions of the effort limits. Commands that do not hold the arm, as
+    those of a motion, are inconclusive.
+    """
+    joints, m, v = c.joints, c.controller, c.vectors
+    away = off = sensed = 0.0
+    for i in range(v.q.shape[0]):
+        if isnan(v.measured[i]):
+            continue
+        limit = joints[i].effort_limit
+        offset = v.gravity_check.tau_offset[i]
+        holding, on_top = (0.0, 0.0) if m.gravity_by_robot == 1 else (offset, offset)
+        away += ((tau[i] - holding) / limit) ** 2
+        off += ((v.measured[i] - tau[i] - on_top) / limit) ** 2
+        sensed += (offset / limit) ** 2
+    return away < HOLDING * HOLDING * sensed and off < NEAR * NEAR * sensed

@@ -1,0 +1,172 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Motion faults: the arm does not move as its efforts and its reference require.
+
+Each check compares quantities that the cycle has computed anyway: reference, efforts, and the
+accelerations that the model predicts for them. Parameters are named as in :mod:`.guard`; ``dt`` is
+the duration of the cycle [s].
+"""
+
+from __future__ import annotations
+
+from math import exp
+from typing import NamedTuple, TYPE_CHECKING
+
+from numpy import ndarray, record
+
+from .guard import (
+    beyond_limits,
+    EFFORT_OSCILLATES,
+    FOLLOWING_ERROR,
+    JOINT_BLOCKED,
+    NO_REASON,
+    POSITION_OUTSIDE,
+    POWER_ABOVE_LIMIT,
+    REST,
+    WRONG_DIRECTION,
+)
+from .limits import ROUNDING, SWING
+from ..inputs.points import Points
+
+if TYPE_CHECKING:
+    from .cycle_data import Cycle, Vectors
+
+BLOCKED_TIME = 0.5          # s
+POWER_TIME = 0.003          # s above the limit
+DIRECTION_TIME = 0.1        # s, time constant of the sums of changes of velocity
+RECENT_TIME = 0.005         # s, of the sum of the latest ones
+WRONG_EFFORT = 0.25         # effort limits, besides gravity
+WRONG_CHANGE = 0.2          # velocity limits that a joint gains against its predicted change
+RECENT_CHANGE = 0.005       # of these, within RECENT_TIME: half of an even gain, far above noise
+MOST_SWINGS = 4.0           # reversals in a row, of which SWINGS_FORGIVEN are forgiven each second
+SWINGS_FORGIVEN = 10.0      # 1/s
+
+
+class Memory(NamedTuple):
+    """Sums and counts of the motion checks, (nv,) each."""
+
+    gained: ndarray         # leaky sum of changes of velocity: measured, and as the model predicts
+    predicted_gain: ndarray
+    recent_gain: ndarray    # of the measured ones, sum of the latest, see motion_checks.py
+    blocked: ndarray        # time for which the joint was driven without moving
+    limited: ndarray        # direction in which the law was last limited, 1 or -1
+    turned: ndarray         # effort of the law when that direction changed
+    swings: ndarray         # changes of that direction, less those long ago
+
+#: Fields of the controller state.
+STATE = [
+    ('power_time', float),          # s above the power limit
+]
+
+
+def motion_fault(c: Cycle, now: float, dt: float, tau: ndarray) -> tuple[int, int]:
+    """
+    Return (reason, joint) of a motion fault of a RUNNING arm, NO_REASON for none.
+
+    :param now: time of the clock of the reference [s].
+    :param tau: (nv,) the efforts published last [N·m | N].
+    """
+    joints, s, m, v, points = c.joints, c.settings, c.controller, c.vectors, c.points
+    power = 0.0
+    for i in range(v.q.shape[0]):
+        j = joints[i]
+        power += (tau[i] + v.gravity[i] - v.tau_gravity[i]) * v.qd[i]
+        if beyond_limits(j, v.q[i]):
+            return POSITION_OUTSIDE, i
+        if under_way(points, m, now) and abs(v.target[i] - v.q[i]) > j.following_error:
+            return FOLLOWING_ERROR, i
+        if blocked(j, s, v, dt, i):
+            return JOINT_BLOCKED, i
+        if wrong_direction(j, m, v, i):
+            return WRONG_DIRECTION, i
+        if v.motion_checks.swings[i] > MOST_SWINGS:
+            return EFFORT_OSCILLATES, i
+    m.power_time = m.power_time + dt if power > s.power_limit else 0.0
+    if m.power_time > POWER_TIME:
+        return POWER_ABOVE_LIMIT, -1
+    return NO_REASON, -1
+
+
+def begin(m: record, v: Vectors) -> None:
+    """Reset all motion checks, as the arm begins to run."""
+    own = v.motion_checks
+    m.power_time = 0.0
+    for i in range(v.q.shape[0]):
+        own.blocked[i] = own.swings[i] = own.limited[i] = 0.0
+    forget_changes(v)
+
+
+def forget_changes(v: Vectors) -> None:
+    """Reset the sums of changes of velocity of all joints."""
+    own = v.motion_checks
+    for i in range(v.q.shape[0]):
+        own.gained[i] = own.predicted_gain[i] = own.recent_gain[i] = 0.0
+
+
+def under_way(points: Points, m: record, now: float) -> bool:
+    """Return whether a trajectory is followed that has not ended."""
+    last = points.times.shape[0] - 1
+    return m.following == 1 and now < points.header[0].start + points.times[last]
+
+
+def blocked(j: record, s: record, v: Vectors, dt: float, i: int) -> bool:
+    """
+    Return whether joint i has been driven for BLOCKED_TIME without moving.
+
+    It is driven by more than ``blocked_effort`` effort limits in addition to gravity, of what was
+    published: a law that the joint limits keep from pushing outward drives nothing.
+    """
+    own = v.motion_checks
+    driven = abs(v.published[i]) > s.blocked_effort * j.effort_limit
+    slow = min(s.rest_velocity, REST * v.speed_limit[i])
+    own.blocked[i] = own.blocked[i] + dt if driven and abs(v.qd[i]) < slow else 0.0
+    return own.blocked[i] > BLOCKED_TIME
+
+
+def wrong_direction(j: record, m: record, v: Vectors, i: int) -> bool:
+    """
+    Return whether joint i has recently accelerated against its effort and the prediction.
+
+    Both the measured and the predicted change of velocity within about DIRECTION_TIME exceed
+    WRONG_CHANGE velocity limits, in opposite directions, and the effort has the direction of the
+    prediction. Where a hand guides the arm, the joint has gone on so within RECENT_TIME, by
+    RECENT_CHANGE velocity limits: one that the hand has pushed, and that its effort is slowing
+    down, has no wrong sign.
+    """
+    own = v.motion_checks
+    least = WRONG_CHANGE * v.speed_limit[i]
+    return (abs(own.gained[i]) > least and abs(own.predicted_gain[i]) > least
+            and own.gained[i] * own.predicted_gain[i] < 0.0
+            and abs(v.tau_residual[i]) > WRONG_EFFORT * j.effort_limit
+            and v.tau_residual[i] * own.predicted_gain[i] > 0.0
+            and (m.guided == 0 or own.recent_gain[i] * own.predicted_gain[i] < 0.0
+                 and abs(own.recent_gain[i]) > RECENT_CHANGE * v.speed_limit[i]))
+
+
+def update(joints: ndarray, v: Vectors, dt: float) -> None:
+    """
+    Update the sums of changes of velocity and the count of effort reversals of each joint.
+
+    An effort reverses where the law is limited in one direction and then in the other, with more
+    than SWING effort limits between: an unstable loop does so at any frequency. A joint that is
+    braked at its limits makes no sums, because an external force may well be stronger.
+    """
+    own = v.motion_checks
+    kept, kept_recently = exp(-dt / DIRECTION_TIME), exp(-dt / RECENT_TIME)
+    for i in range(v.q.shape[0]):
+        own.gained[i] *= kept
+        own.recent_gain[i] *= kept_recently
+        own.predicted_gain[i] = kept * own.predicted_gain[i] + v.acceleration[i] * dt
+        if abs(v.limits.push[i]) > ROUNDING * joints[i].effort_limit:
+            own.gained[i] = own.predicted_gain[i] = own.recent_gain[i] = 0.0
+        own.swings[i] = max(0.0, own.swings[i] - SWINGS_FORGIVEN * dt)
+        given, limit = v.tau_gravity[i] + v.tau_residual[i], joints[i].effort_limit
+        cut = v.requested[i] - given
+        if abs(cut) <= ROUNDING * limit:
+            continue
+        side = 1.0 if cut > 0.0 else -1.0
+        if side != own.limited[i]:
+            if own.limited[i] != 0.0 and abs(given - own.turned[i]) > SWING * limit:
+                own.swings[i] += 1.0
+            own.limited[i], own.turned[i] = side, given

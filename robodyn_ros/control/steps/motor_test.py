@@ -1,0 +1,266 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Test of the motors while the arm is RISING, before a control law drives it.
+
+Once g(q) is reached, the joints are tested one after another. The arm is held with damped gravity
+compensation, to which an effort on the tested joint is added that grows exponentially until a
+joint has moved by MOVED, or until ``motor_test_effort`` and the known static friction are
+exceeded. A motion that grows with the time constant T has the velocity MOVED / T at this distance,
+whatever the inertia: a heavy joint needs more effort, and a light one does not become faster.
+
+An effort on joint j alone, the inertia M of the others being free to move, gives the displacement
+Δq_j an energy in proportion to
+
+    e_j = Δq_j² / (M⁻¹)_jj
+
+which is greater than that of any other joint. The motor of the tested joint i is reversed if e_i
+is the greatest and Δq_i opposes the effort, and swapped with that of joint k if e_k is. Joints
+that the effort could not have moved so far do not count, and what has moved longer than MEMORY
+growth times ago is forgotten: they drift. Joints that have not passed are tested twice more, first
+with efforts in the other direction: a joint may rest on something, and a load that sinks may look
+like another motor.
+
+Before each effort the arm comes to rest, and the external effort that the observer estimates, as
+that of an unknown payload, is compensated within HOLDING. In all of this, the pattern of a motor
+fault (:mod:`.motor_faults`) is a fault at once.
+"""
+
+from __future__ import annotations
+
+from math import exp
+from typing import Any, NamedTuple, TYPE_CHECKING
+
+import numpy as np
+from numpy import ndarray, record
+
+from .acceleration_limits import effective_delay
+from .guard import ARM_MOVES, JOINT_BLOCKED, NO_REASON, OTHER_JOINT_MOVES, WRONG_DIRECTION
+from .motor_faults import DRIVEN, driven_joint, motor_fault
+from ...dynamics.entry_points import solve
+from ...dynamics.model_data import ModelData
+
+if TYPE_CHECKING:
+    from .cycle_data import Cycle, Vectors
+
+MOVED, MOVED_TIME = 0.005, 0.004    # rad | m; at most the velocity limit times this [s]
+# Shares of this distance: below it, a joint has not moved; above it, the arm moves by itself
+DRIFT, ASTRAY = 0.33, 20.0
+PLAUSIBLE = 2.0             # of the distance that an effort moves a joint by, without friction
+# Factor of the energy of the tested joint, below so many steps of its encoder
+FAVOR, COARSE = 2.0, 3.0
+START = 1e-4                # effort limits with which the effort on a joint begins
+GROWTH_TIME, GROWTH_DELAYS = 0.04, 2.0      # s of its growth; at least so many effective delays
+MEMORY = 3.0                # of these times, in which a displacement has to arise
+LAST_TIME = 0.2             # s with the largest effort
+LAST_ROUND = 2
+# s before an effort: for the estimate to settle, of a window of rest, and in all
+SETTLING_TIME, WINDOW, LONGEST_REST = 0.1, 0.15, 2.0
+FALL_TIME = 0.3             # s of a rest in which a load may fall until it is compensated
+HOLDING = 0.15              # effort limits, of the compensated external effort
+# 1/s of the compensation: at most, a share of 1/delay, and of 1/time of a window
+BANDWIDTH, DELAY_SHARE, AVERAGE = 30.0, 0.3, 2.0
+STATIC, BACKWARD_STATIC, LOAD, COUPLED = 2, 5, 9, 12    # rows of the friction parameters
+
+
+class Memory(NamedTuple):
+    """Test of the motors, (nv,) each."""
+
+    held: ndarray           # effort that compensates the external one in the test of the motors
+    passed: ndarray         # 1: the motor has passed this test
+    test_pose: ndarray      # position before the effort on a joint, which follows slowly
+    mobility: ndarray       # diagonal of the inverse mass matrix
+
+#: Fields of the controller state.
+STATE = [
+    ('tested', np.int64),           # joint whose motor is tested, see motor_test.py
+    ('test_round', np.int64),
+    ('test_side', np.int64),
+    ('test_effort', float),         # N·m | N on this joint; 0: the arm comes to rest before
+    ('test_time', float),           # s of the rest, or with the largest effort
+    ('window_time', float),         # s of the window of the rest
+    ('motors_moved', np.int64),     # 1: some joint has moved in the test
+    ('other_joint', np.int64),      # that moves by the effort of the joint of the fault
+]
+
+
+def begin(m: record, v: Vectors) -> None:
+    """Begin with the first joint, as the arm begins to rise."""
+    own = v.motor_test
+    m.test_round = m.motors_moved = m.disobeyed = 0
+    for i in range(v.q.shape[0]):
+        own.held[i] = own.passed[i] = 0.0
+    rest(m, v, 0)
+    m.test_time = SETTLING_TIME
+
+
+def rest(m: record, v: Vectors, i: int) -> None:
+    """Let the arm come to rest before joint i, or the next one that has not passed, is tested."""
+    m.tested, m.test_effort, m.test_time, m.window_time = next_joint(v, i), 0.0, 0.0, 0.0
+    note_pose(v)
+
+
+def next_joint(v: Vectors, i: int) -> int:
+    """Return the first joint from i on that has not passed, nv if there is none."""
+    while i < v.q.shape[0] and v.motor_test.passed[i] == 1.0:
+        i += 1
+    return i
+
+
+def note_pose(v: Vectors) -> None:
+    """Measure displacements from the present pose."""
+    for i in range(v.q.shape[0]):
+        v.motor_test.test_pose[i] = v.q[i]
+
+
+def moved_distance(joints: ndarray, v: Vectors, i: int) -> float:
+    """Return the displacement of joint i as a multiple of MOVED, 0 outside of its limits."""
+    if not joints[i].position_lower <= v.q[i] <= joints[i].position_upper:
+        return 0.0          # it is brought back inside, see limits.py
+    return (v.q[i] - v.motor_test.test_pose[i]) / min(MOVED, MOVED_TIME * v.speed_limit[i])
+
+
+def find_fault(c: Cycle, fresh: int) -> tuple[int, int]:
+    """
+    Return (reason, joint) of a motor fault while RISING; go on to the next joint after an effort.
+
+    :param fresh: 1 if a sample has come since the last cycle.
+    """
+    joints, s, m, v = c.joints, c.settings, c.controller, c.vectors
+    own = c.vectors.motor_test
+    n, i = v.q.shape[0], m.tested
+    farthest, moving, greatest, strongest = 0.0, -1, 0.0, -1
+    reach = PLAUSIBLE * abs(m.test_effort) * (growth_time(s, v) + m.test_time)**2
+    for j in range(n):
+        distance, change = abs(moved_distance(joints, v, j)), abs(v.q[j] - own.test_pose[j])
+        if distance > farthest:
+            farthest, moving = distance, j
+        if (m.test_effort != 0.0 and (j == i or distance > DRIFT)
+                and change < reach * own.mobility[j]):
+            favored = j == i and change < COARSE * v.frozen_readings.encoder_step[j]
+            energy = (FAVOR if favored else 1.0) * change**2 / own.mobility[j]
+            if energy > greatest:
+                strongest, greatest = j, energy
+    if motor_fault(c, fresh):
+        return by_pattern(c, DRIVEN, moving)
+    resting = m.test_effort == 0.0
+    if (farthest > ASTRAY and not (resting and m.test_time < FALL_TIME)
+            or resting and m.test_time > LONGEST_REST):
+        return by_pattern(c, 0.0, moving)
+    if resting:
+        return NO_REASON, -1
+    if farthest > 1.0:
+        m.motors_moved, m.other_joint = 1, strongest
+        if strongest == i and m.test_effort * (v.q[i] - own.test_pose[i]) > 0.0:
+            own.passed[i] = 1.0
+        elif m.test_round == LAST_ROUND:
+            return (ARM_MOVES if strongest < 0 else WRONG_DIRECTION if strongest == i
+                    else OTHER_JOINT_MOVES), i
+    elif m.test_time < LAST_TIME:
+        return NO_REASON, -1
+    rest(m, v, i + 1)
+    if m.tested == n:
+        first = next_joint(v, 0)
+        if first < n and m.test_round == LAST_ROUND:
+            return JOINT_BLOCKED, (first if m.motors_moved == 1 else -1)
+        m.tested = first
+        m.test_round += 1
+    return NO_REASON, -1
+
+
+def at_rest(c: Cycle) -> bool:
+    """Return whether a window ends in which no joint has moved."""
+    joints, m, v = c.joints, c.controller, c.vectors
+    if m.window_time < WINDOW:
+        return False
+    rests = True
+    for j in range(v.q.shape[0]):
+        rests &= abs(moved_distance(joints, v, j)) < DRIFT
+    m.window_time = 0.0
+    note_pose(v)
+    return rests
+
+
+def by_pattern(c: Cycle, least: float, joint: int) -> tuple[int, int]:
+    """
+    Return (reason, joint) of the pattern of a motor fault, ARM_MOVES where there is none.
+
+    :param least: speed of the joint that the motor drives [velocity limits].
+    :param joint: that of ARM_MOVES.
+    """
+    joints, m, v = c.joints, c.controller, c.vectors
+    m.other_joint, sender = driven_joint(joints, v, least)
+    if sender < 0:
+        return ARM_MOVES, joint
+    return (WRONG_DIRECTION if sender == m.other_joint else OTHER_JOINT_MOVES), sender
+
+
+def growth_time(s: record, v: Vectors) -> float:
+    """Return the time constant of the effort on a joint [s]."""
+    return max(GROWTH_TIME, GROWTH_DELAYS * longest_delay(s, v))
+
+
+def longest_delay(s: record, v: Vectors) -> float:
+    """Return the longest effective delay of a joint [s], at least a period."""
+    delay = s.period
+    for i in range(v.q.shape[0]):
+        delay = max(delay, effective_delay(s, v, i))
+    return delay
+
+
+def add_efforts(c: Cycle, friction: ndarray, dt: float, tau: ndarray) -> bool:
+    """
+    Add the efforts of the test to those of the rise; return whether all joints have passed.
+
+    :param friction: (13, nv), see :mod:`robodyn_ros.dynamics.friction`.
+    :param dt: duration of the cycle [s].
+    """
+    joints, s, m, v = c.joints, c.settings, c.controller, c.vectors
+    own = c.vectors.motor_test
+    n, i = v.q.shape[0], m.tested
+    if i == n:
+        return True
+    if dt == 0.0:           # nobody listens: the arm sags
+        rest(m, v, i)
+    if m.test_effort == 0.0:
+        m.test_time += dt
+        m.window_time += dt
+        rested: Any = m.test_time
+        rate = min(BANDWIDTH, DELAY_SHARE / longest_delay(s, v),
+                   AVERAGE / max(m.window_time, s.period))
+        share = 1.0 - exp(-dt * rate) if rested > SETTLING_TIME else 0.0
+        for j in range(n):
+            bound = HOLDING * joints[j].effort_limit
+            balance = min(max(-v.momentum_observer.external[j], -bound), bound)
+            own.held[j] += share * (balance - own.held[j])
+        if rested > SETTLING_TIME + WINDOW and at_rest(c):
+            m.test_time = 0.0
+            inward = v.q[i] < 0.5 * (joints[i].position_lower + joints[i].position_upper)
+            m.test_side = 1 if inward == (m.test_round != 1) else -1
+            m.test_effort = m.test_side * START * joints[i].effort_limit
+    else:
+        most: Any = (s.motor_test_effort * joints[i].effort_limit
+                     + max(friction[STATIC, i], friction[BACKWARD_STATIC, i])
+                     + friction[LOAD, i] * abs(v.gravity[i]) + friction[COUPLED, i])
+        effort: Any = m.test_side * m.test_effort * exp(dt / growth_time(s, v))
+        m.test_effort = m.test_side * min(effort, most)
+        if effort > most:
+            m.test_time += dt
+    left = 0.0 if m.test_effort == 0.0 else 1.0 - exp(-dt / (MEMORY * growth_time(s, v)))
+    for j in range(n):
+        own.test_pose[j] += left * (v.q[j] - own.test_pose[j])
+        tau[j] += own.held[j]
+    tau[i] += m.test_effort
+    return False
+
+
+def note_mobility(c: Cycle, robot: ModelData) -> None:
+    """Write the diagonal of M⁻¹ to ``mobility``; the workspace has the factors of M."""
+    m, v, work = c.controller, c.vectors, c.workspace
+    if m.test_effort == 0.0:
+        return
+    for i in range(v.q.shape[0]):
+        for k in range(v.q.shape[0]):
+            v.limits.response[k] = 1.0 if k == i else 0.0
+        solve(robot, work, v.limits.response)
+        v.motor_test.mobility[i] = v.limits.response[i]
