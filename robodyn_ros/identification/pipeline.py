@@ -41,7 +41,8 @@ from .validation import of_estimate, of_model, Validation
 from ..errors import Argument, IdentificationError
 from ..model.robot import RobotModel
 
-NO_PREDICTION = 0.95    # mean relative RMS; a constant has 1
+NO_PREDICTION = 0.95    # relative RMS; a constant has 1
+SIGNIFICANT = 3.0       # standard errors of an offset
 
 
 class Estimates(NamedTuple):
@@ -183,8 +184,19 @@ def estimate(model: RobotModel, train: Motion, selection: ParameterSelection, se
         given = regression(selected.model, placed, replace(
             selected.selection, load=inertial_of(first)))
     weighted = least_squares(given, 'weighted', full_rank=False)
-    delivered = consistent(given, selected.weight, weighted)
+    delivered = with_significant_offsets(consistent(given, selected.weight, weighted))
     return Estimates(others, absent, weighted, delivered)
+
+
+def with_significant_offsets(found: Estimate) -> Estimate:
+    """Return the estimate without insignificant offsets of joints that are not identified."""
+    parameters = found.parameters.copy()
+    errors = dict(zip(found.base.base_names, found.standard_errors))
+    for j in found.selection.unexplained:
+        name = f'offset {found.model.joint_names[j]}'
+        if name in errors and abs(found[name]) < SIGNIFICANT * errors[name]:
+            parameters[found.names.index(name)] = 0.0
+    return replace(found, parameters=parameters, values=found.base.values(parameters))
 
 
 def validate(model: RobotModel, test: Motion, selected: Selected, estimates: Estimates

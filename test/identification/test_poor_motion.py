@@ -111,16 +111,29 @@ def test_a_joint_that_hardly_moves_keeps_the_rotor_inertia_of_the_urdf():
 def test_a_joint_whose_efforts_are_not_explained_keeps_its_prior_and_is_named():
     model, given = nominal(), noisy(motion(real(), 3000), 0.02, 1)
     effort = given.effort.copy()
-    effort[:, 1] = 0.5 + np.cumsum(np.random.default_rng(3).normal(size=len(effort)))
+    walk = np.cumsum(np.random.default_rng(3).normal(size=len(effort)))
+    effort[:, 1] = walk - walk[:2100].mean()
     found = identify_parts(Parts(*replace(given, effort=effort).split(0.7), (), ()), model,
                            PipelineOptions(delay=0.0, tilt=False))
     assert found.estimate.selection.unexplained == (1,)
     parameters = friction_parameters(found.estimate)
     assert parameters['coulomb_friction'][1] == model.coulomb_friction[1]
+    assert parameters['friction_offset'][1] == 0.0
     assert any(line.startswith('not identified: the efforts of joint2') for line in found.warnings)
     assert found.validation.relative[0] < 0.05
     assert 'joint2' not in found.band.plain() and 'joint1' in found.band.plain()
     require_prediction(found)
+
+
+def test_the_offset_of_a_sensor_that_shows_nothing_else_is_kept():
+    weightless = {'gravity_vector': np.zeros(3)}
+    model, given = replace(nominal(), **weightless), motion(replace(real(), **weightless), 3000)
+    effort = noisy(given, 0.02, 1).effort
+    effort[:, 1] = 5.0 + 0.5 * np.random.default_rng(4).normal(size=len(effort))
+    found = identify_parts(Parts(*replace(given, effort=effort).split(0.7), (), ()), model,
+                           PipelineOptions(delay=0.0, tilt=False))
+    assert found.estimate.selection.unexplained == (1,)
+    assert found.estimate['offset joint2'] == pytest.approx(5.0, abs=0.3)
 
 
 def test_where_most_joints_are_not_explained_nothing_is_written():
