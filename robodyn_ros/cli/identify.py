@@ -21,13 +21,14 @@ from .identification_tables import (
     load_table,
     measures,
     parameter_table,
+    summary_table,
 )
 from ..catalog.robots import CatalogRobot
-from ..errors import ArgumentError, DemoError, IdentificationError
+from ..errors import ArgumentError, DemoError, IdentificationError, RobodynError
 from ..identification.data_checks.data_issue import by_kind, DataIssue
-from ..identification.estimation.payload import find_payload
+from ..identification.data_checks.physics_checks import motion_issues
+from ..identification.estimation.payload import find_payload, ModelErrors
 from ..identification.excitation.collision_geometry import shapes
-from ..identification.friction_file import read_friction
 from ..identification.motion import Motion
 from ..identification.options import PipelineOptions
 from ..identification.pipeline import run as identify
@@ -36,16 +37,20 @@ from ..identification.preparation.options import PreparationOptions
 from ..identification.recorded_motion import checked_motion
 from ..identification.recordings.read import read
 from ..identification.recordings.recording import Recording
-from ..identification.result import Identification, TERMS
-from ..identification.result_files import FRICTION, URDF, writable_folder
+from ..identification.result import Identification, NOMINAL, TERMS
+from ..identification.result_files import conditions_of, FRICTION, URDF, writable_folder
 from ..identification.validation import of_model, Validation
+from ..model.friction_file import read_friction
+from ..model.payload import with_payload
 from ..model.robot import RobotModel
 from ..model.xacro_file import expanded, is_xacro
 from ..report.scene import MovingRobot
 
 REPORT = 'report.html'
+MOST_WARNINGS = 3       # about the URDF, without --verbose
 # Kinds of issues that an unknown load causes
-OF_LOAD = 'effort sign', 'effort unit', 'gravity', 'mounting', 'direction', 'order'
+OF_LOAD = ('effort sign', 'effort unit', 'gravity', 'mounting', 'direction', 'order', 'time',
+           'model', 'position unit')
 
 
 def read_options(columns: Iterable[str], units: Iterable[str], rate: float | None, topic: str,
@@ -62,7 +67,7 @@ def reading_words(columns: Iterable[str], units: Iterable[str], rate: float | No
     """Return the options by which another command reads recordings likewise."""
     rates = [] if rate is None else [f'{rate:.15g}']
     return [word for option, values in (
-        ('--columns', columns), ('--units', units), ('--rate', rates), ('--topic', [topic]),
+        ('--columns', columns), ('--units', units), ('--rate', rates), ('--states', [topic]),
         ('--joints', [joints])) for value in values if value for word in (option, value)]
 
 
@@ -131,45 +136,73 @@ def _factor(value: Any) -> Any:
 
 def run(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
         reading: dict[str, Any], options: PipelineOptions, output: Path, out: Console,
-        same_robot: Sequence[str] = (), same_files: Sequence[str] = ()) -> None:
+        same_robot: Sequence[str] = (), same_files: Sequence[str] = (), *,
+        verbose: bool = False) -> None:
     """
-    Identify the robot, print notes, issues and results, and write the files and a report.
+    Identify the robot, print a summary, and write the files and a report.
 
     :param paths: of the recordings that are fitted; ``verification``: of the one that is not.
     :param same_robot: options by which another command has this robot; ``same_files``: those by
         which it reads recordings likewise.
+    :param verbose: print all notes and tables of the report, too.
     """
-    for warning in robot.model.warnings:
+    warnings = robot.model.warnings
+    for warning in warnings if verbose else warnings[:MOST_WARNINGS]:
         out.print(f'! {warning}', style='yellow', soft_wrap=True)
+    notes: list[str | DataIssue] = []
+
+    def notify(line: str | DataIssue) -> None:
+        notes.append(line)
+        if verbose:
+            show([line], out)
     source = Source(tuple(paths), robot.model, _text(robot.path), reading,
                     '--gravity' in same_robot, verification)
     with MovingRobot() as moving:
         with out.status('') as status:          # in a terminal only
-            found, written = identify(
-                source, options, output, lambda line: show([line], out),
-                lambda name: status.update(f'{name} ...'),
-                lambda parts: moving.draw(robot.model, robot.path, parts.test.time,
-                                          parts.test.position))
-        _print_tables(found, out)
-        for file in written:
-            out.print(f'wrote {file}')
+            try:
+                found, written = identify(
+                    source, options, output, notify, lambda name: status.update(f'{name} ...'),
+                    lambda parts: moving.draw(robot.model, robot.path, parts.test.time,
+                                              parts.test.position))
+            except RobodynError:
+                if not verbose:         # what is refused was often only read wrongly
+                    show(notes, out)
+                raise
+        if verbose:
+            _print_tables(found, out)
+        else:
+            _print_summary(found, source.text, out)
+        for line in found.rendered_issues(as_option):
+            out.print(f'! {line}', style='yellow', soft_wrap=True)
         with out.status('writing the report ...'), writable_folder(output):
             (output / REPORT).write_text(
                 report(found, source.text, _scene(moving, out)).html(), encoding='utf-8')
-    out.print(f'wrote {output / REPORT}')
-    delay = found.mounting.delay
+    out.print(f'wrote {", ".join(map(str, (*written, output / REPORT)))}', soft_wrap=True)
+    if not verbose:
+        out.print('all parameters, terms and notes: in the report, or with --verbose')
     out.print('check it on another recording: ' + shlex.join([
         'robodyn', 'validate', 'RECORDING', '--robot', str(output / URDF), '--friction',
-        str(output / FRICTION), *same_robot, *same_files,
-        *(['--delay', f'{delay:.6g}'] if delay else [])]))
+        str(output / FRICTION), *same_robot, *same_files]), soft_wrap=True)
     out.print('the next motion, which tells most beside these: ' + shlex.join([
         'robodyn', 'excite', str(with_meshes(output / URDF, robot.path)),
-        *same_robot, *same_files, '--criterion', 'information',
-        *(word for path in paths for word in ('--after', str(path)))]))
+        *same_robot, '--at', ','.join(f'{value:.6g}' for value in robot.pose), *same_files,
+        '--criterion', 'information',
+        *(word for path in paths for word in ('--after', str(path)))]), soft_wrap=True)
+
+
+def _print_summary(found: Identification, source: str, out: Console) -> None:
+    """Print how well the result predicts, and friction and armature of each joint."""
+    mean, before = (100 * of.relative.mean() for of in (
+        found.validation, found.validations[NOMINAL]))
+    out.print(f'{found.nominal.name}: {found.estimate.base.rank} base parameters from {source}, '
+              f'method {found.estimate.method}', soft_wrap=True)
+    out.print(f'error of predicted efforts, mean relative RMS on motion that was not fitted: '
+              f'{mean:.2f} %, with the URDF as it is {before:.1f} %', soft_wrap=True)
+    out.print(summary_table(found))
 
 
 def _print_tables(found: Identification, out: Console) -> None:
-    """Print parameters, friction, terms, errors and issues."""
+    """Print parameters, friction, terms and errors."""
     out.print(parameter_table(found))
     out.print(friction_table(found))
     if found.terms:
@@ -181,8 +214,6 @@ def _print_tables(found: Identification, out: Console) -> None:
     out.print(measures(found.validation, f'{found.estimate.method}, as exported'))
     if found.band is not None:
         out.print(band_table(found.band, found.estimate.sigma))
-    for line in found.rendered_issues(as_option):
-        out.print(f'! {line}', style='yellow')
 
 
 def _scene(moving: MovingRobot, out: Console) -> str:
@@ -228,13 +259,16 @@ def _text(path: Path) -> str:
                             remedy='save it as UTF-8') from None
 
 
-def validate(robot: CatalogRobot, recording: Recording, friction: Path | None, delay: float,
-             moving: float | None, options: PreparationOptions, out: Console) -> Validation:
+def validate(robot: CatalogRobot, recording: Recording, friction: Path | None,
+             delay: float | None, moving: float | None, options: PreparationOptions, out: Console
+             ) -> Validation:
     """
     Print and return how well a model predicts a recording.
 
+    :param delay: of the efforts [s]; None: that of the identification.
     :param moving: samples above this velocity are compared [rad/s | m/s]; None: all.
     """
+    options, delay, _ = _conditions(recording, friction, delay, options, out)
     motion = _checked(recording, robot, options, out)
     model, offset = _with_friction(robot.model, friction)
     motion = motion.later(delay) if delay else motion
@@ -244,13 +278,37 @@ def validate(robot: CatalogRobot, recording: Recording, friction: Path | None, d
     return valid
 
 
+def _conditions(recording: Recording, friction: Path | None, delay: float | None,
+                options: PreparationOptions, out: Console
+                ) -> tuple[PreparationOptions, float, ModelErrors | None]:
+    """Return options and delay, those that are not given as identified, and errors."""
+    found = None if friction is None else conditions_of(friction)
+    if found is None:
+        return options, delay or 0.0, None
+    rate = 1.0 / float(np.median(np.diff(recording.time)))
+    if options.cutoff is None and found.cutoff < rate / 2.0:
+        options = replace(options, cutoff=found.cutoff)
+    delay = found.delay if delay is None else delay
+    show([f'delay of the efforts {1e3 * delay:.4g} ms, cut-off as identified'
+          if options.cutoff == found.cutoff else
+          f'delay of the efforts {1e3 * delay:.4g} ms'], out)
+    return options, delay, found.errors
+
+
 def payload(robot: CatalogRobot, recording: Recording, frame: str, friction: Path | None,
-            delay: float, options: PreparationOptions, out: Console) -> None:
+            delay: float | None, options: PreparationOptions, out: Console) -> None:
     """Identify the load at a frame and print it as parameters of the controller."""
+    options, delay, errors = _conditions(recording, friction, delay, options, out)
     # The model has no load: at wrist joints the efforts of one may contradict it entirely
-    motion = _checked(recording, robot, replace(options, accept=(*options.accept, *OF_LOAD)), out)
+    motion, notes, issues = checked_motion(recording, robot.model, replace(
+        options, accept=(*options.accept, *OF_LOAD)))
+    show([*notes[len(recording.notes):],
+          *by_kind(issue for issue in issues if issue.kind not in OF_LOAD)], out)
     model, offset = _with_friction(robot.model, friction)
-    found = find_payload(model, motion.later(delay) if delay else motion, frame, offset)
+    motion = motion.later(delay) if delay else motion
+    found = find_payload(model, motion, frame, offset, errors)
+    loaded = with_payload(model, frame, found.mass, found.com.tolist(), found.inertia)
+    show(by_kind(motion_issues(motion, loaded, motion.cutoff, motion.effort_unit, OF_LOAD)), out)
     out.print(load_table(found, robot.model.joint_names))
     for line in found.unseen:
         out.print(f'! not determined: {line}', style='yellow')

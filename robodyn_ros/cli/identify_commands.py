@@ -32,13 +32,15 @@ Joints = Annotated[str, typer.Option(
     'the robot.')]
 Rate = Annotated[float | None, typer.Option(
     '--rate', help='Sample rate (Hz), if there is no time column.')]
-Topic = Annotated[str, typer.Option('--topic', help='Topic in a bag that has several.')]
+Topic = Annotated[str, typer.Option(
+    '--states', help='Topic of the joint states in a bag that has several.')]
 Accept = Annotated[list[str], typer.Option(
     '--accept', metavar='KIND', help='Kind of data issue to accept, as its message says.')]
 CutoffOption = Annotated[float | None, typer.Option(
     '--cutoff', help='Cut-off of the low-pass filter (Hz), inf for none; default: automatic.')]
 FrictionFile = Annotated[Path | None, typer.Option(
-    '--friction', metavar='YAML', help='friction.yaml of an identification.')]
+    '--friction', metavar='YAML', help='friction.yaml of an identification; cut-off, delay and '
+    'the uncertainty of the model are those of the parameters.yaml beside it.')]
 
 
 @app.command('identify')
@@ -80,6 +82,8 @@ def identify_command(
         force: Annotated[bool, typer.Option(
             '--force', help='Write the files of a result that predicts worse than a constant.'
             )] = False,
+        verbose: Annotated[bool, typer.Option(
+            '--verbose', help='Print all notes, parameters and tables of the report.')] = False,
         output: Annotated[Path, typer.Option(
             metavar='FOLDER', help='Folder of the results.'
             )] = Path('identified')) -> None:
@@ -112,7 +116,7 @@ def identify_command(
                                  value=len(recordings), remedy='leave --verify and the other '
                                                                'recordings out')
         given = recording_of(recordings[0], chosen, reading, console())
-        find(chosen, given, frame, friction, late or 0.0, preparation, console())
+        find(chosen, given, frame, friction, late, preparation, console())
         return
     require_modules('identify', REQUIRED_MODULES, IdentificationError)
     selection = ParameterSelection(static=static, directions=directions, moving=moving)
@@ -120,7 +124,7 @@ def identify_command(
                               distance('--presliding', presliding), preparation, force)
     same_robot = robot_options(chosen, root, tip, gravity)
     run(recordings, verify, chosen, reading, options, output, console(), same_robot,
-        reading_words(columns, units, rate, topic, joints))
+        reading_words(columns, units, rate, topic, joints), verbose=verbose)
 
 
 @app.command()
@@ -130,8 +134,9 @@ def validate(recording: Source, robot: OfRobot, friction: FrictionFile = None,
              columns: ColumnsOption = [], units: UnitsOption = [],  # noqa: B006
              rate: Rate = None, topic: Topic = '', joints: Joints = '',
              accept: Accept = [], cutoff: CutoffOption = None,  # noqa: B006
-             delay: Annotated[float, typer.Option(
-                 metavar='SECONDS', help='Delay of the efforts relative to the positions.')] = 0.0,
+             delay: Annotated[float | None, typer.Option(
+                 metavar='SECONDS', help='Delay of the efforts relative to the positions; '
+                 'default: that in parameters.yaml beside --friction, or none.')] = None,
              moving: Annotated[float | None, typer.Option(
                  min=0.0, help='Evaluate samples of a joint only above this velocity (rad/s | '
                  'm/s).')] = None, as_json: AsJson = False) -> None:

@@ -19,6 +19,8 @@ from robodyn_ros.verification.play import Planned, play
 from robodyn_ros.verification.sensing import Conditions
 from robodyn_ros.verification.world import World
 
+pytestmark = pytest.mark.slow
+
 FEWER = 8               # compositions
 
 

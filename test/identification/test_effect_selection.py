@@ -13,6 +13,8 @@ from robodyn_ros.identification.options import PipelineOptions
 from robodyn_ros.identification.preparation.filtering import LowPass
 from scipy.interpolate import CubicSpline
 
+pytestmark = pytest.mark.slow
+
 WAY, BODIES = 0.003, ParameterSelection(armature=False)
 OPTIONS = PipelineOptions(tilt=False, armature=False)
 
@@ -37,6 +39,16 @@ def test_a_delay_that_late_friction_feigns_is_left_again(planar):
     scores = [criterion(planar, given, selection, mounting, BODIES) for selection, mounting in (
         (found.selection, found.mounting), stuck[:2])]
     assert scores[0] <= scores[1]
+
+
+def test_a_delay_without_late_friction_is_found(planar):
+    true = with_joints(planar, 0.1, 0.8)
+    given = noisy(motion(true, 500, seed=1), 0.02, 2)
+    effort = LowPass(8.0, given.rate)(given.effort)
+    given = replace(given, effort=CubicSpline(given.time, effort)(given.time - 0.012), cutoff=8.0)
+    found = effects.select_effects(planar, given, BODIES, OPTIONS)
+    assert found.mounting.delay == pytest.approx(0.012, abs=1e-3)
+    assert found.selection.presliding < WAY / 3.0
 
 
 def test_a_delay_that_is_asked_for_is_taken(planar):

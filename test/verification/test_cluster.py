@@ -13,6 +13,7 @@ from robodyn_ros.verification import cluster
 from robodyn_ros.verification.workers import play_all
 
 distributed = pytest.importorskip('distributed')
+pytestmark = pytest.mark.slow
 WORLDS = 12
 
 

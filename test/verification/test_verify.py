@@ -25,6 +25,7 @@ from robodyn_ros.verification.trial import Outcome, Player
 from robodyn_ros.verification.workers import play_all
 from typer.testing import CliRunner
 
+pytestmark = pytest.mark.slow
 SHORT = 1.0             # s of a world
 FOUND = {               # planted mistakes and the world that shows each of them first
     'payload of 2 kg declared, none there': '',
