@@ -8,12 +8,18 @@ from pathlib import Path
 import shlex
 from typing import Any
 
-import numpy as np
-from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
 
+from .verification_tables import (
+    criteria_table,
+    described,
+    faults_table,
+    figures_table,
+    influence_table,
+    plain_table,
+    report_of,
+)
 from ..catalog.robots import load_robot, read_configuration
 from ..control.laws import registry
 from ..control.references.trajectory import Waypoints
@@ -23,12 +29,10 @@ from ..errors import ArgumentError, ParameterError, TrajectoryError, UnknownName
 from ..model.robot import RobotModel
 from ..nodes.controller.gravity_choice import check_given
 from ..nodes.middleware.parameter_files import config_path, meant, values_in
-from ..report.document import Report
 from ..verification import criteria
 from ..verification import worlds as worlds_files
 from ..verification.boundary import boundaries
 from ..verification.catalogue import drawable
-from ..verification.criteria import Estimate
 from ..verification.results import digest, fingerprint, Results
 from ..verification.trial import Case, Outcome, TRIGGERS
 from ..verification.workers import check, play_all
@@ -36,7 +40,6 @@ from ..verification.workers import check, play_all
 FOLDER = Path('build/verify')
 BRIEF = 2.0             # s of a world
 SHOWN, REPORTED = 5, 10             # worst worlds
-WIDTH = 80
 NODE = '/controller'
 ROBOT_PARAMETERS = ('urdf', 'root', 'tip', 'locked_joints', 'locked_positions', 'gravity',
                     'accepted_links')
@@ -164,7 +167,7 @@ def one_world(case: Case, index: int, output: Path | None, out: Console) -> int:
     path = (output or FOLDER / f'{_stem(case)}_world{index}.mcap') if available() else None
     one = record(case, index, path)
     drawn = one.world
-    out.print(f'world {index}: {_world(one)}', soft_wrap=True)
+    out.print(f'world {index}: {described(one)}', soft_wrap=True)
     for name, value in drawn['values'].items():
         unit = worlds_files.BY_NAME[name].unit
         out.print(f'  {name} = {value:.6g}{" " * bool(unit)}{unit}')
@@ -197,7 +200,7 @@ def edges(case: Case, names: Sequence[str], worlds: int, jobs: int, out: Console
             found.append(one)
             bars.update(bar, advance=1)
     high = criteria.binomial(0, worlds)[1]
-    table = _table(f'{case.name}: levels of one quantity, each in {worlds} worlds')
+    table = plain_table(f'{case.name}: levels of one quantity, each in {worlds} worlds')
     for heading in ('quantity', 'holds at', 'breaks at'):
         table.add_column(heading, no_wrap=True)
     table.add_column('unit')
@@ -256,14 +259,14 @@ def _shown(case: Case, outcomes: Sequence[Outcome], path: Path, out: Console, ag
     influences = criteria.influences(outcomes)
     bad = sum(one.bad for one in outcomes)
     worst = [one for one in criteria.worst(outcomes, REPORTED) if one.bad]
-    tables = [_criteria_table(case, estimates, len(outcomes)), _figures_table(outcomes)]
-    if reasons := _faults_table(outcomes):
+    tables = [criteria_table(case, estimates, len(outcomes)), figures_table(outcomes)]
+    if reasons := faults_table(outcomes):
         tables.append(reasons)
     if influences:
-        tables.append(_influence_table(influences))
+        tables.append(influence_table(influences))
     out.print(*tables, sep='\n')
     for one in worst[:SHOWN]:
-        out.print(f'world {one.index}: {_world(one)}: {criteria.problem(one)}', style='red',
+        out.print(f'world {one.index}: {described(one)}: {criteria.problem(one)}', style='red',
                   soft_wrap=True)
         out.print(f'  {again} --world {one.index}', soft_wrap=True)
     upper = max((e.high for e in estimates if e.worlds), default=1.0)
@@ -271,7 +274,7 @@ def _shown(case: Case, outcomes: Sequence[Outcome], path: Path, out: Console, ag
               + ('' if bad else f'. Each criterion is broken in less than {upper:.2%} of such '
                  'worlds, with 95 % confidence.'), soft_wrap=True)
     if page is not None:
-        _report(case, outcomes, tables, worst, influences, again).write(page)
+        report_of(case, outcomes, tables, worst, influences, again).write(page)
         out.print(f'report: {page}', soft_wrap=True)
     found = {'robot': case.name, 'worlds': len(outcomes), 'bad': bad, 'results': str(path),
              'criteria': {e.criterion.name: {'worlds': e.worlds, 'broken': e.broken,
@@ -285,92 +288,3 @@ def _shown(case: Case, outcomes: Sequence[Outcome], path: Path, out: Console, ag
 def _stem(case: Case) -> str:
     """Return a file name of which each case has its own."""
     return f'{case.name}_{digest(fingerprint(case))}'
-
-
-def _world(one: Outcome) -> str:
-    fault = f', {one.injection}' if one.injection else ''
-    return f'{one.world["mode"]}, {one.world["motion"]}{fault}'
-
-
-def _table(title: str) -> Table:
-    return Table(title=title, title_justify='left', title_style='bold', box=box.SIMPLE_HEAD,
-                 pad_edge=False, width=WIDTH)
-
-
-def _criteria_table(case: Case, estimates: Sequence[Estimate], count: int) -> Table:
-    table = _table(f'{case.name}: {count} worlds, seed {case.seed}')
-    table.add_column('criterion', ratio=1)
-    for heading in ('worlds', 'broken', '95 % interval'):
-        table.add_column(heading, justify='right', no_wrap=True)
-    for e in estimates:
-        table.add_row(e.criterion.sentence, str(e.worlds), str(e.broken),
-                      f'{100 * e.low:.2f} to {100 * e.high:.2f} %' if e.worlds else '-',
-                      style='red' if e.broken else None)
-    return table
-
-
-def _figures_table(outcomes: Sequence[Outcome]) -> Table:
-    table = _table('Largest values in a world')
-    table.add_column('figure', ratio=1)
-    for heading in ('unit', 'median', '95 %', 'maximum'):
-        table.add_column(heading, justify='left' if heading == 'unit' else 'right', no_wrap=True)
-    for name, values in criteria.distributions(outcomes).items():
-        table.add_row(name, criteria.FIGURES[name], *(f'{value:.3g}' for value in values))
-    return table
-
-
-def _faults_table(outcomes: Sequence[Outcome]) -> Table | None:
-    """Return how often each fault latched, with and without an injected one."""
-    codes = sorted({one.fault for one in outcomes if one.fault})
-    if not codes:
-        return None
-    table = _table('Faults that latched')
-    table.add_column('fault', ratio=1)
-    for heading in ('injected', 'not injected'):
-        table.add_column(heading, justify='right', no_wrap=True)
-    for code in codes:
-        there = [bool(one.injection) for one in outcomes if one.fault == code]
-        table.add_row(code, str(sum(there)), str(len(there) - sum(there)))
-    return table
-
-
-def _influence_table(influences: Sequence[criteria.Influence]) -> Table:
-    table = _table('What drives it: rank correlation in worlds without an injected fault')
-    table.add_column('figure', no_wrap=True)
-    table.add_column('quantity', ratio=1)
-    table.add_column('correlation', justify='right', no_wrap=True)
-    for one in influences[:REPORTED]:
-        table.add_row(one.figure, one.quantity, f'{one.correlation:+.2f}')
-    return table
-
-
-def _report(case: Case, outcomes: Sequence[Outcome], tables: Sequence[Table],
-            worst: Sequence[Outcome], influences: Sequence[criteria.Influence],
-            again: str) -> Report:
-    report = Report(f'Verification of {case.name}', f'{len(outcomes)} random worlds, seed '
-                    f'{case.seed}, in simulation.')
-    report.warning('A simulation is no safety assessment: it finds mistakes of the model, the '
-                   'parameter file and the law, in the worlds that it was told of.')
-    for table in tables:
-        report.rich('', table)
-    if worst:
-        report.table('Worst worlds', ('world', 'what', 'problem', 'command'), [
-            (str(one.index), _world(one), criteria.problem(one), f'{again} --world {one.index}')
-            for one in worst])
-    for name, unit in criteria.FIGURES.items():
-        values = np.array([criteria.figure(one, name) for one in outcomes])
-        if np.isfinite(values).sum() > 1 and np.nanmax(values) > np.nanmin(values):
-            report.histogram(f'Largest {name} of a world', values, f'[{unit}]', 60)
-    calm = [one for one in outcomes if not one.injection]
-    for figure, quantity in dict.fromkeys((i.figure, i.quantity) for i in influences[:6]):
-        measure = [float(one.bad) if figure == 'broken' else criteria.figure(one, figure)
-                   for one in calm]
-        at = np.array([one.world['values'][quantity] for one in calm])
-        centers, levels = criteria.binned(at, np.array(measure))
-        unit = worlds_files.BY_NAME[quantity].unit
-        report.plot(f'{figure} against {quantity}', centers, levels,
-                    f'{quantity} [{unit}]' if unit else quantity,
-                    criteria.FIGURES.get(figure, 'share of the worlds'))
-    report.parameters('Settings', vars(case.settings))
-    report.parameters('Worlds', dict(worlds_files.plain(case.worlds)))
-    return report

@@ -1,0 +1,113 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Tables and report of the subcommand `verify`."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from rich import box
+from rich.table import Table
+
+from ..report.document import Report
+from ..verification import criteria
+from ..verification import worlds as worlds_files
+from ..verification.criteria import Estimate
+from ..verification.trial import Case, Outcome
+
+REPORTED = 10           # influences
+WIDTH = 80
+
+
+def described(one: Outcome) -> str:
+    """Return mode, motion and injected fault of a world."""
+    fault = f', {one.injection}' if one.injection else ''
+    return f'{one.world["mode"]}, {one.world["motion"]}{fault}'
+
+
+def plain_table(title: str) -> Table:
+    """Return an empty table of 80 columns."""
+    return Table(title=title, title_justify='left', title_style='bold', box=box.SIMPLE_HEAD,
+                 pad_edge=False, width=WIDTH)
+
+
+def criteria_table(case: Case, estimates: Sequence[Estimate], count: int) -> Table:
+    """Return how often each criterion was broken."""
+    table = plain_table(f'{case.name}: {count} worlds, seed {case.seed}')
+    table.add_column('criterion', ratio=1)
+    for heading in ('worlds', 'broken', '95 % interval'):
+        table.add_column(heading, justify='right', no_wrap=True)
+    for e in estimates:
+        table.add_row(e.criterion.sentence, str(e.worlds), str(e.broken),
+                      f'{100 * e.low:.2f} to {100 * e.high:.2f} %' if e.worlds else '-',
+                      style='red' if e.broken else None)
+    return table
+
+
+def figures_table(outcomes: Sequence[Outcome]) -> Table:
+    """Return quantiles of the figures."""
+    table = plain_table('Largest values in a world')
+    table.add_column('figure', ratio=1)
+    for heading in ('unit', 'median', '95 %', 'maximum'):
+        table.add_column(heading, justify='left' if heading == 'unit' else 'right', no_wrap=True)
+    for name, values in criteria.distributions(outcomes).items():
+        table.add_row(name, criteria.FIGURES[name], *(f'{value:.3g}' for value in values))
+    return table
+
+
+def faults_table(outcomes: Sequence[Outcome]) -> Table | None:
+    """Return how often each fault latched, with and without an injected one."""
+    codes = sorted({one.fault for one in outcomes if one.fault})
+    if not codes:
+        return None
+    table = plain_table('Faults that latched')
+    table.add_column('fault', ratio=1)
+    for heading in ('injected', 'not injected'):
+        table.add_column(heading, justify='right', no_wrap=True)
+    for code in codes:
+        there = [bool(one.injection) for one in outcomes if one.fault == code]
+        table.add_row(code, str(sum(there)), str(len(there) - sum(there)))
+    return table
+
+
+def influence_table(influences: Sequence[criteria.Influence]) -> Table:
+    """Return which quantities drive which figure."""
+    table = plain_table('What drives it: rank correlation in worlds without an injected fault')
+    table.add_column('figure', no_wrap=True)
+    table.add_column('quantity', ratio=1)
+    table.add_column('correlation', justify='right', no_wrap=True)
+    for one in influences[:REPORTED]:
+        table.add_row(one.figure, one.quantity, f'{one.correlation:+.2f}')
+    return table
+
+
+def report_of(case: Case, outcomes: Sequence[Outcome], tables: Sequence[Table],
+            worst: Sequence[Outcome], influences: Sequence[criteria.Influence],
+            again: str) -> Report:
+    """Return the report."""
+    report = Report(f'Verification of {case.name}', f'{len(outcomes)} random worlds, seed '
+                    f'{case.seed}, in simulation.')
+    report.warning('A simulation is no safety assessment: it finds mistakes of the model, the '
+                   'parameter file and the law, in the worlds that it was told of.')
+    for table in tables:
+        report.rich('', table)
+    if worst:
+        report.table('Worst worlds', ('world', 'what', 'problem', 'command'), [
+            (str(one.index), described(one), criteria.problem(one), f'{again} --world {one.index}')
+            for one in worst])
+    for name, unit in criteria.FIGURES.items():
+        values = np.array([criteria.figure(one, name) for one in outcomes])
+        if np.isfinite(values).sum() > 1 and np.nanmax(values) > np.nanmin(values):
+            report.histogram(f'Largest {name} of a world', values, f'[{unit}]', 60)
+    calm = [one for one in outcomes if not one.injection]
+    for figure, quantity in dict.fromkeys((i.figure, i.quantity) for i in influences[:6]):
+        measure = [float(one.bad) if figure == 'broken' else criteria.figure(one, figure)
+                   for one in calm]
+        at = np.array([one.world['values'][quantity] for one in calm])
+        centers, levels = criteria.binned(at, np.array(measure))
+        unit = worlds_files.BY_NAME[quantity].unit
+        report.plot(f'{figure} against {quantity}', centers, levels,
+                    f'{quantity} [{unit}]' if unit else quantity,
+                    criteria.FIGURES.get(figure, 'share of the worlds'))
+    report.parameters('Settings', vars(case.settings))
+    report.parameters('Worlds', dict(worlds_files.plain(case.worlds)))
+    return report
