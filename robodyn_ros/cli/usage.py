@@ -14,6 +14,7 @@ EXAMPLES = {
     'derive': 'robodyn derive craig_2r --frame tool --axes xy --latex',
     'drive-gains': 'robodyn drive-gains motion.npz --robot my_arm.urdf',
     'excite': 'robodyn excite my_arm.urdf',
+    'export': 'robodyn export my_arm.urdf --c --frame tool0 -o my_arm.c',
     'find-payload': 'robodyn find-payload --set',
     'identify': 'robodyn identify motion.npz --robot my_arm.urdf',
     'init': 'robodyn init my_arm.urdf --robot-compensates-gravity',

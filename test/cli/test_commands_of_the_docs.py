@@ -16,7 +16,7 @@ from test_documented_commands import inline_commands, METAVARIABLE, PAGES, shell
 from typer.testing import CliRunner
 
 TEST = Path(__file__).resolve().parents[1]
-HERE = {'derive', 'init', 'inspect', 'loop-report', 'new-driver', 'new-law', 'repair'}
+HERE = {'derive', 'export', 'init', 'inspect', 'loop-report', 'new-driver', 'new-law', 'repair'}
 # Those that need a running robot, a recording, a browser or minutes: a test that runs each
 ELSEWHERE = {
     'calibrate-collision': 'nodes/test_contact_live.py', 'calibrate-float':
