@@ -12,7 +12,7 @@ from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.dynamics.c_code import c_file, DOUBLE, FLOAT, MEANING
 from robodyn_ros.dynamics.source_text import kernels
 from robodyn_ros.errors import ArgumentError, InertiaError, UnknownNameError
-from robodyn_ros.model.resources import robot_path
+from robodyn_ros.model.resources import robot_names, robot_path
 
 SHORT = [name for name in MEANING if not name.endswith('derivatives')]
 
@@ -108,7 +108,8 @@ def test_what_cannot_be_exported_is_refused_by_name():
         kernels(light, 'forward_dynamics', DOUBLE)
 
 
+@pytest.mark.skipif('talos_reduced' not in robot_names(), reason='needs pip install '
+                    'example-robot-data')
 def test_what_takes_too_many_operations_is_refused_by_name():
-    pytest.importorskip('example_robot_data')
     with pytest.raises(ArgumentError, match='coriolis_matrix of talos takes .* operations'):
         kernels(load_urdf('talos_reduced'), 'coriolis_matrix', DOUBLE)
