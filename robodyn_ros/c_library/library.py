@@ -3,14 +3,15 @@
 """
 Controller of one robot as a shared library for C.
 
-The machine code is that of the compiled control cycle, emitted once more as an object file. What it
-reads and writes, a :class:`~robodyn_ros.control.steps.cycle_data.Cycle`, becomes an image of its
-memory, which the library copies and relocates for each controller. ``c/robodyn_controller.h``
-declares the functions.
+The machine code is that of the compiled control cycle, emitted once more as an object file. The
+data that it reads and writes, a :class:`~robodyn_ros.control.steps.cycle_data.Cycle`, becomes an
+image of memory, which the library copies and relocates for each controller.
+``c/robodyn_controller.h`` declares the functions.
 """
 
 from importlib.util import find_spec
 from pathlib import Path
+import platform
 import shutil
 import subprocess
 import sys
@@ -25,13 +26,15 @@ from ..control.cycle import compile as cycle_code
 from ..control.cycle.compile_laws import compiled_law
 from ..control.settings.settings import Settings
 from ..control.steps import generic_dynamics, guard
-from ..errors import RobodynError
+from ..errors import ArgumentError, RobodynError
 from ..model.robot import RobotModel
 from ..text import printable
 
 SOURCES = Path(__file__).with_name('c')
 CPU = 'x86-64-v3'           # AVX2 and FMA: Intel since 2013, AMD since 2015
-CYCLE, LAW, OBJECT, IMAGE = 'robodyn_cycle', 'robodyn_law', 'robodyn_cycle.o', 'robodyn_image.h'
+CYCLE, LAW = 'robodyn_cycle', 'robodyn_law'
+HEADER, SOURCE = 'robodyn_controller.h', 'robodyn_controller.c'
+OBJECT, IMAGE = 'robodyn_cycle.o', 'robodyn_image.h'
 FLAGS = '-std=c99', '-O2', '-Wall', '-Wextra', '-fPIC', '-fvisibility=hidden', '-ffp-contract=off'
 
 IMAGE_TEXT = """\
@@ -70,27 +73,34 @@ def write_library(model: RobotModel, settings: Settings, folder: Path, name: str
     :raises RobodynError: the settings cannot be used, this machine has no C compiler, or another
         processor than x86-64.
     """
+    if sys.platform != 'linux' or platform.machine() != 'x86_64':
+        raise RobodynError(f'this is {sys.platform} on {platform.machine()}', name='platform',
+                           remedy='export on Linux on x86_64, which the library is for')
+    if cycle_code.plain():
+        raise RobodynError('the control cycle is plain Python', name='ROBODYN_PLAIN',
+                           remedy='unset ROBODYN_PLAIN')
     compiler = c_compiler()
     controller = Controller(model, settings, specialize=False)
     inputs = controller.inputs
-    if not controller.compiled.step:
-        raise RobodynError('the control cycle is plain Python', name='ROBODYN_PLAIN', remedy='unset '
-                           'ROBODYN_PLAIN')
     functions = _functions(controller)
     addresses = {int(inputs.code[place]): symbol for symbol, place in _PLACES.items()
                  if symbol in functions} | {int(inputs.law.code[0]): LAW}
-    # The cycle is called without the flight recorder
+    # Neither the flight recorder nor parts that these settings do not need
     memory = image(cycle_code.CYCLE_INPUTS, inputs._replace(
         code=np.where(np.isin(inputs.code, [*addresses]), inputs.code, 0)), addresses)
-    folder.mkdir(parents=True, exist_ok=True)
-    for source in SOURCES.iterdir():
-        shutil.copy(source, folder)
-    (folder / OBJECT).write_bytes(object_file(functions, CPU))
-    (folder / IMAGE).write_text(_image_text(model, settings, controller, memory, functions),
-                                encoding='utf-8')
+    text = _image_text(model, settings, controller, memory, functions)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for source in (HEADER, SOURCE):
+            shutil.copy(SOURCES / source, folder)
+        (folder / OBJECT).write_bytes(object_file(functions, CPU))
+        (folder / IMAGE).write_text(text, encoding='utf-8')
+    except OSError as error:
+        raise ArgumentError(f'{folder} cannot be written ({error.strerror})', name='output',
+                            value=str(folder), remedy='give another folder') from error
     library = f'lib{name}.so'
     done = subprocess.run(
-        [*compiler, *FLAGS, '-shared', 'robodyn_controller.c', OBJECT, '-o', library, '-lm',
+        [*compiler, *FLAGS, '-shared', SOURCE, OBJECT, '-o', library, '-lm',
          '-Wl,--no-undefined'], cwd=folder, text=True, capture_output=True)
     if done.returncode:
         raise RobodynError(f'{compiler[0]} has failed: {done.stderr.strip()[-300:]}', name='cc',
@@ -114,12 +124,13 @@ _PLACES = {CYCLE: cycle_code.CYCLE} | {
 
 def _functions(controller: Controller) -> dict[str, Any]:
     """Return the compiled functions that a cycle with these settings may call, by symbol."""
-    parts = [part for part in cycle_code.needed_parts(controller.inputs.settings)]
+    record: Any = controller.inputs.settings
     return {
         CYCLE: cycle_code.uncached_cycle(),
         cycle_code.LINKED_EFFORTS.symbol: cycle_code.LINKED_EFFORTS.uncached(),
         LAW: compiled_law(controller.settings.law_in_force, cached=False),
-        **{f'robodyn_{part.function.__name__}': part.uncached() for part in parts},
+        **{f'robodyn_{part.function.__name__}': part.uncached()
+           for part in cycle_code.needed_parts(record)},
         **{f'robodyn_{function.function.__name__}_code': function.uncached()
            for function in generic_dynamics.FUNCTIONS}}
 

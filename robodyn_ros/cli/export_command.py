@@ -20,9 +20,13 @@ def export(robot: Robot, locked: Locked = [],  # noqa: B006
            as_c: Annotated[bool, typer.Option(
                '--c', help='Write C99, with a header and a test.')] = False,
            as_js: Annotated[bool, typer.Option('--js', help='Write JavaScript.')] = False,
+           config: Annotated[str, typer.Option(
+               '--config', metavar='YAML', help='Write a C library of the controller with these '
+               'parameters (experimental).')] = '',
            output: Annotated[Path | None, typer.Option(
                '--output', '-o', metavar='FILE', help='File to write, whose name begins those of '
-               'the functions; default: ROBOT.c or ROBOT.js in this folder.')] = None,
+               'the functions; default: ROBOT.c or ROBOT.js in this folder. With --config, the '
+               'folder; default: ROBOT_controller.')] = None,
            quantity: Annotated[list[str], typer.Option(
                '--quantity', metavar='NAME', help='Quantity to export, a method of Dynamics; '
                'default: all but derivatives. Can be repeated.')] = [],  # noqa: B006
@@ -33,13 +37,28 @@ def export(robot: Robot, locked: Locked = [],  # noqa: B006
                '--float', help='Compute in single precision, with --c.')] = False,
            force: Annotated[bool, typer.Option('--force', help='Replace the files.')] = False
            ) -> None:
-    """Write the dynamics of a robot as C or JavaScript without dependencies."""
+    """Write the dynamics of a robot as C or JavaScript, or its controller as a C library."""
+    if [as_c, as_js, bool(config)].count(True) != 1:
+        raise ArgumentError('it is not clear what to write', name='--c', remedy='give one of --c, '
+                            '--js and --config')
+    if config:
+        if locked or root or tip or gravity or quantity or frame or single:
+            raise ArgumentError(
+                'options are given that --config does not take', name='--config', value=config,
+                remedy='leave out --quantity, --frame and --float, and write locked joints, '
+                'root, tip and gravity into the parameter file')
+        from ..catalog.requirements import require_modules
+        from ..errors import RosError
+
+        require_modules('export --config', ['rclpy'], RosError)     # which declares parameters
+        from .export_library import run as export_library
+
+        export_library(robot, config, output or Path(f'{Path(robot).stem}_controller'), console(),
+                       force=force)
+        return
     from .export import run
     from ..catalog.robots import load_robot
 
-    if as_c == as_js:
-        raise ArgumentError('no language is chosen' if not as_c else 'two languages are chosen',
-                            name='--c', remedy='give either --c or --js')
     if single and as_js:
         raise ArgumentError('--float is given with --js', name='--float',
                             remedy='leave it out: numbers of JavaScript are doubles')

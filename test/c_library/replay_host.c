@@ -66,7 +66,8 @@ int main(int count, char **words)
     if (publish != (int)head[2] || robodyn_controller_phase(c) != (int)head[3] ||
         robodyn_controller_reason_joint(c) != (int)head[4] ||
         strcmp(robodyn_controller_reason(c), reason) != 0 ||
-        memcmp(efforts, expected, n * sizeof *efforts) != 0) {
+        (publish ? memcmp(efforts, expected, n * sizeof *efforts) != 0
+                 : efforts[0] == efforts[0])) {
       printf("step %ld differs: publish %d %g, phase %d %g, reason %s %s, effort %.17g %.17g\n", steps,
              publish, head[2], robodyn_controller_phase(c), head[3], robodyn_controller_reason(c),
              reason, efforts[0], expected[0]);
@@ -74,8 +75,10 @@ int main(int count, char **words)
     }
     steps++;
   }
-  qsort(times, (size_t)(steps < room ? steps : room), sizeof *times, compare);
-  printf("%ld steps agree, median %.2f us\n", steps, 1e6 * times[steps / 2]);
+  const long timed = steps < room ? steps : room;
+  qsort(times, (size_t)timed, sizeof *times, compare);
+  printf("%ld steps agree; median %.2f us, 99.9 %% %.2f us\n", steps, 1e6 * times[timed / 2],
+         1e6 * times[timed * 999 / 1000]);
   free(times);
   robodyn_controller_destroy(c);
   fclose(file);

@@ -19,12 +19,15 @@ import numpy as np
 import pytest
 from robodyn_ros import load_urdf, Settings
 from robodyn_ros.c_library.library import write_library
+from robodyn_ros.cli.app import app
 from robodyn_ros.closed_loop import ClosedLoop
 from robodyn_ros.compiler.object_code import image
 from robodyn_ros.control.controller.controller import Controller
 from robodyn_ros.control.cycle.compile import CYCLE_INPUTS
 from robodyn_ros.control.steps import guard
 from robodyn_ros.errors import RobodynError
+from typer.testing import CliRunner
+import yaml
 
 HOST = Path(__file__).with_name('replay_host.c')
 SETTINGS = Settings(mode='joint_impedance', rate=1000.0, stiffness=(100.0, 60.0),
@@ -37,8 +40,14 @@ pytestmark = [pytest.mark.slow, needs_compiler, pytest.mark.skipif(
 @pytest.fixture(scope='module')
 def folder(tmp_path_factory):
     """Return a folder with the library of two_link, and a program that replays recordings."""
+    pytest.importorskip('rclpy')
     place = tmp_path_factory.mktemp('library')
-    write_library(load_urdf('two_link'), SETTINGS, place, 'two_link')
+    (place / 'arm.yaml').write_text(yaml.safe_dump({'/**/controller': {'ros__parameters': {
+        'mode': SETTINGS.mode, 'rate': SETTINGS.rate, 'stiffness': list(SETTINGS.stiffness),
+        'damping': list(SETTINGS.damping)}}}))
+    result = CliRunner().invoke(app, [
+        'export', 'two_link', '--config', str(place / 'arm.yaml'), '-o', str(place), '--force'])
+    assert result.exit_code == 0, result.output
     done = subprocess.run(
         [*COMPILER, '-std=c11', '-O2', '-Wall', '-Wextra', '-Werror', '-I.', HOST, '-o', 'host',
          '-L.', '-ltwo_link', f'-Wl,-rpath,{place}'], cwd=place, text=True, capture_output=True)

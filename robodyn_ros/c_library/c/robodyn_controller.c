@@ -122,7 +122,9 @@ ROBODYN_API int robodyn_controller_step(robodyn_controller *c, const robodyn_joi
   c->words[MISSED] = missed_periods(c, now);
   const int publish = robodyn_cycle(c->words, now, NULL, NULL, JOINTS, sizeof(double), c->efforts,
                                     JOINTS, sizeof(double));
-  memcpy(efforts, c->efforts, sizeof c->efforts);
+  for (int i = 0; i < JOINTS; i++) {
+    efforts[i] = publish ? c->efforts[i] : NAN; /* not those of an earlier step */
+  }
   return publish;
 }
 

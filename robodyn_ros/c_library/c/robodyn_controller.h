@@ -80,9 +80,9 @@ ROBODYN_API void robodyn_controller_stop(robodyn_controller *controller);
  * Advances to the time now [s].
  *
  * state: the newest samples of all joints.
- * efforts: one number a joint [N·m | N].
- * Returns 1 if the efforts are to be applied. Otherwise they are those of an earlier step, and must
- * not be applied: what the robot does then without a command is up to its drives.
+ * efforts: one number a joint [N·m | N] to be applied; NAN if there is nothing to apply.
+ * Returns 1 if the efforts are to be applied, otherwise 0: no command is to be sent, and what the
+ * robot does without one is up to its drives.
  */
 ROBODYN_API int robodyn_controller_step(robodyn_controller *controller,
                                         const robodyn_joint_state *state, double now,
