@@ -26,13 +26,17 @@ from ..control.cycle import compile as cycle_code
 from ..control.cycle.compile_laws import compiled_law
 from ..control.settings.settings import Settings
 from ..control.steps import generic_dynamics, guard
+from ..dynamics.model_data import ADDRESSED_KERNELS
+from ..dynamics.specialize import kernel_callback
 from ..errors import ArgumentError, RobodynError
 from ..model.robot import RobotModel
 from ..text import printable
 
 SOURCES = Path(__file__).with_name('c')
 CPU = 'x86-64-v3'           # AVX2 and FMA: Intel since 2013, AMD since 2015
-CYCLE, LAW = 'robodyn_cycle', 'robodyn_law'
+# Symbols of functions, and prefixes of those of the dynamics of this robot and of any one
+CYCLE, LAW, KERNEL, GENERIC = 'robodyn_cycle', 'robodyn_law', 'robodyn_kernel_', 'robodyn_generic_'
+FRAME_KERNEL = 'pose_and_jacobian'
 HEADER, SOURCE = 'robodyn_controller.h', 'robodyn_controller.c'
 OBJECT, IMAGE = 'robodyn_cycle.o', 'robodyn_image.h'
 FLAGS = '-std=c99', '-O2', '-Wall', '-Wextra', '-fPIC', '-fvisibility=hidden', '-ffp-contract=off'
@@ -80,11 +84,16 @@ def write_library(model: RobotModel, settings: Settings, folder: Path, name: str
         raise RobodynError('the control cycle is plain Python', name='ROBODYN_PLAIN',
                            remedy='unset ROBODYN_PLAIN')
     compiler = c_compiler()
-    controller = Controller(model, settings, specialize=False)
+    controller = Controller(model, settings)
     inputs = controller.inputs
     functions = _functions(controller)
     addresses = {int(inputs.code[place]): symbol for symbol, place in _PLACES.items()
-                 if symbol in functions} | {int(inputs.law.code[0]): LAW}
+                 if symbol in functions} | {int(inputs.law.code[0]): LAW} | {
+        int(address): f'{KERNEL}{name}'
+        for address, name in zip(inputs.robot.addresses, ADDRESSED_KERNELS, strict=True)}
+    if inputs.task.kernel[0]:
+        addresses[int(inputs.task.kernel[0])] = KERNEL + FRAME_KERNEL
+    assert 0 not in addresses
     # Neither the flight recorder nor parts that these settings do not need
     memory = image(cycle_code.CYCLE_INPUTS, inputs._replace(
         code=np.where(np.isin(inputs.code, [*addresses]), inputs.code, 0)), addresses)
@@ -124,14 +133,20 @@ _PLACES = {CYCLE: cycle_code.CYCLE} | {
 
 def _functions(controller: Controller) -> dict[str, Any]:
     """Return the compiled functions that a cycle with these settings may call, by symbol."""
-    record: Any = controller.inputs.settings
+    inputs = controller.inputs
+    record: Any = inputs.settings
+    kernels: list[tuple[str, dict[str, Any]]] = [(name, {}) for name in ADDRESSED_KERNELS]
+    if inputs.task.kernel[0]:
+        kernels.append((FRAME_KERNEL, {'frame': inputs.task.frame}))
     return {
         CYCLE: cycle_code.uncached_cycle(),
         cycle_code.LINKED_EFFORTS.symbol: cycle_code.LINKED_EFFORTS.uncached(),
         LAW: compiled_law(controller.settings.law_in_force, cached=False),
         **{f'robodyn_{part.function.__name__}': part.uncached()
            for part in cycle_code.needed_parts(record)},
-        **{f'robodyn_{function.function.__name__}_code': function.uncached()
+        **{f'{KERNEL}{name}': kernel_callback(name, inputs.robot, options, cached=False)
+           for name, options in kernels},
+        **{f'{GENERIC}{function.function.__name__}': function.uncached()
            for function in generic_dynamics.FUNCTIONS}}
 
 
@@ -147,9 +162,8 @@ def _image_text(model: RobotModel, settings: Settings, controller: Controller, m
               'REASON': word(controller.memory, 'reason'),
               'REASON_JOINT': word(controller.memory, 'joint')}
     externals = [f'extern void {symbol}(void);' for symbol in functions if symbol != CYCLE]
-    externals += [f'void (*const {function.symbol})(void) = robodyn_{name}_code;'
-                  for function in generic_dynamics.FUNCTIONS
-                  if (name := function.function.__name__)]
+    externals += [f'void (*const {function.symbol})(void) = {GENERIC}{function.function.__name__};'
+                  for function in generic_dynamics.FUNCTIONS]
     return IMAGE_TEXT.format(
         name=printable(model.name).replace('*/', '* /'), joints=model.nv,
         period=1.0 / settings.rate, timeout=settings.state_timeout,

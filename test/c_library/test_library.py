@@ -3,7 +3,7 @@
 """
 C library of a controller: a program without Python gives the same efforts, bit for bit.
 
-The library takes half a minute of compiling, once for all tests: its machine code is not cached.
+The library takes a minute of compiling, once for all tests: its machine code is not cached.
 """
 
 import ctypes
@@ -60,6 +60,7 @@ def recorded():
     """Return cycles in which two_link is pushed, stops, fails twice, and is armed again."""
     pytest.importorskip('mujoco')
     loop = ClosedLoop(load_urdf('two_link'), SETTINGS, [0.3, 0.5])
+    loop.controller = Controller(load_urdf('two_link'), SETTINGS)       # with kernels, as nodes
     c, cycles, phases, advance = loop.controller, [], [], loop.controller.step
     state = c.state
 

@@ -51,7 +51,7 @@ def place(tmp_path, monkeypatch):
     return tmp_path
 
 
-# A library takes half a minute of compiling: c_library/test_library.py exports one
+# A library takes a minute of compiling: c_library/test_library.py exports one
 @pytest.mark.parametrize('line', [line for line in commands() if line.split()[0] in HERE
                                   and not line.startswith('export my_arm.urdf --config')])
 def test_it_runs_as_it_stands(line, place):
