@@ -4,7 +4,7 @@
 # A thin face of make.py, for fingers that type `make`. ROBOT=panda|ur5|two_link|path of a URDF
 # and SCENE=motion|contact are what demo shows, VIEW=1 shows it in the browser;
 # DISTRO=kilted|jazzy is the ROS 2 that is installed;
-# ARGS goes to pytest, fuzz (ARGS='urdf 2000 --seed 1', ARGS=wire), adversary (ARGS='--minutes 10',
+# ARGS goes to pytest (test, quick, coverage), fuzz (ARGS='urdf 2000 --seed 1', ARGS=wire), adversary (ARGS='--minutes 10',
 # ARGS=table, ARGS=quiet), bench and soak.
 
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
@@ -14,7 +14,7 @@ SCENE ?= motion
 DISTRO ?= kilted
 export DISTRO
 
-.PHONY: help demo test quick lint fuzz adversary bench soak docs clean
+.PHONY: help demo test quick lint coverage fuzz adversary bench soak docs clean
 
 help lint docs clean: python
 	@$(PYTHON) make.py $@
@@ -27,6 +27,9 @@ test: python
 
 quick: python
 	@$(PYTHON) make.py quick $(ARGS)
+
+coverage: python
+	@$(PYTHON) make.py coverage $(ARGS)
 
 fuzz: python
 	@$(PYTHON) make.py fuzz $(ARGS)

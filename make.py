@@ -11,6 +11,9 @@ Run the demo or the tests on a machine that has nothing but Linux x86_64 and a P
   test [ARG ...]  lint, then all tests; pytest gets the arguments
   quick [ARG ...] lint, then the tests without processes, ROS or long computations: under a minute
                   once caches are warm; pytest gets the arguments
+  coverage [ARG ...]
+                  share of each module that the tests without processes and ROS run; with
+                  arguments, those that pytest selects. Machine code counts as not run
   lint            ruff, codespell, import-linter, mypy
   fuzz [WHAT ...] `urdf [N]`: N mutated URDFs (10,000); `wire`: hostile messages for the decoders
                   until coverage stops growing, 10 minutes at most; both if not said
@@ -76,6 +79,8 @@ FAILED, CRASHED = 1, 3              # exit codes of pytest: failed tests, a proc
 # for its assertions is kept even where bytecode is not wanted: it takes a third of the collection
 TESTING = {'OPENBLAS_NUM_THREADS': '1', 'PYTHONDONTWRITEBYTECODE': ''}
 QUICK = ['-n', '2', *SIDE_BY_SIDE, '-m', 'not (alone or process or ros or slow)']
+# Coverage slows Python down: not of tests in real time
+MEASURED = [*QUICK[:-1], 'not (alone or process or ros)', 'test']
 
 # Asks a Python what it is: a name on PATH may be a pyenv shim without a Python behind it.
 PROBE = """
@@ -359,6 +364,17 @@ def quick(arguments):
     become({**env, **TESTING}, python, '-m', 'pytest', '-q', *QUICK, *(arguments or ['test']))
 
 
+def coverage(arguments):
+    """Print which share of each module the tests run; exit as they do."""
+    env, python = lint([], [])
+    env = {**env, **TESTING, 'COVERAGE_FILE': os.path.join(BUILD, 'coverage')}
+    call(env, python, '-m', 'coverage', 'erase')
+    failed = call(env, python, '-m', 'coverage', 'run', '-m', 'pytest', '-q',
+                  *(arguments or MEASURED))
+    call(env, python, '-m', 'coverage', 'combine', '--quiet')
+    sys.exit(call(env, python, '-m', 'coverage', 'report') or failed)
+
+
 def bench(arguments):
     """Run what says how fast the dynamics and the loop are."""
     if arguments and arguments[0] in [*BENCHMARKS, *NAMED_BENCHMARKS]:
@@ -386,8 +402,8 @@ def clean(arguments):
 
 def main(arguments):
     """Run the target that the command line names."""
-    targets = {'demo': demo, 'test': test, 'quick': quick, 'lint': lint, 'bench': bench,
-               'clean': clean}
+    targets = {'demo': demo, 'test': test, 'quick': quick, 'lint': lint, 'coverage': coverage,
+               'bench': bench, 'clean': clean}
     name = arguments[0] if arguments else 'help'
     if name in ('help', '-h', '--help'):
         print(__doc__.strip())

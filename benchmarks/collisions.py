@@ -24,7 +24,7 @@ from robodyn_ros import Dynamics, load_urdf, RobotModel, Settings
 from robodyn_ros.closed_loop import ClosedLoop
 from robodyn_ros.control.learning.collision_thresholds import thresholds
 from robodyn_ros.control.references.trajectory import Waypoints
-from robodyn_ros.control.settings.suggested_gains import suggest, SuggestedGains
+from robodyn_ros.control.settings.suggested_gains import suggest_gains, SuggestedGains
 from robodyn_ros.control.steps import guard
 from robodyn_ros.errors import RobodynError
 from robodyn_ros.model.pose import spread
@@ -110,7 +110,7 @@ def begin(model: RobotModel, plant: RobotModel, q: ndarray, near: ndarray | None
 
 @lru_cache(maxsize=8)       # it takes longer than a contact
 def _suggested(model: RobotModel, q: tuple[float, ...]) -> SuggestedGains:
-    return suggest(model, np.array(q), Settings())
+    return suggest_gains(model, np.array(q), Settings())
 
 
 def quiet(model: RobotModel, plant: RobotModel, q: ndarray, seconds: float, seed: int,

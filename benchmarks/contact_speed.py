@@ -31,7 +31,7 @@ from robodyn_ros.control.declare.body_regions import REGIONS
 from robodyn_ros.control.inputs.bounds import Bounds
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.settings.bounds_of_settings import bounds_of, reflected_mass
-from robodyn_ros.control.settings.suggested_gains import suggest
+from robodyn_ros.control.settings.suggested_gains import suggest_gains
 from robodyn_ros.control.steps.contact_speed import permitted_speed
 from robodyn_ros.control.steps.time_scaling import joint_share
 from robodyn_ros.dynamics.model_data import ModelData, parameters, Workspace, workspace
@@ -170,7 +170,8 @@ def readable(bounds: Bounds, model: RobotModel) -> tuple[Bounds, ModelData, Work
 def measured(name: str, region: str, count: int, controlled: bool, detected: bool) -> dict:
     """Return the figures of a robot and a region."""
     model = load_urdf(name, locked=LOCKED.get(name, {}))
-    settings, dynamics = suggest(model, spread(model, 1)[0], Settings())._asdict(), Dynamics(model)
+    settings = suggest_gains(model, spread(model, 1)[0])._asdict()
+    dynamics = Dynamics(model)
     if detected:
         settings |= {'collision_threshold': THRESHOLD * model.effort_limit,
                      'collision_reaction': 'float'}

@@ -23,7 +23,7 @@ from robodyn_ros import Dynamics, RobotModel, Settings
 from robodyn_ros.catalog.robots import CatalogRobot, load_robot
 from robodyn_ros.closed_loop import ClosedLoop, CoupledLoops
 from robodyn_ros.control.settings.coupled_joints import joint_map
-from robodyn_ros.control.settings.suggested_gains import suggest
+from robodyn_ros.control.settings.suggested_gains import suggest_gains
 from robodyn_ros.control.steps import guard
 from robodyn_ros.simulation.obstacle import Obstacle
 
@@ -59,7 +59,7 @@ def arms(pair: Pair, delay: float) -> CoupledLoops:
     robots: list[CatalogRobot] = [load_robot(name, {}, []) for name in pair[:2]]
     loops = []
     for role, robot in zip(('leader', 'follower'), robots):
-        gains = suggest(robot.model, robot.pose, Settings())
+        gains = suggest_gains(robot.model, robot.pose, Settings())
         own = {}
         if role == 'follower' and pair.joints:
             names = pair.joints.split(',')

@@ -97,7 +97,7 @@ def bench(robots: Annotated[list[str] | None, typer.Argument(
 def _robot(name: str, library, rounds: int, seconds: float, say: Callable[[str], None]
            ) -> dict[str, Any]:
     """Return the result of one robot; RuntimeError if somebody computes something else."""
-    urdf, locked = _path(name).read_text(), LOCKED.get(name, {})
+    urdf, locked = robot_file(name).read_text(), LOCKED.get(name, {})
     model = load_urdf(urdf, locked=locked)
     states = States(model.nv)
     with closing(_All(model, urdf, locked, states, library, say)) as everybody:
@@ -153,7 +153,8 @@ def _difference(found: ndarray, right: ndarray) -> float:
     return float(np.abs(found - right).max() / np.abs(right).max())
 
 
-def _path(name: str) -> Path:
+def robot_file(name: str) -> Path:
+    """Return the URDF of a robot."""
     if name != 'talos':
         return robot_path(name)
     return robot_path('panda').parents[2] / TALOS

@@ -11,15 +11,11 @@ from collections.abc import Callable, Mapping
 import re
 from typing import Any, NamedTuple
 
-from . import loop_results, results
+from . import generated_c_results, loop_results, results
 
 MARKED = re.compile(r'(<!-- figures: (\w+) -->\n).*?(<!-- end of figures -->)', re.DOTALL)
 README_ROWS = (('inverse_dynamics', 'loop'), ('forward_dynamics', 'loop'),
                ('inverse_dynamics', 'batch'), ('inverse_dynamics', 'generic_loop'))
-LIBRARY_ROWS = (('inverse_dynamics', 'loop'), ('forward_dynamics', 'loop'),
-                ('mass_matrix', 'loop'), ('inverse_dynamics', 'batch'),
-                ('inverse_dynamics', 'generic_loop'), ('inverse_dynamics', 'call'),
-                ('inverse_dynamics', 'checked_call'))
 LOOP_COLUMNS = 'native', 'inline', 'python'     # peers of :mod:`.loop_peers`
 
 
@@ -29,11 +25,10 @@ def readme_dynamics(found: Mapping[str, Any]) -> str:
             f'again:\n\n{results.table(found, README_ROWS, beside=False)}')
 
 
-def library_dynamics(found: Mapping[str, Any]) -> str:
-    """Return what docs/library.md says of :mod:`benchmarks.dynamics`."""
-    return (f'Speed relative to {_pinocchio(found)}; above 1 is faster. Medians of '
-            f'{found["rounds"]} rounds on one core of {found["machine"]["cpu"]}:\n\n'
-            f'{results.table(found, LIBRARY_ROWS)}')
+def readme_generated(found: Mapping[str, Any]) -> str:
+    """Return what the README says of :mod:`benchmarks.generated_c`."""
+    return (f'Relative to {generated_c_results.code(found)}, the speed of the jitted loop is:\n\n'
+            f'{generated_c_results.table(found)}')
 
 
 def _pinocchio(found: Mapping[str, Any]) -> str:
@@ -50,7 +45,7 @@ def loop_beside_naive(found: Mapping[str, Any]) -> str:
     machine = found['machine']
     peers = {key: found['peers'][key] for key in LOOP_COLUMNS if key in found['peers']}
     beside = loop_results.BESIDE_NAIVE
-    lines = [f'Relative to that callback node on {machine["cpu"]} with {machine["cpus"]} CPUs '
+    lines = [f'Relative to the tutorial node on {machine["cpu"]} with {machine["cpus"]} CPUs '
              f'(medians of {found["rounds"]} rounds):', '',
              '| | ' + ' | '.join(f'`{key}`' for key in peers) + ' |',
              '|---|' + '---|' * len(peers)]
@@ -75,7 +70,7 @@ class Block(NamedTuple):
 
 
 BLOCKS = {'readme_dynamics': Block('dynamics', readme_dynamics),
-          'library_dynamics': Block('dynamics', library_dynamics),
+          'readme_generated': Block('generated_c', readme_generated),
           'loop_beside_naive': Block('loop', loop_beside_naive)}
 
 

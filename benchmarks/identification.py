@@ -35,7 +35,6 @@ from robodyn_ros.cli.identification_tables import table
 from robodyn_ros.cli.identify import read_options
 from robodyn_ros.errors import ArgumentError, RobodynError
 from robodyn_ros.identification.estimation.parameter_selection import ParameterSelection
-from robodyn_ros.identification.friction_file import read_friction
 from robodyn_ros.identification.options import PipelineOptions
 from robodyn_ros.identification.pipeline import run
 from robodyn_ros.identification.preparation.options import PreparationOptions
@@ -43,6 +42,7 @@ from robodyn_ros.identification.result import Identification, ORDINARY, WEIGHTED
 from robodyn_ros.identification.result_files import FRICTION, URDF
 from robodyn_ros.identification.source import Source
 from robodyn_ros.identification.validation import of_model
+from robodyn_ros.model.friction_file import read_friction
 from robodyn_ros.model.urdf import load_urdf
 
 WORDS, VERIFY = 'identify.txt', 'verify'
@@ -55,7 +55,7 @@ def parser() -> argparse.ArgumentParser:
     found = argparse.ArgumentParser('benchmarks.identification', description=__doc__,
                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     found.add_argument('folders', nargs='*', type=Path, metavar='FOLDER')
-    for name in ('--robot', '--root', '--tip', '--gravity', '--topic', '--joints'):
+    for name in ('--robot', '--root', '--tip', '--gravity', '--states', '--joints'):
         found.add_argument(name, default='')
     for name in ('--locked', '--columns', '--units', '--accept'):
         found.add_argument(name, action='append', default=[])
@@ -116,7 +116,7 @@ def shipped(folder: Path, robot: CatalogRobot, found: Identification, options: a
 def errors(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
            options: argparse.Namespace) -> dict[str, float]:
     """Return the mean relative RMS by column; what is missing was not estimated."""
-    reading = read_options(options.columns, options.units, options.rate, options.topic,
+    reading = read_options(options.columns, options.units, options.rate, options.states,
                            options.joints)
     source = Source(tuple(paths), robot.model, robot.path.read_text(encoding='utf-8'), reading,
                     bool(options.gravity), verification)

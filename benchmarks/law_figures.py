@@ -20,7 +20,7 @@ from robodyn_ros import Dynamics, RobotModel, Settings, Waypoints
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.closed_loop import ClosedLoop
 from robodyn_ros.control.laws import adaptive, registry
-from robodyn_ros.control.settings.suggested_gains import suggest
+from robodyn_ros.control.settings.suggested_gains import suggest_gains
 from robodyn_ros.demo import motion
 from robodyn_ros.model.payload import with_payload
 from robodyn_ros.simulation.imperfections import Noise
@@ -40,7 +40,7 @@ def estimate(loop: ClosedLoop) -> ndarray:
 def repeated(robot: RobotModel, plant: RobotModel, pose: ndarray, rate: float
              ) -> tuple[float, float]:
     """Return the RMS error of the last motion within SECONDS, and the smallest eigenvalue."""
-    gains = suggest(robot, pose, Settings())
+    gains = suggest_gains(robot, pose, Settings())
     loop = ClosedLoop(robot, Settings(
         mode='adaptive', damping=gains.damping, adaptive_bandwidth=gains.adaptive_bandwidth,
         adaptation_mass=3.0, adaptation_rate=rate, arming_effort=3.0), pose, plant=plant)
@@ -78,7 +78,7 @@ def drift() -> None:
     """Print how far the estimate drifts without excitation."""
     for name in HOLDERS:
         robot = load_robot(name, {}, [])
-        gains = suggest(robot.model, robot.pose, Settings())
+        gains = suggest_gains(robot.model, robot.pose, Settings())
         loop = ClosedLoop(robot.model, Settings(
             mode='adaptive', damping=gains.damping, adaptive_bandwidth=gains.adaptive_bandwidth,
             adaptation_mass=3.0), robot.pose, noise=Noise(velocity=NOISE))

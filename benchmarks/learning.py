@@ -21,7 +21,7 @@ from numpy import ndarray
 from robodyn_ros import Controller, RobotModel, Settings, Waypoints
 from robodyn_ros.catalog.robots import CatalogRobot, load_robot
 from robodyn_ros.control.learning.iterative_learning import IterativeLearning, Outcome, Repeat
-from robodyn_ros.control.settings.suggested_gains import suggest
+from robodyn_ros.control.settings.suggested_gains import suggest_gains
 from robodyn_ros.control.steps import guard
 from robodyn_ros.demo.motion import amplitudes, waypoints
 from robodyn_ros.simulation.drive import Drive
@@ -114,7 +114,7 @@ def learned(robot: CatalogRobot, mode: str, repeats: int, duration: float = 6.0,
     model = wrong_model(arm)
     settings = Settings(mode=mode, loop_delay=2e-3, effort_rate_limit=given,
                         friction_compensation=1.0 if arm.coulomb_friction.any() else ())
-    settings = replace(settings, **suggest(model, robot.pose, settings)._asdict())
+    settings = replace(settings, **suggest_gains(model, robot.pose, settings)._asdict())
     motion = waypoints(robot.model, robot.pose, amplitudes(robot.model, robot.pose), duration)
     world = RepeatedMotion(model, settings, with_friction(arm), robot.pose, **more)
     learning = IterativeLearning(model, settings, motion)

@@ -4,24 +4,27 @@
 
 from typing import Any
 
+import numpy as np
+
 
 def markdown(found: dict[str, Any]) -> str:
-    """Return conditions, one row for each turn, and the missed periods in all."""
+    """Return conditions, and sums and medians over the turns of each kind."""
     rows, machine = found['rows'], found['machine']
-    lines = [f'{machine["cpu"]}, {machine["cpus"]} CPUs, load {machine["load"]:.1f}; the '
-             f'control thread has {found["scheduling"]}. A simulated Panda moves at '
-             f'{found["rate"]:g} Hz, in turns of {found["seconds"]:g} s. A loop that only sleeps '
-             'has the same priority on the same CPU: what it misses, too, is not due to the '
-             'controller. What is *beside as much work* has a process beside it that computes as '
-             'long as the page and its client did, and has nothing to do with the controller.', '',
-             '| turn | missed periods | which the sleeping loop did not miss | '
-             'wake-up error p99 [µs] | pictures a second | CPU of what is beside |',
+    lines = [f'{machine["cpu"]}, {machine["cpus"]} CPUs, load {machine["load"]:.1f}; control '
+             f'thread with {found["scheduling"]}. A simulated Panda moves at {found["rate"]:g} '
+             f'Hz, in turns of {found["seconds"]:g} s: alone, with the page, and beside a process '
+             'that computes as much as the page and its client. A loop that only sleeps runs '
+             'beside the controller, with its priority on its CPU: periods that both miss are due '
+             'to the machine.', '',
+             '| turns | missed periods | not missed by the sleeping loop | '
+             'wake-up error p99 [µs] | pictures a second | CPU of page or process |',
              '|---|---|---|---|---|---|']
-    lines += [f'| {row["kind"]} | {row["missed"]} of {row["periods"]} | {row["own"]} | '
-              f'{row["p99"]:.0f} | {row["pictures"]:.1f} | {row["cpu"]:.0%} |' for row in rows]
-    kinds = dict.fromkeys(row['kind'] for row in rows)
-    for what, key in (('Missed in all', 'missed'), ('Not by the sleeping loop', 'own')):
-        total = {kind: sum(row[key] for row in rows if row['kind'] == kind) for kind in kinds}
-        lines += ['', f'{what}: ' + ', '.join(f'{count} {kind}' for kind, count
-                                              in total.items()) + '.']
+    for kind in dict.fromkeys(row['kind'] for row in rows):
+        turns = [row for row in rows if row['kind'] == kind]
+        total = {key: sum(row[key] for row in turns) for key in ('missed', 'periods', 'own')}
+        middle = {key: np.median([row[key] for row in turns])
+                  for key in ('p99', 'pictures', 'cpu')}
+        lines.append(f'| {len(turns)} {kind} | {total["missed"]} of {total["periods"]} | '
+                     f'{total["own"]} | {middle["p99"]:.0f} | {middle["pictures"]:.1f} | '
+                     f'{middle["cpu"]:.0%} |')
     return '\n'.join(lines) + '\n'

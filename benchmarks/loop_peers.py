@@ -70,27 +70,28 @@ PEERS = {
     NAIVE: _tutorial('rclpy callback, typed messages', 'callback'),
     ECHO: echo('echo of Fast DDS, RELIABLE', 'reliable'),
     'echo_best_effort': echo('echo of Fast DDS, best effort', 'best_effort'),
-    'executor': _ours('ours, executor', 'executor'),
-    'python': _ours('ours, python', 'python'),
-    'native': _ours('ours, native', 'native'),
-    'inline': _ours('ours, native, inline', 'native', 'inline'),
-    'python_fifo': _ours('ours, python, FIFO', 'python', fifo=True),
-    'native_fifo': _ours('ours, native, FIFO', 'native', fifo=True),
-    'inline_fifo': _ours('ours, native, inline, FIFO', 'native', 'inline', fifo=True),
+    'executor': _ours('robodyn_ros, executor', 'executor'),
+    'python': _ours('robodyn_ros, python', 'python'),
+    'native': _ours('robodyn_ros, native', 'native'),
+    'inline': _ours('robodyn_ros, native, inline', 'native', 'inline'),
+    'python_fifo': _ours('robodyn_ros, python, FIFO', 'python', fifo=True),
+    'native_fifo': _ours('robodyn_ros, native, FIFO', 'native', fifo=True),
+    'inline_fifo': _ours('robodyn_ros, native, inline, FIFO', 'native', 'inline', fifo=True),
     NAIVE_AWAKE: _tutorial('rclpy callback, CPUs kept awake', 'callback', awake=True),
     ECHO_AWAKE: echo('echo, RELIABLE, CPUs kept awake', 'reliable', awake=True),
-    'native_awake': _ours('ours, native, keep_awake', 'native', awake=True),
-    'inline_awake': _ours('ours, native, inline, keep_awake', 'native', 'inline', awake=True),
+    'native_awake': _ours('robodyn_ros, native, keep_awake', 'native', awake=True),
+    'inline_awake': _ours('robodyn_ros, native, inline, keep_awake', 'native', 'inline',
+                          awake=True),
 }
 # Whose wake-ups at 1 kHz are timed; a hog is a thread that keeps the interpreter
 HOGGED = 'benchmarks.gil_contention'
 WAKE_UPS = {
     'timer_alone': _tutorial('rclpy timer', 'timer'),
-    'native_alone': _ours('ours, native', 'native', 'timer'),
-    NAIVE_TIMER: _tutorial('rclpy timer, hog', 'timer', '--hog'),
-    'native_hog': _ours('ours, native, hog', 'native', 'timer', module=HOGGED),
-    'native_hog_fifo': _ours('ours, native, hog, FIFO', 'native', 'timer', fifo=True,
-                             module=HOGGED),
+    'native_alone': _ours('robodyn_ros, native', 'native', 'timer'),
+    NAIVE_TIMER: _tutorial('rclpy timer, busy interpreter', 'timer', '--hog'),
+    'native_hog': _ours('robodyn_ros, native, busy interpreter', 'native', 'timer', module=HOGGED),
+    'native_hog_fifo': _ours('robodyn_ros, native, busy interpreter, FIFO', 'native', 'timer',
+                             fifo=True, module=HOGGED),
 }
 
 

@@ -16,8 +16,8 @@ ENOUGH = 0.999              # share of the states that are answered
 # Of each series: what it varies, and its heading
 VARIED = {'arms': 'arms', 'together': 'arms', 'echo': 'arms', 'rates': 'rate', 'joints': 'joints'}
 HEADS = {'arms': 'Arms of 7 joints at 1 kHz',
-         'together': 'Likewise, with all controllers in one process',
-         'echo': 'Likewise, with an echo of Fast DDS in the place of each controller',
+         'together': 'The same, with all controllers in one process',
+         'echo': 'The same, with an echo of Fast DDS instead of each controller',
          'rates': 'One arm of 7 joints, by rate [Hz]',
          'joints': 'One arm at 1 kHz, by joints'}
 LABELS = {'arms': 'arms', 'rate': 'rate [Hz]', 'joints': 'joints'}
@@ -70,24 +70,22 @@ def markdown(found: Mapping[str, Any]) -> str:
     """Return conditions, verdict, and a table of each series."""
     machine = found['machine']
     cpus = machine['cpus']
-    lines = [f'{machine["cpu"]}, {cpus} CPUs, load {machine["load"]:.1f} at the beginning; '
+    faults = sum(row['faults'] for rows in found['series'].values() for row in rows)
+    lines = [f'{machine["cpu"]}, {cpus} CPUs, load {machine["load"]:.1f} at the start; '
              f'controllers {"with" if found["fifo"] else "without"} SCHED_FIFO; '
-             f'{found["seconds"]:g} s each; times are those of the worst arm.', '',
-             verdict(found)]
+             f'{found["seconds"]:g} s each; times are those of the worst arm, the CPU is that of '
+             f'one controller, the memory that of all; {faults} faults.', '', verdict(found)]
     for series, key in VARIED.items():
         rows = found['series'].get(series, [])
         if not rows:
             continue
         lines += ['', f'{HEADS[series]}:', '',
-                  f'| {LABELS[key]} | answered | before the next | p50 [µs] | p99 [µs] | '
-                  'CPU of a controller | CPU of a plant | CPUs left | MiB of the controllers | '
-                  'faults |',
-                  '|' + '---|' * 10]
+                  f'| {LABELS[key]} | answered | before the next | p50 [µs] | p99 [µs] | CPU | '
+                  'CPUs left | MiB |', '|' + '---|' * 8]
         lines += [f'| {row[key]:g} | {row["answered"]:.3%} | {row["in time"]:.3%} | '
                   f'{row["p50"]:.0f} | {row["p99"]:.0f} | '
-                  f'{row["controllers"] / row["arms"]:.1%} | {row["plants"] / row["arms"]:.1%} | '
-                  f'{left(row, cpus):.0%} | {row["memory"]:.0f} | {row["faults"]} |'
-                  for row in rows]
+                  f'{row["controllers"] / row["arms"]:.1%} | {left(row, cpus):.0%} | '
+                  f'{row["memory"]:.0f} |' for row in rows]
     return '\n'.join(lines) + '\n'
 
 

@@ -13,16 +13,23 @@ from pathlib import Path
 import shutil
 from typing import Any, NamedTuple
 
-from . import figures, live_view_results, loop_results, many_arms_results, results
+from . import (
+    figures,
+    generated_c_results,
+    live_view_results,
+    loop_results,
+    many_arms_results,
+    results,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 LEFT_OUT = 'raw',           # of results: what the others are computed from
 HEAD = """# Benchmarks
 
-<!-- Written by `python -m benchmarks.pages` from docs/benchmarks/: change nothing here. -->
+<!-- Written by `python -m benchmarks.pages` from docs/benchmarks/: do not edit. -->
 
-What was measured side by side, in turns, since absolute times depend on the machine. Each section
-names the command that measures it again.
+Absolute times depend on the machine: the alternatives were measured in turns, in one run. Each
+section begins with the command that repeats the measurement.
 """
 
 
@@ -44,17 +51,19 @@ class Section(NamedTuple):
 
 # By the name of the file of results
 SECTIONS = {
-    'dynamics': Section('Dynamics beside other libraries', 'make bench ARGS=dynamics',
+    'dynamics': Section('Dynamics compared with other libraries', 'make bench ARGS=dynamics',
                         results.markdown, 'benchmark.png', 'speed relative to Pinocchio'),
-    'loop': Section('Control loop beside rclpy nodes', 'make bench ARGS=loop',
+    'loop': Section('Control loop compared with rclpy nodes', 'make bench ARGS=loop',
                     loop_results.markdown, 'loop.png',
                     'round trips, processor time, states answered and wake-up errors',
                     loop_results.read),
+    'generated_c': Section('Dynamics compared with generated C code',
+                           'python -m benchmarks.generated_c', generated_c_results.markdown),
     'many_arms': Section('Many arms on one machine', 'make bench ARGS=many_arms',
                          many_arms_results.markdown, 'many_arms.png',
                          'states answered and processor time by arms, joints and rate',
                          many_arms_results.read),
-    'live_view': Section('A page that watches the controller', 'make bench ARGS=live_view',
+    'live_view': Section('Live viewer', 'make bench ARGS=live_view',
                          live_view_results.markdown)}
 
 

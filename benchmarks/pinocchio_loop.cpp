@@ -6,16 +6,14 @@
 // this processor.
 
 #include <memory>
-#include <string>
 
 #include <pinocchio/algorithm/aba.hpp>
 #include <pinocchio/algorithm/crba.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
-#include <pinocchio/multibody.hpp>
 
-namespace pin = pinocchio;
+#include "pinocchio_model.hpp"
+
 using Vector = Eigen::VectorXd;
-using Rows3 = Eigen::Matrix<double, 3, 3, Eigen::RowMajor>;
 
 namespace
 {
@@ -24,17 +22,6 @@ struct Robot
   pin::Model model;
   std::unique_ptr<pin::Data> data;
 };
-
-pin::JointModel joint(char motion, char axis)
-{
-  if (motion == 'R')
-    return axis == 'X'   ? pin::JointModel(pin::JointModelRX())
-           : axis == 'Y' ? pin::JointModel(pin::JointModelRY())
-                         : pin::JointModel(pin::JointModelRZ());
-  return axis == 'X'   ? pin::JointModel(pin::JointModelPX())
-         : axis == 'Y' ? pin::JointModel(pin::JointModelPY())
-                       : pin::JointModel(pin::JointModelPZ());
-}
 
 // Go through the states again and again; the sum makes every result one that somebody reads.
 template <typename Evaluate>
@@ -50,26 +37,12 @@ double repeated(long count, long states, Evaluate evaluate)
 }  // namespace
 
 extern "C" {
-// `kinds` has two letters a joint: R or P, and the axis. A body is its mass, centre (3) and
-// inertia about that (9), in the frame of its joint.
 void * robot_new(
   long count, const long * parents, const char * kinds, const double * rotations,
   const double * origins, const double * bodies, const double * gravity)
 {
   auto robot = std::make_unique<Robot>();
-  for (long i = 0; i < count; ++i) {
-    const pin::SE3 place(
-      Eigen::Map<const Rows3>(rotations + 9 * i), Eigen::Map<const Eigen::Vector3d>(origins + 3 * i));
-    const auto id = robot->model.addJoint(
-      parents[i], joint(kinds[2 * i], kinds[2 * i + 1]), place, "joint" + std::to_string(i));
-    const double * body = bodies + 13 * i;
-    robot->model.appendBodyToJoint(
-      id,
-      pin::Inertia(
-        body[0], Eigen::Map<const Eigen::Vector3d>(body + 1), Eigen::Map<const Rows3>(body + 4)),
-      pin::SE3::Identity());
-  }
-  robot->model.gravity.linear() = Eigen::Map<const Eigen::Vector3d>(gravity);
+  robot->model = model_of(count, parents, kinds, rotations, origins, bodies, gravity);
   robot->data = std::make_unique<pin::Data>(robot->model);
   return robot.release();
 }

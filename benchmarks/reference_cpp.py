@@ -16,6 +16,7 @@ import pinocchio as pin
 from .interleaved_timer import Contestant, Missing, STATES, States, timed
 
 SOURCE = Path(__file__).with_name('pinocchio_loop.cpp')
+HEADER = Path(__file__).with_name('pinocchio_model.hpp')
 # What Pinocchio's CMake targets define for whoever includes its headers, and how we compile them
 FLAGS = ('-std=c++17', '-O3', '-march=native', '-DNDEBUG', '-w', '-fPIC', '-shared',
          '-DBOOST_MPL_LIMIT_LIST_SIZE=30', '-DBOOST_MPL_LIMIT_VECTOR_SIZE=30',
@@ -27,9 +28,23 @@ MINUTES = 9
 
 def library(folder: Path, say) -> ctypes.CDLL:
     """
-    Return the compiled loop, from ``folder`` where it was compiled before.
+    Return the compiled loop, see :func:`compiled`.
+
+    :raises Missing: no compiler, no headers, or the two do not fit.
+    """
+    found = compiled(SOURCE, folder, say)
+    found.robot_new.restype = ctypes.c_void_p
+    found.run.restype = ctypes.c_double
+    return found
+
+
+def compiled(source: Path, folder: Path, say, flags: tuple[str, ...] = FLAGS,
+             linked: tuple[str, ...] = ()) -> ctypes.CDLL:
+    """
+    Return a compiled source, from ``folder`` where it was compiled before.
 
     :param say: takes a line about what is going on.
+    :param linked: further arguments of the compiler, for libraries.
     :raises Missing: no compiler, no headers, or the two do not fit.
     """
     compiler = shutil.which('g++')
@@ -43,26 +58,24 @@ def library(folder: Path, say) -> ctypes.CDLL:
                            capture_output=True)
     if eigen.returncode:
         raise Missing('there are no headers of Eigen: `pip install cmeel-eigen`')
-    parts = (SOURCE.read_text(), ' '.join(FLAGS), version, eigen.stdout.splitlines()[-1],
-             pin.__version__, llvmlite.binding.get_host_cpu_name())
+    parts = (source.read_text(), HEADER.read_text(), ' '.join((*flags, *linked)), version,
+             eigen.stdout.splitlines()[-1], pin.__version__, llvmlite.binding.get_host_cpu_name())
     digest = hashlib.sha256('\n'.join(parts).encode()).hexdigest()[:16]
-    path = folder / f'pinocchio_loop_{digest}.so'
+    path = folder / f'{source.stem}_{digest}.so'
     if not path.exists():
         say('Compiling Pinocchio for this processor: once, two minutes or more ...')
         part = path.with_suffix('.part')
         try:
-            done = subprocess.run([compiler, *FLAGS, *include, str(SOURCE), '-o', str(part)],
-                                  text=True, capture_output=True, timeout=60 * MINUTES)
+            done = subprocess.run(
+                [compiler, *flags, *include, str(source), '-o', str(part), *linked],
+                text=True, capture_output=True, timeout=60 * MINUTES)
         except subprocess.TimeoutExpired:
             raise Missing(f'g++ has not compiled Pinocchio in {MINUTES} minutes') from None
         if done.returncode:
             errors = [line for line in done.stderr.splitlines() if 'error' in line]
             raise Missing(f'g++ cannot compile Pinocchio: {(errors or ["no reason given"])[0]}')
         part.replace(path)
-    found = ctypes.CDLL(str(path))
-    found.robot_new.restype = ctypes.c_void_p
-    found.run.restype = ctypes.c_double
-    return found
+    return ctypes.CDLL(str(path))
 
 
 def compiler_version() -> str:
@@ -76,20 +89,7 @@ class CompiledPinocchio:
 
     def __init__(self, library: ctypes.CDLL, model: pin.Model):
         self.library, self.nv = library, model.nv
-        joints = range(1, model.njoints)
-        names = [model.joints[i].shortname() for i in joints]
-        if other := set(names) - KINDS:
-            raise Missing(f'the loop in C++ knows no {", ".join(sorted(other))}')
-        bodies = [[body.mass, *body.lever, *body.inertia.ravel()]
-                  for body in (model.inertias[i] for i in joints)]
-        places = [model.jointPlacements[i] for i in joints]
-        self.handle = ctypes.c_void_p(library.robot_new(
-            ctypes.c_long(len(names)),
-            _pointer(np.array([model.parents[i] for i in joints], np.int64)),
-            ''.join(name[-2:] for name in names).encode(),
-            _pointer(np.array([place.rotation for place in places])),
-            _pointer(np.array([place.translation for place in places])),
-            _pointer(np.array(bodies)), _pointer(np.array(model.gravity.linear))))
+        self.handle = ctypes.c_void_p(with_arrays(library.robot_new, model))
 
     def close(self) -> None:
         """Free what C++ holds."""
@@ -97,21 +97,49 @@ class CompiledPinocchio:
 
     def contestant(self, name: str, states: States, order: ndarray) -> Contestant:
         """Return what computes a quantity; ``order`` is where our joints are among its."""
-        inputs = [np.empty_like(table) for table in states.inputs(3)]
-        for mine, theirs in zip(states.inputs(3), inputs):
-            theirs[:, order] = mine
-        matrix = name == 'mass_matrix'
-        out = np.empty((self.nv, self.nv) if matrix else self.nv)
+        def run(count: int, states: int, *arrays: ctypes.c_void_p) -> None:
+            self.library.run(self.handle, QUANTITIES.index(name), ctypes.c_long(count),
+                             ctypes.c_long(states), *arrays)
+        return loop_contestant(run, name, self.nv, states, order)
 
-        def run(count: int, states: int = STATES, first: int = 0) -> None:
-            self.library.run(
-                self.handle, QUANTITIES.index(name), ctypes.c_long(count), ctypes.c_long(states),
-                *(_pointer(table[first:]) for table in inputs), _pointer(out))
 
-        def answer(k: int) -> ndarray:
-            run(1, 1, k)
-            return out[np.ix_(order, order)] if matrix else out[order]
-        return Contestant(timed(run), answer)
+def with_arrays(function, model: pin.Model, *more) -> int:
+    """
+    Return what a function of a library, compiled with ``pinocchio_model.hpp``, returns of a model.
+
+    :raises Missing: the header does not know a kind of joint.
+    """
+    joints = range(1, model.njoints)
+    names = [model.joints[i].shortname() for i in joints]
+    if other := set(names) - KINDS:
+        raise Missing(f'the loop in C++ knows no {", ".join(sorted(other))}')
+    bodies = [[body.mass, *body.lever, *body.inertia.ravel()]
+              for body in (model.inertias[i] for i in joints)]
+    places = [model.jointPlacements[i] for i in joints]
+    parents = np.array([model.parents[i] for i in joints], np.int64)
+    return function(
+        ctypes.c_long(len(names)), _pointer(parents),
+        ''.join(name[-2:] for name in names).encode(),
+        _pointer(np.array([place.rotation for place in places])),
+        _pointer(np.array([place.translation for place in places])),
+        _pointer(np.array(bodies)), _pointer(np.array(model.gravity.linear)), *more)
+
+
+def loop_contestant(run, name: str, nv: int, states: States, order: ndarray) -> Contestant:
+    """Return the contestant of ``run(count, states, q, v, w, out)``; ``order`` as above."""
+    inputs = [np.empty_like(table) for table in states.inputs(3)]
+    for mine, theirs in zip(states.inputs(3), inputs):
+        theirs[:, order] = mine
+    matrix = name == 'mass_matrix'
+    out = np.empty((nv, nv) if matrix else nv)
+
+    def call(count: int, states: int = STATES, first: int = 0) -> None:
+        run(count, states, *(_pointer(table[first:]) for table in inputs), _pointer(out))
+
+    def answer(k: int) -> ndarray:
+        call(1, 1, k)
+        return out[np.ix_(order, order)] if matrix else out[order]
+    return Contestant(timed(call), answer)
 
 
 def _includes() -> list[Path]:

@@ -94,7 +94,7 @@ def conditions(found: dict[str, Any]) -> str:
     """Return in one sentence what else the figures depend on."""
     machine = found['machine']
     return (f'Medians of {found["rounds"]} rounds on one core of {machine["cpu"]}, load average '
-            f'{machine["load"]:.1f} at the beginning; Pinocchio {machine["pinocchio"]}, MuJoCo '
+            f'{machine["load"]:.1f} at the start; Pinocchio {machine["pinocchio"]}, MuJoCo '
             f'{machine["mujoco"]}, Numba {machine["numba"]}, Python {machine["python"]}; C++ by '
             f'{(machine["compiler"] or "nobody").partition(" -")[0]}.')
 
@@ -128,5 +128,6 @@ def table(found: Mapping[str, Any], chosen: Iterable[tuple[str, str]], *,
 
 
 def markdown(found: dict[str, Any]) -> str:
-    """Return conditions, and the first ratio of every row that something is expected of."""
-    return f'{conditions(found)}\n\n{table(found, EXPECTED)}'
+    """Return conditions, and the first ratio of every row of EXPECTED."""
+    return (f'Speed relative to the library named in each row; above 1, robodyn_ros is faster. '
+            f'{conditions(found)}\n\n{table(found, EXPECTED)}')

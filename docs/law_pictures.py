@@ -19,7 +19,7 @@ from robodyn_ros import Dynamics, load_urdf, RobotModel, Settings
 from robodyn_ros.closed_loop import ClosedLoop, CoupledLoops
 from robodyn_ros.control.laws import registry
 from robodyn_ros.control.learning.linear_quadratic import linear_quadratic_regulator
-from robodyn_ros.control.settings.suggested_gains import suggest
+from robodyn_ros.control.settings.suggested_gains import suggest_gains
 from robodyn_ros.control.steps import guard
 from robodyn_ros.demo import motion
 from robodyn_ros.demo.law_comparison import scenes
@@ -51,7 +51,7 @@ class Picture(NamedTuple):
 def loop_of(law: str, start: np.ndarray = POSE, model: RobotModel = ARM, *,
             plant: RobotModel | None = None, delay: float = 0.0, **given: Any) -> ClosedLoop:
     """Return a running loop with the gains that the controller suggests."""
-    gains = suggest(model, start, Settings())._asdict()
+    gains = suggest_gains(model, start, Settings())._asdict()
     loop = ClosedLoop(model, Settings(**{**gains, 'mode': law, 'arming_effort': 1.0,
                                          'following_error': 0.0, **given}),
                       start, plant=plant, delay=delay)

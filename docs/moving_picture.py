@@ -16,7 +16,7 @@ import numpy as np
 from PIL import Image, ImageDraw
 from robodyn_ros import Dynamics, RobotModel, Settings, simulate, Waypoints
 from robodyn_ros.catalog.robots import load_robot
-from robodyn_ros.control.settings.suggested_gains import suggest
+from robodyn_ros.control.settings.suggested_gains import suggest_gains
 from robodyn_ros.model.shapes import Shape
 from robodyn_ros.viewer.link_shapes import link_shapes
 from robodyn_ros.viewer.page import solid
@@ -54,7 +54,7 @@ def motion(model: RobotModel, pose: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     path = Waypoints(model.joint_names, np.array([0.0, 1.3, 2.6, 3.9]),
                      np.array([pose, pose + turn, pose - turn, pose]),
                      np.zeros((4, model.nv)), np.zeros((4, model.nv)))
-    run = simulate(model, Settings(**{**suggest(model, pose, Settings())._asdict(),
+    run = simulate(model, Settings(**{**suggest_gains(model, pose, Settings())._asdict(),
                                       'mode': 'computed_torque'}), pose, 3.9, path)
     assert not run.fault, run.fault
     at = np.arange(0.0, run.time[-1], 1 / RATE)

@@ -1,12 +1,12 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Hooks of mkdocs: pages from elsewhere, generated ones, and links to sources as their paths.
+Hooks of mkdocs: external and generated pages, and links to sources.
 
-README and CONTRIBUTING become pages, a reference of the laws is made from their declarations, and
-gravity torques are computed in their page. The pages are written for a reader of the repository,
-where links lead to sources beside docs/; the site has no sources, and shows the names of the files
-instead.
+README and CONTRIBUTING become pages, the law reference is generated from the declarations of the
+laws, and docs/library.md computes gravity torques. The pages are written for readers of the
+repository, where links lead to sources outside of docs/; the site has no sources and shows the
+names of the files instead.
 """
 
 import json
@@ -65,12 +65,13 @@ def on_files(files: 'Files', config: Any) -> 'Files':
 
 def law_reference() -> str:
     """Return a page with equation, source and gains of each law, from its declaration."""
-    parts = ['# Reference of the laws\n\nFrom the declarations in `control/laws/`; '
-             '[laws.md](laws.md) explains and compares them.\n']
+    parts = ['# Law reference\n\nGenerated from the declarations in `control/laws/`; '
+             '[laws.md](laws.md) explains and compares the laws.\n']
     for law in BUILT_IN:
         parts.append(f'## {law.name}\n\n{law.equation}\n\nSource: {law.source}. '
                      f'Reference: {law.reference}.\n\n'
-                     f'![{law.name} beside another law](laws/{law.name}.svg)\n')
+                     + f'![{law.name} compared with another law](laws/{law.name}.svg)\n'
+                     * Path(__file__).with_name('laws').joinpath(f'{law.name}.svg').exists())
         if law.declared:
             parts.append('| gain | unit | range | meaning |\n|---|---|---|---|\n' + '\n'.join(
                 f'| `{field.name}` | {field.metadata.get("unit", "")} | '
@@ -80,7 +81,7 @@ def law_reference() -> str:
 
 
 def gravity_page(robots: str) -> str:
-    """Return sliders of robots whose gravity torques the page computes."""
+    """Return sliders for the joints of robots, with the gravity torques that they cause."""
     text = ''
     for robot in robots.split():
         model = load_urdf(robot)
@@ -96,7 +97,7 @@ def gravity_page(robots: str) -> str:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: 'Files') -> str:
-    """Replace links to files beside docs/ by the text of the link, if they are there."""
+    """Replace links to existing files outside of docs/ by the text of the link."""
     markdown = GRAVITY.sub(lambda found: gravity_page(found[1]), markdown)
     return LINK.sub(_site_link, markdown)
 

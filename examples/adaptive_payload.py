@@ -1,18 +1,17 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Adaptive control: a payload that nobody told of is learned in motion.
+Adaptive control: the controller learns an undeclared payload in motion.
 
-Computed torque with a false model sags and lags, in every repetition alike. The adaptive law of
-Slotine and Li corrects mass, center and inertia of the gripped body while it moves, by a step
-that keeps them those of a real body. What it learned stays: the next motion is better.
+Computed torque with a wrong model makes the same error in every repetition. The adaptive law of
+Slotine and Li corrects mass, center and inertia of the gripped body during the motion, and keeps
+them physically consistent. It remembers them, so that the next repetition is better.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
 from picture import save
-from robodyn_ros import load_urdf, Settings, simulate, Waypoints
-from robodyn_ros.control.settings.suggested_gains import suggest
+from robodyn_ros import load_urdf, Settings, simulate, suggest_gains, Waypoints
 from robodyn_ros.model.payload import with_payload
 
 MASS, TIMES, PERIOD = 2.0, 3, 2.0                   # kg, repetitions, s
@@ -23,7 +22,7 @@ out = start + [0.8, -0.9]
 path = Waypoints(model.joint_names, PERIOD / 2 * np.arange(2 * TIMES + 1.0),
                  np.array([start, *[out, start] * TIMES]), np.zeros((2 * TIMES + 1, 2)),
                  np.zeros((2 * TIMES + 1, 2)))
-gains = suggest(model, start, Settings())._asdict()
+gains = suggest_gains(model, start, Settings())._asdict()
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.0))
 errors = {}

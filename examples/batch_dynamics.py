@@ -1,10 +1,10 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Dynamics of twenty thousand poses in one call, on all cores.
+Dynamics of 20,000 poses in one call, on all cores.
 
-`dynamics.batch` takes (N, nv) arrays and returns (N, ...). Here: which gravity torques a UR5
-meets in random poses, and how its inertia at the shoulder depends on the pose.
+`dynamics.batch` takes (N, nv) arrays and returns (N, ...). This script computes the gravity
+torques of a UR5 in random poses, and its inertia at the shoulder as a function of the pose.
 """
 
 from time import perf_counter

@@ -1,11 +1,12 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-A collision, felt without a sensor: what the model does not explain is an external effort.
+Collision detection without a force sensor.
 
-The arm runs into an elastic obstacle. Without a threshold it goes on pushing, until the force of
-its springs is in balance; with one the fault COLLISION is latched soon after the contact, and the
-arm retreats. The generalised-momentum observer needs no acceleration and no force sensor.
+Efforts that the model does not explain are external efforts. The arm runs into an elastic
+obstacle. Without a threshold it pushes until its springs balance the contact force; with a
+threshold the fault COLLISION is latched soon after the contact, and the arm retreats. The
+generalised-momentum observer needs neither accelerations nor a force sensor.
 """
 
 import matplotlib.pyplot as plt

@@ -1,12 +1,12 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-The controller and its guard in a loop of your own, around a model of MuJoCo, without ROS.
+The controller and its guard in a custom loop around a MuJoCo model, without ROS.
 
-The loop writes the state of the arm, calls `step`, and sends the efforts. The arm floats under
-gravity compensation, is pushed, and stays where it was pushed to. Then its positions freeze, as
-after a broken encoder: the guard notices within 50 ms. Without a state to trust it sends zero to
-a moving arm, which is for the brakes to catch.
+The loop writes the state of the arm, calls `step`, and sends the efforts. Under gravity
+compensation the arm is pushed and stays in the new pose. Then its positions freeze, as with a
+broken encoder, and the guard detects this within 50 ms. Without a trustworthy state it sends zero
+effort to a moving arm; the brakes have to stop it.
 """
 
 import matplotlib.pyplot as plt

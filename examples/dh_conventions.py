@@ -4,7 +4,7 @@
 One arm in both Denavit-Hartenberg conventions.
 
 Standard rows place frame i at the far end of link i (Siciliano et al. 2009), modified rows at
-joint i (Craig 2005). Rows, frames and centres of mass differ; the arm, and its torques, do not.
+joint i (Craig 2005). Rows, frames and centres of mass differ; the torques are equal.
 """
 
 import matplotlib.pyplot as plt

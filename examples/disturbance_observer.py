@@ -1,11 +1,11 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Disturbance observer: an arm holds a load that its model does not know.
+Disturbance observer: compensation of a load that the model does not contain.
 
-Joint impedance gives way to the load, by f / K. The observer of De Luca et al. (2006) estimates
-the unknown effort from the generalised momentum, and the law adds it: the arm returns, faster
-with more bandwidth, until the sampling does not allow more.
+Joint impedance deviates by f / K under the load f. The observer of De Luca et al. (2006)
+estimates the unknown effort from the generalised momentum, and the law compensates it. A higher
+bandwidth returns the arm faster, up to the limit that the sampling sets.
 """
 
 import matplotlib.pyplot as plt

@@ -3,9 +3,9 @@
 """
 Forward dynamics of a double pendulum: free fall conserves energy.
 
-`forward_dynamics` without torque, integrated by a Runge-Kutta method of SciPy. Kinetic plus
-potential energy is constant, as it has to be; two starts that differ by a millionth of a radian
-part, as they do in a chaotic system.
+A Runge-Kutta method of SciPy integrates `forward_dynamics` without torque. The sum of kinetic and
+potential energy stays constant. Two starts that differ by a millionth of a radian diverge, since
+the system is chaotic.
 """
 
 import matplotlib.pyplot as plt

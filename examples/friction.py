@@ -1,11 +1,11 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Joint friction, and what its compensation is worth.
+Joint friction and its compensation.
 
-The Stribeck curve falls from static to Coulomb friction and rises again with the viscous part
-(Armstrong-Hélouvry et al. 1994). A stiff arm with dry friction stops short of its goal; with
-friction compensation at the velocity of the reference it follows.
+The Stribeck curve falls from static to Coulomb friction, then rises with the viscous part
+(Armstrong-Hélouvry et al. 1994). A stiff arm with dry friction stops short of its goal. With
+friction compensation at the velocity of the reference it reaches the goal.
 """
 
 from dataclasses import replace

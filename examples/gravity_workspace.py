@@ -1,11 +1,11 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Gravity torque over the workspace: where a UR5 has to work hard only to stay up.
+Gravity torque of a UR5 over its workspace.
 
-Shoulder and elbow move through all angles in their vertical plane; every pose of the tool is
-coloured by the largest share of an effort limit that gravity takes, without a load and with the
-5 kg that the arm is rated for. Nothing is left for motion where it is dark.
+Shoulder and elbow move through all angles in their vertical plane. The colour of each tool
+position is the largest ratio of a gravity torque to its effort limit, without a load and with the
+rated load of 5 kg. In dark regions little effort is left for motion.
 """
 
 import matplotlib.pyplot as plt

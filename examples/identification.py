@@ -3,9 +3,9 @@
 """
 Masses and lengths of a 2R arm from noisy torques.
 
-The equation of motion is linear in the inertial parameters, τ = Y(q, q̇, q̈) p: least squares
-finds the combinations of them that the motion shows. Masses and lengths themselves take a
-nonlinear fit, here with standard errors. A real arm: `robodyn excite`, `play`, `identify`.
+The equation of motion is linear in the inertial parameters, τ = Y(q, q̇, q̈) p. Least squares
+finds the identifiable combinations of them. Masses and lengths require a nonlinear fit, here with
+standard errors. For a real arm use `robodyn excite`, `play` and `identify`.
 """
 
 import matplotlib.pyplot as plt
@@ -28,14 +28,14 @@ measured = tau + NOISE * np.random.default_rng(1).normal(size=tau.shape)
 
 
 def coefficients(x, g=9.81):
-    """Return what the terms of the motion are multiplied by (Craig 2005, section 6.7)."""
+    """Return the coefficients of the terms of the motion (Craig 2005, section 6.7)."""
     m1, m2, l1, l2 = x
     return np.array([m2 * l2**2, m2 * l1 * l2, (m1 + m2) * l1**2, m2 * l2 * g, (m1 + m2) * l1 * g])
 
 
 def fit(n):
     """Return masses and lengths from the first n samples, and their standard errors."""
-    def errors(logarithms):     # of which all values are positive
+    def errors(logarithms):     # which keep all values positive
         return terms[:n].reshape(-1, 5) @ coefficients(np.exp(logarithms)) - measured[:n].ravel()
     best = least_squares(errors, np.zeros(4))
     sigma = np.sqrt(2 * best.cost / (2 * n - 4))

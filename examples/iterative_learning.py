@@ -1,12 +1,12 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Iterative learning control: a repeated motion with a wrong model, better every time.
+Iterative learning control: a repeated motion improves despite a wrong model.
 
-The masses of the model are 20 to 30 % wrong and it knows no friction. From the error of each
-repeat follow the efforts that were lacking; the next repeat adds them (Bristow et al. 2006), but
-for the sag at rest before and after the motion, where they are zero. In the node: `robodyn play
-motion.yaml --learn 6`.
+The masses of the model are wrong by 20 to 30 %, and it has no friction. The error of each
+repetition gives the missing efforts, which the next repetition adds (Bristow et al. 2006). They
+are zero at rest before and after the motion, so that the sag there remains. With the node, use
+`robodyn play motion.yaml --learn 6`.
 """
 
 from dataclasses import replace

@@ -1,11 +1,11 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Equations of motion of a planar 2R arm in closed form, by Lagrange.
+Closed-form equations of motion of a planar 2R arm by the Lagrange method.
 
 `derive` forms kinetic and potential energy of symbolic DH rows and differentiates them (Craig
-2005, section 6.9). The formulas, evaluated with numbers, give the torques of the recursive
-Newton-Euler algorithm for the same motion.
+2005, section 6.9). Evaluated numerically, the formulas give the torques of the recursive
+Newton-Euler algorithm.
 """
 
 import matplotlib.pyplot as plt

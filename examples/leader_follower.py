@@ -1,12 +1,12 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Leader and follower: a hand moves one arm, another one follows and runs into a wall.
+Bilateral teleoperation: a hand moves the leader, and the follower runs into a wall.
 
-Both arms hold each other by a spring and a damper through a link that is late by 10 ms. The hand
-pushes the leader; the follower, far away, touches the wall, and the hand feels it: without
-friction the force on the wall is that of the hand. More energy never comes out of the coupling
-than went in. Then the link is cut, and both arms float.
+A spring and a damper couple both arms through a link with 10 ms delay. The hand pushes the
+leader, the follower touches the wall, and the hand feels it: without friction, the force on the
+wall equals that of the hand. The coupling never supplies more energy than it received. Finally
+the link is cut, and both arms are held.
 
 Run:  python leader_follower.py    # -> leader_follower.png
 """

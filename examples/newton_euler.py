@@ -4,8 +4,8 @@
 Inverse dynamics of a planar 2R arm by the Newton-Euler recursion, written out by hand.
 
 Velocities and accelerations are propagated outwards, forces and moments inwards (Craig 2005,
-section 6.5). `Dynamics.inverse_dynamics` does the same for every robot: the torques agree. The
-second picture divides them into the terms of the equation of motion.
+section 6.5). `Dynamics.inverse_dynamics` gives the same torques for any robot. The second picture
+splits the torques into the terms of the equation of motion.
 """
 
 import matplotlib.pyplot as plt

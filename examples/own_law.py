@@ -1,11 +1,11 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-A control law of your own: a nonlinear spring that stiffens with the error.
+A custom control law: a nonlinear spring that stiffens with the error.
 
-A law is a Python function that Numba compiles into the control loop, with gains, limits and
-guard. This one is soft near its reference and four times as stiff `width` away: the arm gives
-way to a small push and resists a large one. `robodyn new-law` writes such a file, with a test.
+Numba compiles the Python function of the law into the control loop, with gains, limits and guard.
+The slope of this spring at the error `width` is four times that at the reference: the arm yields
+to small pushes and resists large ones. `robodyn new-law` writes such a file and a test.
 """
 
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ STIFFENING = Law('stiffening', stiffening, equation='Ï„ = g(q) + k (1 + (e / w)Â
                  source='a Duffing spring', gains=Gains)
 model = load_urdf('two_link')
 pose = np.array([0.3, 0.5])
-# The load is meant to be unknown: arming would refuse an arm that is held with other efforts
+# The load is unknown on purpose: arming would refuse efforts that differ from g(q)
 unknown = {'arming_effort': 1.0}
 laws = {'stiffening spring': Settings(mode=STIFFENING, **unknown, gains={
             'soft': 30.0, 'width': 0.15, 'damper': 8.0}),

@@ -1,11 +1,11 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-A payload, known and unknown.
+A known and an unknown payload.
 
-`with_payload` fixes a load to a frame of a model. A controller that does not know it sags, by
-g_load / K; one that is told (`payload_mass`, or `robodyn set-payload` while it runs) does not.
-What an arm can hold at all is a question of the pose: g(q) against the effort limits.
+`with_payload` attaches a load to a frame of a model. A controller without the payload sags by
+g_load / K; one with it (`payload_mass`, or `robodyn set-payload` at run time) does not. The load
+that an arm can hold depends on the pose: g(q) must stay below the effort limits.
 """
 
 import matplotlib.pyplot as plt
@@ -40,7 +40,7 @@ left.axhline(1e3 * arm.pose(path.positions[-1], 'tool0')[2, 3], color=GREY, line
 left.set(xlabel='time [s]', ylabel='height of the tool [mm]', title=f'a load of {MASS:g} kg')
 left.legend(fontsize=8, title='too low in the end')
 
-# The gravity torque is linear in the mass: two poses of the load give the greatest one
+# The gravity torque is linear in the mass: two loads give the largest one
 shoulder = np.linspace(-1.4, 1.4, 120)
 poses = np.tile(start, (len(shoulder), 1))
 poses[:, 1] = shoulder

@@ -1,10 +1,10 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Three control laws of equal stiffness follow one trajectory in MuJoCo.
+PD, joint impedance and computed torque with equal stiffness track one trajectory in MuJoCo.
 
-PD control sags by g(q) / K and is late; joint impedance adds g(q) and holds; computed torque
-cancels inertia, Coriolis and gravity terms and has no error but that of the sampling.
+PD control sags by g(q) / K and lags. Joint impedance adds g(q) and no longer sags. Computed torque
+cancels inertia, Coriolis and gravity terms; only the error of the sampling remains.
 """
 
 import matplotlib.pyplot as plt

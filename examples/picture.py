@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Style and file of the pictures of the examples; every example takes `--save FILE`."""
+"""Common style and `--save FILE` option of the pictures of the examples."""
 
 import argparse
 from pathlib import Path
@@ -27,7 +27,7 @@ def _file() -> Path:
     return parser.parse_args().save
 
 
-# At once, so that `--help` and a slip of the pen do not wait for a simulation
+# At import, so that `--help` and wrong arguments do not wait for a simulation
 FILE = _file()
 
 

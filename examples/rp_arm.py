@@ -1,11 +1,11 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-The RP arm of Craig 2005, example 6.5: a link turns, a second one slides along it.
+The RP arm of Craig 2005, example 6.5: a rotating link carries a sliding one.
 
-Without gravity and without torque at the first joint, the angular momentum M₁₁(d) θ̇ is constant:
-the arm turns more slowly when the sliding link moves out, as a skater does. The Coriolis force
-2 m₂ d ḋ θ̇ is what brakes it; the sliding joint has to hold the centrifugal force.
+Without gravity and without torque at the first joint, the angular momentum M₁₁(d) θ̇ is constant.
+Like a skater, the arm turns more slowly when the sliding link moves out: the Coriolis force
+2 m₂ d ḋ θ̇ brakes it. The sliding joint has to hold the centrifugal force.
 """
 
 import matplotlib.pyplot as plt

@@ -3,9 +3,9 @@
 """
 Task space of a planar 2R arm, and its singularity.
 
-Velocities of joints on the unit circle become an ellipse of tip velocities, which collapses where
-the arm is stretched (q₂ = 0). There the inertia M_x that the tip shows grows beyond all bounds
-(Khatib 1987): `task_space` raises an error at the singularity, and `damping` bounds M_x near it.
+Joint velocities on the unit circle map to an ellipse of tip velocities, which collapses when the
+arm is stretched (q₂ = 0). There the inertia M_x at the tip becomes infinite (Khatib 1987).
+`task_space` raises an error at the singularity; `damping` bounds M_x near it.
 """
 
 import matplotlib.pyplot as plt

@@ -1,11 +1,11 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-A UR5 under torque PD control at 240 Hz, and under computed torque at the same rate.
+A UR5 at 240 Hz under torque PD control and under computed torque.
 
-PD control with one pair of gains for all joints, as in many a tutorial of a physics simulator:
-K = 500, D = 50, no gravity compensation. It sags, and D is too much for the light wrist at this
-rate: D h / M must be below 2. `Settings` knows the highest stable gains, and refuses these.
+The PD controller has one pair of gains for all joints and no gravity compensation, as in many
+simulator tutorials: K = 500, D = 50. It sags, and D is too high for the light wrist at this rate:
+D h / M must be below 2. `Settings` computes the highest stable gains and refuses these.
 """
 
 import matplotlib.pyplot as plt

@@ -1,11 +1,11 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Cartesian impedance: a tool wipes a table whose height nobody knows exactly.
+Cartesian impedance: a tool wipes a table of uncertain height.
 
-The reference moves 2 cm below the surface. A spring between tool and reference presses with its
-stiffness times that distance, whatever the table does: a table that is 1 cm lower halves the
-force. Under position control the same error would be a fault, or a broken tool.
+The reference moves 2 cm below the surface, and a spring between tool and reference presses with
+stiffness times distance. A table that is 1 cm lower halves the force. Under position control the
+same error would cause a fault or break the tool.
 """
 
 import matplotlib.pyplot as plt

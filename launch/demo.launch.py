@@ -3,7 +3,7 @@
 """
 Start a simulated robot of this package and its controller, to look around.
 
-ros2 launch robodyn_ros demo.launch.py robot:=panda mode:=joint_impedance namespace:=left
+ros2 launch robodyn_ros demo.launch.py urdf:=panda mode:=joint_impedance namespace:=left
 """
 
 from pathlib import Path
@@ -20,12 +20,14 @@ from launch.substitutions import LaunchConfiguration
 from robodyn_ros.nodes.launch_rules import warn_of_unknown
 
 ARGUMENTS = {
-    'robot': ('two_link', 'a robot that config/ has a file for: two_link, rp, arm6, panda, ur5'),
+    'urdf': ('two_link', 'a robot that config/ has a file for: two_link, rp, arm6, panda, ur5'),
     'mode': ('gravity_compensation', 'control law'),
     'namespace': ('', 'namespace of both nodes and of their topics'),
     'use_sim_time': ('false', 'the simulator publishes /clock, and the controller takes its time '
                               'from it'),
 }
+# Names before 0.9, which are still taken
+FORMER = {'urdf': 'robot'}
 CHOICES = {'use_sim_time': ('true', 'false')}
 # Arguments of the simulation that are not inherited, since they may have another meaning here
 NOT_INHERITED = {'config': '', 'autostart': 'true', 'controller': 'true'}
@@ -41,10 +43,12 @@ def simulation(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 
 def generate_launch_description() -> LaunchDescription:
     """Return the description for `ros2 launch`."""
-    warn_of_unknown(__file__, ARGUMENTS)
+    warn_of_unknown(__file__, ARGUMENTS, FORMER)
     return LaunchDescription([
-        *(DeclareLaunchArgument(name, default_value=default, description=text,
-                                choices=CHOICES.get(name))
+        *(DeclareLaunchArgument(
+            name, description=text, choices=CHOICES.get(name),
+            default_value=LaunchConfiguration(FORMER[name], default=default)
+            if name in FORMER else default)
           for name, (default, text) in ARGUMENTS.items()),
         OpaqueFunction(function=simulation),
     ])

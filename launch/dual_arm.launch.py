@@ -3,8 +3,8 @@
 """
 Start a controller for each of two arms, in the namespaces `left` and `right`.
 
-ros2 launch robodyn_ros dual_arm.launch.py left_robot:=panda left_config:=panda.yaml \
-    right_robot:=panda right_config:=panda.yaml simulated:=true
+ros2 launch robodyn_ros dual_arm.launch.py left_urdf:=panda left_config:=panda.yaml \
+    right_urdf:=panda right_config:=panda.yaml simulated:=true
 
 Each controller has its own guard: a fault of one arm does not stop the other. Whoever needs that
 publishes `~/emergency_stop` or `~/heartbeat` of both. With one_process:=true they share a process,
@@ -32,10 +32,10 @@ from robodyn_ros.nodes.middleware.parameter_files import config_path, one_file
 
 SIDES = 'left', 'right'
 ARGUMENTS = {
-    'left_robot': ('two_link', 'robot of the left arm: a name, or the path of a URDF file'),
+    'left_urdf': ('two_link', 'robot of the left arm: a name, or the path of a URDF file'),
     'left_config': ('two_link.yaml', 'YAML file of the left arm, with sections for controller and '
                     'simulator'),
-    'right_robot': ('two_link', 'robot of the right arm, likewise'),
+    'right_urdf': ('two_link', 'robot of the right arm, likewise'),
     'right_config': ('two_link.yaml', 'YAML file of the right arm, likewise'),
     'mode': ('', 'control law of both; empty: as the configurations say'),
     'autostart': ('true', 'configure and activate both controllers when they start: true or '
@@ -47,6 +47,8 @@ ARGUMENTS = {
                               'in the namespace of each, which its simulator publishes'),
     'one_process': ('false', 'run both controllers in one process (robodyn_controllers)'),
 }
+# Names before 0.9, which are still taken
+FORMER = {'left_urdf': 'left_robot', 'right_urdf': 'right_robot'}
 BOOLEANS = ('true', 'false')
 CHOICES = {'autostart': BOOLEANS, 'simulated': BOOLEANS,
            'use_sim_time': BOOLEANS, 'one_process': BOOLEANS}
@@ -64,12 +66,12 @@ def arm(side: str, given: dict[str, str]) -> GroupAction:
     remaps = []
     if given['simulated'] == 'true':
         file, arguments = 'simulation.launch.py', {
-            'robot': given[f'{side}_robot'],
+            'urdf': given[f'{side}_urdf'],
             'controller': 'false' if given['one_process'] == 'true' else 'true'}
         remaps = [SetRemap('/clock', 'clock')]      # two simulators have two times
     else:
         file, arguments = 'controller.launch.py', {
-            'urdf': given[f'{side}_robot'], **NOT_INHERITED,
+            'urdf': given[f'{side}_urdf'], **NOT_INHERITED,
             'joint_states': given['joint_states'], 'commands': given['commands']}
     return GroupAction([*remaps, IncludeLaunchDescription(
         PythonLaunchDescriptionSource(str(Path(__file__).with_name(file))),
@@ -88,7 +90,7 @@ def controllers(given: dict[str, str]) -> Node:
              for side in SIDES}
     text = one_file({
         f'/{side}/controller': (files[side], {
-            **values, **mode, 'robot_description': urdf_text(robot_path(given[f'{side}_robot']))})
+            **values, **mode, 'robot_description': urdf_text(robot_path(given[f'{side}_urdf']))})
         for side in SIDES})
     with tempfile.NamedTemporaryFile('w', prefix='robodyn_', suffix='.yaml', delete=False,
                                      encoding='utf-8') as file:
@@ -113,10 +115,12 @@ def arms(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 
 def generate_launch_description() -> LaunchDescription:
     """Return the description for `ros2 launch`."""
-    warn_of_unknown(__file__, ARGUMENTS)
+    warn_of_unknown(__file__, ARGUMENTS, FORMER)
     return LaunchDescription([
-        *(DeclareLaunchArgument(name, default_value=default, description=text,
-                                choices=CHOICES.get(name))
+        *(DeclareLaunchArgument(
+            name, description=text, choices=CHOICES.get(name),
+            default_value=LaunchConfiguration(FORMER[name], default=default)
+            if name in FORMER else default)
           for name, (default, text) in ARGUMENTS.items()),
         OpaqueFunction(function=arms),
     ])

@@ -3,7 +3,7 @@
 """
 Start Gazebo with a robot whose joints take efforts, and its controller.
 
-ros2 launch robodyn_ros gazebo.launch.py robot:=my_arm.urdf config:=my_arm.yaml \
+ros2 launch robodyn_ros gazebo.launch.py urdf:=my_arm.urdf config:=my_arm.yaml \
     mode:=joint_impedance
 
 Needs ros_gz_sim, ros_gz_bridge, gz_ros2_control, robot_state_publisher, controller_manager,
@@ -37,13 +37,15 @@ from robodyn_ros.nodes.launch_rules import manager_rate, warn_of_unknown
 import yaml
 
 ARGUMENTS = {
-    'robot': ('two_link', 'a robot that config/ has a file for, or the path of a URDF file'),
+    'urdf': ('two_link', 'a robot that config/ has a file for, or the path of a URDF file'),
     'config': ('', "YAML file with the controller's parameters; empty: config/ROBOT.yaml"),
     'mode': ('joint_impedance', 'control law; gravity_compensation lets the arm drift'),
     'rate': ('', 'rate of the controller manager [Hz]; empty: that of the controller in config, '
                  'from which it must not differ'),
     'gz_args': ('-r empty.sdf', 'arguments of gz sim: a world with a physics step of 0.001 s'),
 }
+# Names before 0.9, which are still taken
+FORMER = {'urdf': 'robot'}
 # Arguments of the hand-over that are not inherited, since they may have another meaning here
 FIXED = {'robot_compensates_gravity': 'false', 'use_sim_time': 'true', 'overrides': '',
          'replaced_controllers': '', 'stop_with': 'gravity',
@@ -63,11 +65,11 @@ def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     :raises ParameterError: `rate` is not that of the configuration.
     """
     given = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
-    robot = load_robot(given['robot'], {}, ())
+    robot = load_robot(given['urdf'], {}, ())
     drive = robot.parameters['simulator']
     locked = dict(zip(drive.get('locked_joints', []), drive.get('locked_positions', [])))
     file = Path(tempfile.mkdtemp(prefix='robodyn_gazebo_')) / 'controllers.yaml'
-    config = given['config'] or (f'{robot.name}.yaml' if is_robot_name(given['robot']) else '')
+    config = given['config'] or (f'{robot.name}.yaml' if is_robot_name(given['urdf']) else '')
     file.write_text(yaml.safe_dump(controller_parameters(
         robot.model.joint_names, manager_rate(given['rate'], config))))
     urdf = gazebo_description(robot.path, str(file), robot.pose.tolist(), locked=locked)
@@ -94,9 +96,12 @@ def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 
 def generate_launch_description() -> LaunchDescription:
     """Return the description for `ros2 launch`."""
-    warn_of_unknown(__file__, ARGUMENTS)
+    warn_of_unknown(__file__, ARGUMENTS, FORMER)
     return LaunchDescription([
-        *(DeclareLaunchArgument(name, default_value=default, description=text)
+        *(DeclareLaunchArgument(
+            name, description=text,
+            default_value=LaunchConfiguration(FORMER[name], default=default)
+            if name in FORMER else default)
           for name, (default, text) in ARGUMENTS.items()),
         OpaqueFunction(function=nodes),
     ])

@@ -3,7 +3,7 @@
 """
 Start mujoco_ros2_control with a scene whose joints take efforts, and the controller of the arm.
 
-ros2 launch robodyn_ros mujoco_ros2_control.launch.py robot:=my_arm.urdf mjcf:=scene.xml \
+ros2 launch robodyn_ros mujoco_ros2_control.launch.py urdf:=my_arm.urdf mjcf:=scene.xml \
     keyframe:=hanging config:=my_arm.yaml mode:=joint_impedance
 
 Needs mujoco_ros2_control, robot_state_publisher, what ros2_control.launch.py needs, and the Python
@@ -37,7 +37,7 @@ from robodyn_ros.simulation.mjcf_motors import check_scene
 import yaml
 
 ARGUMENTS = {
-    'robot': ('two_link', 'a robot that config/ has a file for, or the path of a URDF file'),
+    'urdf': ('two_link', 'a robot that config/ has a file for, or the path of a URDF file'),
     'mjcf': ('', 'path of the MJCF of the scene, with a motor for each joint; required'),
     'keyframe': ('', 'keyframe of the scene at which the arm begins'),
     'config': ('', "YAML file with the controller's parameters; empty: config/ROBOT.yaml"),
@@ -47,6 +47,8 @@ ARGUMENTS = {
                  'from which it must not differ'),
     'headless': ('false', 'do not open the window of MuJoCo'),
 }
+# Names before 0.9, which are still taken
+FORMER = {'urdf': 'robot'}
 CHOICES = {'robot_compensates_gravity': ('true', 'false'), 'headless': ('true', 'false')}
 # Arguments of the hand-over that are not inherited, since they may have another meaning here
 FIXED = {'use_sim_time': 'true', 'overrides': '', 'replaced_controllers': '',
@@ -62,10 +64,10 @@ def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     :raises ParameterError: `rate` is not that of the configuration.
     """
     given = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
-    robot, scene = load_robot(given['robot'], {}, ()), Path(given['mjcf']).expanduser().resolve()
+    robot, scene = load_robot(given['urdf'], {}, ()), Path(given['mjcf']).expanduser().resolve()
     warnings = check_scene(scene, robot.model)
     file = Path(tempfile.mkdtemp(prefix='robodyn_mujoco_')) / 'controllers.yaml'
-    config = given['config'] or (f'{robot.name}.yaml' if is_robot_name(given['robot']) else '')
+    config = given['config'] or (f'{robot.name}.yaml' if is_robot_name(given['urdf']) else '')
     file.write_text(yaml.safe_dump(controller_parameters(
         robot.model.joint_names, manager_rate(given['rate'], config))))
     drive = robot.parameters['simulator']
@@ -90,10 +92,12 @@ def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 
 def generate_launch_description() -> LaunchDescription:
     """Return the description for `ros2 launch`."""
-    warn_of_unknown(__file__, ARGUMENTS)
+    warn_of_unknown(__file__, ARGUMENTS, FORMER)
     return LaunchDescription([
-        *(DeclareLaunchArgument(name, default_value=default, description=text,
-                                choices=CHOICES.get(name))
+        *(DeclareLaunchArgument(
+            name, description=text, choices=CHOICES.get(name),
+            default_value=LaunchConfiguration(FORMER[name], default=default)
+            if name in FORMER else default)
           for name, (default, text) in ARGUMENTS.items()),
         OpaqueFunction(function=nodes),
     ])

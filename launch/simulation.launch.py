@@ -3,7 +3,7 @@
 """
 Start a robot simulated by MuJoCo and its controller; if one ends, the launch is shut down.
 
-ros2 launch robodyn_ros simulation.launch.py robot:=my_arm.urdf config:=my_arm.yaml \
+ros2 launch robodyn_ros simulation.launch.py urdf:=my_arm.urdf config:=my_arm.yaml \
     mode:=joint_impedance namespace:=left
 """
 
@@ -28,7 +28,7 @@ from robodyn_ros.nodes.launch_rules import rotors, warn_of_unknown
 from robodyn_ros.nodes.middleware.parameter_files import config_path
 
 ARGUMENTS = {
-    'robot': ('two_link', 'a robot that config/ has a file for, or the path of a URDF file'),
+    'urdf': ('two_link', 'a robot that config/ has a file for, or the path of a URDF file'),
     'config': ('', 'YAML file with sections for controller and simulator; empty: '
                    'config/ROBOT.yaml'),
     'mode': ('', 'control law; empty: as the configuration says'),
@@ -39,6 +39,8 @@ ARGUMENTS = {
                               'from it'),
     'controller': ('true', 'start the controller; false: the simulator alone'),
 }
+# Names before 0.9, which are still taken
+FORMER = {'urdf': 'robot'}
 CHOICES = {'use_sim_time': ('true', 'false'), 'controller': ('true', 'false')}
 # Arguments of the controller that are not inherited, since they may have another meaning here
 NOT_INHERITED = {'overrides': '', 'robot_compensates_gravity': '', 'controller_manager': '',
@@ -55,7 +57,7 @@ def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     :raises ParameterError: the configuration file does not exist.
     """
     given = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
-    robot = given['robot']
+    robot = given['urdf']
     named = given['config'] or (f'{robot}.yaml' if is_robot_name(robot) else '')
     config = str(config_path(named)) if named else ''
     controller = IncludeLaunchDescription(
@@ -83,11 +85,13 @@ def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 
 def generate_launch_description() -> LaunchDescription:
     """Return the description for `ros2 launch`."""
-    warn_of_unknown(__file__, ARGUMENTS)
+    warn_of_unknown(__file__, ARGUMENTS, FORMER)
     return LaunchDescription([
         PushLaunchConfigurations(),         # limits the scope of the arguments
-        *(DeclareLaunchArgument(name, default_value=default, description=text,
-                                choices=CHOICES.get(name))
+        *(DeclareLaunchArgument(
+            name, description=text, choices=CHOICES.get(name),
+            default_value=LaunchConfiguration(FORMER[name], default=default)
+            if name in FORMER else default)
           for name, (default, text) in ARGUMENTS.items()),
         OpaqueFunction(function=nodes),
         PopLaunchConfigurations(),

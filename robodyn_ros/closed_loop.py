@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import deque
 from math import ceil, inf, isnan, nan
-from typing import NamedTuple
+from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from numpy import ndarray
@@ -21,9 +21,13 @@ from .dynamics.arguments import numbers
 from .errors import ArgumentError, ArmingError, SimulationError
 from .model.pose import initial_position
 from .model.robot import RobotModel
+from .report.run_figure import run_figure
 from .simulation.drive import Drive
 from .simulation.imperfections import Noise
 from .simulation.plant import Plant
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MAX_PHYSICS_STEP = 0.25e-3  # [s]
 RISE_TIMEOUT = 5.0          # [s] until the controller is RUNNING
@@ -33,14 +37,17 @@ ALIGN_TIMEOUT = 60.0        # [s] until two arms are coupled and aligned
 
 class Simulated(NamedTuple):
     """
-    Result of :func:`simulate`, one row per period of the RUNNING controller.
+    Result of :func:`simulate`, one row per period since the controller has been RUNNING.
 
-    :param time: (N,) [s] since the controller is RUNNING.
+    :param time: (N,) [s] since the controller has been RUNNING.
     :param position: (N, nv) [rad | m] in the joint order of the model.
     :param velocity: (N, nv) [rad/s | m/s].
     :param effort: (N, nv) [N·m | N] commanded by the controller.
     :param fault: reason of a fault, empty without one; ``code`` likewise, and ``fault_time`` [s],
         NaN without one.
+    :param reference: (N, nv) [rad | m], NaN while the law follows no trajectory.
+    :param phase: (N,) names of :class:`~robodyn_ros.Phase`: ``run.phase == 'FAULT'``.
+    :param model: robot of the controller.
     """
 
     time: ndarray
@@ -48,8 +55,28 @@ class Simulated(NamedTuple):
     velocity: ndarray
     effort: ndarray
     fault: str
-    code: str = ''
-    fault_time: float = nan
+    code: str
+    fault_time: float
+    reference: ndarray
+    phase: ndarray
+    model: RobotModel
+
+    @property
+    def error(self) -> ndarray:
+        """Tracking error (N, nv) [rad | m]: reference minus position, NaN without a reference."""
+        return self.reference - self.position
+
+    def plot(self) -> Figure:
+        """
+        Return a Matplotlib figure of position, tracking error, velocity and effort.
+
+        References are dashed, and a fault is shaded. ``figure.savefig('run.png')`` writes it; a
+        notebook displays it.
+
+        :raises ImportError: Matplotlib is not installed.
+        """
+        return run_figure(self.model, self.time, self.position, self.reference, self.velocity,
+                          self.effort, self.fault, self.fault_time)
 
 
 def simulate(model: RobotModel, settings: Settings, position: ArrayLike, duration: float,
@@ -84,8 +111,8 @@ def simulate(model: RobotModel, settings: Settings, position: ArrayLike, duratio
     >>> from robodyn_ros import Settings, load_urdf, simulate
     >>> arm = load_urdf('two_link')
     >>> run = simulate(arm, Settings(mode='gravity_compensation'), [0.3, 0.5], duration=0.1)
-    >>> run.fault, run.position.shape[1]
-    ('', 2)
+    >>> run.fault, run.position.shape, run.phase[-1].item()
+    ('', (101, 2), 'RUNNING')
     """
     if not 0.0 <= duration < inf:
         raise ArgumentError(f'duration is {duration}', name='duration', value=duration,
@@ -94,17 +121,21 @@ def simulate(model: RobotModel, settings: Settings, position: ArrayLike, duratio
     loop.start()
     if waypoints is not None:
         loop.controller.follow(waypoints, loop.now)
-    rows, begin, failed = [loop.row()], loop.now, nan
+    controller = loop.controller
+
+    def row() -> tuple[ndarray | str, ...]:
+        return *loop.row(), controller.reference, controller.phase.name
+
+    rows, begin, failed = [row()], loop.now, nan
     for _ in range(round(duration / loop.period)):
         loop.tick()
-        rows.append(loop.row())
-        if isnan(failed) and loop.controller.phase == guard.FAULT:
+        rows.append(row())
+        if isnan(failed) and controller.phase == guard.FAULT:
             failed = loop.now - begin
-    positions, velocities, efforts = (np.array(part) for part in zip(*rows))
-    motion = loop.period * np.arange(len(rows)), positions, velocities, efforts
-    if isnan(failed):
-        return Simulated(*motion, '')
-    return Simulated(*motion, loop.controller.reason, loop.controller.reason_code, failed)
+    positions, velocities, efforts, references, phases = (np.array(part) for part in zip(*rows))
+    fault = ('', '') if isnan(failed) else (controller.reason, controller.reason_code)
+    return Simulated(loop.period * np.arange(len(rows)), positions, velocities, efforts, *fault,
+                     failed, references, phases, model)
 
 
 class ClosedLoop:

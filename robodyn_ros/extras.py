@@ -40,6 +40,9 @@ EXTRAS = {
     'stream': [
         'ruckig',                   # targets without a time, beside a ROS installation
     ],
+    'ik': [
+        'mink',                     # inverse kinematics, for examples/inverse_kinematics.py
+    ],
     'view': [
         'pycollada',                # meshes in .dae files, for trimesh
         'viser',                    # 3D scenes in the browser; brings trimesh
@@ -60,8 +63,10 @@ EXTRAS = {
         'and python_version < "3.14"',
         'codespell==2.4.*',
         'colcon-common-extensions',
+        'coverage>=7.10',           # the first that measures child processes without a plugin
         'hypothesis',
         'import-linter==2.*',
+        'mink',
         'mypy==2.4.*',
         'pin',
         'pytest==8.3.*',            # the last that launch_testing runs under

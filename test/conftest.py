@@ -23,7 +23,7 @@ from _pytest.runner import runtestprotocol
 import forked
 from processes import claim_domain, Process
 import pytest
-from stall_monitor import REPEATS, Watch
+from stall_monitor import Watch
 
 if TYPE_CHECKING:
     from nodes.remote import Remote
@@ -31,35 +31,14 @@ if TYPE_CHECKING:
 
 WATCH = pytest.StashKey[Watch]()
 STARTED = pytest.StashKey[list[Process]]()
-REPEATED = pytest.StashKey[list[str]]()
 CRASHED = pytest.StashKey[bool]()
 PROCESS = {'start', 'remote', 'terminal'}       # fixtures that start processes, or speak with them
 ROS = re.compile(r'rclpy|robodyn_ros\.(nodes|testing)|\w+_msgs')     # packages that need ROS
 # The same in the text of a file, which `make quick` then need not import: it has no others
 ELSEWHERE = re.compile(r'^(?:import subprocess$|from processes import .*\bProcess\b|'
                        fr'(?:from|import) (?:{ROS.pattern})\b)', re.MULTILINE)
-# Rooms, and files of others, that compile kernels, integrate long motions or load many robots, or
-# libraries that take as long
-SLOW = {'adversary', 'benchmarks', 'faults/test_fault_mutation.py', 'identification', 'lagrange',
-        'packaging', 'simulation', 'flight_recorder', 'cli/test_check_machine.py',
-        'cli/test_commands_of_the_docs.py', 'cli/test_compare_laws.py',
-        'cli/test_derive_command.py', 'cli/test_replay.py', 'control/test_collisions.py',
-        'control/test_disturbance_observer.py', 'control/test_floating.py',
-        'control/test_iterative_learning.py', 'control/test_limits.py',
-        'control/test_self_collision.py', 'control/test_task_laws.py', 'demo/test_physics.py',
-        'demo/test_report.py', 'demo/test_viewer.py', 'dynamics/test_derivatives.py',
-        'dynamics/test_mujoco.py', 'dynamics/test_simd_batch.py', 'dynamics/test_specialized.py',
-        'dynamics/test_theory_page.py', 'dynamics/test_trace.py', 'dynamics/test_wide.py',
-        'dynamics/test_wrenches.py', 'model/test_dh.py', 'model/test_dh_file.py',
-        'model/test_sdformat.py', 'model/test_urdf_fuzz.py', 'wire/test_wire_fuzz.py',
-        'compiler/test_second_process.py', 'compiler/test_tuple_reference.py',
-        'test_closed_loop.py', 'test_example_scripts.py', 'test_law_pictures.py',
-        'test_stall_monitor.py', 'wire/test_decoders.py::test_efforts',
-        'wire/test_decoders.py::test_joint_states'}
-# Tests that measure time, or drive an arm in real time that a busy machine would stop
-ALONE = {'launch', 'realtime', 'nodes/test_control_loop.py', 'nodes/test_timing.py'}
-# Folders with tests that are marked so in their files; others need not be read for `-m alone`
-SOME_ALONE = {'demo', 'nodes', 'viewer'}
+# Markers of all tests of a file, which is not read then
+WHOLE = re.compile(r'^pytestmark = .*\bmark\.(?:slow|alone)\b', re.MULTILINE)
 # Tests that are given to the processes of pytest-xdist one by one; of elsewhere a file goes to one
 # process, which makes its fixtures and caches once
 SPREAD = {'faults', 'nodes'}
@@ -83,7 +62,6 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.pop(name, None)
     folder = tempfile.TemporaryDirectory()
     config.add_cleanup(folder.cleanup)
-    config.stash[REPEATED] = []
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         # Of nohup: a handler, unlike that, is not inherited by nodes, some of which are to obey
         signal.signal(signal.SIGHUP, lambda *_: None)
@@ -94,16 +72,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Do not read files whose tests `-m alone` and `make quick` leave out, which takes seconds."""
-    place, chosen = within(collection_path), config.option.markexpr
-    if not collection_path.is_relative_to(TEST) or place == '.':
+    chosen = config.option.markexpr
+    if collection_path.suffix != '.py' or not collection_path.is_relative_to(TEST):
         return None
-    places = {place, place.split('/')[0]}
+    text = collection_path.read_text()
     if chosen == 'alone':
-        return not places & {*SOME_ALONE, *(p.split('/')[0] for p in ALONE)} or None
+        return 'pytest.mark.alone' not in text or None
     if chosen.startswith('not (') and 'slow' in chosen and 'alone' in chosen:
-        return bool(places & (SLOW | ALONE)) or (
-            collection_path.is_file() and ELSEWHERE.search(collection_path.read_text())
-            is not None) or None
+        return WHOLE.search(text) is not None or ELSEWHERE.search(text) is not None or None
     return None
 
 
@@ -132,7 +108,7 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
 
 @pytest.hookimpl(tryfirst=True)         # before pytest-xdist reads its marker
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests: `process` and `ros` by fixtures and imports, others by place; sort them."""
+    """Mark tests as `process` and `ros` by their fixtures and imports; sort them."""
     modules: dict[object, list[str]] = {}
     for item in items:
         if not isinstance(item, pytest.Function):
@@ -150,12 +126,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 *(['ros'] if any(isinstance(name, str) and ROS.match(name) for name in names)
                   else [])]
         place = within(item.path)
-        if item.get_closest_marker('alone') and place.split('/')[0] not in SOME_ALONE:
-            raise pytest.UsageError(
-                f'{item.nodeid} is marked alone: add its folder to SOME_ALONE in test/conftest.py')
-        for marker, places in (('slow', SLOW), ('alone', ALONE)):
-            if places.intersection((place, place.split('/')[0], f'{place}::{item.originalname}')):
-                item.add_marker(marker)
         if place.split('/')[0] not in SPREAD:
             item.add_marker(pytest.mark.xdist_group(place))
         for marker in modules[module]:
@@ -167,9 +137,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: rank(within(item.path).split('/')[0]))
 
 
-# Or what is renamed would lose its marker
-for _place in {*SLOW, *ALONE, *SOME_ALONE, *SPREAD, *LONGEST}:
-    assert (TEST / _place.split('::')[0]).exists(), f'test/{_place} is named in test/conftest.py'
+for _place in {*SPREAD, *LONGEST}:
+    assert (TEST / _place).exists(), f'test/{_place} is named in test/conftest.py'
 
 
 @cache
@@ -185,12 +154,7 @@ def rank(room: str) -> int:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
-    """
-    Repeat, once, a test that failed for a reason outside of this project, and say so.
-
-    So are a few tests of processes that fail for no known reason, for a machine that others use
-    can do more than stand still. Each is printed: it may be a race of ours.
-    """
+    """Repeat, once, a test that failed while the machine stood still, and print why it failed."""
     hook, begin = item.ihook, time.monotonic()
     hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     reports = runtestprotocol(item, nextitem=nextitem, log=False)
@@ -216,10 +180,6 @@ def excuse(item: pytest.Item, failed: Sequence[pytest.TestReport], begin: float)
         return 'because the middleware connected no service'
     if any(STALLED in process.text for process in item.stash.get(STARTED, [])):
         return f'while a controller said that {STALLED}'
-    repeated = item.config.stash[REPEATED]
-    if item.get_closest_marker('process') and len(repeated) < REPEATS:
-        repeated.append(item.nodeid)
-        return 'for no known reason'
     return ''
 
 

@@ -15,7 +15,6 @@ import time
 
 PERIOD = 0.005          # s
 STALL = 0.03            # s that a sleep ends too late; state_timeout is 0.05 s
-REPEATS = 2         # tests of processes, in a pytest process, that may fail for no known reason
 
 
 def watch(path):

@@ -2,12 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """A controller in MuJoCo by one call."""
 
+import sys
+
 import numpy as np
 import pytest
-from robodyn_ros import load_urdf, Settings, simulate, Waypoints
+from robodyn_ros import load_urdf, Phase, Settings, simulate, suggest_gains, Waypoints
 from robodyn_ros.errors import ArgumentError, ParameterError, SimulationError, TrajectoryError
 
 pytest.importorskip('mujoco')
+
+pytestmark = pytest.mark.slow
 START, END = np.array([0.3, 0.5]), np.array([0.6, 0.2])
 
 
@@ -18,6 +22,7 @@ def two_link():
 
 def test_it_floats(two_link):
     motion = simulate(two_link, Settings(), START, 0.5)
+    assert motion.reference.shape == (501, 2) and np.isnan(motion.error).all()
     assert len(motion.time) == 501 and motion.time[-1] == pytest.approx(0.5)
     assert motion.fault == '' and np.abs(motion.position - START).max() < 1e-6
 
@@ -30,6 +35,9 @@ def test_it_follows(two_link, rate):
     assert motion.fault == ''
     assert motion.position[0] == pytest.approx(START) and motion.position[-1] == pytest.approx(
         END, abs=1e-3)
+    assert motion.reference[0] == pytest.approx(START)
+    assert motion.reference[-1] == pytest.approx(END)
+    assert 0.0 < np.abs(motion.error).max() < 2e-3 and set(motion.phase) == {'RUNNING'}
 
 
 def test_what_ends_it_is_told(two_link):
@@ -49,3 +57,27 @@ def test_what_ends_it_is_told(two_link):
     motion = simulate(two_link, lazy, START, 1.0, Waypoints(
         two_link.joint_names, np.array([0.9]), END[None]))
     assert 'does not follow its reference' in motion.fault
+    faulty = motion.phase == Phase.FAULT.name
+    assert motion.time[faulty][0] == pytest.approx(motion.fault_time)
+    assert np.isnan(motion.error[faulty]).all() and np.isfinite(motion.error[~faulty]).all()
+
+
+def test_a_run_is_drawn(two_link, monkeypatch):
+    pytest.importorskip('matplotlib')
+    held = simulate(two_link, Settings(mode='pd', stiffness=30, damping=5), START, 0.01).plot()
+    assert [ax.get_ylabel().split(',')[0] for ax in held.axes] == [
+        'position [rad]', 'error [mrad]', 'velocity [rad/s]', 'effort [N·m]']
+    run = simulate(two_link, Settings(), START, 0.01)
+    assert len(run.plot().axes) == 3        # there is no reference, and so no error
+    monkeypatch.setitem(sys.modules, 'matplotlib', None)
+    with pytest.raises(ImportError, match='needs Matplotlib: run `pip install.* matplotlib`'):
+        run.plot()
+
+
+def test_suggested_gains_drive_the_arm(two_link):
+    gains = suggest_gains(two_link)._asdict()
+    motion = simulate(two_link, Settings(mode='joint_impedance', **gains), START, 1.5, Waypoints(
+        two_link.joint_names, np.array([1.0]), END[None]))
+    assert motion.fault == '' and np.abs(motion.error[-1]).max() < 1e-3
+    with pytest.raises(ArgumentError, match=r'\(2,\)'):
+        suggest_gains(two_link, [0.3])

@@ -11,6 +11,8 @@ import pytest
 
 pytest.importorskip('matplotlib')
 pytest.importorskip('mujoco')
+
+pytestmark = pytest.mark.slow
 FOLDER = Path(__file__).parents[1] / 'examples'
 MOST_LINES = 80
 
@@ -34,6 +36,7 @@ CLAIMS = {
     'gravity_workspace': lambda n: n['worst']['without a load'] < n['worst']['with 5 kg'] < 1.0,
     'identification': lambda n: (abs(n['values'][-1] - n['TRUE']) < 4 * n['errors'][-1]).all()
     and n['rank'] == 6,
+    'inverse_kinematics': lambda n: n['off'].max() < 2.0 and n['end'] < 0.5,
     'iterative_learning': lambda n: n['history'][-1] < 0.1 * n['history'][0],
     'lagrange': lambda n: n['difference'] < 1e-12,
     'leader_follower': lambda n: abs(n['felt'] / n['HAND'] - 1.0) < 0.1
@@ -57,6 +60,8 @@ def test_it_teaches_what_it_says(name, tmp_path, monkeypatch):
     import matplotlib
     from matplotlib import pyplot as plt
 
+    if name == 'inverse_kinematics':
+        pytest.importorskip('mink')
     picture = tmp_path / 'picture.png'
     monkeypatch.setattr(sys, 'argv', [f'{name}.py', '--save', str(picture)])
     monkeypatch.syspath_prepend(str(FOLDER))
@@ -66,6 +71,15 @@ def test_it_teaches_what_it_says(name, tmp_path, monkeypatch):
         assert CLAIMS[name](runpy.run_path(str(FOLDER / f'{name}.py')))
     plt.close('all')
     assert picture.read_bytes().startswith(b'\x89PNG')
+
+
+def test_the_library_that_an_example_needs_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, 'mink', None)
+    monkeypatch.syspath_prepend(str(FOLDER))
+    monkeypatch.setattr(sys, 'argv', ['inverse_kinematics.py'])
+    monkeypatch.delitem(sys.modules, 'picture', raising=False)
+    with pytest.raises(SystemExit, match='needs mink: run `pip install mink`'):
+        runpy.run_path(str(FOLDER / 'inverse_kinematics.py'))
 
 
 def test_all_scripts_are_run_and_short():

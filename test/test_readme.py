@@ -48,11 +48,14 @@ def anchors(text: str) -> set[str]:
     return {re.sub(r'[^\w -]', '', heading.lower()).replace(' ', '-') for heading in headings}
 
 
-def test_folders_of_the_layout_are_there():
-    text = (ROOT / 'docs' / 'architecture.md').read_text().partition('## Repository layout')[2]
-    folders = re.findall(r'^\| (`[^|]*/`.*?) \|', text, re.MULTILINE)
-    named = [path for row in folders for path in re.findall(r'`([^`]+)`', row)]
-    assert named and all((ROOT / path).exists() for path in named)
+@pytest.mark.parametrize('heading, folder', [('## Subpackages', 'robodyn_ros'),
+                                             ('### Packages of control', 'robodyn_ros/control')])
+def test_the_architecture_lists_the_packages_there_are(heading, folder):
+    text = (ROOT / 'docs' / 'architecture.md').read_text().partition(f'{heading}\n')[2]
+    rows = re.findall(r'^\| (`[^|]*) \|', re.split(r'\n###? ', text)[0], re.MULTILINE)
+    named = {path.rstrip('/') for row in rows for path in re.findall(r'`([^`]+)`', row)}
+    assert {path.parent.name for path in (ROOT / folder).glob('*/__init__.py')} <= named
+    assert all((ROOT / folder / path).exists() for path in named)
 
 
 def test_the_readme_stays_short():

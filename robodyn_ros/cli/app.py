@@ -178,9 +178,9 @@ def warmup(robot: Robot, locked: Locked = [],  # noqa: B006
 
 
 @app.command('check-machine')
-def check_machine(seconds: Annotated[float, typer.Option(
-        min=1.0, max=86400.0, help='Duration of the measurement; a longer one shows rarer events.')
-        ] = 120.0,
+def check_machine(duration: Annotated[float, typer.Option(
+        min=1.0, max=86400.0, help='Duration of the measurement [s]; a longer one shows rarer '
+        'events.')] = 120.0,
         fix: Annotated[bool, typer.Option(
             '--fix', help='Measure nothing: print the commands for what is missing (permissions, '
             'idle states, frequency governor) and, in a terminal, offer to run them.')] = False,
@@ -191,7 +191,7 @@ def check_machine(seconds: Annotated[float, typer.Option(
     from .check_machine import run
 
     if not fix:
-        found = run(seconds, console(as_json), page=report)
+        found = run(duration, console(as_json), page=report)
         if as_json:
             print_json(found)
     elif not offer(console(), lambda text: sys.stdin.isatty() and typer.confirm(text)):

@@ -9,7 +9,8 @@ import shlex
 from ..errors import Argument, ArgumentError
 
 # Options whose names differ from those of the library's parameters
-OPTIONS = {'joint_names': 'joints', 'pose': 'at', 'ranges': 'range', 'velocity': 'velocity-limit'}
+OPTIONS = {'joint_names': 'joints', 'pose': 'at', 'ranges': 'range', 'topic': 'states',
+           'velocity': 'velocity-limit'}
 SEPARATORS = {'ranges': ':'}
 
 

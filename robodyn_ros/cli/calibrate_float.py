@@ -24,6 +24,7 @@ from ..identification.preparation.options import PreparationOptions
 from ..identification.recorded_motion import checked_motion, require_torques
 from ..identification.recordings.recording import Recording
 from ..identification.result_files import FRICTION, URDF, writable_folder
+from ..identification.urdf_friction import urdf_with_friction
 from ..identification.urdf_update import corrected_urdf
 from ..model.robot import RobotModel
 from ..nodes.clients.play import Player
@@ -188,7 +189,11 @@ def write(folder: Path, found: Calibration, robot: RobotModel, urdf: str) -> tup
     """Write the corrected URDF and the parameter file of the friction; return their paths."""
     paths = folder / URDF, folder / FRICTION
     inertial = found.estimate.parameters[:10 * robot.nb].reshape(-1, 10)
-    paths[0].write_text(corrected_urdf(urdf, robot, inertial), encoding='utf-8')
+    friction = found.estimate.with_friction()
+    if found.distance.any():
+        friction = replace(friction, presliding_distance=found.distance)
+    text = corrected_urdf(urdf, robot, inertial)
+    paths[0].write_text(urdf_with_friction(text, robot, friction), encoding='utf-8')
     parameters = friction_parameters(found.estimate)
     if found.distance.any():
         parameters['presliding_distance'] = found.distance.round(6).tolist()

@@ -68,7 +68,7 @@ def run(seconds: float, out: Console, *, page: Path | None = None) -> dict[str, 
         out.print(f'report: {page}', soft_wrap=True)
     if seconds < LONG:
         out.print(f'\n{seconds:g} s are a first look only: what is rare was not seen. '
-                  'Leave --seconds out for a verdict.', style='yellow')
+                  'Leave --duration out for a verdict.', style='yellow')
     return _figures(facts, found)
 
 

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from .identification_commands import States
-from .options import app, console
-from .payload_commands import NodeName, SimTime, Wait
+from .options import app, console, NodeName
+from .payload_commands import SimTime, Wait
 from ..errors import RosError
 
 

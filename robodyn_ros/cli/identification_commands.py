@@ -9,7 +9,18 @@ import typer
 
 from .arguments import locked_joints, numbers
 from .identify_commands import ColumnsOption, Joints, Rate, Topic, UnitsOption
-from .options import app, At, console, Gravity, Locked, Robot, Root, Tip
+from .options import (
+    app,
+    At,
+    console,
+    Gravity,
+    Locked,
+    NodeName,
+    Robot,
+    Root,
+    Tip,
+    warn_of_option,
+)
 from ..errors import ParameterError, RosError
 
 
@@ -94,8 +105,8 @@ Overwrite = Annotated[bool, typer.Option('--overwrite', help='Replace a recordin
 def play(file: Annotated[Path, typer.Argument(
              metavar='FILE', help='Trajectory, as robodyn excite writes it: YAML of a '
                                   'JointTrajectory.')],
-         topic: Annotated[str, typer.Option(
-             help='Topic of the references of the controller.')] = '/controller/joint_trajectory',
+         node: NodeName = 'controller',
+         topic: Annotated[str, typer.Option(hidden=True)] = '',      # before 0.9
          states: States = 'joint_states',
          delay: Annotated[float, typer.Option(
              min=0.0, help='Seconds to wait before the motion.')] = 0.0,
@@ -126,6 +137,9 @@ def play(file: Annotated[Path, typer.Argument(
     from ..catalog.requirements import require_modules
 
     require_modules('play', ['rclpy'], RosError)
+    if topic:
+        warn_of_option('--topic', '--node')
+    topic = topic or f'/{node.strip("/")}/joint_trajectory'
     if learn is None and (learned or picture):
         raise ParameterError('nothing is learned', name='--learned' if learned else '--picture',
                              remedy='give --learn N too')
@@ -145,10 +159,9 @@ def play(file: Annotated[Path, typer.Argument(
 @app.command()
 def record(file: Annotated[Path, typer.Argument(
                metavar='FILE', help='File of the recording: .npz or .csv.')],
-           topic: Annotated[str, typer.Option(
-               help='Topic of sensor_msgs/JointState.')] = 'joint_states',
-           seconds: Annotated[float | None, typer.Option(
-               min=0.1, help='Seconds from the first message on; default: until '
+           states: States = 'joint_states',
+           duration: Annotated[float | None, typer.Option(
+               min=0.1, help='Duration from the first message on [s]; default: until '
                              'Ctrl-C.')] = None,
            overwrite: Overwrite = False, wait: Wait = 30.0) -> None:
     """Record joint states, with velocities and efforts, into a file for identification."""
@@ -156,4 +169,4 @@ def record(file: Annotated[Path, typer.Argument(
 
     require_modules('record', ['rclpy'], RosError)
     from .play import record_to
-    record_to(file, console(), topic=topic, seconds=seconds, wait=wait, overwrite=overwrite)
+    record_to(file, console(), topic=states, seconds=duration, wait=wait, overwrite=overwrite)

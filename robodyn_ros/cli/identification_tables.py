@@ -11,9 +11,10 @@ from rich.table import Table
 from ..identification.estimation.payload import Payload
 from ..identification.friction_file import friction_parameters
 from ..identification.prediction_band import PredictionBand
-from ..identification.result import Identification
+from ..identification.result import Identification, NOMINAL
 from ..identification.validation import Validation
 
+MOST_JOINTS = 8     # of a summary
 MOST = 60           # letters of a combination that a terminal shows; the report has all
 
 
@@ -65,6 +66,21 @@ def friction_table(found: Identification) -> Table:
     out = table('Friction', 'joint', *(name.replace('_', ' ') for name in values))
     for joint, *row in zip(found.nominal.joint_names, *values.values()):
         out.add_row(joint, *(f'{value:.4g}' for value in row))
+    return out
+
+
+def summary_table(found: Identification) -> Table:
+    """Return errors, friction and armature of the joints, of the worst ones where many are."""
+    model, valid = found.estimate.with_friction(), found.validation
+    before = found.validations[NOMINAL]
+    shown = sorted(valid.relative.argsort()[::-1][:MOST_JOINTS])
+    left_out = len(valid.relative) - len(shown)
+    out = table(f'{left_out} joints with smaller errors are left out' if left_out else '', 'joint',
+                'relative RMS [%]', 'as the URDF is [%]', 'viscous', 'Coulomb', 'armature')
+    for j in shown:
+        out.add_row(valid.joint_names[j], f'{100 * valid.relative[j]:.2f}',
+                    f'{100 * before.relative[j]:.1f}', *(f'{values[j]:.4g}' for values in (
+                        model.viscous_friction, model.coulomb_friction, model.armature)))
     return out
 
 

@@ -21,13 +21,13 @@ from .identification_tables import (
     load_table,
     measures,
     parameter_table,
+    summary_table,
 )
 from ..catalog.robots import CatalogRobot
-from ..errors import ArgumentError, DemoError, IdentificationError
+from ..errors import ArgumentError, DemoError, IdentificationError, RobodynError
 from ..identification.data_checks.data_issue import by_kind, DataIssue
 from ..identification.estimation.payload import find_payload
 from ..identification.excitation.collision_geometry import shapes
-from ..identification.friction_file import read_friction
 from ..identification.motion import Motion
 from ..identification.options import PipelineOptions
 from ..identification.pipeline import run as identify
@@ -36,14 +36,16 @@ from ..identification.preparation.options import PreparationOptions
 from ..identification.recorded_motion import checked_motion
 from ..identification.recordings.read import read
 from ..identification.recordings.recording import Recording
-from ..identification.result import Identification, TERMS
+from ..identification.result import Identification, NOMINAL, TERMS
 from ..identification.result_files import FRICTION, URDF, writable_folder
 from ..identification.validation import of_model, Validation
+from ..model.friction_file import read_friction
 from ..model.robot import RobotModel
 from ..model.xacro_file import expanded, is_xacro
 from ..report.scene import MovingRobot
 
 REPORT = 'report.html'
+MOST_WARNINGS = 3       # about the URDF, without --verbose
 # Kinds of issues that an unknown load causes
 OF_LOAD = 'effort sign', 'effort unit', 'gravity', 'mounting', 'direction', 'order'
 
@@ -62,7 +64,7 @@ def reading_words(columns: Iterable[str], units: Iterable[str], rate: float | No
     """Return the options by which another command reads recordings likewise."""
     rates = [] if rate is None else [f'{rate:.15g}']
     return [word for option, values in (
-        ('--columns', columns), ('--units', units), ('--rate', rates), ('--topic', [topic]),
+        ('--columns', columns), ('--units', units), ('--rate', rates), ('--states', [topic]),
         ('--joints', [joints])) for value in values if value for word in (option, value)]
 
 
@@ -131,45 +133,74 @@ def _factor(value: Any) -> Any:
 
 def run(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
         reading: dict[str, Any], options: PipelineOptions, output: Path, out: Console,
-        same_robot: Sequence[str] = (), same_files: Sequence[str] = ()) -> None:
+        same_robot: Sequence[str] = (), same_files: Sequence[str] = (), *,
+        verbose: bool = False) -> None:
     """
-    Identify the robot, print notes, issues and results, and write the files and a report.
+    Identify the robot, print a summary, and write the files and a report.
 
     :param paths: of the recordings that are fitted; ``verification``: of the one that is not.
     :param same_robot: options by which another command has this robot; ``same_files``: those by
         which it reads recordings likewise.
+    :param verbose: print all notes and tables of the report, too.
     """
-    for warning in robot.model.warnings:
+    warnings = robot.model.warnings
+    for warning in warnings if verbose else warnings[:MOST_WARNINGS]:
         out.print(f'! {warning}', style='yellow', soft_wrap=True)
+    notes: list[str | DataIssue] = []
+
+    def notify(line: str | DataIssue) -> None:
+        notes.append(line)
+        if verbose:
+            show([line], out)
     source = Source(tuple(paths), robot.model, _text(robot.path), reading,
                     '--gravity' in same_robot, verification)
     with MovingRobot() as moving:
         with out.status('') as status:          # in a terminal only
-            found, written = identify(
-                source, options, output, lambda line: show([line], out),
-                lambda name: status.update(f'{name} ...'),
-                lambda parts: moving.draw(robot.model, robot.path, parts.test.time,
-                                          parts.test.position))
-        _print_tables(found, out)
-        for file in written:
-            out.print(f'wrote {file}')
+            try:
+                found, written = identify(
+                    source, options, output, notify, lambda name: status.update(f'{name} ...'),
+                    lambda parts: moving.draw(robot.model, robot.path, parts.test.time,
+                                              parts.test.position))
+            except RobodynError:
+                if not verbose:         # what is refused was often only read wrongly
+                    show(notes, out)
+                raise
+        if verbose:
+            _print_tables(found, out)
+        else:
+            _print_summary(found, source.text, out)
+        for line in found.rendered_issues(as_option):
+            out.print(f'! {line}', style='yellow', soft_wrap=True)
         with out.status('writing the report ...'), writable_folder(output):
             (output / REPORT).write_text(
                 report(found, source.text, _scene(moving, out)).html(), encoding='utf-8')
-    out.print(f'wrote {output / REPORT}')
+    out.print(f'wrote {", ".join(map(str, (*written, output / REPORT)))}', soft_wrap=True)
+    if not verbose:
+        out.print('all parameters, terms and notes: in the report, or with --verbose')
     delay = found.mounting.delay
     out.print('check it on another recording: ' + shlex.join([
         'robodyn', 'validate', 'RECORDING', '--robot', str(output / URDF), '--friction',
         str(output / FRICTION), *same_robot, *same_files,
-        *(['--delay', f'{delay:.6g}'] if delay else [])]))
+        *(['--delay', f'{delay:.6g}'] if delay else [])]), soft_wrap=True)
     out.print('the next motion, which tells most beside these: ' + shlex.join([
         'robodyn', 'excite', str(with_meshes(output / URDF, robot.path)),
         *same_robot, *same_files, '--criterion', 'information',
-        *(word for path in paths for word in ('--after', str(path)))]))
+        *(word for path in paths for word in ('--after', str(path)))]), soft_wrap=True)
+
+
+def _print_summary(found: Identification, source: str, out: Console) -> None:
+    """Print how well the result predicts, and friction and armature of each joint."""
+    mean, before = (100 * of.relative.mean() for of in (
+        found.validation, found.validations[NOMINAL]))
+    out.print(f'{found.nominal.name}: {found.estimate.base.rank} base parameters from {source}, '
+              f'method {found.estimate.method}', soft_wrap=True)
+    out.print(f'error of predicted efforts, mean relative RMS on motion that was not fitted: '
+              f'{mean:.2f} %, with the URDF as it is {before:.1f} %', soft_wrap=True)
+    out.print(summary_table(found))
 
 
 def _print_tables(found: Identification, out: Console) -> None:
-    """Print parameters, friction, terms, errors and issues."""
+    """Print parameters, friction, terms and errors."""
     out.print(parameter_table(found))
     out.print(friction_table(found))
     if found.terms:
@@ -181,8 +212,6 @@ def _print_tables(found: Identification, out: Console) -> None:
     out.print(measures(found.validation, f'{found.estimate.method}, as exported'))
     if found.band is not None:
         out.print(band_table(found.band, found.estimate.sigma))
-    for line in found.rendered_issues(as_option):
-        out.print(f'! {line}', style='yellow')
 
 
 def _scene(moving: MovingRobot, out: Console) -> str:

@@ -32,7 +32,8 @@ Joints = Annotated[str, typer.Option(
     'the robot.')]
 Rate = Annotated[float | None, typer.Option(
     '--rate', help='Sample rate (Hz), if there is no time column.')]
-Topic = Annotated[str, typer.Option('--topic', help='Topic in a bag that has several.')]
+Topic = Annotated[str, typer.Option(
+    '--states', help='Topic of the joint states in a bag that has several.')]
 Accept = Annotated[list[str], typer.Option(
     '--accept', metavar='KIND', help='Kind of data issue to accept, as its message says.')]
 CutoffOption = Annotated[float | None, typer.Option(
@@ -80,6 +81,8 @@ def identify_command(
         force: Annotated[bool, typer.Option(
             '--force', help='Write the files of a result that predicts worse than a constant.'
             )] = False,
+        verbose: Annotated[bool, typer.Option(
+            '--verbose', help='Print all notes, parameters and tables of the report.')] = False,
         output: Annotated[Path, typer.Option(
             metavar='FOLDER', help='Folder of the results.'
             )] = Path('identified')) -> None:
@@ -120,7 +123,7 @@ def identify_command(
                               distance('--presliding', presliding), preparation, force)
     same_robot = robot_options(chosen, root, tip, gravity)
     run(recordings, verify, chosen, reading, options, output, console(), same_robot,
-        reading_words(columns, units, rate, topic, joints))
+        reading_words(columns, units, rate, topic, joints), verbose=verbose)
 
 
 @app.command()

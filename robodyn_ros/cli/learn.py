@@ -40,7 +40,7 @@ def learn(file: Path, out: Console, *, topic: str, states: str, repeats: int, ke
     kept = kept or file.with_suffix(SUFFIX)
     outcomes: list[Outcome] = []
     with session('robodyn_play', sim_time) as here:
-        player = Player(here, topic, states, confirm=True, within=wait, option='--topic')
+        player = Player(here, topic, states, confirm=True, within=wait, option='--node')
         player.find()
         controller = RunningController(here, player.listener, wait)
         learning = IterativeLearning(controller.model(), controller.settings(), Waypoints(

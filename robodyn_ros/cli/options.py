@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from .arguments import as_option
-from .usage import EXAMPLES, EXIT_CODES, robots
+from .usage import EXAMPLES, EXIT_CODES, FORMER_OPTIONS, PANELS, robots
 from ..errors import RobodynError
 
 # Tables that go into a file or a pipe are not cut to the 80 columns rich would assume
@@ -22,12 +22,27 @@ PIPE_WIDTH = 140
 class Commands(TyperGroup):
     """Group of commands that end with one line after an error, and silently after Ctrl-C."""
 
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of the subcommands, panel by panel."""
+        return [name for panel in PANELS.values() for name in panel]
+
     def get_command(self, ctx: Any, name: str) -> Any:
-        """Return a subcommand, with an example in its help."""
-        command = super().get_command(ctx, name)
+        """Return a subcommand, with its panel, and an example in its help."""
+        command: Any = super().get_command(ctx, name)
         if command is not None and name in EXAMPLES:
             command.epilog = f'Example: {EXAMPLES[name]}'
+            command.rich_help_panel = next(p for p, names in PANELS.items() if name in names)
         return command
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the subcommand and its arguments, former options by their present names."""
+        name, command, rest = super().resolve_command(ctx, args)
+        for i, word in enumerate(rest):
+            option, equals, value = word.partition('=')
+            if new := FORMER_OPTIONS.get(name or '', {}).get(option):
+                warn_of_option(option, new)
+                rest[i] = new + equals + value
+        return name, command, rest
 
     def invoke(self, ctx: Any) -> Any:
         """Run the subcommand."""
@@ -39,6 +54,13 @@ class Commands(TyperGroup):
             ctx.exit(1)
         except KeyboardInterrupt:
             ctx.exit(130)
+
+
+def warn_of_option(former: str, present: str) -> None:
+    """Say on stderr that an option has another name now."""
+    Console(stderr=True, highlight=False).print(
+        f'robodyn: {former} is called {present} now, and the old name goes with the next release',
+        style='yellow', markup=False)
 
 
 app = typer.Typer(cls=Commands, no_args_is_help=True, pretty_exceptions_enable=False,
@@ -66,6 +88,9 @@ ReportFile = Annotated[Path | None, typer.Option(
 
 AsJson = Annotated[bool, typer.Option(
     '--json', help='Print the figures as JSON on one line, for a script, and nothing else.')]
+
+NodeName = Annotated[str, typer.Option(
+    '--node', help='Name of the running controller, with its namespace.')]
 
 Root = Annotated[str, typer.Option('--root', help='Link that is the fixed base.')]
 Gravity = Annotated[str, typer.Option(

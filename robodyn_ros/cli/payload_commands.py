@@ -8,11 +8,9 @@ from typing import Annotated
 import typer
 
 from .arguments import numbers
-from .options import app, console
+from .options import app, console, NodeName
 from ..errors import RosError
 
-NodeName = Annotated[str, typer.Option(
-    '--node', help='Name of the running controller, with its namespace.')]
 SimTime = Annotated[bool, typer.Option('--sim-time', help='Use the time of /clock.')]
 Wait = Annotated[float, typer.Option(min=0.1, help='Seconds to wait for the controller.')]
 

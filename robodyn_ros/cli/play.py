@@ -32,7 +32,7 @@ def play(file: Path, out: Console, *, topic: str, states: str, delay: float, slo
     with session('robodyn_play', sim_time) as here, Progress(
             TextColumn('{task.description}'), BarColumn(), TextColumn(
                 '{task.completed:.1f} of {task.total:.1f} s'), console=out) as bars:
-        player = Player(here, topic, states, confirm=confirm, within=wait, option='--topic')
+        player = Player(here, topic, states, confirm=confirm, within=wait, option='--node')
         player.find()
 
         def go(what: str, asked: JointTrajectory) -> None:

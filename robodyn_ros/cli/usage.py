@@ -1,14 +1,31 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Examples and exit codes in the help of the subcommands, and names that the shell completes."""
+"""Panels, examples and exit codes of the help, former options, and names for the shell."""
 
 EXIT_CODES = ('Exit codes: 0, done; 1, an error or a check that failed, explained on stderr; '
               '2, arguments that are not understood; 130, Ctrl-C.')
 
+# Panels of `robodyn --help`, with their commands in the order in which they are listed
+PANELS = {
+    'Model': ('inspect', 'view', 'init', 'repair', 'derive'),
+    'Run': ('demo', 'play', 'jog', 'teach', 'set-payload', 'find-payload', 'calibrate-float',
+            'calibrate-collision'),
+    'Identify': ('excite', 'record', 'identify', 'validate', 'drive-gains'),
+    'Diagnose': ('check-machine', 'replay', 'loop-report', 'warmup'),
+    'Develop': ('new-law', 'new-driver', 'compare-laws'),
+}
+
+# Options that go by another name since 0.9, by command
+FORMER_OPTIONS = {
+    'check-machine': {'--seconds': '--duration'},
+    'record': {'--topic': '--states', '--seconds': '--duration'},
+    **dict.fromkeys(('identify', 'validate', 'excite', 'drive-gains'), {'--topic': '--states'}),
+}
+
 EXAMPLES = {
     'calibrate-collision': 'robodyn calibrate-collision --set',
     'calibrate-float': 'robodyn calibrate-float',
-    'check-machine': 'robodyn check-machine --seconds 120 --report machine.html',
+    'check-machine': 'robodyn check-machine --duration 120 --report machine.html',
     'compare-laws': 'robodyn compare-laws ur5 --report laws.html',
     'demo': 'robodyn demo two_link --brief',
     'derive': 'robodyn derive craig_2r --frame tool --axes xy --latex',

@@ -62,7 +62,7 @@ class Reference(types.Type):
 
 def _layout(kind: Any) -> str:
     """Return the names and types of all fields: tuples of equal types may differ in names."""
-    if not isinstance(kind, types.BaseTuple):
+    if not hasattr(kind, 'instance_class'):
         return str(kind.name)
     fields = ', '.join(f'{name}: {_layout(of)}' for name, of in zip(kind.fields, kind))
     return f'{kind.instance_class.__name__}({fields})'

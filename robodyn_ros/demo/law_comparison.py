@@ -18,7 +18,7 @@ from ..control.laws import registry
 from ..control.references.trajectory import Waypoints
 from ..control.settings.friction import MOST_MEASURED
 from ..control.settings.settings import GAINS, Settings
-from ..control.settings.suggested_gains import suggest, SuggestedGains
+from ..control.settings.suggested_gains import suggest_gains, SuggestedGains
 from ..dynamics import Dynamics
 from ..errors import ArmingError
 from ..model.robot import RobotModel
@@ -96,7 +96,7 @@ def settings_of(law: str, model: RobotModel, pose: ndarray) -> Settings:
     """
     Return the settings that a law is compared with.
 
-    Gains are those of :func:`.suggested_gains.suggest`, which are of equal stiffness for all
+    Gains are those of :func:`~robodyn_ros.suggest_gains`, which are of equal stiffness for all
     laws; others have their defaults.
     """
     gains = _suggested(model, tuple(pose.tolist()))._asdict()
@@ -106,7 +106,7 @@ def settings_of(law: str, model: RobotModel, pose: ndarray) -> Settings:
 
 @lru_cache(maxsize=4)       # of the scenes; it takes seconds
 def _suggested(model: RobotModel, pose: tuple[float, ...]) -> SuggestedGains:
-    return suggest(model, np.array(pose), Settings())
+    return suggest_gains(model, np.array(pose), Settings())
 
 
 def compensated_share(law: str, model: RobotModel) -> float | tuple[()]:

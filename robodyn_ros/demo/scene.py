@@ -12,7 +12,7 @@ from .conductor import Conductor, Diagnosis
 from .results import Check, Results
 from ..catalog.robots import CatalogRobot
 from ..control.settings.settings import Settings
-from ..control.settings.suggested_gains import suggest
+from ..control.settings.suggested_gains import suggest_gains
 from ..dynamics import Dynamics
 from ..report.units import units
 
@@ -34,7 +34,7 @@ class Scene:
         self.model, self.pose = robot.model, robot.pose
         self.small_unit, self.unit = (units(self.model, prefix)[0] for prefix in ('m', ''))
         self.speed_unit = self.small_unit.replace(' |', '/s |') + '/s'
-        self.gains = suggest(self.model, self.pose, Settings())
+        self.gains = suggest_gains(self.model, self.pose, Settings())
         self._faults: list[str] = []
         self._mode = ''
 

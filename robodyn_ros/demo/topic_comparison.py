@@ -9,6 +9,7 @@ comparison slow, and does not change what is compared.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import nan
 import os
 from pathlib import Path
 import sys
@@ -134,10 +135,13 @@ def drive(conductor: Conductor, scene: Scene, law: str, pose: ndarray, asked: Wa
     conductor.change_state('deactivate')
     if failed and failed.time < start:
         return failed_at_rest(scene, law, failed.code, failed.time - begin, failed.reason)
-    moved = Simulated(states.time - start, states.position, states.velocity, states.effort, '')
-    if failed:
-        moved = moved._replace(fault=failed.reason, code=failed.code,
-                               fault_time=failed.time - start)
+    fault_time = failed.time - start if failed else nan
+    time = states.time - start
+    moved = Simulated(
+        time, states.position, states.velocity, states.effort, failed.reason if failed else '',
+        failed.code if failed else '', fault_time, np.full_like(states.position, nan),
+        np.where(time < fault_time, RUNNING, FAULT) if failed else np.full(len(time), RUNNING),
+        scene.known)
     return evaluated(scene, law, asked, moved, rested)
 
 

@@ -149,7 +149,7 @@ class Batch(Queries):
         if threads is not None and threads < 1:
             raise ArgumentError(f'threads is {threads!r}', name='threads', value=threads,
                                 remedy='give at least 1, or None for one per available CPU')
-        self.threads = threads or _cpus()
+        self.threads = threads or cpus()
         self._state_loop = cache(self._make_state_loop)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -185,19 +185,9 @@ class Batch(Queries):
                               workspace(self._model), *outputs)
         fewest = MIN_THREADED_SIMD_STATES if own and own.notices_non_finite else (
             MIN_THREADED_STATES)
-        if not self._divide(run, count, self.threads if count >= fewest else 1):
+        if not divided(run, count, self.threads if count >= fewest else 1):
             joint_matrices(self._model, given)      # which names the element
         return outputs
-
-    def _divide(self, run: Callable[[int, int], bool | None], count: int, workers: int) -> bool:
-        """Divide the states among threads, of which this is one; return whether all went well."""
-        if workers == 1:
-            return run(0, count) is not False
-        # Whole groups of SIMD lanes, but for the last
-        bounds = [count * i // workers // STATES * STATES for i in range(workers)]
-        pairs = [*zip(bounds, [*bounds[1:], count])]
-        others = [_pool(self.threads, os.getpid()).submit(run, *pair) for pair in pairs[1:]]
-        return all([run(*pairs[0]) is not False, *(done.result() is not False for done in others)])
 
     def _make_state_loop(self, name: str, options: tuple) -> StateLoop:
         kernel = self.kernels.make(name, options)
@@ -206,13 +196,28 @@ class Batch(Queries):
         return StateLoop(state_loop(name, kernel), False)
 
 
+def divided(run: Callable[[int, int], bool | None], count: int, workers: int) -> bool:
+    """
+    Divide N states among threads, of which this is one; return whether all went well.
+
+    :param run: takes the first state and the end of a range; False: it did not go well.
+    """
+    if workers == 1:
+        return run(0, count) is not False
+    # Whole groups of SIMD lanes, but for the last
+    bounds = [count * i // workers // STATES * STATES for i in range(workers)]
+    pairs = [*zip(bounds, [*bounds[1:], count])]
+    others = [_pool(workers, os.getpid()).submit(run, *pair) for pair in pairs[1:]]
+    return all([run(*pairs[0]) is not False, *(done.result() is not False for done in others)])
+
+
 @cache
 def _pool(workers: int, process: int) -> ThreadPoolExecutor:
     """Return threads that wait for parts of batches; those of a process end in a forked one."""
     return ThreadPoolExecutor(workers, 'batch')
 
 
-def _cpus() -> int:
+def cpus() -> int:
     """Return the number of CPUs that this process may use."""
     if hasattr(os, 'sched_getaffinity'):        # Linux only
         return len(os.sched_getaffinity(0))

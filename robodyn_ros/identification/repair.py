@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from .urdf_inertial_editor import InertialText
+from .urdf_editor import UrdfText
 from .urdf_update import decoded, encoding_of, UPPER
 from ..errors import InertiaError
 from ..model.consistency import can_exist, is_consistent, nearest_consistent
@@ -62,7 +62,7 @@ def repaired_urdf(text: bytes) -> tuple[bytes, tuple[Change, ...]]:
     whole = decoded(text, encoding)
     content = whole.lstrip('\ufeff \t\r\n')         # as the loader does
     robot, *_ = read(content)
-    written, changes, found = InertialText(content.encode()), [], False
+    written, changes, found = UrdfText(content.encode()), [], False
     for k, link in enumerate(robot.links):
         if link.inertial is None:
             continue

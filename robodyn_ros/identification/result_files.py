@@ -13,6 +13,7 @@ import yaml
 
 from .friction_file import friction_parameters, write_friction
 from .result import Identification
+from .urdf_friction import urdf_with_friction
 from .urdf_update import corrected_urdf
 from ..errors import ArgumentError
 
@@ -36,13 +37,13 @@ def writable_folder(folder: Path) -> Iterator[None]:
 
 def write_urdf(folder: Path, found: Identification, urdf: str) -> Path:
     """
-    Write the URDF with the estimated inertias and nothing else changed; return its path.
+    Write the URDF with the estimated inertias, friction and armature; return its path.
 
     :param urdf: text of the URDF that the model was read from.
     """
-    path, model = folder / URDF, found.nominal
-    path.write_text(corrected_urdf(urdf, model, found.estimate.parameters[
-        :10 * model.nb].reshape(-1, 10)), encoding='utf-8')
+    path, model, estimate = folder / URDF, found.nominal, found.estimate
+    text = corrected_urdf(urdf, model, estimate.parameters[:10 * model.nb].reshape(-1, 10))
+    path.write_text(urdf_with_friction(text, model, estimate.with_friction()), encoding='utf-8')
     return path
 
 

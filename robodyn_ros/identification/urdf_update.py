@@ -28,7 +28,7 @@ from numpy import ndarray
 from numpy.typing import ArrayLike
 from urdf_parser_py.urdf import URDF
 
-from .urdf_inertial_editor import InertialText
+from .urdf_editor import UrdfText
 from ..errors import ArgumentError, IdentificationError, InertiaError, UrdfError
 from ..model.array_checks import finite
 from ..model.kinematic_tree import check_tree
@@ -87,7 +87,7 @@ def corrected_urdf(text: Text, model: RobotModel, parameters: ArrayLike) -> Text
                         remedy='give the content of the file, not its path')
     content = text.lstrip('\ufeff \t\r\n')          # as the loader does
     robot, bodies = _lumped(content, model)
-    written = InertialText(content.encode())
+    written = UrdfText(content.encode())
     assert len(written.links) == len(robot.links)
     for name, parts, whole in zip(model.link_names, bodies, asked):
         if not _differ(_sum(parts), whole, ROUNDING):

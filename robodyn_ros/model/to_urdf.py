@@ -160,14 +160,20 @@ class _Writer:
         if any(forward[:2]):
             damping, friction = (words(x, f'joint {name!r}: friction') for x in forward[:2])
             etree.SubElement(joint, 'dynamics', damping=damping, friction=friction)
-        backward = tuple(m.backward_friction[:, v])
-        return {'static_friction': None if forward[2] == forward[1] else forward[2],
-                'backward': (None, None, None) if backward == forward else backward,
-                'friction_velocity': m.friction_velocity[v],
-                'stribeck_velocity': m.stribeck_velocity[v],
-                'presliding_distance': m.presliding_distance[v],
-                'load_friction': m.load_friction[v],
-                **dict(zip(COUPLED, m.coupled_friction[:, v])), 'armature': m.armature[v]}
+        return friction_extension(m, v)
+
+
+def friction_extension(model: RobotData, v: int) -> dict[str, Any]:
+    """Return fields of :class:`JointExtension`: friction and armature that <dynamics> lacks."""
+    forward = model.viscous_friction[v], model.coulomb_friction[v], model.static_friction[v]
+    backward = tuple(model.backward_friction[:, v])
+    return {'static_friction': None if forward[2] == forward[1] else forward[2],
+            'backward': (None, None, None) if backward == forward else backward,
+            'friction_velocity': model.friction_velocity[v],
+            'stribeck_velocity': model.stribeck_velocity[v],
+            'presliding_distance': model.presliding_distance[v],
+            'load_friction': model.load_friction[v],
+            **dict(zip(COUPLED, model.coupled_friction[:, v])), 'armature': model.armature[v]}
 
 
 def _depth_first(parent: ndarray) -> bool:

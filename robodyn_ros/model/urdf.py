@@ -11,6 +11,7 @@ from urdf_parser_py.urdf import Joint, URDF
 
 from .array_checks import finite
 from .base_gravity import base_gravity
+from .friction_file import with_friction_file
 from .kinematic_tree import check_tree, child_joints, joints_between, lookalike_warnings
 from .mimic import mimic_relation, MimicRelation, SLACK, with_followers
 from .resources import is_robot_name, robot_path
@@ -30,7 +31,8 @@ MAX_JOINTS = 200        # moving ones, twice as many as in the largest known rob
 def load_urdf(path_or_xml: str | bytes | Path, root: str | None = None,
               tip: str | Sequence[str] | None = None, locked: Mapping[str, float] = {},
               gravity: Sequence[float] | None = None, massless: str = 'refuse',
-              meshes: str | Path | None = None) -> RobotModel:
+              meshes: str | Path | None = None, friction: str | Path | None = None
+              ) -> RobotModel:
     """
     Load a tree of revolute, continuous, prismatic and fixed joints from URDF.
 
@@ -61,7 +63,10 @@ def load_urdf(path_or_xml: str | bytes | Path, root: str | None = None,
         then kinematics, gravity and inverse dynamics are available, but nothing that needs M⁻¹.
     :param meshes: file of the URDF, where it is given as a text: meshes of the collision shapes
         are looked for next to it, or in the package around it, and read by what needs them.
+    :param friction: the friction.yaml of `robodyn identify`, whose friction, armature and, unless
+        ``gravity`` is given, gravity replace those of the URDF.
     :return: the model, with read-only arrays.
+    :raises IdentificationError: ``friction`` cannot be read, or is for other joints.
     :raises UrdfError: the text is not a URDF, or describes a robot that is not supported; or
         ``gravity`` is not given, and a joint above ``root`` that moves changes its direction.
     :raises InertiaError: masses and inertias are not those of a robot, see
@@ -97,7 +102,9 @@ def load_urdf(path_or_xml: str | bytes | Path, root: str | None = None,
                               in builder.frames), place if meshes is None else Path(meshes))
     if given is None:
         given = base_gravity(robot, extra, builder.base, locked)
-    return validated(builder.model(given, *shapes), massless)
+    model = validated(builder.model(given, *shapes), massless)
+    return model if friction is None else with_friction_file(model, Path(friction),
+                                                             gravity is not None)
 
 
 def _is_text(source: str | bytes | Path) -> bool:

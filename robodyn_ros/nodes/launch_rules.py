@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules of the launch files: refusals, warnings, and parameters that two nodes share."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 import sys
+from types import MappingProxyType
 
 from .middleware.parameter_files import config_path, meant, value_in
 from ..control.settings.parameters import LoopParameters
@@ -50,17 +51,23 @@ def manager_rate(rate: str, config: str) -> int:
     return round(controller)
 
 
-def warn_of_unknown(file: str, arguments: Collection[str]) -> None:
+def warn_of_unknown(file: str, arguments: Collection[str],
+                    former: Mapping[str, str] = MappingProxyType({})) -> None:
     """
     Warn of arguments of ``ros2 launch`` that are ignored, as a misspelled one is.
 
     :param file: path of the launch file; nothing is said where another one includes it.
     :param arguments: names of its arguments.
+    :param former: names of arguments before 0.9, which are still taken, by those of now.
     """
     if Path(file).name not in [Path(word).name for word in sys.argv]:
         return
     given = [name for name, equals, _ in (word.partition(':=') for word in sys.argv) if equals]
-    if not (unknown := [name for name in given if name not in arguments]):
+    for present, name in former.items():
+        if name in given:
+            print(f'warning: {name}:= is called {present}:= now, and the old name goes with the '
+                  'next release', file=sys.stderr)
+    if not (unknown := [n for n in given if n not in arguments and n not in former.values()]):
         return
     from .controller.parameters import TABLE  # slow, and rarely needed
 

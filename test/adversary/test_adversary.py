@@ -19,6 +19,8 @@ import numpy as np
 import pytest
 from robodyn_ros.control.settings import settings as control_settings
 
+pytestmark = pytest.mark.slow
+
 FEWER = 8               # compositions
 
 

@@ -10,6 +10,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 # Nothing is compared with C++, which takes minutes to compile
 WAYS = ('call', 'checked_call')

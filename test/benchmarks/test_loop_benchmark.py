@@ -10,6 +10,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 CHOSEN = ('callback', 'native', 'timer_alone')
 
@@ -73,7 +75,7 @@ def test_what_was_expected_stands_beside_what_was_measured(run):
 def test_it_is_shown(run):
     text, output = run
     assert 'round trip at 1 kHz' in text and 'expected and measured' in text
-    assert 'ours, native' in (output / 'loop.md').read_text()
+    assert 'robodyn_ros, native' in (output / 'loop.md').read_text()
     assert (output / 'loop.png').read_bytes().startswith(b'\x89PNG')
 
 

@@ -14,6 +14,8 @@ import pytest
 from robodyn_ros import load_urdf
 from robots import ARM, GRIPPER, OWN
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -12,6 +12,8 @@ import pytest
 from robodyn_ros.realtime.statistics import no_cycles
 from robodyn_ros.realtime.timing_log import load
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 PERIOD = 1e-3
 

@@ -18,6 +18,8 @@ from robodyn_ros.realtime.system_fixes import Fix
 from robodyn_ros.realtime.timing_log import About, save
 from typer.testing import CliRunner
 
+pytestmark = pytest.mark.slow
+
 
 def run(*words):
     return CliRunner().invoke(app, [str(word) for word in words])
@@ -34,7 +36,7 @@ def verdict_is_reached(said):
 
 def test_a_script_reads_figures_and_people_a_verdict():
     """Rates and latencies are on stdout; what people read is on stderr."""
-    result = run('check-machine', '--seconds', '1', '--json')
+    result = run('check-machine', '--duration', '1', '--json')
     found, said = json.loads(result.stdout), result.stderr
     verdict_is_reached(said)
     assert result.exit_code == 0

@@ -15,6 +15,8 @@ from robodyn_ros.realtime.timing_log import About, save
 from test_documented_commands import inline_commands, METAVARIABLE, PAGES, shell_lines
 from typer.testing import CliRunner
 
+pytestmark = pytest.mark.slow
+
 TEST = Path(__file__).resolve().parents[1]
 HERE = {'derive', 'export', 'init', 'inspect', 'loop-report', 'new-driver', 'new-law', 'repair'}
 # Those that need a running robot, a recording, a browser or minutes: a test that runs each

@@ -20,6 +20,8 @@ from typer.testing import CliRunner
 pytest.importorskip('mujoco')
 pytest.importorskip('matplotlib')
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def hardly_at_rest(monkeypatch):

@@ -13,6 +13,8 @@ from robodyn_ros.cli.app import app
 from robodyn_ros.model.resources import share_path
 from typer.testing import CliRunner
 
+pytestmark = pytest.mark.slow
+
 ROBODYN = [sys.executable, '-m', 'robodyn_ros.cli']
 
 

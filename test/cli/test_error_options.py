@@ -24,7 +24,7 @@ from robodyn_ros.errors import Argument, Placeholder, RobodynError
     (Argument('joint_names', Placeholder('...')), 'joint_names=...', '--joints ...'),
     (Argument('accept', ('effort sign',)), "accept=('effort sign',)", "--accept 'effort sign'"),
     (Argument('rate', 500.0), 'rate=500.0', '--rate 500.0'),
-    (Argument('topic', '/joint_states'), "topic='/joint_states'", '--topic /joint_states'),
+    (Argument('topic', '/joint_states'), "topic='/joint_states'", '--states /joint_states'),
     (Argument('locked', {'head': Placeholder('position')}), "locked={'head': position}",
      '--locked head=position'),
     (Argument('ranges', {'elbow': (-3.1, 3.1)}), "ranges={'elbow': (-3.1, 3.1)}",

@@ -14,6 +14,8 @@ from typer.testing import CliRunner
 
 pytest.importorskip('mcap', reason='needs pip install mcap')
 
+pytestmark = pytest.mark.slow
+
 WITHOUT = [sys.executable, '-c', 'import sys\n'
            'for name in sys.argv.pop(1).split(","): sys.modules[name] = None\n'
            'from robodyn_ros.cli import main\n'

@@ -8,6 +8,8 @@ import pytest
 from robodyn_ros.compiler import cache_directory, second_process
 from robodyn_ros.control.cycle import compile, compile_ahead  # noqa: A004
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def none_yet(monkeypatch):

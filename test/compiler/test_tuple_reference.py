@@ -19,6 +19,8 @@ from robodyn_ros.compiler.tuple_reference import (
 )
 from robodyn_ros.errors import RobodynError
 
+pytestmark = pytest.mark.slow
+
 
 class Inner(NamedTuple):
     """A tuple within a tuple."""

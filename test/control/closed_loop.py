@@ -2,15 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """A controller in closed loop with exact dynamics, on a clock of its own: no ROS, no waiting."""
 
+from dataclasses import fields
+
 import numpy as np
 from robodyn_ros.control.controller.controller import Controller
+from robodyn_ros.control.laws.registry import LawGains
 from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.control.steps import guard
 from robodyn_ros.dynamics import Dynamics
 from robodyn_ros.model.robot import RobotModel
 from robodyn_ros.state import no_state
 
-GAINS = {'stiffness': [400.0, 100.0], 'damping': [40.0, 10.0],
+# A law with gains of its own is given REQUIRED where they have no default, within their range
+REQUIRED = 10.0
+GAINS = {**{f.name: [min(max(REQUIRED, f.metadata['lower']), f.metadata['upper'])]
+            for f in fields(LawGains) if 'empty' in f.metadata and f.metadata['empty'] is None},
+         'stiffness': [400.0, 100.0], 'damping': [40.0, 10.0],
          'acceleration_kp': [100.0], 'acceleration_kd': [20.0],
          'observer_bandwidth': [25.0], 'adaptive_bandwidth': [10.0], 'adaptation_mass': [3.0],
          'acceleration_limit': [20.0],      # which these gains can follow

@@ -6,8 +6,9 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 from numpy import ndarray
@@ -16,7 +17,7 @@ from robodyn_ros import Dynamics, RobotModel
 from robodyn_ros.control.controller.controller import Controller
 from robodyn_ros.control.declare.task_parameters import NULLSPACE_PROJECTOR, TASK_AXES
 from robodyn_ros.control.inputs.partner import CouplingState, WAITING
-from robodyn_ros.control.laws.registry import BUILT_IN
+from robodyn_ros.control.laws.registry import BUILT_IN, find
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.settings import gain_stability, integral_stability
 from robodyn_ros.control.settings.settings import Settings
@@ -31,6 +32,10 @@ OF_JOINTS = tuple(law.name for law in BUILT_IN
                   if law.reference not in ('pose', 'partner') and not law.guided)
 GUIDED = tuple(law.name for law in BUILT_IN if law.guided)
 OF_TASKS = tuple(law.name for law in BUILT_IN if law.reference == 'pose')
+# Gains that `_settings` draws by name; those of another law are drawn over their range
+NAMED = ('stiffness', 'damping', 'acceleration_kp', 'acceleration_kd', 'observer_bandwidth',
+         'adaptive_bandwidth', 'adaptation_mass')
+FIELDS = {f.name for f in fields(Settings)}
 PERIOD, STEP = 1e-3, 0.25e-3    # s, of the controller and the plant
 COUPLED = 0.1               # share of the arms that follow a leader
 SPEAKING = 5                # periods from one message of the leader to the next
@@ -231,6 +236,13 @@ def guided_within_walls(model: RobotModel) -> dict[str, Any]:
             'wall_upper': model.position_upper - 0.3 * span}
 
 
+def drawn(modes: tuple[str, ...], random: np.random.Generator) -> str:
+    """Return one of the modes; with one more of them, most seeds draw what they drew before."""
+    draw = deepcopy(random).integers(2**32)
+    random.integers(len(modes))
+    return max(modes, key=lambda mode: crc32(f'{mode} {draw}'.encode()))
+
+
 @contextmanager
 def no_remedies() -> Iterator[None]:
     """Refuse gains without seeking the highest ones that are stable, which takes longest."""
@@ -245,9 +257,9 @@ def _settings(model: RobotModel, random: np.random.Generator, world: World,
     """Gains over their whole ranges, or the highest that are stable; a payload, sometimes."""
     n = model.nv
     other = np.random.default_rng(deepcopy(random).integers(2**62))
-    mode = str(random.choice(OF_JOINTS))
+    mode = drawn(OF_JOINTS, random)
     if other.uniform() < 0.25:          # without changing what the other seeds stand for
-        mode = str(other.choice(OF_TASKS))
+        mode = drawn(OF_TASKS, other)
     if mode in OF_JOINTS and deepcopy(other).uniform() < 0.1:
         mode = str(GUIDED[0])
     if deepcopy(other).uniform() < COUPLED:
@@ -275,6 +287,10 @@ def _settings(model: RobotModel, random: np.random.Generator, world: World,
     adaptive = 0.5 * bandwidth
     learning = {'coupling_role': 'follower', 'coupling_delay': 0.0, 'coupling_speed': 10.0,
                 'adaptation_mass': 5.0, 'adaptation_rate': apart.uniform(0.0, 10.0, n)}
+    for f in find(asked.mode).declared:
+        if f.metadata['empty'] is None and f.name in FIELDS and f.name not in NAMED:
+            low, high = max(f.metadata['lower'], 1e-3), f.metadata['upper']
+            learning[f.name] = low * (high / low)**apart.uniform(0.0, 1.0, n)
     while True:
         settings = replace(asked, stiffness=stiffness, damping=damping,
                            acceleration_kp=acceleration_kp, acceleration_kd=acceleration_kd,

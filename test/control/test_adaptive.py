@@ -19,7 +19,7 @@ from robodyn_ros.control.inputs.task import Task
 from robodyn_ros.control.laws import adaptive, registry
 from robodyn_ros.control.laws.law import Arm
 from robodyn_ros.control.learning.learned_payload import learned_payload
-from robodyn_ros.control.settings.suggested_gains import suggest
+from robodyn_ros.control.settings.suggested_gains import suggest_gains
 from robodyn_ros.control.steps import guard
 from robodyn_ros.demo import motion
 from robodyn_ros.dynamics.coriolis import velocities
@@ -178,7 +178,7 @@ def test_nothing_is_learned_without_cause():
 
 def settings_of(name, **more):
     model, pose = robot(name), np.array(SCENES[name][1])
-    gains = suggest(model, pose, Settings())._asdict()
+    gains = suggest_gains(model, pose, Settings())._asdict()
     return Settings(**{'mode': 'adaptive', 'arming_effort': 5.0, 'following_error': 0.0, **gains,
                        **more})
 

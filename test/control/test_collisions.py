@@ -13,7 +13,7 @@ from robodyn_ros.control.steps.collisions import RETREAT_SPEED
 from robodyn_ros.errors import ArgumentError
 
 pytest.importorskip('mujoco')
-pytestmark = pytest.mark.usefixtures('few_poses')
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures('few_poses')]
 from benchmarks.collisions import APPROACH, arm, begin, impact, MODE, quiet, scenes  # noqa: E402, I100, E501
 from robodyn_ros.simulation.obstacle import Obstacle  # noqa: E402
 from thorough import seeds  # noqa: E402

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf, Settings, simulate
 from robodyn_ros.control.references.trajectory import Waypoints
-from robodyn_ros.control.settings.suggested_gains import suggest
+from robodyn_ros.control.settings.suggested_gains import suggest_gains
 from robodyn_ros.demo import motion
 from robodyn_ros.demo.law_comparison import DELAY, drive, scenes
 from robodyn_ros.model.resources import robot_path
 
 pytest.importorskip('mujoco')
-pytestmark = pytest.mark.usefixtures('few_poses')
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures('few_poses')]
 POSES = {'two_link': ({}, [0.3, 0.5]),
          'panda': ({'panda_finger_joint1': 0.02, 'panda_finger_joint2': 0.02},
                    [0.0, -0.5, 0.0, -2.0, 0.0, 1.5, 0.7])}
@@ -43,7 +43,7 @@ def test_no_limit_cycle_at_rest(name):
     """After a motion, 12 s at rest with Coulomb friction: neither arm nor efforts move."""
     (_, known, plant, _), pose = scene(name)
     asked = motion.plan(Dynamics(known), pose, 2.0)
-    settings = Settings(mode='disturbance_observer', **suggest(known, pose, Settings())._asdict())
+    settings = Settings(mode='disturbance_observer', **suggest_gains(known, pose)._asdict())
     run = simulate(known, settings, pose, asked.times[-1] + 12.0, asked, plant=plant, delay=DELAY)
     late = run.time > run.time[-1] - 8.0
     assert run.fault == ''
@@ -57,7 +57,7 @@ def test_undeclared_delay_shakes_no_more_than_with_joint_impedance(name):
     """The gains of `robodyn init`, whose bandwidth is near the highest, with 8 ms of delay."""
     locked, pose = POSES[name]
     model = load_urdf(robot_path(name), locked=locked)
-    gains = suggest(model, np.array(pose), Settings())._asdict()
+    gains = suggest_gains(model, np.array(pose), Settings())._asdict()
     asked = motion.plan(Dynamics(model), np.array(pose), 2.0)
     speed = {}
     for mode in ('joint_impedance', 'disturbance_observer'):
@@ -74,7 +74,7 @@ def test_compensated_friction_counts_as_known():
                     static_friction=np.array([1.0, 0.4]),
                     backward_friction=np.array([[0.0, 0.0], [1.0, 0.4], [1.0, 0.4]]))
     asked = motion.plan(Dynamics(model), np.array(pose), 2.0)
-    gains = suggest(model, np.array(pose), Settings())._asdict()
+    gains = suggest_gains(model, np.array(pose), Settings())._asdict()
     rms = []
     for share in (0.0, 1.0):
         run = simulate(model, Settings(mode='disturbance_observer', friction_compensation=share,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf, Settings
 from robodyn_ros.control.algebra.momentum_residual import filtered
-from robodyn_ros.control.settings.suggested_gains import suggest
+from robodyn_ros.control.settings.suggested_gains import suggest_gains
 
 pytest.importorskip('mujoco')
 from robodyn_ros.closed_loop import ClosedLoop  # noqa: E402, I100
@@ -21,7 +21,7 @@ K = 50.0                            # 1/s
 def arm(mode='joint_impedance', **settings):
     """Return a two-link arm at rest in its law."""
     model = load_urdf('two_link')
-    gains = suggest(model, np.array(POSE), Settings())._asdict()
+    gains = suggest_gains(model, np.array(POSE), Settings())._asdict()
     loop = ClosedLoop(model, Settings(mode=mode, **gains, **settings), POSE)
     loop.start()
     return model, loop
@@ -77,7 +77,7 @@ def test_friction_of_the_model_is_known():
                     backward_friction=np.array([[2.0, 1.0], [0.0, 0.0], [0.0, 0.0]]))
     worst = []
     for known in (model, load_urdf('two_link')):
-        gains = suggest(model, np.array(POSE), Settings())._asdict()
+        gains = suggest_gains(model, np.array(POSE), Settings())._asdict()
         loop = ClosedLoop(known, Settings(mode='joint_impedance', **gains), POSE, plant=model)
         loop.start()
         from robodyn_ros.demo import motion

@@ -6,7 +6,7 @@ from control.closed_loop import Rig
 from control.disturbed import OF_JOINTS
 import numpy as np
 import pytest
-from robodyn_ros import load_urdf
+from robodyn_ros import load_urdf, Phase
 from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.control.steps import guard
 from robodyn_ros.control.steps.acceleration_limits import RETURN_VELOCITY
@@ -281,3 +281,14 @@ def test_begin_forgets(two_link):
     assert rig.phase == 'INACTIVE' and rig.controller.reason == 'none'
     assert not rig.controller.arming and not rig.controller.driving
     assert rig.run(0.1) == [None] * 100
+
+
+def test_phases_are_numbers_with_names(two_link):
+    rig = Rig(two_link, POSE)
+    assert rig.controller.phase is Phase.INACTIVE
+    rig.controller.arm()
+    rig.run(0.5)
+    assert rig.controller.phase is Phase.RUNNING and rig.controller.phase == guard.RUNNING
+    # In compiled code, recordings and topics they are plain integers
+    assert [*map(type, (guard.INACTIVE, guard.FAULT))] == [int, int]
+    assert guard.PHASES == tuple(phase.name for phase in Phase)

@@ -20,6 +20,8 @@ from robodyn_ros.demo.motion import amplitudes, waypoints
 from robodyn_ros.errors import ParameterError, TrajectoryError
 from robodyn_ros.model.resources import robot_path
 
+pytestmark = pytest.mark.slow
+
 ARM = load_urdf(robot_path('two_link'))
 MODEL, POSE = wrong_model(ARM), np.array([0.3, 0.5])
 MOTION = waypoints(ARM, POSE, amplitudes(ARM, POSE), 2.0)

@@ -28,7 +28,7 @@ SEEDS = seeds(20, 200)
 TOP = SHARE * 3.0       # rad/s, of the velocity limit in test_the_net_acceleration_is_bounded
 FAR = ACCELERATION * TOP
 # Arms meet worse poses here than those that gains are judged at
-pytestmark = pytest.mark.usefixtures('few_poses')
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures('few_poses')]
 
 
 def arm(name):
@@ -47,6 +47,13 @@ def test_no_joint_leaves_its_limits(name):
         assert not worst.violations(), f'{name}, seed {seed}: {worst}'
         acted += worst.cut > 0
     assert acted > 0.1 * SEEDS
+
+
+def test_efforts_that_a_fault_ramps_late_do_not_end():
+    """They pass zero while what acted before looks like a reversed motor: the arm is braked on."""
+    model, dynamics = arm('two_link')
+    worst = run(model, dynamics, 4, mode='disturbance_observer')
+    assert not worst.violations() and worst.phase == 'FAULT', worst
 
 
 def test_a_law_of_a_user_is_limited_too():
@@ -173,7 +180,7 @@ def test_without_them_arms_leave():
     unlimited = np.full(2, np.inf)
     known = replace(model, position_lower=-unlimited, position_upper=unlimited,
                     velocity_limit=unlimited)
-    for seed in (5, 7, 20):
+    for seed in (20, 27, 29):
         worst = run(model, dynamics, seed, known)
         assert worst.velocity > 1.10 or worst.position > 0.02, f'seed {seed}: {worst}'
 

@@ -12,7 +12,6 @@ import own_laws
 import pytest
 from robodyn_ros import Controller, gain, Law, load_urdf, Settings
 from robodyn_ros.control.cycle.compile import PLAIN
-from robodyn_ros.control.laws import registry
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.flight_recorder.replay import Replay
 

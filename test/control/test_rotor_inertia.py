@@ -10,7 +10,7 @@ import pytest
 from robodyn_ros import Dynamics, load_urdf, Settings, simulate
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.settings.rotor_inertia import SCARCE
-from robodyn_ros.control.settings.suggested_gains import suggest
+from robodyn_ros.control.settings.suggested_gains import suggest_gains
 from robodyn_ros.model.resources import robot_path
 from thorough import seeds
 
@@ -49,7 +49,7 @@ def test_the_remedy(panda, known, fault):
     """An arm with rotors and friction: its wrist stays behind without `armature`, and why."""
     real = replace(with_rotors(panda, 3.0), coulomb_friction=0.05 * panda.effort_limit)
     least = with_rotors(panda, 1.0)
-    gains = suggest(least if known else panda, POSE, Settings())._asdict()
+    gains = suggest_gains(least if known else panda, POSE, Settings())._asdict()
     settings = Settings(mode='computed_torque', **gains,
                         **({'armature': least.armature.tolist()} if known else {}))
     goal = POSE + [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.2]

@@ -4,7 +4,7 @@
 import numpy as np
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.control.settings.settings import Settings
-from robodyn_ros.control.settings.suggested_gains import KD, KP, suggest
+from robodyn_ros.control.settings.suggested_gains import KD, KP, suggest_gains
 from robots import PANDA_LOCKED, REAL
 
 
@@ -12,7 +12,7 @@ def test_stiffness_is_as_much_lower_as_damping():
     # Stretched upwards, the Panda's joints 1 and 3 turn about one line: bent, they move little
     model = load_urdf(REAL['panda'], locked=PANDA_LOCKED)
     pose = np.array([0.0, 0.0, 0.0, -1.57, 0.0, 1.87, 0.0])
-    gains = suggest(model, pose, Settings())
+    gains = suggest_gains(model, pose, Settings())
     lowered = gains.damping / (KD * Dynamics(model).mass_matrix(pose).diagonal())
     assert lowered[2] < 0.5
     ratio = gains.stiffness / gains.damping

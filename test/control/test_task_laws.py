@@ -18,6 +18,8 @@ from robodyn_ros.flight_recorder.replay import Replay
 from robodyn_ros.simulation.obstacle import Obstacle
 from scipy.spatial.transform import Rotation
 
+pytestmark = pytest.mark.slow
+
 near = pytest.approx
 BOTH = pytest.mark.parametrize('mode', ['cartesian_impedance', 'operational_space'])
 STRETCHED = np.array([0.0, 0.3, 0.0, -0.9, 0.0, 1.2, 0.7])

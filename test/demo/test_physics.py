@@ -11,6 +11,8 @@ from robodyn_ros.dynamics import Dynamics
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.simulation.plant import Plant
 
+pytestmark = pytest.mark.slow
+
 
 class Bench:
     """A robot of config/ and its plant."""

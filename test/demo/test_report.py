@@ -10,6 +10,8 @@ from robodyn_ros.demo.results import Check, Floating, Loop, Results, thousandths
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.model.urdf import load_urdf
 
+pytestmark = pytest.mark.slow
+
 MODES = ('pd', 'joint_impedance', 'computed_torque')
 
 

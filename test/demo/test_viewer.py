@@ -8,6 +8,8 @@ from robodyn_ros.cli.arguments import locked_joints
 from robodyn_ros.demo.run import viewer
 from robodyn_ros.model.resources import robot_path
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize('by_path', [False, True])
 def test_the_page_waits_for_the_joints_that_are_published(by_path):

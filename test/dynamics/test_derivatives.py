@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from robodyn_ros.dynamics import BaseMotion
 
+pytestmark = pytest.mark.slow
+
 BASE = BaseMotion((1.0, -2.0, 3.0), (0.4, 0.5, -0.6), (2.0, -1.0, 0.5))
 
 

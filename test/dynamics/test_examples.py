@@ -8,7 +8,8 @@ from importlib import import_module
 import pytest
 
 MODULES = ['dynamics.api', 'dynamics.queries', 'dynamics.frame_queries', 'dynamics.kernels',
-           'model.robot', 'model.urdf', 'model.dh', 'model.dh_file', 'model.resources']
+           'closed_loop', 'control.controller.controller_batch', 'model.robot', 'model.urdf',
+           'model.dh', 'model.dh_file', 'model.resources']
 
 
 @pytest.mark.parametrize('name', MODULES)

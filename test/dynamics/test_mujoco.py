@@ -9,6 +9,8 @@ import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robots import LOCKED, OWN, random_tree, REAL, WIDE
 
+pytestmark = pytest.mark.slow
+
 # Of the others MuJoCo refuses a body or more: point masses, inertias that no body has
 NAMES = ('arm6', 'ur10', 'xarm7', 'z1', 'so101', 'solo12', 'centauro', 'g1', 'simple_humanoid',
          'talos_reduced')

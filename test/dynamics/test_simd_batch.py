@@ -13,6 +13,8 @@ from robodyn_ros.dynamics.specialize import simd_batch, SPECIALIZED_QUANTITIES
 from robodyn_ros.errors import ArgumentError
 from robots import ARM, GRIPPER, random_tree, REAL
 
+pytestmark = pytest.mark.slow
+
 VECTORS = ('inverse_dynamics', 'gravity', 'bias', 'forward_dynamics', 'kinetic_energy',
            'potential_energy', 'center_of_mass')
 # Sliding joints and turning ones, followers; a branched tree of skew axes;

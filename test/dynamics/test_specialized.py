@@ -20,6 +20,8 @@ from robodyn_ros.dynamics.specialize import MAX_OPERATIONS, with_kernels
 from robodyn_ros.errors import ArgumentError, SingularityError
 from robots import random_tree
 
+pytestmark = pytest.mark.slow
+
 MAIN = ('inverse_dynamics', 'gravity', 'bias', 'mass_matrix', 'forward_dynamics')
 FRAME = {'two_link': 'tool0', 'gripper': 'right_pad'}
 

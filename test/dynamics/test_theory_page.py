@@ -10,11 +10,13 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / 'docs' / 'theory.md').read_text()
 PACKAGE = ROOT / 'robodyn_ros'
-ROOMS = {path.stem: room for room in ('control', 'dynamics')
-         for path in (PACKAGE / room).glob('*.py')}
+MODULES = {path.stem: '.'.join(path.relative_to(ROOT).with_suffix('').parts)
+           for room in ('control', 'dynamics') for path in (PACKAGE / room).rglob('*.py')}
 FUNCTIONS = sorted({name for name in re.findall(r'`([a-z_]+\.[a-z_]+)`', PAGE)
                     if not name.endswith('.py')})
 
@@ -22,7 +24,7 @@ FUNCTIONS = sorted({name for name in re.findall(r'`([a-z_]+\.[a-z_]+)`', PAGE)
 @pytest.mark.parametrize('name', FUNCTIONS)
 def test_functions(name):
     module, function = name.split('.')
-    assert hasattr(import_module(f'robodyn_ros.{ROOMS[module]}.{module}'), function)
+    assert hasattr(import_module(MODULES[module]), function)
 
 
 def test_files_and_tests_are_where_the_page_says():

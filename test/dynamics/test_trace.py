@@ -9,6 +9,8 @@ from robodyn_ros.dynamics.model_data import dimensions, frame_record, parameters
 from robodyn_ros.dynamics.signatures import QUANTITIES
 from robodyn_ros.dynamics.trace import lanes, regrouped, trace
 
+pytestmark = pytest.mark.slow
+
 ROBOTS = ['panda', 'ur5', 'rp', 'tree3', 'tree11', 'gripper', 'panda_fingers']
 TRACED = [name for name in QUANTITIES if name != 'friction']
 SLOW = 20_000       # operations: Python takes too long to parse so many

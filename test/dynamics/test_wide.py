@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from robots import MIMIC_TREES, TREES, WIDE
 
+pytestmark = pytest.mark.slow
+
 STATES = 3
 MOST_FRAMES = 10
 

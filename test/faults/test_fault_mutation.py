@@ -14,6 +14,8 @@ from faults.rows import with_rows
 from processes import Process
 import pytest
 
+pytestmark = pytest.mark.slow
+
 # The rows of the control cycle, its guard and its limits, with ALL_ROWS=1 the others too; without
 # those that need compiled code
 TESTS = {test.__name__: test for test in with_rows()

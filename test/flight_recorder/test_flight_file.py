@@ -21,6 +21,8 @@ from robodyn_ros.wire.effort import EffortDecoder
 from robodyn_ros.wire.joint_state import ACCEPTED, JointStateDecoder
 from robots import differences
 
+pytestmark = pytest.mark.slow
+
 mcap_reader = pytest.importorskip('mcap.reader', reason='needs pip install mcap')
 
 

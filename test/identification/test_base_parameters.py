@@ -13,6 +13,8 @@ from robodyn_ros.identification.estimation.base_parameters import number
 from robodyn_ros.identification.estimation.regression import regression
 from robots import OWN, REAL
 
+pytestmark = pytest.mark.slow
+
 BODIES = ParameterSelection(viscous=False, coulomb=False, offset=False, armature=False)
 
 

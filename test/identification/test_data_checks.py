@@ -16,6 +16,8 @@ from robodyn_ros.identification.data_checks.data_issue import by_kind, Severity
 from robodyn_ros.identification.preparation.options import PreparationOptions
 from robodyn_ros.identification.recorded_motion import checked_motion
 
+pytestmark = pytest.mark.slow
+
 EVERYTHING = PreparationOptions(accept=(
     'effort sign', 'effort unit', 'gravity', 'order', 'direction', 'position unit'))
 ROBOTS = ('two_link', 'arm6', 'panda')

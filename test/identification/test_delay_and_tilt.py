@@ -6,10 +6,13 @@ from dataclasses import replace
 
 from exciting import motion, noisy, with_joints
 import numpy as np
+import pytest
 from robodyn_ros.identification import identify, ParameterSelection
 from robodyn_ros.identification.estimation.delay_and_tilt import find_mounting
 from robodyn_ros.identification.preparation.filtering import LowPass
 from scipy.interpolate import CubicSpline
+
+pytestmark = pytest.mark.slow
 
 CHOICE = ParameterSelection(armature=False)
 

@@ -16,6 +16,8 @@ from robodyn_ros.identification import drive_gains, ParameterSelection
 from robodyn_ros.identification.estimation.regression import regression
 from robodyn_ros.model.payload import with_payload
 
+pytestmark = pytest.mark.slow
+
 ALL = ParameterSelection()
 GAINS = {2: np.array([12.0, 5.0]), 4: np.array([12.0, -9.0, 30.0, 1.5])}
 

@@ -13,6 +13,8 @@ from robodyn_ros.identification.options import PipelineOptions
 from robodyn_ros.identification.preparation.filtering import LowPass
 from scipy.interpolate import CubicSpline
 
+pytestmark = pytest.mark.slow
+
 WAY, BODIES = 0.003, ParameterSelection(armature=False)
 OPTIONS = PipelineOptions(tilt=False, armature=False)
 

@@ -30,6 +30,8 @@ from robodyn_ros.identification.excitation.trajectory_file import read
 from robots import ARM, OWN
 from typer.testing import CliRunner
 
+pytestmark = pytest.mark.slow
+
 SERIES = Fourier(3, 4.0)
 # At the tip of two_link and around its base: they meet where it folds back
 BOX = '<collision><geometry><box size="0.2 0.2 0.2"/></geometry></collision>'

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from robodyn_ros.identification.preparation.filtering import choose_cutoff, derivatives, LowPass
 
+pytestmark = pytest.mark.slow
+
 RATE = 500.0
 TIME = np.arange(6000) / RATE
 W = 2 * np.pi * np.array([0.3, 0.5, 0.8])

@@ -7,6 +7,8 @@ import pytest
 from robodyn_ros.errors import IdentificationError
 from robodyn_ros.identification.excitation.fourier import Fourier
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(params=[(2, 1.0), (5, 10.0), (7, 4.5)], ids=str)
 def series(request):

@@ -10,6 +10,8 @@ import pytest
 from robodyn_ros.errors import IdentificationError
 from robodyn_ros.identification import friction_speeds, identify, ParameterSelection
 
+pytestmark = pytest.mark.slow
+
 STRIBECK = ParameterSelection(static=True)
 
 

@@ -10,6 +10,8 @@ from recorded_files import real, write_csv
 from rich.console import Console
 from robodyn_ros.errors import ArgumentError
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope='module')
 def folder(tmp_path_factory):

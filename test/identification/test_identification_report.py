@@ -11,16 +11,15 @@ import numpy as np
 import pytest
 from recorded_files import nominal, real, write_csv
 from robodyn_ros.cli.identification_report import report
-from robodyn_ros.identification.friction_file import (
-    friction_parameters,
-    read_friction,
-    write_friction,
-)
+from robodyn_ros.identification.friction_file import friction_parameters, write_friction
 from robodyn_ros.identification.options import PipelineOptions
 from robodyn_ros.identification.pipeline import identify_parts
 from robodyn_ros.identification.recorded_motion import checked_motion, parts_of
 from robodyn_ros.identification.recordings.read import read
+from robodyn_ros.model.friction_file import read_friction
 import yaml
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope='module')

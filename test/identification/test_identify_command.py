@@ -26,6 +26,8 @@ from robodyn_ros.model.payload import with_payload
 from typer.testing import CliRunner
 import yaml
 
+pytestmark = pytest.mark.slow
+
 
 def robodyn(*words):
     return CliRunner().invoke(app, [str(word) for word in words])
@@ -41,7 +43,8 @@ def command(monkeypatch, *words):
 def identified(tmp_path_factory):
     folder = tmp_path_factory.mktemp('identified')
     recording = write_csv(folder / 'fit.csv', real(), 1, 24.0)
-    words = ['identify', recording, '--robot', 'two_link', '--output', folder / 'out']
+    words = ['identify', recording, '--robot', 'two_link', '--output', folder / 'out',
+             '--verbose']
     with pytest.MonkeyPatch.context() as patch:
         result = command(patch, *words)
     assert result.exit_code == 0, result.output
@@ -78,6 +81,10 @@ def test_friction_goes_to_the_controller(identified):
     np.testing.assert_allclose(values['friction_offset'], OFFSET, atol=0.1)
     assert values['coulomb_friction'] == values['static_friction']
     assert 'friction_compensation' not in values
+    urdf = load_urdf(folder / 'out/corrected.urdf')
+    both = load_urdf('two_link', friction=folder / 'out/friction.yaml')
+    for name in ('viscous_friction', 'coulomb_friction', 'static_friction', 'armature'):
+        np.testing.assert_allclose(getattr(urdf, name), getattr(both, name), rtol=1e-5)
 
 
 def test_all_numbers_are_there_for_programs(identified):
@@ -181,6 +188,11 @@ def test_options_are_obeyed_and_the_next_command_has_them(tmp_path, monkeypatch)
     assert result.exit_code == 0, result.output
     line = ' '.join(result.output.split())
     assert '--gravity 0,0,-9.8 --delay 0.002' in line[line.index('robodyn validate RECORDING'):]
+    # The summary; the rest is in the report
+    assert len(result.output.splitlines()) <= 25 and 'position in rad' not in result.output
+    assert 'mean relative RMS' in line and 'with the URDF as it is' in line
+    for word in ('viscous', 'Coulomb', 'corrected.urdf', 'report.html', '--verbose'):
+        assert word in line
     given = yaml.safe_load((tmp_path / 'out/friction.yaml').read_text())
     assert given['/**/controller']['ros__parameters']['gravity'] == [0.0, 0.0, -9.8]
     numbers = yaml.safe_load((tmp_path / 'out/parameters.yaml').read_text())
@@ -222,7 +234,7 @@ def test_the_next_motion_is_proposed_with_options_that_read_this_recording(tmp_p
     words = reading_words(['time=0', 'position=1-2', 'effort=3-4'], [], None, '', '')
     assert words == ['--columns', 'time=0', '--columns', 'position=1-2', '--columns', 'effort=3-4']
     assert reading_words([], ['effort=-1'], 500.0, '/joints', 'a,b') == [
-        '--units', 'effort=-1', '--rate', '500', '--topic', '/joints', '--joints', 'a,b']
+        '--units', 'effort=-1', '--rate', '500', '--states', '/joints', '--joints', 'a,b']
     two_link, out = load_robot('two_link', {}, []), Console(file=StringIO())
     motion, = recorded([path], two_link, read_options(words[1::2], [], None, '', ''), out)
     assert motion.joint_names == two_link.model.joint_names and len(motion) > 500
@@ -245,6 +257,7 @@ def test_what_predicts_nothing_is_not_written(tmp_path, monkeypatch):
     result = command(monkeypatch, *words)
     assert result.exit_code == 1 and not (tmp_path / 'out').exists()
     assert 'nothing is written' in result.output and '--force' in result.output
+    assert 'position in rad' in result.output       # how it was read
     result = command(monkeypatch, *words, '--force')
     assert result.exit_code == 0, result.output
     assert (tmp_path / 'out/friction.yaml').exists()

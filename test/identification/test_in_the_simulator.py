@@ -26,6 +26,8 @@ from robodyn_ros.identification.validation import efforts_of
 from scipy.stats import binom
 from simulated import arm, drive
 
+pytestmark = pytest.mark.slow
+
 MOVING = 0.05           # rad/s
 CHOICE = ParameterSelection(moving=MOVING, decimate=20)
 # Hz: the rule takes less, and so leaves more of the rows near reversals out

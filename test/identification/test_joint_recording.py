@@ -6,6 +6,8 @@ import pytest
 from robodyn_ros.errors import RecordingError
 from robodyn_ros.identification.recordings.recording import Recording
 
+pytestmark = pytest.mark.slow
+
 NAMES = ('a', 'b', 'c')
 
 

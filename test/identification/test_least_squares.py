@@ -13,6 +13,8 @@ from robodyn_ros.identification import base_parameters, identify, ParameterSelec
 from robodyn_ros.identification.estimation.least_squares import least_squares, normal_solution
 from robodyn_ros.identification.estimation.regression import regression
 
+pytestmark = pytest.mark.slow
+
 SIGMA = {2: np.array([0.3, 0.05]), 4: np.array([0.4, 0.3, 0.2, 0.05])}
 
 

@@ -28,6 +28,8 @@ from robodyn_ros.identification.validation import of_estimate, of_model
 
 pytest.importorskip('clarabel', reason='needs the extra identify')
 
+pytestmark = pytest.mark.slow
+
 OPTIONS = PipelineOptions(delay=0.0, tilt=False, presliding=0.0)
 NONE = Mounting(0.0, np.zeros(3), ())
 SELECTION = ParameterSelection(armature=False)

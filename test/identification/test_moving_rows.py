@@ -12,6 +12,8 @@ from robodyn_ros.identification import identify, Motion, ParameterSelection
 from robodyn_ros.identification.estimation.filtered_columns import REACH, rows_that_count
 from robodyn_ros.identification.estimation.regression import regression
 
+pytestmark = pytest.mark.slow
+
 MOVING = ParameterSelection(moving=0.1)
 
 

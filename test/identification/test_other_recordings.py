@@ -9,6 +9,8 @@ from robodyn_ros.errors import RecordingError, UnknownNameError
 from robodyn_ros.identification.recordings.read import read
 from scipy.io import savemat
 
+pytestmark = pytest.mark.slow
+
 SHORT = 't,q1,q2,dq1,dq2,tau1,tau2'
 DEGREES = np.array([1.0, *[180 / np.pi] * 4, 1.0, 1.0])
 HEADERS = {

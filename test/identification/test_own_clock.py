@@ -13,6 +13,8 @@ from robodyn_ros.identification.recorded_motion import checked_motion
 from robodyn_ros.identification.recordings.recording import Recording
 from robodyn_ros.identification.validation import of_model
 
+pytestmark = pytest.mark.slow
+
 MODEL = robot('two_link')
 PERIOD = 0.002
 

@@ -11,6 +11,8 @@ from robodyn_ros.errors import ArgumentError, IdentificationError, UnknownNameEr
 from robodyn_ros.identification.estimation.payload import find_payload
 from robodyn_ros.model.payload import with_payload
 
+pytestmark = pytest.mark.slow
+
 MASS, COM = 1.3, np.array([0.02, -0.05, 0.11])
 INERTIA = np.array([[0.02, 0.002, 0.0], [0.002, 0.03, -0.001], [0.0, -0.001, 0.025]])
 

@@ -18,6 +18,8 @@ from robodyn_ros.model.pseudo_inertia import pseudo_inertia
 
 pytest.importorskip('clarabel', reason='needs the extra identify')
 
+pytestmark = pytest.mark.slow
+
 NOISE = np.array([2.0, 1.0, 1.0, 0.3])
 
 

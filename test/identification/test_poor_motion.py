@@ -21,6 +21,8 @@ from robodyn_ros.model.pseudo_inertia import pseudo_inertia
 
 pytest.importorskip('clarabel', reason='needs the extra identify')
 
+pytestmark = pytest.mark.slow
+
 
 def still(model, joint, count=600):
     """Return a motion in which one joint stands."""

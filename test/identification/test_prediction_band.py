@@ -15,6 +15,8 @@ from robodyn_ros.identification.excitation.motion_limits import motion_limits
 from robodyn_ros.identification.excitation.objective import known_rows
 from robodyn_ros.identification.prediction_band import prediction_band
 
+pytestmark = pytest.mark.slow
+
 SELECTION = ParameterSelection(armature=False)
 
 

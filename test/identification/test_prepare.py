@@ -10,6 +10,8 @@ from robodyn_ros.identification.preparation.options import PreparationOptions
 from robodyn_ros.identification.recorded_motion import checked_motion
 from robodyn_ros.identification.recordings.recording import Recording
 
+pytestmark = pytest.mark.slow
+
 MODEL = robot('two_link')
 RATE = 250.0
 

@@ -11,13 +11,12 @@ from robodyn_ros.cli.identify import distance
 from robodyn_ros.errors import ArgumentError, IdentificationError
 from robodyn_ros.identification import identify, ParameterSelection
 from robodyn_ros.identification.estimation.presliding_search import find_presliding
-from robodyn_ros.identification.friction_file import (
-    friction_parameters,
-    read_friction,
-    write_friction,
-)
+from robodyn_ros.identification.friction_file import friction_parameters, write_friction
 from robodyn_ros.identification.path_friction import path_friction
 from robodyn_ros.identification.validation import of_estimate, of_model
+from robodyn_ros.model.friction_file import read_friction
+
+pytestmark = pytest.mark.slow
 
 WAY, COULOMB, SIGMA = 0.01, 0.8, 0.02
 CHOICE = ParameterSelection(armature=False)

@@ -11,6 +11,8 @@ from robodyn_ros.identification.recordings.read import read
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import get_typestore, Stores
 
+pytestmark = pytest.mark.slow
+
 STORE = get_typestore(Stores.ROS2_HUMBLE)
 TYPE = 'sensor_msgs/msg/JointState'
 START = 1_700_000_000 * 10**9

@@ -8,6 +8,8 @@ import pytest
 from robodyn_ros.errors import RecordingError
 from robodyn_ros.identification.recordings.read import read
 
+pytestmark = pytest.mark.slow
+
 START = 1_757_503_719
 COUNT = 200
 

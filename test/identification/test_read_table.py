@@ -7,6 +7,8 @@ from robodyn_ros import load_urdf
 from robodyn_ros.errors import RecordingError, UnknownNameError
 from robodyn_ros.identification.recordings.read import read
 
+pytestmark = pytest.mark.slow
+
 NAMES = robot('two_link').joint_names
 HEADERS = {
     'short': 't,q1,q2,dq1,dq2,tau1,tau2',

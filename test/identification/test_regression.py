@@ -11,6 +11,8 @@ from robodyn_ros.identification.estimation.base_parameters import base_of, base_
 from robodyn_ros.identification.estimation.regression import predicted, regression
 from robots import EXTENDED, GRIPPER
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize('text', [GRIPPER, EXTENDED])
 @pytest.mark.parametrize('selection', [

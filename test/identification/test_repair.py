@@ -11,6 +11,8 @@ from robodyn_ros.errors import InertiaError
 from robodyn_ros.identification.repair import links_not_judged, repaired_urdf
 from robots import ARM, OWN
 
+pytestmark = pytest.mark.slow
+
 BROKEN = ARM.replace('izz="0.01"', 'izz="0.05"').replace(
     '  <link name="base"/>', '  <!-- a plate -->\n  <link name="base"/>')
 

@@ -27,6 +27,8 @@ from robodyn_ros.identification.validation import of_model, validate
 from typer.testing import CliRunner
 import yaml
 
+pytestmark = pytest.mark.slow
+
 MODEL = nominal()
 QUICK = PipelineOptions(delay=0.0, tilt=False, armature=False, presliding=0.0)
 
@@ -123,7 +125,7 @@ def test_a_recording_is_not_given_twice(files):
 def test_two_recordings_and_a_third_that_verifies(files, tmp_path):
     result = robodyn('identify', *files[:2], '--verify', files[2], '--robot', 'two_link',
                      '--delay', 0, '--no-tilt', '--presliding', 'none',
-                     '--output', tmp_path)
+                     '--output', tmp_path, '--verbose')
     assert result.exit_code == 0, result.output
     assert 'a.csv: ' in result.output and 'of the verification are predicted' in result.output
     values = yaml.safe_load((tmp_path / 'friction.yaml').read_text())

@@ -13,6 +13,8 @@ from robodyn_ros.identification import ParameterSelection
 from robodyn_ros.identification import stage_cache as cache
 from robodyn_ros.model.shapes import Shape
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):

@@ -5,6 +5,8 @@ import pytest
 from robodyn_ros.errors import RecordingError
 from robodyn_ros.identification.preparation.timing import grid, stretches
 
+pytestmark = pytest.mark.slow
+
 
 def wave(time):
     return np.column_stack([np.sin(2 * time), np.cos(3 * time)])

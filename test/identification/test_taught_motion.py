@@ -8,6 +8,8 @@ from robodyn_ros.errors import TrajectoryError
 from robodyn_ros.identification.excitation.taught_motion import smoothed, through_poses
 from scipy.interpolate import BPoly
 
+pytestmark = pytest.mark.slow
+
 NAMES = 'shoulder', 'elbow'
 VELOCITY, ACCELERATION = np.array([1.0, 2.0]), np.array([4.0, 8.0])
 

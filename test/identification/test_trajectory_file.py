@@ -13,6 +13,8 @@ from robodyn_ros.identification.excitation.trajectory_file import (
 )
 import yaml
 
+pytestmark = pytest.mark.slow
+
 TWO = """joint_names: [a, b]
 points:
 - positions: [0.0, 1]

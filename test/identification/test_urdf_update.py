@@ -11,6 +11,8 @@ from robodyn_ros.errors import ArgumentError, InertiaError, UrdfError
 from robodyn_ros.identification.urdf_update import corrected_urdf
 from robots import ARM, EXTENDED, GRIPPER, OWN, PANDA_LOCKED, random_tree, REAL, WIDE
 
+pytestmark = pytest.mark.slow
+
 # An inertial with the whitespace before it; of comments, which hold such too, nothing is masked
 INERTIAL = re.compile(r'<!--.*?-->|<!\[CDATA\[.*?\]\]>|\s*<inertial\s*>.*?</inertial\s*>', re.S)
 NUMBER = re.compile(r'(?<=["\'])[^"\'<>]*[0-9][^"\'<>]*(?=["\'])')

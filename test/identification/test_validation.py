@@ -12,6 +12,8 @@ from robodyn_ros.identification.data_checks.result_checks import repeats
 from robodyn_ros.identification.preparation.filtering import LowPass
 from robodyn_ros.identification.validation import of_estimate, of_model, validate
 
+pytestmark = pytest.mark.slow
+
 
 def test_measures_of_a_known_error(planar):
     given = motion(planar, 800)

@@ -15,6 +15,8 @@ from robodyn_ros.model.resources import robot_path
 from robots import GRIPPER, random_tree
 import sympy as sp
 
+pytestmark = pytest.mark.slow
+
 MIXED = """
 convention: {convention}
 gravity: [g/4, -g, g/2]

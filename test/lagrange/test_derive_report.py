@@ -11,6 +11,8 @@ from robodyn_ros import load_urdf
 from robodyn_ros.lagrange import derive, latex, text
 from robodyn_ros.model.resources import robot_path
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope='module')
 def arms():

@@ -13,6 +13,8 @@ from robodyn_ros.lagrange import derive
 from robodyn_ros.lagrange.printing import Style
 import sympy as sp
 
+pytestmark = pytest.mark.slow
+
 m1, m2, l1, l2, g = sp.symbols('m_1 m_2 l_1 l_2 g', real=True)
 t1, t2, d2 = sp.symbols('theta_1 theta_2 d_2', real=True)
 w1, w2, u2 = sp.symbols('thetadot_1 thetadot_2 ddot_2', real=True)

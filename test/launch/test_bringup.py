@@ -31,6 +31,8 @@ from robodyn_ros.model.resources import robot_path, share_path
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
+pytestmark = pytest.mark.alone
+
 ROBOT = 'two_link'
 SAMPLES = 500
 NAMESPACE = 'left'
@@ -49,7 +51,7 @@ def generate_test_description():
         SetLaunchConfiguration('commands', 'commands_of_others'),
         *(SetParameter(name, value) for name, value in LOCKSTEP.items()),
         IncludeLaunchDescription(demo, launch_arguments={
-            'robot': ROBOT, 'namespace': NAMESPACE, 'use_sim_time': 'true'}.items()),
+            'urdf': ROBOT, 'namespace': NAMESPACE, 'use_sim_time': 'true'}.items()),
         launch_testing.actions.ReadyToTest(),
     ])
 

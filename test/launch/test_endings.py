@@ -11,6 +11,7 @@ import os
 import signal
 
 from launch_case import DEADLINE, need
+import pytest
 
 need('launch_ros.actions')
 
@@ -25,6 +26,8 @@ from launch.event_handlers import OnProcessExit, OnProcessIO, OnProcessStart
 from launch.events import Shutdown
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from robodyn_ros.model.resources import share_path
+
+pytestmark = pytest.mark.alone
 
 # Lockstep: a busy machine makes the test slow, not wrong
 PARAMETERS = """
@@ -73,7 +76,7 @@ def test_the_launch_ends_with_the_simulator(tmp_path):
         if b'RUNNING' in event.text and ('robodyn_simulator', -9) not in watched.codes:
             os.kill(watched.pids['robodyn_simulator'], signal.SIGKILL)
 
-    watched = Watched('simulation.launch.py', upon, robot='two_link', config=str(config),
+    watched = Watched('simulation.launch.py', upon, urdf='two_link', config=str(config),
                       namespace='ending', use_sim_time='true')
     assert sorted(watched.codes) == [('robodyn_controller', 0), ('robodyn_simulator', -9)]
     assert 'joint_impedance' in watched.text        # as the file says

@@ -21,10 +21,12 @@ from launch import LaunchContext, LaunchDescription
 from launch.actions import IncludeLaunchDescription, SetLaunchConfiguration
 from launch.events.process import ProcessExited
 from launch.launch_description_sources import PythonLaunchDescriptionSource
-from launch.utilities import perform_substitutions
+from launch.utilities import normalize_to_list_of_substitutions, perform_substitutions
 import launch_ros.actions
 from robodyn_ros.errors import ParameterError, RobodynError
 from robodyn_ros.model.resources import _ament_share, share_path
+
+pytestmark = pytest.mark.alone
 
 
 def visited(description, context):
@@ -115,13 +117,23 @@ def test_nothing_arms_an_arm_again_after_a_crash():
 
 
 def test_simulation_time_is_that_of_both_nodes():
-    found, _ = nodes('simulation.launch.py', use_sim_time='true', robot='two_link')
+    found, _ = nodes('simulation.launch.py', use_sim_time='true', urdf='two_link')
     simulator, controller = found
     assert given(simulator, 'publish_clock') is True and given(controller, 'use_sim_time') is True
 
 
-def test_two_arms_share_no_topic():
+def test_former_names_of_arguments_are_taken():
+    (simulator, *_), _ = nodes('simulation.launch.py', robot='rp')
+    assert given(simulator, 'urdf') == 'rp'
+    (simulator, *_), _ = nodes('demo.launch.py', robot='rp')
+    assert given(simulator, 'urdf') == 'rp'
     found, _ = nodes('dual_arm.launch.py', simulated='true', right_robot='rp',
+                     right_config='rp.yaml')
+    assert [given(found[i], 'urdf') for i in (0, 2)] == ['two_link', 'rp']
+
+
+def test_two_arms_share_no_topic():
+    found, _ = nodes('dual_arm.launch.py', simulated='true', right_urdf='rp',
                      right_config='rp.yaml')
     assert [''.join(node._Node__node_namespace) for node in found] == ['left'] * 2 + ['right'] * 2
     assert given(found[2], 'urdf') == 'rp'
@@ -132,7 +144,7 @@ def test_two_arms_in_one_process_have_a_section_each(tmp_path):
     (config := tmp_path / 'arm.yaml').write_text(
         '/**: {ros__parameters: {rate: 5e2, mode: pd}}\n'
         '/**/controller: {ros__parameters: {mode: computed_torque}}\n')
-    (node,), _ = nodes('dual_arm.launch.py', one_process='true', right_robot='rp',
+    (node,), _ = nodes('dual_arm.launch.py', one_process='true', right_urdf='rp',
                        left_config=str(config), right_config='rp.yaml', autostart='false')
     assert [perform_substitutions(LaunchContext(), word) for word in node.cmd][1:3] == [
         'left', 'right']
@@ -162,7 +174,8 @@ def defaults(file, **given):
     """Return a context with the arguments of a launch file, as `ros2 launch` gives them."""
     context = LaunchContext()
     context.launch_configurations.update({
-        name: default for name, (default, _) in file['ARGUMENTS'].items()} | given)
+        name: perform_substitutions(context, normalize_to_list_of_substitutions(default))
+        for name, (default, _) in file['ARGUMENTS'].items()} | given)
     return context
 
 
@@ -229,11 +242,11 @@ def test_mujoco_takes_a_scene_of_motors_only(tmp_path):
 
 def test_the_demo_takes_no_arguments_of_others():
     """Whoever includes it means something else by them."""
-    others = {'config': '/nosuch/ur.yaml', 'urdf': 'tractor', 'use_sim_time': 'true',
-              'commands': 'theirs', 'robot_compensates_gravity': 'true'}
+    others = {'config': '/nosuch/ur.yaml', 'use_sim_time': 'true', 'commands': 'theirs',
+              'robot_compensates_gravity': 'true'}
     found, left = nodes('demo.launch.py', [
         SetLaunchConfiguration(name, value) for name, value in others.items()],
-        robot='ur5', namespace='left')
+        urdf='ur5', namespace='left')
     assert len(found) == 2
     for node in found:
         assert given(node, 'file') == str(share_path('config', 'ur5.yaml'))

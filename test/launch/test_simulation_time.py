@@ -33,6 +33,8 @@ from robodyn_ros.model.resources import share_path
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
+pytestmark = pytest.mark.alone
+
 # Lockstep: a busy machine makes the test slow, not wrong
 PARAMETERS = """
 /**/controller:

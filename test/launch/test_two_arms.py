@@ -35,6 +35,8 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+pytestmark = pytest.mark.alone
+
 SIDES = 'left', 'right'
 NEAR = 0.05                 # rad, of the simulated arm with friction-free joints from its target
 

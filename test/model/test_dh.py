@@ -14,6 +14,8 @@ from robodyn_ros.errors import ArgumentError, InertiaError, UnknownNameError
 from robodyn_ros.model.validate import mass_matrix
 from robots import differences
 
+pytestmark = pytest.mark.slow
+
 NUMBER = st.floats(-2.0, 2.0)
 
 

@@ -10,6 +10,8 @@ from robodyn_ros import DhLink, Dynamics, from_dh, load_dh, load_urdf
 from robodyn_ros.errors import DhFileError, InertiaError
 from robodyn_ros.model.resources import OWN_ROWS, robot_path, rows_path, share_path
 
+pytestmark = pytest.mark.slow
+
 GOOD = """
 convention: modified
 gravity: [0, -g, 0]

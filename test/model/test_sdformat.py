@@ -20,6 +20,8 @@ from robodyn_ros.model.robot import RobotModel
 from robodyn_ros.model.urdf_source import urdf_text
 from robots import ARM, LOCKED, OWN, REAL
 
+pytestmark = pytest.mark.slow
+
 DUMP = Path(__file__).with_name('sdformat_dump.cc')
 # Those of config/, and all of example-robot-data
 ROBOTS = OWN | {f'{path.parents[1].name.removesuffix("_description")}-{path.stem}': path

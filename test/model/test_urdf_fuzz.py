@@ -21,7 +21,8 @@ from robodyn_ros.errors import UrdfError
 from robots import ARM
 from thorough import seeds
 
-pytestmark = pytest.mark.skipif(sys.platform != 'linux', reason='the judge asks Linux')
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(
+    sys.platform != 'linux', reason='the judge asks Linux')]
 MUTANTS = seeds(120, 300)
 EXTERNAL = [b'file://' + urdfs.CANARY_FILE, urdfs.CANARY_FILE, urdfs.CANARY_HTTP]
 

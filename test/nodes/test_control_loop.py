@@ -11,6 +11,8 @@ from robodyn_ros.nodes.controller import transport
 from robodyn_ros.nodes.middleware import raw_subscription
 from sensor_msgs.msg import JointState
 
+pytestmark = pytest.mark.alone
+
 
 @each_way
 def test_states_of_other_joints_do_not_hide_silence(node, trigger, path):

@@ -4,6 +4,7 @@
 
 import math
 from pathlib import Path
+import re
 
 import pytest
 from rcl_interfaces.srv import GetParameters
@@ -145,3 +146,11 @@ def test_gains_are_declared_with_their_law(node):
     assert put(node, mode='own_laws:SPRING') == '' and p['mode'] == 'own_laws:SPRING'
     assert put(node, spring=[-1.0]) != '' and put(node, spring=[1.0]) == ''
     assert p['spring'] == [1.0]
+
+
+def test_the_page_has_every_parameter_once_and_begins_with_the_essential_ones():
+    page, simulator = parameter_docs.page().split('## Simulator\n')
+    named = re.findall(r'^\| `(\w+)` \|', page, re.MULTILINE)
+    assert sorted(named) == sorted(p.name for p in controller_parameters.TABLE)
+    assert tuple(named[:len(parameter_docs.ESSENTIAL)]) == parameter_docs.ESSENTIAL
+    assert all(f'`{p.name}`' in simulator for p in simulator_parameters.TABLE)

@@ -168,7 +168,7 @@ def test_two_arms_are_told_apart(start, motion):
     assert {name: told.hardware_id for name, told in heard.items()} == {
         'left/controller: control loop': 'left/two_link',
         'left/controller: timing': 'left/two_link', 'right/controller: control loop': 'right'}
-    player = start(PLAY, motion[0], '--topic', '/left/controller/joint_trajectory', '--states',
+    player = start(PLAY, motion[0], '--node', '/left/controller', '--states',
                    '/left/joint_states', '--approach', 1.0)
     assert player.wait() == 0, player.text
 
@@ -180,7 +180,7 @@ def test_controllers_of_others_are_played_to_unconfirmed(start, motion, node):
     with session('asking') as here, pytest.raises(RosError, match='of_the_test says nothing'):
         Player(here, '/other/joint_trajectory', 'joint_states', confirm=True, within=1.0).find()
     clock = node.create_publisher(Clock, '/clock', 10)
-    process = start(PLAY, file, '--topic', '/other/joint_trajectory', '--unconfirmed',
+    process = start(PLAY, file, '--node', '/other', '--unconfirmed',
                     '--sim-time', '--delay', 0.1)
     now, end = 1000.0, time.monotonic() + 60.0
     while process.popen.poll() is None:

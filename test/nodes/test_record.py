@@ -92,7 +92,7 @@ def test_until_ctrl_c(start, tmp_path, node):
 def test_so_many_seconds_from_two_publishers(start, tmp_path, node):
     """Best effort both, on a topic of another name, into a table of text."""
     path = tmp_path / 'motion.csv'
-    process = start(RECORD, path, '--topic', '/arm/states', '--seconds', 0.5)
+    process = start(RECORD, path, '--states', '/arm/states', '--duration', 0.5)
     robot = Robot(node, '/arm/states', ((1,), (0,)),
                   QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT))
     robot.until(lambda: process.popen.poll() is not None)

@@ -24,7 +24,7 @@ from robodyn_ros.realtime.timing_log import load
 from robodyn_ros.wire.joint_state import ACCEPTED, JointStateDecoder, JointStateEncoder
 from sensor_msgs.msg import JointState
 
-pytestmark = pytest.mark.fresh      # the nodes as users start them
+pytestmark = [pytest.mark.alone, pytest.mark.fresh]      # the nodes as users start them
 
 ASKED = ['-p', 'priority:=10', '-p', 'lock_memory:=true', '-p', 'keep_awake:=true',
          '-p', 'spin:=0.00005', '-p', f'cpus:=[{min(os.sched_getaffinity(0))}]']

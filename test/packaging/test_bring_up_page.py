@@ -11,6 +11,8 @@ from robodyn_ros.nodes.controller.parameters import TABLE
 from robodyn_ros.nodes.simulator import parameters as simulator_parameters
 import yaml
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / 'docs' / 'bring_up.md').read_text()
 BLOCKS = re.findall(r'```yaml\n# (\S+):? .*?\n(.*?)```', TEXT, re.DOTALL)

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""docs/gravity.md on the site: sliders, and the gravity torques that the page computes."""
+"""docs/library.md on the site: sliders, and the gravity torques that the page computes."""
 
 import json
 from pathlib import Path
@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf
 from viewer.browser import browsing, needs_browser, wait_for
+
+pytestmark = pytest.mark.slow
 
 DOCS = Path(__file__).resolve().parents[2] / 'docs'
 MOVE = """(() => {{ const inputs = document.querySelectorAll('#gravity-{robot} input');
@@ -25,7 +27,7 @@ def test_a_browser_computes_the_torques_of_the_page(tmp_path):
     """What the sliders show is to four decimals that of Python, what is computed to 1e-12."""
     pytest.importorskip('websockets', reason='needs pip install websockets')
     hooks = runpy.run_path(str(DOCS / 'site_hooks.py'))
-    robots = hooks['GRAVITY'].search((DOCS / 'gravity.md').read_text())[1]
+    robots = hooks['GRAVITY'].search((DOCS / 'library.md').read_text())[1]
     page = tmp_path / 'gravity.html'
     page.write_text(f'<!DOCTYPE html><meta charset="utf-8">{hooks["gravity_page"](robots)}')
     with browsing() as browser, browser.tab(page.as_uri()) as tab:

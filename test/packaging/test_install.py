@@ -14,6 +14,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 LOOK = """
 import robodyn_ros
 from importlib.metadata import entry_points, version

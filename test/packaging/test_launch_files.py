@@ -16,6 +16,8 @@ from xml.etree import ElementTree
 from processes import node_names
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / 'launch').glob('*.launch.py'))
 EXAMPLE = ROOT / 'examples' / 'launch' / 'my_arm.launch.xml'

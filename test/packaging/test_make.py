@@ -20,9 +20,9 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 NO_OTHER_INDEX = {'PIP_CONFIG_FILE': os.devnull}
-pytestmark = pytest.mark.skipif(
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(
     (platform.system(), platform.machine()) != ('Linux', 'x86_64'),
-    reason='make.py is for Linux on x86_64, and says so elsewhere')
+    reason='make.py is for Linux on x86_64, and says so elsewhere')]
 
 
 def fresh_clone(folder: Path) -> Path:
@@ -108,8 +108,8 @@ def test_help_and_unknown_targets(place):
     unknown = make(place, 'dmeo')
     assert (unknown.returncode, unknown.stderr.count('\n')) == (1, 1)
     assert "'dmeo' is none of" in unknown.stderr
-    for target in ('demo', 'test', 'quick', 'lint', 'fuzz', 'bench', 'soak', 'docs', 'clean',
-                   'help'):
+    for target in ('demo', 'test', 'quick', 'lint', 'coverage', 'fuzz', 'bench', 'soak', 'docs',
+                   'clean', 'help'):
         assert f'\n  {target} ' in make(place).stdout and target in unknown.stderr
 
 

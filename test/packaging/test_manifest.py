@@ -11,6 +11,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 VERSION = ElementTree.parse(ROOT / 'package.xml').findtext('version')
 
@@ -51,6 +53,14 @@ def test_changelog_begins_with_the_version():
     headings = re.findall(r'^(\S+)(?: \(.*\))?\n-{3,}$', (ROOT / 'CHANGELOG.rst').read_text(),
                           re.MULTILINE)
     assert headings[0] in (VERSION, 'Forthcoming')
+
+
+def test_the_citation_is_that_of_the_version():
+    """Version and date of CITATION.cff are those of the newest release in the changelog."""
+    released = dict(re.findall(r'^(\S+) \((.*)\)\n-{3,}$', (ROOT / 'CHANGELOG.rst').read_text(),
+                               re.MULTILINE))
+    citation = (ROOT / 'CITATION.cff').read_text()
+    assert f'\nversion: {VERSION}\ndate-released: {released[VERSION]}\n' in citation
 
 
 def test_codespell_skips_what_git_ignores():

@@ -11,6 +11,8 @@ import sys
 import pytest
 from thorough import seeds
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 LOWEST, BELOW = re.search(r"'numba>=([\d.]+),<([\d.]+)'", (ROOT / 'setup.py').read_text()).groups()
 SMOKE = ROOT / 'test' / 'numba_smoke.py'

@@ -12,6 +12,8 @@ import pytest
 from robodyn_ros import extras
 from robodyn_ros.extras import EXTRAS, install_ros, pip_install, pip_install_extra
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = [ROOT / 'make.py', ROOT / 'README.md', *(ROOT / 'docs').glob('*.md'),
            *(ROOT / 'robodyn_ros').rglob('*.py'), *(ROOT / 'benchmarks').rglob('*.py'),
@@ -42,7 +44,7 @@ def test_packages_that_texts_and_extras_name_are_found():
     named = {word for text in written() for word in shlex.split(text)
              if not word.startswith(('.', '--'))}
     assert {'example-robot-data', 'mcap', 'rosbags'} <= named
-    for extra in ('derive', 'identify', 'sim', 'stream', 'view', 'docs', 'bench', 'ros'):
+    for extra in ('derive', 'identify', 'ik', 'sim', 'stream', 'view', 'docs', 'bench', 'ros'):
         command = shlex.split(pip_install_extra(extra))
         assert command[:2] == ['pip', 'install'] and len(command) - 2 == len(EXTRAS[extra])
         if extra != 'ros' or 'pip install' in install_ros():    # wheels for few platforms

@@ -15,6 +15,8 @@ from robodyn_ros.realtime.native.memory import aligned_copy
 from robodyn_ros.wire.effort import EffortEncoder
 from std_msgs.msg import Float64MultiArray
 
+pytestmark = pytest.mark.alone
+
 DEADLINE = 60.0             # s; reached only by a test that fails
 
 

@@ -11,6 +11,8 @@ import pytest
 from robodyn_ros.errors import ArgumentError
 from robodyn_ros.realtime.periodic_timer import Grid, sharpen_timers
 
+pytestmark = pytest.mark.alone
+
 HOUR = 3_600_000_000_000        # ns; so long that no machine is too slow for these tests
 
 

@@ -12,6 +12,8 @@ from robodyn_ros.realtime.rate_recommendation import judge, RATES
 from robodyn_ros.realtime.scheduling import Scheduling
 from robodyn_ros.realtime.wakeup_latency import Case, measure
 
+pytestmark = pytest.mark.alone
+
 
 @pytest.mark.parametrize('native', [False, True])
 @pytest.mark.parametrize('busy', [False, True])

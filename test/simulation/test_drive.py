@@ -9,6 +9,8 @@ from robodyn_ros.simulation.imperfections import Noise
 from robodyn_ros.simulation.plant import Plant
 from robots import OWN
 
+pytestmark = pytest.mark.slow
+
 HOME = np.array([0.3, -0.2])
 # Close to gravity at HOME: the arm moves, but not far
 TAU = np.array([18.0, 4.0])

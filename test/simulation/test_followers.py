@@ -11,6 +11,8 @@ from robodyn_ros.simulation.loading import load
 from robodyn_ros.simulation.plant import Plant
 from robots import GRIPPER, REAL
 
+pytestmark = pytest.mark.slow
+
 EARTH = np.array([0, 0, -9.81])
 STEP = 5e-7     # s; small enough to see an acceleration in a difference of velocities
 # What a follower's own drive could do does not matter: it has none

@@ -6,6 +6,8 @@ import pytest
 from robodyn_ros.simulation.imperfections import Delay, Noise
 from robodyn_ros.simulation.plant import PlantState
 
+pytestmark = pytest.mark.slow
+
 STATE = PlantState(1.5, np.arange(3.0), np.arange(3.0) + 10, np.arange(3.0) + 20)
 
 

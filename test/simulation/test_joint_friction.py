@@ -11,6 +11,8 @@ from robodyn_ros.dynamics.friction import advance_presliding, friction, loaded_f
 from robodyn_ros.dynamics.model_data import friction_parameters
 from robodyn_ros.simulation.plant import Plant
 
+pytestmark = pytest.mark.slow
+
 COULOMB, DISTANCE = np.array([2.0, 0.8]), 0.002
 
 

@@ -10,6 +10,8 @@ from robodyn_ros.simulation.loading import load, POINT_INERTIA
 from robots import OWN
 from scipy.spatial.transform import Rotation
 
+pytestmark = pytest.mark.slow
+
 EARTH = np.array([0, 0, -9.81])
 
 

@@ -10,6 +10,8 @@ from robodyn_ros.errors import ParameterError, SimulationError
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.simulation.mjcf_motors import check_scene
 
+pytestmark = pytest.mark.slow
+
 SCENE = """<mujoco>
   <default>
     <default class="servo">

@@ -9,6 +9,8 @@ from robodyn_ros.model.urdf import load_urdf
 from robodyn_ros.simulation.plant import Plant
 from robots import LOCKED, OWN, random_tree, REAL
 
+pytestmark = pytest.mark.slow
+
 TREE = random_tree(7, 8)
 ROBOTS = {
     'panda': (REAL['panda'].read_text(), LOCKED['panda']),

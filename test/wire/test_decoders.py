@@ -42,6 +42,7 @@ def messages(draw):
 @settings(max_examples=130, deadline=None)
 @given(st.lists(messages() | st.binary(max_size=80), min_size=1, max_size=5),
        st.sampled_from([0, 12, 30, 256]), st.integers(1, 60))
+@pytest.mark.slow
 def test_joint_states(stream, known, cut):
     plain, compiled = joint_state_arrays(OURS, known), joint_state_arrays(OURS, known)
     strict = DecoderArrays(*map(Strict, plain))
@@ -81,6 +82,7 @@ def test_names_are_known_again_whatever_the_padding_and_only_then():
 @given(st.sampled_from(VERY_LARGE) | st.integers(0, 2), st.lists(st.sampled_from(
     [struct.pack('<I', n) for n in [*VERY_LARGE, 2, 3]] + [b'ab\0\0', bytes(8)]), max_size=12),
     st.integers(0, 3))
+@pytest.mark.slow
 def test_efforts(dimensions, rest, cut):
     wire = b'\0\1\0\0' + struct.pack('<I', dimensions) + b''.join(rest)
     wire = wire[:len(wire) - cut]

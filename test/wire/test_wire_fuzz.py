@@ -26,7 +26,8 @@ from robodyn_ros.compiler.jit import jitable, OPTIONS
 from robodyn_ros.wire import cdr, decode_status, decoders
 from robodyn_ros.wire.compile import compiled_decoders
 
-pytestmark = pytest.mark.skipif(sys.platform != 'linux', reason='the judge asks Linux')
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(
+    sys.platform != 'linux', reason='the judge asks Linux')]
 
 CARELESS = 1700         # number of the stream that is given to a decoder that reads past its end
 # A line of the decoders, and how it would be wrong. What reads past the end comes first.

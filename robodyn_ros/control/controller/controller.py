@@ -39,7 +39,7 @@ from ...compiler.tuple_reference import TupleMemory
 from ...dynamics import Dynamics
 from ...dynamics.model_data import ModelData, parameters, workspace
 from ...dynamics.specialize import with_kernels
-from ...errors import ParameterError
+from ...errors import ArgumentError, ParameterError
 from ...model.robot import RobotModel
 from ...state import no_state, STATE
 
@@ -66,13 +66,19 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
     :param recorded: number of cycles that the flight recorder keeps, in ``history``; 0: none.
     :param checked: called when the settings have been accepted, before the machine code is loaded.
         What it raises ends the construction.
+    :param like: a controller of the same model and settings, whose checks and compiled code count
+        for this one.
+    :raises ArgumentError: ``like`` has another model or other settings.
     :raises RobodynError: see :meth:`use`.
     """
 
     def __init__(self, model: RobotModel, settings: Settings, state: ndarray | None = None, *,
                  specialize: bool = True, recorded: int = 0,
-                 checked: Callable[[], None] = lambda: None):
+                 checked: Callable[[], None] = lambda: None, like: 'Controller | None' = None):
         model.require_inertia('a controller')
+        if like is not None and (like.model is not model or like.settings is not settings):
+            raise ArgumentError('like is a controller of another model, or with other settings',
+                                name='like', remedy='give one that was made with the same objects')
         begin_compilation()
         self.model = model
         #: (nv,) ``STATE``: the newest joint states.
@@ -109,23 +115,27 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         #: Called when :attr:`inputs` are others than before.
         self.changed: Callable[[], None] = lambda: None
         self._points, self._policy = Points.none(model.nv), Policy.none(model.nv)
-        self._poses, self._pace = PosePoints.none(), Pace()
+        self._poses = PosePoints.none()
+        self._pace = Pace() if like is None else like._pace
         self._partner = Partner.none(model.nv)
         self._streamed = 0                  # short trajectories in a row
         # The cycle with its inputs, and those of them that are replaced while it runs
         self._cycle: Callable[[float, ndarray], bool] = lambda now, tau: False
         self._prepared_parts: tuple[Any, ...] = (None,) * 5
-        self._inputs_memory = TupleMemory(CYCLE_INPUTS)
+        self._inputs_memory, self._address = TupleMemory(CYCLE_INPUTS), 0
         #: The compiled control cycle; :data:`.compile.PLAIN` for that in plain Python.
         self.compiled = PLAIN           # until settings and law are found good
+        if like is not None:
+            self._stable, self.scarcity = like._stable, like.scarcity
         self.use(settings)
-        if settings.law_in_force not in registry.BUILT_IN:
+        if settings.law_in_force not in registry.BUILT_IN and like is None:
             trial.check(settings.law_in_force, self._records.law, model, self._records.joints,
                         1.0 / settings.rate)
         checked()
         if specialize:
-            self._own = with_kernels(self._records.robot)
-            self._frame_kernel = FrameKernel(settings, model, self._unloaded)
+            own, kernel = (None, None) if like is None else (like._own, like._frame_kernel)
+            self._own = own or with_kernels(self._records.robot)
+            self._frame_kernel = kernel or FrameKernel(settings, model, self._unloaded)
             self._records = self._records._replace(
                 robot=self._own, task=self._frame_kernel.given_to(self._records.task))
         if not plain():
@@ -274,18 +284,26 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
 
         :param now: on the clock of ``state['received']``.
         """
-        settings = self.settings
-        self.cycle_input['missed'] = self._pace.missed(now, 1.0 / settings.rate,
-                                                       settings.state_timeout)
+        self.cycle_input['missed'] = self.missed_periods(now)
         return self.advance(now)
+
+    def missed_periods(self, now: float) -> int:
+        """Return how many periods of ``Settings.rate`` have passed without a step before now."""
+        return self._pace.missed(now, 1.0 / self.settings.rate, self.settings.state_timeout)
 
     def advance(self, now: float) -> bool:
         """Advance as :meth:`step` does; missed periods are those in ``cycle_input``."""
+        self.write_inputs()
+        return self._cycle(now, self.tau)
+
+    def write_inputs(self) -> int:
+        """Write :attr:`inputs` where the cycle reads them, if they changed; return the address."""
         parts = self._records, self._points, self._policy, self._partner, self._poses
         if not all(map(is_, parts, self._prepared_parts)):
             self._cycle = self.compiled.prepare(self.inputs, self._inputs_memory)
             self._prepared_parts = parts
-        return self._cycle(now, self.tau)
+            self._address = self._inputs_memory.address
+        return self._address
 
     @property
     def inputs(self) -> Cycle:

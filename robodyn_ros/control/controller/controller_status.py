@@ -59,9 +59,9 @@ class ControllerStatus:
         return guard.REASONS[guard.CODES[code]] + which
 
     @property
-    def phase(self) -> int:
-        """Index of the phase in :data:`.guard.PHASES`."""
-        return int(self.memory['phase'][0])
+    def phase(self) -> guard.Phase:
+        """Phase after the last step."""
+        return guard.Phase(self.memory['phase'][0])
 
     @property
     def reason(self) -> str:

@@ -87,4 +87,4 @@ class TelemetryReader:
 
 def receipt_offset(controller: Controller) -> float:
     """Return receipt, on the clock of the cycles, minus time stamp of the newest sample [s]."""
-    return float(Vectors.of(controller.history.flight.present).last_offset[0])
+    return float(Vectors.of(controller.history.flight.present).plausibility.last_offset[0])

@@ -181,7 +181,7 @@ class PoseFollowing(ControllerStatus):
 
     def _check_follows_pose(self) -> None:
         if self.phase != guard.RUNNING:
-            raise TrajectoryError(f'the controller is {guard.PHASES[self.phase]}', name='phase',
+            raise TrajectoryError(f'the controller is {self.phase.name}', name='phase',
                                   remedy='activate it first; it follows when RUNNING')
         self.check_basis()
         mode = registry.mode_name(int(self.memory['mode'][0]))

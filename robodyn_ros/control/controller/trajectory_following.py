@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy import ndarray
 
 from .controller_status import ControllerStatus, HORIZON
 from .history import History
@@ -64,7 +65,7 @@ class TrajectoryFollowing(ControllerStatus):
     def prepare(self, waypoints: Waypoints, start: float) -> PlannedReference:
         """Plan what :meth:`follow` would follow, with its errors, and change nothing."""
         if self.phase != guard.RUNNING:
-            raise TrajectoryError(f'the controller is {guard.PHASES[self.phase]}', name='phase',
+            raise TrajectoryError(f'the controller is {self.phase.name}', name='phase',
                                   remedy='activate it first; it follows when RUNNING')
         if self.memory['guided'][0]:
             raise TrajectoryError('the arm is guided by hand', name='guiding',
@@ -137,6 +138,14 @@ class TrajectoryFollowing(ControllerStatus):
                                                   strict=True) if old != new]
         return (f'the reference under way ends: {" and ".join(differs)} changed; the present pose '
                 'is held' if differs else '')
+
+    @property
+    def reference(self) -> ndarray:
+        """Reference (nv,) [rad | m] of the last step, NaN while no trajectory is followed."""
+        follows = registry.find(registry.mode_name(int(self.memory['mode'][0]))).follows
+        if self.phase != guard.RUNNING or not follows:
+            return np.full(self.model.nv, np.nan)
+        return self._v.target.copy()
 
     @property
     def reference_time(self) -> float:

@@ -172,7 +172,7 @@ class TrajectoryGoal:
         if m['faults'][0] != self._faults:
             return 'there has been a fault'
         if controller.phase != guard.RUNNING:
-            return f'the controller is {guard.PHASES[controller.phase]}'
+            return f'the controller is {controller.phase.name}'
         if controller.reference_serial != self._serial:
             return 'another trajectory has replaced it'
         # The cycle writes the two one after the other: only twice in a row is it a loss

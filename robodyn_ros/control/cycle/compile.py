@@ -102,6 +102,7 @@ CYCLE_INPUTS = tuple_type(
     payload=_PAYLOAD, ring=_ring, code=types.int64[::1])
 EFFORTS = types.float64[::1]
 STEP = types.boolean(types.int64, types.float64, EFFORTS)
+STEP_ALL = types.void(types.int64[::1], types.float64, types.float64[:, ::1], types.boolean[::1])
 BY_REFERENCE = types.boolean(Reference(CYCLE_INPUTS), types.float64, EFFORTS)
 LAW_EFFORTS = types.void(
     Reference(CYCLE_INPUTS), Reference(numba_types.MODEL_DATA), types.int64, types.int64,
@@ -223,6 +224,19 @@ inputs_at = reference_to(CYCLE_INPUTS)
 def _step(address: int, now: float, tau: ndarray) -> bool:
     """Run the cycle with the inputs at an address."""
     return recorded_cycle.recorded_cycle(inputs_at(address), now, tau)
+
+
+def _step_all(addresses: ndarray, now: float, tau: ndarray, published: ndarray) -> None:
+    """Run the cycles of N robots with the inputs at N addresses; ``tau`` is (N, nv)."""
+    for i in range(addresses.shape[0]):
+        published[i] = recorded_cycle.recorded_cycle(inputs_at(addresses[i]), now, tau[i])
+
+
+@cache
+def batch_step() -> Any:
+    """Return the Numba dispatcher of :func:`_step_all`, compiled now or before."""
+    _recorder()
+    return compile_function('control_steps', _step_all, STEP_ALL, RECORDER_MODULES)
 
 
 @cache

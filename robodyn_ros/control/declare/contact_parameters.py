@@ -18,31 +18,28 @@ class ContactParameters:
     """Estimate of external efforts, and what a collision is."""
 
     external_effort_bandwidth: float = number(
-        50.0, '1/s', 0.1, 1e3, 'Bandwidth of the estimate of external efforts, which follows a '
-        'step with this inverse time constant.', record=SETTINGS)
+        50.0, '1/s', 0.1, 1e3, 'Bandwidth of the estimate of external efforts.', record=SETTINGS)
     observed_effort: str = choice(
-        OBSERVED_EFFORT, 'Joint efforts that the estimate takes as known: the commanded ones, or '
-        'the measured ones, gravity included, where the state carries them.', record=SETTINGS)
+        OBSERVED_EFFORT, 'Known joint efforts of this estimate: commanded, or measured (gravity '
+        'included) if the state contains them.', record=SETTINGS)
     collision_threshold: PerJoint = numbers(
-        'N·m or N', 0.0, 1e6, 'Magnitude of the external effort above which the fault COLLISION '
-        'is latched, except in gravity_compensation; empty or 0: unlimited.', record=JOINT,
+        'N·m or N', 0.0, 1e6, 'External effort above which the fault COLLISION is latched, except '
+        'in gravity_compensation; empty or 0: unlimited.', record=JOINT,
         unlimited=True)
     collision_velocity_band: PerJoint = numbers(
         'N·m·s/rad or N·s/m', 0.0, 1e5, 'Increase of `collision_threshold` with the velocity, for '
-        'friction that is not in the model; empty: none.', record=JOINT)
+        'unmodeled friction; empty: none.', record=JOINT)
     collision_effort_band: PerJoint = numbers(
-        '', 0.0, 1.0, 'Increase of `collision_threshold` with the magnitude of the effort that '
-        'the model requires, without accelerations: its relative error; empty: none.',
+        '', 0.0, 1.0, "Increase of `collision_threshold` with the magnitude of the model's "
+        'effort without accelerations, for its relative error; empty: none.',
         record=JOINT)
     push_bandwidth: float = number(
-        0.0, '1/s', 0.0, 1e2, 'Bandwidth below which an external effort is a push, which '
-        '`collision_threshold` does not concern; a collision is what changes faster. 0: every '
-        'contact is a collision.', record=SETTINGS)
+        0.0, '1/s', 0.0, 1e2, 'Bandwidth below which an external effort is a push instead of a '
+        'collision; 0: every contact is a collision.', record=SETTINGS)
     push_threshold: PerJoint = numbers(
-        'N·m or N', 0.0, 1e6, 'Magnitude of a push, see `push_bandwidth`, above which the fault '
-        'PUSHED is latched, except in gravity_compensation; empty or 0: unlimited.',
+        'N·m or N', 0.0, 1e6, 'Push above which the fault PUSHED is latched, except in '
+        'gravity_compensation; empty or 0: unlimited.',
         record=JOINT, unlimited=True)
     collision_reaction: str = choice(
-        COLLISION_REACTION, 'Efforts after a collision, for the duration of those of any fault: '
-        'damped gravity compensation, gravity compensation alone, or a slow motion away from the '
-        'contact.', record=SETTINGS)
+        COLLISION_REACTION, 'Fault efforts after a collision: damped gravity compensation, '
+        'gravity compensation alone, or a slow motion away from the contact.', record=SETTINGS)

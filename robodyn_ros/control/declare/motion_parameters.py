@@ -18,31 +18,29 @@ class MotionParameters:
     """Enabling signal of hand guiding, and bounds that references are slowed down for."""
 
     guiding_timeout: float = number(
-        0.2, 's', 0.01, 2.0, 'Time from a message on `~/guiding` (std_msgs/Bool, true) for which '
-        'the mode hand_guiding lets the arm be moved.', record=SETTINGS)
+        0.2, 's', 0.01, 2.0, 'Time after a *true* on `~/guiding` (std_msgs/Bool) for which '
+        'hand_guiding lets the arm be moved.', record=SETTINGS)
     contact_region: str = choice(
         CONTACT_REGION, 'Body region of ISO/TS 15066 that the arm may run into: references are '
-        'slowed down so that the force of the contact stays within that of the region. No '
-        'certified safety function.')
+        'slowed down to keep the contact force within that of the region. Not a certified safety '
+        'function.')
     tool_speed_limit: float = number(
-        0.0, 'm/s', 0.0, 100.0, 'Maximum speed of the origin of `task_frame` along references, '
-        'which are slowed down for it; 0: unlimited.')
-    workspace_lower: Sequence[float] = numbers(
-        'm', -100.0, 100.0, 'Least x, y and z of the origin of `task_frame` in the frame of the '
-        'base: references are slowed down and held there, and hand_guiding has a wall; empty: '
+        0.0, 'm/s', 0.0, 100.0, 'Maximum speed of the origin of `task_frame` along references; 0: '
         'unlimited.')
+    workspace_lower: Sequence[float] = numbers(
+        'm', -100.0, 100.0, 'Least x, y and z of the origin of `task_frame` in the base frame: '
+        'references stop there, and hand_guiding has a wall; empty: unlimited.')
     workspace_upper: Sequence[float] = numbers(
-        'm', -100.0, 100.0, 'Greatest x, y and z, likewise.')
+        'm', -100.0, 100.0, 'Greatest x, y and z.')
     workspace_planes: Sequence[float] = numbers(
-        '1, m', -100.0, 100.0, 'Further planes that bound the workspace, four numbers each: the '
-        'normal out of it and its distance b from the origin, n · p <= b; at most 8 planes.')
+        '1, m', -100.0, 100.0, 'Further planes that bound the workspace, four numbers each: '
+        'outward normal n and distance b from the origin, n · p <= b; at most 8 planes.')
     workspace_stiffness: float = number(
-        1000.0, 'N/m', 0.0, 1e5, 'Stiffness of the walls of the workspace in hand_guiding; their '
-        'damping is critical.')
+        1000.0, 'N/m', 0.0, 1e5, 'Stiffness of the critically damped workspace walls in '
+        'hand_guiding.')
     self_collision_distance: float = number(
-        0.0, 'm', 0.0, 1.0, 'Least distance between links of the arm along references, which are '
-        'slowed down and held there: of capsules around their collision shapes, of links that are '
-        'no neighbours; 0: not watched.')
+        0.0, 'm', 0.0, 1.0, 'Minimum distance between the collision capsules of links that are '
+        'not adjacent, at which references stop; 0: not monitored.')
     self_collision_allowed: str = text(
-        'Pairs of links that may come nearer to each other than `self_collision_distance`, such '
-        'as those that an SRDF disables: `link3 link5, link4 hand`.')
+        'Pairs of links exempt from `self_collision_distance`, such as those that an SRDF '
+        'disables: `link3 link5, link4 hand`.')

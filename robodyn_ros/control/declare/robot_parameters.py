@@ -15,107 +15,100 @@ class RobotParameters:
     """Limits, friction, payload and references of the robot, beyond its URDF."""
 
     effort_limit: PerJoint = numbers(
-        'N·m or N', 0.0, 1e6, 'Effort limit, at most that of the URDF; empty: that of the URDF.',
+        'N·m or N', 0.0, 1e6, 'Effort limit, at most that of the URDF. Empty: from the URDF.',
         live=False, record=JOINT)
     effort_rate_limit: PerJoint = numbers(
-        'N·m/s or N/s', 0.0, 1e8, 'Maximum rate of change of the effort, gravity compensation '
-        'excepted; empty: ten times the effort limit per second.', record=JOINT)
+        'N·m/s or N/s', 0.0, 1e8, 'Maximum rate of change of the effort, without gravity '
+        'compensation. Empty: ten times the effort limit per second.', record=JOINT)
     velocity_limit: PerJoint = numbers(
-        'rad/s or m/s', 0.0, 1e3, 'Velocity limit, at most that of the URDF; empty: that of the '
+        'rad/s or m/s', 0.0, 1e3, 'Velocity limit, at most that of the URDF. Empty: from the '
         'URDF.', live=False, record=JOINT)
     loop_delay: float = number(
         0.002, 's', 0.0, 0.1, 'Maximum time from the measurement of a state to the effect of its '
         'efforts; gains must be stable with it.', live=False, record=SETTINGS)
     armature: PerJoint = numbers(
         'kg·m² or kg', 0.0, 1e3, 'Rotor inertia reflected to the joints, which standard URDF '
-        'cannot express; with it, higher gains are stable. Empty: that of the URDF.', live=False)
+        'lacks; it permits higher gains. Empty: from the URDF.', live=False)
     viscous_friction: PerJoint = numbers(
-        'N·m·s/rad or N·s/m', 0.0, 1e5, 'Viscous friction of motion in the positive direction; '
-        'taken into account when gains are checked. Empty: that of the URDF.')
+        'N·m·s/rad or N·s/m', 0.0, 1e5, 'Viscous friction in the positive direction; it enters '
+        'the gain check. Empty: from the URDF.')
     coulomb_friction: PerJoint = numbers(
-        'N·m or N', 0.0, 1e6, 'Coulomb friction of motion in the positive direction. Empty: that '
-        'of the URDF.')
+        'N·m or N', 0.0, 1e6, 'Coulomb friction in the positive direction. Empty: from the URDF.')
     static_friction: PerJoint = numbers(
-        'N·m or N', 0.0, 1e6, 'Friction near rest; empty: equal to `coulomb_friction` if that is '
-        'set, else that of the URDF.')
+        'N·m or N', 0.0, 1e6, 'Friction near rest. Empty: `coulomb_friction` if set, else from '
+        'the URDF.')
     backward_viscous_friction: PerJoint = numbers(
-        'N·m·s/rad or N·s/m', 0.0, 1e5, 'Viscous friction of motion in the negative direction; '
-        'empty: equal to `viscous_friction` if that is set, else that of the URDF.')
+        'N·m·s/rad or N·s/m', 0.0, 1e5, 'Viscous friction in the negative direction. Empty: '
+        '`viscous_friction` if set, else from the URDF.')
     backward_coulomb_friction: PerJoint = numbers(
-        'N·m or N', 0.0, 1e6, 'Coulomb friction of motion in the negative direction; empty: equal '
-        'to `coulomb_friction` if that is set, else that of the URDF.')
+        'N·m or N', 0.0, 1e6, 'Coulomb friction in the negative direction. Empty: '
+        '`coulomb_friction` if set, else from the URDF.')
     backward_static_friction: PerJoint = numbers(
-        'N·m or N', 0.0, 1e6, 'Friction near rest of motion in the negative direction; empty: '
-        'equal to `backward_coulomb_friction` if that is set, else as in the positive direction '
-        'or in the URDF.')
+        'N·m or N', 0.0, 1e6, 'Friction near rest in the negative direction. Empty: '
+        '`backward_coulomb_friction` if set, else as in the positive direction or from the URDF.')
     friction_velocity: PerJoint = numbers(
-        'rad/s or m/s', 1e-6, 1e3, 'Velocity scale on which friction changes sign. In '
-        'gravity_compensation, choose several times the noise of the velocity.')
+        'rad/s or m/s', 1e-6, 1e3, 'Velocity scale of the sign change of friction; in '
+        'gravity_compensation, several times the velocity noise.')
     stribeck_velocity: PerJoint = numbers(
-        'rad/s or m/s', 1e-6, 1e3, 'Velocity scale on which static friction decays to Coulomb '
-        'friction.')
+        'rad/s or m/s', 1e-6, 1e3, 'Velocity scale of the decay from static to Coulomb friction.')
     presliding_distance: PerJoint = numbers(
-        'rad or m', 0.0, 1.0, 'Distance after a reversal over which friction changes its sign: '
-        'the contact is elastic first. Compensated along the reference, or along the measured '
-        'motion where the arm floats: choose at least 40 times the noise of the position then. 0: '
-        'the sign depends on the velocity. Empty: that of the URDF.')
+        'rad or m', 0.0, 1.0, 'Distance after a reversal over which friction changes sign, '
+        'compensated along the reference or, if the arm floats, the measured motion (then at '
+        'least 40 times the position noise). 0: the sign follows the velocity. Empty: from the '
+        'URDF.')
     load_friction: PerJoint = numbers(
         '', 0.0, 0.5, 'Increase of Coulomb and static friction with the load, as a share of '
-        '|g(q)|. Empty: that of the URDF.')
+        '|g(q)|. Empty: from the URDF.')
     coupling_ratio: PerJoint = numbers(
-        '', -10.0, 10.0, 'Of a motor that turns with a joint and, by this ratio, with the next '
-        'one, as in wrists: its friction acts on both. 0: none. Empty: that of the URDF.')
+        '', -10.0, 10.0, 'Ratio by which the motor of a joint also turns with the next joint, as '
+        'in wrists: its friction acts on both. 0: none. Empty: from the URDF.')
     coupled_viscous_friction: PerJoint = numbers(
-        'N·m·s/rad or N·s/m', 0.0, 1e5, 'Viscous friction of such a motor. Empty: that of the '
-        'URDF.')
+        'N·m·s/rad or N·s/m', 0.0, 1e5, 'Viscous friction of such a motor. Empty: from the URDF.')
     coupled_coulomb_friction: PerJoint = numbers(
-        'N·m or N', 0.0, 1e6, 'Coulomb friction of such a motor. Empty: that of the URDF.')
+        'N·m or N', 0.0, 1e6, 'Coulomb friction of such a motor. Empty: from the URDF.')
     friction_offset: PerJoint = numbers(
-        'N·m or N', -1e6, 1e6, 'Effort needed at any velocity in addition to gravity and '
-        'friction; compensated with the friction.', record=JOINT)
+        'N·m or N', -1e6, 1e6, 'Constant effort in addition to gravity and friction; compensated '
+        'with the friction.', record=JOINT)
     friction_compensation: PerJoint = numbers(
-        '', 0.0, 1.0, 'Share of friction and offset that is compensated; empty: none. Uses the '
-        'velocity of the reference; in gravity_compensation the measured velocity, and then at '
-        'most 0.8.', record=JOINT)
+        '', 0.0, 1.0, 'Share of friction and offset that is compensated, at the reference '
+        'velocity; in gravity_compensation at the measured one, up to 0.8. Empty: none.',
+        record=JOINT)
     robot_compensates_gravity: bool = flag(
-        'Whether the robot adds g(q) to its commands itself, as Franka and UR do; commands then '
-        'exclude g(q).', live=False, record=SETTINGS)
+        'Whether the robot itself adds g(q) to its commands, as Franka and UR do; commands then '
+        'exclude g(q). Required for robots that are not part of this package.',
+        live=False, record=SETTINGS)
     payload_frame: str = text(
-        'Link to which the payload is attached; a payload_mass above 0 needs it. In adaptive, the '
-        'link with which a payload is learned; empty: that of the last joint.')
+        'Link that carries the payload; required with a payload_mass above 0. In adaptive, the '
+        'link of the learned payload; empty: that of the last joint.')
     payload_mass: float = number(
-        0.0, 'kg', 0.0, 1000.0, 'Mass of the payload; 0: none, whatever its other parameters are.')
+        0.0, 'kg', 0.0, 1000.0, 'Mass of the payload; 0: no payload.')
     payload_com: Sequence[float] = numbers(
         'm', -10.0, 10.0, 'Center of mass of the payload in `payload_frame`.', (0.0, 0.0, 0.0))
     payload_inertia: Sequence[float] = numbers(
         'kg·m²', -1e3, 1e3, 'Inertia of the payload about its center of mass, in the axes of '
         '`payload_frame`: ixx, ixy, ixz, iyy, iyz, izz. Zeros: a point mass.', (0.0,) * 6)
     payload_transition: float = number(
-        0.5, 's', 0.0, 60.0, 'Time in which the dynamics change from one payload to another while '
-        'the arm is driven.', record=SETTINGS)
+        0.5, 's', 0.0, 60.0, 'Duration of the transition between payloads while the arm is '
+        'driven.', record=SETTINGS)
     acceleration_limit: PerJoint = numbers(
-        'rad/s² or m/s²', 1e-3, 1e5, 'Acceleration limit of references to a target without a time '
-        'and of stops, which gains have to follow within `effort_rate_limit`; empty: the velocity '
-        'limit within 0.25 s.')
+        'rad/s² or m/s²', 1e-3, 1e5, 'Acceleration limit of stops and of motions to a target '
+        'without a time; gains must follow it within `effort_rate_limit`. Empty: velocity limit '
+        'within 0.25 s.')
     jerk_limit: PerJoint = numbers(
-        'rad/s³ or m/s³', 1e-3, 1e7, 'Jerk limit of the same; empty: the acceleration limit '
+        'rad/s³ or m/s³', 1e-3, 1e7, 'Jerk limit of the same motions. Empty: acceleration limit '
         'within 0.1 s.')
     feedforward_limit: float = number(
-        0.5, '', 0.0, 1.0, 'Maximum effort in the waypoints of trajectories, which is added to '
-        'that of the control law, as a fraction of the effort limit; trajectories with more are '
-        'refused.')
+        0.5, '', 0.0, 1.0, 'Largest effort accepted in waypoints of trajectories, as a fraction '
+        'of the effort limit.')
     trajectory_start_tolerance: PerJoint = numbers(
-        'rad or m', 1e-6, 1e3, 'Largest distance between the start of a trajectory, for example '
-        'the measured pose, and the reference, which joins the trajectory within its limits. A '
-        'trajectory that starts further away is refused.', (0.05,))
+        'rad or m', 1e-6, 1e3, 'Largest accepted distance from the reference to the start of a '
+        'trajectory, such as the measured pose.', (0.05,))
     allow_nonzero_velocity_at_trajectory_end: bool = flag(
-        'Whether the last waypoint of a trajectory may have a velocity other than 0. The '
-        'reference then decelerates behind it, within `acceleration_limit` and `jerk_limit`. '
-        'MoveIt Servo needs it from Jazzy on.')
+        'Accept a trajectory that ends with a velocity, and decelerate past its end. MoveIt Servo '
+        'needs it from Jazzy on.')
     goal_tolerance: PerJoint = numbers(
-        'rad or m', 0.0, 1e3, 'Distance from the end of a trajectory within which a goal of '
-        '`~/follow_joint_trajectory` succeeds, where the goal has none of its own; joints must '
-        'also be slower than `rest_velocity`. Empty or 0: unlimited.')
+        'rad or m', 0.0, 1e3, 'Default `goal_tolerance` of `~/follow_joint_trajectory`; joints '
+        'must also be slower than `rest_velocity`. Empty or 0: unlimited.')
     goal_time_tolerance: float = number(
-        0.0, 's', 0.0, 3600.0, 'Time after the end of a trajectory within which a goal must '
-        'succeed, where it has none of its own; 0: unlimited.')
+        0.0, 's', 0.0, 3600.0, 'Default `goal_time_tolerance` of `~/follow_joint_trajectory`; 0: '
+        'unlimited.')

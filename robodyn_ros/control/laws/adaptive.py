@@ -80,17 +80,16 @@ class AdaptiveGains:
     adaptive_bandwidth: PerJoint = gain(
         '1/s', 0.0, 1e3, 'Bandwidth Λ of the reference velocity of adaptive.')
     adaptation_rate: PerJoint = gain(
-        '1/s', 0.0, 20.0, 'Rate α at which adaptive learns the payload from the error of each '
-        'joint; 0: it learns nothing. Empty: 2.', 2.0)
+        '1/s', 0.0, 20.0, 'Rate α at which adaptive learns the payload; 0: off. Empty: 2.', 2.0)
     adaptation_deadband: PerJoint = gain(
-        'rad/s or m/s', 0.0, 1e3, 'Error of the reference velocity below which adaptive learns '
-        'nothing. Empty: 0.005.', 5e-3)
+        'rad/s or m/s', 0.0, 1e3, 'Error of the reference velocity below which adaptive does not '
+        'learn. Empty: 0.005.', 5e-3)
     adaptation_mass: PerJoint = gain(
-        'kg', 1e-3, 1e3, 'Mass of the heaviest payload that adaptive learns; the value of the '
-        'last joint applies.')
+        'kg', 1e-3, 1e3, "Largest payload mass that adaptive learns; the last joint's value "
+        'applies.')
     adaptation_reach: PerJoint = gain(
-        'm', 1e-2, 10.0, 'Distance from the joint that carries it within which adaptive learns a '
-        'payload; the value of the last joint applies. Empty: 1.', 1.0)
+        'm', 1e-2, 10.0, 'Largest distance of a learned payload from the joint that carries it; '
+        "the last joint's value applies. Empty: 1.", 1.0)
 
 
 @dataclass(frozen=True)

@@ -38,10 +38,10 @@ class ObserverGains:
     """Gains of an observer of disturbances at each joint."""
 
     observer_bandwidth: PerJoint = gain(
-        '1/s', 0.0, 1e4, 'Bandwidth K_o of the estimate of disturbance_observer.')
+        '1/s', 0.0, 1e4, 'Bandwidth K_o of the disturbance_observer.')
     observer_deadband: PerJoint = gain(
-        'rad or m', 0.0, 1e3, 'Distance from a reference at rest within which the estimate of '
-        'disturbance_observer stands still. Empty: 0.001.', 1e-3)
+        'rad or m', 0.0, 1e3, 'Distance from a reference at rest within which the '
+        'disturbance_observer pauses. Empty: 0.001.', 1e-3)
 
 
 @dataclass(frozen=True)

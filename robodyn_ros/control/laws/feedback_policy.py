@@ -69,7 +69,7 @@ def feedback_policy(arm: Arm, gains: Any, memory: Any, tau: ndarray) -> None:
 
 LAW = Law('feedback_policy', feedback_policy,
           equation='τ = u + K (x̂ - x) with the policy (u, x̂, K) of a planner, x = (q, q̇); '
-                   'τ = K_s (q_h - q) - D q̇ + g(q) where it is stale',
+                   'τ = K_s (q_h - q) - D q̇ + g(q) if it is stale',
           source='Dantec, Taïx and Mansard, IEEE Robotics and Automation Letters 7(2), 2022',
           gains=Gains, memory=Memory, reference=POLICY,
           judged=(Judged('stiffness', 'damping'),))

@@ -30,13 +30,12 @@ class GuidingGains:
     """Damping and walls of an arm that is guided by hand."""
 
     guiding_damping: PerJoint = gain(
-        'N·m·s/rad or N·s/m', 0.0, 1e4, 'Damping of the motion by hand in hand_guiding, per '
-        'joint. Empty: none.', 0.0)
+        'N·m·s/rad or N·s/m', 0.0, 1e4, 'Damping of hand_guiding. Empty: none.', 0.0)
     wall_lower: PerJoint = gain(
-        'rad or m', -1e3, 1e3, 'Position of the lower wall of each joint in hand_guiding, whose '
-        'spring and damper are `stiffness` and `damping`. Empty: no wall.', -inf)
+        'rad or m', -1e3, 1e3, 'Position of the lower virtual wall of each joint in hand_guiding, '
+        'with the spring `stiffness` and damper `damping`. Empty: none.', -inf)
     wall_upper: PerJoint = gain(
-        'rad or m', -1e3, 1e3, 'Position of the upper wall, likewise.', inf)
+        'rad or m', -1e3, 1e3, 'Position of the upper virtual wall.', inf)
 
 
 @dataclass(frozen=True)
@@ -137,6 +136,6 @@ def share_within_limits(arm: Arm, effort: ndarray) -> float:
 
 LAW = Law('hand_guiding', hand_guiding,
           equation='τ = g(q) - D_g q̇ + walls while `~/guiding` enables it; else K (q_r - q) + '
-                   'D (q̇_r - q̇) + g(q), with q_r the pose where it was let go',
+                   'D (q̇_r - q̇) + g(q), with q_r the pose at release',
           source='Colgate and Brown, ICRA 1994; Siciliano et al., Robotics, 2009, equation 8.51',
           gains=HandGuidingGains, memory=Walls, guided=True, judged=(JUDGED,))

@@ -16,8 +16,7 @@ class StiffnessGains:
     """Gains of a spring at each joint."""
 
     stiffness: PerJoint = gain(
-        'N·m/rad or N/m', 0.0, 1e6, 'Stiffness K of pd, joint_impedance and '
-        'disturbance_observer, per joint.')
+        'N·m/rad or N/m', 0.0, 1e6, 'Stiffness K of pd, joint_impedance and disturbance_observer.')
 
 
 @dataclass(frozen=True)
@@ -26,7 +25,7 @@ class DampingGains:
 
     damping: PerJoint = gain(
         'N·m·s/rad or N·s/m', 0.0, 1e5, 'Damping D of pd, joint_impedance, disturbance_observer '
-        'and adaptive, per joint.')
+        'and adaptive.')
 
 
 @dataclass(frozen=True)

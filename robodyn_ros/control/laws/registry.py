@@ -8,6 +8,7 @@ its place, ``package.module:NAME``. Numbers are those of this process: recording
 """
 
 from collections import namedtuple
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from math import prod
@@ -31,6 +32,8 @@ from . import (
     pd,
 )
 from .law import Law
+from .task_space import PostureGains
+from ..declare.setting_fields import choice
 from ...errors import ParameterError
 from ...object_reference import load_object, refused
 
@@ -41,6 +44,24 @@ BUILT_IN = (gravity_compensation.LAW, pd.LAW, joint_impedance.LAW, computed_torq
 MODES = tuple(law.name for law in BUILT_IN)
 #: Those of them that follow a reference.
 FOLLOWING = tuple(law.name for law in BUILT_IN if law.follows)
+
+
+@dataclass(frozen=True)
+class Mode:
+    """Choice of the control law."""
+
+    mode: str = choice(MODES, 'Control law; package.module:NAME is a custom law.',
+                       places=True)
+
+
+# A dataclass has the fields of its last base first
+@dataclass(frozen=True)
+class LawGains(leader_follower.CouplingGains, hand_guiding.GuidingGains, PostureGains,
+               feedback_policy.PolicyGains, adaptive.AdaptiveGains,
+               disturbance_observer.ObserverGains, computed_torque.AccelerationGains,
+               pd.ImpedanceGains, Mode):
+    """The gains of all laws of this package."""
+
 
 _laws: dict[str, Law] = {law.name: law for law in BUILT_IN}
 

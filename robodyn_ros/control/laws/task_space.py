@@ -29,10 +29,10 @@ class PostureGains:
 
     nullspace_kp: PerJoint = gain(
         '1/s²', 0.0, 1e4, 'Position gain of the posture in cartesian_impedance and '
-        'operational_space: joints return to where they were when the law began, as far as the '
-        'task leaves them free. Empty: 25.', 25.0)
+        'operational_space, which returns redundant joints to their position at the start of the '
+        'law. Empty: 25.', 25.0)
     nullspace_kd: PerJoint = gain(
-        '1/s', 0.0, 1e3, 'Velocity gain of the same. Empty: 10.', 10.0)
+        '1/s', 0.0, 1e3, 'Velocity gain of the posture. Empty: 10.', 10.0)
 
 
 def task_jacobian(arm: Arm) -> None:

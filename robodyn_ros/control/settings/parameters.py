@@ -19,17 +19,9 @@ from ..declare.coupling_parameters import CouplingParameters
 from ..declare.guard_parameters import GuardParameters
 from ..declare.motion_parameters import MotionParameters
 from ..declare.robot_parameters import RobotParameters
-from ..declare.setting_fields import choice, number
+from ..declare.setting_fields import number
 from ..declare.task_parameters import TaskParameters
-from ..laws.adaptive import AdaptiveGains
-from ..laws.computed_torque import AccelerationGains
-from ..laws.disturbance_observer import ObserverGains
-from ..laws.feedback_policy import PolicyGains
-from ..laws.hand_guiding import GuidingGains
-from ..laws.leader_follower import CouplingGains
-from ..laws.pd import ImpedanceGains
-from ..laws.registry import MODES
-from ..laws.task_space import PostureGains
+from ..laws.registry import LawGains
 
 
 @dataclass(frozen=True)
@@ -37,21 +29,6 @@ class LoopParameters:
     """Rate of the control loop."""
 
     rate: float = number(1000.0, 'Hz', 1.0, 10000.0, 'Rate of the control cycle.', live=False)
-
-
-@dataclass(frozen=True)
-class Mode:
-    """Choice of the control law."""
-
-    mode: str = choice(MODES, 'Control law; or a law of your own, as package.module:NAME.',
-                       places=True)
-
-
-# A dataclass has the fields of its last base first
-@dataclass(frozen=True)
-class LawGains(CouplingGains, GuidingGains, PostureGains, PolicyGains, AdaptiveGains,
-               ObserverGains, AccelerationGains, ImpedanceGains, Mode):
-    """The gains of all laws of this package."""
 
 
 @dataclass(frozen=True)

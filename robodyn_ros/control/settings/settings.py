@@ -13,7 +13,7 @@ from numpy import ndarray
 from .friction import check_compensation, CURVE, viscous, with_friction
 from .gain_stability import check, highest, MARGIN, rounded_down
 from .integral_stability import check_adaptation, check_integral, OBSERVER
-from .parameters import ControlParameters, LawGains
+from .parameters import ControlParameters
 from .rate_stability import check_rate, highest_damping
 from .rotor_inertia import Scarcity, scarcity
 from .task_stability import check_task, check_walls
@@ -65,7 +65,7 @@ TWICE = 2.0
 
 FRICTION = (*CURVE, 'friction_offset', 'friction_compensation')
 #: Gains of the laws of this package.
-GAINS = tuple(f.name for f in fields(LawGains) if 'empty' in f.metadata)
+GAINS = tuple(f.name for f in fields(registry.LawGains) if 'empty' in f.metadata)
 
 
 @dataclass(frozen=True)

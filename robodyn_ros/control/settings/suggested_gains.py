@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy import ndarray
+from numpy.typing import ArrayLike
 
 from .friction import viscous
 from .gain_stability import rounded_down
@@ -13,13 +14,14 @@ from .integral_stability import highest_integral, OBSERVER, REFERENCE
 from .settings import judged, JUDGED_POSES, Settings
 from ...dynamics import Dynamics
 from ...model.payload import with_payload
-from ...model.pose import spread
+from ...model.pose import roomy_position, spread
 from ...model.robot import RobotModel
 
 KP, KD = 100.0, 20.0        # 1/s², 1/s: 10 rad/s, critically damped
 BANDWIDTH = 50.0            # 1/s, of the disturbance observer
 ADAPTIVE, RATE = KP / KD, 2.0       # 1/s, of the adaptive law: bandwidth, and rate by default
 LIGHTEST, HEAVIEST = 0.01, 20.0     # kg, of the payload of the adaptive law
+SETTINGS = Settings()       # rate and delay that are assumed
 PAYLOAD = 0.5               # of the load that the joints can hold at every pose with a reserve
 # Shares of the damping, of which the highest is taken that leaves the observer half of BANDWIDTH:
 # it damps the joints as well
@@ -38,7 +40,8 @@ class SuggestedGains(NamedTuple):
     adaptation_mass: ndarray        # (nv,) [kg], the same of all joints
 
 
-def suggest(model: RobotModel, pose: ndarray, settings: Settings) -> SuggestedGains:
+def suggest_gains(model: RobotModel, pose: ArrayLike | None = None,
+                  settings: Settings = SETTINGS) -> SuggestedGains:
     """
     Return gains that the controller accepts, with three significant digits.
 
@@ -47,9 +50,18 @@ def suggest(model: RobotModel, pose: ndarray, settings: Settings) -> SuggestedGa
     as much lower as damping is. The bandwidth of the observer is BANDWIDTH, or as much of it as
     these gains leave room for; where that is next to nothing, damping is a little lower.
 
-    :param pose: q (nv,) [rad | m].
-    :param settings: with the ``rate`` and the ``loop_delay`` for which the gains shall be stable.
+    They are a start for an arm that is not known better, for all control laws at once::
+
+        gains = suggest_gains(model)._asdict()
+        settings = Settings(mode='computed_torque', **gains)
+
+    :param pose: q (nv,) [rad | m] at which all joints respond alike; None: the middle of the
+        position limits, where zero is outside them or near to one.
+    :param settings: with the ``rate`` and the ``loop_delay`` for which the gains are stable.
+    :raises ArgumentError: the pose is not (nv,) finite numbers.
+    :raises InertiaError: the model has no inertias.
     """
+    pose = roomy_position(model) if pose is None else pose
     inertia, ones = Dynamics(model).mass_matrix(pose).diagonal(), np.ones(model.nv)
     stiffness, damping = settings.stable(model, rounded_down(KP * inertia),
                                          rounded_down(KD * inertia))

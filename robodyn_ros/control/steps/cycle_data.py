@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy import ndarray, record
+from numpy import ndarray
 
 from . import (
     collisions,
@@ -163,15 +163,15 @@ class Cycle(NamedTuple):
     """
     All that a control cycle reads and writes, except its time and its efforts.
 
-    A ``record`` is an array (1,) where Python holds it, see :mod:`.tuple_reference`.
+    A record is an array (1,) where Python holds it, see :mod:`.tuple_reference`.
     """
 
     robot: ModelData            # parameters of the dynamics
     workspace: Workspace        # memory of the dynamics
     joints: ndarray             # (nv,) JOINT, limits
-    settings: record            # SETTINGS
+    settings: Any               # record SETTINGS
     law: LawMemory              # the law in force
-    cycle_input: record         # CYCLE_INPUT, observations of the surrounding loop
+    cycle_input: Any            # record CYCLE_INPUT, observations of the surrounding loop
     state: ndarray              # (nv,) STATE, times on the clock of the cycle
     points: Points              # reference trajectory
     policy: Policy              # newest policy of a planner
@@ -179,7 +179,7 @@ class Cycle(NamedTuple):
     task: Task                  # frame that is controlled, and what is known of it
     poses: PosePoints           # its reference
     bounds: Bounds              # of the motion in space
-    controller: record          # CONTROLLER_STATE, kept from cycle to cycle
+    controller: Any             # record CONTROLLER_STATE, kept from cycle to cycle
     vectors: Vectors            # (nv,) each, kept likewise
     payload: payload_transition.PayloadInForce  # inertial parameters in force, kept likewise
     ring: Flight                # flight recorder

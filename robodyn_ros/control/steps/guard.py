@@ -25,6 +25,7 @@ Conditions are returned as (reason code, joint index), with joint -1 where no jo
 
 from __future__ import annotations
 
+from enum import IntEnum
 from math import inf, isinf, isnan
 from typing import TYPE_CHECKING
 
@@ -43,8 +44,20 @@ from ..declare.dtypes import (
 if TYPE_CHECKING:
     from .cycle_data import Cycle, Vectors
 
-PHASES = ('INACTIVE', 'RISING', 'RUNNING', 'STOPPING', 'FAULT')
-INACTIVE, RISING, RUNNING, STOPPING, FAULT = range(len(PHASES))
+
+class Phase(IntEnum):
+    """Phase of a controller; recordings and topics carry its number."""
+
+    INACTIVE = 0    #: Nothing is published.
+    RISING = 1      #: The efforts ramp to gravity compensation.
+    RUNNING = 2     #: The control law applies.
+    STOPPING = 3    #: The motion is damped until the arm is at rest.
+    FAULT = 4       #: A fault is latched.
+
+
+PHASES = tuple(Phase.__members__)
+# Plain integers, for compiled code
+INACTIVE, RISING, RUNNING, STOPPING, FAULT = map(int, Phase)
 
 # Reason codes of faults and of refusals to arm, with the sentences that explain them.
 REASONS = {

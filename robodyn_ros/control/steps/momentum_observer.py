@@ -43,6 +43,7 @@ class Memory(NamedTuple):
     sliding: ndarray        # and along the measured motion
     external_impulse: ndarray   # of the external effort and of the efforts sent, over the last
     sent_impulse: ndarray       # milliseconds [N·m·s | N·s], see motor_faults.py
+    sent_rate: ndarray          # rate of change of the latter [N·m | N]
 
 #: Fields of the controller state.
 STATE = [
@@ -76,7 +77,7 @@ def observe(c: Cycle, robot: ModelData, known: bool, fresh: int, elapsed: float,
         m.estimates, m.unsampled = (1 if known else 0), 0.0
         for i in range(n):
             own.external[i] = own.impulse[i] = own.pushing[i] = own.sliding[i] = 0.0
-            own.external_impulse[i] = own.sent_impulse[i] = 0.0
+            own.external_impulse[i] = own.sent_impulse[i] = own.sent_rate[i] = 0.0
             own.observed_qd[i] = v.qd[i]
         return
     m.unsampled += elapsed
@@ -96,7 +97,9 @@ def observe(c: Cycle, robot: ModelData, known: bool, fresh: int, elapsed: float,
         own.external[i] = filtered(own.external[i], bandwidth, unknown, dt)
         own.impulse[i] = 0.0
         own.external_impulse[i] = kept * (own.external_impulse[i] + unknown)
-        own.sent_impulse[i] = kept * (own.sent_impulse[i] + tau[i] * dt)
+        before = own.sent_impulse[i]
+        own.sent_impulse[i] = kept * (before + tau[i] * dt)
+        own.sent_rate[i] = (own.sent_impulse[i] - before) / dt
         own.pushing[i] = (filtered(own.pushing[i], push_bandwidth, own.external[i] * dt, dt)
                         if push_bandwidth > 0.0 else 0.0)
     m.unsampled = 0.0

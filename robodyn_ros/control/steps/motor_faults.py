@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy import ndarray
 
-from .guard import RISING, VELOCITY_ABOVE_LIMIT
+from .guard import FAULT, RISING, VELOCITY_ABOVE_LIMIT
 from .momentum_observer import IMPULSE_TIME, rejects
 
 if TYPE_CHECKING:
@@ -56,13 +56,26 @@ def motor_fault(c: Cycle, fresh: int) -> bool:
             m.disobeyed = SAMPLES
     elif fresh == 1:
         i, _ = driven_joint(joints, v, DRIVEN)
-        if i < 0:
+        if i < 0 or m.phase == FAULT and acts_late(c, i):
             m.disobeyed = 0
         else:
             at_once = abs(v.qd[i]) > v.speed_limit[i] or (
                 m.phase == RISING and samples.interval[i] >= IMPULSE_TIME)
             m.disobeyed += SAMPLES if at_once else 1
     return bool(m.disobeyed >= SAMPLES)
+
+
+def acts_late(c: Cycle, i: int) -> bool:
+    """
+    Return whether the delay of the loop explains the external effort on joint i.
+
+    Efforts that change by τ̇ and act late by T leave r = -T τ̇. In a fault they pass from those of
+    the law to those of braking at the effort rate limit, and some of them look like -r or -r/2.
+    """
+    memory = c.vectors.momentum_observer
+    late = -c.settings.loop_delay * memory.sent_rate[i]
+    return abs(memory.external_impulse[i]) <= abs(late) and (
+        memory.external_impulse[i] * late > 0.0)
 
 
 def driven_joint(joints: ndarray, v: Vectors, least: float) -> tuple[int, int]:

@@ -15,7 +15,7 @@ from ..controller import robot
 from ..controller.parameters import TABLE
 from ...control.settings.gain_stability import rounded
 from ...control.settings.settings import EFFORT_RATE, Settings
-from ...control.settings.suggested_gains import suggest
+from ...control.settings.suggested_gains import suggest_gains
 from ...model.robot import RobotModel
 
 WIDTH = 96
@@ -53,7 +53,7 @@ def parameters(model: RobotModel, pose: ndarray, settings: Settings) -> dict[str
         values['armature'] = rotors.tolist()
         model = replace(model, armature=rotors)
     values |= {name: gain.tolist()
-               for name, gain in suggest(model, pose, settings)._asdict().items()}
+               for name, gain in suggest_gains(model, pose, settings)._asdict().items()}
     if known(model.effort_limit).all():
         values |= {'effort_limit': model.effort_limit.tolist(),
                    'effort_rate_limit': (EFFORT_RATE * model.effort_limit).tolist()}

@@ -66,77 +66,71 @@ def law_parameters(law: Law) -> tuple[Parameter, ...]:
 
 ROBOT = (
     *robot.PARAMETERS,
-    Parameter('description_timeout', float, 5.0, 'How long configuring waits for the topic '
-              '`robot_description` (transient local) if no parameter defines the robot.', 's',
+    Parameter('description_timeout', float, 5.0, 'Time to wait for the topic `robot_description` '
+              'if no parameter defines the robot.', 's',
               0.0, 60.0),
     Parameter('root', str, '', 'Link that is the fixed base; empty: root link of the URDF.'),
-    Parameter('tip', str, '', 'Last link of the controlled chain, or several, separated '
-              'by commas, of two arms of one robot; empty: the whole tree.'),
-    Parameter('accepted_links', list[str], [], 'Links that are used although no rigid body has '
-              'their inertia (triangle inequality violated by more than 2 %); `*`: all links.'),
+    Parameter('tip', str, '', 'Last link of the controlled chain, or several, separated by '
+              'commas; empty: the whole tree.'),
+    Parameter('accepted_links', list[str], [], 'Links whose physically inconsistent inertia '
+              '(triangle inequality violated by more than 2 %) is accepted; `*`: all links.'),
 )
 
 LOOP = (
     Parameter('autostart', bool, False, 'Configure and activate once at start-up, without a '
               'request.'),
-    Parameter('specialize', bool, True, 'Compile the dynamics for this robot when it is '
-              'configured: faster cycles, a few seconds of compiling once per machine (`robodyn '
-              'warmup` compiles in advance). A payload other than that at configuration uses the '
-              'generic dynamics.'),
+    Parameter('specialize', bool, True, 'Compile the dynamics for this robot: faster cycles, for '
+              'a few seconds once per machine (`robodyn warmup` compiles in advance). Another '
+              'payload than at configuration uses the generic dynamics.'),
     *_declared(LoopParameters),
-    Parameter('trigger', str, 'timer', 'What starts a cycle: timer, the clock; state, the arrival '
-              'of a joint state; inline, its arrival too, with the cycle in the middleware '
-              'thread that received it (native data path only).', choices=TRIGGERS),
-    Parameter('data_path', str, 'auto', 'How states are received and efforts published: native '
-              'code, independent of the Python interpreter; Python with a wait set; or an rclpy '
-              'executor. auto uses the first that is available. All compute the same efforts.',
+    Parameter('trigger', str, 'timer', 'Event that starts a cycle: timer, the clock; state, a '
+              'joint state; inline, a joint state, with the cycle in the receiving thread (native '
+              'data path only).', choices=TRIGGERS),
+    Parameter('data_path', str, 'auto', 'Implementation that receives states and publishes '
+              'efforts: native code without the Python interpreter, Python with a wait set, or an '
+              'rclpy executor; auto: the first available. The efforts are the same.',
               choices=DATA_PATHS),
-    Parameter('driver', str, '', 'Driver in this process that reads states and writes efforts in '
-              'place of the topics, as `package.module:NAME` (`robodyn new-driver` writes one); '
-              'empty: the topics. `joint_states` and `commands` are then published for others to '
-              'look at.'),
+    Parameter('driver', str, '', 'Driver that replaces the state and command topics, as '
+              '`package.module:NAME` (see `robodyn new-driver`); empty: none.'),
     Parameter('driver_options', list[str], [], 'Options of the driver as `name=value`, with '
               'values in YAML: `[address=192.168.0.2, rate=500]`.'),
-    Parameter('discovery_time', float, -1.0, 'How long after the start of the process (of '
-              'the node, where others share the process) other publishers of the commands may not '
-              'be discovered yet: activating waits until then. '
-              'Negative: 0.7 s with Fast DDS, and 2 s with other middleware, with Fast DDS '
-              'profiles of your own or its discovery server (docs/ros.md). At least half a second '
-              'from the creation of the own publisher.', 's', -1.0, 30.0),
-    Parameter('arming_timeout', float, 5.0, 'How long activating and resetting wait until the arm '
-              'can be armed.', 's', 0.1, 60.0, live=True),
+    Parameter('discovery_time', float, -1.0, 'Time after the start of the process (with several '
+              'controllers in it, of the node) until which activation waits to discover other '
+              'command publishers; at least 0.5 s after the own publisher was created. Negative: '
+              '0.7 s with Fast DDS; 2 s with other middleware, custom Fast DDS profiles or its '
+              'discovery server.', 's', -1.0, 30.0),
+    Parameter('arming_timeout', float, 5.0, 'Time for which activation and reset wait until the '
+              'arm can be armed.', 's', 0.1, 60.0, live=True),
 )
 
 REALTIME = (
     Parameter('priority', int, 0, 'Real-time priority (SCHED_FIFO) of the control thread; 0: '
               'none. Interrupt threads of a real-time kernel run at 50.', '', 0, 99),
-    Parameter('cpus', list[int], [], 'CPUs to which the control thread, and the threads of the '
-              'middleware, are restricted while active; empty: no restriction.', '', 0, 1023),
+    Parameter('cpus', list[int], [], 'CPUs of the control thread and the middleware threads while '
+              'active; empty: all.', '', 0, 1023),
     Parameter('lock_memory', bool, False, 'Lock the memory of the process in RAM (mlockall) while '
               'active.'),
-    Parameter('spin', float, 0.0, 'Time before each deadline for which the control thread '
-              'busy-waits instead of sleeping: less wake-up latency, for a busy CPU. With '
-              '`trigger` timer.', 's', 0.0, 0.001),
+    Parameter('spin', float, 0.0, 'Time of busy-waiting before each deadline, with `trigger` '
+              'timer: less wake-up latency for more CPU load.', 's', 0.0, 0.001),
     Parameter('keep_awake', bool, False, 'Keep all CPUs out of deep idle states while active '
-              '(/dev/cpu_dma_latency): less wake-up latency, for more power and heat.'),
-    Parameter('timing_file', str, '', 'File (.npz) to which the timing of the latest million '
-              'cycles is written on deactivation, for `robodyn loop-report`; empty: none.'),
-    Parameter('flight_recorder', float, 5.0, 'Time span of the latest cycles that is kept in '
-              'memory (at the nominal rate; 64 MiB at most) and written when a fault latches, '
-              'for `robodyn replay`; 0: none.', 's', 0.0, 60.0),
-    Parameter('flight_folder', str, '', 'Folder of the flight recordings, of which the newest 20 '
-              'of this node are kept; empty: folder of the ROS logs.', live=True),
+              '(/dev/cpu_dma_latency): less wake-up latency for more power and heat.'),
+    Parameter('timing_file', str, '', 'File (.npz) for the timing of the last million cycles, '
+              'written on deactivation, for `robodyn loop-report`; empty: none.'),
+    Parameter('flight_recorder', float, 5.0, 'Time span of the cycles recorded at a fault, for '
+              '`robodyn replay` (64 MiB at most); 0: none.', 's', 0.0, 60.0),
+    Parameter('flight_folder', str, '', 'Folder of the flight recordings; the newest 20 of this '
+              'node are kept. Empty: folder of the ROS logs.', live=True),
 )
 
 # Thresholds of the timing diagnostics
 QUALITY = (
-    Parameter('rate_warn', float, 0.05, 'Mean error or standard deviation of the rate above which '
-              'the diagnostics warn, relative to `rate`.', '', 0.0, 1.0, live=True),
+    Parameter('rate_warn', float, 0.05, 'Mean error or standard deviation of the rate, relative '
+              'to `rate`, above which the diagnostics warn.', '', 0.0, 1.0, live=True),
     Parameter('rate_error', float, 0.1, 'As `rate_warn`, for an error.', '', 0.0, 1.0, live=True),
     Parameter('execution_warn', float, 0.001, 'Mean cycle time above which the diagnostics warn; '
-              'half a period always does.', 's', 0.0, 1.0, live=True),
-    Parameter('execution_error', float, 0.002, 'As `execution_warn`, for an error; a full period '
-              'always is one.', 's', 0.0, 1.0, live=True),
+              'at most half a period.', 's', 0.0, 1.0, live=True),
+    Parameter('execution_error', float, 0.002, 'As `execution_warn`, for an error; at most a '
+              'period.', 's', 0.0, 1.0, live=True),
     Parameter('jitter_warn', float, 0.0001, 'Standard deviation of the cycle time above which the '
               'diagnostics warn.', 's', 0.0, 1.0, live=True),
     Parameter('jitter_error', float, 0.0002, 'As `jitter_warn`, for an error.', 's', 0.0, 1.0,
@@ -148,34 +142,33 @@ STOPS = (
               '(std_msgs/Bool); longer silence, false, or two publishers stop the arm. 0: no '
               'heartbeat is required.', 's', 0.0, 60.0),
     Parameter('emergency_stop', bool, False, 'Subscribe to `~/emergency_stop` (std_msgs/Bool): '
-              'true stops the arm, as do no message yet, no publisher any more, and two '
+              'true stops the arm, as do a missing first message, no publisher and two '
               'publishers.'),
 )
 
 EXTERNAL_EFFORTS = (
     Parameter('external_effort_rate', float, 20.0, 'Rate of `~/external_torque` and '
-              '`~/external_wrench`; 0: they are not published.', 'Hz', 0.0, 1000.0),
+              '`~/external_wrench`; 0: not published.', 'Hz', 0.0, 1000.0),
     Parameter('external_wrench_frame', str, '', 'Frame in which `~/external_wrench` is estimated; '
-              'empty: it is not.'),
+              'empty: none.'),
 )
 
 COUPLING = (
-    Parameter('coupling_rate', float, 250.0, 'Rate of `~/coupling` in leader_follower; the '
-              'partner reads it as `~/partner`.', 'Hz', 1.0, 1000.0),
+    Parameter('coupling_rate', float, 250.0, 'Rate of `~/coupling` in leader_follower, which the '
+              'partner receives on `~/partner`.', 'Hz', 1.0, 1000.0),
 )
 
 HAND_OVER = (
     Parameter('controller_manager', str, '', 'Controller manager of ros2_control, e.g. '
-              '/controller_manager. When the arm is RUNNING after activation or a reset, the '
-              'manager is asked to activate the forward controller, whose state is then polled '
-              'once a second. Empty: a person switches.'),
-    Parameter('replaced_controllers', list[str], [], 'Controllers that are deactivated in the '
-              'same switch, and activated again after this controller has been deactivated.'),
+              '/controller_manager, which activates the forward controller once the arm is '
+              'RUNNING and is then polled once a second. Empty: a person switches.'),
+    Parameter('replaced_controllers', list[str], [], 'Controllers deactivated in the same switch, '
+              'and activated again when this controller is deactivated.'),
 )
 
 TELEMETRY = (
     Parameter('telemetry_rate', float, 20.0, 'Rate of `~/reference`, `~/tracking_error`, '
-              '`~/effort_…` and `~/phase`; 0: they are not published.', 'Hz', 0.0, 1000.0),
+              '`~/effort_…` and `~/phase`; 0: not published.', 'Hz', 0.0, 1000.0),
 )
 
 TABLE = (ROBOT + LOOP + REALTIME + QUALITY + _declared(LawParameters) + STOPS

@@ -248,13 +248,20 @@ def written_type(p: Parameter) -> str:
     return p.type.__name__ if p.type in (bool, int, float, str) else str(p.type)
 
 
+def allowed(p: Parameter) -> str:
+    """Return default, range and unit of a parameter as in the docs; its type if it has none."""
+    if p.choices:
+        first = f'`{p.default}`'
+        return p.range.replace(first, f'**{first}**', 1)
+    shown = f'`{str(p.default).lower()}`' if p.default not in ('', []) else written_type(p)
+    bounds = p.range.strip('[]').replace(', ', '–' if (p.lower or 0) >= 0 else ' to ')
+    return ', '.join(filter(None, (shown, f'{bounds} {p.unit}'.strip())))
+
+
 def markdown(table: Iterable[Parameter]) -> str:
     """Return the table of parameters of the docs in Markdown."""
-    rows = ['| parameter | type | default | range | unit | live | meaning |',
-            '|---|---|---|---|---|---|---|']
+    rows = ['| parameter | meaning | default, range |', '|---|---|---|']
     for p in table:
-        default = f'`{p.default}`' if p.default not in ('', []) else ''
         meaning = p.description.replace('|', r'\|')        # which does not end the cell
-        rows.append(f'| `{p.name}` | {written_type(p)} | {default} | {p.range} | {p.unit} | '
-                    f'{"yes" if p.live else ""} | {meaning} |')
+        rows.append(f'| `{p.name}` | {meaning} | {allowed(p)}{", live" if p.live else ""} |')
     return '\n'.join(rows) + '\n'

@@ -6,73 +6,72 @@ from ..controller import robot
 from ..middleware.parameters import Parameter
 
 START = (
-    Parameter('initial_position', list[float], [], 'Pose at the start and after `~/reset`, per '
-              'joint; empty: zero, or the middle of the limits if they exclude zero.', 'rad or m'),
+    Parameter('initial_position', list[float], [], 'Pose at the start and after `~/reset`. Empty: '
+              'zero, or mid-range if the limits exclude zero.', 'rad or m'),
 )
 
 TIME = (
     Parameter('rate', float, 1000.0, 'Rate of the joint states.', 'Hz', 1.0, 10000.0),
-    Parameter('substeps', int, 4, 'Number of physics steps per period of the joint states.', '',
+    Parameter('substeps', int, 4, 'Number of physics steps per period.', '',
               1, 1000),
-    Parameter('lockstep', bool, False, 'Wait for exactly one command after each joint state '
-              'before stepping; for a controller with `trigger: state`. Stamps are simulation '
-              'time.'),
+    Parameter('lockstep', bool, False, 'Wait for exactly one command after each joint state, for '
+              'a controller with `trigger: state`. Stamps are simulation time.'),
     Parameter('lockstep_timeout', float, 2.0, 'Wall time without a command after which lockstep '
-              'is suspended until the next command.', 's', 0.01, 3600.0),
-    Parameter('lockstep_settle', float, 0.02, 'Wall time without a command, at the beginning of '
-              'lockstep, after which no command is assumed to be under way. Longer than the '
-              'response time of the controller, and shorter than its `state_timeout`, because no '
-              'state is published meanwhile.', 's', 0.001, 10.0),
-    Parameter('real_time_factor', float, 0.0, 'Upper bound of simulation time per wall time in '
-              'lockstep, e.g. to watch a motion; 0: none.', '', 0.0, 1000.0),
+              'pauses until the next command.', 's', 0.01, 3600.0),
+    Parameter('lockstep_settle', float, 0.02, 'Wall time without a command after which lockstep '
+              "starts, because no command is under way: longer than the controller's response "
+              'time, shorter than its `state_timeout`, because no states are published '
+              'meanwhile.', 's', 0.001, 10.0),
+    Parameter('real_time_factor', float, 0.0, 'Maximum simulation time per wall time in lockstep; '
+              '0: unlimited.', '', 0.0, 1000.0),
     Parameter('publish_clock', bool, False, 'Publish simulation time on `/clock`, and stamp joint '
-              'states with it instead of the wall clock.'),
+              'states with it.'),
     Parameter('publish_description', bool, False, 'Publish the URDF on `robot_description` '
               '(transient local).'),
 )
 
 DRIVES = (
     Parameter('command_timeout', float, 0.1, 'Wall time without a command after which the brakes '
-              'engage and stay engaged until released by a service.', 's', 0.001, 60.0),
-    Parameter('brakes', bool, True, 'Whether the arm has brakes; false: the effort is zero before '
-              'the first command and after the timeout, and the arm falls unless its drives '
-              'compensate gravity.', live=True),
-    Parameter('compensates_gravity', bool, False, 'Whether the drives add g(q) to each command '
-              'themselves, as those of Franka and UR robots do: for a controller with '
-              '`robot_compensates_gravity`. Measured efforts are the sum.'),
-    Parameter('friction_file', str, '', 'Path of the friction.yaml of an identification: the arm '
-              'has its friction, offsets, rotor inertias and gravity. Empty: those of the URDF.'),
-    Parameter('armature', list[float], [], 'Rotor inertia reflected to the joints, one value a '
-              'joint or one for all; empty: that of `friction_file` or of the URDF. '
-              'simulation.launch.py sets it to that of the controller.', 'kg·m² or kg', 0.0, 1e3),
+              'engage until released by a service.', 's', 0.001, 60.0),
+    Parameter('brakes', bool, True, 'Whether the arm has brakes. Without brakes, the effort is '
+              'zero before the first command and after the timeout: the arm falls unless its '
+              'drives compensate gravity.', live=True),
+    Parameter('compensates_gravity', bool, False, 'Whether the drives add g(q) to each command, '
+              'as those of Franka and UR do, for a controller with `robot_compensates_gravity`. '
+              'Measured efforts are the sum.'),
+    Parameter('friction_file', str, '', 'Path of an identified friction.yaml, whose friction, '
+              'offsets, rotor inertias and gravity the arm has. Empty: from the URDF.'),
+    Parameter('armature', list[float], [], 'Rotor inertia reflected to the joints. Empty: from '
+              '`friction_file` or the URDF. simulation.launch.py sets that of the controller.',
+              'kg·m² or kg', 0.0, 1e3),
     Parameter('joint_damping', float, 0.0, 'Viscous damping added to every joint.',
               'N·m·s/rad or N·s/m', 0.0, 1e4, live=True),
-    Parameter('push_duration', float, 0.5, 'Duration of a force of `~/push`, in simulation time.',
+    Parameter('push_duration', float, 0.5, 'Duration of a force on `~/push`, in simulation time.',
               's', 0.0, 60.0, live=True),
     Parameter('command_delay', float, 0.0, 'Simulation time from receiving a command to its '
               'effect, rounded up to whole periods.', 's', 0.0, 1.0),
-    Parameter('position_noise', float, 0.0, 'Standard deviation of Gaussian noise on measured '
-              'positions.', 'rad or m', 0.0, 1.0),
-    Parameter('position_resolution', float, 0.0, 'Step of the encoders, to which measured '
-              'positions are rounded; 0: none.', 'rad or m', 0.0, 1.0),
-    Parameter('velocity_noise', float, 0.0, 'Standard deviation of Gaussian noise on measured '
-              'velocities.', 'rad/s or m/s', 0.0, 10.0),
-    Parameter('effort_noise', float, 0.0, 'Standard deviation of Gaussian noise on measured '
-              'efforts.', 'N·m or N', 0.0, 1000.0),
+    Parameter('position_noise', float, 0.0, 'Standard deviation of the noise of positions.',
+              'rad or m', 0.0, 1.0),
+    Parameter('position_resolution', float, 0.0, 'Encoder step to which positions are rounded; 0: '
+              'none.', 'rad or m', 0.0, 1.0),
+    Parameter('velocity_noise', float, 0.0, 'Standard deviation of the noise of velocities.',
+              'rad/s or m/s', 0.0, 10.0),
+    Parameter('effort_noise', float, 0.0, 'Standard deviation of the noise of efforts.',
+              'N·m or N', 0.0, 1000.0),
     Parameter('seed', int, 0, 'Seed of the noise.', '', 0),
 )
 
 OBSTACLE = (
     Parameter('obstacle_link', str, '', 'Link that may run into an elastic obstacle, a '
-              'half-space; empty: there is none.', live=True),
-    Parameter('obstacle_point', list[float], [0.0, 0.0, 0.0], 'Point of the link that touches '
-              'the obstacle, in the frame of the link.', 'm', -10.0, 10.0, live=True),
-    Parameter('obstacle_surface', list[float], [0.0, 0.0, 0.0], 'A point of the surface of the '
+              'half-space; empty: none.', live=True),
+    Parameter('obstacle_point', list[float], [0.0, 0.0, 0.0], 'Point of the link that touches the '
+              'obstacle, in its frame.', 'm', -10.0, 10.0, live=True),
+    Parameter('obstacle_surface', list[float], [0.0, 0.0, 0.0], 'Point on the surface of the '
               'obstacle, in world axes.', 'm', -100.0, 100.0, live=True),
-    Parameter('obstacle_normal', list[float], [0.0, 0.0, 1.0], 'Normal of the surface, out of the '
-              'obstacle, in world axes.', '', -1.0, 1.0, live=True),
-    Parameter('obstacle_stiffness', float, 75e3, 'Stiffness of the obstacle: its force on the '
-              'point per depth.', 'N/m', 0.0, 1e6, live=True),
+    Parameter('obstacle_normal', list[float], [0.0, 0.0, 1.0], 'Outward normal of the surface, in '
+              'world axes.', '', -1.0, 1.0, live=True),
+    Parameter('obstacle_stiffness', float, 75e3, 'Stiffness of the obstacle: force per depth.',
+              'N/m', 0.0, 1e6, live=True),
 )
 
 TABLE = robot.PARAMETERS + START + TIME + DRIVES + OBSTACLE

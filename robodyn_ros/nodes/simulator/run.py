@@ -29,7 +29,7 @@ from ..middleware.parameters import Parameters
 from ..topics.incompatible_publishers import IncompatiblePublishers
 from ...control.settings.settings import Settings
 from ...errors import ParameterError, RobodynError
-from ...identification.friction_file import read_friction
+from ...model.friction_file import read_friction
 from ...model.pose import initial_position
 from ...model.robot import RobotModel
 from ...simulation.drive import Drive

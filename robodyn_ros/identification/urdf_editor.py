@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Editor of the numbers of <inertial> elements that preserves all other text.
+Editor of numbers of <inertial>, <dynamics> and <robodyn> that preserves all other text.
 
 A parser that builds a tree forgets how the text was written. Expat tells at which byte each
 element begins, and from there a start tag is read by its characters: it is well-formed by then.
@@ -23,6 +23,7 @@ ATTRIBUTE = re.compile(SPACE + rb'+([^ \t\r\n=]+)' + SPACE + rb'*=' + SPACE
 SPACES = re.compile(SPACE + rb'*')
 PLACES = {('robot', 'link', *rest) for rest in (
     (), ('inertial',), ('inertial', 'origin'), ('inertial', 'mass'), ('inertial', 'inertia'))}
+JOINT_PLACES = {('robot', 'joint'), ('robot', 'joint', 'dynamics')}
 UNIT = b'  '        # of indentation, where the text has none
 # Errors of expat: a prefix without a namespace, and one that is declared to have none
 UNDECLARED = (codes[errors.XML_ERROR_UNBOUND_PREFIX], codes[errors.XML_ERROR_UNDECLARING_PREFIX])
@@ -46,11 +47,12 @@ class Tag:
     values: dict[str, tuple[int, int]]
 
 
-class InertialText:
+class UrdfText:
     """
-    Changes of the inertials of links, gathered, and the text that comes of them.
+    Changes of links and joints, gathered, and the text that comes of them.
 
-    :param text: UTF-8 of a URDF that is plain and valid; links are counted in its order.
+    :param text: UTF-8 of a URDF that is plain and valid; links and joints are counted in its
+        order.
     :raises UrdfError: expat does not take it for XML.
     """
 
@@ -60,6 +62,11 @@ class InertialText:
         self._newline = b'\r\n' if b'\r\n' in text else b'\n'
         #: Start tags of each link, and in its inertial, by name.
         self.links: list[dict[str, Tag]] = []
+        #: Start tags of each joint, and of its <dynamics>, by name.
+        self.joints: list[dict[str, Tag]] = []
+        # First byte and end of <robodyn>, if there is one, and first byte of </robot>
+        self._extension: tuple[int, int] | None = None
+        self._end = 0
         try:
             self._parse('}')
         except ExpatError as error:
@@ -67,6 +74,7 @@ class InertialText:
                 raise UrdfError(f'URDF is not well-formed XML ({error})', name='URDF',
                                 remedy='correct the XML at that place') from error
             self.links.clear()
+            self.joints.clear()
             self._parse(None)
 
     def _parse(self, separator: str | None) -> None:
@@ -88,10 +96,24 @@ class InertialText:
                 if path[-1] == 'link':
                     self.links.append({})
                 self.links[-1][path[-1]] = self._tag(parser.CurrentByteIndex)
+            elif tuple(path) in JOINT_PLACES:
+                if path[-1] == 'joint':
+                    self.joints.append({})
+                self.joints[-1][path[-1]] = self._tag(parser.CurrentByteIndex)
+            elif path == ['robot', 'robodyn']:
+                self._extension = parser.CurrentByteIndex, 0
+
+        def end(name: str) -> None:
+            at = parser.CurrentByteIndex
+            if path == ['robot', 'robodyn'] and self._extension is not None:
+                self._extension = self._extension[0], self._text.index(b'>', at) + 1
+            elif path == ['robot']:
+                self._end = at
+            path.pop()
 
         parser = ParserCreate('utf-8', separator)
         parser.StartElementHandler = begin
-        parser.EndElementHandler = lambda name: path.pop()
+        parser.EndElementHandler = end
         parser.Parse(self._text, True)
 
     def _tag(self, begin: int) -> Tag:
@@ -128,6 +150,27 @@ class InertialText:
             begin = tags['mass'].begin
             self._changes.append((begin, begin, _element('origin', xyz=com)
                                   + self._space_before(begin)))
+
+    def change_friction(self, joint: int, damping: float, friction: float) -> None:
+        """Give a joint another <dynamics> [N·m·s/rad | N·s/m, N·m | N]."""
+        tags = self.joints[joint]
+        if 'dynamics' in tags:
+            for name, value in (('damping', damping), ('friction', friction)):
+                self._value(tags['dynamics'], name, [value], abs(value))
+        elif damping or friction:
+            tag = tags['joint']         # a joint has children
+            space = SPACES.match(self._text, tag.end)
+            new = (space[0] if space else b'') + _element('dynamics', damping=[damping],
+                                                          friction=[friction])
+            self._changes.append((tag.end, tag.end, new))
+
+    def change_extension(self, element: bytes) -> None:
+        """Put an element <robodyn> in place of the present one, or last into <robot>."""
+        element = element.replace(b'\n', self._newline)
+        if self._extension is None:
+            self._changes.append((self._end, self._end, UNIT + element + self._newline))
+        else:
+            self._changes.append((*self._extension, element))
 
     def changed(self) -> bytes:
         """Return the text with the changes."""

@@ -1,0 +1,57 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Results of :mod:`benchmarks.generated_c` as a section of docs/benchmarks.md."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from .results import HEADS, QUANTITIES
+
+
+def result(times: Mapping[tuple[str, str], ndarray]) -> dict[str, dict[str, float]]:
+    """
+    Return, by quantity, median times [ns] and ratios.
+
+    :param times: (rounds,) [ns] by quantity and 'loop', 'cpp' or 'generated'.
+    """
+    return {name: {
+        **{way: float(np.median(times[name, way])) for way in ('loop', 'cpp', 'generated')},
+        'faster': float(np.median(times[name, 'generated'] / times[name, 'loop'])),
+        'gain': float(np.median(times[name, 'cpp'] / times[name, 'generated']))}
+        for name in QUANTITIES if (name, 'loop') in times}
+
+
+def table(found: Mapping[str, Any], ratio: str = 'faster') -> str:
+    """
+    Return a table of Markdown.
+
+    :param ratio: ``faster``, of the jitted loop over the generated code, or ``gain``, of that over
+        Pinocchio itself.
+    """
+    robots = found['robots']
+    heads = ' | '.join(f'{HEADS.get(name, name)} ({robot["joints"]})'
+                       for name, robot in robots.items())
+    rows = [f'| {QUANTITIES[name]} | '
+            + ' | '.join(f'{robot["rows"][name][ratio]:.1f}' for robot in robots.values()) + ' |'
+            for name in QUANTITIES if all(name in robot['rows'] for robot in robots.values())]
+    return '\n'.join([f'| | {heads} |', '|---|' + '---|' * len(robots), *rows]) + '\n'
+
+
+def code(found: Mapping[str, Any]) -> str:
+    """Return how the code was made."""
+    machine = found['machine']
+    return (f'C code that CasADi {machine["casadi"]} generates from Pinocchio '
+            f'{machine["pinocchio"]}, compiled with `{machine["flags"]}`')
+
+
+def markdown(found: Mapping[str, Any]) -> str:
+    """Return the section."""
+    machine = found['machine']
+    return (f'{code(found)} by {machine["compiler"]}. Medians of {found["rounds"]} rounds on one '
+            f'core of {machine["cpu"]}, processor time, load average {machine["load"]:.1f} at the '
+            f'start. Speed of the jitted loop relative to the generated code:\n\n{table(found)}\n'
+            'Speed of the generated code relative to Pinocchio itself, in C++:\n\n'
+            f'{table(found, "gain")}')

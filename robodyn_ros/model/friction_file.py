@@ -1,0 +1,90 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Reader of the file in which an identification leaves friction, armature and gravity."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+import yaml
+
+from .robot import RobotModel
+from ..errors import IdentificationError
+
+NODE = '/**/controller'
+FORWARD = ('viscous_friction', 'coulomb_friction', 'static_friction')
+BACKWARD = tuple(f'backward_{name}' for name in FORWARD)
+SPEEDS = ('friction_velocity', 'stribeck_velocity')
+EFFECTS = 'presliding_distance', 'load_friction'
+COUPLED = 'coupling_ratio', 'coupled_viscous_friction', 'coupled_coulomb_friction'
+KNOWN = (*FORWARD, *BACKWARD, *SPEEDS, *EFFECTS, *COUPLED, 'armature', 'friction_offset')
+SIGNED = 'friction_offset', 'coupling_ratio'
+# First words of a file, before the names of its joints
+HEADER = '# Friction as it was identified, of the joints '
+
+
+def with_friction_file(model: RobotModel, path: Path, keep_gravity: bool) -> RobotModel:
+    """
+    Return the model with friction, armature and gravity of a file.
+
+    Offsets of the efforts are no part of a model: a warning tells of them.
+
+    :param keep_gravity: whether the gravity of the model stays.
+    :raises IdentificationError: see :func:`read_friction`.
+    """
+    found, offset = read_friction(path, model)
+    warnings = model.warnings
+    if offset.any():
+        warnings = (*warnings, f'friction_offset {offset.tolist()} in {path} is not part of the '
+                    'model: give it to the settings of the controller')
+    return replace(found, warnings=warnings,
+                   gravity_vector=model.gravity_vector if keep_gravity else found.gravity_vector)
+
+
+def read_friction(path: Path, model: RobotModel) -> tuple[RobotModel, ndarray]:
+    """
+    Return the model with friction and gravity of a parameter file, and offsets (nv,) [N·m | N].
+
+    :raises IdentificationError: the file cannot be read, or is for other joints.
+    """
+    try:
+        text = path.read_text(encoding='utf-8')
+        given: Any = yaml.safe_load(text)
+        given = given[NODE]['ros__parameters']
+        values = {name: np.array(given[name], float) for name in KNOWN if name in given}
+        gravity = np.array(given.get('gravity', model.gravity_vector), float).reshape(3)
+        if not np.isfinite(gravity).all():
+            raise ValueError(f'gravity is {gravity.tolist()}')
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, KeyError, TypeError, ValueError) as why:
+        raise IdentificationError(f'{path} cannot be read ({why})', name=str(path),
+                                  remedy='give the friction.yaml of `robodyn identify`') from None
+    joints = text.splitlines()[0].removeprefix(HEADER).rstrip('.').split(', ')
+    if text.startswith(HEADER) and joints != [*model.joint_names]:
+        raise IdentificationError(
+            f'{path} is for the joints {", ".join(joints)}, not {", ".join(model.joint_names)}',
+            name=str(path), value=joints, remedy='give the file of this robot, with the same '
+            'joints locked; where joints were renamed, correct the first line')
+    for name, array in values.items():
+        if array.shape != (model.nv,) or not np.isfinite(array).all():
+            raise IdentificationError(
+                f'{name} in {path} is not {model.nv} numbers', name=name, value=array.tolist(),
+                remedy=f'give one for each of {", ".join(model.joint_names)}; lock the joints '
+                       f'that were locked')
+    for name, array in values.items():
+        if name not in SIGNED and (array < 0.0).any() or name in SPEEDS and (array == 0.0).any():
+            raise IdentificationError(f'{name} in {path} is {array.tolist()}', name=name,
+                                      value=array.tolist(), remedy='give numbers above 0')
+    forward = [values.get(name, getattr(model, name)) for name in FORWARD]
+    if 'coulomb_friction' in values and 'static_friction' not in values:
+        forward[2] = forward[1]
+    backward = [values.get(back, values.get(name, kept)) for name, back, kept in zip(
+        FORWARD, BACKWARD, model.backward_friction)]
+    fields: dict[str, Any] = dict(zip(FORWARD, forward), backward_friction=np.array(backward),
+                                  gravity_vector=gravity)
+    fields |= {name: values[name] for name in (*SPEEDS, *EFFECTS, 'armature') if name in values}
+    if COUPLED[0] in values:
+        fields['coupled_friction'] = np.array([values.get(name, np.zeros(model.nv))
+                                               for name in COUPLED])
+    return replace(model, **fields), values.get('friction_offset', np.zeros(model.nv))
