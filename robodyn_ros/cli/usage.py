@@ -7,7 +7,7 @@ EXIT_CODES = ('Exit codes: 0, done; 1, an error or a check that failed, explaine
 
 # Panels of `robodyn --help`, with their commands in the order in which they are listed
 PANELS = {
-    'Model': ('inspect', 'view', 'init', 'repair', 'derive'),
+    'Model': ('inspect', 'view', 'init', 'repair', 'derive', 'export'),
     'Run': ('demo', 'play', 'jog', 'teach', 'set-payload', 'find-payload', 'calibrate-float',
             'calibrate-collision'),
     'Identify': ('excite', 'record', 'identify', 'validate', 'drive-gains'),
