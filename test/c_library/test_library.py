@@ -24,6 +24,7 @@ from robodyn_ros.closed_loop import ClosedLoop
 from robodyn_ros.compiler.object_code import image
 from robodyn_ros.control.controller.controller import Controller
 from robodyn_ros.control.cycle.compile import CYCLE_INPUTS
+from robodyn_ros.control.declare.dtypes import ARM
 from robodyn_ros.control.steps import guard
 from robodyn_ros.errors import RobodynError
 from typer.testing import CliRunner
@@ -55,6 +56,23 @@ def folder(tmp_path_factory):
     return place
 
 
+def record(c, step, now):
+    """Run a cycle; return whether it publishes, and its record."""
+    request, before = c.cycle_input['request'][0], c.state.tobytes()
+    publish = step(now)
+    head = np.array([now, request, publish, c.phase, c.memory['joint'][0]], float)
+    return publish, (head.tobytes() + c.reason_code.encode().ljust(32, b'\0') + before
+                     + c.tau.tobytes())
+
+
+def replayed(folder, cycles, tmp_path):
+    """Return status and output of the program that replays cycles."""
+    (tmp_path / 'cycles').write_bytes(cycles)
+    done = subprocess.run([folder / 'host', tmp_path / 'cycles', '2'], text=True,
+                          capture_output=True, timeout=60)
+    return done.returncode, done.stdout
+
+
 @pytest.fixture(scope='module')
 def recorded():
     """Return cycles in which two_link is pushed, stops, fails twice, and is armed again."""
@@ -78,13 +96,8 @@ def recorded():
             c.arm()
         if k == 1200:
             c.stop()
-        late = 0.0004 * (k >= 400)                  # a delayed cycle
-        request = c.cycle_input['request'][0]
-        before = state.tobytes()
-        publish = advance(now + late)
-        cycles.append(np.array([now + late, request, publish, c.phase, c.memory['joint'][0]],
-                               float).tobytes() + c.reason_code.encode().ljust(32, b'\0')
-                      + before + c.tau.tobytes())
+        publish, cycle = record(c, advance, now + 0.0004 * (k >= 400))      # a delayed cycle
+        cycles.append(cycle)
         phases.append((guard.PHASES[c.phase], c.reason_code))
         return publish
     c.step = step
@@ -105,19 +118,36 @@ def test_the_recording_has_motion_faults_and_a_stop(recorded):
 
 
 def test_a_program_without_python_gives_the_same_efforts(folder, recorded, tmp_path):
-    (tmp_path / 'cycles').write_bytes(recorded[0])
-    done = subprocess.run([folder / 'host', tmp_path / 'cycles', '2'], text=True,
-                          capture_output=True, timeout=60)
-    assert (done.returncode, done.stdout[:16]) == (0, '2700 steps agree'), done.stdout
+    status, output = replayed(folder, recorded[0], tmp_path)
+    assert status == 0 and output.startswith('2700 steps agree'), output
+
+
+def test_so_it_does_with_random_states_times_and_requests(folder, tmp_path):
+    c, rng = Controller(load_urdf('two_link'), SETTINGS), np.random.default_rng(5)
+    now, cycles, phases = 0.0, [], set()
+    for k in range(20_000):
+        now += 0.001
+        c.state['position'], c.state['velocity'] = [0.3, 0.5], 0.0
+        c.state['effort'], c.state['received'] = [16.79165356, 2.73387713], now
+        if rng.random() < 0.02:                     # one false value
+            field = rng.choice(['position', 'velocity', 'effort', 'received', 'other', 'stamp'])
+            c.state[field][rng.integers(2)] = rng.choice([np.nan, np.inf, -1e9, 0.0, 0.31, now])
+        if rng.random() < 0.01:                     # a jump of the time, a stall, or no time
+            now += rng.choice([-0.5, -0.001, 0.002, 0.004, 0.06, 0.3])
+        if k % 400 == 0 or rng.random() < 0.01:
+            c.cycle_input['request'] = rng.integers(4) if k % 400 else ARM
+        cycles.append(record(c, c.step, now)[1])
+        phases.add(c.phase)
+    status, output = replayed(folder, b''.join(cycles), tmp_path)
+    assert status == 0 and output.startswith('20000 steps agree'), output
+    assert phases >= {guard.INACTIVE, guard.RUNNING, guard.FAULT}
 
 
 def test_the_program_notices_one_bit(folder, recorded, tmp_path):
     cycles = bytearray(recorded[0])
     cycles[300 * (40 + 32 + 2 * 56 + 16) - 8] ^= 1          # of an effort
-    (tmp_path / 'cycles').write_bytes(cycles)
-    done = subprocess.run([folder / 'host', tmp_path / 'cycles', '2'], text=True,
-                          capture_output=True, timeout=60)
-    assert done.returncode == 1 and 'step 299 differs' in done.stdout
+    status, output = replayed(folder, cycles, tmp_path)
+    assert status == 1 and 'step 299 differs' in output
 
 
 def test_it_needs_libm_and_libc_and_allocates_in_create_only(folder):
