@@ -21,7 +21,6 @@ from ..control.controller.history import Snapshot, Version
 from ..control.cycle.call import no_law
 from ..control.cycle.compile import law_address
 from ..control.cycle.ring_buffer import CYCLE
-from ..control.declare.dtypes import JOINT, MISSING_VELOCITY, SETTINGS
 from ..control.inputs.partner import QUANTITIES
 from ..control.inputs.points import HEADER, Points
 from ..control.inputs.policy import HEADER as POLICY_HEADER
@@ -32,7 +31,8 @@ from ..control.settings.bounds_of_settings import bounds_of
 from ..control.settings.settings import Settings
 from ..control.settings.task_frame import FrameKernel, task_of
 from ..control.steps import guard, payload_transition
-from ..control.steps.cycle_data import CONTROLLER_STATE, VECTOR_NAMES
+from ..control.steps.cycle_data import CONTROLLER_STATE, JOINT, SETTINGS, VECTOR_NAMES
+from ..control.steps.velocity_estimator import MISSING_VELOCITY
 from ..dynamics.model_data import parameters
 from ..dynamics.specialize import with_kernels
 from ..errors import ParameterError
@@ -42,7 +42,7 @@ from ..model.to_urdf import to_urdf
 from ..model.urdf import load_urdf
 from ..state import STATE
 
-FORMAT = 'robodyn_ros flight 15'
+FORMAT = 'robodyn_ros flight 16'
 ARRAYS = Snapshot._fields[:6]
 MOST_BYTES = 1 << 32        # of all arrays, unpacked
 

@@ -11,10 +11,9 @@ from ..compiler.tuple_reference import TupleMemory
 from ..control.controller.history import Snapshot
 from ..control.cycle.compile import compiled, CYCLE_INPUTS, load_generic_dynamics, plain
 from ..control.cycle.ring_buffer import recorder
-from ..control.declare.dtypes import CYCLE_INPUT
 from ..control.inputs.partner import Partner
 from ..control.steps import guard, payload_transition
-from ..control.steps.cycle_data import CONTROLLER_STATE, Cycle, VECTOR_NAMES
+from ..control.steps.cycle_data import CONTROLLER_STATE, Cycle, CYCLE_INPUT, VECTOR_NAMES
 from ..dynamics.model_data import parameters, workspace
 from ..model.robot import RobotModel
 from ..state import STATE

@@ -20,7 +20,6 @@ from . import compile_ahead, cycle, plain_cycle, recorded_cycle, ring_buffer
 from . import compile_laws as law_code
 from .compile_ahead import NAME, plain
 from .trial import address_of
-from ..declare.dtypes import CYCLE_INPUT, JOINT, SETTINGS
 from ..inputs import points, pose_tracking
 from ..inputs.points import Points
 from ..inputs.pose_tracking import PosePoints
@@ -52,7 +51,7 @@ from ..steps import (
     trajectory_tracking,
     velocity_estimator,
 )
-from ..steps.cycle_data import CONTROLLER_STATE, Cycle
+from ..steps.cycle_data import CONTROLLER_STATE, Cycle, CYCLE_INPUT, JOINT, SETTINGS
 from ..steps.payload_transition import PayloadInForce
 from ...compiler import second_process
 from ...compiler.jit import (

@@ -15,12 +15,11 @@ from numpy import ndarray
 from . import call
 from .call import ADDRESS, copied, no_law
 from ..algebra import cholesky, momentum_residual, rotations, six_vectors
-from ..declare.dtypes import JOINT, TASK
 from ..inputs import bounds, task
 from ..inputs.bounds import Bounds
 from ..inputs.partner import Partner
 from ..inputs.policy import Policy
-from ..inputs.task import Task
+from ..inputs.task import TASK, Task
 from ..laws import (
     adaptive,
     cartesian_impedance,
@@ -37,7 +36,7 @@ from ..laws import (
 )
 from ..laws.law import Arm, Law
 from ..steps import generic_dynamics, robot_dynamics
-from ..steps.cycle_data import LawMemory
+from ..steps.cycle_data import JOINT, LawMemory
 from ...compiler.intrinsics import rows_as_tuple
 from ...compiler.jit import compile_callback, FASTMATH, is_cached, jitable, substitute, tuple_type
 from ...compiler.linking import caller

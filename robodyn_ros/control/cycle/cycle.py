@@ -12,7 +12,6 @@ from math import inf
 from numpy import ndarray, record
 
 from .call import call_law, forget
-from ..declare.dtypes import GRAVITY_COMPENSATION, STOP_WITH_GRAVITY, VELOCITY_OR_GRAVITY
 from ..inputs import pose_tracking
 from ..laws.law import Arm
 from ..steps import (
@@ -38,7 +37,9 @@ from ..steps import (
     velocity_estimator,
 )
 from ..steps.cycle_data import Cycle, LawMemory, Vectors
+from ..steps.guard import GRAVITY_COMPENSATION, STOP_WITH_GRAVITY
 from ..steps.robot_dynamics import gravity, mass_matrix
+from ..steps.velocity_estimator import VELOCITY_OR_GRAVITY
 from ...dynamics.model_data import ModelData
 
 # What differs from the settings of the last cycle: gains or friction; what references depend on

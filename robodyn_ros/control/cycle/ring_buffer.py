@@ -11,9 +11,8 @@ between them: cycle k lies between the boundaries k and k + 1.
 import numpy as np
 from numpy import ndarray, record
 
-from ..declare.dtypes import CYCLE_INPUT
 from ..inputs.partner import QUANTITIES
-from ..steps.cycle_data import CONTROLLER_STATE, Cycle, Flight, VECTOR_NAMES, Vectors
+from ..steps.cycle_data import CONTROLLER_STATE, Cycle, CYCLE_INPUT, Flight, VECTOR_NAMES, Vectors
 from ...state import no_state, STATE
 
 # Inputs of a cycle besides the joint states, and whether it published.

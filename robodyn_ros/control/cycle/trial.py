@@ -26,11 +26,10 @@ from numpy import ndarray
 
 from .call import call_law, no_law, VECTORS
 from .compile_laws import ARM, compiled_law, LAW_MEMORY, MODULES, rows_type, VECTOR
-from ..declare.dtypes import TASK
 from ..inputs.bounds import Bounds
 from ..inputs.partner import Partner
 from ..inputs.policy import Policy
-from ..inputs.task import Task
+from ..inputs.task import TASK, Task
 from ..laws import registry
 from ..laws.law import Arm, Law
 from ..steps import generic_dynamics

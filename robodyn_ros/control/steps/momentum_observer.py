@@ -15,6 +15,7 @@ next sample comes. Parameters are named as in :mod:`.guard`.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import exp, isnan
 from typing import Any, NamedTuple, TYPE_CHECKING
 
@@ -23,7 +24,8 @@ from numpy import ndarray
 
 from .robot_dynamics import inverse_dynamics
 from ..algebra.momentum_residual import filtered, momentum_change
-from ..declare.dtypes import EFFORT_MEASURED
+from ..declare.setting_fields import choice, number
+from ..declare.setting_fields import SETTINGS_RECORD as SETTINGS
 from ...dynamics.friction import advance_presliding, loaded_friction
 from ...dynamics.model_data import ModelData
 
@@ -31,6 +33,20 @@ if TYPE_CHECKING:
     from .cycle_data import Cycle, Vectors
 
 IMPULSE_TIME = 0.003        # s, time constant of the impulses of the last milliseconds
+#: Efforts that are taken as known, in the order of their numbers.
+OBSERVED_EFFORT = ('commanded', 'measured')
+EFFORT_COMMANDED, EFFORT_MEASURED = range(2)
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Estimate of external efforts."""
+
+    external_effort_bandwidth: float = number(
+        50.0, '1/s', 0.1, 1e3, 'Bandwidth of the estimate of external efforts.', record=SETTINGS)
+    observed_effort: str = choice(
+        OBSERVED_EFFORT, 'Known joint efforts of this estimate: commanded, or measured (gravity '
+        'included) if the state contains them.', record=SETTINGS)
 
 
 class Memory(NamedTuple):

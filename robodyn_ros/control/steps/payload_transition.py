@@ -14,6 +14,7 @@ Parameters are named as in :mod:`.guard`; ``work`` is the workspace of the dynam
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
@@ -21,12 +22,24 @@ from numpy import ndarray, record
 
 from .plausibility import IN_FAULT, NOT_DRIVEN
 from .robot_dynamics import gravity
+from ..declare.setting_fields import number, SETTINGS_RECORD
 from ...dynamics.model_data import BODY, ModelData
 
 if TYPE_CHECKING:
     from .cycle_data import Cycle, Vectors
 
 INERTIAL = 10           # mass, first and second moments of a body
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Duration of a transition."""
+
+    payload_transition: float = number(
+        0.5, 's', 0.0, 60.0, 'Duration of the transition between payloads while the arm is '
+        'driven.', record=SETTINGS_RECORD, after='payload_inertia')
+
+
 #: Fields of the controller state.
 STATE = [
     ('payload', np.int64),

@@ -18,6 +18,7 @@ from .guard import (
     at_rest,
     COLLISION,
     FADING_SPEED,
+    FAULT_HOLD,
     note_fault_speed,
     OTHER_JOINT_MOVES,
     PARTNER_LOST,
@@ -25,7 +26,6 @@ from .guard import (
     WRONG_DIRECTION,
 )
 from .motor_faults import motor_fault
-from ..declare.dtypes import FAULT_HOLD
 
 if TYPE_CHECKING:
     from .cycle_data import Cycle, Vectors
