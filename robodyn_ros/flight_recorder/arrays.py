@@ -31,7 +31,7 @@ from ..control.settings.bounds_of_settings import bounds_of
 from ..control.settings.settings import Settings
 from ..control.settings.task_frame import FrameKernel, task_of
 from ..control.steps import guard, payload_transition
-from ..control.steps.cycle_data import CONTROLLER_STATE, JOINT, SETTINGS, VECTOR_NAMES
+from ..control.steps.cycle_data import CONTROLLER_STATE, CYCLE_INPUT, JOINT, SETTINGS, VECTOR_NAMES
 from ..control.steps.velocity_estimator import MISSING_VELOCITY
 from ..dynamics.model_data import parameters
 from ..dynamics.specialize import with_kernels
@@ -43,7 +43,7 @@ from ..model.urdf import load_urdf
 from ..state import STATE
 
 FORMAT = 'robodyn_ros flight 16'
-ARRAYS = Snapshot._fields[:6]
+ARRAYS = Snapshot._fields[:7]
 MOST_BYTES = 1 << 32        # of all arrays, unpacked
 
 # Fields that are indices, and into how many phases, reasons, ...
@@ -147,7 +147,7 @@ def unpacked(data: bytes) -> Flown:
     policies = len(arrays['policies'])
     poses, pose_total = len(arrays['pose_segments']), int(arrays['pose_segments'].sum())
     for name, dtype, shape in (
-            ('cycles', CYCLE, (c,)), ('state', STATE, (c, nv)),
+            ('cycles', CYCLE, (c,)), ('inputs', CYCLE_INPUT, (c,)), ('state', STATE, (c, nv)),
             ('memory', CONTROLLER_STATE, (c + 1,)),
             ('vectors', np.dtype(float), (c + 1, k, nv)), ('tau', np.dtype(float), (c + 1, nv)),
             ('partner', np.dtype(float), (c, len(QUANTITIES), nv)),

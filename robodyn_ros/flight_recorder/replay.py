@@ -61,8 +61,7 @@ class Replay:
         """Recompute cycle ``k``, counted from the oldest one; return whether it published."""
         s = self.snapshot
         given = s.cycles[k]
-        for name in CYCLE_INPUT.names or ():
-            self._cycle_input[name] = given[name]
+        self._cycle_input[0] = s.inputs[k]
         self._state[:], self.memory[0] = s.state[k], s.memory[k]
         self.vectors[:], self.tau[:] = s.vectors[k], s.tau[k]
         for name in ('time', 'status', 'follows'):

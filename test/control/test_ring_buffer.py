@@ -78,12 +78,12 @@ def test_a_request_is_recorded_as_the_cycle_took_it():
     rig.sense()
     inputs = plain_cycle.fields_readable(c.inputs)
     ring_buffer.before(inputs, 0.0)
-    assert inputs.ring.cycles['request'][0] == 0
+    assert inputs.ring.inputs['request'][0] == 0
     c.arm()
     cycle(inputs, 0.0, c.tau)
     ring_buffer.after(inputs, c.tau, False)
     s = c.history.take()
-    assert s.memory['arming'].tolist() == [0, 1] and s.cycles['request'][0] != 0
+    assert s.memory['arming'].tolist() == [0, 1] and s.inputs['request'][0] != 0
 
 
 def test_a_difference_is_found_and_named():

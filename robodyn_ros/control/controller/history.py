@@ -36,6 +36,7 @@ class Snapshot(NamedTuple):
     """Inputs and results of C consecutive cycles, oldest first."""
 
     cycles: ndarray                     # (C,) CYCLE
+    inputs: ndarray                     # (C,) CYCLE_INPUT
     state: ndarray                      # (C, nv) STATE
     memory: ndarray                     # (C + 1,) CONTROLLER_STATE, at the cycles' boundaries
     vectors: ndarray                    # (C + 1, K, nv) likewise
@@ -108,12 +109,12 @@ class History:
         """
         ring, n = self.flight, len(self.flight.cycles)
         if not n:
-            return Snapshot(*ring[1:7], versions={}, points={}, policies={}, poses={})
+            return Snapshot(*ring[1:8], versions={}, points={}, policies={}, poses={})
         versions, points = dict(self._versions), dict(self._points)
         policies, poses = dict(self._policies), dict(self._poses)
         last = int(ring.done[0])
         first = max(0, last + SPARE - n)
-        taken = [_rows(a, np.arange(first, last + 1) % n) for a in ring[1:7]]
+        taken = [_rows(a, np.arange(first, last + 1) % n) for a in ring[1:8]]
         # Cycle number `done` is in work, and writes to its own slot and to the boundary after it
         gone = max(0, int(ring.done[0]) + SPARE - n) - first if last else 0
         unknown = np.flatnonzero(~(np.isin(taken[0]['version'][:-1], [*versions])
@@ -121,9 +122,9 @@ class History:
                                    & np.isin(taken[0]['policy'][:-1], [*policies])
                                    & np.isin(taken[0]['pose'][:-1], [*poses])))
         begin = min(max(gone, unknown[-1] + 1 if len(unknown) else 0), last - first)
-        cycles, state, memory, vectors, tau, partner = (a[begin:] for a in taken)
+        cycles, inputs, state, memory, vectors, tau, partner = (a[begin:] for a in taken)
         return Snapshot(
-            cycles[:-1], state[:-1], memory, vectors, tau, partner[:-1],
+            cycles[:-1], inputs[:-1], state[:-1], memory, vectors, tau, partner[:-1],
             {i: versions[i] for i in map(int, np.unique(cycles['version'][:-1]))},
             {i: points[i] for i in map(int, np.unique(cycles['serial'][:-1]))},
             {i: policies[i] for i in map(int, np.unique(cycles['policy'][:-1]))},

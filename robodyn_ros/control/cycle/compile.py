@@ -33,7 +33,6 @@ from ..steps import (
     effort_feedforward,
     friction_compensation,
     frozen_readings,
-    generic_dynamics,
     gravity_check,
     guard,
     guiding,
@@ -46,6 +45,7 @@ from ..steps import (
     payload_transition,
     phase_efforts,
     plausibility,
+    robot_dynamics,
     self_collision,
     time_scaling,
     trajectory_tracking,
@@ -170,53 +170,50 @@ def law_address(law: Law) -> int:
     return 0 if plain() else address_of(law)
 
 
-call_at, pose_at, friction_at, reference_bounds_at, effort_bounds_at = map(
-    caller, (BY_REFERENCE, TRACK_POSE, COMPENSATE_FRICTION, BOUND_REFERENCE, BOUND_EFFORTS))
+class Part(NamedTuple):
+    """
+    A part of the cycle with machine code of its own, which other parts call.
+
+    One with a setting is optional: it is compiled where settings need it, and in the background
+    otherwise. With all of them the first start of a controller would take much longer.
+    """
+
+    place: int                  # of its address in `Cycle.code`
+    function: Callable[..., Any]    # of the cycle's data, and more
+    signature: Any
+    setting: str = ''           # field of SETTINGS that is not 0 where an optional part is needed
+
+    @property
+    def name(self) -> str:
+        """Name of its machine code."""
+        return self.function.__name__
+
+    def is_cached(self) -> bool:
+        """Return whether this machine has compiled it."""
+        return is_cached(self.name, self.function, MODULES)
+
+    def call(self) -> Callable[..., Any]:
+        """Return what compiled code calls in place of the function."""
+        place, call = self.place, caller(self.signature)
+
+        def call_part(*arguments: Any) -> Any:
+            return call(arguments[0].code[place], arguments)
+        return call_part
 
 
-def call_cycle(c: Cycle, now: float, tau: ndarray) -> bool:
-    """Do what :func:`.cycle.cycle` does, with its machine code."""
-    return call_at(c.code[CYCLE], (c, now, tau))
-
-
-def call_recorded_cycle(c: Cycle, now: float, tau: ndarray) -> bool:
-    """Do what :func:`.recorded_cycle.recorded_cycle` does, with its machine code."""
-    return call_at(c.code[RECORDED_CYCLE], (c, now, tau))
-
-
-def call_track_pose(c: Cycle, robot: ModelData, reference_time: float) -> None:
-    """Do what :func:`.cycle.track_pose` does, with its machine code."""
-    pose_at(c.code[POSE], (c, robot, reference_time))
-
-
-def call_compensate_friction(c: Cycle, robot: ModelData, unmeasured: int,
-                             dt: float) -> None:
-    """Do what :func:`.cycle.compensate_friction` does, with its machine code."""
-    friction_at(c.code[FRICTION], (c, robot, unmeasured, dt))
-
-
-def call_bound_reference(c: Cycle, robot: ModelData, elapsed: float) -> None:
-    """Do what :func:`.cycle.bound_reference` does, with its machine code."""
-    reference_bounds_at(c.code[REFERENCE_BOUNDS], (c, robot, elapsed))
-
-
-def call_bound_efforts(c: Cycle, robot: ModelData) -> None:
-    """Do what :func:`.cycle.bound_efforts` does, with its machine code."""
-    effort_bounds_at(c.code[EFFORT_BOUNDS], (c, robot))
-
+# The optional ones in the order in which the background compiles them: first what is tuned while
+# an arm moves
+PARTS = (Part(FRICTION, cycle.compensate_friction, COMPENSATE_FRICTION, 'compensates_friction'),
+         Part(POSE, cycle.track_pose, TRACK_POSE, 'follows_pose'),
+         Part(REFERENCE_BOUNDS, cycle.bound_reference, BOUND_REFERENCE, 'bounded'),
+         Part(EFFORT_BOUNDS, cycle.bound_efforts, BOUND_EFFORTS, 'bounded'))
+for part in (Part(CYCLE, cycle.cycle, BY_REFERENCE),
+             Part(RECORDED_CYCLE, recorded_cycle.recorded_cycle, BY_REFERENCE), *PARTS):
+    substitute(part.function, part.call(), inline=True)
 
 # A part of the cycle, which this process compiles while another one compiles the rest
 LINKED_EFFORTS = LinkedFunction('law_efforts', cycle.law_efforts, LAW_EFFORTS, MODULES,
                                 allocates=False)
-
-substitute(cycle.cycle, call_cycle, inline=True)
-substitute(recorded_cycle.recorded_cycle, call_recorded_cycle, inline=True)
-substitute(cycle.track_pose, call_track_pose, inline=True)
-substitute(cycle.compensate_friction, call_compensate_friction, inline=True)
-substitute(cycle.bound_reference, call_bound_reference, inline=True)
-substitute(cycle.bound_efforts, call_bound_efforts, inline=True)
-
-
 inputs_at = reference_to(CYCLE_INPUTS)
 
 
@@ -263,44 +260,14 @@ def _recorder() -> tuple[Any, Any]:
             compile_function('control_step', _step, STEP, RECORDER_MODULES))
 
 
-class OptionalPart(NamedTuple):
-    """
-    A part of the cycle that is compiled where settings need it, and in the background otherwise.
-
-    With all of them the first start of a controller would take much longer.
-    """
-
-    place: int                  # of its address in `Cycle.code`
-    setting: str                # field of SETTINGS that is not 0 where it is needed
-    function: Callable[..., None]
-    signature: Any
-
-    @property
-    def name(self) -> str:
-        """Name of its machine code."""
-        return self.function.__name__
-
-    def is_cached(self) -> bool:
-        """Return whether this machine has compiled it."""
-        return is_cached(self.name, self.function, MODULES)
-
-
 @cache
-def part_address(part: OptionalPart) -> int:
+def part_address(part: Part) -> int:
     """Return the address of the machine code of a part, compiled now or before."""
     second_process.wait(OPTIONAL, part.is_cached)
     return int(compile_callback(part.name, part.function, part.signature, MODULES).address)
 
 
-# In the order in which the background compiles them: first what is tuned while an arm moves
-PARTS = (OptionalPart(FRICTION, 'compensates_friction', cycle.compensate_friction,
-                      COMPENSATE_FRICTION),
-         OptionalPart(POSE, 'follows_pose', cycle.track_pose, TRACK_POSE),
-         OptionalPart(REFERENCE_BOUNDS, 'bounded', cycle.bound_reference, BOUND_REFERENCE),
-         OptionalPart(EFFORT_BOUNDS, 'bounded', cycle.bound_efforts, BOUND_EFFORTS))
-
-
-def needed_parts(settings: ndarray) -> list[OptionalPart]:
+def needed_parts(settings: ndarray) -> list[Part]:
     """Return the optional parts that settings, (1,) ``SETTINGS``, need."""
     return [part for part in PARTS if settings[part.setting][0]]
 
@@ -318,8 +285,8 @@ def needs_generic_dynamics(settings: ndarray, robot: ModelData) -> bool:
 @cache
 def load_generic_dynamics() -> None:
     """Load the dynamics for any robot, compiled now or before."""
-    second_process.wait(OPTIONAL, generic_dynamics.are_cached)
-    generic_dynamics.load()
+    second_process.wait(OPTIONAL, robot_dynamics.are_cached)
+    robot_dynamics.load_generic()
 
 
 def load_parts(settings: ndarray, robot: ModelData) -> None:
@@ -339,7 +306,7 @@ def load_all_parts() -> None:
 
 def others_are_cached() -> bool:
     """Return whether this machine has compiled all optional parts and all of our laws."""
-    return (generic_dynamics.are_cached() and all(part.is_cached() for part in PARTS)
+    return (robot_dynamics.are_cached() and all(part.is_cached() for part in PARTS)
             and all(map(law_code.law_is_cached, BUILT_IN)))
 
 

@@ -35,7 +35,7 @@ from ..laws import (
     task_space,
 )
 from ..laws.law import Arm, Law
-from ..steps import generic_dynamics, robot_dynamics
+from ..steps import robot_dynamics
 from ..steps.cycle_data import JOINT, LawMemory
 from ...compiler.intrinsics import rows_as_tuple
 from ...compiler.jit import compile_callback, FASTMATH, is_cached, jitable, substitute, tuple_type
@@ -65,10 +65,11 @@ FOREIGN = {*sys.stdlib_module_names, 'llvmlite', 'numba', 'numpy', 'robodyn_ros'
 
 # Modules of functions that laws may call
 LAW_MODULES: tuple[ModuleType, ...] = (
-    *generic_dynamics.MODULES, jitable(robot_dynamics), jitable(rotations), task, bounds,
-    jitable(momentum_residual), jitable(dynamics), law, call, jitable(six_vectors, inline=True),
-    jitable(cholesky, inline=True), jitable(task_space, inline=True), jitable(pd),
-    jitable(joint_impedance),
+    *robot_dynamics.MODULES,
+    jitable(robot_dynamics, apart=tuple(f.function.__name__ for f in robot_dynamics.GENERIC)),
+    jitable(rotations), task, bounds, jitable(momentum_residual), jitable(dynamics), law, call,
+    jitable(six_vectors, inline=True), jitable(cholesky, inline=True),
+    jitable(task_space, inline=True), jitable(pd), jitable(joint_impedance),
     jitable(computed_torque), jitable(disturbance_observer),
     jitable(pseudo_inertia, inline=True), jitable(adaptive),
     jitable(spring, inline=True), jitable(energy_tank, inline=True),

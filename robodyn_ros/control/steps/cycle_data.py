@@ -223,6 +223,7 @@ class Flight(NamedTuple):
 
     done: ndarray           # (1,) complete cycles since the ring was begun
     cycles: ndarray         # (N,) CYCLE
+    inputs: ndarray         # (N,) CYCLE_INPUT
     state: ndarray          # (N, nv) STATE
     memory: ndarray         # (N,) CONTROLLER_STATE at the boundary before the cycle
     vectors: ndarray        # (N, K, nv) likewise, of the K rows
