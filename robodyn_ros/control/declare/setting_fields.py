@@ -19,7 +19,7 @@ PerJoint = Sequence[float] | float
 SETTINGS_RECORD, JOINT_RECORD, TASK_RECORD = 'settings', 'joint', 'task'
 
 
-def number(default: float, unit: str, lower: float, upper: float, doc: str, *,
+def number(default: Any, unit: str, lower: float, upper: float, doc: str, *,
            live: bool = True, record: str = '', unlimited: bool = False, after: str = '') -> Any:
     """
     Declare a number; an integer where the default is one.
@@ -44,9 +44,8 @@ def numbers(unit: str, lower: float, upper: float, doc: str,
 
     :param lower, upper, doc, live, record, unlimited, after: see :func:`number`.
     """
-    return field(default=default, metadata={
-        'unit': unit, 'lower': lower, 'upper': upper, 'doc': doc, 'live': live, 'record': record,
-        'unlimited': unlimited, 'after': after})
+    return number(default, unit, lower, upper, doc, live=live, record=record, unlimited=unlimited,
+                  after=after)
 
 
 def matrix(unit: str, most: float, doc: str, default: tuple[float, ...], *,

@@ -8,7 +8,7 @@ the robot's own compensation. They differ as soon as efforts are commanded: a ro
 own gravity compensation measures it in addition to them. With the wrong setting g(q) acts twice,
 and throws the arm, or not at all, and lets it sink.
 
-Parameters are named as in :mod:`.guard`; ``tau`` (nv,) are the efforts published last [N·m | N].
+``tau`` (nv,) are the efforts published last [N·m | N].
 """
 
 from __future__ import annotations

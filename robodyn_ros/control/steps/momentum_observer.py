@@ -10,7 +10,7 @@ than ``push_bandwidth``, as when somebody pushes on purpose. Without efforts in 
 valid state, nothing is estimated, and both are zero.
 
 Momentum changes from sample to sample, efforts in each cycle: their impulse is summed until the
-next sample comes. Parameters are named as in :mod:`.guard`.
+next sample comes.
 """
 
 from __future__ import annotations

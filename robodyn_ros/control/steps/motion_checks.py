@@ -4,8 +4,8 @@
 Motion faults: the arm does not move as its efforts and its reference require.
 
 Each check compares quantities that the cycle has computed anyway: reference, efforts, and the
-accelerations that the model predicts for them. Parameters are named as in :mod:`.guard`; ``dt`` is
-the duration of the cycle [s].
+accelerations that the model predicts for them. ``dt`` is the
+duration of the cycle [s].
 """
 
 from __future__ import annotations

@@ -8,8 +8,6 @@ the origins of fixed frames (Atkeson, An and Hollerbach, IJRR 5(3), 1986, equati
 interpolation in time is therefore that of g(q), M(q) and C(q, q̇) q̇. What lies between two bodies
 that can exist can exist, too: pseudo-inertias are a convex cone (Wensing, Kim and Slotine, RA-L
 3(1), 2018).
-
-Parameters are named as in :mod:`.guard`; ``work`` is the workspace of the dynamics.
 """
 
 from __future__ import annotations

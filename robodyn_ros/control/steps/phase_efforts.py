@@ -3,7 +3,7 @@
 """
 Efforts of the phases without a control law: RISING, STOPPING and FAULT.
 
-Parameters are named as in :mod:`.guard`; ``tau`` (nv,) [N·m | N] receives the efforts.
+``tau`` (nv,) [N·m | N] receives the efforts.
 """
 
 from __future__ import annotations

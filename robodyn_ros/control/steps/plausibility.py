@@ -16,8 +16,8 @@ Each new sample of a joint is compared with the last one that was accepted:
 - Time stamps that fall behind, and samples that become rare, are a delay for which the gains were
   not checked, and a fault above ``late_limit``.
 
-Parameters are named as in :mod:`.guard`; ``i`` is the index of a joint, ``j`` its record
-``JOINT``, ``elapsed`` the time of receipt since the previous sample of the joint [s].
+``i`` is the index of a joint, ``j`` its record ``JOINT``, ``elapsed`` the time of receipt since
+the previous sample of the joint [s].
 """
 
 from __future__ import annotations
