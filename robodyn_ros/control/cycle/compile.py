@@ -9,6 +9,8 @@ debugger stops: slow, and the same.
 
 from collections.abc import Callable
 from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
 import sys
 from typing import Any, NamedTuple
 
@@ -20,37 +22,13 @@ from . import compile_ahead, cycle, plain_cycle, recorded_cycle, ring_buffer
 from . import compile_laws as law_code
 from .compile_ahead import NAME, plain
 from .trial import address_of
+from .. import steps
 from ..inputs import points, pose_tracking
 from ..inputs.points import Points
 from ..inputs.pose_tracking import PosePoints
 from ..laws.law import Law
 from ..laws.registry import BUILT_IN
-from ..steps import (
-    acceleration_limits,
-    collisions,
-    contact_brake,
-    contact_speed,
-    effort_feedforward,
-    friction_compensation,
-    frozen_readings,
-    gravity_check,
-    guard,
-    guiding,
-    limits,
-    momentum_observer,
-    motion_checks,
-    motor_faults,
-    motor_test,
-    partner_link,
-    payload_transition,
-    phase_efforts,
-    plausibility,
-    robot_dynamics,
-    self_collision,
-    time_scaling,
-    trajectory_tracking,
-    velocity_estimator,
-)
+from ..steps import acceleration_limits, plausibility, robot_dynamics, time_scaling
 from ..steps.cycle_data import CONTROLLER_STATE, Cycle, CYCLE_INPUT, JOINT, SETTINGS
 from ..steps.payload_transition import PayloadInForce
 from ...compiler import second_process
@@ -74,17 +52,17 @@ OPTIONAL = 'control laws and optional parts of the control cycle'
 # Quantities of the library, with which settings are checked
 CHECKS = 'gravity', 'jacobian', 'mass_matrix', 'pose'
 
+# Called for each joint: a call would take longer than they do
+INLINE = acceleration_limits, plausibility
 # Steps of the cycle are inlined: each is called once, with hundreds of words of arguments
-MODULES = (*law_code.MODULES, *(jitable(m) for m in (
-    collisions, contact_brake, contact_speed, effort_feedforward, friction_compensation,
-    frozen_readings, gravity_check, guard, guiding, limits, momentum_observer, motion_checks,
-    motor_faults, motor_test, partner_link, payload_transition, phase_efforts, points,
-    pose_tracking, self_collision, time_scaling, trajectory_tracking, velocity_estimator)),
-           # Called for each joint: a call would take longer than they do
-           *(jitable(m, inline=True) for m in (acceleration_limits, plausibility)),
+STEPS = [import_module(f'{steps.__name__}.{module.name}')
+         for module in iter_modules(steps.__path__)]
+MODULES = (*law_code.MODULES, jitable(points), jitable(pose_tracking),
+           *(jitable(step, inline=step in INLINE, apart=('slow_down',)) for step in STEPS
+             if step not in law_code.MODULES),
            jitable(cycle, inline=True,
                    apart=('cycle', 'law_efforts', 'track_pose', 'compensate_friction',
-                          'bound_reference', 'bound_efforts')),
+                          'bound_efforts')),
            sys.modules[__name__])       # CODE and what reads it are merged into the cycle
 RECORDER_MODULES = (*MODULES, jitable(ring_buffer), recorded_cycle)
 
@@ -205,7 +183,7 @@ class Part(NamedTuple):
 # an arm moves
 PARTS = (Part(FRICTION, cycle.compensate_friction, COMPENSATE_FRICTION, 'compensates_friction'),
          Part(POSE, cycle.track_pose, TRACK_POSE, 'follows_pose'),
-         Part(REFERENCE_BOUNDS, cycle.bound_reference, BOUND_REFERENCE, 'bounded'),
+         Part(REFERENCE_BOUNDS, time_scaling.slow_down, BOUND_REFERENCE, 'bounded'),
          Part(EFFORT_BOUNDS, cycle.bound_efforts, BOUND_EFFORTS, 'bounded'))
 for part in (Part(CYCLE, cycle.cycle, BY_REFERENCE),
              Part(RECORDED_CYCLE, recorded_cycle.recorded_cycle, BY_REFERENCE), *PARTS):

@@ -337,7 +337,7 @@ def law_efforts(c: Cycle, robot: ModelData, unmeasured: int, changed: int, resta
     if s.follows_pose == 1:
         track_pose(c, robot, reference_time)
     if s.bounded == 1:
-        bound_reference(c, robot, elapsed)
+        time_scaling.slow_down(c, robot, elapsed)
     for i in range(v.q.shape[0]):
         v.applied[i] = tau[i] + v.gravity[i] - v.tau_gravity[i]
         v.tau_law[i] = v.gravity[i]
@@ -383,11 +383,6 @@ def compensate_friction(c: Cycle, robot: ModelData, unmeasured: int, dt: float) 
         v.tau_law)
     if not follows:
         friction_compensation.presliding_damping(c, robot.friction, unmeasured, v.tau_law)
-
-
-def bound_reference(c: Cycle, robot: ModelData, elapsed: float) -> None:
-    """Slow the reference down to what the bounds of the motion allow."""
-    time_scaling.slow_down(c, robot, elapsed)
 
 
 def bound_efforts(c: Cycle, robot: ModelData) -> None:
