@@ -59,12 +59,13 @@ class History:
 
     def __init__(self, flight: Flight):
         self.flight = flight
-        self._kept: dict[str, dict[int, Any]] = {name: {} for name in FIELDS}
+        #: The four, by their field in CYCLE and their number.
+        self.kept: dict[str, dict[int, Any]] = {name: {} for name in FIELDS}
 
     def begin(self, version: Version, points: Points, policy: Policy,
               poses: PosePoints) -> None:
         """Forget all others; call it while the ring is empty and not being filled."""
-        self._kept = {name: {} for name in FIELDS}
+        self.kept = {name: {} for name in FIELDS}
         for first in (version, points, policy, poses):
             self.add(first)
 
@@ -77,7 +78,7 @@ class History:
         name = ('version' if isinstance(new, Version) else 'serial' if isinstance(new, Points)
                 else 'policy' if isinstance(new, Policy) else 'pose')
         number = new.record['version'] if isinstance(new, Version) else new.header['serial']
-        _keep(self._kept[name], int(number[0]), new, int(oldest[name]) if count else 0)
+        _keep(self.kept[name], int(number[0]), new, int(oldest[name]) if count else 0)
 
     def newest(self, memory: ndarray, tau: ndarray) -> tuple[ndarray, Vectors, ndarray]:
         """
@@ -103,8 +104,8 @@ class History:
         """
         ring, n = self.flight, len(self.flight.cycles)
         if not n:
-            return Snapshot(*ring[1:8], *self._kept.values())
-        kept = {name: dict(things) for name, things in self._kept.items()}
+            return Snapshot(*ring[1:8], *self.kept.values())
+        kept = {name: dict(things) for name, things in self.kept.items()}
         last = int(ring.done[0])
         first = max(0, last + SPARE - n)
         taken = [_rows(a, np.arange(first, last + 1) % n) for a in ring[1:8]]

@@ -21,13 +21,13 @@ from ..declare.setting_fields import (
 
 #: Axes of stiffness and errors, in the order of their numbers.
 TASK_AXES = ('base', 'tool')
-BASE_AXES, TOOL_AXES = range(2)
+BASE_AXES, TOOL_AXES = range(len(TASK_AXES))
 #: Projectors of the posture, likewise.
 NULLSPACE_PROJECTOR = ('dynamic', 'kinematic', 'none')
-DYNAMIC, KINEMATIC, UNPROJECTED = range(3)
+DYNAMIC, KINEMATIC, UNPROJECTED = range(len(NULLSPACE_PROJECTOR))
 #: Damping of cartesian_impedance, likewise.
 TASK_DAMPING_DESIGN = ('double_diagonalization', 'unit_inertia', 'given')
-MODES, UNIT_INERTIA, GIVEN = range(3)
+MODES, UNIT_INERTIA, GIVEN = range(len(TASK_DAMPING_DESIGN))
 
 
 @dataclass(frozen=True)

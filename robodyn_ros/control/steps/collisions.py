@@ -48,7 +48,7 @@ RETREAT_TIME = 0.3      # s
 RETREAT_SPEED = 0.1     # velocity limits, of the joint that retreats fastest
 #: Reactions, in the order of their numbers.
 COLLISION_REACTION = ('stop', 'float', 'retreat')
-REACT_STOP, REACT_FLOAT, REACT_RETREAT = range(3)
+REACT_STOP, REACT_FLOAT, REACT_RETREAT = range(len(COLLISION_REACTION))
 
 
 @dataclass(frozen=True)

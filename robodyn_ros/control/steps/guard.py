@@ -112,11 +112,11 @@ GRAVITY_COMPENSATION = 0
 #: Efforts of the last message after stopping, of a latched fault, and after a stall of the loop,
 #: in the order of their numbers.
 STOP_WITH = ('zero', 'gravity')
-STOP_WITH_ZERO, STOP_WITH_GRAVITY = range(2)
+STOP_WITH_ZERO, STOP_WITH_GRAVITY = range(len(STOP_WITH))
 FAULT_ACTION = ('ramp', 'hold')
-FAULT_RAMP, FAULT_HOLD = range(2)
+FAULT_RAMP, FAULT_HOLD = range(len(FAULT_ACTION))
 STALL_ACTION = ('silence', 'zero')
-STALL_SILENCE, STALL_ZERO = range(2)
+STALL_SILENCE, STALL_ZERO = range(len(STALL_ACTION))
 
 # A joint is at rest only below this fraction of its velocity limit, whatever `rest_velocity` is
 REST = 0.1

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 IMPULSE_TIME = 0.003        # s, time constant of the impulses of the last milliseconds
 #: Efforts that are taken as known, in the order of their numbers.
 OBSERVED_EFFORT = ('commanded', 'measured')
-EFFORT_COMMANDED, EFFORT_MEASURED = range(2)
+EFFORT_COMMANDED, EFFORT_MEASURED = range(len(OBSERVED_EFFORT))
 
 
 @dataclass(frozen=True)

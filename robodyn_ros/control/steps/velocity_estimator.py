@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 CREDIBLE = 10.0
 #: Reactions to a state without velocity, in the order of their numbers.
 MISSING_VELOCITY = ('fault', 'estimate', 'gravity_only')
-VELOCITY_OR_FAULT, VELOCITY_OR_ESTIMATE, VELOCITY_OR_GRAVITY = range(3)
+VELOCITY_OR_FAULT, VELOCITY_OR_ESTIMATE, VELOCITY_OR_GRAVITY = range(len(MISSING_VELOCITY))
 
 
 @dataclass(frozen=True)
