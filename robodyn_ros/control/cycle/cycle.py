@@ -310,7 +310,6 @@ def law_efforts(c: Cycle, robot: ModelData, unmeasured: int, changed: int, resta
     Write the efforts of the control law into ``tau`` (nv,), less gravity where the robot adds it.
 
     :param robot: the dynamics in force.
-    :param unmeasured: index of a joint without a measured velocity, -1 for none.
     :param changed: from :func:`law_changed`: with NEW_BASIS, and with NEW_GAINS unless the
         reference is under way, the present pose becomes the reference. It does so as well where
         the arm is so far from its reference that new gains would throw it there.

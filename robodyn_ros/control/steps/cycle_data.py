@@ -1,6 +1,13 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Data of a control cycle, which each of its steps takes as first argument."""
+"""
+Data of a control cycle, which each of its steps takes as first argument.
+
+Further arguments of several steps: ``now`` and ``dt``, time and duration of the cycle [s];
+``elapsed``, time since the last cycle [s]; ``fresh``, 1 if a sample has come since; ``tau`` (nv,)
+[N·m | N], the efforts published last, or those to be written; ``unmeasured``, index of a joint
+without a measured velocity, -1 for none; ``robot``, the dynamics in force.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -79,8 +79,6 @@ def gravity_contradicted(c: Cycle, fresh: int, now: float, tau: ndarray) -> bool
     They contradict it where the effort measured beyond the commands is still that at arming,
     although the controller should hold the arm, or is gone, although the robot should. The other
     choice is in force from there on, so that the efforts of the following fault hold the arm.
-
-    :param fresh: 1 if a sample has come since the last cycle.
     """
     m, v = c.controller, c.vectors
     if m.senses_gravity == 0 or fresh == 0 or now - m.armed > WINDOW:

@@ -316,11 +316,7 @@ def end_fault_efforts(m: record, s: record) -> None:
 
 
 def running_fault(c: Cycle, unmeasured: int) -> tuple[int, int]:
-    """
-    Return the fault of an arm that is driven with a valid state, for reasons besides its motion.
-
-    :param unmeasured: index of a joint without a measured velocity, -1 for none.
-    """
+    """Return a fault of an arm driven with a valid state, except those of its motion."""
     cycle_input, s, m = c.cycle_input, c.settings, c.controller
     if unmeasured >= 0 and s.missing_velocity == VELOCITY_OR_FAULT:
         return NO_VELOCITY, unmeasured
@@ -363,8 +359,6 @@ def arming_refusal(c: Cycle, unmeasured: int) -> tuple[int, int]:
     Every joint must be slower than ``arming_velocity``, inside its position limits or no further
     outside than is no fault afterwards, and able to carry g(q); a measured effort must agree with
     g(q) within ``arming_effort`` effort limits.
-
-    :param unmeasured: index of a joint without a measured velocity, -1 for none.
     """
     cycle_input, joints, s, m, v = c.cycle_input, c.joints, c.settings, c.controller, c.vectors
     if cycle_input.stop_reason != NO_REASON:
@@ -446,7 +440,6 @@ def arm(c: Cycle, reason: int, joint: int, fresh: int, now: float, tau: ndarray)
     message is still in force.
 
     :param reason, joint: result of :func:`arming_refusal`.
-    :param fresh: 1 if a sample has come since the last cycle.
     :param tau: (nv,) efforts of the last message [N·m | N].
     """
     joints, s, m, v = c.joints, c.settings, c.controller, c.vectors

@@ -77,9 +77,6 @@ def observe(c: Cycle, robot: ModelData, known: bool, fresh: int, elapsed: float,
 
     :param robot: the dynamics in force; ``work.M`` is M(q).
     :param known: whether the state is valid, and ``tau`` was in force since the last cycle.
-    :param fresh: 1 if a sample has come since the last cycle.
-    :param elapsed: time since the last cycle [s].
-    :param tau: (nv,) the efforts published last [N·m | N].
     """
     s, m, v, work = c.settings, c.controller, c.vectors, c.workspace
     own = c.vectors.momentum_observer

@@ -84,7 +84,6 @@ def motion_fault(c: Cycle, now: float, dt: float, tau: ndarray) -> tuple[int, in
     Return (reason, joint) of a motion fault of a RUNNING arm, NO_REASON for none.
 
     :param now: time of the clock of the reference [s].
-    :param tau: (nv,) the efforts published last [N·m | N].
     """
     joints, s, m, v, points = c.joints, c.settings, c.controller, c.vectors, c.points
     power = 0.0

@@ -134,11 +134,7 @@ def moved_distance(joints: ndarray, v: Vectors, i: int) -> float:
 
 
 def find_fault(c: Cycle, fresh: int) -> tuple[int, int]:
-    """
-    Return (reason, joint) of a motor fault while RISING; go on to the next joint after an effort.
-
-    :param fresh: 1 if a sample has come since the last cycle.
-    """
+    """Return (reason, joint) of a motor fault; go on to the next joint after an effort."""
     joints, s, m, v = c.joints, c.settings, c.controller, c.vectors
     own = c.vectors.motor_test
     n, i = v.q.shape[0], m.tested
@@ -226,7 +222,6 @@ def add_efforts(c: Cycle, friction: ndarray, dt: float, tau: ndarray) -> bool:
     Add the efforts of the test to those of the rise; return whether all joints have passed.
 
     :param friction: (13, nv), see :mod:`robodyn_ros.dynamics.friction`.
-    :param dt: duration of the cycle [s].
     """
     joints, s, m, v = c.joints, c.settings, c.controller, c.vectors
     own = c.vectors.motor_test

@@ -86,7 +86,6 @@ def changes_payload(c: Cycle, driven: int, dt: float) -> bool:
     follows at the effort rate limit, however short the transition is.
 
     :param driven: NOT_DRIVEN, DRIVEN or IN_FAULT of :mod:`.plausibility`.
-    :param dt: duration of the cycle [s].
     """
     s, m, v, work = c.settings, c.controller, c.vectors, c.workspace
     robot, p = c.robot, c.payload

@@ -46,11 +46,7 @@ STATE = [
 
 
 def rising_efforts(c: Cycle, dt: float, tau: ndarray) -> bool:
-    """
-    Ramp the gravity term to g(q) at ``effort_rate_limit``, with damping; True once it is reached.
-
-    :param dt: duration of the cycle [s].
-    """
+    """Ramp the gravity term to g(q) at ``effort_rate_limit``, with damping; True once reached."""
     joints, s, v = c.joints, c.settings, c.vectors
     done = True
     for i in range(v.q.shape[0]):
@@ -88,8 +84,6 @@ def fault_efforts(c: Cycle, trusted: bool, fresh: int, now: float, dt: float,
     brings them back, whatever happens to settings or time.
 
     :param trusted: whether the joint states may be used in this cycle.
-    :param fresh: 1 if a sample has come since the last cycle.
-    :param dt: duration of the cycle [s].
     """
     s, m, v = c.settings, c.controller, c.vectors
     if m.publishing == 0:

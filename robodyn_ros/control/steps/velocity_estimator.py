@@ -53,7 +53,6 @@ def observe(c: Cycle, elapsed: float) -> int:
     first-order low-pass filter of ``velocity_bandwidth``. The estimate stays as it is while no
     time elapses, and begins anew after a jump of time (``m.observing`` 0).
 
-    :param elapsed: time since the last cycle [s].
     :returns: index of the last joint without a measured velocity, -1 for none.
     """
     s, m, v, state = c.settings, c.controller, c.vectors, c.state
