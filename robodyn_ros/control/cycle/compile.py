@@ -170,6 +170,10 @@ class Part(NamedTuple):
         """Return whether this machine has compiled it."""
         return is_cached(self.name, self.function, MODULES)
 
+    def uncached(self) -> Any:
+        """Return the function, compiled by this process, as :mod:`.object_code` needs it."""
+        return compile_callback(self.name, self.function, self.signature, MODULES, cached=False)
+
     def call(self) -> Callable[..., Any]:
         """Return what compiled code calls in place of the function."""
         place, call = self.place, caller(self.signature)
@@ -227,8 +231,14 @@ def compile_cycle() -> None:
     _recorder()
 
 
-def _cycle() -> Any:
-    return compile_callback(NAME, cycle.cycle, BY_REFERENCE, MODULES, allocates=False)
+def _cycle(*, cached: bool = True) -> Any:
+    return compile_callback(NAME, cycle.cycle, BY_REFERENCE, MODULES, allocates=False,
+                            cached=cached)
+
+
+def uncached_cycle() -> Any:
+    """Return the cycle, compiled by this process, as :mod:`.object_code` needs it."""
+    return _cycle(cached=False)
 
 
 def _recorder() -> tuple[Any, Any]:
