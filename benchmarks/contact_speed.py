@@ -30,7 +30,7 @@ from robodyn_ros.closed_loop import ClosedLoop
 from robodyn_ros.control.declare.body_regions import REGIONS
 from robodyn_ros.control.inputs.bounds import Bounds
 from robodyn_ros.control.references.trajectory import Waypoints
-from robodyn_ros.control.settings.bounds_of_settings import bounds_of, reflected_mass
+from robodyn_ros.control.settings.bounds_of_settings import bounds_of
 from robodyn_ros.control.settings.suggested_gains import suggest_gains
 from robodyn_ros.control.steps.contact_speed import permitted_speed
 from robodyn_ros.control.steps.time_scaling import joint_share
@@ -47,6 +47,18 @@ AFTER = 0.15        # s after the first contact, in which the force reaches its 
 STEP, PULSE = 1e-4, 0.3     # s, of the contact of drives that do nothing
 THRESHOLD = 0.05    # effort limits, of a collision
 SLOWEST = 0.1       # m/s, contacts at a lower speed are not counted
+
+
+def reflected_mass(model: RobotModel, q: ndarray, frame: str, direction: ndarray) -> float:
+    """
+    Return the mass [kg] that a push at a frame feels, 1/(uᵀ J M⁻¹ Jᵀ u) (Khatib 1995, eq. 6).
+
+    :param q: (nv,) [rad | m]; ``direction`` (3,) in the axes of the base, of any length.
+    """
+    dynamics = Dynamics(model)
+    along = np.asarray(direction, float) / np.linalg.norm(direction)
+    row = along @ dynamics.jacobian(q, frame, reference='aligned')[:3]
+    return 1.0 / float(row @ np.linalg.solve(dynamics.mass_matrix(q), row))
 
 
 @dataclass

@@ -25,7 +25,7 @@ from ..control.controller.controller import Controller
 from ..control.cycle import compile as cycle_code
 from ..control.cycle.compile_laws import compiled_law
 from ..control.settings.settings import Settings
-from ..control.steps import generic_dynamics, guard
+from ..control.steps import guard, robot_dynamics
 from ..dynamics.model_data import ADDRESSED_KERNELS
 from ..dynamics.specialize import kernel_callback
 from ..errors import ArgumentError, RobodynError
@@ -34,8 +34,9 @@ from ..text import printable
 
 SOURCES = Path(__file__).with_name('c')
 CPU = 'x86-64-v3'           # AVX2 and FMA: Intel since 2013, AMD since 2015
-# Symbols of functions, and prefixes of those of the dynamics of this robot and of any one
-CYCLE, LAW, KERNEL, GENERIC = 'robodyn_cycle', 'robodyn_law', 'robodyn_kernel_', 'robodyn_generic_'
+# Symbols of functions, and prefixes of those of the dynamics of this robot and of any one, which
+# is followed by names as _generic_gravity
+CYCLE, LAW, KERNEL, GENERIC = 'robodyn_cycle', 'robodyn_law', 'robodyn_kernel_', 'robodyn'
 FRAME_KERNEL = 'pose_and_jacobian'
 HEADER, SOURCE = 'robodyn_controller.h', 'robodyn_controller.c'
 OBJECT, IMAGE = 'robodyn_cycle.o', 'robodyn_image.h'
@@ -147,7 +148,7 @@ def _functions(controller: Controller) -> dict[str, Any]:
         **{f'{KERNEL}{name}': kernel_callback(name, inputs.robot, options, cached=False)
            for name, options in kernels},
         **{f'{GENERIC}{function.function.__name__}': function.uncached()
-           for function in generic_dynamics.FUNCTIONS}}
+           for function in robot_dynamics.GENERIC}}
 
 
 def _image_text(model: RobotModel, settings: Settings, controller: Controller, memory: Image,
@@ -163,7 +164,7 @@ def _image_text(model: RobotModel, settings: Settings, controller: Controller, m
               'REASON_JOINT': word(controller.memory, 'joint')}
     externals = [f'extern void {symbol}(void);' for symbol in functions if symbol != CYCLE]
     externals += [f'void (*const {function.symbol})(void) = {GENERIC}{function.function.__name__};'
-                  for function in generic_dynamics.FUNCTIONS]
+                  for function in robot_dynamics.GENERIC]
     return IMAGE_TEXT.format(
         name=printable(model.name).replace('*/', '* /'), joints=model.nv,
         period=1.0 / settings.rate, timeout=settings.state_timeout,

@@ -101,6 +101,7 @@ def _happened(flown: Flown, k: int) -> str:
     """Time, phases and reason of a cycle, in words."""
     s, names = flown.snapshot, flown.model.joint_names
     before, after, cycle = s.memory[k], s.memory[k + 1], s.cycles[k]
+    given = s.inputs[k]
     time = float(cycle['now']) + flown.about.offset
     date = (f' ({datetime.fromtimestamp(time, timezone.utc):%F %T.%f} UTC)'
             if UNIX_EPOCH_AND_MORE < time < 100 * UNIX_EPOCH_AND_MORE else '')
@@ -115,7 +116,7 @@ def _happened(flown: Flown, k: int) -> str:
     settings = s.versions[int(cycle['version'])].settings
     timeout = f'state_timeout {settings.state_timeout:g} s'
     return (f'{text}; mode {registry.mode_name(int(after["mode"]))}, {timeout}, '
-            f'{cycle["missed"]} periods missed, {cycle["listeners"]} listeners')
+            f'{given["missed"]} periods missed, {given["listeners"]} listeners')
 
 
 def _table(flown: Flown, replay: Replay, k: int) -> Table:

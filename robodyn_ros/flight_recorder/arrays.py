@@ -21,7 +21,6 @@ from ..control.controller.history import Snapshot, Version
 from ..control.cycle.call import no_law
 from ..control.cycle.compile import law_address
 from ..control.cycle.ring_buffer import CYCLE
-from ..control.declare.dtypes import JOINT, MISSING_VELOCITY, SETTINGS
 from ..control.inputs.partner import QUANTITIES
 from ..control.inputs.points import HEADER, Points
 from ..control.inputs.policy import HEADER as POLICY_HEADER
@@ -32,7 +31,8 @@ from ..control.settings.bounds_of_settings import bounds_of
 from ..control.settings.settings import Settings
 from ..control.settings.task_frame import FrameKernel, task_of
 from ..control.steps import guard, payload_transition
-from ..control.steps.cycle_data import CONTROLLER_STATE, VECTOR_NAMES
+from ..control.steps.cycle_data import CONTROLLER_STATE, CYCLE_INPUT, JOINT, SETTINGS, VECTOR_NAMES
+from ..control.steps.velocity_estimator import MISSING_VELOCITY
 from ..dynamics.model_data import parameters
 from ..dynamics.specialize import with_kernels
 from ..errors import ParameterError
@@ -42,8 +42,8 @@ from ..model.to_urdf import to_urdf
 from ..model.urdf import load_urdf
 from ..state import STATE
 
-FORMAT = 'robodyn_ros flight 15'
-ARRAYS = Snapshot._fields[:6]
+FORMAT = 'robodyn_ros flight 16'
+ARRAYS = Snapshot._fields[:7]
 MOST_BYTES = 1 << 32        # of all arrays, unpacked
 
 # Fields that are indices, and into how many phases, reasons, ...
@@ -147,7 +147,7 @@ def unpacked(data: bytes) -> Flown:
     policies = len(arrays['policies'])
     poses, pose_total = len(arrays['pose_segments']), int(arrays['pose_segments'].sum())
     for name, dtype, shape in (
-            ('cycles', CYCLE, (c,)), ('state', STATE, (c, nv)),
+            ('cycles', CYCLE, (c,)), ('inputs', CYCLE_INPUT, (c,)), ('state', STATE, (c, nv)),
             ('memory', CONTROLLER_STATE, (c + 1,)),
             ('vectors', np.dtype(float), (c + 1, k, nv)), ('tau', np.dtype(float), (c + 1, nv)),
             ('partner', np.dtype(float), (c, len(QUANTITIES), nv)),

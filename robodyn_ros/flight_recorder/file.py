@@ -193,7 +193,7 @@ def _messages(out: Any, model: RobotModel, s: Snapshot, times: np.ndarray, offse
 
 def _decisions(model: RobotModel, s: Snapshot, k: int, time: int) -> bytes:
     """Return the decisions of the guard in cycle ``k`` as a serialized DiagnosticArray."""
-    m, c = s.memory[k + 1], s.cycles[k]
+    m, c, given = s.memory[k + 1], s.cycles[k], s.inputs[k]
     phase, reason = guard.PHASES[m['phase']], guard.CODES[m['reason']]
     values = {
         'phase': phase, 'mode': mode_name(int(m['mode'])), 'reason': reason,
@@ -201,7 +201,7 @@ def _decisions(model: RobotModel, s: Snapshot, k: int, time: int) -> bytes:
         'arming_refusal': guard.CODES[m['arming_refusal']],
         **{name: m[name] for name in COUNTERS},
         'saturation_time': m['saturation_time'],
-        'missed since': c['missed'], 'missed': m['missed'], 'listeners': c['listeners'],
+        'missed since': given['missed'], 'missed': m['missed'], 'listeners': given['listeners'],
         'published': c['published'], 'following': m['following'], 'settings': c['version'],
         'reference': c['serial']}
     out = Writer()

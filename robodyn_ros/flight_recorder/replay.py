@@ -11,10 +11,9 @@ from ..compiler.tuple_reference import TupleMemory
 from ..control.controller.history import Snapshot
 from ..control.cycle.compile import compiled, CYCLE_INPUTS, load_generic_dynamics, plain
 from ..control.cycle.ring_buffer import recorder
-from ..control.declare.dtypes import CYCLE_INPUT
 from ..control.inputs.partner import Partner
 from ..control.steps import guard, payload_transition
-from ..control.steps.cycle_data import CONTROLLER_STATE, Cycle, VECTOR_NAMES
+from ..control.steps.cycle_data import CONTROLLER_STATE, Cycle, CYCLE_INPUT, VECTOR_NAMES
 from ..dynamics.model_data import parameters, workspace
 from ..model.robot import RobotModel
 from ..state import STATE
@@ -62,8 +61,7 @@ class Replay:
         """Recompute cycle ``k``, counted from the oldest one; return whether it published."""
         s = self.snapshot
         given = s.cycles[k]
-        for name in CYCLE_INPUT.names or ():
-            self._cycle_input[name] = given[name]
+        self._cycle_input[0] = s.inputs[k]
         self._state[:], self.memory[0] = s.state[k], s.memory[k]
         self.vectors[:], self.tau[:] = s.vectors[k], s.tau[k]
         for name in ('time', 'status', 'follows'):

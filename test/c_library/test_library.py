@@ -24,8 +24,8 @@ from robodyn_ros.closed_loop import ClosedLoop
 from robodyn_ros.compiler.object_code import image
 from robodyn_ros.control.controller.controller import Controller
 from robodyn_ros.control.cycle.compile import CYCLE_INPUTS
-from robodyn_ros.control.declare.dtypes import ARM
 from robodyn_ros.control.steps import guard
+from robodyn_ros.control.steps.guard import ARM
 from robodyn_ros.errors import RobodynError
 from typer.testing import CliRunner
 import yaml

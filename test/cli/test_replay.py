@@ -35,8 +35,9 @@ def rig():
 
 def first(s, n):
     """Return the first ``n`` cycles of a recording, which are soon recomputed."""
-    return s._replace(cycles=s.cycles[:n], state=s.state[:n], memory=s.memory[:n + 1],
-                      vectors=s.vectors[:n + 1], tau=s.tau[:n + 1], partner=s.partner[:n])
+    return s._replace(cycles=s.cycles[:n], inputs=s.inputs[:n], state=s.state[:n],
+                      memory=s.memory[:n + 1], vectors=s.vectors[:n + 1], tau=s.tau[:n + 1],
+                      partner=s.partner[:n])
 
 
 @pytest.fixture(scope='module')

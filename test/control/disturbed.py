@@ -15,8 +15,8 @@ from numpy import ndarray
 import pytest
 from robodyn_ros import Dynamics, RobotModel
 from robodyn_ros.control.controller.controller import Controller
-from robodyn_ros.control.declare.task_parameters import NULLSPACE_PROJECTOR, TASK_AXES
 from robodyn_ros.control.inputs.partner import CouplingState, WAITING
+from robodyn_ros.control.inputs.task import NULLSPACE_PROJECTOR, TASK_AXES
 from robodyn_ros.control.laws.registry import BUILT_IN, find
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.settings import gain_stability, integral_stability

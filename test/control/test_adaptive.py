@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf, Settings, Waypoints
 from robodyn_ros.control.controller.controller import Controller
-from robodyn_ros.control.declare.dtypes import JOINT, TASK
 from robodyn_ros.control.inputs.bounds import Bounds
 from robodyn_ros.control.inputs.partner import Partner
 from robodyn_ros.control.inputs.policy import Policy
-from robodyn_ros.control.inputs.task import Task
+from robodyn_ros.control.inputs.task import TASK, Task
 from robodyn_ros.control.laws import adaptive, registry
 from robodyn_ros.control.laws.law import Arm
 from robodyn_ros.control.learning.learned_payload import learned_payload
 from robodyn_ros.control.settings.suggested_gains import suggest_gains
 from robodyn_ros.control.steps import guard
+from robodyn_ros.control.steps.cycle_data import JOINT
 from robodyn_ros.demo import motion
 from robodyn_ros.dynamics.coriolis import velocities
 from robodyn_ros.dynamics.model_data import no_frame, parameters, workspace

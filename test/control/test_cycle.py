@@ -30,7 +30,7 @@ FIRST_PAYLOAD = """
 from dataclasses import replace
 from robodyn_ros import Controller, load_urdf, Settings
 from robodyn_ros.control.cycle import law_addresses
-from robodyn_ros.control.steps import generic_dynamics, guard
+from robodyn_ros.control.steps import guard, robot_dynamics
 
 law_addresses.load_all_parts = lambda: None
 controller = Controller(load_urdf('two_link'), Settings())
@@ -42,7 +42,7 @@ def run(cycles):
         now = state['received'][0] + 0.001
         state['received'], state['position'], state['velocity'] = now, [0.3, 0.5], 0.0
         controller.step(now)
-    loaded = generic_dynamics.load.cache_info().currsize
+    loaded = robot_dynamics.load_generic.cache_info().currsize
     print(guard.PHASES[controller.phase], loaded, *controller.tau.round(3))
 
 

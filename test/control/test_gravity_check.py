@@ -9,11 +9,10 @@ from control.closed_loop import Rig
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
-from robodyn_ros.control.declare.dtypes import JOINT
 from robodyn_ros.control.laws.registry import FOLLOWING, MODES
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.steps import gravity_check
-from robodyn_ros.control.steps.cycle_data import CONTROLLER_STATE, Vectors
+from robodyn_ros.control.steps.cycle_data import CONTROLLER_STATE, JOINT, Vectors
 from robodyn_ros.model.resources import robot_path
 
 POSE = np.array([0.3, 0.5])

@@ -9,7 +9,6 @@ from control.disturbed import guided_within_walls, HARD, MOST, run, Worst
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf
-from robodyn_ros.control.declare.dtypes import JOINT
 from robodyn_ros.control.settings import settings
 from robodyn_ros.control.steps.acceleration_limits import (
     ACCELERATION,
@@ -19,6 +18,7 @@ from robodyn_ros.control.steps.acceleration_limits import (
     RETURN_VELOCITY,
     SHARE,
 )
+from robodyn_ros.control.steps.cycle_data import JOINT
 from robodyn_ros.model.payload import with_payload
 from robodyn_ros.model.resources import robot_path
 from thorough import seeds

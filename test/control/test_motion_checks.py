@@ -10,10 +10,9 @@ from control.closed_loop import GAINS, Rig
 import numpy as np
 import pytest
 from robodyn_ros import Controller, Dynamics, load_urdf, Settings
-from robodyn_ros.control.declare.dtypes import JOINT
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.steps import guard, limits
-from robodyn_ros.control.steps.cycle_data import CONTROLLER_STATE
+from robodyn_ros.control.steps.cycle_data import CONTROLLER_STATE, JOINT
 from robodyn_ros.errors import ParameterError, TrajectoryError
 from robodyn_ros.model.resources import robot_path
 

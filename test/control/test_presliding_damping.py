@@ -10,9 +10,8 @@ from control.closed_loop import Rig
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
-from robodyn_ros.control.declare.dtypes import JOINT
 from robodyn_ros.control.settings.settings import Settings
-from robodyn_ros.control.steps.cycle_data import Vectors
+from robodyn_ros.control.steps.cycle_data import JOINT, Vectors
 from robodyn_ros.control.steps.friction_compensation import DAMPING_RATIO, presliding_damping
 from robodyn_ros.dynamics.friction import advance_presliding
 

@@ -78,12 +78,12 @@ def test_a_request_is_recorded_as_the_cycle_took_it():
     rig.sense()
     inputs = plain_cycle.fields_readable(c.inputs)
     ring_buffer.before(inputs, 0.0)
-    assert inputs.ring.cycles['request'][0] == 0
+    assert inputs.ring.inputs['request'][0] == 0
     c.arm()
     cycle(inputs, 0.0, c.tau)
     ring_buffer.after(inputs, c.tau, False)
     s = c.history.take()
-    assert s.memory['arming'].tolist() == [0, 1] and s.cycles['request'][0] != 0
+    assert s.memory['arming'].tolist() == [0, 1] and s.inputs['request'][0] != 0
 
 
 def test_a_difference_is_found_and_named():
@@ -112,8 +112,8 @@ def test_what_no_cycle_refers_to_is_forgotten():
         rig.run(0.02)
     s, kept = rig.controller.history.take(), rig.controller.history
     assert sorted(s.versions) == sorted(set(s.cycles['version'])) and max(s.versions) == 9
-    assert 2 < len(s.versions) <= len(kept._versions) <= 5
-    assert 2 < len(s.points) <= len(kept._points) <= 5
+    assert 2 < len(s.versions) <= len(kept.kept['version']) <= 5
+    assert 2 < len(s.points) <= len(kept.kept['serial']) <= 5
     assert Replay(MODEL, s).compare().same == len(s.cycles) >= 50
 
 
@@ -137,8 +137,8 @@ def test_large_references_are_bounded_in_all():
     for serial in range(1, 9):
         known.add(Points(np.array([(0.0, serial)], HEADER), np.zeros(20_001),
                          np.zeros((20_000, 6, 7)), np.zeros((20_000, 2, 7))))
-    assert 8 in known._points and 1 not in known._points
-    kept = sum(a.nbytes for points in known._points.values() for a in points)
+    assert 8 in known.kept['serial'] and 1 not in known.kept['serial']
+    kept = sum(a.nbytes for points in known.kept['serial'].values() for a in points)
     assert one < kept <= 1 << 24
 
 
@@ -158,7 +158,7 @@ def test_it_begins_anew_with_the_loop_and_can_be_off():
     off = recording_rig(0)
     off.rise()
     assert len(off.controller.history.take().cycles) == 0
-    assert off.controller.history._versions == {}
+    assert off.controller.history.kept['version'] == {}
 
 
 def test_its_memory_is_bounded():

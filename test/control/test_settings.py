@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Settings become records, or an error that names the parameter."""
 
-from dataclasses import fields
+from dataclasses import dataclass, fields
 
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
 from robodyn_ros.control.controller.controller import Controller
+from robodyn_ros.control.declare.setting_fields import listed, number
 from robodyn_ros.control.settings.parameters import ControlParameters
 from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.errors import ParameterError
@@ -118,3 +119,17 @@ def test_the_node_has_the_same_ranges():
         if 'lower' in f.metadata:
             assert (said.lower, said.upper) == (f.metadata['lower'], f.metadata['upper']), f.name
             assert said.unit == f.metadata['unit'], f.name
+
+
+def test_a_parameter_is_listed_after_the_one_that_it_names():
+    @dataclass
+    class First:
+        a: float = number(0.0, '', 0.0, 1.0, '')
+        b: float = number(0.0, '', 0.0, 1.0, '')
+
+    @dataclass
+    class Both(First):
+        c: float = number(0.0, '', 0.0, 1.0, '', after='a')
+        d: float = number(0.0, '', 0.0, 1.0, '')
+
+    assert [f.name for f in listed(Both)] == ['a', 'c', 'd', 'b']

@@ -4,6 +4,7 @@
 
 from dataclasses import replace
 
+from benchmarks.contact_speed import reflected_mass
 from control.closed_loop import Rig
 from control.task_bench import Bench, DYNAMICS, FRAME, PANDA, POSE
 from hypothesis import given, settings
@@ -25,7 +26,7 @@ from robodyn_ros.control.declare.body_regions import REGIONS
 from robodyn_ros.control.inputs.bounds import Bounds
 from robodyn_ros.control.inputs.points import sample
 from robodyn_ros.control.references.trajectory import Waypoints
-from robodyn_ros.control.settings.bounds_of_settings import bounds_of, reflected_mass
+from robodyn_ros.control.settings.bounds_of_settings import bounds_of
 from robodyn_ros.control.settings.goal_tolerances import default_tolerances
 from robodyn_ros.control.steps import guard, time_scaling
 from robodyn_ros.control.steps.contact_speed import contact_share, permitted_speed

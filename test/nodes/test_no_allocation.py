@@ -16,7 +16,7 @@ from robodyn_ros.compiler.cache_directory import cache_directory
 from robodyn_ros.compiler.jit import load
 from robodyn_ros.control.cycle import cycle, recorded_cycle
 from robodyn_ros.control.cycle.compile import compiled, load_all_parts, PARTS
-from robodyn_ros.control.steps import generic_dynamics
+from robodyn_ros.control.steps import robot_dynamics
 from robodyn_ros.nodes.controller import transport
 from robodyn_ros.nodes.middleware import node_main
 from robodyn_ros.wire.compile import compiled_decoders
@@ -64,7 +64,7 @@ def test_imports_of_a_node_leave_the_collector_as_it_was(first):
 
 
 def test_the_cycle_and_the_decoder_call_no_allocator():
-    dynamics = [deferred.function for deferred in generic_dynamics.FUNCTIONS]
+    dynamics = [deferred.function for deferred in robot_dynamics.GENERIC]
     load_all_parts()
     for function in (compiled().step, cycle.cycle, cycle.law_efforts,
                      *(part.function for part in PARTS), *dynamics, recorded_cycle.recorded_cycle,

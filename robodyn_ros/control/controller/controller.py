@@ -20,7 +20,6 @@ from ..cycle.call import no_law
 from ..cycle.compile import begin as begin_compilation
 from ..cycle.compile import compiled, CYCLE_INPUTS, load_parts, PLAIN, plain
 from ..cycle.law_addresses import LawAddresses
-from ..declare.dtypes import ARM, CYCLE_INPUT, DISARM, NO_REQUEST, STOP
 from ..inputs.partner import Partner
 from ..inputs.points import Points
 from ..inputs.policy import Policy
@@ -34,7 +33,8 @@ from ..settings.motion_limits import motion_limits
 from ..settings.settings import Settings
 from ..settings.task_frame import FrameKernel, task_of
 from ..steps import guard, payload_transition
-from ..steps.cycle_data import CONTROLLER_STATE, Cycle, LawMemory
+from ..steps.cycle_data import CONTROLLER_STATE, Cycle, CYCLE_INPUT, LawMemory
+from ..steps.guard import ARM, DISARM, NO_REQUEST, STOP
 from ...compiler.tuple_reference import TupleMemory
 from ...dynamics import Dynamics
 from ...dynamics.model_data import ModelData, parameters, workspace

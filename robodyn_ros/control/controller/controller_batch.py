@@ -7,8 +7,8 @@ from numpy import ndarray
 
 from .controller import Controller
 from ..cycle.compile import batch_step
-from ..declare.dtypes import CYCLE_INPUT
 from ..settings.settings import Settings
+from ..steps.cycle_data import CYCLE_INPUT
 from ...dynamics.api import cpus, divided
 from ...errors import ArgumentError
 from ...model.robot import RobotModel

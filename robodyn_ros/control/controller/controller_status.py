@@ -11,12 +11,12 @@ from numpy import ndarray
 
 from .history import Version
 from .pace import Pace
-from ..declare.dtypes import ARM, NO_REQUEST
 from ..settings.link_pairs import nearest_links
 from ..settings.rotor_inertia import Scarcity
 from ..settings.settings import Settings
 from ..steps import guard
 from ..steps.cycle_data import Vectors
+from ..steps.guard import ARM, NO_REQUEST
 from ...errors import TrajectoryError
 from ...model.robot import RobotModel
 

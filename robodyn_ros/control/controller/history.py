@@ -18,6 +18,8 @@ from ..steps.cycle_data import Flight, LawMemory, Vectors
 from ...dynamics.model_data import ModelData
 
 LARGEST = 1 << 24           # bytes of each of the four that are kept for the ring
+# Fields of CYCLE with their numbers, in the order of `Snapshot`
+FIELDS = 'version', 'serial', 'policy', 'pose'
 
 
 class Version(NamedTuple):
@@ -36,6 +38,7 @@ class Snapshot(NamedTuple):
     """Inputs and results of C consecutive cycles, oldest first."""
 
     cycles: ndarray                     # (C,) CYCLE
+    inputs: ndarray                     # (C,) CYCLE_INPUT
     state: ndarray                      # (C, nv) STATE
     memory: ndarray                     # (C + 1,) CONTROLLER_STATE, at the cycles' boundaries
     vectors: ndarray                    # (C + 1, K, nv) likewise
@@ -56,15 +59,13 @@ class History:
 
     def __init__(self, flight: Flight):
         self.flight = flight
-        self._versions: dict[int, Version] = {}
-        self._points: dict[int, Points] = {}
-        self._policies: dict[int, Policy] = {}
-        self._poses: dict[int, PosePoints] = {}
+        #: The four, by their field in CYCLE and their number.
+        self.kept: dict[str, dict[int, Any]] = {name: {} for name in FIELDS}
 
     def begin(self, version: Version, points: Points, policy: Policy,
               poses: PosePoints) -> None:
         """Forget all others; call it while the ring is empty and not being filled."""
-        self._versions, self._points, self._policies, self._poses = {}, {}, {}, {}
+        self.kept = {name: {} for name in FIELDS}
         for first in (version, points, policy, poses):
             self.add(first)
 
@@ -74,15 +75,10 @@ class History:
         if not (n := len(ring.cycles)):
             return
         oldest = ring.cycles[max(0, count - n + 1) % n]
-        kept: dict[int, Any]
-        if isinstance(new, Version):
-            kept, name, number = self._versions, 'version', int(new.record['version'][0])
-        else:
-            number = int(new.header['serial'][0])
-            kept, name = ((self._points, 'serial') if isinstance(new, Points)
-                          else (self._policies, 'policy') if isinstance(new, Policy)
-                          else (self._poses, 'pose'))
-        _keep(kept, number, new, int(oldest[name]) if count else 0)
+        name = ('version' if isinstance(new, Version) else 'serial' if isinstance(new, Points)
+                else 'policy' if isinstance(new, Policy) else 'pose')
+        number = new.record['version'] if isinstance(new, Version) else new.header['serial']
+        _keep(self.kept[name], int(number[0]), new, int(oldest[name]) if count else 0)
 
     def newest(self, memory: ndarray, tau: ndarray) -> tuple[ndarray, Vectors, ndarray]:
         """
@@ -108,26 +104,21 @@ class History:
         """
         ring, n = self.flight, len(self.flight.cycles)
         if not n:
-            return Snapshot(*ring[1:7], versions={}, points={}, policies={}, poses={})
-        versions, points = dict(self._versions), dict(self._points)
-        policies, poses = dict(self._policies), dict(self._poses)
+            return Snapshot(*ring[1:8], *self.kept.values())
+        kept = {name: dict(things) for name, things in self.kept.items()}
         last = int(ring.done[0])
         first = max(0, last + SPARE - n)
-        taken = [_rows(a, np.arange(first, last + 1) % n) for a in ring[1:7]]
+        taken = [_rows(a, np.arange(first, last + 1) % n) for a in ring[1:8]]
         # Cycle number `done` is in work, and writes to its own slot and to the boundary after it
         gone = max(0, int(ring.done[0]) + SPARE - n) - first if last else 0
-        unknown = np.flatnonzero(~(np.isin(taken[0]['version'][:-1], [*versions])
-                                   & np.isin(taken[0]['serial'][:-1], [*points])
-                                   & np.isin(taken[0]['policy'][:-1], [*policies])
-                                   & np.isin(taken[0]['pose'][:-1], [*poses])))
+        unknown = np.flatnonzero(~np.all([
+            np.isin(taken[0][name][:-1], [*things]) for name, things in kept.items()], axis=0))
         begin = min(max(gone, unknown[-1] + 1 if len(unknown) else 0), last - first)
-        cycles, state, memory, vectors, tau, partner = (a[begin:] for a in taken)
+        cycles, inputs, state, memory, vectors, tau, partner = (a[begin:] for a in taken)
         return Snapshot(
-            cycles[:-1], state[:-1], memory, vectors, tau, partner[:-1],
-            {i: versions[i] for i in map(int, np.unique(cycles['version'][:-1]))},
-            {i: points[i] for i in map(int, np.unique(cycles['serial'][:-1]))},
-            {i: policies[i] for i in map(int, np.unique(cycles['policy'][:-1]))},
-            {i: poses[i] for i in map(int, np.unique(cycles['pose'][:-1]))})
+            cycles[:-1], inputs[:-1], state[:-1], memory, vectors, tau, partner[:-1],
+            *({i: things[i] for i in map(int, np.unique(cycles[name][:-1]))}
+              for name, things in kept.items()))
 
 
 def _rows(a: ndarray, slots: ndarray) -> ndarray:

@@ -5,10 +5,9 @@
 import numpy as np
 from numpy import ndarray
 
-from ..declare.dtypes import JOINT
 from ..laws import registry
 from ..laws.law import Arm
-from ..steps.cycle_data import LawMemory
+from ..steps.cycle_data import JOINT, LawMemory
 
 # Elements of `LawMemory.code`
 ADDRESS, NUMBER = range(2)

@@ -9,6 +9,8 @@ debugger stops: slow, and the same.
 
 from collections.abc import Callable
 from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
 import sys
 from typing import Any, NamedTuple
 
@@ -20,39 +22,14 @@ from . import compile_ahead, cycle, plain_cycle, recorded_cycle, ring_buffer
 from . import compile_laws as law_code
 from .compile_ahead import NAME, plain
 from .trial import address_of
-from ..declare.dtypes import CYCLE_INPUT, JOINT, SETTINGS
+from .. import steps
 from ..inputs import points, pose_tracking
 from ..inputs.points import Points
 from ..inputs.pose_tracking import PosePoints
 from ..laws.law import Law
 from ..laws.registry import BUILT_IN
-from ..steps import (
-    acceleration_limits,
-    collisions,
-    contact_brake,
-    contact_speed,
-    effort_feedforward,
-    friction_compensation,
-    frozen_readings,
-    generic_dynamics,
-    gravity_check,
-    guard,
-    guiding,
-    limits,
-    momentum_observer,
-    motion_checks,
-    motor_faults,
-    motor_test,
-    partner_link,
-    payload_transition,
-    phase_efforts,
-    plausibility,
-    self_collision,
-    time_scaling,
-    trajectory_tracking,
-    velocity_estimator,
-)
-from ..steps.cycle_data import CONTROLLER_STATE, Cycle
+from ..steps import acceleration_limits, plausibility, robot_dynamics, time_scaling
+from ..steps.cycle_data import CONTROLLER_STATE, Cycle, CYCLE_INPUT, JOINT, SETTINGS
 from ..steps.payload_transition import PayloadInForce
 from ...compiler import second_process
 from ...compiler.jit import (
@@ -75,17 +52,17 @@ OPTIONAL = 'control laws and optional parts of the control cycle'
 # Quantities of the library, with which settings are checked
 CHECKS = 'gravity', 'jacobian', 'mass_matrix', 'pose'
 
+# Called for each joint: a call would take longer than they do
+INLINE = acceleration_limits, plausibility
 # Steps of the cycle are inlined: each is called once, with hundreds of words of arguments
-MODULES = (*law_code.MODULES, *(jitable(m) for m in (
-    collisions, contact_brake, contact_speed, effort_feedforward, friction_compensation,
-    frozen_readings, gravity_check, guard, guiding, limits, momentum_observer, motion_checks,
-    motor_faults, motor_test, partner_link, payload_transition, phase_efforts, points,
-    pose_tracking, self_collision, time_scaling, trajectory_tracking, velocity_estimator)),
-           # Called for each joint: a call would take longer than they do
-           *(jitable(m, inline=True) for m in (acceleration_limits, plausibility)),
+STEPS = [import_module(f'{steps.__name__}.{module.name}')
+         for module in iter_modules(steps.__path__)]
+MODULES = (*law_code.MODULES, jitable(points), jitable(pose_tracking),
+           *(jitable(step, inline=step in INLINE, apart=('slow_down',)) for step in STEPS
+             if step not in law_code.MODULES),
            jitable(cycle, inline=True,
                    apart=('cycle', 'law_efforts', 'track_pose', 'compensate_friction',
-                          'bound_reference', 'bound_efforts')),
+                          'bound_efforts')),
            sys.modules[__name__])       # CODE and what reads it are merged into the cycle
 RECORDER_MODULES = (*MODULES, jitable(ring_buffer), recorded_cycle)
 
@@ -171,53 +148,54 @@ def law_address(law: Law) -> int:
     return 0 if plain() else address_of(law)
 
 
-call_at, pose_at, friction_at, reference_bounds_at, effort_bounds_at = map(
-    caller, (BY_REFERENCE, TRACK_POSE, COMPENSATE_FRICTION, BOUND_REFERENCE, BOUND_EFFORTS))
+class Part(NamedTuple):
+    """
+    A part of the cycle with machine code of its own, which other parts call.
+
+    One with a setting is optional: it is compiled where settings need it, and in the background
+    otherwise. With all of them the first start of a controller would take much longer.
+    """
+
+    place: int                  # of its address in `Cycle.code`
+    function: Callable[..., Any]    # of the cycle's data, and more
+    signature: Any
+    setting: str = ''           # field of SETTINGS that is not 0 where an optional part is needed
+
+    @property
+    def name(self) -> str:
+        """Name of its machine code."""
+        return self.function.__name__
+
+    def is_cached(self) -> bool:
+        """Return whether this machine has compiled it."""
+        return is_cached(self.name, self.function, MODULES)
+
+    def uncached(self) -> Any:
+        """Return the function, compiled by this process, as :mod:`.object_code` needs it."""
+        return compile_callback(self.name, self.function, self.signature, MODULES, cached=False)
+
+    def call(self) -> Callable[..., Any]:
+        """Return what compiled code calls in place of the function."""
+        place, call = self.place, caller(self.signature)
+
+        def call_part(*arguments: Any) -> Any:
+            return call(arguments[0].code[place], arguments)
+        return call_part
 
 
-def call_cycle(c: Cycle, now: float, tau: ndarray) -> bool:
-    """Do what :func:`.cycle.cycle` does, with its machine code."""
-    return call_at(c.code[CYCLE], (c, now, tau))
-
-
-def call_recorded_cycle(c: Cycle, now: float, tau: ndarray) -> bool:
-    """Do what :func:`.recorded_cycle.recorded_cycle` does, with its machine code."""
-    return call_at(c.code[RECORDED_CYCLE], (c, now, tau))
-
-
-def call_track_pose(c: Cycle, robot: ModelData, reference_time: float) -> None:
-    """Do what :func:`.cycle.track_pose` does, with its machine code."""
-    pose_at(c.code[POSE], (c, robot, reference_time))
-
-
-def call_compensate_friction(c: Cycle, robot: ModelData, unmeasured: int,
-                             dt: float) -> None:
-    """Do what :func:`.cycle.compensate_friction` does, with its machine code."""
-    friction_at(c.code[FRICTION], (c, robot, unmeasured, dt))
-
-
-def call_bound_reference(c: Cycle, robot: ModelData, elapsed: float) -> None:
-    """Do what :func:`.cycle.bound_reference` does, with its machine code."""
-    reference_bounds_at(c.code[REFERENCE_BOUNDS], (c, robot, elapsed))
-
-
-def call_bound_efforts(c: Cycle, robot: ModelData) -> None:
-    """Do what :func:`.cycle.bound_efforts` does, with its machine code."""
-    effort_bounds_at(c.code[EFFORT_BOUNDS], (c, robot))
-
+# The optional ones in the order in which the background compiles them: first what is tuned while
+# an arm moves
+PARTS = (Part(FRICTION, cycle.compensate_friction, COMPENSATE_FRICTION, 'compensates_friction'),
+         Part(POSE, cycle.track_pose, TRACK_POSE, 'follows_pose'),
+         Part(REFERENCE_BOUNDS, time_scaling.slow_down, BOUND_REFERENCE, 'bounded'),
+         Part(EFFORT_BOUNDS, cycle.bound_efforts, BOUND_EFFORTS, 'bounded'))
+for part in (Part(CYCLE, cycle.cycle, BY_REFERENCE),
+             Part(RECORDED_CYCLE, recorded_cycle.recorded_cycle, BY_REFERENCE), *PARTS):
+    substitute(part.function, part.call(), inline=True)
 
 # A part of the cycle, which this process compiles while another one compiles the rest
 LINKED_EFFORTS = LinkedFunction('law_efforts', cycle.law_efforts, LAW_EFFORTS, MODULES,
                                 allocates=False)
-
-substitute(cycle.cycle, call_cycle, inline=True)
-substitute(recorded_cycle.recorded_cycle, call_recorded_cycle, inline=True)
-substitute(cycle.track_pose, call_track_pose, inline=True)
-substitute(cycle.compensate_friction, call_compensate_friction, inline=True)
-substitute(cycle.bound_reference, call_bound_reference, inline=True)
-substitute(cycle.bound_efforts, call_bound_efforts, inline=True)
-
-
 inputs_at = reference_to(CYCLE_INPUTS)
 
 
@@ -270,48 +248,14 @@ def _recorder() -> tuple[Any, Any]:
             compile_function('control_step', _step, STEP, RECORDER_MODULES))
 
 
-class OptionalPart(NamedTuple):
-    """
-    A part of the cycle that is compiled where settings need it, and in the background otherwise.
-
-    With all of them the first start of a controller would take much longer.
-    """
-
-    place: int                  # of its address in `Cycle.code`
-    setting: str                # field of SETTINGS that is not 0 where it is needed
-    function: Callable[..., None]
-    signature: Any
-
-    @property
-    def name(self) -> str:
-        """Name of its machine code."""
-        return self.function.__name__
-
-    def is_cached(self) -> bool:
-        """Return whether this machine has compiled it."""
-        return is_cached(self.name, self.function, MODULES)
-
-    def uncached(self) -> Any:
-        """Return the function, compiled by this process, as :mod:`.object_code` needs it."""
-        return compile_callback(self.name, self.function, self.signature, MODULES, cached=False)
-
-
 @cache
-def part_address(part: OptionalPart) -> int:
+def part_address(part: Part) -> int:
     """Return the address of the machine code of a part, compiled now or before."""
     second_process.wait(OPTIONAL, part.is_cached)
     return int(compile_callback(part.name, part.function, part.signature, MODULES).address)
 
 
-# In the order in which the background compiles them: first what is tuned while an arm moves
-PARTS = (OptionalPart(FRICTION, 'compensates_friction', cycle.compensate_friction,
-                      COMPENSATE_FRICTION),
-         OptionalPart(POSE, 'follows_pose', cycle.track_pose, TRACK_POSE),
-         OptionalPart(REFERENCE_BOUNDS, 'bounded', cycle.bound_reference, BOUND_REFERENCE),
-         OptionalPart(EFFORT_BOUNDS, 'bounded', cycle.bound_efforts, BOUND_EFFORTS))
-
-
-def needed_parts(settings: ndarray) -> list[OptionalPart]:
+def needed_parts(settings: ndarray) -> list[Part]:
     """Return the optional parts that settings, (1,) ``SETTINGS``, need."""
     return [part for part in PARTS if settings[part.setting][0]]
 
@@ -329,8 +273,8 @@ def needs_generic_dynamics(settings: ndarray, robot: ModelData) -> bool:
 @cache
 def load_generic_dynamics() -> None:
     """Load the dynamics for any robot, compiled now or before."""
-    second_process.wait(OPTIONAL, generic_dynamics.are_cached)
-    generic_dynamics.load()
+    second_process.wait(OPTIONAL, robot_dynamics.are_cached)
+    robot_dynamics.load_generic()
 
 
 def load_parts(settings: ndarray, robot: ModelData) -> None:
@@ -350,7 +294,7 @@ def load_all_parts() -> None:
 
 def others_are_cached() -> bool:
     """Return whether this machine has compiled all optional parts and all of our laws."""
-    return (generic_dynamics.are_cached() and all(part.is_cached() for part in PARTS)
+    return (robot_dynamics.are_cached() and all(part.is_cached() for part in PARTS)
             and all(map(law_code.law_is_cached, BUILT_IN)))
 
 

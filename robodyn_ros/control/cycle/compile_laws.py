@@ -15,12 +15,11 @@ from numpy import ndarray
 from . import call
 from .call import ADDRESS, copied, no_law
 from ..algebra import cholesky, momentum_residual, rotations, six_vectors
-from ..declare.dtypes import JOINT, TASK
 from ..inputs import bounds, task
 from ..inputs.bounds import Bounds
 from ..inputs.partner import Partner
 from ..inputs.policy import Policy
-from ..inputs.task import Task
+from ..inputs.task import TASK, Task
 from ..laws import (
     adaptive,
     cartesian_impedance,
@@ -36,8 +35,8 @@ from ..laws import (
     task_space,
 )
 from ..laws.law import Arm, Law
-from ..steps import generic_dynamics, robot_dynamics
-from ..steps.cycle_data import LawMemory
+from ..steps import robot_dynamics
+from ..steps.cycle_data import JOINT, LawMemory
 from ...compiler.intrinsics import rows_as_tuple
 from ...compiler.jit import compile_callback, FASTMATH, is_cached, jitable, substitute, tuple_type
 from ...compiler.linking import caller
@@ -66,10 +65,11 @@ FOREIGN = {*sys.stdlib_module_names, 'llvmlite', 'numba', 'numpy', 'robodyn_ros'
 
 # Modules of functions that laws may call
 LAW_MODULES: tuple[ModuleType, ...] = (
-    *generic_dynamics.MODULES, jitable(robot_dynamics), jitable(rotations), task, bounds,
-    jitable(momentum_residual), jitable(dynamics), law, call, jitable(six_vectors, inline=True),
-    jitable(cholesky, inline=True), jitable(task_space, inline=True), jitable(pd),
-    jitable(joint_impedance),
+    *robot_dynamics.MODULES,
+    jitable(robot_dynamics, apart=tuple(f.function.__name__ for f in robot_dynamics.GENERIC)),
+    jitable(rotations), task, bounds, jitable(momentum_residual), jitable(dynamics), law, call,
+    jitable(six_vectors, inline=True), jitable(cholesky, inline=True),
+    jitable(task_space, inline=True), jitable(pd), jitable(joint_impedance),
     jitable(computed_torque), jitable(disturbance_observer),
     jitable(pseudo_inertia, inline=True), jitable(adaptive),
     jitable(spring, inline=True), jitable(energy_tank, inline=True),

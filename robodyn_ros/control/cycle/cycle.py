@@ -12,7 +12,6 @@ from math import inf
 from numpy import ndarray, record
 
 from .call import call_law, forget
-from ..declare.dtypes import GRAVITY_COMPENSATION, STOP_WITH_GRAVITY, VELOCITY_OR_GRAVITY
 from ..inputs import pose_tracking
 from ..laws.law import Arm
 from ..steps import (
@@ -38,7 +37,9 @@ from ..steps import (
     velocity_estimator,
 )
 from ..steps.cycle_data import Cycle, LawMemory, Vectors
+from ..steps.guard import GRAVITY_COMPENSATION, STOP_WITH_GRAVITY
 from ..steps.robot_dynamics import gravity, mass_matrix
+from ..steps.velocity_estimator import VELOCITY_OR_GRAVITY
 from ...dynamics.model_data import ModelData
 
 # What differs from the settings of the last cycle: gains or friction; what references depend on
@@ -309,7 +310,6 @@ def law_efforts(c: Cycle, robot: ModelData, unmeasured: int, changed: int, resta
     Write the efforts of the control law into ``tau`` (nv,), less gravity where the robot adds it.
 
     :param robot: the dynamics in force.
-    :param unmeasured: index of a joint without a measured velocity, -1 for none.
     :param changed: from :func:`law_changed`: with NEW_BASIS, and with NEW_GAINS unless the
         reference is under way, the present pose becomes the reference. It does so as well where
         the arm is so far from its reference that new gains would throw it there.
@@ -336,7 +336,7 @@ def law_efforts(c: Cycle, robot: ModelData, unmeasured: int, changed: int, resta
     if s.follows_pose == 1:
         track_pose(c, robot, reference_time)
     if s.bounded == 1:
-        bound_reference(c, robot, elapsed)
+        time_scaling.slow_down(c, robot, elapsed)
     for i in range(v.q.shape[0]):
         v.applied[i] = tau[i] + v.gravity[i] - v.tau_gravity[i]
         v.tau_law[i] = v.gravity[i]
@@ -382,11 +382,6 @@ def compensate_friction(c: Cycle, robot: ModelData, unmeasured: int, dt: float) 
         v.tau_law)
     if not follows:
         friction_compensation.presliding_damping(c, robot.friction, unmeasured, v.tau_law)
-
-
-def bound_reference(c: Cycle, robot: ModelData, elapsed: float) -> None:
-    """Slow the reference down to what the bounds of the motion allow."""
-    time_scaling.slow_down(c, robot, elapsed)
 
 
 def bound_efforts(c: Cycle, robot: ModelData) -> None:

@@ -25,26 +25,15 @@ def prepared(c: Cycle) -> Callable[[float, ndarray], bool]:
 
 def fields_readable(c: Cycle) -> Cycle:
     """Return the data with fields that Python reads as compiled code does, and no kernels."""
-    fields: Any = Records
-    robot, work, points, ring = c.robot, c.workspace, c.points, c.ring
-    payload, loaded, task = c.payload, c.payload.robot, c.task
+    c = _readable(c)
     return c._replace(
-        robot=robot._replace(bodies=fields(robot.bodies),
-                             addresses=np.zeros_like(robot.addresses)),
-        payload=payload._replace(bodies=fields(payload.bodies), robot=loaded._replace(
-            bodies=fields(loaded.bodies))),
-        workspace=work._replace(bodies=fields(work.bodies), joints=fields(work.joints)),
-        points=points._replace(header=fields(points.header)),
-        task=task._replace(settings=fields(task.settings), frame=fields(task.frame),
-                           kernel=np.zeros_like(task.kernel)),
-        bounds=c.bounds._replace(tool=fields(c.bounds.tool),
-                                      points=fields(c.bounds.points)),
-        poses=c.poses._replace(header=fields(c.poses.header)),
-        partner=c.partner._replace(header=fields(c.partner.header)),
-        policy=c.policy._replace(header=fields(c.policy.header)),
-        ring=ring._replace(cycles=fields(ring.cycles), state=fields(ring.state),
-                           memory=fields(ring.memory)),
-        law=c.law._replace(shown_joints=fields(c.law.shown_joints)),
-        joints=fields(c.joints), settings=fields(c.settings)[0],
-        cycle_input=fields(c.cycle_input)[0], state=fields(c.state),
-        controller=fields(c.controller)[0])
+        robot=c.robot._replace(addresses=np.zeros_like(c.robot.addresses)),
+        task=c.task._replace(kernel=np.zeros_like(c.task.kernel)), settings=c.settings[0],
+        cycle_input=c.cycle_input[0], controller=c.controller[0])
+
+
+def _readable(value: Any) -> Any:
+    """Return a tuple, and the tuples in it, with all structured arrays as :class:`.Records`."""
+    if isinstance(value, tuple):
+        return type(value)(*map(_readable, value))      # type: ignore[arg-type]
+    return Records(value) if value.dtype.names else value

@@ -11,15 +11,13 @@ between them: cycle k lies between the boundaries k and k + 1.
 import numpy as np
 from numpy import ndarray, record
 
-from ..declare.dtypes import CYCLE_INPUT
 from ..inputs.partner import QUANTITIES
-from ..steps.cycle_data import CONTROLLER_STATE, Cycle, Flight, VECTOR_NAMES, Vectors
+from ..steps.cycle_data import CONTROLLER_STATE, Cycle, CYCLE_INPUT, Flight, VECTOR_NAMES, Vectors
 from ...state import no_state, STATE
 
-# Inputs of a cycle besides the joint states, and whether it published.
+# Time of a cycle, what it read by number, and whether it published.
 CYCLE = np.dtype([
     ('now', float),                     # s, on the clock of the cycle
-    *((name, CYCLE_INPUT[name]) for name in CYCLE_INPUT.names or ()),
     ('version', np.int64),              # of the settings, see SETTINGS
     ('serial', np.int64),               # of the reference, see points.HEADER
     ('policy', np.int64),               # serial number of the policy, see policy.HEADER
@@ -36,7 +34,7 @@ SPARE = 2                               # slots: boundary after the newest, and 
 
 def bytes_a_cycle(nv: int, rows: int) -> int:
     """Return the size of a slot of the ring [bytes] for ``nv`` joints and ``rows`` rows."""
-    return (CYCLE.itemsize + CONTROLLER_STATE.itemsize
+    return (CYCLE.itemsize + CYCLE_INPUT.itemsize + CONTROLLER_STATE.itemsize
             + nv * (STATE.itemsize + 8 * (len(VECTOR_NAMES) + len(QUANTITIES) + rows) + 8))
 
 
@@ -54,10 +52,10 @@ def recorder(nv: int, cycles: int, rows: int = 0) -> tuple[Flight, Vectors, ndar
     present = np.zeros((k, nv))
     # Filled, so that the operating system provides the memory now and not in the loop
     return Flight(np.zeros(1, np.int64), np.full(n, np.zeros((), CYCLE)),
-                  no_state(n * nv).reshape(n, nv), np.full(n, np.zeros((), CONTROLLER_STATE)),
-                  np.full((n, k, nv), 0.0), np.full((n, nv), 0.0),
-                  np.full((n, len(QUANTITIES), nv), 0.0), present), Vectors.of(
-                      present), present[vectors:]
+                  np.full(n, np.zeros((), CYCLE_INPUT)), no_state(n * nv).reshape(n, nv),
+                  np.full(n, np.zeros((), CONTROLLER_STATE)), np.full((n, k, nv), 0.0),
+                  np.full((n, nv), 0.0), np.full((n, len(QUANTITIES), nv), 0.0),
+                  present), Vectors.of(present), present[vectors:]
 
 
 def begin(flight: Flight, memory: ndarray, tau: ndarray) -> None:
@@ -69,20 +67,14 @@ def begin(flight: Flight, memory: ndarray, tau: ndarray) -> None:
 
 def before(c: Cycle, now: float) -> None:
     """Store the inputs of the cycle that begins, at the time ``now`` [s]."""
-    flight, given, state, partner = c.ring, c.cycle_input, c.state, c.partner
+    flight, state, partner = c.ring, c.state, c.partner
     n = flight.cycles.shape[0]
     if n == 0:
         return
     slot = flight.done[0] % n
+    flight.inputs[slot] = c.cycle_input
     cycle = flight.cycles[slot]
     cycle.now = now
-    cycle.missed, cycle.listeners = given.missed, given.listeners
-    cycle.command_publishers = given.command_publishers
-    cycle.stop_reason = given.stop_reason
-    cycle.stalled = given.stalled
-    cycle.simulated_time = given.simulated_time
-    cycle.clock_stopped = given.clock_stopped
-    cycle.guiding_until = given.guiding_until
     cycle.version, cycle.serial = c.settings.version, c.points.header[0].serial
     cycle.policy, cycle.pose = c.policy.header[0].serial, c.poses.header[0].serial
     cycle.partner_time = partner.header[0].time
@@ -106,9 +98,9 @@ def after(c: Cycle, tau: ndarray, publish: bool) -> None:
     if n == 0:
         return
     number = flight.done[0]
-    cycle = flight.cycles[number % n]
-    cycle.request = c.controller.request       # as taken: another thread may write the input
-    cycle.published = 1 if publish else 0
+    slot = number % n
+    flight.inputs[slot].request = c.controller.request   # as taken: another thread may write it
+    flight.cycles[slot].published = 1 if publish else 0
     boundary(flight, (number + 1) % n, c.controller, tau)
     flight.done[0] = number + 1
 

@@ -26,14 +26,13 @@ from numpy import ndarray
 
 from .call import call_law, no_law, VECTORS
 from .compile_laws import ARM, compiled_law, LAW_MEMORY, MODULES, rows_type, VECTOR
-from ..declare.dtypes import TASK
 from ..inputs.bounds import Bounds
 from ..inputs.partner import Partner
 from ..inputs.policy import Policy
-from ..inputs.task import Task
+from ..inputs.task import TASK, Task
 from ..laws import registry
 from ..laws.law import Arm, Law
-from ..steps import generic_dynamics
+from ..steps import robot_dynamics
 from ..steps.cycle_data import LawMemory
 from ...compiler.jit import compile_function, NumbaError
 from ...compiler.tuple_reference import Reference, reference
@@ -205,7 +204,7 @@ def _plain_trial(law: LawMemory, arm: Arm, tau: ndarray, count: int) -> None:
 @cache
 def _compiled_trial() -> Any:
     """Return :func:`_trial`, compiled, with the dynamics of a robot that has no kernels."""
-    generic_dynamics.load()
+    robot_dynamics.load_generic()
     return compile_function('law_trial', _trial,
                             types.void(LAW_MEMORY, _ARM, VECTOR, types.int64),
                             (*MODULES, sys.modules[__name__]))

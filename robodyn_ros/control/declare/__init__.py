@@ -1,3 +1,3 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Declarations of parameters, and the records and vectors of the control cycle."""
+"""How parameters are declared, and those that belong to no single step."""

@@ -87,9 +87,6 @@ class RobotParameters:
     payload_inertia: Sequence[float] = numbers(
         'kg·m²', -1e3, 1e3, 'Inertia of the payload about its center of mass, in the axes of '
         '`payload_frame`: ixx, ixy, ixz, iyy, iyz, izz. Zeros: a point mass.', (0.0,) * 6)
-    payload_transition: float = number(
-        0.5, 's', 0.0, 60.0, 'Duration of the transition between payloads while the arm is '
-        'driven.', record=SETTINGS)
     acceleration_limit: PerJoint = numbers(
         'rad/s² or m/s²', 1e-3, 1e5, 'Acceleration limit of stops and of motions to a target '
         'without a time; gains must follow it within `effort_rate_limit`. Empty: velocity limit '

@@ -19,33 +19,33 @@ PerJoint = Sequence[float] | float
 SETTINGS_RECORD, JOINT_RECORD, TASK_RECORD = 'settings', 'joint', 'task'
 
 
-def number(default: float, unit: str, lower: float, upper: float, doc: str, *,
-           live: bool = True, record: str = '', unlimited: bool = False) -> Any:
+def number(default: Any, unit: str, lower: float, upper: float, doc: str, *,
+           live: bool = True, record: str = '', unlimited: bool = False, after: str = '') -> Any:
     """
     Declare a number; an integer where the default is one.
 
     :param lower, upper: inclusive range, in ``unit``.
     :param doc: description for `ros2 param describe`, parameter files and docs/parameters.md.
     :param live: whether the node accepts changes while it is configured.
-    :param record: the record of :mod:`.dtypes` that has a field of this name, '' for none.
+    :param record: the record of :mod:`.cycle_data` that has a field of this name, '' for none.
     :param unlimited: whether 0 stands for no limit, which is infinite in the record.
+    :param after: the parameter that it follows in lists for users; '': the one declared before.
     """
     return field(default=default, metadata={
         'unit': unit, 'lower': lower, 'upper': upper, 'doc': doc, 'live': live, 'record': record,
-        'unlimited': unlimited})
+        'unlimited': unlimited, 'after': after})
 
 
 def numbers(unit: str, lower: float, upper: float, doc: str,
             default: tuple[float, ...] = (), *, live: bool = True, record: str = '',
-            unlimited: bool = False) -> Any:
+            unlimited: bool = False, after: str = '') -> Any:
     """
     Declare a list: with a default, of as many numbers; else one a joint, or one for all joints.
 
-    :param lower, upper, doc, live, record, unlimited: see :func:`number`; of each element.
+    :param lower, upper, doc, live, record, unlimited, after: see :func:`number`.
     """
-    return field(default=default, metadata={
-        'unit': unit, 'lower': lower, 'upper': upper, 'doc': doc, 'live': live, 'record': record,
-        'unlimited': unlimited})
+    return number(default, unit, lower, upper, doc, live=live, record=record, unlimited=unlimited,
+                  after=after)
 
 
 def matrix(unit: str, most: float, doc: str, default: tuple[float, ...], *,
@@ -75,15 +75,16 @@ def gain(unit: str, lower: float, upper: float, doc: str, default: float | None 
 
 
 def choice(choices: tuple[str, ...], doc: str, *, live: bool = True, record: str = '',
-           places: bool = False) -> Any:
+           places: bool = False, after: str = '') -> Any:
     """
     Declare one of several words, of which the first is the default; a record has its index.
 
-    :param doc, live, record: see :func:`number`.
+    :param doc, live, record, after: see :func:`number`.
     :param places: whether ``package.module:NAME`` is accepted besides.
     """
-    return field(default=choices[0], metadata={'choices': choices, 'doc': doc, 'live': live,
-                                               'record': record, 'places': places})
+    return field(default=choices[0], metadata={
+        'choices': choices, 'doc': doc, 'live': live, 'record': record, 'places': places,
+        'after': after})
 
 
 def text(doc: str, *, live: bool = True) -> Any:
@@ -96,9 +97,21 @@ def flag(doc: str, *, live: bool = True, record: str = '') -> Any:
     return field(default=False, metadata={'doc': doc, 'live': live, 'record': record})
 
 
+def listed(declaration: Any) -> 'list[Field[Any]]':
+    """Return the fields of a dataclass in the order in which users read them."""
+    order: list[Field[Any]] = []
+    place = 0
+    for f in fields(declaration):
+        if after := f.metadata.get('after'):
+            place = [g.name for g in order].index(after) + 1
+        order.insert(place, f)
+        place += 1
+    return order
+
+
 def recorded(declaration: Any, record: str) -> 'tuple[Field[Any], ...]':
     """
-    Return the fields of a dataclass that a record of :mod:`.dtypes` has, in their order.
+    Return the fields of a dataclass that a record of :mod:`.cycle_data` has, in their order.
 
     :param record: SETTINGS_RECORD, JOINT_RECORD or TASK_RECORD.
     """

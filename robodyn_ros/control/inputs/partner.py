@@ -9,11 +9,13 @@ power: velocities are scaled by s, efforts by 1/s, stiffness and damping by 1/sÂ
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from numpy import ndarray
 
+from ..declare.setting_fields import choice, number, numbers, PerJoint, SETTINGS_RECORD, text
 from ...errors import ArgumentError, ParameterError
 
 if TYPE_CHECKING:
@@ -28,6 +30,29 @@ POSITION, VELOCITY, STIFFNESS, DAMPING, ENERGY = range(5)
 QUANTITIES = 'position', 'velocity', 'stiffness', 'damping', 'energy'
 # rad or m by which a position may deviate from what the velocities of two messages make of it
 JUMP = 0.1
+#: Roles of a coupled arm.
+COUPLING_ROLE = ('leader', 'follower')
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Role of an arm in leader_follower, and its joints in those of the leader."""
+
+    coupling_role: str = choice(
+        COUPLING_ROLE, 'Role of the arm in leader_follower: the follower moves to the pose of the '
+        'leader at the start; afterwards both are equal.', live=False)
+    coupling_joints: str = text(
+        "Of the follower: the leader's joint for each of its joints, separated by commas; an "
+        'empty entry holds the joint. Empty: joints of the same name.', live=False)
+    coupling_scale: PerJoint = numbers(
+        '', -100.0, 100.0, 'Of the follower: scale s of each joint, q = s q_leader + '
+        '`coupling_offset`. Empty: 1.', live=False)
+    coupling_offset: PerJoint = numbers(
+        'rad or m', -1e3, 1e3, 'Of the follower: position of each joint where that of the leader '
+        'is 0. Empty: 0.', live=False)
+    coupling_timeout: float = number(
+        0.1, 's', 0.001, 1.0, "Age of the partner's newest message above which the coupling is "
+        'lost, which is a fault.', record=SETTINGS_RECORD)
 
 
 class Partner(NamedTuple):
@@ -100,7 +125,7 @@ def checked(joints: JointMap, role: str, nv: int, state: CouplingState) -> ndarr
     :raises ArgumentError: both have the same role, a coupled joint is missing or unknown, a number
         is not finite, or a stiffness or a damping negative; it names the joint.
     """
-    if state.role == role or state.role not in ('leader', 'follower'):
+    if state.role == role or state.role not in COUPLING_ROLE:
         raise ArgumentError(f'both arms are the {role}' if state.role == role else
                             f'the partner is {state.role!r}', name='coupling_role',
                             value=state.role, remedy='set coupling_role of one of them to leader, '

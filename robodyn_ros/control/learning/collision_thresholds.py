@@ -16,7 +16,7 @@ LARGEST_BAND = 1.0  # of the effort: a model with a larger error is not one
 
 
 class CollisionThresholds(NamedTuple):
-    """Parameters of :class:`.contact_parameters.ContactParameters`, (nv,) each."""
+    """Parameters of :class:`.collisions.Parameters`, (nv,) each."""
 
     collision_threshold: ndarray
     collision_velocity_band: ndarray

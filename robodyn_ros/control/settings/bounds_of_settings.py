@@ -10,7 +10,6 @@ from .settings import Settings
 from .workspace_planes import workspace_planes
 from ..declare.body_regions import REGIONS
 from ..inputs.bounds import Bounds
-from ...dynamics import Dynamics
 from ...dynamics.model_data import frame_record, ModelData
 from ...errors import ParameterError, UnknownNameError
 from ...model.robot import RobotModel
@@ -67,15 +66,3 @@ def contact_points(model: RobotModel, robot: ModelData) -> ndarray:
     points = np.concatenate([frame_record(model, robot, name) for name in names])
     points.setflags(write=False)
     return points
-
-
-def reflected_mass(model: RobotModel, q: ndarray, frame: str, direction: ndarray) -> float:
-    """
-    Return the mass [kg] that a push at a frame feels, 1/(uᵀ J M⁻¹ Jᵀ u) (Khatib 1995, eq. 6).
-
-    :param q: (nv,) [rad | m]; ``direction`` (3,) in the axes of the base, of any length.
-    """
-    dynamics = Dynamics(model)
-    along = np.asarray(direction, float) / np.linalg.norm(direction)
-    row = along @ dynamics.jacobian(q, frame, reference='aligned')[:3]
-    return 1.0 / float(row @ np.linalg.solve(dynamics.mass_matrix(q), row))

@@ -12,7 +12,7 @@ from ..cycle.compile import needed_parts, needs_generic_dynamics, OPTIONAL
 from ..cycle.compile_ahead import COMPILING
 from ..cycle.compile_laws import law_is_cached
 from ..laws.registry import BUILT_IN
-from ..steps import generic_dynamics
+from ..steps import robot_dynamics
 from ...compiler import second_process
 from ...dynamics.model_data import ModelData
 from ...errors import ParameterError
@@ -31,7 +31,7 @@ def needs(settings: Settings, record: ndarray, robot: ModelData, before: Setting
         f'mode {settings.mode}': partial(law_is_cached, law) if law in BUILT_IN else lambda: True}
     found |= {part.setting: part.is_cached for part in needed_parts(record)}
     if needs_generic_dynamics(record, robot) or settings.loading != before.loading:
-        found['payload'] = generic_dynamics.are_cached
+        found['payload'] = robot_dynamics.are_cached
     return found
 
 

@@ -17,7 +17,6 @@ from .parameters import ControlParameters
 from .rate_stability import check_rate, highest_damping
 from .rotor_inertia import Scarcity, scarcity
 from .task_stability import check_task, check_walls
-from ..declare.dtypes import JOINT, SETTINGS, TASK
 from ..declare.setting_fields import (
     checked,
     JOINT_RECORD,
@@ -27,9 +26,11 @@ from ..declare.setting_fields import (
     TASK_RECORD,
 )
 from ..inputs.partner import check_coupling
+from ..inputs.task import TASK
 from ..laws import registry
 from ..laws.law import Law, PARTNER, POSE, TRAJECTORY
 from ..steps.acceleration_limits import APPROACH_SHARE, DELAY_SHARE, SHARE
+from ..steps.cycle_data import JOINT, SETTINGS
 from ...dynamics.compile import generic
 from ...dynamics.model_data import parameters, workspace
 from ...errors import ParameterError

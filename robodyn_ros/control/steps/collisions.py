@@ -27,6 +27,7 @@ pushed, and nothing is detected.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
@@ -34,7 +35,9 @@ from numpy import ndarray, record
 
 from . import guard
 from .guiding import yields
-from ..declare.dtypes import REACT_FLOAT, REACT_RETREAT
+from ..declare.setting_fields import choice, number, numbers, PerJoint
+from ..declare.setting_fields import JOINT_RECORD as JOINT
+from ..declare.setting_fields import SETTINGS_RECORD as SETTINGS
 
 if TYPE_CHECKING:
     from .cycle_data import Cycle, Vectors
@@ -43,6 +46,36 @@ SAMPLES = 2             # in a row above the threshold
 ISOLATION_TIME = 0.03   # s after the detection, in which a later joint may still take part
 RETREAT_TIME = 0.3      # s
 RETREAT_SPEED = 0.1     # velocity limits, of the joint that retreats fastest
+#: Reactions, in the order of their numbers.
+COLLISION_REACTION = ('stop', 'float', 'retreat')
+REACT_STOP, REACT_FLOAT, REACT_RETREAT = range(len(COLLISION_REACTION))
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What a collision and a push are, and the reaction."""
+
+    collision_threshold: PerJoint = numbers(
+        'N·m or N', 0.0, 1e6, 'External effort above which the fault COLLISION is latched, except '
+        'in gravity_compensation; empty or 0: unlimited.', record=JOINT,
+        unlimited=True)
+    collision_velocity_band: PerJoint = numbers(
+        'N·m·s/rad or N·s/m', 0.0, 1e5, 'Increase of `collision_threshold` with the velocity, for '
+        'unmodeled friction; empty: none.', record=JOINT)
+    collision_effort_band: PerJoint = numbers(
+        '', 0.0, 1.0, "Increase of `collision_threshold` with the magnitude of the model's "
+        'effort without accelerations, for its relative error; empty: none.',
+        record=JOINT)
+    push_bandwidth: float = number(
+        0.0, '1/s', 0.0, 1e2, 'Bandwidth below which an external effort is a push instead of a '
+        'collision; 0: every contact is a collision.', record=SETTINGS)
+    push_threshold: PerJoint = numbers(
+        'N·m or N', 0.0, 1e6, 'Push above which the fault PUSHED is latched, except in '
+        'gravity_compensation; empty or 0: unlimited.',
+        record=JOINT, unlimited=True)
+    collision_reaction: str = choice(
+        COLLISION_REACTION, 'Fault efforts after a collision: damped gravity compensation, '
+        'gravity compensation alone, or a slow motion away from the contact.', record=SETTINGS)
 
 
 class Memory(NamedTuple):

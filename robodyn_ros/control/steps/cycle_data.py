@@ -1,8 +1,16 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Data of a control cycle, which each of its steps takes as first argument."""
+"""
+Data of a control cycle, which each of its steps takes as first argument.
+
+Further arguments of several steps: ``now`` and ``dt``, time and duration of the cycle [s];
+``elapsed``, time since the last cycle [s]; ``fresh``, 1 if a sample has come since; ``tau`` (nv,)
+[N·m | N], the efforts published last, or those to be written; ``unmeasured``, index of a joint
+without a measured velocity, -1 for none; ``robot``, the dynamics in force.
+"""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +36,9 @@ from . import (
     trajectory_tracking,
     velocity_estimator,
 )
-from ..inputs import pose_tracking
+from ..declare.robot_parameters import RobotParameters
+from ..declare.setting_fields import JOINT_RECORD, record_dtype, SETTINGS_RECORD
+from ..inputs import bounds, partner, pose_tracking, task
 from ..inputs.bounds import Bounds
 from ..inputs.partner import Partner
 from ..inputs.points import Points
@@ -36,6 +46,75 @@ from ..inputs.policy import Policy
 from ..inputs.pose_tracking import PosePoints
 from ..inputs.task import Task
 from ...dynamics.model_data import ModelData, Workspace
+
+# Input of a cycle besides the joint states: requests and observations of the surrounding loop.
+CYCLE_INPUT = np.dtype([
+    ('request', np.int64),
+    ('missed', np.int64),               # periods missed between the last cycle and this one
+    ('listeners', np.int64),            # subscribers of the commands
+    ('command_publishers', np.int64),   # publishers of commands, this controller included
+    ('stop_reason', np.int64),          # reason code of an emergency stop or the like; 0: none
+    ('stalled', float),                 # s for which the loop stalled before this cycle
+    ('simulated_time', np.int64),       # 1: jumps of the time are resets of a simulation
+    ('clock_stopped', float),           # s for which the arm has moved while time stood still
+    ('guiding_until', float),           # s, until when the arm may be guided by hand
+])
+
+
+@dataclass(frozen=True)
+class GuardParameters(motor_test.Parameters, motion_checks.Parameters,
+                      velocity_estimator.Parameters, plausibility.Parameters, guard.Parameters):
+    """Conditions under which the arm is driven, and what happens when they fail."""
+
+
+@dataclass(frozen=True)
+class ContactParameters(collisions.Parameters, momentum_observer.Parameters):
+    """Estimate of external efforts, and what a collision is."""
+
+
+@dataclass(frozen=True)
+class MotionParameters(bounds.Parameters, guiding.Parameters):
+    """Enabling signal of hand guiding, and bounds that references are slowed down for."""
+
+
+@dataclass(frozen=True)
+class ArmParameters(payload_transition.Parameters, RobotParameters, partner.Parameters,
+                    task.Parameters):
+    """Task and partner of the arm, its limits, friction and payload beyond the URDF."""
+
+
+@dataclass(frozen=True)
+class Declared(MotionParameters, ContactParameters, GuardParameters, ArmParameters):
+    """All parameters of the cycle, except gains."""
+
+
+# Limits of one joint: the parameters declared for this record, and
+JOINT = np.dtype([
+    *record_dtype(Declared, JOINT_RECORD),
+    ('position_lower', float),          # rad | m
+    ('position_upper', float),
+    ('periodic', np.int64),             # 1: positions that differ by full turns are the same
+])
+
+# Settings of the controller: the parameters declared for this record, and
+SETTINGS = np.dtype([
+    *record_dtype(Declared, SETTINGS_RECORD),
+    ('mode', np.int64),                 # number of the law, see laws/registry.py
+    ('follows', np.int64),              # 1: it follows a trajectory
+    ('follows_pose', np.int64),         # 1: it follows a pose of the task frame
+    ('guided', np.int64),               # 1: hands may guide the arm
+    ('bounded', np.int64),              # 1: references are slowed down, see time_scaling.py
+    ('couples', np.int64),              # 1: it couples the arm to a partner
+    ('law', np.int64),                  # another number: mode, gains or friction differ
+    ('basis', np.int64),                # another number: references end, see Settings.basis
+    ('payload', np.int64),              # another number: the payload differs
+    ('version', np.int64),              # counts all changes, see history.py
+    ('period', float),                  # s, nominal
+    ('limit_rate', float),              # 1/s, see limits.enforce_joint_limits
+    ('approach_rate', float),           # 1/s, likewise
+    ('compensates_friction', np.int64),  # 1: of some joint
+    ('payload_body', np.int64),         # index of the body that holds payload_frame
+])
 
 # State of the controller, written by the cycle alone: the state machine, timers and counters.
 CONTROLLER_STATE = np.dtype([
@@ -151,6 +230,7 @@ class Flight(NamedTuple):
 
     done: ndarray           # (1,) complete cycles since the ring was begun
     cycles: ndarray         # (N,) CYCLE
+    inputs: ndarray         # (N,) CYCLE_INPUT
     state: ndarray          # (N, nv) STATE
     memory: ndarray         # (N,) CONTROLLER_STATE at the boundary before the cycle
     vectors: ndarray        # (N, K, nv) likewise, of the K rows

@@ -8,7 +8,7 @@ the robot's own compensation. They differ as soon as efforts are commanded: a ro
 own gravity compensation measures it in addition to them. With the wrong setting g(q) acts twice,
 and throws the arm, or not at all, and lets it sink.
 
-Parameters are named as in :mod:`.guard`; ``tau`` (nv,) are the efforts published last [N·m | N].
+``tau`` (nv,) are the efforts published last [N·m | N].
 """
 
 from __future__ import annotations
@@ -79,8 +79,6 @@ def gravity_contradicted(c: Cycle, fresh: int, now: float, tau: ndarray) -> bool
     They contradict it where the effort measured beyond the commands is still that at arming,
     although the controller should hold the arm, or is gone, although the robot should. The other
     choice is in force from there on, so that the efforts of the following fault hold the arm.
-
-    :param fresh: 1 if a sample has come since the last cycle.
     """
     m, v = c.controller, c.vectors
     if m.senses_gravity == 0 or fresh == 0 or now - m.armed > WINDOW:

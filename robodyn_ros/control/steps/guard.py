@@ -17,7 +17,7 @@ each cycle, the first of which applies to FAULT as well: :func:`state_fault` (no
 state), :func:`running_fault` (conditions of the loop and of the settings) and
 :func:`.motion_checks.motion_fault`. The joint limits are enforced by :mod:`.limits`.
 
-All functions are plain arithmetic on the records of :mod:`.dtypes`: ``c`` is the
+All functions are plain arithmetic on the records of :mod:`.cycle_data`: ``c`` is the
 :class:`~.cycle_data.Cycle`, of which ``s``, ``m`` and ``v`` are the settings, the controller state
 and the vectors; ``now`` is the time of the cycle [s] on the clock of the states.
 Conditions are returned as (reason code, joint index), with joint -1 where no joint is concerned.
@@ -25,6 +25,7 @@ Conditions are returned as (reason code, joint index), with joint -1 where no jo
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import IntEnum
 from math import inf, isinf, isnan
 from typing import TYPE_CHECKING
@@ -32,14 +33,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy import ndarray, record
 
-from ..declare.dtypes import (
-    ARM,
-    DISARM,
-    NO_REQUEST,
-    STALL_SILENCE,
-    STOP,
-    VELOCITY_OR_FAULT,
-)
+from .velocity_estimator import VELOCITY_OR_FAULT
+from ..declare.setting_fields import choice, flag, number, numbers, PerJoint
+from ..declare.setting_fields import JOINT_RECORD as JOINT
+from ..declare.setting_fields import SETTINGS_RECORD as SETTINGS
 
 if TYPE_CHECKING:
     from .cycle_data import Cycle, Vectors
@@ -107,6 +104,20 @@ CODES = tuple(REASONS)
  GRAVITY_CONTRADICTED, COLLISION, PUSHED, TOOL_OUTSIDE, TOOL_SPEED, CONTACT_SPEED,
  PARTNER_LOST, SELF_COLLISION, ZERO_STATE, OTHER_JOINT_MOVES) = range(len(CODES))
 
+# Requests to the state machine; the cycle takes one and writes NO_REQUEST back.
+NO_REQUEST, ARM, DISARM, STOP = range(4)
+#: Number of the law to which the cycle falls back.
+GRAVITY_COMPENSATION = 0
+
+#: Efforts of the last message after stopping, of a latched fault, and after a stall of the loop,
+#: in the order of their numbers.
+STOP_WITH = ('zero', 'gravity')
+STOP_WITH_ZERO, STOP_WITH_GRAVITY = range(len(STOP_WITH))
+FAULT_ACTION = ('ramp', 'hold')
+FAULT_RAMP, FAULT_HOLD = range(len(FAULT_ACTION))
+STALL_ACTION = ('silence', 'zero')
+STALL_SILENCE, STALL_ZERO = range(len(STALL_ACTION))
+
 # A joint is at rest only below this fraction of its velocity limit, whatever `rest_velocity` is
 REST = 0.1
 # After a fault, efforts of the law that still drive the arm are given this time [s] to fade, at
@@ -116,6 +127,68 @@ REST = 0.1
 FADING_TIME, FADING_SHARE, FADING_SPEED = 0.1, 0.5, 1.4
 # Missed periods that are forgiven each cycle: a lasting 10 % is tolerated, a burst adds up
 FORGIVEN = 0.1
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Conditions under which the arm is driven, and what happens when they fail."""
+
+    state_timeout: float = number(
+        0.05, 's', 0.001, 1.0, 'Age above which joint states are stale, which is a fault.',
+        record=SETTINGS)
+    velocity_scale: float = number(
+        1.0, '', 0.01, 1.0, 'Reduced speed: fraction of the velocity limits available to the arm '
+        'and to trajectories.')
+    position_margin: PerJoint = numbers(
+        'rad or m', 0.0, 1e3, 'Distance beyond the position limits that is a fault and prevents '
+        'arming. Empty: 3 % of the range, 0: unlimited.', record=JOINT,
+        unlimited=True)
+    missed_limit: int = number(
+        100, '', 1, 1000000, 'Number of periods that may be missed at once, or in total beyond '
+        'one in ten; more is a fault.', record=SETTINGS)
+    saturation_timeout: float = number(
+        2.0, 's', 0.01, 3600.0, 'Time at the effort limit or effort rate limit, less the time '
+        'without, that is a fault.', record=SETTINGS)
+    arming_samples: int = number(
+        20, '', 1, 10000, 'Number of consecutive good samples required for arming.',
+        record=SETTINGS)
+    arming_velocity: float = number(
+        0.05, 'rad/s or m/s', 0.0, 10.0, 'Maximum joint velocity for arming.',
+        record=SETTINGS)
+    arming_effort: float = number(
+        0.1, '', 0.0, 10.0, 'Maximum difference between measured efforts and g(q) for arming, as '
+        'a fraction of the effort limit; above 2 only if the brakes carry loads that the effort '
+        'sensors do not measure.', record=SETTINGS)
+    accept_zero_state: bool = flag(
+        'Permit arming while all positions and velocities are exactly zero and no effort is '
+        'measured, as before a driver has read its encoders. For an arm that really is at zero.',
+        record=SETTINGS)
+    damping_rate: float = number(
+        10.0, '1/s', 0.0, 100.0, 'Damping while rising, stopping and after a fault: λ in '
+        'λ M(q) q̇.', record=SETTINGS)
+    rest_velocity: float = number(
+        0.02, 'rad/s or m/s', 0.0, 1.0, 'Velocity below which a joint is at rest.',
+        record=SETTINGS)
+    stop_timeout: float = number(
+        2.0, 's', 0.0, 30.0, 'Maximum duration of the stopping phase.', record=SETTINGS)
+    stop_with: str = choice(
+        STOP_WITH, 'Last message after stopping: zero effort, or g(q) for a drive that keeps its '
+        'last command.', record=SETTINGS)
+    fault_action: str = choice(
+        FAULT_ACTION, 'After a fault with a fresh state: damped gravity compensation, then ramp '
+        'to zero; or hold as long as the state is fresh.', record=SETTINGS)
+    stall_action: str = choice(
+        STALL_ACTION, 'After a stall of the loop: silence, because a drive with a command timeout '
+        'has engaged its brakes and a command might release them; or a single zero, for a drive '
+        'that keeps its last command.',
+        record=SETTINGS)
+    fault_hold_time: float = number(
+        0.5, 's', 0.0, 60.0, 'Duration of damped gravity compensation after a fault.',
+        record=SETTINGS)
+    fault_ramp_time: float = number(
+        0.5, 's', 0.01, 60.0, 'Duration of the ramp to zero afterwards.', record=SETTINGS)
+
+
 #: Fields of the controller state.
 STATE = [
     ('phase', np.int64),
@@ -243,11 +316,7 @@ def end_fault_efforts(m: record, s: record) -> None:
 
 
 def running_fault(c: Cycle, unmeasured: int) -> tuple[int, int]:
-    """
-    Return the fault of an arm that is driven with a valid state, for reasons besides its motion.
-
-    :param unmeasured: index of a joint without a measured velocity, -1 for none.
-    """
+    """Return a fault of an arm driven with a valid state, except those of its motion."""
     cycle_input, s, m = c.cycle_input, c.settings, c.controller
     if unmeasured >= 0 and s.missing_velocity == VELOCITY_OR_FAULT:
         return NO_VELOCITY, unmeasured
@@ -290,8 +359,6 @@ def arming_refusal(c: Cycle, unmeasured: int) -> tuple[int, int]:
     Every joint must be slower than ``arming_velocity``, inside its position limits or no further
     outside than is no fault afterwards, and able to carry g(q); a measured effort must agree with
     g(q) within ``arming_effort`` effort limits.
-
-    :param unmeasured: index of a joint without a measured velocity, -1 for none.
     """
     cycle_input, joints, s, m, v = c.cycle_input, c.joints, c.settings, c.controller, c.vectors
     if cycle_input.stop_reason != NO_REASON:
@@ -373,7 +440,6 @@ def arm(c: Cycle, reason: int, joint: int, fresh: int, now: float, tau: ndarray)
     message is still in force.
 
     :param reason, joint: result of :func:`arming_refusal`.
-    :param fresh: 1 if a sample has come since the last cycle.
     :param tau: (nv,) efforts of the last message [N·m | N].
     """
     joints, s, m, v = c.joints, c.settings, c.controller, c.vectors

@@ -4,17 +4,30 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy import ndarray, record
 
+from .guard import GRAVITY_COMPENSATION
 from .motion_checks import forget_changes
 from .trajectory_tracking import hold_here
-from ..declare.dtypes import GRAVITY_COMPENSATION
+from ..declare.setting_fields import number, SETTINGS_RECORD
 
 if TYPE_CHECKING:
     from .cycle_data import Cycle
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Enabling signal."""
+
+    guiding_timeout: float = number(
+        0.2, 's', 0.01, 2.0, 'Time after a *true* on `~/guiding` (std_msgs/Bool) for which '
+        'hand_guiding lets the arm be moved.', record=SETTINGS_RECORD)
+
+
 #: Fields of the controller state.
 STATE = [
     ('guided', np.int64),           # 1: the arm is guided by hand, see guiding.py

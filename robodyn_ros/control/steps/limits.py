@@ -4,9 +4,8 @@
 Effort, velocity and position limits: how much of the requested effort the arm is given.
 
 The gravity term is kept and the rest is reduced, joint by joint: a saturated wrist must neither
-soften nor undamp the other joints. Parameters are named as in :mod:`.guard`; ``dt`` is the
-duration of the cycle [s], ``tau`` (nv,) [N·m | N] the efforts, modified in place, and ``robot``
-the dynamics in force.
+soften nor undamp the other joints. ``dt`` is the duration of the cycle [s],
+``tau`` (nv,) [N·m | N] the efforts, modified in place, and ``robot`` the dynamics in force.
 """
 
 from __future__ import annotations

@@ -10,11 +10,12 @@ than ``push_bandwidth``, as when somebody pushes on purpose. Without efforts in 
 valid state, nothing is estimated, and both are zero.
 
 Momentum changes from sample to sample, efforts in each cycle: their impulse is summed until the
-next sample comes. Parameters are named as in :mod:`.guard`.
+next sample comes.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import exp, isnan
 from typing import Any, NamedTuple, TYPE_CHECKING
 
@@ -23,7 +24,8 @@ from numpy import ndarray
 
 from .robot_dynamics import inverse_dynamics
 from ..algebra.momentum_residual import filtered, momentum_change
-from ..declare.dtypes import EFFORT_MEASURED
+from ..declare.setting_fields import choice, number
+from ..declare.setting_fields import SETTINGS_RECORD as SETTINGS
 from ...dynamics.friction import advance_presliding, loaded_friction
 from ...dynamics.model_data import ModelData
 
@@ -31,6 +33,20 @@ if TYPE_CHECKING:
     from .cycle_data import Cycle, Vectors
 
 IMPULSE_TIME = 0.003        # s, time constant of the impulses of the last milliseconds
+#: Efforts that are taken as known, in the order of their numbers.
+OBSERVED_EFFORT = ('commanded', 'measured')
+EFFORT_COMMANDED, EFFORT_MEASURED = range(len(OBSERVED_EFFORT))
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Estimate of external efforts."""
+
+    external_effort_bandwidth: float = number(
+        50.0, '1/s', 0.1, 1e3, 'Bandwidth of the estimate of external efforts.', record=SETTINGS)
+    observed_effort: str = choice(
+        OBSERVED_EFFORT, 'Known joint efforts of this estimate: commanded, or measured (gravity '
+        'included) if the state contains them.', record=SETTINGS)
 
 
 class Memory(NamedTuple):
@@ -61,9 +77,6 @@ def observe(c: Cycle, robot: ModelData, known: bool, fresh: int, elapsed: float,
 
     :param robot: the dynamics in force; ``work.M`` is M(q).
     :param known: whether the state is valid, and ``tau`` was in force since the last cycle.
-    :param fresh: 1 if a sample has come since the last cycle.
-    :param elapsed: time since the last cycle [s].
-    :param tau: (nv,) the efforts published last [N·m | N].
     """
     s, m, v, work = c.settings, c.controller, c.vectors, c.workspace
     own = c.vectors.momentum_observer

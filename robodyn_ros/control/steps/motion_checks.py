@@ -4,12 +4,13 @@
 Motion faults: the arm does not move as its efforts and its reference require.
 
 Each check compares quantities that the cycle has computed anyway: reference, efforts, and the
-accelerations that the model predicts for them. Parameters are named as in :mod:`.guard`; ``dt`` is
-the duration of the cycle [s].
+accelerations that the model predicts for them. ``dt`` is the
+duration of the cycle [s].
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import exp
 from typing import NamedTuple, TYPE_CHECKING
 
@@ -27,6 +28,7 @@ from .guard import (
     WRONG_DIRECTION,
 )
 from .limits import ROUNDING, SWING
+from ..declare.setting_fields import JOINT_RECORD, number, numbers, PerJoint, SETTINGS_RECORD
 from ..inputs.points import Points
 
 if TYPE_CHECKING:
@@ -41,6 +43,23 @@ WRONG_CHANGE = 0.2          # velocity limits that a joint gains against its pre
 RECENT_CHANGE = 0.005       # of these, within RECENT_TIME: half of an even gain, far above noise
 MOST_SWINGS = 4.0           # reversals in a row, of which SWINGS_FORGIVEN are forgiven each second
 SWINGS_FORGIVEN = 10.0      # 1/s
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Motions that are faults."""
+
+    following_error: PerJoint = numbers(
+        'rad or m', 0.0, 1e3, 'Maximum distance from the trajectory; more is a fault. Empty: 0.5 '
+        'rad or 0.1 m in computed_torque, unlimited in modes with a stiffness; 0: unlimited.',
+        record=JOINT_RECORD, unlimited=True, after='consistency_tolerance')
+    blocked_effort: float = number(
+        0.3, '', 0.0, 1.0, 'Fraction of the effort limit, on top of gravity, that may act for 0.5 '
+        's without motion; more is a fault. 0: unlimited.',
+        record=SETTINGS_RECORD, unlimited=True)
+    power_limit: float = number(
+        0.0, 'W', 0.0, 1e6, 'Maximum mechanical power of all joints together; 0: unlimited.',
+        record=SETTINGS_RECORD, unlimited=True)
 
 
 class Memory(NamedTuple):
@@ -65,7 +84,6 @@ def motion_fault(c: Cycle, now: float, dt: float, tau: ndarray) -> tuple[int, in
     Return (reason, joint) of a motion fault of a RUNNING arm, NO_REASON for none.
 
     :param now: time of the clock of the reference [s].
-    :param tau: (nv,) the efforts published last [N·m | N].
     """
     joints, s, m, v, points = c.joints, c.settings, c.controller, c.vectors, c.points
     power = 0.0

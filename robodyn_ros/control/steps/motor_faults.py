@@ -45,8 +45,6 @@ def motor_fault(c: Cycle, fresh: int) -> bool:
     One is enough where its joint is above its velocity limit, or while RISING if samples are
     IMPULSE_TIME or more apart, so that it makes up the impulses. So is, that far apart, a rejected
     sample of a joint that is above its limit after VELOCITY_ABOVE_LIMIT: it still becomes faster.
-
-    :param fresh: 1 if a sample has come since the last cycle.
     """
     joints, m, v, samples = c.joints, c.controller, c.vectors, c.vectors.plausibility
     if fresh == 1 and rejects(v):

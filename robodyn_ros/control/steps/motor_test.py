@@ -28,6 +28,7 @@ fault (:mod:`.motor_faults`) is a fault at once.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import exp
 from typing import Any, NamedTuple, TYPE_CHECKING
 
@@ -37,6 +38,7 @@ from numpy import ndarray, record
 from .acceleration_limits import effective_delay
 from .guard import ARM_MOVES, JOINT_BLOCKED, NO_REASON, OTHER_JOINT_MOVES, WRONG_DIRECTION
 from .motor_faults import DRIVEN, driven_joint, motor_fault
+from ..declare.setting_fields import number, SETTINGS_RECORD
 from ...dynamics.entry_points import solve
 from ...dynamics.model_data import ModelData
 
@@ -61,6 +63,17 @@ HOLDING = 0.15              # effort limits, of the compensated external effort
 # 1/s of the compensation: at most, a share of 1/delay, and of 1/time of a window
 BANDWIDTH, DELAY_SHARE, AVERAGE = 30.0, 0.3, 2.0
 STATIC, BACKWARD_STATIC, LOAD, COUPLED = 2, 5, 9, 12    # rows of the friction parameters
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Effort of the test."""
+
+    motor_test_effort: float = number(
+        0.0, '', 0.0, 0.5, 'Test of the motors while arming: largest effort on top of gravity and '
+        'known static friction, as a fraction of the effort limit. Each joint moves by a few mrad '
+        'or mm, in about 0.7 s. 0: no test, as required with `controller_manager`.',
+        record=SETTINGS_RECORD, after='arming_effort')
 
 
 class Memory(NamedTuple):
@@ -121,11 +134,7 @@ def moved_distance(joints: ndarray, v: Vectors, i: int) -> float:
 
 
 def find_fault(c: Cycle, fresh: int) -> tuple[int, int]:
-    """
-    Return (reason, joint) of a motor fault while RISING; go on to the next joint after an effort.
-
-    :param fresh: 1 if a sample has come since the last cycle.
-    """
+    """Return (reason, joint) of a motor fault; go on to the next joint after an effort."""
     joints, s, m, v = c.joints, c.settings, c.controller, c.vectors
     own = c.vectors.motor_test
     n, i = v.q.shape[0], m.tested
@@ -213,7 +222,6 @@ def add_efforts(c: Cycle, friction: ndarray, dt: float, tau: ndarray) -> bool:
     Add the efforts of the test to those of the rise; return whether all joints have passed.
 
     :param friction: (13, nv), see :mod:`robodyn_ros.dynamics.friction`.
-    :param dt: duration of the cycle [s].
     """
     joints, s, m, v = c.joints, c.settings, c.controller, c.vectors
     own = c.vectors.motor_test

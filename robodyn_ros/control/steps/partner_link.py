@@ -22,7 +22,7 @@ def supervise(s: record, m: record, header: record, now: float) -> int:
     then set its deviation from the leader off. From then on the partner must not be older than
     ``coupling_timeout``, nor leave the coupling: then both arms float.
 
-    :param header: record ``HEADER`` of the partner; for other parameters see :mod:`.guard`.
+    :param header: record ``HEADER`` of the partner.
     """
     if s.couples == 0:
         m.coupled = 0

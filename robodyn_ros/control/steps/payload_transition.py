@@ -8,12 +8,11 @@ the origins of fixed frames (Atkeson, An and Hollerbach, IJRR 5(3), 1986, equati
 interpolation in time is therefore that of g(q), M(q) and C(q, q̇) q̇. What lies between two bodies
 that can exist can exist, too: pseudo-inertias are a convex cone (Wensing, Kim and Slotine, RA-L
 3(1), 2018).
-
-Parameters are named as in :mod:`.guard`; ``work`` is the workspace of the dynamics.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
@@ -21,12 +20,24 @@ from numpy import ndarray, record
 
 from .plausibility import IN_FAULT, NOT_DRIVEN
 from .robot_dynamics import gravity
+from ..declare.setting_fields import number, SETTINGS_RECORD
 from ...dynamics.model_data import BODY, ModelData
 
 if TYPE_CHECKING:
     from .cycle_data import Cycle, Vectors
 
 INERTIAL = 10           # mass, first and second moments of a body
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Duration of a transition."""
+
+    payload_transition: float = number(
+        0.5, 's', 0.0, 60.0, 'Duration of the transition between payloads while the arm is '
+        'driven.', record=SETTINGS_RECORD, after='payload_inertia')
+
+
 #: Fields of the controller state.
 STATE = [
     ('payload', np.int64),
@@ -75,7 +86,6 @@ def changes_payload(c: Cycle, driven: int, dt: float) -> bool:
     follows at the effort rate limit, however short the transition is.
 
     :param driven: NOT_DRIVEN, DRIVEN or IN_FAULT of :mod:`.plausibility`.
-    :param dt: duration of the cycle [s].
     """
     s, m, v, work = c.settings, c.controller, c.vectors, c.workspace
     robot, p = c.robot, c.payload

@@ -3,7 +3,7 @@
 """
 Efforts of the phases without a control law: RISING, STOPPING and FAULT.
 
-Parameters are named as in :mod:`.guard`; ``tau`` (nv,) [N·m | N] receives the efforts.
+``tau`` (nv,) [N·m | N] receives the efforts.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from .guard import (
     at_rest,
     COLLISION,
     FADING_SPEED,
+    FAULT_HOLD,
     note_fault_speed,
     OTHER_JOINT_MOVES,
     PARTNER_LOST,
@@ -25,7 +26,6 @@ from .guard import (
     WRONG_DIRECTION,
 )
 from .motor_faults import motor_fault
-from ..declare.dtypes import FAULT_HOLD
 
 if TYPE_CHECKING:
     from .cycle_data import Cycle, Vectors
@@ -46,11 +46,7 @@ STATE = [
 
 
 def rising_efforts(c: Cycle, dt: float, tau: ndarray) -> bool:
-    """
-    Ramp the gravity term to g(q) at ``effort_rate_limit``, with damping; True once it is reached.
-
-    :param dt: duration of the cycle [s].
-    """
+    """Ramp the gravity term to g(q) at ``effort_rate_limit``, with damping; True once reached."""
     joints, s, v = c.joints, c.settings, c.vectors
     done = True
     for i in range(v.q.shape[0]):
@@ -88,8 +84,6 @@ def fault_efforts(c: Cycle, trusted: bool, fresh: int, now: float, dt: float,
     brings them back, whatever happens to settings or time.
 
     :param trusted: whether the joint states may be used in this cycle.
-    :param fresh: 1 if a sample has come since the last cycle.
-    :param dt: duration of the cycle [s].
     """
     s, m, v = c.settings, c.controller, c.vectors
     if m.publishing == 0:

@@ -16,12 +16,13 @@ Each new sample of a joint is compared with the last one that was accepted:
 - Time stamps that fall behind, and samples that become rare, are a delay for which the gains were
   not checked, and a fault above ``late_limit``.
 
-Parameters are named as in :mod:`.guard`; ``i`` is the index of a joint, ``j`` its record
-``JOINT``, ``elapsed`` the time of receipt since the previous sample of the joint [s].
+``i`` is the index of a joint, ``j`` its record ``JOINT``, ``elapsed`` the time of receipt since
+the previous sample of the joint [s].
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import exp, inf, nan, pi
 from typing import NamedTuple, TYPE_CHECKING
 
@@ -32,6 +33,7 @@ from . import frozen_readings
 from .frozen_readings import CONSISTENCY_TIME
 from .guard import NO_REASON, STATE_INCONSISTENT, STATE_LATE, VELOCITY_ABOVE_LIMIT
 from .velocity_estimator import CREDIBLE
+from ..declare.setting_fields import JOINT_RECORD, number, numbers, PerJoint, SETTINGS_RECORD
 
 if TYPE_CHECKING:
     from .cycle_data import Cycle, Vectors
@@ -51,6 +53,20 @@ LATE_TIME, INTERVAL_TIME = 0.6, 4.0
 # of an interval and of a delay [late_limits], and what one delay takes of what the interval leaves
 LONGEST_INTERVAL, LATEST, ONE_SAMPLE = 6.0, 2.0, 0.6
 CLOCK_DRIFT = 2e-4          # s/s between the clocks of publisher and controller
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Tolerances of samples."""
+
+    late_limit: float = number(
+        0.0, 's', 0.0, 1e3, 'Maximum mean delay of the state stamps plus half the interval '
+        'between states; more is a fault, because gains are not checked for it. 0: twice '
+        '`loop_delay` plus one period.', record=SETTINGS_RECORD, after='state_timeout')
+    consistency_tolerance: PerJoint = numbers(
+        'rad or m', 0.0, 1e3, 'Maximum difference between positions and integrated velocities '
+        'over about 0.2 s, and maximum position jump; more is a fault. Empty: 0.02 rad or 0.005 '
+        'm, 0: unlimited.', record=JOINT_RECORD, unlimited=True, after='position_margin')
 
 
 class Memory(NamedTuple):

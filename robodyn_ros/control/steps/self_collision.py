@@ -149,8 +149,7 @@ def keep_apart(c: Cycle, robot: ModelData, tau: ndarray) -> None:
     Take from the efforts ``tau`` (nv,) [N·m | N] of a law what brings two links too close.
 
     Links that are closer than permitted are not pushed apart. What the arm is known to be
-    accelerated by besides, as by a hand, is added to the efforts' part. Parameters are named as in
-    :mod:`.guard`.
+    accelerated by besides, as by a hand, is added to the efforts' part.
     """
     s, m, v, work, bounds = c.settings, c.controller, c.vectors, c.workspace, c.bounds
     if bounds.pairs.shape[0] == 0:

@@ -16,8 +16,6 @@ so that one replaces another without a jump whatever σ is.
 Near a boundary the speed toward it is at most APPROACH times the distance d, so that d falls
 exponentially and never below zero. Where nearly nothing of the speed is left the motion ends: the
 reference rests where it is, and only another one, planned from there, moves the arm again.
-
-Parameters are named as in :mod:`.guard`.
 """
 
 from __future__ import annotations

@@ -4,10 +4,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import exp
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from ..declare.setting_fields import choice, number
+from ..declare.setting_fields import SETTINGS_RECORD as SETTINGS
 
 if TYPE_CHECKING:
     from .cycle_data import Cycle
@@ -16,6 +20,24 @@ if TYPE_CHECKING:
 # A velocity above this multiple of the velocity limit is no measurement: damping it would drive
 # the arm at full effort
 CREDIBLE = 10.0
+#: Reactions to a state without velocity, in the order of their numbers.
+MISSING_VELOCITY = ('fault', 'estimate', 'gravity_only')
+VELOCITY_OR_FAULT, VELOCITY_OR_ESTIMATE, VELOCITY_OR_GRAVITY = range(len(MISSING_VELOCITY))
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Velocities that are not measured."""
+
+    missing_velocity: str = choice(
+        MISSING_VELOCITY, 'Reaction to a state without velocity, or with more than ten times its '
+        'limit: a fault, an estimate from positions, or gravity compensation alone.',
+        record=SETTINGS, after='late_limit')
+    velocity_bandwidth: float = number(
+        30.0, 'Hz', 0.1, 1000.0, 'Bandwidth of the velocity estimate, well below the rate of the '
+        'states.', record=SETTINGS)
+
+
 #: Fields of the controller state.
 STATE = [
     ('observing', np.int64),        # 1: the velocity filter is initialized
@@ -29,10 +51,8 @@ def observe(c: Cycle, elapsed: float) -> int:
     Joints whose newest sample was rejected (:mod:`.plausibility`) keep the one before it. A
     velocity that is NaN or not credible is replaced by the derivative of the position behind a
     first-order low-pass filter of ``velocity_bandwidth``. The estimate stays as it is while no
-    time elapses, and begins anew after a jump of time (``m.observing`` 0). Parameters are named as
-    in :mod:`.guard`.
+    time elapses, and begins anew after a jump of time (``m.observing`` 0).
 
-    :param elapsed: time since the last cycle [s].
     :returns: index of the last joint without a measured velocity, -1 for none.
     """
     s, m, v, state = c.settings, c.controller, c.vectors, c.state

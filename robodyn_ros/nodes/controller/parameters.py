@@ -16,17 +16,12 @@ from . import robot
 from .transport import DATA_PATHS
 from ..middleware.parameters import Parameter
 from ... import driver
-from ...control.declare.contact_parameters import ContactParameters
-from ...control.declare.motion_parameters import MotionParameters
+from ...control.declare.setting_fields import listed
 from ...control.laws import registry
 from ...control.laws.law import Law
-from ...control.settings.parameters import (
-    ControlParameters,
-    GuardParameters,
-    LawParameters,
-    LoopParameters,
-)
+from ...control.settings.parameters import ControlParameters, LawParameters, LoopParameters
 from ...control.settings.settings import GAINS, Settings
+from ...control.steps.cycle_data import ContactParameters, GuardParameters, MotionParameters
 from ...driver import Driver
 from ...errors import ParameterError
 from ...model.robot import RobotModel
@@ -36,8 +31,8 @@ TRIGGERS = ('timer', 'state', 'inline')
 
 
 def _declared(parameters: Any) -> tuple[Parameter, ...]:
-    """Return the parameters of a class of :mod:`robodyn_ros.control.settings.parameters`."""
-    return tuple(_parameter(field) for field in fields(parameters))
+    """Return the control parameters that a class declares, in the order for users."""
+    return tuple(map(_parameter, listed(parameters)))
 
 
 def _parameter(field: 'Field[Any]') -> Parameter:

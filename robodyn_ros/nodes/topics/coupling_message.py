@@ -12,8 +12,7 @@ the columns, labelled with the names that the leader has for the joints, separat
 import numpy as np
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 
-from ...control.declare.coupling_parameters import COUPLING_ROLE
-from ...control.inputs.partner import ALIGNED, AWAY, CouplingState, QUANTITIES
+from ...control.inputs.partner import ALIGNED, AWAY, COUPLING_ROLE, CouplingState, QUANTITIES
 from ...errors import ArgumentError
 
 LABEL = ','.join(QUANTITIES)
