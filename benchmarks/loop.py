@@ -168,7 +168,7 @@ class _Turns:
                 took = monotonic() - begin
                 out[str(rate)] = {'cpu': (process_time(child.pid) - spent) / took,
                                   'steal': stolen.share(), **_told(done)}
-            return out, ''.join(re.findall(r'FAULT: .*', child.output)[:1])
+            return out, ''.join(re.findall(r'FAULT \w+: .*', child.output)[:1])
 
     def late(self, key: str) -> dict[str, Any]:
         """Take the errors of wake-ups."""

@@ -107,7 +107,7 @@ def test_help_and_unknown_targets(place):
     assert 'demo [ROBOT]' in make(place).stdout == make(place, 'help').stdout
     unknown = make(place, 'dmeo')
     assert (unknown.returncode, unknown.stderr.count('\n')) == (1, 1)
-    assert "'dmeo' is none of" in unknown.stderr
+    assert "'dmeo' is not one of" in unknown.stderr
     for target in ('demo', 'test', 'quick', 'lint', 'coverage', 'fuzz', 'bench', 'soak', 'docs',
                    'clean', 'help'):
         assert f'\n  {target} ' in make(place).stdout and target in unknown.stderr

@@ -85,7 +85,7 @@ class Report:
                 age, 'joint_states'):
             level, message = DiagnosticStatus.WARN, f'{message}: {sentence}'
         if listeners == 0:
-            level, message = DiagnosticStatus.WARN, f'{message}: nobody listens to the commands'
+            level, message = DiagnosticStatus.WARN, f'{message}: no subscriber to the commands'
         if m['phase'] == guard.FAULT:
             level, message = DiagnosticStatus.ERROR, f'FAULT: {reason}'
         target_rate, jitter = references.targets.rate(now)

@@ -123,7 +123,7 @@ class ControllerReports:
         self.record_fault()
         unheard = self._node.active and bool(loop.controller.cycle_input['listeners'][0] == 0)
         if unheard and not self._unheard:
-            self._log.warning('nobody listens to the commands: the reference is frozen')
+            self._log.warning('no subscriber to the commands: the reference is frozen')
         self._unheard = unheard
         if self._node.description.replaced():
             self._log.warning(
@@ -156,9 +156,9 @@ class ControllerReports:
             self._log.info(guard.PHASES[phase])
             return
         assert self._node.loop is not None
-        resettable = self._node.loop.controller.reason_code != 'GRAVITY_CONTRADICTED'
-        self._log.error(
-            f'FAULT: {self.reason()}{"; ~/reset arms again" if resettable else ""}')
+        code = self._node.loop.controller.reason_code
+        remedy = '' if code == 'GRAVITY_CONTRADICTED' else '; call ~/reset to re-arm'
+        self._log.error(f'FAULT {code}: {self.reason()}{remedy}')
 
     def reason(self) -> str:
         """Return the reason of the fault in words."""
