@@ -19,13 +19,13 @@ from numpy.typing import ArrayLike
 
 from .object_reference import load_object, refused
 
-PAUSE = 0.01            # s after a read that has failed, or has returned nothing at once
+RETRY_PAUSE = 0.01    # [s] after a read that failed or returned nothing at once
 # A read that returns within this time [s] has not waited for its state. After so many of
 # these in a row the driver does not wait at all: a buffer of one that waits has fewer states. The
 # GIL delays reads, too, and each that took longer counts only so many times against this.
 AT_ONCE, WAITLESS, DELAYED = 1e-4, 1000, 5
-END = 1.0               # s that a read under way may take until the driver is closed all the same
-TOLD = 1.0              # s between two reports of the same failure
+CLOSE_TIMEOUT = 1.0    # [s] of a read in progress
+REPORT_INTERVAL = 1.0    # [s] between two reports of the same failure
 
 
 class Reading(NamedTuple):
@@ -153,7 +153,7 @@ class DriverReader:
     def close(self) -> None:
         """End the thread, for which a read that stands still is not waited long; close."""
         self._over.set()
-        self._thread.join(END)
+        self._thread.join(CLOSE_TIMEOUT)
         try:
             self._driver.close()
         except Exception as error:      # the connection may be gone already
@@ -171,11 +171,11 @@ class DriverReader:
                 reading = self._driver.read()
             except Exception as error:
                 self._report('read', error)
-                self._over.wait(PAUSE)
+                self._over.wait(RETRY_PAUSE)
                 continue
             if reading is None:
-                if monotonic() - begun < PAUSE:     # or it would be asked all the time
-                    self._over.wait(PAUSE)
+                if monotonic() - begun < RETRY_PAUSE:     # or it would be asked all the time
+                    self._over.wait(RETRY_PAUSE)
                 continue
             number += 1
             if self._waiting.qsize() >= self._keep:
@@ -195,6 +195,6 @@ class DriverReader:
 
     def _report(self, method: str, error: Exception) -> None:
         text = f'{method}() of the driver raised {type(error).__name__}: {error}'
-        if monotonic() - self._told.get(text, -TOLD) >= TOLD:
+        if monotonic() - self._told.get(text, -REPORT_INTERVAL) >= REPORT_INTERVAL:
             self._told = {text: monotonic()}
             self._tell(text)

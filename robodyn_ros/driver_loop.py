@@ -12,7 +12,7 @@ import numpy as np
 from .control.controller.controller import Controller
 from .driver import Driver, DriverReader, Read
 
-KEPT = 10               # readings that wait
+QUEUE_DEPTH = 10    # readings
 STOP_MARGIN = 1.0       # s beyond `stop_timeout` for which the arm may take to come to rest
 
 
@@ -33,14 +33,14 @@ def drive(controller: Controller, driver: Driver, over: Callable[[], bool],
     :raises Exception: what ``driver.write`` has raised, after zeros were tried.
     """
     period, number = 1.0 / controller.settings.rate, 0
-    reader, stop_at = DriverReader(driver, KEPT, period, tell), np.inf
+    reader, stop_at = DriverReader(driver, QUEUE_DEPTH, period, tell), np.inf
     controller.begin()
     controller.state[...] = np.nan
     controller.arm()
     try:
         while not _at_rest(controller, stop_at):
             if reader.wait(round(1e9 * period)):
-                for _ in range(KEPT):       # not more: new ones may come as fast as they are taken
+                for _ in range(QUEUE_DEPTH):   # bounded: new ones may arrive as fast
                     if taken := reader.take():
                         number += _accept(controller, taken, number + 1, reader)
             now = monotonic()

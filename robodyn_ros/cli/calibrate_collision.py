@@ -24,8 +24,8 @@ from ..nodes.clients.record import Recorder, silent
 from ..nodes.clients.running_controller import RunningController
 from ..nodes.middleware.client_session import session
 
-STILL = 0.05        # rad or m: a joint that moves less tells nothing of its motion
-FEWEST = 50         # samples
+MIN_MOTION = 0.05    # [rad | m] of a joint that counts as moved
+MIN_SAMPLES = 50
 
 
 def run(node: Node, out: Console, *, duration: float, margin: float, setting: bool,
@@ -83,7 +83,7 @@ def learned(recording: Recording, model: RobotModel, settings: Settings,
     :raises IdentificationError: there are too few samples.
     :raises ArgumentError: see :func:`.collision_thresholds.thresholds`.
     """
-    if len(recording.time) < FEWEST:
+    if len(recording.time) < MIN_SAMPLES:
         raise IdentificationError(f'{len(recording.time)} samples are too few', name='samples',
                                   remedy='listen longer, with the arm driven, or raise the '
                                   'parameter external_effort_rate')
@@ -109,7 +109,7 @@ def show(found: CollisionThresholds, model: RobotModel, moved: ndarray, out: Con
     for name, slides, *values in zip(model.joint_names, model.slides, *found):
         rows.add_row(name, *(f'{value:.3g}' for value in values), 'N' if slides else 'N·m')
     out.print(rows)
-    if still := [n for n, range_ in zip(model.joint_names, moved) if range_ < STILL]:
+    if still := [n for n, range_ in zip(model.joint_names, moved) if range_ < MIN_MOTION]:
         out.print(f'! hardly moved: {", ".join(still)}; their thresholds are those of an arm at '
                   'rest', style='yellow')
 

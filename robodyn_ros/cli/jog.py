@@ -36,8 +36,8 @@ KEYS = {'w': (0, 1), 's': (0, -1), 'a': (1, 1), 'd': (1, -1), 'r': (2, 1), 'f': 
         'u': (3, 1), 'o': (3, -1), 'i': (4, 1), 'k': (4, -1), 'j': (5, 1), 'l': (5, -1)}
 AXES = 'x', 'y', 'z', 'rotation about x', 'rotation about y', 'rotation about z'
 FASTER, SLOWER, STOP, END = '+=', '-', ' ', 'q\x1b'     # Escape, or what begins with it
-FACTOR = 1.25           # of a change of the speed
-SLOWEST = 0.05          # of the speed asked for
+SPEED_FACTOR = 1.25
+MIN_SPEED_SHARE = 0.05    # of the requested speed
 
 
 class Jog:
@@ -52,7 +52,7 @@ class Jog:
 
     def __init__(self, speed: ndarray, limit: ndarray, hold: float):
         self.speed, self._limit, self._hold = np.array(speed, float), limit, hold
-        self._slowest = SLOWEST * self.speed
+        self._slowest = MIN_SPEED_SHARE * self.speed
         self._key, self._until = '', 0.0
         self.over = False
 
@@ -61,9 +61,9 @@ class Jog:
         self._key = key if key in KEYS else ''
         self._until = now + self._hold
         if key in FASTER:
-            self.speed = np.minimum(self.speed * FACTOR, self._limit)
+            self.speed = np.minimum(self.speed * SPEED_FACTOR, self._limit)
         elif key in SLOWER:
-            self.speed = np.maximum(self.speed / FACTOR, self._slowest)
+            self.speed = np.maximum(self.speed / SPEED_FACTOR, self._slowest)
         self.over |= key in END
 
     def twist(self, now: float) -> ndarray:

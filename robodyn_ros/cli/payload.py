@@ -23,12 +23,12 @@ from ..identification.preparation.options import PreparationOptions
 from ..identification.recorded_motion import checked_motion, require_torques
 from ..identification.recordings.recording import Recording
 from ..model.robot import RobotModel
-from ..nodes.clients.play import Player, SETTLE
+from ..nodes.clients.play import Player, SETTLE_TIME
 from ..nodes.clients.record import Recorder, silent
 from ..nodes.clients.running_controller import RunningController
 from ..nodes.middleware.client_session import Session, session
 
-UPPER = np.triu_indices(3)          # ixx, ixy, ixz, iyy, iyz, izz
+UPPER_TRIANGLE = np.triu_indices(3)          # ixx, ixy, ixz, iyy, iyz, izz
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def recorded(here: Session, player: Player, motion: JointTrajectory, node: Node,
         if not here.until(lambda: len(recorder), node.wait):
             raise silent(here.node, recorder.topic)
         begun = time.monotonic()
-        here.until(lambda: time.monotonic() - begun > SETTLE, node.wait)
+        here.until(lambda: time.monotonic() - begun > SETTLE_TIME, node.wait)
         with Progress(TextColumn('{task.description}'), BarColumn(), TextColumn(
                 '{task.completed:.1f} of {task.total:.1f} s'), console=out) as bars:
             bar = bars.add_task('motion')
@@ -146,7 +146,7 @@ def _check_determined(found: Payload) -> None:
 
 
 def _found(found: Payload) -> dict[str, Any]:
-    inertia = np.zeros(6) if found.inertia is None else found.inertia[UPPER]
+    inertia = np.zeros(6) if found.inertia is None else found.inertia[UPPER_TRIANGLE]
     return _values(found.mass, found.com.tolist(), inertia.tolist())
 
 

@@ -29,7 +29,7 @@ try:
 except ImportError:             # not a Unix: processes compile side by side
     fcntl = None                # type: ignore[assignment]
 
-LONGEST, POLL = 300.0, 0.05     # s
+MAX_LOCK_TIME, POLL = 300.0, 0.05     # s
 # Modules of this package that all compiled code comes from
 COMPILER_SOURCES = [Path(__file__).with_name(f'{name}.py') for name in (
     'intrinsics', 'jit', 'linking', 'numba_private', 'tuple_reference')]
@@ -115,11 +115,11 @@ _install_locator()
 
 @contextmanager
 def turn(folder: Path, cached: bool) -> Iterator[None]:
-    """Wait while another process compiles the same, for LONGEST at most: then the cache has it."""
+    """Wait up to MAX_LOCK_TIME while another process compiles the same code into the cache."""
     if not cached or fcntl is None or any(folder.glob('*.nbi')):
         yield
         return
-    end = time.monotonic() + LONGEST
+    end = time.monotonic() + MAX_LOCK_TIME
     with ExitStack() as stack:
         try:
             file = stack.enter_context(open(folder.parent / f'{folder.name}.lock', 'w'))

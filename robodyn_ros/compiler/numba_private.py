@@ -52,7 +52,7 @@ NAMES = {
         'numba.core.caching:CompileResultCacheImpl._locator_classes')}
 
 # Expressions of whole arrays, which they merge into one loop; closures and comprehensions
-LEFT_OUT = 'NopythonRewrites', 'InlineClosureLikes'
+SKIPPED_PASSES = 'NopythonRewrites', 'InlineClosureLikes'
 
 
 @cache
@@ -81,9 +81,9 @@ class InnerCompiler(getattr(compiler, 'CompilerBase', object)):     # type: igno
     """Compiler of inner functions, as the option ``pipeline_class``."""
 
     def define_pipelines(self) -> list[Any]:
-        """Return the passes of Numba without those of LEFT_OUT."""
+        """Return the passes of Numba without SKIPPED_PASSES."""
         passes = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
-        passes.passes = [one for one in passes.passes if one[0].__name__ not in LEFT_OUT]
+        passes.passes = [one for one in passes.passes if one[0].__name__ not in SKIPPED_PASSES]
         passes.finalize()
         return [passes]
 

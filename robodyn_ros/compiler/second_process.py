@@ -19,7 +19,7 @@ import time
 from .cache_directory import cache_directory
 from .compile_notice import compiling, VARIABLE
 
-PATIENCE, POLL = 300.0, 0.05    # s; after the first, whoever waits compiles on their own
+MAX_WAIT, POLL = 300.0, 0.05    # s; after the first, whoever waits compiles on their own
 
 _processes: dict[str, subprocess.Popen] = {}
 
@@ -64,7 +64,7 @@ def failed(name: str) -> bool:
 
 def wait(name: str, until: Callable[[], bool] = lambda: False) -> None:
     """Wait until the process has ended, if it was started, or until the condition holds."""
-    process, end = _processes.get(name), time.monotonic() + PATIENCE
+    process, end = _processes.get(name), time.monotonic() + MAX_WAIT
     with compiling(name):
         while process and process.poll() is None and not until() and time.monotonic() < end:
             time.sleep(POLL)

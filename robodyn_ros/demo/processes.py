@@ -17,9 +17,9 @@ from types import FrameType
 from ..errors import DemoError
 
 PR_SET_PDEATHSIG = 1            # linux/prctl.h
-PATIENCE = 20.0                 # s after SIGINT: an arm may have to come to rest first
-LAST_RESORT = 3.0               # s after SIGTERM, before SIGKILL
-TAIL = 12                       # lines of a log that an error shows
+SIGINT_TIMEOUT = 20.0    # [s]; the arm comes to rest first
+SIGTERM_TIMEOUT = 3.0    # [s] before SIGKILL
+LOG_TAIL = 12    # lines shown in an error
 
 _prctl = ctypes.CDLL(None).prctl
 
@@ -119,7 +119,7 @@ class Child:
         if (code := self._process.poll()) is not None:
             raise DemoError(f'the {self.name} has ended with exit code {code}', name=self.name,
                             value=code, remedy=f'see {self.log}, which ends with\n'
-                            + '\n'.join(self.output.splitlines()[-TAIL:]))
+                            + '\n'.join(self.output.splitlines()[-LOG_TAIL:]))
 
     @property
     def done(self) -> bool:
@@ -130,7 +130,8 @@ class Child:
 
     def stop(self) -> int:
         """Stop the process with one SIGINT, escalating only if needed; return its exit code."""
-        for number, patience in ((signal.SIGINT, PATIENCE), (signal.SIGTERM, LAST_RESORT),
+        for number, patience in ((signal.SIGINT, SIGINT_TIMEOUT), (signal.SIGTERM,
+                                                                   SIGTERM_TIMEOUT),
                                  (signal.SIGKILL, None)):
             if self._process.poll() is not None:
                 break

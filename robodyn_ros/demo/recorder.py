@@ -14,7 +14,7 @@ from ..nodes.middleware.executor_subscription import ExecutorSubscription
 from ..nodes.middleware.raw_subscription import SerializedSubscription
 from ..wire.joint_state import ACCEPTED, JointStateDecoder
 
-INTERVAL = 0.02         # s between two looks
+POLL_PERIOD = 0.02    # [s]
 
 
 class Recording(NamedTuple):
@@ -78,7 +78,7 @@ class Recorder:
         while not self._stop.is_set():
             new = self._states.drain()
             self._messages.extend(new)      # the list may have been replaced meanwhile
-            time.sleep(INTERVAL)
+            time.sleep(POLL_PERIOD)
 
     def _decoded(self, messages: list[bytes]) -> Recording:
         rows = np.empty((len(messages), 3, len(self._decoder.joint_names)))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import sympy as sp
 
-from .check import joint_deviation, task_deviation, TOLERANCE
+from .check import joint_deviation, MAX_EFFORT_DEVIATION, task_deviation
 from .collect import collected, Sum
 from .equations import equations
 from .kinematics import placements
@@ -68,7 +68,7 @@ class Derivation:
     @property
     def trusted(self) -> bool:
         """Whether the formulas agree with inverse dynamics."""
-        return self.deviation <= TOLERANCE
+        return self.deviation <= MAX_EFFORT_DEVIATION
 
     @cached_property
     def M(self) -> sp.Matrix:

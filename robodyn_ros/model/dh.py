@@ -33,7 +33,7 @@ from ..errors import ArgumentError, UnknownNameError
 CONVENTIONS = ('standard', 'modified')
 JOINTS = ('revolute', 'prismatic')
 X, Z = np.eye(3)[0], np.eye(3)[2]
-ORTHONORMAL = 1e-9      # tolerance of R Rᵀ = 1 for the rotation of a given transform
+ORTHONORMAL_TOLERANCE = 1e-9    # of R Rᵀ = 1
 
 
 @dataclass(frozen=True)
@@ -235,7 +235,7 @@ def _transform(what: str, given: ArrayLike | None) -> tuple[ndarray, ndarray]:
     elif given is not None:
         T = finite(what, given, (4, 4), 'or three, a translation [m]')
     R = T[:3, :3]
-    if (not np.allclose(R @ R.T, np.eye(3), atol=ORTHONORMAL) or np.linalg.det(R) < 0.0
+    if (not np.allclose(R @ R.T, np.eye(3), atol=ORTHONORMAL_TOLERANCE) or np.linalg.det(R) < 0.0
             or (T[3] != [0.0, 0.0, 0.0, 1.0]).any()):
         raise ArgumentError(f'{what} is not a homogeneous transform', name=what, value=given,
                             remedy='give a rotation, a translation, and 0 0 0 1 below them')

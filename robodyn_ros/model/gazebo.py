@@ -30,7 +30,7 @@ WORLD = 'world'
 # Plugins that command joints: hardware of ros2_control and ros_control, controllers of Gazebo
 COMMANDING = re.compile(r'ros2?_control|joint.*controller', re.IGNORECASE)
 # Tags by which sdformat leaves a link at a fixed joint a link of its own
-NOT_LUMPED = 'preserveFixedJoint', 'disableFixedJointLumping'
+UNLUMPED_ELEMENTS = 'preserveFixedJoint', 'disableFixedJointLumping'
 # [kg], [kg·m²] of a link that Gazebo would leave out; sdformat 12 takes masses below 1e-6 for zero
 STAND_IN_MASS, STAND_IN_MOMENT = 1e-5, 1e-9
 
@@ -181,7 +181,7 @@ def _fix_to_world(root: etree._Element, model: RobotModel) -> None:
 def _add_missing_mass(root: etree._Element) -> None:
     """Give links of Gazebo a mass where neither they nor those lumped into them have one."""
     kept = {gazebo.get('reference') for gazebo in root.iterfind('gazebo') if any(
-        (gazebo.findtext(tag) or '').strip() in ('true', '1') for tag in NOT_LUMPED)}
+        (gazebo.findtext(tag) or '').strip() in ('true', '1') for tag in UNLUMPED_ELEMENTS)}
     above = {joint.find('child').get('link'): parent for joint in root.iterfind('joint')
              if joint.get('type') == 'fixed' and joint.get('name') not in kept
              and (parent := joint.find('parent').get('link')) != WORLD}

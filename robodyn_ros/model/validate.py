@@ -13,17 +13,17 @@ import numpy as np
 from numpy import ndarray
 
 from .by_definition import mass_matrix, sample_poses
-from .rigid_body import NO_INERTIA
+from .rigid_body import ZERO_INERTIA
 from .robot import RobotModel
 from .unit_checks import unit_doubts
 from ..errors import ArgumentError, InertiaError
 
-TRIANGLE = 1e-3     # excess, relative to the largest moment, of plates written with few digits
-SLIGHT = 0.02       # excess over the triangle inequality that is a warning, not an error
+TRIANGLE_TOLERANCE = 1e-3    # relative to the largest moment: plates written with few digits
+MAX_WARNED_EXCESS = 0.02    # over the triangle inequality; more is an error
 MASSLESS_CHOICES = ('refuse', 'warn')
-MASSLESS = 1e-12    # inertia of a joint, relative to the largest possible one, that is rounding
-TINY = 1e-30        # [kg·m² | kg] inertia below which computations underflow
-SINGULAR = 1e-10    # smallest eigenvalue of M with its diagonal scaled to 1
+MASSLESS_ROUNDING = 1e-12    # inertia of a joint, relative to the largest possible one
+MIN_INERTIA = 1e-30    # [kg·m² | kg], against underflow
+MIN_EIGENVALUE = 1e-10    # of M with its diagonal scaled to 1
 
 
 def validated(model: RobotModel, massless: str = 'refuse') -> RobotModel:
@@ -39,9 +39,9 @@ def validated(model: RobotModel, massless: str = 'refuse') -> RobotModel:
     warnings, implausible = list(model.warnings), []
     for name, mass, inertia in zip(model.link_names, model.mass, model.inertia, strict=True):
         a, b, c = np.linalg.eigvalsh(inertia)
-        if c - a - b > TRIANGLE * c + NO_INERTIA:
+        if c - a - b > TRIANGLE_TOLERANCE * c + ZERO_INERTIA:
             excess = inertia_excess(inertia)
-            if excess > SLIGHT:
+            if excess > MAX_WARNED_EXCESS:
                 implausible.append(name)
             warnings.append(f'link {name!r}: no rigid body has the principal moments {a:.4g}, '
                             f'{b:.4g}, {c:.4g}: the largest exceeds the sum of the others by '
@@ -117,13 +117,14 @@ def _unresisted_joints(model: RobotModel, massless: str) -> tuple[str, ...]:
 def _unresisted(model: RobotModel, q: ndarray) -> tuple[ndarray, ndarray, ndarray]:
     """Return joints without own inertia, joints that cancel each other, and M (nv, nv)."""
     m, most = mass_matrix(model, q)
-    has_inertia = ((np.diag(m) > np.maximum(MASSLESS * most, TINY)) | (model.armature > TINY))
+    has_inertia = ((np.diag(m) > np.maximum(MASSLESS_ROUNDING * most,
+                                            MIN_INERTIA)) | (model.armature > MIN_INERTIA))
     m = m + np.diag(model.armature)
     rest, together = np.flatnonzero(has_inertia), np.zeros(0, int)
     if rest.size:
         scale = np.sqrt(np.diag(m)[rest])
         values, vectors = np.linalg.eigh(m[np.ix_(rest, rest)] / np.outer(scale, scale))
-        if not values[0] > SINGULAR:
+        if not values[0] > MIN_EIGENVALUE:
             together = rest[abs(vectors[:, 0]) > 0.1 * abs(vectors[:, 0]).max()]
     return np.flatnonzero(~has_inertia), together, m
 

@@ -125,7 +125,7 @@ def answer(io: AnyLoopIO, c: 'Cycle', tau: ndarray, inline: bool) -> None:
         due = timing_rules.goes_on(now, w.noticed, last, timeout)
         w.noticed = now
     if due and w.on_ros_time != 0:
-        w.asked = begun = steady_ns(io) + timing_rules.GRACE
+        w.asked = begun = steady_ns(io) + timing_rules.CLOCK_GRACE
         if wait_until(io, w.asked):
             w.waited = 1                # in lockstep a state follows its clock at once
             return
@@ -178,7 +178,7 @@ def step(io: AnyLoopIO, c: 'Cycle', tau: ndarray, begun: int, now: float) -> Non
     # It may have stood still since it woke, before it read its time: no state is stale for that
     given.stalled = timing_rules.stall(given.stalled, begun, steady)
     if steady * 1e-9 >= w.count_again:
-        w.count_again = steady * 1e-9 + timing_rules.COUNT_INTERVAL
+        w.count_again = steady * 1e-9 + timing_rules.LISTENER_COUNT_PERIOD
         given.listeners = count_listeners(io)
     publishes = advance(io, c, now, tau)
     given.stalled = 0.0

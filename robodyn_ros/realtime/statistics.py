@@ -20,7 +20,7 @@ TIMING = np.dtype([
     ('age', float),             # s, of the oldest joint's state when the efforts are computed
     ('answer', float),          # s from a new state's publication until the efforts are out
 ])
-PERCENT = (50.0, 99.0, 99.9, 100.0)
+PERCENTILES = (50.0, 99.0, 99.9, 100.0)
 
 
 def no_cycles(n: int) -> ndarray:
@@ -85,7 +85,7 @@ def spread(samples: ndarray) -> Spread:
     x = samples[np.isfinite(samples)]
     if not len(x):
         return Spread(*(np.nan,) * len(Spread._fields))
-    return Spread(*mean_and_deviation(x), *map(float, np.percentile(x, PERCENT)))
+    return Spread(*mean_and_deviation(x), *map(float, np.percentile(x, PERCENTILES)))
 
 
 def mean_and_deviation(samples: ndarray) -> tuple[float, float]:

@@ -6,8 +6,8 @@ from math import isnan, nan
 
 from numpy import ndarray
 
-COUNT_INTERVAL = 0.05       # s between two counts of the listeners
-GRACE = 2_000_000           # ns that a state may come after the clock of its time
+LISTENER_COUNT_PERIOD = 0.05    # [s]
+CLOCK_GRACE = 2_000_000    # [ns] that a state may come after the clock message of its time
 
 
 def next_point(deadline: int, period: int, now: int) -> tuple[int, int]:

@@ -16,7 +16,7 @@ from .native.lateness import compiled_lateness
 from .periodic_timer import Grid, sharpen_timers
 from .scheduling import Outcome, scheduled, Scheduling
 
-SWITCH = 1e-4               # s, as the nodes have it: process.main
+SWITCH_INTERVAL = 1e-4    # [s], as in the nodes
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def _interpreter(busy: bool) -> Iterator[None]:
     """Let another thread hold the interpreter all the time, if wanted."""
     over, before = threading.Event(), sys.getswitchinterval()
     hog = threading.Thread(target=_spin, args=(over,), name='hog')
-    sys.setswitchinterval(SWITCH)
+    sys.setswitchinterval(SWITCH_INTERVAL)
     if busy:
         hog.start()
     try:

@@ -17,11 +17,11 @@ from .quantities import quaternion
 from .torque_table import RED
 from .wishes import Aim, Change, Field, Hold, Push, Reset, Target, Wish, Wishes
 
-TOLD = 6            # answers that stay on the page
-PUSH_LIMIT = 30.0   # N at first
-STRONGEST = 500.0   # N that can be chosen
-GIZMO = 0.2         # of the size of the robot
-PULL = (240, 90, 40)
+MAX_SHOWN_ANSWERS = 6
+DEFAULT_PUSH_LIMIT = 30.0    # [N]
+MAX_PUSH_LIMIT = 500.0    # [N]
+GIZMO_SHARE = 0.2    # of the size of the robot
+PULL_COLOR = (240, 90, 40)
 TARGET = 'the target'
 
 
@@ -60,7 +60,7 @@ class ControlPanel:
         """Add answers to the list of the latest; those marked True, refusals, in red."""
         if not lines:
             return
-        self._told = [*self._told, *lines][-TOLD:]
+        self._told = [*self._told, *lines][-MAX_SHOWN_ANSWERS:]
         self._log.content = ''.join(
             f'<div style="padding:0.1em 0.8em;font-size:0.8em;color:{RED if bad else "inherit"}">'
             f'{html.escape(text)}</div>' for text, bad in reversed(self._told))
@@ -115,14 +115,15 @@ class ControlPanel:
                 load = gui.add_button('set payload')
             self._aim = gui.add_checkbox('target pose', initial_value=False)
             if pushable:
-                self._limit = gui.add_slider('push up to [N]', 1.0, STRONGEST, 1.0, PUSH_LIMIT)
+                self._limit = gui.add_slider('push up to [N]', 1.0, MAX_PUSH_LIMIT, 1.0,
+                                             DEFAULT_PUSH_LIMIT)
                 gui.add_html('<div style="padding:0 0.8em;font-size:0.8em">Drag a link with the '
                              'mouse to push it.</div>')
             reset = gui.add_button('reset after a fault')
         self._gizmo = self._page.server.scene.add_transform_controls(
-            '/target', GIZMO * self._page.size, visible=False)
+            '/target', GIZMO_SHARE * self._page.size, visible=False)
         self._line = self._page.server.scene.add_line_segments(
-            '/pull', np.zeros((1, 2, 3)), PULL, line_width=4.0, visible=False)
+            '/pull', np.zeros((1, 2, 3)), PULL_COLOR, line_width=4.0, visible=False)
         self._mode.on_update(lambda event: self._change_mode(event.client_id))
         apply.on_click(lambda _: self._apply(self._gains))
         load.on_click(lambda _: self._apply(self._payload))

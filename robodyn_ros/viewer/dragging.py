@@ -7,8 +7,8 @@ from threading import Lock
 import numpy as np
 from numpy import ndarray
 
-LONGEST = 10.0      # s after which a push ends, whether or not the browser tells so
-SPRING = 200.0      # N/m between a link and the mouse that pulls it
+MAX_PUSH_DURATION = 10.0    # [s] without a release from the browser
+DRAG_STIFFNESS = 200.0    # [N/m] between a link and the mouse
 
 
 class Holder:
@@ -31,7 +31,7 @@ class Holder:
     def grab(self, tab: int, what: str, now: float) -> bool:
         """Begin to drag; return whether this tab may: no other does."""
         with self._lock:
-            if self._tab not in (None, tab) and now <= self._seen + LONGEST:
+            if self._tab not in (None, tab) and now <= self._seen + MAX_PUSH_DURATION:
                 return False
             self._tab, self._what, self._since, self._seen = tab, what, now, now
             return True
@@ -54,7 +54,7 @@ class Holder:
     def too_long(self, now: float) -> bool:
         """Return whether the drag takes longer than :data:`LONGEST`."""
         with self._lock:
-            return self._tab is not None and now > self._since + LONGEST
+            return self._tab is not None and now > self._since + MAX_PUSH_DURATION
 
 
 def force_of(start: ndarray, end: ndarray, limit: float) -> ndarray:
@@ -64,7 +64,7 @@ def force_of(start: ndarray, end: ndarray, limit: float) -> ndarray:
     :param start, end: (3,) [m]; ones that are not finite give no force.
     :param limit: [N] of its magnitude.
     """
-    force = SPRING * (np.asarray(end, float) - np.asarray(start, float))
+    force = DRAG_STIFFNESS * (np.asarray(end, float) - np.asarray(start, float))
     if force.shape != (3,) or not np.isfinite(force).all():
         return np.zeros(3)
     size = float(np.linalg.norm(force))

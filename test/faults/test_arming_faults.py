@@ -54,7 +54,7 @@ def test_reset_is_refused_at_once(running, remote):
     arm.reset()
 
 
-@row('autostart is refused', where=autostart.Autostart._step, find='_ not in WAITED_FOR',
+@row('autostart is refused', where=autostart.Autostart._step, find='_ not in RETRIED_REASONS',
      instead='False')
 def test_autostart_is_refused(controller, remote):
     """What is no part of starting a system ends it: nothing moves later with nobody asking."""

@@ -19,7 +19,7 @@ from ...control.settings.settings import Settings
 from ...errors import ParameterError, RosError
 from ...model.robot import RobotModel
 
-AGAIN = 1.0         # s after which a change is asked for again that needs what is being compiled
+RETRY_INTERVAL = 1.0    # [s] of changes refused until their code is compiled
 
 
 class RunningController:
@@ -80,7 +80,7 @@ class RunningController:
                 values.items()])
             result = self._ask(client, request)
             while not result.successful and COMPILING in result.reason:
-                self._here.until(lambda: False, AGAIN)
+                self._here.until(lambda: False, RETRY_INTERVAL)
                 result = self._ask(client, request)
         finally:
             self._here.node.destroy_client(client)

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from .control_loop import ControlLoop
 from ...control.steps import guard
 
-POLL = 0.002        # s
-STANDING = 0.2      # s for which a refusal must last to be the answer of ~/reset
+POLL_PERIOD = 0.002    # [s]
+REFUSAL_DURATION = 0.2    # [s] that a refusal must last to be the answer of ~/reset
 
 
 class Answer(NamedTuple):
@@ -121,7 +121,7 @@ class Arming:
         while (answer := self.poll()) is None:
             if self._over():
                 return self.give_up()
-            time.sleep(POLL)
+            time.sleep(POLL_PERIOD)
         return answer
 
     def _over(self) -> bool:
@@ -140,7 +140,7 @@ def wait_for_rest(loop: ControlLoop) -> None:
                      if controller.phase == guard.FAULT else s.stop_timeout)
     while loop.running and time.monotonic() - begin < (
             longest if controller.driving else 0.1 if controller.asked else 0.0):
-        time.sleep(POLL)
+        time.sleep(POLL_PERIOD)
         if controller.phase in (guard.RISING, guard.RUNNING) and not controller.asked:
             controller.stop()       # another request had replaced the first one
     loop.stop()

@@ -10,11 +10,11 @@ from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
 from .arming import Answer
 from ...control.steps import guard
 
-SOON = 0.001        # s after the start, or after configuring, of the next step
-RETRY = 0.5         # s after an attempt that failed
+FIRST_DELAY = 0.001    # [s] after the start, or after configuring
+RETRY_INTERVAL = 0.5    # [s]
 
 # Refusals that the start of a system is expected to end; any other one needs a person
-WAITED_FOR = guard.NO_STATE, guard.NOBODY_LISTENS, guard.ZERO_STATE
+RETRIED_REASONS = guard.NO_STATE, guard.NOBODY_LISTENS, guard.ZERO_STATE
 
 
 class Autostart:
@@ -34,15 +34,15 @@ class Autostart:
                  waits_for_robot: Callable[[], bool], refusal: Callable[[], Answer]):
         self._node, self._configured = node, configured
         self._waits_for_robot, self._refusal = waits_for_robot, refusal
-        self._timer = node.create_timer(SOON, self._try,
+        self._timer = node.create_timer(FIRST_DELAY, self._try,
                                         clock=Clock(clock_type=ClockType.STEADY_TIME))
         self._acts = False          # the transition that runs is one of its own
 
     def _try(self) -> None:
-        pause, self._acts = RETRY, True
+        pause, self._acts = RETRY_INTERVAL, True
         try:
             if self._step():
-                pause = SOON        # activation by another call: signals are served between them
+                pause = FIRST_DELAY        # signals are served between the two calls
         finally:
             self._acts = False
             self._next(pause)       # counted from here: an attempt may last longer
@@ -55,7 +55,7 @@ class Autostart:
                 return True
             if not self._waits_for_robot():
                 self.end('autostart ends: not configured')
-        elif self._node.trigger_activate() != done and self._refusal().code not in WAITED_FOR:
+        elif self._node.trigger_activate() != done and self._refusal().code not in RETRIED_REASONS:
             self.end(f'autostart ends: {self._refusal().refusal or "not activated"}; activate '
                      'when that is over')
         return False

@@ -20,17 +20,17 @@ from rcl_interfaces.msg import ParameterValue
 from rcl_interfaces.srv import GetParameters
 from rclpy.node import Node
 
-from ..middleware.polled_client import never, POLL, PolledClient
+from ..middleware.polled_client import never, POLL_PERIOD, PolledClient
 from ..middleware.raw_subscription import RCLError
 from ..topics.command_publishers import full_name, NAMELESS
 
-ANSWER = 3.0        # s, in which a node has to answer
-NAMED = 1.0         # s, in which the name of a subscriber becomes known
-AGAIN = 0.3         # s after which it is asked again: the first answer may be lost in discovery
+ANSWER_TIMEOUT = 3.0    # [s]
+NAME_TIMEOUT = 1.0    # [s] until the name of a subscriber is known
+RESEND_INTERVAL = 0.3    # [s]; the first answer may be lost in discovery
 # Names of hardware_interface for commands in N·m or N
 EFFORT_INTERFACES = 'effort', 'torque', 'force'
 # Parameters of forward controllers: of several joints, and (multi-interface) of one joint
-ASKED = 'joints', 'interface_name', 'joint', 'interface_names'
+QUERIED_PARAMETERS = 'joints', 'interface_name', 'joint', 'interface_names'
 
 
 def refusal(node: Node, topic: str, joint_names: Sequence[str], interfaces: Sequence[str] = (),
@@ -53,9 +53,9 @@ def refusal(node: Node, topic: str, joint_names: Sequence[str], interfaces: Sequ
         service = f'{name}/get_parameters'
         found = _parameters(node, service, over) if service in services else {}
         if found is None:
-            return (f'{name} subscribes to {topic}, but has not answered within {ANSWER:g} s: the '
-                    'commands may not reach it either. If it runs, give both processes the same '
-                    'user and the same /dev/shm, or start both with '
+            return (f'{name} subscribes to {topic}, but has not answered within '
+                    f'{ANSWER_TIMEOUT:g} s: commands may not reach it either. If it runs, give '
+                    'both processes the same user and the same /dev/shm, or start both with '
                     'FASTDDS_BUILTIN_TRANSPORTS=UDPv4')
         known = _interfaces(found)
         if name == forwarder and not (known := list(interfaces) or known):
@@ -70,24 +70,24 @@ def refusal(node: Node, topic: str, joint_names: Sequence[str], interfaces: Sequ
 
 def _subscribers(node: Node, topic: str) -> list[str]:
     """Return the full names of the nodes that subscribe, once all of them are known."""
-    end = time.monotonic() + NAMED
+    end = time.monotonic() + NAME_TIMEOUT
     while NAMELESS in (names := {
             full_name(info) for info in node.get_subscriptions_info_by_topic(topic)}):
         if time.monotonic() > end:
             break
-        time.sleep(POLL)
+        time.sleep(POLL_PERIOD)
     return sorted(names)
 
 
 def _services(node: Node, forwarder: str, over: Callable[[], bool]) -> set[str]:
     """Return the services that are known, once those of a forward controller are among them."""
-    end = time.monotonic() + ANSWER
+    end = time.monotonic() + ANSWER_TIMEOUT
     while True:
         services = {service for service, _ in node.get_service_names_and_types()}
         if (not forwarder or f'{forwarder}/get_parameters' in services or over()
                 or time.monotonic() > end):
             return services
-        time.sleep(POLL)
+        time.sleep(POLL_PERIOD)
 
 
 def _objection(interfaces: Sequence[str], joint_names: Sequence[str]) -> str:
@@ -120,15 +120,16 @@ def _joints(found: dict[str, ParameterValue]) -> list[str]:
 
 def _parameters(node: Node, service: str, over: Callable[[], bool]
                 ) -> dict[str, ParameterValue] | None:
-    """Return the parameters ASKED, unset where they do not exist, None without an answer."""
+    """Return QUERIED_PARAMETERS, unset if undeclared; None without an answer."""
     try:
         client = PolledClient(node, GetParameters, service)
     except RCLError:                # a security policy, for example, does not permit it
         return {}
     found = dict[str, ParameterValue]()
     try:
-        for name in ASKED:      # one by one: rclcpp may return nothing if one does not exist
-            response = client.call(GetParameters.Request(names=[name]), ANSWER, AGAIN, over)
+        for name in QUERIED_PARAMETERS:  # singly: rclcpp may return nothing if one is missing
+            response = client.call(GetParameters.Request(names=[name]), ANSWER_TIMEOUT,
+                                   RESEND_INTERVAL, over)
             if response is None:
                 return None
             found[name] = response.values[0] if response.values else ParameterValue()

@@ -15,9 +15,15 @@ from .transport import DataPath
 from ...control.controller.controller import Controller
 from ...realtime.loop_counters import Tally
 from ...realtime.periodic_timer import sharpen_timers
-from ...realtime.scheduling import LOOP_THREAD, middleware_threads, Outcome, scheduled, Scheduling
+from ...realtime.scheduling import (
+    LOOP_THREAD_NAME,
+    middleware_threads,
+    Outcome,
+    scheduled,
+    Scheduling,
+)
 from ...realtime.shared_context import shared
-from ...realtime.time_slice import shortened, SLICE
+from ...realtime.time_slice import MIN_SLICE, shortened
 from ...wire.effort import EffortEncoder
 from ...wire.joint_state import JointStateDecoder
 
@@ -71,7 +77,7 @@ class ControlLoop:
         self.controller.changed = self._loop.call
         self._stop.clear()
         self._scheduled.clear()
-        self._thread = threading.Thread(target=self._run, name=LOOP_THREAD, daemon=True)
+        self._thread = threading.Thread(target=self._run, name=LOOP_THREAD_NAME, daemon=True)
         self._thread.start()
         self._scheduled.wait()
 
@@ -128,7 +134,7 @@ class ControlLoop:
                         others.enter_context(
                             shared(('slice', thread), partial(shortened, [thread])))
                 if not self.scheduling.real_time and others.enter_context(shortened([0])):
-                    self.scheduling.granted.append(f'time slice {1e-6 * SLICE:g} ms')
+                    self.scheduling.granted.append(f'time slice {1e-6 * MIN_SLICE:g} ms')
                 self._scheduled.set()
                 self._drive()
         finally:

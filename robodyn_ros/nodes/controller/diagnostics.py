@@ -11,14 +11,14 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 
 from .control_loop import ControlLoop
-from ..middleware.clock_skew import FURTHEST, skew
+from ..middleware.clock_skew import MAX_CLOCK_OFFSET, skew
 from ..topics.trajectory_subscriber import TrajectorySubscriber
 from ...control.controller.cycle_telemetry import receipt_offset
 from ...control.laws.registry import mode_name
 from ...control.steps import guard
 from ...realtime.statistics import OK, quality, rate, spread, worst
 
-JUDGED = 2048               # latest cycles
+TIMING_WINDOW = 2048    # cycles
 LEVELS = (DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR)
 
 
@@ -121,7 +121,7 @@ class Report:
 
         :param thresholds: keyword arguments of :func:`.statistics.quality`.
         """
-        cycles = loop.tally.timing.newest(JUDGED)
+        cycles = loop.tally.timing.newest(TIMING_WINDOW)
         fixed = loop.trigger == 'timer' and not loop.on_ros_time
         level, message = worst(quality(cycles, loop.rate if fixed else inf, **thresholds))
         mean, deviation = rate(cycles)
@@ -155,7 +155,7 @@ def stamp_age(loop: ControlLoop) -> float:
     if loop.on_ros_time:
         return 0.0
     age = receipt_offset(loop.controller) + time.time() - time.monotonic()
-    return age if isfinite(age) and abs(age) < FURTHEST else 0.0
+    return age if isfinite(age) and abs(age) < MAX_CLOCK_OFFSET else 0.0
 
 
 def told_name(namespace: str, name: str) -> str:

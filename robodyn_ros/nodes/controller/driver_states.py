@@ -13,7 +13,7 @@ from ..middleware.raw_subscription import RCLError, Sample, SampleQueue
 from ...driver import Driver, DriverReader
 from ...wire.joint_state import JointStateEncoder
 
-KEPT = 10               # readings and messages that wait, as on a topic
+QUEUE_DEPTH = 10    # readings and messages, as of a topic
 
 
 class DriverStates(SampleQueue):
@@ -29,7 +29,7 @@ class DriverStates(SampleQueue):
     :param tell: is called with a sentence for each failure of the driver.
     """
 
-    most = KEPT
+    most = QUEUE_DEPTH
 
     def __init__(self, driver: Driver, joint_names: Sequence[str], period: float,
                  states: Publisher, commands: Publisher, tell: Callable[[str], object]):
@@ -40,11 +40,11 @@ class DriverStates(SampleQueue):
         self._states, self._commands = states, commands
         self._publisher = threading.Thread(target=self._publish, name='driver_topics', daemon=True)
         self._publisher.start()
-        self._reader = DriverReader(driver, KEPT, period, tell)
+        self._reader = DriverReader(driver, QUEUE_DEPTH, period, tell)
 
     def take(self) -> Sample | None:
         """Take the oldest reading, None if there is none; one that cannot be used is skipped."""
-        for _ in range(KEPT):           # not more: new ones may come as fast as they are taken
+        for _ in range(QUEUE_DEPTH):   # bounded: new ones may arrive as fast
             if (taken := self._reader.take()) is None:
                 break
             try:
@@ -82,7 +82,7 @@ class DriverStates(SampleQueue):
         self._publisher.join()
 
     def _show(self, publisher: Publisher, message: bytes) -> None:
-        if self._shown.qsize() < 2 * KEPT:      # nobody may hold up the loop by reading slowly
+        if self._shown.qsize() < 2 * QUEUE_DEPTH:     # a slow reader must not block the loop
             self._shown.put((publisher, message))
 
     def _publish(self) -> None:

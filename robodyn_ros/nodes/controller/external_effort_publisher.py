@@ -15,7 +15,7 @@ from ...dynamics.external_wrench import external_wrench
 from ...errors import ParameterError
 from ...model.robot import RobotModel
 
-DEPTH = 1       # the newest estimate counts
+QUEUE_DEPTH = 1       # the newest estimate counts
 
 
 def check_frame(model: RobotModel, frame: str) -> None:
@@ -51,8 +51,8 @@ class ExternalEffortPublisher:
         self._dynamics = Dynamics(model)
         if frame:       # its kernels are compiled now, not while the arm is driven
             external_wrench(self._dynamics, [0.0] * model.nv, [0.0] * model.nv, frame)
-        self._torque = node.create_publisher(JointState, '~/external_torque', DEPTH)
-        self._wrench = [node.create_publisher(WrenchStamped, topic, DEPTH) for topic in (
+        self._torque = node.create_publisher(JointState, '~/external_torque', QUEUE_DEPTH)
+        self._wrench = [node.create_publisher(WrenchStamped, topic, QUEUE_DEPTH) for topic in (
             '~/external_wrench', '~/external_wrench_confidence')] if frame and rate else []
         #: Publishes once somebody was found to listen.
         self.timer = HeardTimer(node, rate, (self._torque, *self._wrench), self._publish)

@@ -27,8 +27,8 @@ from ...flight_recorder.arrays import About
 from ...flight_recorder.replay import latched
 from ...model.resources import package_version
 
-AFTER = 0.5             # s after the fault that are recorded too
-KEPT = 20               # newest files of a node; older ones are deleted
+RECORDED_AFTER_FAULT = 0.5    # [s]
+MAX_FILES = 20    # of a node; older ones are deleted
 
 
 class FlightRecorder:
@@ -65,11 +65,11 @@ class FlightRecorder:
         self._seen, self._due = 0, 0.0
 
     def look(self, loop: ControlLoop, folder: str, *, at_once: bool = False) -> None:
-        """Write a recording AFTER seconds after a fault, or ``at_once`` if there was one."""
+        """Write a recording RECORDED_AFTER_FAULT after a fault, or ``at_once``."""
         controller, now = loop.controller, time.monotonic()
         if (faults := _faults(loop)) > self._seen:
             self._seen = faults
-            self._due = self._due or now + AFTER
+            self._due = self._due or now + RECORDED_AFTER_FAULT
         if not self._due or not (at_once or now >= self._due):
             return
         if at_once:
@@ -115,7 +115,7 @@ class FlightRecorder:
         self._log.info(f'flight recording of {len(snapshot.cycles)} cycles: robodyn replay {path}')
         ours = re.compile(re.escape(stem) + r'\d{8}T\d{6}_\d{6}_[A-Z_]+\.mcap')
         files = sorted(p for p in where.iterdir() if ours.fullmatch(p.name))
-        for old in files[:-KEPT]:
+        for old in files[:-MAX_FILES]:
             with suppress(OSError):
                 old.unlink()
 

@@ -11,7 +11,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 
 from . import gravity_choice, robot, transport
-from .arming import Answer, ARMED, Arming, STANDING, wait_for_rest
+from .arming import Answer, ARMED, Arming, REFUSAL_DURATION, wait_for_rest
 from .autostart import Autostart
 from .control_loop import ControlLoop
 from .external_effort_publisher import check_frame
@@ -38,7 +38,7 @@ from ...model.robot import RobotModel
 from ...wire.compile import compiled_joint_state
 from ...wire.joint_state import JointStateDecoder
 
-POLL_PERIOD = 0.05      # s between two checks whether there is something to log
+LOG_POLL_PERIOD = 0.05    # [s]
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
 
@@ -77,7 +77,7 @@ class ControllerNode(LifecycleNode):
         # timer, because each turn of the executor takes more than a millisecond
         self.create_timer(1.0, self._report, clock=Clock(clock_type=ClockType.STEADY_TIME))
         self._reset = ResetService(self, self._begin_reset, self._end_reset)
-        self._changes = ChangeMonitor(self, POLL_PERIOD, self._poll, self._on_changes)
+        self._changes = ChangeMonitor(self, LOG_POLL_PERIOD, self._poll, self._on_changes)
         self.references = ReferenceTopics(self, lambda: self.loop if self.active else None,
                                           lambda: self.loop, self.reports.reason)
         self._autostart = Autostart(self, lambda: self.loop is not None,
@@ -244,7 +244,7 @@ class ControllerNode(LifecycleNode):
         if not self.active or self.loop is None or self.loop.controller.phase != guard.FAULT:
             return 'there is no fault to reset'
         self.reports.record_fault(at_once=True)     # arming may outlast the ring
-        return self._begin_arming(STANDING)
+        return self._begin_arming(REFUSAL_DURATION)
 
     def _end_reset(self) -> str:
         refusal = self._take_over()

@@ -30,11 +30,11 @@ from ...control.steps import guard
 from ...driver import Driver
 from ...realtime.loop_counters import Tally
 from ...realtime.scheduling import Scheduling
-from ...realtime.timing_log import LONGEST
+from ...realtime.timing_log import MAX_CYCLES
 from ...wire.joint_state import JointStateDecoder
 
-LAST_MESSAGE = Duration(seconds=2.0)     # until all subscribers have acknowledged it, at most
-DRIVEN = guard.RISING, guard.RUNNING, guard.STOPPING
+ACKNOWLEDGE_TIMEOUT = Duration(seconds=2.0)    # of the last message
+DRIVING_PHASES = guard.RISING, guard.RUNNING, guard.STOPPING
 
 
 class CommandTopic:
@@ -55,7 +55,7 @@ class CommandTopic:
         """Destroy the publisher, after its last message has been acknowledged."""
         # A message that is not acknowledged yet would be lost with its publisher
         with suppress(RCLError):                # not every middleware implements it
-            self.publisher.wait_for_all_acked(LAST_MESSAGE)
+            self.publisher.wait_for_all_acked(ACKNOWLEDGE_TIMEOUT)
         self._node.destroy_publisher(self.publisher)
 
 
@@ -83,7 +83,7 @@ class ControllerTopics:
         self.switch = open_switch(node, p, self._commands.topic_name)
         self._clock = SimulationClock(node) if sim_time else None
         spin = p['spin'] if p['trigger'] == 'timer' else 0.0
-        tally = Tally(decoder.state['sequence'], *([LONGEST] if p['timing_file'] else []))
+        tally = Tally(decoder.state['sequence'], *([MAX_CYCLES] if p['timing_file'] else []))
         publish: Callable[[bytes], None] = self._commands.publish
         listeners = self._commands.get_subscription_count
         if driver is None:
@@ -106,7 +106,7 @@ class ControllerTopics:
             ros_time=self._clock.now if self._clock else None, scheduling=scheduling, spin=spin)
         #: Heartbeat and emergency stop.
         self.stop_topics = StopTopics(
-            node, controller.cycle_input, lambda: controller.phase in DRIVEN,
+            node, controller.cycle_input, lambda: controller.phase in DRIVING_PHASES,
             heartbeat_timeout=p['heartbeat_timeout'], emergency_stop=p['emergency_stop'])
         self._guiding = GuidingTopic(
             node, lambda: controller.settings.guiding_timeout,

@@ -20,7 +20,7 @@ from ...control.steps import guard
 from ...model.robot import RobotModel
 
 # Codes of arming while the guard has not seen enough states
-UNMET = guard.NO_REASON, guard.NO_STATE
+UNREPORTED_REFUSALS = guard.NO_REASON, guard.NO_STATE
 
 
 class ReportedNode(Protocol):
@@ -93,7 +93,7 @@ class ControllerReports:
         detail = ''
         if code == guard.GRAVITY_CONTRADICTED:
             detail = gravity_choice.REMEDY
-        elif (topics := self._node.topics) is not None and code in UNMET:
+        elif (topics := self._node.topics) is not None and code in UNREPORTED_REFUSALS:
             detail = topics.clock_detail()
         elif topics is not None:
             detail = (topics.command_publishers.others if code == guard.OTHER_COMMANDS

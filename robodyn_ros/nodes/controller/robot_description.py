@@ -14,7 +14,7 @@ from . import robot
 from ..middleware import qos
 from ..middleware.executor_subscription import open_subscription
 
-SLICE = 100_000_000         # ns between two checks whether to go on waiting
+WAIT_SLICE = 100_000_000    # [ns]
 
 
 class RobotDescription:
@@ -36,7 +36,7 @@ class RobotDescription:
         """Wait for a text, at most so many seconds or until ``over()``; return the newest."""
         deadline = time.monotonic() + seconds
         while not self.newest() and time.monotonic() < deadline and not over():
-            self._subscription.wait(SLICE)
+            self._subscription.wait(WAIT_SLICE)
         return self._text
 
     def chosen(self, p: dict[str, Any], over: Callable[[], bool]) -> str:

@@ -18,15 +18,16 @@ from typing import Any
 from builtin_interfaces.msg import Duration
 from rclpy.node import Node
 
-from ..middleware.polled_client import never, POLL, PolledClient
+from ..middleware.polled_client import never, POLL_PERIOD, PolledClient
 from ...control.steps import guard
 from ...errors import ParameterError
 
-ANSWER = 5.0        # s, in which the manager has to answer
-AGAIN = 0.5         # s, after which it is asked again for the states
-TIMEOUT = 2         # s, after which it gives up a switch by itself
+ANSWER_TIMEOUT = 5.0    # [s] of the controller manager
+RESEND_INTERVAL = 0.5    # [s] of requests for the controller states
+SWITCH_TIMEOUT = 2    # [s] after which the controller manager aborts a switch
 ACTIVE = 'active'
-WITHOUT = ('install ros-<distro>-controller-manager-msgs, or leave controller_manager empty and '
+MISSING_MESSAGES_REMEDY = ('install ros-<distro>-controller-manager-msgs, or leave '
+                           'controller_manager empty and '
            'switch by hand: ros2 control switch_controllers')
 
 
@@ -113,7 +114,7 @@ class ControllerSwitch:
     def _take_over(self, phase: Callable[[], int], within: float, over: Callable[[], bool]) -> str:
         end = time.monotonic() + within
         while phase() == guard.RISING and time.monotonic() < end and not over():
-            time.sleep(POLL)
+            time.sleep(POLL_PERIOD)
         if phase() != guard.RUNNING:
             return f'{self._forwarder} is not activated: the arm is {guard.PHASES[phase()]}'
         if (controllers := self._controllers()) is None:
@@ -169,7 +170,8 @@ class ControllerSwitch:
     def _controllers(self, over: Callable[[], bool] = never) -> dict[str, Any] | None:
         """Return the ControllerState of each loaded controller by its name, None: no answer."""
         with self._lock:
-            response = self._lister.call(self._list.Request(), ANSWER, AGAIN, over)
+            response = self._lister.call(self._list.Request(), ANSWER_TIMEOUT, RESEND_INTERVAL,
+                                         over)
         return None if response is None else _by_name(response)
 
     def _active(self, controllers: Mapping[str, Any]) -> set[str]:
@@ -183,7 +185,7 @@ class ControllerSwitch:
         answer = self._switcher.call(self._switch.Request(
             activate_controllers=list(activate), deactivate_controllers=list(deactivate),
             strictness=self._switch.Request.STRICT, activate_asap=False,
-            timeout=Duration(sec=TIMEOUT)), ANSWER)
+            timeout=Duration(sec=SWITCH_TIMEOUT)), ANSWER_TIMEOUT)
         if answer is None:
             return self._silence(self._switcher)
         if answer.ok:
@@ -194,8 +196,8 @@ class ControllerSwitch:
                 'ros2 control list_controllers says what is loaded')
 
     def _silence(self, client: PolledClient) -> str:
-        return (f'{client.name} has not answered within {ANSWER:g} s: is this the controller '
-                'manager?')
+        return (f'{client.name} has not answered within {ANSWER_TIMEOUT:g} s: is this the '
+                'controller manager?')
 
 
 def _by_name(response: Any) -> dict[str, Any]:
@@ -234,7 +236,8 @@ def check_switch(p: Mapping[str, Any], commands: str) -> None:
     except ImportError as error:
         raise ParameterError(
             f'controller_manager needs controller_manager_msgs ({error})',
-            name='controller_manager', value=p['controller_manager'], remedy=WITHOUT) from None
+            name='controller_manager', value=p['controller_manager'],
+            remedy=MISSING_MESSAGES_REMEDY) from None
 
 
 def check_hand_over(p: Mapping[str, Any], commands: str) -> None:

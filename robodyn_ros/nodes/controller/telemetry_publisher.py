@@ -17,9 +17,9 @@ from ..middleware.heard_timer import HeardTimer
 from ...control.controller.controller import Controller
 from ...control.controller.cycle_telemetry import CycleTelemetry, TelemetryReader
 
-PARTS = 'gravity', 'friction', 'law', 'limits'
+EFFORT_PARTS = 'gravity', 'friction', 'law', 'limits'
 PHASE = '~/phase'
-TOPICS = ('~/reference', '~/tracking_error', *(f'~/effort_{part}' for part in PARTS))
+TOPICS = ('~/reference', '~/tracking_error', *(f'~/effort_{part}' for part in EFFORT_PARTS))
 
 
 class TelemetryPublisher:
@@ -83,7 +83,7 @@ class TelemetryPublisher:
                 cycle.target - cycle.position, cycle.target_qd - cycle.velocity,
                 cycle.commanded - cycle.measured),
             **{f'~/effort_{part}': joints(cycle.position, cycle.velocity, getattr(cycle, part))
-               for part in PARTS},
+               for part in EFFORT_PARTS},
             PHASE: UInt8(data=cycle.phase)}
 
     def _stamp(self, cycle_time: float) -> Any:

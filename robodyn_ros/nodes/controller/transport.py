@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from ...realtime.native.runner import NativeLoop
 
 NATIVE, PYTHON, EXECUTOR, DRIVER = 'native', 'python', 'executor', 'driver'
-LADDER = NATIVE, PYTHON, EXECUTOR           # from the top
-DATA_PATHS = ('auto', *LADDER)
-TOPIC = '~/data_path_trial'
-DISCOVERY = 5.0             # s until our own two ends of it have found each other
+FALLBACK_ORDER = NATIVE, PYTHON, EXECUTOR
+DATA_PATHS = ('auto', *FALLBACK_ORDER)
+TRIAL_TOPIC = '~/data_path_trial'
+DISCOVERY_TIMEOUT = 5.0    # [s] of the publisher and the subscription of the trial
 
 # What a library that is missing, or is not what this package takes it for, answers with
-UNFIT = (AttributeError, ImportError, OSError, RCLError, RobodynError, TypeError)
+UNAVAILABLE = (AttributeError, ImportError, OSError, RCLError, RobodynError, TypeError)
 
 
 class DataPath(NamedTuple):
@@ -61,7 +61,7 @@ def open_transport(wanted: str, node: Node, controller: Controller, decoder: Joi
     plain = 'state' if trigger == 'inline' else trigger
     if plain != trigger and wanted in (PYTHON, EXECUTOR):
         node.get_logger().warning(f'trigger inline needs the native data path: {plain} it is')
-    for rung in LADDER[LADDER.index(NATIVE if wanted == 'auto' else wanted):]:
+    for rung in FALLBACK_ORDER[FALLBACK_ORDER.index(NATIVE if wanted == 'auto' else wanted):]:
         try:
             if rung == EXECUTOR:
                 return DataPath(_name(EXECUTOR, why), plain, ExecutorSubscription(
@@ -72,10 +72,10 @@ def open_transport(wanted: str, node: Node, controller: Controller, decoder: Joi
             try:
                 return DataPath(NATIVE, trigger, states, _native(
                     node, controller, decoder, states, commands, clock, tally, trigger, spin))
-            except UNFIT:
+            except UNAVAILABLE:
                 states.destroy()
                 raise
-        except UNFIT as error:
+        except UNAVAILABLE as error:
             if rung == EXECUTOR:        # what everything else of the node stands on, too
                 raise
             why.append(f'not {rung}: {error}')
@@ -122,7 +122,7 @@ def compile_loop_ahead(wanted: str, trigger: str) -> None:
     fails here fails there again, and is told of then.
     """
     if wanted in ('auto', NATIVE) and not plain():
-        with suppress(*UNFIT):
+        with suppress(*UNAVAILABLE):
             compiled_loop(trigger)
             from ...realtime.native.probe import compiled_trial
 
@@ -133,7 +133,7 @@ def compiled_loop(trigger: str) -> Any:
     """
     Return the compiled function of the native loop, the same for every robot.
 
-    :raises: one of UNFIT where there can be none.
+    :raises: one of UNAVAILABLE.
     """
     from ...realtime.native import compile  # noqa: A004
 
@@ -144,10 +144,10 @@ def _try_native(node: Node) -> None:
     """Send messages round; raise an error where that does not go as it must."""
     from ...realtime.native.probe import probe
 
-    heard = SerializedSubscription(node, Float64MultiArray, TOPIC, 10)
-    ours = node.create_publisher(Float64MultiArray, TOPIC, 10)
+    heard = SerializedSubscription(node, Float64MultiArray, TRIAL_TOPIC, 10)
+    ours = node.create_publisher(Float64MultiArray, TRIAL_TOPIC, 10)
     try:
-        end = time.monotonic() + DISCOVERY
+        end = time.monotonic() + DISCOVERY_TIMEOUT
         while not (heard.publisher_count() and ours.get_subscription_count()) and (
                 time.monotonic() < end):
             time.sleep(0.001)

@@ -11,7 +11,7 @@ import traceback
 
 from rclpy.node import Node
 
-AFTER_ERROR = 1.0       # s without polling after an exception
+ERROR_PAUSE = 1.0    # [s] without polling after an exception
 
 
 class ChangeMonitor:
@@ -44,7 +44,7 @@ class ChangeMonitor:
                     task = executor.create_task(self._act)
             except Exception:           # the thread must go on
                 self._node.get_logger().error(traceback.format_exc())
-                self._over.wait(AFTER_ERROR)
+                self._over.wait(ERROR_PAUSE)
 
     def close(self) -> None:
         """End the thread; to be called before the executor ends."""

@@ -4,10 +4,10 @@
 
 from collections import deque
 
-KEPT = 5                # messages whose least transit time counts
-AHEAD, BEHIND = 0.05, 0.5       # s; a message cannot arrive before it has been published
+TRANSIT_WINDOW = 5    # messages; their least transit time counts
+MAX_AHEAD, BEHIND = 0.05, 0.5       # s; a message cannot arrive before it has been published
 # s: a time of publication or a stamp that is further off is none of this epoch
-FURTHEST = 1e6
+MAX_CLOCK_OFFSET = 1e6
 REMEDY = 'synchronize the hosts (chrony, ptp4l)'
 
 
@@ -20,7 +20,7 @@ class ClockSkew:
     """
 
     def __init__(self) -> None:
-        self._transits: deque[float] = deque(maxlen=KEPT)
+        self._transits: deque[float] = deque(maxlen=TRANSIT_WINDOW)
         self._told = False
 
     @property
@@ -34,18 +34,18 @@ class ClockSkew:
 
         :param what: comes from the other clock, e.g. ``'joint_trajectory'``.
         """
-        if abs(transit) > FURTHEST:
+        if abs(transit) > MAX_CLOCK_OFFSET:
             return ''
         self._transits.append(transit)
         sentence = skew(self.offset, what) if (
-            len(self._transits) == KEPT or self.offset < 0.0) else ''
+            len(self._transits) == TRANSIT_WINDOW or self.offset < 0.0) else ''
         news, self._told = bool(sentence) and not self._told, bool(sentence)
         return sentence if news else ''
 
 
 def skew(transit: float, what: str) -> str:
     """Return a sentence on the clock that a transit time [s] is relative to, '' if it agrees."""
-    if -AHEAD <= transit <= BEHIND or abs(transit) > FURTHEST:
+    if -MAX_AHEAD <= transit <= BEHIND or abs(transit) > MAX_CLOCK_OFFSET:
         return ''
     if transit < 0.0:
         return f"the clock of {what} is {-transit:.3f} s ahead of this host's; {REMEDY}"

@@ -15,7 +15,7 @@ from rclpy.subscription import Subscription
 from rosgraph_msgs.msg import Clock
 
 BURST, RATE = 10.0, 1.0     # tracebacks at once, and per second for ever
-BREATH = 0.1                # s without work after an exception of the executor itself
+RETRY_DELAY = 0.1    # [s] after an exception of the executor itself
 # s of wall time between two messages of `/clock` that are taken, at least. Simulators publish up
 # to a thousand a second, and each costs the executor up to 2 ms, in which it holds the GIL.
 CLOCK_PERIOD = 0.02
@@ -98,7 +98,7 @@ class TolerantExecutor(CoarseClockExecutor):
             if not self.context.ok():
                 raise
             self._log()
-            time.sleep(BREATH)      # what is raised by waiting is raised again at once
+            time.sleep(RETRY_DELAY)      # what is raised by waiting is raised again at once
 
     def _make_handler(self, entity: Any, *others: Any) -> Any:
         """Run a callback so that rclpy sees no exception, and always releases its group."""

@@ -26,10 +26,10 @@ from .log_relay import unblocked_output
 from .parameters import Parameter, written_type
 from .raw_subscription import RCLError
 from ...errors import RobodynError
-from ...realtime.scheduling import LOOP_THREAD
+from ...realtime.scheduling import LOOP_THREAD_NAME
 
 # Signals that end a node; on a closed session (SIGHUP) the last effort would stay in force
-ENDING = signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP
+SHUTDOWN_SIGNALS = signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP
 POLL_PERIOD = 0.1       # s between two checks whether several nodes are to end
 
 
@@ -43,7 +43,7 @@ def freeze_garbage() -> None:
     was excluded earlier: a controller that was cleaned up, in reference cycles, with its flight
     recorder.
     """
-    if not any(thread.name == LOOP_THREAD for thread in threading.enumerate()):
+    if not any(thread.name == LOOP_THREAD_NAME for thread in threading.enumerate()):
         gc.unfreeze()
         gc.collect()
     gc.freeze()
@@ -130,7 +130,7 @@ class _Parser(argparse.ArgumentParser):
 def _main(makers: Sequence[Callable[[], Any]], args: list[str],
           load: Callable[[], None] | None) -> int:
     over = threading.Event()
-    for number in ENDING:
+    for number in SHUTDOWN_SIGNALS:
         # nohup sets SIGHUP to be ignored, and that is respected
         if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, lambda *_: over.set())

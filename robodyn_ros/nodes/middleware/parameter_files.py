@@ -15,7 +15,7 @@ from ...model.resources import share_path
 
 OPTION, ONE = '--params-file', ('-p', '--param')
 SECTION, MAPPING = 'ros__parameters', 'tag:yaml.org,2002:map'
-RESEMBLANCE = 0.8           # of two names, as difflib measures it, where one is a misspelling
+MIN_NAME_SIMILARITY = 0.8    # difflib ratio above which a name is a misspelling
 # A key of a file as rcl matches it with the full name of a node
 WILDCARDS = {'**': r'(/\w+)*', '*': r'/\w+'}
 
@@ -70,7 +70,7 @@ def unread(arguments: Sequence[str], node: str, known: Collection[str]) -> list[
         for section_name, section in _matching(Path(file), node):
             for name, _ in _flat(section):
                 if (section_name.rpartition('/')[2] not in WILDCARDS
-                        or get_close_matches(name, known, 1, RESEMBLANCE)):
+                        or get_close_matches(name, known, 1, MIN_NAME_SIMILARITY)):
                     found.setdefault(name, f'in {file} ')
     for option in ONE:
         for rule in _values(arguments, option):

@@ -12,8 +12,8 @@ from rclpy.node import Node
 from .executor_subscription import own_executor
 from .raw_subscription import LeftAlone
 
-POLL = 0.002        # s
-HANDLE = 'send_request', 'take_response'        # methods that are private to rclpy
+POLL_PERIOD = 0.002    # [s]
+PRIVATE_CLIENT_METHODS = 'send_request', 'take_response'    # of rclpy
 
 
 def never() -> bool:
@@ -34,7 +34,7 @@ class PolledClient:
         self._client: Any = node.create_client(kind, name, callback_group=self._group)
         self._pending: set[int] = set()     # sequence numbers of requests without a response
         self._futures: list[Any] = []       # of them, where an executor takes the responses
-        known = all(hasattr(self._client.handle, name) for name in HANDLE)
+        known = all(hasattr(self._client.handle, name) for name in PRIVATE_CLIENT_METHODS)
         self._spun = None if known else self._spin()
 
     def call(self, request: Any, within: float, again: float = inf,
@@ -58,7 +58,7 @@ class PolledClient:
                 self._pending.clear()
                 self._futures = []      # a response to an earlier request tells nothing new
                 return response
-            time.sleep(POLL)
+            time.sleep(POLL_PERIOD)
         return None
 
     def send(self, request: Any) -> None:

@@ -22,8 +22,8 @@ from ...simulation.drive import Drive
 from ...simulation.plant import PlantState
 from ...wire.effort import ACCEPTED, EffortDecoder, REASONS
 
-CATCH_UP = 0.1          # s of wall time that physics makes up for after an overrun
-SLICE = 10_000_000      # ns that a wait for a command takes before requests get their turn
+MAX_CATCH_UP = 0.1    # [s] of wall time that physics makes up for after an overrun
+COMMAND_WAIT_SLICE = 10_000_000    # [ns] after which a wait for a command serves other requests
 
 T = TypeVar('T')
 
@@ -65,7 +65,7 @@ class SimulatorLoop:
         self._grid = Grid(period_ns)
         self._pace_ns = round(period_ns / real_time_factor) if real_time_factor else 0
         self._due_ns = 0                        # of the next state in lockstep
-        self._most_missed = round(CATCH_UP * 1e9 / period_ns)
+        self._most_missed = round(MAX_CATCH_UP * 1e9 / period_ns)
         self._requests: SimpleQueue[tuple[Callable[[], Any], Future]] = SimpleQueue()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name='simulator_loop', daemon=True)
@@ -171,13 +171,13 @@ class SimulatorLoop:
             self.drive.expire(self.lockstep_timeout)
             self.restart()
         else:
-            self._commands.wait(SLICE)
+            self._commands.wait(COMMAND_WAIT_SLICE)
 
     def _locked_step(self) -> None:
         now = time.monotonic_ns()
         if now < self._due_ns:
             self._phase = self._locked_step
-            time.sleep(1e-9 * min(self._due_ns - now, SLICE))
+            time.sleep(1e-9 * min(self._due_ns - now, COMMAND_WAIT_SLICE))
             return
         self._due_ns = max(now, self._due_ns + self._pace_ns)
         self._advance(1)

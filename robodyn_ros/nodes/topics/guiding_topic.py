@@ -17,12 +17,12 @@ from rclpy.node import Node
 from std_msgs.msg import Bool
 
 from .command_publishers import named, publisher_names
-from .stop_topics import LOOK, word
+from .stop_topics import POLL_PERIOD, word
 from ..middleware import qos
 from ..middleware.executor_subscription import open_subscription
 
 TOPIC = '~/guiding'
-IDLE = 0.2              # s between two looks before the first message
+IDLE_POLL_PERIOD = 0.2    # [s] before the first message
 
 
 class GuidingTopic:
@@ -50,7 +50,8 @@ class GuidingTopic:
     def _run(self) -> None:
         try:
             while not self._over.is_set():
-                self._subscription.wait(round(1e9 * (LOOK if self._heard > -inf else IDLE)))
+                self._subscription.wait(round(1e9 * (POLL_PERIOD if self._heard > -inf
+                                                     else IDLE_POLL_PERIOD)))
                 self._look()
         except Exception as error:      # whatever it is, nobody listens any more
             self.trouble = f'{TOPIC} cannot be heard: {error}'
@@ -62,7 +63,7 @@ class GuidingTopic:
             self._heard, self._allowed = time.monotonic(), all(w is True for w in words)
         left = self._timeout() - (time.monotonic() - self._heard)
         if left > 0.0 and time.monotonic() >= self._count_again:
-            self._count_again = time.monotonic() + LOOK
+            self._count_again = time.monotonic() + POLL_PERIOD
             self._publishers = publisher_names(self._node, self._topic)
         if len(self._publishers) > 1:
             self.trouble = (f'{len(self._publishers)} publishers of {TOPIC}: '

@@ -32,10 +32,10 @@ from ..middleware import qos
 from ..middleware.executor_subscription import open_subscription
 from ...control.steps import guard
 
-LOOK = 0.02             # s between two looks, at most
-HELD = 0.1              # s for which a stop stands, however short it was
-HEADER = 4              # bytes of a serialized message before its data
-ENABLED = {guard.HEARTBEAT_LOST: True, guard.EMERGENCY_STOP: False}     # the word that allows
+POLL_PERIOD = 0.02    # [s], at most
+MIN_STOP_DURATION = 0.1    # [s]
+CDR_HEADER_BYTES = 4
+PERMITTING_VALUE = {guard.HEARTBEAT_LOST: True, guard.EMERGENCY_STOP: False}
 
 
 class StopTopic:
@@ -67,7 +67,7 @@ class StopTopic:
         self._thread.start()
 
     def _run(self) -> None:
-        period = min(LOOK, 0.25 * self._timeout)
+        period = min(POLL_PERIOD, 0.25 * self._timeout)
         try:
             while not self._over.is_set():
                 self._subscriptions[0].wait(round(1e9 * period))
@@ -83,11 +83,11 @@ class StopTopic:
             earlier = latched.drain()
             if self._heard == -inf and not words:       # later every word comes on both
                 words = earlier[-1:]
-        allows = [word(m) is ENABLED[self.reason] for m in words]
+        allows = [word(m) is PERMITTING_VALUE[self.reason] for m in words]
         if words:
             self._heard, self._stop_word = time.monotonic(), not allows[-1]
         if (now := time.monotonic()) >= self._count_again:
-            self._count_again = now + LOOK
+            self._count_again = now + POLL_PERIOD
             self._publishers = publisher_names(self._node, self._topic)
         if len(self._publishers) > 1:
             trouble = (f'{len(self._publishers)} publishers of {self._name}: '
@@ -98,7 +98,7 @@ class StopTopic:
         elif self._heard == -inf:
             trouble = f'no word yet on {self._name}'
         elif not all(allows) or self._stop_word:
-            trouble = f'{self._name} says {str(not ENABLED[self.reason]).lower()}'
+            trouble = f'{self._name} says {str(not PERMITTING_VALUE[self.reason]).lower()}'
         elif now - self._heard > self._timeout:
             trouble = f'silence on {self._name} for more than {self._timeout:g} s'
         else:
@@ -109,7 +109,7 @@ class StopTopic:
 
     def forget(self) -> None:
         """Forget a stop that is over; to be called while the arm is not driven."""
-        if time.monotonic() - self._told_at > HELD:
+        if time.monotonic() - self._told_at > MIN_STOP_DURATION:
             self.told = self.trouble
 
     def close(self) -> None:
@@ -184,5 +184,5 @@ class StopTopics:
 
 def word(message: bytes) -> bool | None:
     """Return the value of a serialized Bool; None if it is neither true nor false."""
-    value = message[HEADER:HEADER + 1]
+    value = message[CDR_HEADER_BYTES:CDR_HEADER_BYTES + 1]
     return {b'\x00': False, b'\x01': True}.get(bytes(value))
