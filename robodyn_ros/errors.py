@@ -172,8 +172,8 @@ class IdentificationError(RobodynError):
 
 
 class RosError(RobodynError):
-    """ROS is not installed, or nobody is there who should publish, listen or answer."""
+    """ROS is not installed, or a publisher, subscriber or service is missing or silent."""
 
 
 class DataPathError(RobodynError):
-    """The data path that was asked for cannot be had, or has failed."""
+    """The requested data path is unavailable or failed."""

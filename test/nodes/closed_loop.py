@@ -36,7 +36,7 @@ class Rig:
     """
     A loop whose states the test publishes, and whose efforts it keeps.
 
-    :param path: data path; the rung that it asks for must be the one reached.
+    :param path: data path, which must be available.
     :param lockstep: time is that of the states.
     :param where: beginning of the names of its topics.
     """

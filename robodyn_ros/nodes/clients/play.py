@@ -246,17 +246,17 @@ class Player:
                                   remedy=self._why or 'its log says why')
         if not heard:
             self._check()
-            raise RosError(f'{self._listener} has not said within {ANSWER_TIMEOUT:g} s what it '
-                           'makes of the trajectory', name=self._listener, remedy='see its log')
+            raise RosError(f'{self._listener} did not accept or refuse the trajectory within '
+                           f'{ANSWER_TIMEOUT:g} s', name=self._listener, remedy='see its log')
 
     def _count(self, kind: str) -> int:
         return int(self._report.get(kind, 0))
 
     def _check(self) -> None:
         if self._report.get('phase') != 'RUNNING':
-            raise RosError(f'{self._listener} does not follow: {self._report["message"]}',
+            raise RosError(f'{self._listener} is not running: {self._report["message"]}',
                            name=self._listener, value=self._report.get('phase'),
-                           remedy='activate it; after a fault call its service ~/reset')
+                           remedy='activate it, or call ~/reset after a fault; then retry')
 
     def _on_report(self, message: DiagnosticArray) -> None:
         for status in message.status:

@@ -13,7 +13,7 @@ from ...control.steps import guard
 FIRST_DELAY = 0.001    # [s] after the start, or after configuring
 RETRY_INTERVAL = 0.5    # [s]
 
-# Refusals that the start of a system is expected to end; any other one needs a person
+# Transient refusals at start-up; any other one needs an operator
 RETRIED_REASONS = guard.NO_STATE, guard.NOBODY_LISTENS, guard.ZERO_STATE
 
 
@@ -21,8 +21,8 @@ class Autostart:
     """
     Automatic configuration and activation of a node, once.
 
-    It is retried while there is no robot description, no joint state or no listener yet. Any other
-    refusal, and any transition that is requested from outside, ends it.
+    It is retried while the robot description, joint states or the subscriber are missing. Any
+    other refusal and any transition requested from outside end it.
 
     :param configured: returns whether the node is configured.
     :param waits_for_robot: returns whether configuring has just failed for want of a robot
@@ -36,7 +36,7 @@ class Autostart:
         self._waits_for_robot, self._refusal = waits_for_robot, refusal
         self._timer = node.create_timer(FIRST_DELAY, self._try,
                                         clock=Clock(clock_type=ClockType.STEADY_TIME))
-        self._acts = False          # the transition that runs is one of its own
+        self._acts = False          # whether it requested the current transition
 
     def _try(self) -> None:
         pause, self._acts = RETRY_INTERVAL, True
@@ -45,7 +45,7 @@ class Autostart:
                 pause = FIRST_DELAY        # signals are served between the two calls
         finally:
             self._acts = False
-            self._next(pause)       # counted from here: an attempt may last longer
+            self._next(pause)
 
     def _step(self) -> bool:
         """Configure, or activate; return whether the node has been configured."""
@@ -61,18 +61,18 @@ class Autostart:
         return False
 
     def _next(self, pause: float) -> None:
-        """Try again after a time [s], unless it has been ended meanwhile."""
+        """Retry after a time [s], unless ended meanwhile."""
         if not self._timer.is_canceled():
             self._timer.timer_period_ns = round(1e9 * pause)
-            self._timer.reset()     # or the previous period would be in force once more
+            self._timer.reset()     # otherwise the old period is used once more
 
     def transition_begins(self) -> None:
-        """End if somebody else has requested the transition that begins."""
+        """End if the transition that begins was requested from outside."""
         if not self._acts:
             self.end()
 
     def end(self, why: str = '') -> None:
-        """Do not try again; ``why`` is logged as an error unless it is empty."""
+        """Stop retrying; log ``why`` as an error unless it is empty."""
         if not self._timer.is_canceled():
             self._timer.cancel()
             if why:

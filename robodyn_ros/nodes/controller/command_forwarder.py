@@ -1,16 +1,16 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Checks of the nodes that receive the commands, before the first of them is sent.
+Checks of the nodes that receive the commands, before the first command.
 
-A command is an array without names and units. ``forward_command_controller`` of ros2_control gives
-its elements to the joints of its parameter ``joints``, in that order, as what its parameter
-``interface_name`` says: with another order the efforts of one joint would go to another, and with
-``position`` N·m would be taken for rad.
+A command is an array without names and units. ``forward_command_controller`` of ros2_control maps
+its elements to the parameter ``joints``, in that order, and to the interface ``interface_name``.
+With another order, efforts would reach the wrong joints; with ``position``, N·m would be read as
+rad.
 
-A subscriber may be discovered although no data reaches it: Fast DDS sends data to processes of the
-same machine through shared memory, which those of another user, or of a container, cannot open.
-Every node that subscribes and has parameter services therefore has to answer.
+A discovered subscriber may receive no data: Fast DDS uses shared memory on one machine, which
+processes of another user or in a container cannot open. Every subscribing node with parameter
+services therefore has to answer.
 """
 
 from collections.abc import Callable, Sequence
@@ -36,9 +36,9 @@ QUERIED_PARAMETERS = 'joints', 'interface_name', 'joint', 'interface_names'
 def refusal(node: Node, topic: str, joint_names: Sequence[str], interfaces: Sequence[str] = (),
             over: Callable[[], bool] = never) -> str:
     """
-    Return why the commands must not be sent to their subscribers, '' if they may.
+    Return why the commands must not be sent to their subscribers, or ''.
 
-    The nodes are asked without an executor, so that a callback may call this function.
+    No executor is used, so that a callback may call this function.
 
     :param topic: resolved name of the topic of the commands.
     :param joint_names: joints of a command, in its order.
@@ -69,7 +69,7 @@ def refusal(node: Node, topic: str, joint_names: Sequence[str], interfaces: Sequ
 
 
 def _subscribers(node: Node, topic: str) -> list[str]:
-    """Return the full names of the nodes that subscribe, once all of them are known."""
+    """Return the full names of the subscribing nodes, once all are known."""
     end = time.monotonic() + NAME_TIMEOUT
     while NAMELESS in (names := {
             full_name(info) for info in node.get_subscriptions_info_by_topic(topic)}):
@@ -80,7 +80,7 @@ def _subscribers(node: Node, topic: str) -> list[str]:
 
 
 def _services(node: Node, forwarder: str, over: Callable[[], bool]) -> set[str]:
-    """Return the services that are known, once those of a forward controller are among them."""
+    """Return the known services, once those of a forward controller are among them."""
     end = time.monotonic() + ANSWER_TIMEOUT
     while True:
         services = {service for service, _ in node.get_service_names_and_types()}
@@ -91,7 +91,7 @@ def _services(node: Node, forwarder: str, over: Callable[[], bool]) -> set[str]:
 
 
 def _objection(interfaces: Sequence[str], joint_names: Sequence[str]) -> str:
-    """Return why commands of these joints must not go to these interfaces, '' if they may."""
+    """Return why commands of these joints must not go to these interfaces, or ''."""
     if others := [interface for interface in interfaces
                   if interface.rpartition('/')[2] not in EFFORT_INTERFACES]:
         return (f'takes no efforts: it forwards the commands to {", ".join(others)}. Load a '
@@ -123,7 +123,7 @@ def _parameters(node: Node, service: str, over: Callable[[], bool]
     """Return QUERIED_PARAMETERS, unset if undeclared; None without an answer."""
     try:
         client = PolledClient(node, GetParameters, service)
-    except RCLError:                # a security policy, for example, does not permit it
+    except RCLError:                # for example, denied by a security policy
         return {}
     found = dict[str, ParameterValue]()
     try:

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Flight recordings of faults: the ring of the controller is written to a file."""
+"""Writer of flight recordings: saves the ring buffer of the controller after a fault."""
 
 from contextlib import suppress
 from datetime import datetime, timezone
@@ -56,8 +56,8 @@ class FlightRecorder:
         rows = registry.most_rows(nv) + payload_transition.rows(nv, nv)
         most = ring_buffer.LARGEST // ring_buffer.bytes_a_cycle(nv, rows)
         if asked > most:
-            self._log.warning(f'flight_recorder keeps the latest {most} cycles, not {asked}: '
-                              f'{ring_buffer.LARGEST >> 20} MiB are its most')
+            self._log.warning(f'flight_recorder keeps {most} cycles, not {asked}: its buffer is '
+                              f'limited to {ring_buffer.LARGEST >> 20} MiB')
         return asked
 
     def begin(self) -> None:
@@ -86,7 +86,7 @@ class FlightRecorder:
         self._writing.start()
 
     def waits(self, loop: ControlLoop) -> bool:
-        """Return whether :meth:`look` has something to do; any thread may ask."""
+        """Return whether :meth:`look` has work; thread-safe."""
         return _faults(loop) > self._seen or 0.0 < self._due <= time.monotonic()
 
     def join(self) -> None:

@@ -3,11 +3,11 @@
 """
 Hand-over between the controllers of ros2_control, by services of its controller manager.
 
-The forward controller, which passes the commands on to the drives, is activated while it is being
-told efforts that hold the arm, in one switch with the controllers that have held it so far. They
-take over again when this controller is deactivated and the arm is at rest. The manager is asked
-for the states first: a forward controller that is active already, because an earlier process was
-killed, is not switched again. While the arm is driven it is asked again once a second.
+The forward controller, which passes the commands on to the drives, is activated while the commands
+hold the arm. The same switch deactivates the controllers that held it before. They take over again
+when this controller is deactivated and the arm is at rest. A forward controller that is already
+active, because an earlier process was killed, is not switched again. While the arm is driven, the
+states of the controllers are polled once a second.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -32,7 +32,7 @@ MISSING_MESSAGES_REMEDY = ('install ros-<distro>-controller-manager-msgs, or lea
 
 
 class NoSwitch:
-    """Stand-in where no controller manager is named: a person switches."""
+    """Stand-in without controller manager: the user switches controllers."""
 
     #: Command interfaces of the forward controller; (): not known.
     interfaces: Sequence[str] = ()
@@ -79,18 +79,18 @@ class ControllerSwitch:
         self.interfaces: Sequence[str] = ()
         #: Why the commands do not reach the drives, '' if they do, or before :meth:`take_over`.
         self.trouble = ''
-        # Made now: a response to a client that has just been made may be lost in discovery
+        # Created early: the response to a new client may be lost in discovery
         name = manager.rstrip('/')
         self._lister = PolledClient(node, ListControllers, f'{name}/list_controllers')
         self._switcher = PolledClient(node, SwitchController, f'{name}/switch_controller')
 
     def begin(self) -> None:
-        """Forget any trouble, until :meth:`take_over`."""
+        """Clear :attr:`trouble` until :meth:`take_over`."""
         self._watched, self.trouble = False, ''
 
     def ask(self, over: Callable[[], bool]) -> str:
         """
-        Ask for the command interfaces of the forward controller; return a refusal or ''.
+        Read the command interfaces of the forward controller; return a refusal or ''.
 
         :param over: returns whether to stop waiting.
         """
@@ -102,7 +102,7 @@ class ControllerSwitch:
 
     def take_over(self, phase: Callable[[], int], within: float, over: Callable[[], bool]) -> str:
         """
-        Have the forward controller active once the arm is RUNNING; return a refusal, '' if it is.
+        Activate the forward controller once the arm is RUNNING; return a refusal or ''.
 
         :param phase: returns the phase of the guard; ``within``: time for it to be RUNNING [s].
         :param over: returns whether the process is about to end.
@@ -131,7 +131,7 @@ class ControllerSwitch:
         return ''
 
     def look(self) -> None:
-        """Ask the manager whether the forward controller is still active; does not wait."""
+        """Poll whether the forward controller is still active, without waiting."""
         if not self._watched:
             return
         with self._lock:

@@ -59,7 +59,7 @@ class StopTopic:
         self._publishers: list[str] = []
         self._count_again = 0.0                 # s, when to look again who publishes
         #: Why the arm must not be driven now, '' for no reason.
-        self.trouble = f'no word yet on {topic}'
+        self.trouble = f'no message yet on {topic}'
         #: The newest such reason until the arm has stopped, however short it was.
         self.told, self._told_at = '', 0.0
         self._over = threading.Event()
@@ -94,9 +94,9 @@ class StopTopic:
                        f'{named(sorted(self._publishers))}')
         elif self.reason == guard.EMERGENCY_STOP and not self._publishers:
             self._heard = -inf                  # what the next one says counts
-            trouble = f'nobody publishes {self._name}'
+            trouble = f'no publisher of {self._name}'
         elif self._heard == -inf:
-            trouble = f'no word yet on {self._name}'
+            trouble = f'no message yet on {self._name}'
         elif not all(allows) or self._stop_word:
             trouble = f'{self._name} says {str(not PERMITTING_VALUE[self.reason]).lower()}'
         elif now - self._heard > self._timeout:
