@@ -129,7 +129,7 @@ class SimulatedArm:
         topic = f'{self.namespace}/joint_states'
         publisher = self.node.create_publisher(JointState, topic, qos.STATES_OUT)
         if not self._here.until(publisher.get_subscription_count, ANSWER_TIMEOUT):
-            raise RosError(f'nobody listens to {topic}', name=topic, remedy='see the log')
+            raise RosError(f'no subscriber to {topic}', name=topic, remedy='see the log')
         nv = self.model.nv
         state = JointState(name=list(self.model.joint_names), position=[0.0] * nv,
                            velocity=[0.0] * nv)

@@ -98,7 +98,7 @@ def run(node: Node, out: Console, *, linear: float, angular: float, hold: float)
         name = f'/{node.name.strip("/")}'
         publisher = here.node.create_publisher(TwistStamped, f'{name}/target_twist', 1)
         if not here.until(publisher.get_subscription_count, node.wait):
-            raise RosError(f'nobody listens to {name}/target_twist', name=name,
+            raise RosError(f'no subscriber to {name}/target_twist', name=name,
                            remedy='is the controller configured?')
 
         def tell(message: Log) -> None:

@@ -64,7 +64,7 @@ class LiveControl:
         self._pending: list[Pending] = []
         self._answers: list[Line] = []
         self._read, self._pushed = -PARAMETER_PERIOD, 0.0
-        #: Parameters in force by name, empty until the controller has told them.
+        #: Current parameters by name, empty until the controller has answered.
         self.in_force: dict[str, Any] = {}
         #: Names of parameters whose change was refused since the last call of :meth:`answers`.
         self.refused: list[str] = []
@@ -119,7 +119,7 @@ class LiveControl:
         return told
 
     def gains(self) -> list[Field]:
-        """Return the gains of the mode in force; none of a law that is not of this package."""
+        """Return the gains of the present mode; none of a user-defined law."""
         try:
             law = registry.find(self.in_force.get('mode', ''), load=False)
         except ParameterError:
@@ -128,7 +128,7 @@ class LiveControl:
                 if field.name in self.in_force and field.name in PARAMETERS]
 
     def payload(self) -> list[Field]:
-        """Return the payload in force."""
+        """Return the present payload."""
         return [self._field(name) for name in PAYLOAD if name in self.in_force]
 
     def _field(self, name: str) -> Field:
@@ -136,7 +136,7 @@ class LiveControl:
                      PARAMETERS[name].description)
 
     def _aim(self, used: bool) -> None:
-        """Have publishers of targets while they are used, and not beside another's else."""
+        """Create the publishers of targets while they are used, unless others publish."""
         if used and self._targets is None:
             pose, twist = (self._node.create_publisher(kind, f'{self._controller}/{topic}', 1)
                            for kind, topic in ((PoseStamped, 'target_pose'),

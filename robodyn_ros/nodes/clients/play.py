@@ -123,13 +123,13 @@ class Player:
         if len(listeners) != 1:
             names = _names(listeners)
             raise RosError(f'{len(names)} nodes listen to {topic} ({", ".join(names)})'
-                           if names else f'nobody listens to {topic}', name=topic, value=names,
+                           if names else f'no subscriber to {topic}', name=topic, value=names,
                            remedy='let one remain' if names else
                            'start a controller, and activate it'
                            + (f', or give another {self._option}' if self._option else ''))
         name, space = listeners[0].node_name, listeners[0].node_namespace
         if name == UNKNOWN:
-            raise RosError(f'who listens to {topic} has not said its name', name=topic,
+            raise RosError(f'the subscriber of {topic} is not known by name yet', name=topic,
                            remedy='wait longer: --wait SECONDS')
         self._listener = name = told_name(space, name)
         self._logger = name.replace('/', '.')
@@ -179,7 +179,7 @@ class Player:
         self._why = ''
         message = trajectory_message(motion)
         if not self._here.until(self._now, self._within):
-            raise RosError('simulation time stands at zero', name='/clock',
+            raise RosError('simulation time is still zero', name='/clock',
                            remedy='see that the simulation runs, or go without --sim-time')
         began, now = self._now(), self._here.node.get_clock().now()
         stamp = now + RosDuration(seconds=ahead)

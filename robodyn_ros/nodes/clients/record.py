@@ -20,8 +20,8 @@ from ...errors import RosError
 from ...identification.recordings.recording import Recording
 from ...identification.recordings.recording_file import check_target, write
 
-# Best effort hears whoever publishes, and asks no driver to wait for us or to send again; what is
-# lost is counted. As deep as it is, only a machine that stands still for a second loses anything.
+# Best effort matches all publishers and makes no driver wait or resend; losses are counted. The
+# depth bridges a stall of a second.
 RECORDING = QoSProfile(depth=1000, reliability=ReliabilityPolicy.BEST_EFFORT)
 POLL_PERIOD = 0.02    # [s]
 PROGRESS_PERIOD = 0.5    # [s]

@@ -36,7 +36,7 @@ class ControlLoop:
 
     :param path: how the states come in; a native one does everything but begin and end.
     :param publish: takes the serialized effort message.
-    :param listeners: counts those who hear it.
+    :param listeners: returns the number of subscribers.
     :param tally: what is counted and timed.
     :param ros_time: under simulation time, gives it [s], to this thread only; None: the steady
         clock is used. With ``trigger`` state the stamp of the state is the time, so a paused
@@ -65,7 +65,7 @@ class ControlLoop:
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Begin, anew if it runs; states that waited in the queue are old and dropped."""
+        """Start or restart; drop old states in the queue."""
         self.stop()                 # no two threads may run one controller
         self._states.drain()
         self.decoder.forget()
@@ -108,7 +108,7 @@ class ControlLoop:
 
     def look_for_state_publishers(self) -> None:
         """
-        Tell the guard of a second publisher of states that message numbers cannot show.
+        Report a second publisher of states that sequence numbers cannot show to the guard.
 
         Fast DDS numbers the messages of each publisher, by which the decoder finds two of the same
         joint. A middleware that does not leaves their count: any second one is one too many. Any

@@ -20,13 +20,12 @@ class DriverStates(SampleQueue):
     """
     Readings of a driver as messages of joint states; see :class:`.SerializedSubscription`.
 
-    The control loop decodes and judges them as it does those of a topic. What it reads and writes
-    is published too, for everybody else, on a thread that the loop does not wait for.
+    What it reads and writes is also published, by a thread that the loop does not wait for.
 
     :param joint_names: of the arm, in the order of the driver's arrays.
     :param period: of the controller [s]; see :class:`.DriverReader`.
     :param states, commands: publishers of joint states and efforts.
-    :param tell: is called with a sentence for each failure of the driver.
+    :param tell: called with a sentence for each failure of the driver.
     """
 
     most = QUEUE_DEPTH
@@ -76,7 +75,7 @@ class DriverStates(SampleQueue):
         return 1
 
     def destroy(self) -> None:
-        """Close the driver, while nobody waits."""
+        """Close the driver, while no thread waits for it."""
         self._reader.close()
         self._shown.put(None)
         self._publisher.join()

@@ -56,7 +56,7 @@ class ControllerNode(LifecycleNode):
     references: ReferenceTopics
 
     def __init__(self, namespace: str | None = None):
-        # What takes longest in the first start on a machine, beside everything else
+        # Start the slowest compilation in parallel
         begin_compilation()
         super().__init__('controller', namespace=namespace)
         self._discovering_since = middleware.discovering_since(self)
@@ -167,7 +167,7 @@ class ControllerNode(LifecycleNode):
         return SUCCESS
 
     def run(self, spin: Callable[[], None], over: Callable[[], bool]) -> None:
-        """Call ``spin`` until ``over()``; then come to rest, whatever the lifecycle state."""
+        """Call ``spin`` until ``over()``; then bring the arm to rest in any lifecycle state."""
         self._over = over
         try:
             while not over():
@@ -233,7 +233,7 @@ class ControllerNode(LifecycleNode):
                       self.reports.sentence, self.topics.subscriber_refusal, self._over)
 
     def _take_over(self) -> str:
-        """Have the forward controller activated, if that is asked for; return a refusal or ''."""
+        """Activate the forward controller, if configured; return a refusal or ''."""
         if self.topics is None:
             return 'the controller has been cleaned up meanwhile'
         controller = self.topics.loop.controller

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes of commands: a context of their own, waits with a timeout, Ctrl-C as a flag."""
+"""Nodes of the command-line tools: own context, waits with a timeout, Ctrl-C as a flag."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

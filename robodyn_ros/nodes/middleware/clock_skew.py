@@ -1,12 +1,12 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Clocks of other hosts that differ from this host's, from times of publication and of receipt."""
+"""Clock offsets of other hosts, from times of publication and receipt."""
 
 from collections import deque
 
 TRANSIT_WINDOW = 5    # messages; their least transit time counts
-MAX_AHEAD, BEHIND = 0.05, 0.5       # s; a message cannot arrive before it has been published
-# s: a time of publication or a stamp that is further off is none of this epoch
+MAX_AHEAD, MAX_BEHIND = 0.05, 0.5   # [s]
+# [s]; larger offsets mean another epoch, not skew
 MAX_CLOCK_OFFSET = 1e6
 REMEDY = 'synchronize the hosts (chrony, ptp4l)'
 
@@ -15,8 +15,9 @@ class ClockSkew:
     """
     Difference between the clock of a publisher and that of this host.
 
-    The transit time of a message is its receipt by the clock here minus its publication by the
-    clock there. It is never negative with the same clock, and the least of several is short.
+    The transit time of a message is its time of receipt on this host's clock minus its time of
+    publication on the publisher's. With synchronized clocks, the least of several is short and
+    not negative.
     """
 
     def __init__(self) -> None:
@@ -25,7 +26,7 @@ class ClockSkew:
 
     @property
     def offset(self) -> float:
-        """Least transit time of the latest messages [s], 0 if there are none."""
+        """Return the least transit time of the latest messages [s], 0 without messages."""
         return min(self._transits, default=0.0)
 
     def note(self, transit: float, what: str) -> str:
@@ -45,7 +46,7 @@ class ClockSkew:
 
 def skew(transit: float, what: str) -> str:
     """Return a sentence on the clock that a transit time [s] is relative to, '' if it agrees."""
-    if -MAX_AHEAD <= transit <= BEHIND or abs(transit) > MAX_CLOCK_OFFSET:
+    if -MAX_AHEAD <= transit <= MAX_BEHIND or abs(transit) > MAX_CLOCK_OFFSET:
         return ''
     if transit < 0.0:
         return f"the clock of {what} is {-transit:.3f} s ahead of this host's; {REMEDY}"

@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Relay of the output of a process, so that a reader who stops reading cannot block it.
+Relay of the output of a process, so that a suspended reader cannot block it.
 
 A full pipe, socket or terminal blocks its writer: a log whose reader is suspended would keep a
 node from bringing the arm to rest. rclpy logs from C to file descriptor 2, so the relay works on
@@ -38,7 +38,7 @@ class Relay:
         self._ours, theirs = os.pipe()
         with suppress(OSError):                 # pipes of a user may be limited in all
             fcntl.fcntl(theirs, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
-        os.set_blocking(theirs, False)          # whatever our threads are kept from doing
+        os.set_blocking(theirs, False)          # even if the relay threads are stopped
         for descriptor in descriptors:
             os.dup2(theirs, descriptor)
         os.close(theirs)
@@ -76,12 +76,12 @@ class Relay:
                 return
             if dropped:
                 chunk = (b'' if new_line else b'\n') + (
-                    f'[log] {dropped} bytes dropped: nobody read them\n').encode() + chunk
+                    f'[log] {dropped} bytes dropped: not read in time\n').encode() + chunk
             new_line = chunk.endswith(b'\n')
             try:
                 while chunk:
                     chunk = chunk[os.write(self._reader, chunk):]
-            except OSError:             # the reader is gone: the process goes on without
+            except OSError:             # the reader is gone
                 self._broken = True
                 with self._changed:
                     self._backlog.clear()

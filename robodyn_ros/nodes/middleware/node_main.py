@@ -28,7 +28,7 @@ from .raw_subscription import RCLError
 from ...errors import RobodynError
 from ...realtime.scheduling import LOOP_THREAD_NAME
 
-# Signals that end a node; on a closed session (SIGHUP) the last effort would stay in force
+# Signals that end a node; on a closed session (SIGHUP) the last effort would stay active
 SHUTDOWN_SIGNALS = signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP
 POLL_PERIOD = 0.1       # s between two checks whether several nodes are to end
 

@@ -103,7 +103,7 @@ def one_file(nodes: Mapping[str, tuple[Sequence[Path], Mapping[str, object]]]) -
     Return the text of one parameter file for several nodes of a process, a section for each.
 
     Given to the process one by one, files with wildcards would be for all of its nodes, and the
-    last one would be in force.
+    last one would apply.
 
     :param nodes: by full name: the files of the node, and values that override them.
     :raises ParameterError: a file has no section for its node.
@@ -139,7 +139,7 @@ def _flat(section: yaml.Node | None, prefix: str = '') -> Iterator[tuple[str, ya
 
 def _sections(file: Path, node: str) -> list[yaml.Node | None]:
     """
-    Return the parameters that a file has for a node, in its order: the last one is in force.
+    Return the parameters that a file has for a node, in its order: the last one applies.
 
     :raises ParameterError: there are none.
     """

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Client of a service that needs no executor: its thread polls for the response."""
+"""Service client without executor: its thread polls for the response."""
 
 from collections.abc import Callable
 from math import inf
@@ -56,7 +56,7 @@ class PolledClient:
                 next_time = now + again
             if (response := self.take()) is not None:
                 self._pending.clear()
-                self._futures = []      # a response to an earlier request tells nothing new
+                self._futures = []      # responses to earlier requests are outdated
                 return response
             time.sleep(POLL_PERIOD)
         return None
@@ -73,7 +73,7 @@ class PolledClient:
             self._spun[1].spin_once(timeout_sec=0.0)
             while any(future.done() for future in self._futures):
                 while not (future := self._futures.pop(0)).done():
-                    pass                # a response to an earlier request tells nothing new
+                    pass                # a response to an earlier request is outdated
                 newest = future.result()
             return newest
         while True:
@@ -92,7 +92,7 @@ class PolledClient:
             self._pending.add(self._client.handle.send_request(request))
 
     def _spin(self) -> tuple[Node, Any]:
-        """Let a client of a node of its own, with an executor that :meth:`take` spins, do it."""
+        """Fall back to a client of a companion node, whose executor :meth:`take` spins."""
         node = self._node
         node.get_logger().warning('rclpy sends requests in an unknown way: responses are taken by '
                                   'an executor', once=True)

@@ -45,7 +45,7 @@ class SimulatorLoop:
     :param commands: of std_msgs/Float64MultiArray, one effort a joint in the model's order.
     :param publish: takes each state; called on the thread of the loop.
     :param period_ns: of the states [ns].
-    :param lockstep_timeout: wall time [s]; ``lockstep_settle`` likewise.
+    :param lockstep_timeout, lockstep_settle: wall time [s].
     :param real_time_factor: simulated seconds per second of wall time in lockstep, at most; 0: as
         fast as commands come.
     """

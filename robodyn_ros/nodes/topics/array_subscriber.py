@@ -35,7 +35,7 @@ class ArraySubscriber:
     :param follower: returns the loop whose controller uses them, None while there is none.
     :param name: of what they are, for messages.
     :param use: raises :class:`ArgumentError` where it refuses one.
-    :param quiet: whether messages are ignored without a word while nobody uses them.
+    :param quiet: whether messages are silently ignored while they are not used.
     """
 
     def __init__(self, node: Node, follower: Callable[[], Follower | None], topic: str, name: str,

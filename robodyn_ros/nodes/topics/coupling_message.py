@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-What coupled arms tell each other, as std_msgs/Float64MultiArray.
+Messages between coupled arms, as std_msgs/Float64MultiArray.
 
 ``data`` begins with the time stamp [s] of the joint state, the index of the role (leader,
 follower) and the status (``layout.data_offset`` is 3), followed by the rows of
@@ -36,7 +36,7 @@ def coupling_state(message: Float64MultiArray) -> tuple[CouplingState, float]:
     """
     Return the state and the time stamp [s] of a message.
 
-    :raises ArgumentError: the message is none of :func:`coupling_message`.
+    :raises ArgumentError: it is not a message of :func:`coupling_message`.
     """
     layout = message.layout
     sizes, labels = [d.size for d in layout.dim], [d.label for d in layout.dim]

@@ -31,7 +31,7 @@ class GuidingTopic:
 
     :param timeout: returns the longest time between two messages [s].
     :param now: returns the time of the last control cycle [s].
-    :param guide: is told until when the arm may be guided, on that clock [s].
+    :param guide: called with the end of the permission on that clock [s].
     """
 
     def __init__(self, node: Node, timeout: Callable[[], float], now: Callable[[], float],
@@ -53,7 +53,7 @@ class GuidingTopic:
                 self._subscription.wait(round(1e9 * (POLL_PERIOD if self._heard > -inf
                                                      else IDLE_POLL_PERIOD)))
                 self._look()
-        except Exception as error:      # whatever it is, nobody listens any more
+        except Exception as error:      # the thread ends
             self.trouble = f'{TOPIC} cannot be heard: {error}'
             self._guide(-inf)
 
@@ -79,7 +79,7 @@ class GuidingTopic:
         self._guide(-inf if self.trouble else self._now() + left)
 
     def close(self) -> None:
-        """End the thread and the subscription; the arm may not be guided any more."""
+        """End the thread, the subscription and the permission."""
         self._over.set()
         self._subscription.wake()
         self._thread.join()

@@ -60,7 +60,7 @@ class StopTopic:
         self._count_again = 0.0                 # s, when to look again who publishes
         #: Why the arm must not be driven now, '' for no reason.
         self.trouble = f'no message yet on {topic}'
-        #: The newest such reason until the arm has stopped, however short it was.
+        #: The newest such reason, kept until the arm has stopped.
         self.told, self._told_at = '', 0.0
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name=topic.strip('~/'), daemon=True)
@@ -73,7 +73,7 @@ class StopTopic:
                 self._subscriptions[0].wait(round(1e9 * period))
                 self._look()
                 self._changed()
-        except Exception as error:      # whatever it is, nobody listens any more
+        except Exception as error:      # the thread ends
             self.trouble = self.told = f'{self._name} cannot be heard: {error}'
             self._changed()
 
@@ -81,7 +81,7 @@ class StopTopic:
         words = self._subscriptions[0].drain()
         for latched in self._subscriptions[1:]:
             earlier = latched.drain()
-            if self._heard == -inf and not words:       # later every word comes on both
+            if self._heard == -inf and not words:       # later messages arrive on both
                 words = earlier[-1:]
         allows = [word(m) is PERMITTING_VALUE[self.reason] for m in words]
         if words:
@@ -93,7 +93,7 @@ class StopTopic:
             trouble = (f'{len(self._publishers)} publishers of {self._name}: '
                        f'{named(sorted(self._publishers))}')
         elif self.reason == guard.EMERGENCY_STOP and not self._publishers:
-            self._heard = -inf                  # what the next one says counts
+            self._heard = -inf                  # the next publisher decides
             trouble = f'no publisher of {self._name}'
         elif self._heard == -inf:
             trouble = f'no message yet on {self._name}'
@@ -124,10 +124,10 @@ class StopTopic:
 
 class StopTopics:
     """
-    Heartbeat and emergency stop, as far as they are enabled, for the guard.
+    Heartbeat and emergency stop for the guard, if enabled.
 
     :param cycle_input: (1,) ``CYCLE_INPUT``, of which ``stop_reason`` is written.
-    :param driving: returns whether the arm is driven; a stop stays in force until it is not.
+    :param driving: returns whether the arm is driven; a stop is latched while it is.
     :param heartbeat_timeout: longest time without a heartbeat [s]; 0: no heartbeat is required.
     :param emergency_stop: whether ``~/emergency_stop`` is subscribed to.
     """
@@ -177,7 +177,7 @@ class StopTopics:
         return self._detail.get(code, '')
 
     def close(self) -> None:
-        """End the threads; the last stop stays in force."""
+        """End the threads; the last stop stays latched."""
         for topic in self._topics:
             topic.close()
 

@@ -210,7 +210,7 @@ class TrajectoryAction:
         return await self._results.pop(bytes(handle.goal_id.uuid))
 
     def _step(self) -> None:
-        """Conclude the goal that is under way, or tell its progress."""
+        """Conclude the active goal, or publish its feedback."""
         if self._active is None:
             self._timer.cancel()
         elif (result := self._active.goal.step()) is not None:
@@ -269,7 +269,7 @@ class _TimedServer(ActionServer):
         if (taken := time.monotonic() - begin) > SLOW_REQUEST:
             self._node.get_logger().warning(
                 f'a request to {NAME} took {taken:.2f} s to deserialize, in which the executor '
-                'stood still: send fewer waypoints, or large trajectories to ~/joint_trajectory')
+                'stalled: send fewer waypoints, or large trajectories to ~/joint_trajectory')
         return data
 
 

@@ -46,7 +46,7 @@ class Follower(Protocol):
 
 
 class Request(NamedTuple):
-    """Waypoints that are asked for; ``start`` [s] on the clock of ``follower``."""
+    """Requested waypoints; ``start`` [s] on the clock of ``follower``."""
 
     follower: Follower
     asked: Waypoints
@@ -147,7 +147,7 @@ class TrajectorySubscriber:
         """
         Count publishers; log when trajectories begin or cease to be refused for that.
 
-        Each trajectory is preceded by a count; between them, whoever reports has to call this.
+        To be called between trajectories by the reports.
         """
         before, self.trouble = self.trouble, several(self._node, self._topic, 'joint_trajectory')
         if self.trouble and not before:
