@@ -1,9 +1,9 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Place of compiled code on disk, named after all that decides what machine code comes out.
+Disk cache of compiled code, named by a hash of all inputs of the compilation.
 
-What is here decides nothing of it: a change here compiles nothing anew.
+Editing this module does not invalidate the cache.
 """
 
 from collections.abc import Iterator
@@ -54,7 +54,7 @@ def compiler_digest() -> bytes:
 
 @cache
 def _file_digest(path: str) -> bytes:
-    """Return the digest of a source file as it was when this process first asked for it."""
+    """Return the digest of a source file at its first use in this process."""
     return hashlib.sha256(Path(path).read_bytes()).digest()
 
 
@@ -88,7 +88,7 @@ class SourceLocator(getattr(caching, '_CacheLocator', object)):   # type: ignore
         return str(self.function.cache_folder)
 
     def get_disambiguator(self) -> str:
-        """Return the line of the function, which tells functions of one name apart."""
+        """Return the line of the function, which distinguishes functions of one name."""
         return str(self.function.__code__.co_firstlineno)
 
     @classmethod
@@ -123,7 +123,7 @@ def turn(folder: Path, cached: bool) -> Iterator[None]:
     with ExitStack() as stack:
         try:
             file = stack.enter_context(open(folder.parent / f'{folder.name}.lock', 'w'))
-        except OSError:                 # whoever compiles cannot be told
+        except OSError:                 # no lock: compile at once
             end = 0.0
         while time.monotonic() < end:
             with suppress(OSError):     # another process has the lock

@@ -99,15 +99,15 @@ def substitute(function: Callable[..., Any], implementation: Callable[..., Any],
 def compile_function(name: str, function: Callable[..., Any], signature: Any,
                      modules: tuple[ModuleType, ...]) -> Any:
     """
-    Return a plain function compiled for one signature, from the cache where it is there already.
+    Compile a plain function for one signature, or load it from the cache.
 
-    Compiling that takes longer than a second is announced (:mod:`~.compile_notice`).
+    Compilation of more than a second is announced (:mod:`~.compile_notice`).
 
     :param name: what the function belongs to, for file names and messages.
     :param signature: Numba signature, result and arguments.
-    :param modules: every module whose functions it calls, directly or through others: a change in
-        one of them compiles it anew.
-    :return: Numba dispatcher, which compiles nothing more.
+    :param modules: every module whose functions it calls, directly or indirectly: a change in one
+        of them recompiles it.
+    :return: Numba dispatcher that compiles no other signature.
     """
     with _loading:
         return _compile(name, function, numba.njit, signature, modules)
@@ -117,7 +117,7 @@ def compile_callback(name: str, function: Callable[..., Any], signature: Any,
                      modules: tuple[ModuleType, ...], *, constants: str = '',
                      cached: bool = True, allocates: bool = True) -> Any:
     """
-    Return likewise a function whose ``address`` C code can call.
+    Compile a function whose ``address`` C code can call; see :func:`compile_function`.
 
     :param constants: text on which the machine code depends besides the modules.
     :param cached: False compiles it in each process, because some source has no file.
@@ -131,7 +131,7 @@ def compile_callback(name: str, function: Callable[..., Any], signature: Any,
 
 
 def is_cached(name: str, function: Callable[..., Any], modules: tuple[ModuleType, ...]) -> bool:
-    """Return whether machine code of a function is in the cache, as it was asked for above."""
+    """Return whether the machine code of a function is in the cache."""
     return any((cache_directory() / _cache_folder(name, function, modules)).glob('*.nbi'))
 
 
@@ -174,14 +174,14 @@ def _compile(name: str, function: Any, decorator: Any, signature: Any,
 
 def load(name: str, text: str, modules: tuple[ModuleType, ...]) -> ModuleType:
     """
-    Import the module ``text``, from the cache where this machine has compiled it before.
+    Import the module ``text``, compiled or from the cache.
 
-    Compiling that takes longer than a second is told of (:mod:`~.compile_notice`).
+    Compilation of more than a second is announced (:mod:`~.compile_notice`).
 
     :param name: what the module holds, for file names and tracebacks.
     :param text: Python source whose ``@njit(..., cache=True)`` functions are compiled on import.
-    :param modules: every module whose functions the text calls, directly or through others: a
-        change in one of them means another name, so nothing stale is ever loaded.
+    :param modules: every module whose functions the text calls, directly or indirectly: a change
+        in one of them changes the name, so that no outdated code is loaded.
     """
     with _loading:
         return _load(name, text, modules)

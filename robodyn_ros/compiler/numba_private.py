@@ -10,8 +10,8 @@ that Python or C calls is optimised with all of them, once. :data:`INNER_OPTIONS
 passes of Numba that look for what our functions do not have. Together they save a third of the
 time of compiling the control cycle, and change nothing else.
 
-Where a name is missing, a warning says so once, and Numba does what it does by itself: see the
-table in docs/architecture.md.
+If a name is missing, one warning is logged, and Numba's default behavior applies: see the table in
+docs/architecture.md.
 """
 
 from collections.abc import Iterator, Mapping
@@ -130,7 +130,7 @@ def without_machine_code() -> Iterator[None]:
         if library._finalized or _python_can_call(library, fndesc):
             return original(self, library, fndesc, env)
         library.__class__ = InnerLibrary
-        # Numba finds the function by this object, whose address, 0, nobody calls
+        # Numba finds the function by this object, whose address, 0, is never called
         return _numba._dynfunc.make_function(
             fndesc.lookup_module(), fndesc.qualname.split('.')[-1], '', 0, env, (library,))
 

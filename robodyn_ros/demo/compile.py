@@ -20,7 +20,7 @@ from ..model.urdf import load_urdf
 from ..nodes.controller.transport import compiled_loop, UNAVAILABLE
 from ..wire.compile import compiled_decoders
 
-# What the demo asks of a robot
+# Quantities that the demo computes
 QUANTITIES = ('bias', 'forward_dynamics', 'gravity', 'inverse_dynamics', 'jacobian',
               'mass_matrix', 'pose')
 

@@ -89,7 +89,7 @@ class Conductor:
         node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
         self._trajectory = node.create_publisher(JointTrajectory, 'controller/joint_trajectory', 1)
         self._push = node.create_publisher(WrenchStamped, 'simulator/push', 1)
-        #: Messages of ``controller/external_torque``, until somebody clears the list.
+        #: Messages of ``controller/external_torque``, until the list is cleared.
         self.external: list[JointState] = []
         node.create_subscription(JointState, 'controller/external_torque', self.external.append,
                                  RECORDING_QOS)
@@ -163,7 +163,7 @@ class Conductor:
         self._publish(self._push, _wrench(link, force), 'simulator', 'push on', 'push refused')
 
     def pull(self, link: str, force: ndarray) -> None:
-        """Push as :meth:`push` does, one of many times: nobody waits for an answer."""
+        """Push as :meth:`push` does, repeatedly, without waiting for an answer."""
         self._push.publish(_wrench(link, force))
 
     def send(self, waypoints: Waypoints, start: float) -> None:

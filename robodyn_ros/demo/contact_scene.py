@@ -62,7 +62,7 @@ class Trace(NamedTuple):
 class ContactResults(Results):
     """Checks, and what the picture shows of each part."""
 
-    pushed: Trace | None = None             # displacement of the tool and what F/K asks for [m]
+    pushed: Trace | None = None             # displacement of the tool, and F/K [m]
     felt: Trace | None = None               # norm of external efforts, as estimated and as exerted
     led: Trace | None = None                # way of the tool and of the hand [m]
     pressed: dict[str, Trace] = field(default_factory=dict)     # force of the post [N], 0
@@ -215,7 +215,7 @@ class ContactScene(Scene):
         rows = [np.array([getattr(m, name) for m in heard]).reshape(-1, self.model.nv)
                 for name in ('position', 'velocity', 'effort')]
         if not len(heard):
-            raise DemoError('nothing was heard on controller/external_torque', name='controller',
+            raise DemoError('no message on controller/external_torque', name='controller',
                             remedy='is the machine too busy?')
         bias = np.array([self.dynamics.bias(q, qd) for q, qd in zip(rows[0], rows[1])])
         limit = self.model.effort_limit
@@ -267,7 +267,7 @@ class ContactScene(Scene):
     # What they are made of
 
     def again(self, mode: str, **parameters: object) -> None:
-        """Activate a law at the initial pose, whatever has become of the arm before."""
+        """Activate a law at the initial pose, from any state of the arm."""
         self.conductor.change_state('deactivate')
         self.conductor.trigger('simulator/reset')
         self.activate(mode, **parameters)

@@ -33,7 +33,7 @@ class Recording(NamedTuple):
 
 class Recorder:
     """
-    Recorder of a topic as bytes, which are decoded when they are asked for.
+    Recorder of a topic as bytes, which are decoded on demand.
 
     :param states: of sensor_msgs/JointState, with a queue for the messages between two polls.
     :param simulated: whether their stamps are simulation time instead of the wall clock.

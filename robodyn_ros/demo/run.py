@@ -215,9 +215,9 @@ def run(robot: CatalogRobot, output: Path, console: Console, *, brief: bool = Fa
             results = played.run()
         with bar.step('drawing', 0):
             draw(robot.model, results, picture)
-            told = write_report(robot, results, output / 'report.html')
+            report = write_report(robot, results, output / 'report.html')
     console.print(tables(robot.model, results))
-    console.print(f'Picture: {picture}\nReport: {told}\n'
+    console.print(f'Picture: {picture}\nReport: {report}\n'
                   f'Logs and parameters of the nodes: {output}\n'
                   f'Gains and limits, for a controller of your own: {save_gains(robot, output)}',
                   soft_wrap=True)

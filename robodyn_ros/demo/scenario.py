@@ -26,7 +26,7 @@ START_DELAY = 1.0    # [s] from sending a trajectory to its start
 PUSH_DURATION = 0.5         # s, the simulator's default
 TRACKED_MODES = 'pd', 'joint_impedance', 'computed_torque'
 # With more of its periods missed than this, a motion is repeated, once: the machine was busy with
-# other things. The calmer one counts, whatever its error.
+# other things. The calmer one counts.
 BUSY = 0.05
 
 

@@ -46,8 +46,8 @@ from ..model.robot import RobotModel
 START_DELAY = 2.0    # [s] from sending a trajectory to its start
 MAX_WALL_TIME = 600.0    # [s] of one controller
 RUNNING, FAULT = guard.PHASES[guard.RUNNING], guard.PHASES[guard.FAULT]
-# Nobody is in a hurry: in lockstep a busy machine only makes the clock slow. A controller that
-# waits for a processor must not look like one that is gone, without which the arm falls
+# In lockstep, a busy machine only slows the clock down. Long timeouts keep a controller that waits
+# for a processor from being taken for a lost one.
 LOCKSTEP: dict[str, dict[str, Any]] = {
     'simulator': {'lockstep': True, 'lockstep_settle': 0.05, 'lockstep_timeout': 30.0,
                   'publish_clock': True, 'command_timeout': 5.0},
@@ -62,7 +62,7 @@ def compare_topics(model: RobotModel, pose: ndarray, shortest: float) -> Iterato
 
     :param pose: (nv,) [rad | m] at which the motion begins and ends.
     :param shortest: duration of the motion [s]; it takes longer where limits ask for it.
-    :raises RobodynError: as for ``compare``; or a node does not do what it is asked for.
+    :raises RobodynError: as for ``compare``; or a node refuses a request.
     """
     motion.check_limits(model)
     asked = motion.plan(Dynamics(model), pose, shortest)
@@ -160,10 +160,10 @@ def wait(conductor: Conductor, until: float) -> Diagnosis | None:
         raise DemoError(f'the simulation has not reached {until:.3f} s', name='simulator',
                         remedy='try again when less is going on')
     while fault(conductor) is None and conductor.diagnoses[-1].time < until:
-        conductor.next_diagnosis()      # a report of before says nothing about a fault since
+        conductor.next_diagnosis()      # an earlier report may precede a fault
     return fault(conductor)
 
 
 def fault(conductor: Conductor) -> Diagnosis | None:
-    """Return the first report of a fault of the law in force."""
+    """Return the first report of a fault of the present law."""
     return next((one for one in conductor.diagnoses if one.phase == FAULT), None)

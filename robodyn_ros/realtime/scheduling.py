@@ -32,11 +32,10 @@ _libc = ctypes.CDLL(None, use_errno=True)
 @dataclass(frozen=True)
 class Scheduling:
     """
-    What is wanted; as it stands, nothing.
+    Requested scheduling; by default unchanged.
 
-    :param priority: of SCHED_FIFO, 1 to 99: the thread goes before everything that is not
-        real-time; 0 leaves it as it is.
-    :param cpus: the only CPUs it may run on; empty: those it has.
+    :param priority: of SCHED_FIFO, 1 to 99; 0: unchanged.
+    :param cpus: CPU affinity; empty: unchanged.
     :param lock_memory: keep all memory of the process in RAM.
     :param keep_awake: keep every CPU of the machine out of idle states that take time to leave.
     """
@@ -49,7 +48,7 @@ class Scheduling:
 
 @dataclass
 class Outcome:
-    """What came of it: in a few words each, and a sentence with a remedy for each refusal."""
+    """Granted requests, and a sentence with a remedy for each refused one."""
 
     granted: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
@@ -180,7 +179,7 @@ def _keep_awake(outcome: Outcome, undo: ExitStack) -> None:
 
 
 def unlimited_memory() -> bool:
-    """Whether this process may lock whatever it allocates."""
+    """Return whether this process may lock all its memory."""
     if resource.getrlimit(resource.RLIMIT_MEMLOCK)[0] == resource.RLIM_INFINITY:
         return True
     with suppress(StopIteration):
@@ -191,7 +190,7 @@ def unlimited_memory() -> bool:
 
 
 def memory_limit() -> str:
-    """How much memory may be locked without a privilege, as a person writes it."""
+    """Return the limit of locked memory without privileges, as text."""
     limit = resource.getrlimit(resource.RLIMIT_MEMLOCK)[0]
     return 'all' if limit == resource.RLIM_INFINITY else f'{limit / 2**20:.3g} MiB'
 

@@ -76,9 +76,8 @@ def _debian() -> str:
 
 def _host() -> Fact:
     if ' hypervisor' in text('/proc/cpuinfo'):
-        return Fact('host', 'a virtual machine', FAIR, 'the host of a virtual machine may '
-                    'stop it at any time, whatever is set here: run a real arm from a machine of '
-                    'its own')
+        return Fact('host', 'a virtual machine', FAIR, 'the host may stop a virtual machine at '
+                    'any time: control a real arm from a physical machine')
     return Fact('host', 'no virtual machine')
 
 
@@ -87,7 +86,7 @@ def _cpus() -> Fact:
     load, value = os.getloadavg()[0], f'{listed(mine)} of {online}'
     if load > len(mine) / 2:
         return Fact('CPUs', f'{value}, load {load:.1f}', FAIR,
-                    'other programs keep the CPUs busy, and what is measured suffers: see top')
+                    'other programs load the CPUs and distort the measurement: see top')
     return Fact('CPUs', f'{value}, load {load:.1f}')
 
 
@@ -100,7 +99,7 @@ def _isolation() -> Fact:
                     'there')
     last = (os.cpu_count() or 1) - 1
     if last + 1 < MIN_CPUS_TO_ISOLATE:
-        return Fact('isolated CPUs', 'none, and too few to keep one apart')
+        return Fact('isolated CPUs', 'none (too few CPUs to isolate one)')
     return Fact('isolated CPUs', 'none', FAIR,
                 f'keep one for the loop: append "isolcpus={last} nohz_full={last}" to '
                 'GRUB_CMDLINE_LINUX in /etc/default/grub, sudo update-grub, boot, and set '

@@ -13,7 +13,7 @@ UDEV_RULES = '/etc/udev/rules.d/99-cpu-dma-latency.rules'
 
 
 class Fix(NamedTuple):
-    """What is missing, the commands of a root shell that give it, and when they take effect."""
+    """Missing permission, root commands that grant it, and when they take effect."""
 
     name: str
     commands: tuple[str, ...]
@@ -42,7 +42,7 @@ def apply(fix: Fix) -> str:
 
 
 def _user() -> str:
-    """Return the name of who runs this, also under sudo."""
+    """Return the name of the user, also under sudo."""
     return os.environ.get('SUDO_USER') or os.environ.get('USER') or str(os.getuid())
 
 

@@ -33,8 +33,8 @@ def shortened(threads: Iterable[int]) -> Iterator[list[int]]:
     Give threads the time slice MIN_SLICE within the block.
 
     :param threads: numbers that the kernel has for them; 0: the calling one.
-    :returns: those for which it is in force: none on other kernels, and no thread that has a
-        real-time priority or has ended.
+    :returns: the changed threads: none on other kernels, and none that has a real-time priority or
+        has ended.
     """
     with ExitStack() as undo:
         changed = []
@@ -47,7 +47,7 @@ def shortened(threads: Iterable[int]) -> Iterator[list[int]]:
 
 
 def time_slice(thread: int) -> int:
-    """Return the time slice of a thread [ns], 0 if the kernel tells none."""
+    """Return the time slice of a thread [ns], 0 if unknown."""
     attributes = _attributes(thread)
     return attributes[RUNTIME_INDEX] if attributes and attributes[1] == os.SCHED_OTHER else 0
 
@@ -65,7 +65,7 @@ def set_time_slice(thread: int, nanoseconds: int) -> bool:
 
 
 def _attributes(thread: int) -> list[int]:
-    """Return the scheduling attributes of a thread, [] if the kernel does not tell."""
+    """Return the scheduling attributes of a thread, [] if unknown."""
     call = SYSCALL_NUMBERS.get(platform.machine(), (0, 0))[1]
     buffer = ctypes.create_string_buffer(SCHED_ATTR.size)
     if not call or _libc.syscall(call, thread, buffer, SCHED_ATTR.size, 0):

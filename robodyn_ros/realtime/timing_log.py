@@ -26,7 +26,7 @@ MAX_CYCLES = 1 << 20    # 17 minutes at 1 kHz, 40 MiB
 
 @dataclass
 class About:
-    """What a recording is of."""
+    """Metadata of a recording."""
 
     rate: float                 # Hz, nominal
     trigger: str                # timer | state

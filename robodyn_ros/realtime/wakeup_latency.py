@@ -38,7 +38,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Lateness:
-    """What came of it: (N,) [s] later than its point each wake-up was, and what was granted."""
+    """Lateness of each wake-up, (N,) [s], and the granted scheduling."""
 
     late: ndarray
     outcome: Outcome

@@ -110,6 +110,6 @@ def draw_given() -> None:
         os.dup2(2, 1)           # what others print is not part of it
         try:
             page.write(moving_robot(*pickle.load(sys.stdin.buffer)))
-        except Exception as error:      # whatever it is, the report is written without it
+        except Exception as error:      # the report is written without the scene
             page.write(f'{type(error).__name__}: {error}')
             sys.exit(FAILURE_CODE)

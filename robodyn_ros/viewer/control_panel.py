@@ -48,7 +48,7 @@ class ControlPanel:
         page.server.on_client_disconnect(self._leave)
 
     def take(self) -> list[Wish]:
-        """Return what is asked for since the last call; a push that lasts is asked for again."""
+        """Return the requests since the last call, and a lasting push again."""
         if self._pull is not None and self._holder.too_long(time.monotonic()):
             self.tell([(f'dragging {self._holder.what} ended: it took too long', True)])
             self._end(None)
@@ -68,7 +68,7 @@ class ControlPanel:
     def show(self, mode: str, gains: Sequence[Field], payload: Sequence[Field], frame: str
              ) -> None:
         """
-        Show what is in force; fields that have not changed keep what is typed into them.
+        Show the current values; unchanged fields keep the text typed into them.
 
         :param frame: that a target pose is for, '' for none.
         """
@@ -97,7 +97,7 @@ class ControlPanel:
             self._gizmo.wxyz, self._gizmo.position = quaternion(T[:3, :3]), T[:3, 3]
 
     def restore(self, names: Sequence[str]) -> None:
-        """Show the values in force of these parameters again, after a refusal."""
+        """Show the current values of these parameters again, after a refusal."""
         for name in names:
             self._shown.pop(name, None)
 
@@ -184,7 +184,7 @@ class ControlPanel:
         self._end(client.client_id)
 
     def _may(self, event: Any, what: str) -> bool:
-        """Return whether the tab of an event drags this; tell it where it may not begin."""
+        """Return whether the tab of an event may drag this; report a refusal to it."""
         tab, now = event.client_id, time.monotonic()
         if tab is None:                         # an update by this process
             return False

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a drag with the mouse asks for: who may, the force, and its end in any case."""
+"""Dragging of links with the mouse: exclusive access, force, and guaranteed end."""
 
 from threading import Lock
 

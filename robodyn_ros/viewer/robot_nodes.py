@@ -122,7 +122,7 @@ def solid(one: Shape) -> trimesh.Trimesh:
     Return the surface of a shape [m], in its own axes.
 
     :raises ArgumentError: a mesh has no faces, or vertices that are not finite.
-    :raises Exception: whatever the reader of a mesh raises where it cannot read the file.
+    :raises Exception: an error of the mesh reader.
     """
     if one.mesh is not None:
         mesh = trimesh.load(one.mesh, force='mesh')

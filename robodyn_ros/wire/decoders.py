@@ -33,7 +33,7 @@ class DecoderArrays(NamedTuple):
     layout: ndarray         # (LAYOUT_SIZE,) int64, of the names of the last accepted message
     permutation: ndarray    # (n,) int64, element of that message that is joint j; -1: none
     known: ndarray          # its bytes as far as the names go; longer names are parsed each time
-    mask: ndarray           # likewise, zero where the byte is padding
+    mask: ndarray           # same shape, zero where the byte is padding
     scratch: ndarray        # (n, 3) float64
     scratch_bytes: ndarray  # (24 n,) uint8, the memory of `scratch`
     state: ndarray          # (n, 7) float64, the fields of STATE

@@ -46,7 +46,7 @@ def decoder_arrays(joint_names: Sequence[str]) -> DecoderArrays:
 
 class JointStateDecoder:
     """
-    Keeps the latest state of the named joints, whatever order or messages they come in.
+    Decoder that keeps the latest state of the named joints, in any order and set of messages.
 
     Joints are found by name; joints of the message that are not ours are ignored, ours may be
     spread over several messages. One thread at a time may use a decoder.
@@ -95,7 +95,7 @@ class JointStateDecoder:
                             self.arrays)
 
     def forget(self) -> None:
-        """Know of no state any more."""
+        """Forget all states."""
         self.state[...] = np.nan
 
 

@@ -21,7 +21,7 @@ NS_PER_S = 1_000_000_000
 
 
 class _Point(NamedTuple):
-    """Where a waypoint is: its fields' sizes, the offsets of those and of the numbers, its end."""
+    """Location of a waypoint: sizes of its fields, offsets of sizes and numbers, end."""
 
     sizes: tuple[int, ...]
     counts: tuple[int, ...]
@@ -60,7 +60,7 @@ class JointTrajectoryMessage:
             name, offset = self._string(offset, 'a joint name')
             names.append(name)
         self.joint_names = tuple(names)
-        #: Number of waypoints that the message says it has; nothing vouches for it yet.
+        #: Number of waypoints by the header, not verified yet.
         self.waypoints, self._points = (int(n) for n in count(self._b, self._end, offset))
         if number < 0 or self.waypoints < 0:
             _refuse('the message ends before its waypoints')
@@ -90,7 +90,7 @@ class JointTrajectoryMessage:
                 other |= column(offset, '<u4')[:, 0] != size
         if whole < self.waypoints - 1 or other.any():
             k = int(other.argmax()) if other.any() else whole
-            self._point(k + 1, first.end + k * stride)          # says what is wrong with it
+            self._point(k + 1, first.end + k * stride)          # raises an error that describes it
             _refuse(f'waypoint {k + 1} has not the fields that the ones before it have', 'points',
                     'fill the same fields in every point')
         sec, nanosec = np.zeros((2, self.waypoints))

@@ -94,8 +94,7 @@ class PolledClient:
     def _spin(self) -> tuple[Node, Any]:
         """Fall back to a client of a companion node, whose executor :meth:`take` spins."""
         node = self._node
-        node.get_logger().warning('rclpy sends requests in an unknown way: responses are taken by '
-                                  'an executor', once=True)
+        node.get_logger().warning('unknown rclpy client; falling back to an executor', once=True)
         node.destroy_client(self._client)
         own, executor = own_executor(node, 'client')
         self._client = own.create_client(self._kind, self.name)

@@ -43,7 +43,7 @@ def inline(io: LoopIO, inputs: Any, tau: ndarray) -> int:
 
 
 def handles_at(address: int) -> Any:
-    """Return the record at an address; all else may be gone while nobody has the turn."""
+    """Return the record at an address, the only memory valid without the turn."""
     return carray(pointer(address), (1,), HANDLES)[0]     # type: ignore[call-arg]
 
 

@@ -88,16 +88,16 @@ class LoopMemory:
         return self._given.address
 
     def wake(self) -> None:
-        """End the wait of the loop's thread under way, or the next one."""
+        """Interrupt the current wait of the loop's thread, or the next one."""
         _libc.sem_post(self._semaphore.ctypes.data)
 
     def pass_turn(self) -> None:
-        """Let the next thread that asks for the turn have it."""
+        """Release the turn to the next waiting thread."""
         _libc.sem_post(self._turn.ctypes.data)
 
     def set_callback(self, function: int | None, argument: ndarray) -> None:
         """
-        Let the middleware call a compiled function for each state, or None no more.
+        Set (or, with None, remove) the on-new-message callback.
 
         :param function: its address; it takes the address of ``argument`` and a number.
         :raises DataPathError: the middleware refuses.

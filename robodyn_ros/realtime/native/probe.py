@@ -52,7 +52,7 @@ def probe(states: Any, commands: Any, send: Callable[[bytes], None],
                 number = _received(memory, sent, send)
                 answer = _answer(drain)
                 if [sample.message for sample in answer] != [back.tobytes()]:
-                    raise unavailable('what it publishes is not heard as it was sent')
+                    raise unavailable('a trial message was received altered')
                 if not expected < number == answer[0].number - 1:
                     raise unavailable('it does not read the numbers of messages')
                 expected = answer[0].number

@@ -77,7 +77,7 @@ class NativeLoop:
         """
         state = self._io.loop_state
         with ExitStack() as held:
-            for handle in self._handles:            # which nobody destroys while they are held
+            for handle in self._handles:            # not destroyed while held
                 held.enter_context(handle)
             loop.begin(state, time.monotonic_ns())
             if self._callback is not None:
