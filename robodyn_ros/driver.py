@@ -66,7 +66,7 @@ class Driver(Protocol):
         Send efforts (nv,) [N·m | N], without waiting for what comes of them.
 
         An exception ends the control loop, which tries to write zeros as the last efforts. An arm
-        has to stop by itself when no efforts come: nothing else helps when this process dies.
+        has to stop by itself without efforts: nothing else helps if this process dies.
         """
 
     def close(self) -> None:
@@ -87,7 +87,7 @@ def make(name: str, model: Any, options: Mapping[str, Any]) -> Driver:
                       'see robodyn new-driver')
     try:
         driver = kind(model, **options)
-    except Exception as error:          # whatever the class of a user raises
+    except Exception as error:          # any error of the user's class
         raise refused('driver', name, f'{type(error).__name__}: {error}', 'correct it, the '
                       'parameter driver_options or the connection') from error
     if not isinstance(driver, Driver):
@@ -105,11 +105,11 @@ class Read(NamedTuple):
 
 class DriverReader:
     """
-    Thread that reads a driver, so that one that stands still does not stop the control loop.
+    Thread that reads a driver, so that a blocked driver does not stall the control loop.
 
     :param keep: readings that wait at most; older ones are dropped, as from a topic.
     :param period: of the controller [s]: a driver that does not wait for states is read as often.
-    :param tell: is called with a sentence for each failure.
+    :param tell: called with a sentence for each failure.
     """
 
     def __init__(self, driver: Driver, keep: int, period: float, tell: Callable[[str], object]):
@@ -143,7 +143,7 @@ class DriverReader:
         self._waiting.put(None)
 
     def write(self, tau: ndarray) -> None:
-        """Let the driver write efforts; what it raises is told of, and raised."""
+        """Let the driver write efforts; report and re-raise its errors."""
         try:
             self._driver.write(tau)
         except Exception as error:
@@ -151,7 +151,7 @@ class DriverReader:
             raise
 
     def close(self) -> None:
-        """End the thread, for which a read that stands still is not waited long; close."""
+        """End the thread, without waiting long for a blocked read; close the driver."""
         self._over.set()
         self._thread.join(CLOSE_TIMEOUT)
         try:
@@ -160,7 +160,7 @@ class DriverReader:
             self._report('close', error)
 
     def refuse(self, error: Exception) -> None:
-        """Tell of a reading that cannot be used."""
+        """Report an invalid reading."""
         self._report('read', error)
 
     def _run(self) -> None:
@@ -174,7 +174,7 @@ class DriverReader:
                 self._over.wait(RETRY_PAUSE)
                 continue
             if reading is None:
-                if monotonic() - begun < RETRY_PAUSE:     # or it would be asked all the time
+                if monotonic() - begun < RETRY_PAUSE:     # do not poll in a tight loop
                     self._over.wait(RETRY_PAUSE)
                 continue
             number += 1

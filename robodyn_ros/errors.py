@@ -10,7 +10,7 @@ from .text import appearance, printable
 
 
 class Placeholder(str):
-    """A word in a proposed value that stands for what the caller has to fill in."""
+    """Placeholder in a proposed value, to be filled in by the caller."""
 
     def __repr__(self) -> str:
         return str(self)
@@ -60,7 +60,7 @@ class RobodynError(Exception):
     """
     Base class of the package's errors.
 
-    The message is one printable line, whatever characters the texts contain.
+    The message is one printable line, for any characters in the texts.
 
     :param problem: what is wrong.
     :param name: the offending link, joint, parameter or argument.
@@ -164,11 +164,11 @@ class DemoError(RobodynError):
 
 
 class RecordingError(RobodynError):
-    """A recording cannot be read, or is not what it is said to be."""
+    """A recording cannot be read or has an unexpected format."""
 
 
 class IdentificationError(RobodynError):
-    """A recording does not say what is asked of it, or no answer can be found."""
+    """A recording does not determine the requested quantities."""
 
 
 class RosError(RobodynError):

@@ -3,9 +3,8 @@
 """
 Fixtures for tests of other packages: an arm in MuJoCo, its controller, trajectories and faults.
 
-Simulator and controller are the real nodes, in processes of their own, in a namespace that nobody
-else uses. They advance in lockstep on simulation time, so that a busy machine makes a test slow
-but not wrong.
+Simulator and controller are the real nodes, in separate processes and a unique namespace. They
+advance in lockstep on simulation time, so that a busy machine makes a test slow but not wrong.
 
     def test_my_law_holds_the_arm():
         with simulated_arm('two_link', controller={'mode': 'joint_impedance'}) as arm:
@@ -71,7 +70,7 @@ class SimulatedArm:
         self._here, self._processes, self._output = here, processes, output
         self._services = Services(here.node, here.poll)
         self._report: dict[str, str] = {}
-        # Wall time of the last report, and of the first of an unbroken row that tells of a fault
+        # Wall time of the last report, and of the first in an unbroken series of fault reports
         self._reported, self._fault_begin = 0.0, inf
         self._name = f'{namespace.strip("/")}/controller: control loop'
         here.node.create_subscription(DiagnosticArray, '/diagnostics', self._on_report, 10)
@@ -142,7 +141,7 @@ class SimulatedArm:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Pause the simulation (SIGSTOP): no joint states come, and time stands still."""
+        """Pause the simulation (SIGSTOP): no joint states arrive, and time stops."""
         process = self._processes['simulator']
         process.send_signal(signal.SIGSTOP)
         try:
@@ -217,7 +216,7 @@ def simulated_arm(robot: str = 'two_link', *, controller: Mapping[str, Any] | No
     Yield a simulated arm with its controller, which arms itself; both end with the context.
 
     :param robot: name of a robot, or path of a URDF file.
-    :param controller: parameters that differ from config/ROBOT.yaml; ``simulator`` likewise.
+    :param controller, simulator: parameters that differ from config/ROBOT.yaml.
     :param position: (nv,) at the start [rad | m]; empty: that of the configuration.
     :raises UrdfError: there is no such robot.
     :raises ParameterError: the position has another number of joints.

@@ -31,10 +31,10 @@ MIN_SAMPLES = 50
 def run(node: Node, out: Console, *, duration: float, margin: float, setting: bool,
         output: Path | None) -> None:
     """
-    Listen to the external efforts for a while, print thresholds, write and set them if asked to.
+    Record the external efforts, print thresholds, and optionally write and set them.
 
     :raises RosError: the controller does not answer, or publishes no external efforts.
-    :raises IdentificationError, ArgumentError: the samples tell no thresholds.
+    :raises IdentificationError, ArgumentError: the samples are not sufficient.
     :raises ParameterError: the controller refuses them.
     """
     if output is not None and output.exists():
@@ -76,7 +76,7 @@ def run(node: Node, out: Console, *, duration: float, margin: float, setting: bo
 def learned(recording: Recording, model: RobotModel, settings: Settings,
             margin: float) -> CollisionThresholds:
     """
-    Return the thresholds that a quiet run tells.
+    Return the thresholds from a run without contact.
 
     :param recording: of ``~/external_torque``: positions, velocities and external efforts.
     :param model: with its payload and friction.

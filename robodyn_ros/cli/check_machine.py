@@ -67,8 +67,8 @@ def run(seconds: float, out: Console, *, page: Path | None = None) -> dict[str, 
         _report(facts, found, trips, levels, seconds).write(page)
         out.print(f'report: {page}', soft_wrap=True)
     if seconds < MIN_VERDICT_TIME:
-        out.print(f'\n{seconds:g} s are a first look only: what is rare was not seen. '
-                  'Leave --duration out for a verdict.', style='yellow')
+        out.print(f'\n{seconds:g} s cannot show rare latencies; run without --duration for a '
+                  'verdict.', style='yellow')
     return _figures(facts, found)
 
 
@@ -235,7 +235,7 @@ def _verdict(found: Found, facts: list[system_checks.Fact], levels: list[Level])
     lines: list[RenderableType] = [table]
     best = levels[0]
     for name, native in (('Native', True), ('Python', False)):
-        # The one that asks for least, where others are no better
+        # The least demanding of equally good ones
         best = max(levels, key=lambda level: verdicts[level, native, False].rate)  # noqa: B023
         lines.append(_sentence(name, best, verdicts[best, native, False]))
     todo = [fact.advice for fact in sorted(facts, key=lambda f: -f.grade) if fact.advice]

@@ -37,7 +37,7 @@ def run(robot: CatalogRobot, duration: float, picture: Path, out: Console, *,
     """
     Drive the arm with each law, print the figures and draw the errors.
 
-    A law that ends in a fault has it in the place of its figures.
+    A law that ended in a fault shows the fault in place of its figures.
 
     :param topics: whether simulator and controller are nodes, instead of a loop in this process.
     :param page: file of a report, None for none.

@@ -79,7 +79,7 @@ class Jog:
         twist = self.twist(now)
         moves = ', '.join(f'{"+" if v > 0 else "-"} {axis}' for axis, v in zip(AXES, twist) if v)
         return (f'{self.speed[0]:.3f} m/s, {self.speed[1]:.3f} rad/s: '
-                f'{moves or "no motion asked for"}')
+                f'{moves or "no motion"}')
 
 
 def run(node: Node, out: Console, *, linear: float, angular: float, hold: float) -> None:

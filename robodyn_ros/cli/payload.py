@@ -52,7 +52,7 @@ def set_payload(node: Node, out: Console, mass: float, com: Sequence[float],
 
 def find(node: Node, out: Console, *, frame: str, amplitude: float, duration: float,
          setting: bool) -> None:
-    """Move about the present pose, identify the load, print it, and set it if asked to."""
+    """Move about the present pose, identify the load, print it, and optionally set it."""
     with session('robodyn_find_payload', node.sim_time) as here:
         player = Player(here, f'/{node.name.strip("/")}/joint_trajectory', node.states,
                         confirm=True, within=node.wait, option='--node')
@@ -165,14 +165,14 @@ def _values(mass: float, com: Sequence[float], inertia: Sequence[float]) -> dict
 
 def _set(controller: RunningController, values: dict[str, Any], frame: str,
          out: Console) -> None:
-    """Set the payload at a frame, '' for the present one, and print what is in force."""
+    """Set the payload at a frame, '' for the present one, and print the present payload."""
     controller.set(values | ({'payload_frame': frame} if frame else {}))
     now = controller.settings()
     if not now.payload_mass:
         out.print('accepted: no payload')
         return
     out.print(f'accepted: {now.payload_mass:.4g} kg at {_listed(now.payload_com)} m of '
-              f'{now.payload_frame}, inertia {_listed(now.payload_inertia)} kg·m²; in force '
+              f'{now.payload_frame}, inertia {_listed(now.payload_inertia)} kg·m²; active '
               f'after {now.payload_transition:g} s')
 
 

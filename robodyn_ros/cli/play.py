@@ -60,7 +60,7 @@ def play(file: Path, out: Console, *, topic: str, states: str, delay: float, slo
         except TrajectoryError:
             refused = True
             raise
-        finally:            # what there is of a motion that failed may tell why
+        finally:            # the record of a failed motion may explain it
             recorder.stop()
             if len(recorder) and not refused:
                 recording = recorder.recording()

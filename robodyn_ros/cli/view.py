@@ -25,7 +25,7 @@ DISCOVERY_TIMEOUT = 3.0    # [s] of a simulator
 
 
 class Control(NamedTuple):
-    """What a page may change: the controller, and, by pushes, the robot of this simulator."""
+    """Clients of the page: the controller, and the simulator for pushes."""
 
     simulator: str
 
@@ -91,7 +91,7 @@ def _listen(here: 'Session', due: float) -> float:
 
 
 def _serve(panel: ControlPanel, client: 'LiveControl', now: float, reading: bool) -> None:
-    """Pass on what the page asks for, and the answers; show what is in force, if it is read."""
+    """Forward the requests of the page and the answers; show the current values."""
     for wish in panel.take():
         client.do(wish, now)
     panel.tell([*client.answers(now)])

@@ -89,7 +89,7 @@ def scenes(model: RobotModel) -> tuple[Scene, Scene]:
                     inertia=factor[:, None, None] * model.inertia, viscous_friction=none,
                     coulomb_friction=none, static_friction=none,
                     backward_friction=np.zeros((3, model.nv)))
-    return (Scene('true model', model, model, 0.0), Scene('false model', known, rough,
+    return (Scene('exact model', model, model, 0.0), Scene('perturbed model', known, rough,
                                                           EFFORT_DELAY))
 
 

@@ -107,8 +107,8 @@ def derive(source: RobotModel | str | Path, *, numbers: bool = False, frame: str
     :param frame: derive the equation of motion in the axes of this frame too (:mod:`~.task`).
     :param axes: of the task, some of ``xyzrpy``, as many as there are joints.
     :param rounding: tolerance [rad] for treating an angle of a model or a URDF as a right angle:
-        1e-5 where a URDF says 1.5708. The check is then against the rounded robot.
-    :param force: continue whatever the number of joints.
+    1e-5 where a URDF says 1.5708. The check is then against the rounded robot.
+    :param force: allow any number of joints.
     :raises DerivationError: there are more joints than formulas can be read of, or the task-space
         inertia has no closed form.
     :raises UnknownNameError: there is no such frame.

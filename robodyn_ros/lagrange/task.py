@@ -35,7 +35,7 @@ class TaskSpace:
 
     :param rows: indices 0 to 5 of the axes in x, y, z, roll, pitch, yaw.
     :param J: (n, n); M: (n, n); B: (n, n (n - 1) / 2); C: (n, n); G: (n, 1), of forces [N | N·m].
-    :param B_joint: JᵀB, in joint efforts; C_joint likewise.
+    :param B_joint: JᵀB, in joint efforts; C_joint: JᵀC.
     """
 
     frame: str

@@ -13,7 +13,7 @@ from .urdf_elements import joint_data, joint_placement, MOVING
 from .urdf_extension import Extension
 from ..errors import Argument, Placeholder, UrdfError
 
-GRAVITY = (0.0, 0.0, -9.81)     # [m/s²] of a robot that stands upright
+GRAVITY = (0.0, 0.0, -9.81)     # [m/s²] of an upright robot
 PARALLEL_SINE = 1e-9    # of the angle between gravity and a vertical axis
 
 

@@ -52,7 +52,7 @@ def capsule_around(shape: Shape) -> Shape:
         return shape
     if shape.kind == 'sphere':
         return shape._replace(kind='capsule', size=(shape.size[0], 0.0))
-    if shape.kind == 'cylinder':        # a point of each rim stands for it
+    if shape.kind == 'cylinder':        # one point of each rim is enough
         radius, half = shape.size
         found, _ = about(np.array([[radius, 0.0, -half], [radius, 0.0, half]]),
                          np.array([0.0, 0.0, 1.0]), np.zeros(3), candidates=FINE)

@@ -93,7 +93,7 @@ def from_dh(links: Sequence[DhLink | Mapping[str, Any]], convention: str = 'stan
     :param convention: 'standard' or 'modified'.
     :param base: pose of frame 0 of the rows in the frame base, (4, 4) homogeneous or (3,) [m] for
         a translation; None for the identity.
-    :param tool: pose of the frame tool in the frame of the last link, likewise; None for no tool.
+    :param tool: pose of the tool frame in the frame of the last link; None for no tool.
     :param gravity: (3,) [m/s²] in the frame base.
     :param name: of the robot.
     :return: the model, with read-only arrays.

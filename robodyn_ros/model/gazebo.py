@@ -44,7 +44,7 @@ def gazebo_description(urdf: str | Path, parameters_file: str, position: Sequenc
     `world`, turned so that the gravity of <robodyn> points downwards. Joints that no controller
     claims are held by the plugin (`hold_joints`): locked joints always, the others until efforts
     come. There is no effort state: up to gz_ros2_control's pull request 186 it is zero, and since
-    then it is the torque about z of each joint, whatever its axis is.
+    then it is the torque about z of each joint, for any axis.
 
     Gazebo leaves out links without mass, and everything below them: the root of most robots, and
     links between two joints that move. They get a negligible inertia (``STAND_IN_MASS``).
@@ -214,7 +214,7 @@ def _hardware(model: RobotModel, start: Mapping[str, float],
         add_joint(block, name, 'effort', at)
     for name, at in locked.items():         # claimed by no controller, and thereby held
         add_joint(block, name, 'position', at)
-    for i in model.followers:               # driven by the plugin, as <mimic> says
+    for i in model.followers:               # driven by the plugin, see <mimic>
         add_joint(block, model.body_joint_names[i], '', None)
     return block
 

@@ -4,7 +4,7 @@
 Checks of the units of a model: numbers that no robot has in SI units, but one in others has.
 
 CAD programs export grams, millimetres and kg·mm², and the numbers are syntactically right. Masses,
-lengths and inertias are judged together: four features of a model, all of them logarithms, are
+lengths and inertias are checked together: four features of a model, all of them logarithms, are
 compared with those of real robots, for each combination of units. The typical values and the
 spreads are those of the 70 robots of example-robot-data that have inertias.
 """
@@ -34,7 +34,7 @@ MIN_EVIDENCE = 20.0    # improvement of the sum of squares over that of SI units
 BALL_VOLUME_RATIO = 4 / 3 * pi * 2.5**1.5    # largest volume over radius of gyration cubed
 
 FAR_CENTER = 1.5, 3.0   # [m], and in lengths of the chain: centers of mass beyond are an error
-WIDE_BODY = 1.0, 2.0    # of radii of gyration, likewise
+WIDE_BODY = 1.0, 2.0    # [m], and in radii of gyration
 TOO_HEAVY = 10.0        # gravity over the effort limit; at most 4 for real robots
 TOO_SLOW = 0.1          # [rad/s² | m/s²] at the effort limit; at least 1.4 for real robots
 MAX_TURNS = 4 * pi    # [rad]; larger position limits are probably in degrees, up to

@@ -159,7 +159,7 @@ def _joint(element: etree._Element, name: str, kind: str) -> JointExtension:
     if (other := element.get('type')) is not None:
         if other != 'continuous' or kind != 'revolute':
             refuse(f'has type="{other[:60]}" and is {kind}', 'leave it out; only a revolute joint '
-                   'may be said to be continuous', other)
+                   'may be declared continuous', other)
         given['continuous'] = True
     if 'rotation' in element.attrib:
         given['rotation'] = np.array(_read(element, name, 'rotation', 9)).reshape(3, 3)

@@ -104,14 +104,14 @@ def test_all_that_nothing_resists_is_named_at_once():
     with pytest.raises(InertiaError) as refused:
         load_urdf(text)
     assert "resists joints 'a', 'b': the mass matrix" in str(refused.value)
-    assert "links 'one', 'two' with what is fixed there have no mass" in str(refused.value)
+    assert "links 'one', 'two' with the links fixed to them have no mass" in str(refused.value)
     assert "massless='warn'" in refused.value.remedy and 'armature' in refused.value.remedy
 
 
 def test_massless_joints_can_be_loaded_with_a_warning():
     model = load_urdf(chain(point(1, '1 0 0'), '', '0 1 0'), massless='warn')
     assert model.massless_joints == ('b',)
-    assert "nothing that has inertia resists joint 'b'" in model.warnings[-1]
+    assert "URDF has no inertia for joint 'b'" in model.warnings[-1]
     with pytest.raises(InertiaError, match="simulation needs .* resists joint 'b'"):
         model.require_inertia('simulation')
 
