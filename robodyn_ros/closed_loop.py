@@ -173,7 +173,7 @@ class ClosedLoop:
                 self.controller.tau.copy())
 
     def tick(self) -> None:
-        """Let the arm move for one period, unless this is the first one; then run a cycle."""
+        """Advance the arm by one period, except in the first call, and run a cycle."""
         if self._cycles:
             self._arm.advance()
         now, controller = self._cycles * self.period, self.controller

@@ -45,7 +45,7 @@ class Reading(NamedTuple):
 @runtime_checkable
 class Driver(Protocol):
     """
-    What a driver has; it need not inherit from this class.
+    Interface of a driver; it need not inherit from this class.
 
     It is made by a call with the :class:`~robodyn_ros.RobotModel` and the options of the user, in
     which it connects to the arm. ``read`` is called by one thread, ``write`` by another.
@@ -143,7 +143,7 @@ class DriverReader:
         self._waiting.put(None)
 
     def write(self, tau: ndarray) -> None:
-        """Let the driver write efforts; report and re-raise its errors."""
+        """Write efforts by the driver; report and re-raise its errors."""
         try:
             self._driver.write(tau)
         except Exception as error:

@@ -83,7 +83,7 @@ class RobodynError(Exception):
         return f'{printable(self._problem)}: {printable(remedy_text(self._remedy, write))}'
 
     def begin_with(self, context: str) -> None:
-        """Begin the message with what it is about: the file among several, for instance."""
+        """Prefix the message with its subject, for instance one of several files."""
         self._problem = f'{context}: {self._problem}'
         self.args = (self.render(),)
 

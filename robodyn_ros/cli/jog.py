@@ -57,7 +57,7 @@ class Jog:
         self.over = False
 
     def press(self, key: str, now: float) -> None:
-        """Take a key at a time [s]; unknown ones stop the motion, as the space bar does."""
+        """Handle a key pressed at a time [s]; unknown keys and the space bar stop the motion."""
         self._key = key if key in KEYS else ''
         self._until = now + self._hold
         if key in FASTER:

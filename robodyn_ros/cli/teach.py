@@ -30,7 +30,7 @@ MIN_RAMP_TIME = 0.5    # [s] to the speed of a motion
 def run(node: Node, path: Path, out: Console, *, motion: bool, speed: float, smoothing: float,
         overwrite: bool) -> None:
     """
-    Let a person show poses, or a motion, and write the trajectory.
+    Record poses, or a motion, shown by hand, and write the trajectory.
 
     :param motion: one motion, recorded between two keys; otherwise poses, one for each key.
     :param speed: share of the velocity limits that is used at most.

@@ -98,7 +98,7 @@ class SourceLocator(getattr(caching, '_CacheLocator', object)):   # type: ignore
 
 
 def _install_locator() -> None:
-    """Let Numba ask :class:`SourceLocator` first; it leaves functions of others alone."""
+    """Make Numba use :class:`SourceLocator` for the functions of this package."""
     if not available('a cache that knows all sources'):
         return
     implementation: Any = caching.CompileResultCacheImpl

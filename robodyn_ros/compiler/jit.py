@@ -46,9 +46,9 @@ INNER: Any = {'fastmath': FASTMATH, 'error_model': 'numpy', **inner_options()}
 def jitable(module: ModuleType, *, inline: bool = False, apart: tuple[str, ...] = ()
             ) -> ModuleType:
     """
-    Let compiled code call the plain functions that ``module`` defines; they stay plain.
+    Make the plain functions of ``module`` callable from compiled code; return the module.
 
-    Asking again changes nothing.
+    Repeated calls have no effect.
 
     :param inline: merge them into their callers: for helpers of a few operations.
     :param apart: names of functions that are left out, because they are compiled on their own.
@@ -85,7 +85,7 @@ def tuple_loader(kind: Any) -> Any:
 def substitute(function: Callable[..., Any], implementation: Callable[..., Any], *,
                inline: bool = False) -> None:
     """
-    Let compiled code call ``implementation`` where its text calls ``function``; Python does not.
+    Replace ``function`` by ``implementation`` in compiled code only.
 
     :param implementation: plain function of the same parameters.
     :param inline: merge it into its callers.
@@ -144,7 +144,7 @@ def _cache_folder(name: str, function: Any, modules: tuple[ModuleType, ...],
 
 @contextmanager
 def _few_collections() -> Iterator[None]:
-    """Let the garbage collector run less often: a tenth of the time of compiling is its own."""
+    """Reduce garbage collection, a tenth of the compilation time."""
     before = gc.get_threshold()
     gc.set_threshold(before[0] and max(before[0], COLLECTION_THRESHOLD), *before[1:])
     try:

@@ -87,7 +87,7 @@ def found_at(symbol: str, signature: Any) -> Any:
 
 
 def link(symbol: str, address: int) -> None:
-    """Have code that is loaded from now on find what is at the address by its name."""
+    """Register an address under its name for code loaded later."""
     llvmlite.binding.add_symbol(symbol, address)
 
 
@@ -128,7 +128,7 @@ class LinkedFunction:
         link(self._symbol, compile_callback(*self._arguments, allocates=self._allocates).address)
 
     def promise(self) -> None:
-        """Let code that calls it be compiled, in a process that does not run what it compiles."""
+        """Register a placeholder, in a process that compiles callers without running them."""
         link(self._symbol, 1)
 
 

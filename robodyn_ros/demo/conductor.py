@@ -123,7 +123,7 @@ class Conductor:
                             remedy=f'see {self._children[who].log}')
 
     def watch(self, seconds: float) -> None:
-        """Let time pass while states are recorded."""
+        """Record states for some time."""
         self.happens(lambda: False, seconds)
 
     # Asking

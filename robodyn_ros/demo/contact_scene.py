@@ -305,7 +305,7 @@ class ContactScene(Scene):
         return latest()
 
     def watch(self, seconds: float) -> None:
-        """Let simulation time pass [s] while states are recorded."""
+        """Record states for some simulation time [s]."""
         until = self.now() + seconds
         self.conductor.wait_until(lambda: self.now() >= until,
                                   ANSWER_TIMEOUT + MAX_TIME_RATIO * seconds,

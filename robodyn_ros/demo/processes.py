@@ -45,7 +45,7 @@ def free_domain() -> int:
 
 @contextmanager
 def ending_once() -> Iterator[None]:
-    """Let the first Ctrl-C or SIGTERM end this process in order, and ignore others."""
+    """End this process in order at the first Ctrl-C or SIGTERM, and ignore others."""
     def leave(number: int, frame: FrameType | None) -> None:
         for other in before:
             signal.signal(other, signal.SIG_IGN)
@@ -123,7 +123,7 @@ class Child:
 
     @property
     def done(self) -> bool:
-        """Whether it has ended with exit code 0; :class:`DemoError` if with another."""
+        """Whether the process ended with exit code 0; raise :class:`DemoError` for another one."""
         if self._process.poll() not in (None, 0):
             self.check()
         return self._process.returncode == 0

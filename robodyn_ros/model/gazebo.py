@@ -179,7 +179,7 @@ def _fix_to_world(root: etree._Element, model: RobotModel) -> None:
 
 
 def _add_missing_mass(root: etree._Element) -> None:
-    """Give links of Gazebo a mass where neither they nor those lumped into them have one."""
+    """Add a mass to links of Gazebo without mass after lumping."""
     kept = {gazebo.get('reference') for gazebo in root.iterfind('gazebo') if any(
         (gazebo.findtext(tag) or '').strip() in ('true', '1') for tag in UNLUMPED_ELEMENTS)}
     above = {joint.find('child').get('link'): parent for joint in root.iterfind('joint')

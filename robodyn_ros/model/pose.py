@@ -19,7 +19,7 @@ def initial_position(model: RobotModel, given: Sequence[float] = ()) -> ndarray:
     Return the initial pose (nv,) [rad | m].
 
     The default of a joint is zero, or the middle of its limits if these exclude zero; of a range
-    wider than twice ``FAR``, it is at that distance from the nearer limit.
+    wider than twice ``MAX_LIMIT``, it is at that distance from the nearer limit.
 
     :param given: pose to check and return instead, empty for the default.
     :raises ParameterError: ``given`` has the wrong length or is outside the limits.

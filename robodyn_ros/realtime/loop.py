@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 def begin(state: ndarray, now: int) -> None:
-    """Let a loop begin at the steady time ``now`` [ns]."""
+    """Initialize a loop at the steady time ``now`` [ns]."""
     state['waited'] = state['failed'] = state['published'] = state['moving'] = 0
     state['count_again'] = 0.0
     state['deadline'] = state['answered'] = state['asked'] = now

@@ -59,5 +59,5 @@ def no_bytes() -> SerializedBytes:
 
 
 def release(message: SerializedBytes) -> None:
-    """Give back what librcl has allocated for a message."""
+    """Free the memory that librcl allocated for a message."""
     rcutils().rcutils_uint8_array_fini(message)

@@ -49,7 +49,7 @@ class Timing:
         return min(int(self.count[0]), self._size)
 
     def add(self, *cycle: float) -> None:
-        """Take in a cycle, the values of TIMING [s]; the oldest one of a full ring leaves."""
+        """Add a cycle, the values of TIMING [s]; a full ring drops its oldest one."""
         n = self.count.item()
         self.ring[n % self._size] = cycle
         self.count[0] = n + 1

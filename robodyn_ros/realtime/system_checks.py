@@ -47,7 +47,7 @@ def text(path: Path | str) -> str:
 
 
 def attempt(wanted: Scheduling) -> Outcome:
-    """Ask the kernel for it, in a thread that ends at once."""
+    """Request the scheduling from the kernel, in a short-lived thread."""
     def ask() -> Outcome:
         with scheduled(wanted) as outcome:
             return outcome

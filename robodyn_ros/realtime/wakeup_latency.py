@@ -80,7 +80,7 @@ def _spin(over: threading.Event) -> None:
 
 @contextmanager
 def _interpreter(busy: bool) -> Iterator[None]:
-    """Let another thread hold the interpreter all the time, if wanted."""
+    """Keep the GIL busy by another thread, if requested."""
     over, before = threading.Event(), sys.getswitchinterval()
     hog = threading.Thread(target=_spin, args=(over,), name='hog')
     sys.setswitchinterval(SWITCH_INTERVAL)

@@ -73,7 +73,7 @@ class MovingRobot:
         self._held.close()
 
     def draw(self, model: RobotModel, urdf: Path | None, time: ndarray, position: ndarray) -> None:
-        """Begin to draw, once, where viser is installed; see :func:`moving_robot`."""
+        """Start to draw, once, if viser is installed; see :func:`moving_robot`."""
         if self._process is not None or not available() or not sys.executable:
             return
         # In files, where neither process waits for the other

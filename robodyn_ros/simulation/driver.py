@@ -53,7 +53,7 @@ class SimulatedArm:
         return Reading(state.position, state.velocity, state.effort)
 
     def write(self, tau: ndarray) -> None:
-        """Let efforts act from the next period on."""
+        """Apply efforts from the next period on."""
         with self._lock:
             self._drive.command(tau.copy(), time.monotonic())
 

@@ -29,7 +29,7 @@ class Holder:
         return self._what
 
     def grab(self, tab: int, what: str, now: float) -> bool:
-        """Begin to drag; return whether this tab may: no other does."""
+        """Start a drag; return False if another tab drags."""
         with self._lock:
             if self._tab not in (None, tab) and now <= self._seen + MAX_PUSH_DURATION:
                 return False
@@ -52,7 +52,7 @@ class Holder:
             return what
 
     def too_long(self, now: float) -> bool:
-        """Return whether the drag takes longer than :data:`LONGEST`."""
+        """Return whether the drag takes longer than :data:`MAX_PUSH_DURATION`."""
         with self._lock:
             return self._tab is not None and now > self._since + MAX_PUSH_DURATION
 

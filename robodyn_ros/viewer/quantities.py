@@ -18,7 +18,7 @@ MIN_RANGE = 1e-3    # [rad, m] of a slider of a joint with equal limits
 
 class Drawn(NamedTuple):
     """
-    What a pose looks like; poses are in the base frame.
+    Drawing of a pose, in the base frame.
 
     :param frames: (4, 4) pose of each frame of the model by name.
     :param gravity: (nv,) [N·m | N] efforts that hold the arm at rest.

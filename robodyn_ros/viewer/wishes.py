@@ -38,13 +38,13 @@ class Target(NamedTuple):
 
 
 class Aim(NamedTuple):
-    """Begin, or give up, to send targets, of which a controller takes one publisher's alone."""
+    """Start or stop sending targets; a controller accepts one publisher only."""
 
     used: bool
 
 
 class Hold(NamedTuple):
-    """Let the reference of the task frame come to rest."""
+    """Bring the reference of the task frame to rest."""
 
 
 class Push(NamedTuple):

@@ -86,7 +86,7 @@ class JointStateDecoder:
 
     def decode(self, message: bytes, received: float, sequence: float = math.nan) -> int:
         """
-        Take over a serialized message; return ACCEPTED or the code of why nothing was changed.
+        Decode a serialized message; return ACCEPTED, or the code of a refusal.
 
         :param received: receipt time on the clock of the caller's choice [s].
         :param sequence: number that its publisher counts messages by, where it is known.

@@ -92,7 +92,7 @@ class LiveControl:
                 twist.publish(TwistStamped())
 
     def close(self) -> None:
-        """Let no target of the page be followed any longer."""
+        """Stop following targets of the page."""
         if self._targets is not None:
             twist = self._targets[1]
             twist.publish(TwistStamped())

@@ -107,7 +107,7 @@ class LiveRobot:
 
     def update(self, now: float) -> bool:
         """
-        Take what has come; return whether there is a state of every joint.
+        Take the received messages; return whether all joints have a state.
 
         :param now: time [s] on any clock that does not go back.
         """

@@ -92,7 +92,7 @@ class ControlLoop:
 
     @property
     def running(self) -> bool:
-        """Whether cycles go on: started, not stopped, and not failed."""
+        """Whether cycles run: started, neither stopped nor failed."""
         return self._thread is not None and self._thread.is_alive()
 
     @property

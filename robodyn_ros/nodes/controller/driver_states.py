@@ -42,7 +42,7 @@ class DriverStates(SampleQueue):
         self._reader = DriverReader(driver, QUEUE_DEPTH, period, tell)
 
     def take(self) -> Sample | None:
-        """Take the oldest reading, None if there is none; one that cannot be used is skipped."""
+        """Take the oldest reading, None if there is none; skip invalid ones."""
         for _ in range(QUEUE_DEPTH):   # bounded: new ones may arrive as fast
             if (taken := self._reader.take()) is None:
                 break
@@ -66,7 +66,7 @@ class DriverStates(SampleQueue):
         self._reader.wake()
 
     def write(self, message: bytes) -> None:
-        """Let the driver write the efforts of a serialized command."""
+        """Write the efforts of a serialized command by the driver."""
         self._reader.write(np.frombuffer(message, '<f8', self._n, len(message) - 8 * self._n))
         self._show(self._commands, message)
 

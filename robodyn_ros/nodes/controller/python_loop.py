@@ -66,7 +66,7 @@ class PythonLoop:
         self._states.wake()
 
     def run(self, over: Callable[[], bool]) -> None:
-        """Go on until it is over, or until an operation raises an error."""
+        """Run until the loop ends or an operation raises an error."""
         loop.begin(self.loop_state, time.monotonic_ns())
         while True:
             self.loop_state[0].called = 0           # before looking at what it was called for

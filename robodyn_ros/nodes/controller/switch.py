@@ -241,7 +241,7 @@ def check_switch(p: Mapping[str, Any], commands: str) -> None:
 
 
 def check_hand_over(p: Mapping[str, Any], commands: str) -> None:
-    """As :func:`check_switch`, whatever is installed."""
+    """Check as :func:`check_switch`, also without the message package."""
     manager, replaced = p['controller_manager'], p['replaced_controllers']
     if not manager and replaced:
         raise ParameterError('replaced_controllers without controller_manager', value=replaced,

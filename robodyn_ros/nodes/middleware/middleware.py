@@ -67,7 +67,7 @@ def hears_answers(node: Node) -> bool:
 @contextmanager
 def discovering() -> Iterator[None]:
     """
-    Let the default context discover other nodes within the block, in which its own are made.
+    Start discovery for the nodes of the default context created within the block.
 
     The participant of a context begins with its first node. Here that is a hidden one without
     services or topics of its own; the participant outlives it, because other nodes are made within
@@ -87,7 +87,7 @@ def discovering() -> Iterator[None]:
 @contextmanager
 def farewell(context: Context | None = None) -> Iterator[None]:
     """
-    Let others hear at once of all that ends within the block, the nodes of a context.
+    Announce at once the end of the nodes destroyed within the block.
 
     With the profile another thread sends. What it has not sent yet when the participant ends, with
     the last node of its context, is lost, and others count its publishers for 20 s more.

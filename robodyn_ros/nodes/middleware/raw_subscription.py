@@ -28,11 +28,11 @@ class LeftAlone(CallbackGroup):
     """Callback group that executors ignore."""
 
     def can_execute(self, entity: Any) -> bool:
-        """No."""
+        """Return False: executors must not run these entities."""
         return False
 
     def beginning_execution(self, entity: Any) -> bool:
-        """No."""
+        """Return False: executors must not run these entities."""
         return False
 
 

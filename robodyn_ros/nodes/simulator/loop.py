@@ -72,16 +72,16 @@ class SimulatorLoop:
 
     @property
     def running(self) -> bool:
-        """Whether the thread is at work; ``error`` says why it gave up, if it did."""
+        """Whether the thread runs; ``error`` is the reason of a failure."""
         return self._thread.is_alive()
 
     @property
     def lateness_ns(self) -> int:
-        """How long the state of the present period has been due [ns]; not in lockstep."""
+        """Time since the state of the present period was due [ns]; not in lockstep."""
         return time.monotonic_ns() - self._grid.deadline
 
     def start(self) -> None:
-        """Begin."""
+        """Start the thread."""
         self._thread.start()
 
     def stop(self) -> None:
@@ -93,7 +93,7 @@ class SimulatorLoop:
 
     def call(self, function: Callable[[], T], timeout: float = 2.0) -> T:
         """
-        Let the thread of the loop run ``function`` between two periods and return its result.
+        Run ``function`` in the thread of the loop between two periods; return its result.
 
         :raises TimeoutError: if it did not come to it within ``timeout`` [s].
         """

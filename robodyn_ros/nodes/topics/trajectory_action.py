@@ -263,7 +263,7 @@ class _TimedServer(ActionServer):
     """
 
     def take_data(self) -> Any:
-        """Take what has come."""
+        """Take the received requests."""
         begin = time.monotonic()
         data = super().take_data()
         if (taken := time.monotonic() - begin) > SLOW_REQUEST:

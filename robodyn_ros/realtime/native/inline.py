@@ -48,7 +48,7 @@ def handles_at(address: int) -> Any:
 
 
 def take_turn(h: Any) -> bool:
-    """Take the turn without waiting for it, or leave the message to the thread of the loop."""
+    """Take the turn without waiting, or leave the message to the thread of the loop."""
     if sem_trywait(h.turn) == 0:
         return True
     sem_post(h.semaphore)

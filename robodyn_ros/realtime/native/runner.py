@@ -71,7 +71,7 @@ class NativeLoop:
 
     def run(self, over: Callable[[], bool]) -> None:
         """
-        Go on until it is over.
+        Run until the loop ends.
 
         :raises DataPathError: a call has failed.
         """
