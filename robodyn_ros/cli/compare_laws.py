@@ -15,15 +15,8 @@ import typer
 from .options import print_json
 from ..catalog.robots import CatalogRobot
 from ..control.laws.registry import FOLLOWING
-from ..demo import motion
-from ..demo.law_comparison import (
-    compare,
-    draw,
-    EFFORT_DELAY,
-    Figures,
-    MAX_MASS_ERROR,
-    MISSING_FRICTION,
-)
+from ..demo import law_comparison, motion
+from ..demo.law_comparison import compare, draw, Figures
 from ..dynamics import Dynamics
 from ..errors import ArgumentError
 from ..model.robot import RobotModel
@@ -62,10 +55,10 @@ def run(robot: CatalogRobot, duration: float, picture: Path, out: Console, *,
         print_json([{name: value for name, value in one._asdict().items()
                      if name not in ('time', 'error')} for one in found])
     out.print(_table(robot.model, found))
-    out.print('Gains: those of `robodyn init`. Perturbed model: masses off by up to '
-              f'{100 * MAX_MASS_ERROR:g} %, no friction (of the arm: that of the URDF, or '
-              f'{100 * MISSING_FRICTION:g} % of the effort limit), efforts {1e3 * EFFORT_DELAY:g} '
-              'ms late.')
+    out.print('Gains: `robodyn init`. Perturbed model: masses off by up to '
+              f'{100 * law_comparison.MASS_ERROR:g} %, unknown friction of the arm '
+              f'({100 * law_comparison.MISSING_FRICTION:g} % of the effort limit or that of the '
+              f'URDF), efforts {1e3 * law_comparison.EFFORT_DELAY:g} ms late.')
     for figures in (one for one in found if one.fault):
         out.print(f'{figures.scene}, {figures.law}: {figures.fault}: {figures.reason}',
                   style='yellow', soft_wrap=True)

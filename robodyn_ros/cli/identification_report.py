@@ -20,7 +20,7 @@ from ..model.robot import RobotModel
 from ..report.document import Report
 from ..report.units import units
 
-MAX_PLOTTED_DEVIATION = 3.2    # larger deviations of the URDF are drawn here
+PLOT_LIMIT = 3.2    # larger deviations of the URDF are drawn here
 TIME_LABEL = 'time [s]'
 
 
@@ -100,11 +100,10 @@ def _add_parameters(page: Report, found: Identification) -> None:
     errors = np.where(np.isfinite(estimate.standard_errors), estimate.standard_errors, 0.0)
     size = np.maximum(np.abs(estimate.values), errors)
     size = np.where(size > 0, size, 1.0)
-    before = np.clip(base.values(estimate.prior) / size, -MAX_PLOTTED_DEVIATION,
-                     MAX_PLOTTED_DEVIATION)
+    before = np.clip(base.values(estimate.prior) / size, -PLOT_LIMIT, PLOT_LIMIT)
     page.intervals('Base parameters over the size of what was found, ± one standard error',
                    base.base_names, {'found': estimate.values / size, 'URDF': before},
-                   errors / size, f'URDF beyond ± {MAX_PLOTTED_DEVIATION}: at the edge')
+                   errors / size, f'URDF beyond ± {PLOT_LIMIT}: at the edge')
     page.rich('', friction_table(found))
     if found.band is not None:
         page.rich('', band_table(found.band, estimate.sigma))

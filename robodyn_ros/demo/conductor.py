@@ -176,9 +176,8 @@ class Conductor:
     def next_diagnosis(self) -> Diagnosis:
         """Wait for the controller's next report on /diagnostics and return it."""
         count = len(self.diagnoses)
-        self.wait_until(lambda: len(self.diagnoses) > count, ANSWER_TIMEOUT, 'a report on '
-                                                                             '/diagnostics',
-                        'controller')
+        self.wait_until(lambda: len(self.diagnoses) > count, ANSWER_TIMEOUT,
+                        'a report on /diagnostics', 'controller')
         return self.diagnoses[-1]
 
     def _call(self, kind: Any, service: str, request: Any, within: float) -> Any:

@@ -260,8 +260,8 @@ class ContactScene(Scene):
                    0.0 <= self.results.found < MAX_DETECTION_TIME)
         held, released = (self.late_force(name) for name in (
             'without detection', 'with detection'))
-        self.check(f'{CONTACT_DURATION:g} s later the arm presses on the post', f'{released:.3g} '
-                                                                                f'N',
+        self.check(f'{CONTACT_DURATION:g} s later the arm presses on the post',
+                   f'{released:.3g} N',
                    f'0 ({held:.3g} without detection)', released == 0.0 < held)
 
     # What they are made of

@@ -25,7 +25,7 @@ from ..model.robot import RobotModel
 from ..report.units import units
 
 SEED = 0
-MAX_MASS_ERROR = 0.2    # of each body of the perturbed model
+MASS_ERROR = 0.2    # of each body of the perturbed model
 MISSING_FRICTION = 0.02    # Coulomb friction, in effort limits, absent from the perturbed model
 EFFORT_DELAY = 0.002    # [s], with the perturbed model
 # After the motion and of the run at rest [s], or as long as a shorter motion
@@ -75,11 +75,11 @@ def scenes(model: RobotModel) -> tuple[Scene, Scene]:
     """
     Return the model as it is, and a false one.
 
-    The perturbed model has masses and inertias off by up to MAX_MASS_ERROR, uniformly distributed,
+    The perturbed model has masses and inertias off by up to MASS_ERROR, uniformly distributed,
     and no friction. The arm has the larger of its Coulomb friction and MISSING_FRICTION, and
     efforts are delayed by EFFORT_DELAY.
     """
-    factor = np.random.default_rng(SEED).uniform(1.0 - MAX_MASS_ERROR, 1.0 + MAX_MASS_ERROR,
+    factor = np.random.default_rng(SEED).uniform(1.0 - MASS_ERROR, 1.0 + MASS_ERROR,
                                                  len(model.mass))
     none, coulomb = np.zeros(model.nv), np.maximum(MISSING_FRICTION * model.effort_limit,
                                                    model.coulomb_friction)

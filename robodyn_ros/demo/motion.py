@@ -43,8 +43,7 @@ def amplitudes(model: RobotModel, pose: ndarray) -> ndarray:
     lower, upper = model.position_lower, model.position_upper
     room = np.minimum(pose - lower, upper - pose)
     return np.minimum.reduce([np.where(model.slides, MAX_SLIDE, MAX_TURN),
-                              MAX_RANGE_SHARE * (upper - lower),
-                              MAX_DISTANCE_SHARE * room])
+                              MAX_RANGE_SHARE * (upper - lower), MAX_DISTANCE_SHARE * room])
 
 
 def waypoints(model: RobotModel, pose: ndarray, amplitude: ndarray, duration: float) -> Waypoints:

@@ -130,8 +130,8 @@ class Child:
 
     def stop(self) -> int:
         """Stop the process with one SIGINT, escalating only if needed; return its exit code."""
-        for number, patience in ((signal.SIGINT, SIGINT_TIMEOUT), (signal.SIGTERM,
-                                                                   SIGTERM_TIMEOUT),
+        for number, patience in ((signal.SIGINT, SIGINT_TIMEOUT),
+                                 (signal.SIGTERM, SIGTERM_TIMEOUT),
                                  (signal.SIGKILL, None)):
             if self._process.poll() is not None:
                 break

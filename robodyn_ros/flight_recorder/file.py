@@ -38,8 +38,8 @@ MAX_STAMP = 2.0**31 - 1.0    # [s]
 
 # Exceptions that reading damaged or foreign bytes may raise
 FILE_ERRORS = (ArithmeticError, AssertionError, AttributeError, EOFError, LookupError, MemoryError,
-          RobodynError, RuntimeError, TypeError, ValueError, struct.error, zipfile.BadZipFile,
-          zlib.error)
+               RobodynError, RuntimeError, TypeError, ValueError, struct.error, zipfile.BadZipFile,
+               zlib.error)
 
 JOINT_STATE = """std_msgs/Header header
 string[] name

@@ -22,7 +22,7 @@ DMA_LATENCY = Path('/dev/cpu_dma_latency')
 MCL_CURRENT, MCL_FUTURE = 1, 2                  # asm-generic/mman.h
 CAP_IPC_LOCK = 14                               # linux/capability.h
 DDS_THREAD_PREFIX = 'dds.'    # of the names of Fast DDS threads
-LOOP_THREAD_NAME = 'control_loop'
+LOOP_THREAD = 'control_loop'
 LIMITS_FILE = '/etc/security/limits.d/99-realtime.conf'
 GROUP_REMEDY = 'sudo groupadd -f realtime; sudo usermod -aG realtime $USER; then log in again'
 

@@ -22,7 +22,7 @@ from ..model.urdf_xml import regular
 # Elements of a URDF that MuJoCo reads. Shapes need files and collide; a <mujoco> element would
 # change the physics; MuJoCo rejects mimic rules with a fixed joint, see `_mimic_rules`.
 KEPT_ELEMENTS = {'robot': {'link', 'joint'}, 'link': {'inertial'},
-        'joint': {'origin', 'parent', 'child', 'axis', 'limit', 'dynamics'}}
+                 'joint': {'origin', 'parent', 'child', 'axis', 'limit', 'dynamics'}}
 # [kg·m²] Added to the moments of a moving body without rotational inertia (a point mass, a link
 # without mass), so that no joint is without inertia
 POINT_INERTIA = 1e-9

@@ -134,7 +134,7 @@ class JointStateEncoder:
 
 def stamp_of(message: bytes) -> float:
     """Return the header stamp of a serialized message [s], NaN where it is too short."""
-    if len(message) < decoders.FRAME_ID_OFFSET:
+    if len(message) < decoders.STAMP_END:
         return float('nan')
     sec, nanosec = struct.unpack_from('<iI', message, 4)
     return (sec * 1_000_000_000 + nanosec) * 1e-9       # bit for bit `decoders.time_of`

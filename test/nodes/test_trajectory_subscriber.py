@@ -267,8 +267,8 @@ REFUSED = [
     (serialize_message(goal())[:60], 'the message ends'),
     (trajectory_bytes(NAMES, np.arange(20_001), np.zeros((20_001, 2))),
      '20001 waypoints: give at most 20000'),
-    (serialize_message(goal()) + bytes(MAX_MESSAGE_BYTES), 'a message of .* bytes: give at most '
-                                                           '167'),
+    (serialize_message(goal()) + bytes(MAX_MESSAGE_BYTES),
+     'a message of .* bytes: give at most 167'),
 ]
 
 

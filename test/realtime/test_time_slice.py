@@ -29,8 +29,8 @@ def test_it_is_in_force_and_undone():
     assert before > MIN_SLICE
     with shortened([0, first]) as changed:
         assert changed == [0, first]
-        assert [time_slice.time_slice(n) for n in (0, first, second)] == [MIN_SLICE, MIN_SLICE,
-                                                                          before]
+        assert [time_slice.time_slice(n) for n in (0, first, second)] == [
+            MIN_SLICE, MIN_SLICE, before]
     assert [time_slice.time_slice(n) for n in (0, first, second)] == [before] * 3
     done.set()
 

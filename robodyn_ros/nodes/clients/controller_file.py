@@ -29,7 +29,7 @@ PARAMETER_ORDER = ('urdf', 'root', 'tip', 'locked_joints', 'locked_positions', '
 
 # Parameters of the simulator, and those of the controller that they are equal to
 SIMULATOR_PARAMETERS = {**{p.name: p.name for p in robot.PARAMETERS}, 'armature': 'armature',
-             'compensates_gravity': 'robot_compensates_gravity'}
+                        'compensates_gravity': 'robot_compensates_gravity'}
 
 
 def parameters(model: RobotModel, pose: ndarray, settings: Settings) -> dict[str, Any]:
@@ -138,8 +138,8 @@ def controller_file(model: RobotModel, values: Mapping[str, Any], pose: ndarray,
         lines += ['', *_comment(f'{p.description}{unit}', '    '), line]
     lines += ['', '# The same robot for simulation.launch.py', '/**/simulator:',
               '  ros__parameters:']
-    lines += [f'    {theirs}: {_yaml(values[ours])}' for theirs,
-              ours in SIMULATOR_PARAMETERS.items()
+    lines += [f'    {theirs}: {_yaml(values[ours])}'
+              for theirs, ours in SIMULATOR_PARAMETERS.items()
               if ours in values]
     return '\n'.join(lines) + '\n'
 

@@ -62,8 +62,7 @@ def _measure(node: Node, other: subprocess.Popen, n: int) -> tuple[ndarray, int]
             raise RobodynError('the other process has ended', name='round_trip',
                                remedy=said[-1] if said else 'run it by itself to see why')
         if monotonic() > begin + DISCOVERY_TIMEOUT:
-            raise RobodynError(f'the two processes do not hear of each other in '
-                               f'{DISCOVERY_TIMEOUT:g} s',
+            raise RobodynError(f'the two processes found no connection in {DISCOVERY_TIMEOUT:g} s',
                                name='round_trip', remedy='see whether multicast, or the '
                                'discovery of your ROS middleware, works on this machine')
         efforts.wait(10_000_000)

@@ -34,8 +34,8 @@ MAX_APPROACH_TIME = 300.0    # [s]
 START_TOLERANCE = 1e-3    # [rad | m] within which no approach is needed
 # Counters of the diagnostics
 ACCEPTED, REFUSED = 'accepted trajectories', 'refused trajectories'
-LIMIT_COUNTERS = ('saturated cycles', 'rate-limited cycles', 'cycles at position or velocity '
-                                                             'limits')
+LIMIT_COUNTERS = ('saturated cycles', 'rate-limited cycles',
+                  'cycles at position or velocity limits')
 UNKNOWN = '_NODE_NAME_UNKNOWN_'
 
 

@@ -15,13 +15,7 @@ from .transport import DataPath
 from ...control.controller.controller import Controller
 from ...realtime.loop_counters import Tally
 from ...realtime.periodic_timer import sharpen_timers
-from ...realtime.scheduling import (
-    LOOP_THREAD_NAME,
-    middleware_threads,
-    Outcome,
-    scheduled,
-    Scheduling,
-)
+from ...realtime.scheduling import LOOP_THREAD, middleware_threads, Outcome, scheduled, Scheduling
 from ...realtime.shared_context import shared
 from ...realtime.time_slice import MIN_SLICE, shortened
 from ...wire.effort import EffortEncoder
@@ -77,7 +71,7 @@ class ControlLoop:
         self.controller.changed = self._loop.call
         self._stop.clear()
         self._scheduled.clear()
-        self._thread = threading.Thread(target=self._run, name=LOOP_THREAD_NAME, daemon=True)
+        self._thread = threading.Thread(target=self._run, name=LOOP_THREAD, daemon=True)
         self._thread.start()
         self._scheduled.wait()
 

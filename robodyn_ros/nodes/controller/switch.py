@@ -26,9 +26,9 @@ ANSWER_TIMEOUT = 5.0    # [s] of the controller manager
 RESEND_INTERVAL = 0.5    # [s] of requests for the controller states
 SWITCH_TIMEOUT = 2    # [s] after which the controller manager aborts a switch
 ACTIVE = 'active'
-MISSING_MESSAGES_REMEDY = ('install ros-<distro>-controller-manager-msgs, or leave '
-                           'controller_manager empty and '
-           'switch by hand: ros2 control switch_controllers')
+MISSING_MESSAGES_REMEDY = (
+    'install ros-<distro>-controller-manager-msgs, or leave controller_manager empty and '
+    'switch by hand: ros2 control switch_controllers')
 
 
 class NoSwitch:

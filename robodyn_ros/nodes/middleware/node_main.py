@@ -26,7 +26,7 @@ from .log_relay import unblocked_output
 from .parameters import Parameter, written_type
 from .raw_subscription import RCLError
 from ...errors import RobodynError
-from ...realtime.scheduling import LOOP_THREAD_NAME
+from ...realtime.scheduling import LOOP_THREAD
 
 # Signals that end a node; on a closed session (SIGHUP) the last effort would stay active
 SHUTDOWN_SIGNALS = signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP
@@ -43,7 +43,7 @@ def freeze_garbage() -> None:
     was excluded earlier: a controller that was cleaned up, in reference cycles, with its flight
     recorder.
     """
-    if not any(thread.name == LOOP_THREAD_NAME for thread in threading.enumerate()):
+    if not any(thread.name == LOOP_THREAD for thread in threading.enumerate()):
         gc.unfreeze()
         gc.collect()
     gc.freeze()

@@ -22,7 +22,7 @@ from ..middleware import qos
 from ..middleware.executor_subscription import open_subscription
 
 TOPIC = '~/guiding'
-IDLE_POLL_PERIOD = 0.2    # [s] before the first message
+IDLE_PERIOD = 0.2    # [s] before the first message
 
 
 class GuidingTopic:
@@ -50,8 +50,8 @@ class GuidingTopic:
     def _run(self) -> None:
         try:
             while not self._over.is_set():
-                self._subscription.wait(round(1e9 * (POLL_PERIOD if self._heard > -inf
-                                                     else IDLE_POLL_PERIOD)))
+                period = POLL_PERIOD if self._heard > -inf else IDLE_PERIOD
+                self._subscription.wait(round(1e9 * period))
                 self._look()
         except Exception as error:      # the thread ends
             self.trouble = f'{TOPIC} cannot be heard: {error}'

@@ -207,7 +207,7 @@ def content(message: ndarray) -> ndarray:
 def first_time(message: ndarray) -> float:
     """Return the time [s] that a message begins with, NaN where it is too short."""
     b = content(message)
-    return decoders.time_of(b) if b.shape[0] >= decoders.FRAME_ID_OFFSET else math.nan
+    return decoders.time_of(b) if b.shape[0] >= decoders.STAMP_END else math.nan
 
 
 def sequence_number(info: ndarray) -> float:
