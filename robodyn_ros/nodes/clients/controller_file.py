@@ -20,12 +20,13 @@ from ...model.robot import RobotModel
 
 LINE_WIDTH = 96
 MOTOR_TEST_EFFORT = 0.1     # effort limits; of arms whose efforts and velocities are limited
-PARAMETER_ORDER = ('urdf', 'root', 'tip', 'locked_joints', 'locked_positions', 'gravity',
-         'robot_compensates_gravity', 'accepted_links', 'rate', 'trigger', 'loop_delay', 'mode',
-         'stiffness', 'damping', 'acceleration_kp', 'acceleration_kd', 'effort_limit',
-         'effort_rate_limit', 'velocity_limit', 'motor_test_effort', 'armature',
-         'viscous_friction', 'coulomb_friction', 'friction_compensation', 'payload_frame',
-         'payload_mass', 'payload_com', 'payload_inertia')
+PARAMETER_ORDER = (
+    'urdf', 'root', 'tip', 'locked_joints', 'locked_positions', 'gravity',
+    'robot_compensates_gravity', 'accepted_links', 'rate', 'trigger', 'loop_delay', 'mode',
+    'stiffness', 'damping', 'acceleration_kp', 'acceleration_kd', 'effort_limit',
+    'effort_rate_limit', 'velocity_limit', 'motor_test_effort', 'armature', 'viscous_friction',
+    'coulomb_friction', 'friction_compensation', 'payload_frame', 'payload_mass',
+    'payload_com', 'payload_inertia')
 
 # Parameters of the simulator, and those of the controller that they are equal to
 SIMULATOR_PARAMETERS = {**{p.name: p.name for p in robot.PARAMETERS}, 'armature': 'armature',
