@@ -9,11 +9,30 @@ Each folder has recordings of one robot (.npz, .csv, .mat, .mcap, .db3, folders 
     --robot ur10e.urdf --units effort=11
 
 Files are looked for in the folder. Options after the folders count for all of them, `--robot`
-too; `--jobs` fits so many recordings at once. Prints the mean relative RMS error [%] of the part
-that is not fitted: of ordinary and of weighted least squares, of the estimate, and of
-corrected.urdf with friction.yaml as they were written, read again; and the CPU time. `!` marks
-files that predict worse than least squares. With `--together`, the recordings of a folder are
+too; `--jobs` fits so many recordings at once. Prints the relative RMS error [%] of the part that
+is not fitted, of each joint and their mean: of ordinary and of weighted least squares, of the
+estimate, and of corrected.urdf with friction.yaml as they were written, read again; and the CPU
+time. `!` marks files that predict worse than least squares; joints that are not identified have
+their errors in parentheses. With `--together`, the recordings of a folder are
 fitted together; one whose name begins with `verify` is then predicted.
+
+Public recordings of real arms are in these repositories on GitHub, none of them is part of this
+one. Time, position, velocity and effort of each are saved as arrays in SI units:
+
+- Franka Panda: marcocognetti/FrankaEmikaPandaDynModel, matlab/data/Exciting_Traj/Trajectory_1
+- UR10e: shamilmamedov/dynamic_calibration, dataset_ur10e/identification_data, columns 0 time, 1-6
+  position, 7-12 velocity, 13-18 current times 14.87, 13.26, 11.13, 10.62, 11.03, 11.47 N·m/A
+- KUKA LWR 4+: kjyv/FloBaRoID, data/KUKA/HW of the commits 4e2e5a29 and e6c077ea
+- Kinova Gen3: wissem01chiha/dynamic-identification, datasets/kinova/identification_data of the
+  commit 44f47d56, at 1 kHz, joint 7 locked
+- Rokae xMate3 Pro: YanjunLIU-ac/Dynamic_Parameter_Identification_for_Rokae_xMate,
+  filtering/data/excit, at 1 kHz, kinematics from its DH parameters
+- Rokae xMate7 Pro: NEUer02/Dynamic_Parameter_Identification_for_Rokae_xMate, in the same way
+- Rokae AR5: FrankJIE09/Dynamics_identification_Frank, src/config, gravity along x
+- Rethink Sawyer: songtangzhong/robot-dynamics-identify-v1.3, other_files/data_filter, kinematics
+  from its DH parameters
+- Staubli TX40: thanhndv212/figaroh-examples, examples/staubli_TX40/data, at 5 kHz, reductions and
+  coupling as in its configuration
 """
 
 import argparse
@@ -21,14 +40,18 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from functools import partial
+from math import inf
 from multiprocessing import get_context
 from pathlib import Path
 import shlex
 import sys
 import tempfile
 import time
+from typing import NamedTuple
 
+from numpy import ndarray
 from rich.console import Console
+from rich.table import Table
 from robodyn_ros.catalog.robots import CatalogRobot, load_robot
 from robodyn_ros.cli.arguments import as_option, locked_joints, numbers
 from robodyn_ros.cli.identification_tables import table
@@ -102,20 +125,49 @@ def robot_of(folder: Path, options: argparse.Namespace) -> CatalogRobot:
                       gravity=numbers('--gravity', options.gravity) or None, massless='warn')
 
 
+class Errors(NamedTuple):
+    """
+    Relative RMS (nv,) of the joints by column, and joints that are not identified.
+
+    What is missing in ``of`` was not estimated.
+    """
+
+    joint_names: tuple[str, ...]
+    of: dict[str, ndarray]
+    lost: tuple[int, ...]
+
+    def mean(self, column: str) -> float:
+        """Return the mean of the joints, infinite where there is none."""
+        return float(self.of[column].mean()) if column in self.of else inf
+
+    def text(self, column: str) -> str:
+        """Return the mean [%] as text."""
+        return f'{100 * self.mean(column):.2f}' if column in self.of else '-'
+
+    def by_joint(self, name: str) -> Table:
+        """Return a table of all joints."""
+        rows = table(name, '', 'mean', *self.joint_names)
+        for column, values in self.of.items():
+            rows.add_row(column, self.text(column), *(
+                f'({100 * value:.1f})' if j in self.lost else f'{100 * value:.1f}'
+                for j, value in enumerate(values)))
+        return rows
+
+
 def shipped(folder: Path, robot: CatalogRobot, found: Identification, options: argparse.Namespace
-            ) -> float:
-    """Return the mean relative RMS of the files of an identification, read again."""
+            ) -> ndarray:
+    """Return the relative RMS (nv,) of the files of an identification, read again."""
     simulator = robot.parameters['simulator']
     locked = dict(zip(simulator.get('locked_joints', []), simulator.get('locked_positions', [])))
     model = load_urdf(folder / URDF, root=options.root or None, tip=options.tip or None,
                       locked=locked, gravity=robot.model.gravity_vector.tolist())
     model, offset = read_friction(folder / FRICTION, model)
-    return float(of_model(model, found.test, offset).relative.mean())
+    return of_model(model, found.test, offset).relative
 
 
 def errors(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
-           options: argparse.Namespace) -> dict[str, float]:
-    """Return the mean relative RMS by column; what is missing was not estimated."""
+           options: argparse.Namespace) -> Errors:
+    """Return the relative RMS by column."""
     reading = read_options(options.columns, options.units, options.rate, options.states,
                            options.joints)
     source = Source(tuple(paths), robot.model, robot.path.read_text(encoding='utf-8'), reading,
@@ -127,14 +179,16 @@ def errors(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot
         force=True)
     with tempfile.TemporaryDirectory() as folder:
         found, _ = run(source, wanted, Path(folder))
-        of = {name: float(valid.relative.mean()) for name, valid in found.validations.items()}
+        of = {name: valid.relative for name, valid in found.validations.items()}
         names = {'OLS': ORDINARY, 'WLS': WEIGHTED, 'estimate': found.estimate.method}
-        return {column: of[name] for column, name in names.items() if name in of} | {
-            'shipped': shipped(Path(folder), robot, found, options)}
+        return Errors(robot.model.joint_names, {
+            column: of[name] for column, name in names.items() if name in of} | {
+            'shipped': shipped(Path(folder), robot, found, options)},
+            found.estimate.selection.unexplained)
 
 
 def timed(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
-          options: argparse.Namespace) -> tuple[dict[str, float], float]:
+          options: argparse.Namespace) -> tuple[Errors, float]:
     """Return the errors by column, and the CPU time that they took [s]."""
     begin = time.process_time()
     return errors(paths, verification, robot, options), time.process_time() - begin
@@ -186,11 +240,10 @@ def main(words: Sequence[str], out: Console) -> None:
                     out.print(f'  {error.render(as_option)}')
                     rows.add_row(name, *('-' for _ in COLUMNS), '-')
                     continue
-                worse = found['shipped'] > min(found.get('OLS', 1e9), found.get('WLS', 1e9))
-                rows.add_row(name, *(f'{100 * found[column]:.2f}' if column in found else '-'
-                                     for column in COLUMNS[:-1]),
-                             f'{100 * found["shipped"]:.2f}{" !" if worse else ""}',
-                             f'{seconds:.1f}')
+                out.print(found.by_joint(name))
+                worse = found.mean('shipped') > min(found.mean('OLS'), found.mean('WLS'))
+                rows.add_row(name, *map(found.text, COLUMNS[:-1]),
+                             found.text('shipped') + ' !' * worse, f'{seconds:.1f}')
     out.print(rows)
 
 

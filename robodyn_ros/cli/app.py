@@ -11,6 +11,7 @@ import typer
 from . import (  # noqa: F401  (their commands)
     contact_commands,
     drive_gains,
+    export_command,
     identification_commands,
     identify_commands,
     payload_commands,

@@ -70,10 +70,11 @@ def drive_gains_command(
         cutoff=cutoff, accept=tuple(accept)), out)
     load = with_payload(chosen.model, frame, mass, numbers('--com', com)) if loaded else None
     selection, _ = decimated(USUAL, motions[0])
+    name, _, value = known.partition('=')
     found = drive_gains(chosen.model, motions, replace(selection, armature=True),
-                        [None] * len(recordings) + ([load] if loaded else []))
+                        [None] * len(recordings) + ([load] if loaded else []),
+                        name if name in chosen.model.joint_names else '')
     if known:
-        name, _, value = known.partition('=')
         found = found.anchored(name, numbers('--known', value)[0])
     report(found, out)
 

@@ -3,6 +3,7 @@
 """Tables of identified parameters and of errors of prediction."""
 
 from collections.abc import Sequence
+from math import isfinite
 
 from numpy import ndarray
 from rich import box
@@ -27,11 +28,11 @@ def table(title: str, *headings: str) -> Table:
 
 
 def comparison(validations: dict[str, Validation]) -> Table:
-    """Return relative RMS of each model and joint."""
+    """Return relative RMS of each model: the mean, then each joint."""
     joints = next(iter(validations.values())).joint_names
-    found = table('Relative RMS on the part that was not fitted [%]', 'model', *joints, 'mean')
+    found = table('Relative RMS on the part that was not fitted [%]', 'model', 'mean', *joints)
     for name, of in validations.items():
-        found.add_row(name, *(f'{100 * v:.2f}' for v in (*of.relative, of.relative.mean())))
+        found.add_row(name, *(f'{100 * v:.2f}' for v in (of.relative.mean(), *of.relative)))
     return found
 
 
@@ -62,10 +63,9 @@ def parameter_table(found: Identification, most: int = MAX_COMBINATION_LETTERS) 
 
 def friction_table(found: Identification) -> Table:
     """Return friction, offsets and armature as they are exported."""
-    values = friction_parameters(found.estimate)
-    out = table('Friction', 'joint', *(name.replace('_', ' ') for name in values))
-    for joint, *row in zip(found.nominal.joint_names, *values.values()):
-        out.add_row(joint, *(f'{value:.4g}' for value in row))
+    out = table('Friction', 'parameter', *found.nominal.joint_names)
+    for name, values in friction_parameters(found.estimate).items():
+        out.add_row(name.replace('_', ' '), *(f'{value:.4g}' for value in values))
     return out
 
 
@@ -78,7 +78,8 @@ def summary_table(found: Identification) -> Table:
     out = table(f'{left_out} joints with smaller errors are left out' if left_out else '', 'joint',
                 'relative RMS [%]', 'as the URDF is [%]', 'viscous', 'Coulomb', 'armature')
     for j in shown:
-        out.add_row(valid.joint_names[j], f'{100 * valid.relative[j]:.2f}',
+        lost = ', not identified' if j in found.estimate.selection.unexplained else ''
+        out.add_row(valid.joint_names[j], f'{100 * valid.relative[j]:.2f}{lost}',
                     f'{100 * before.relative[j]:.1f}', *(f'{values[j]:.4g}' for values in (
                         model.viscous_friction, model.coulomb_friction, model.armature)))
     return out
@@ -104,6 +105,8 @@ def band_table(band: PredictionBand, sigma: ndarray) -> Table:
     out = table('95 % band of the predictions over the workspace, by the uncertainty of the '
                 'parameters [N·m | N]', 'joint', 'median', 'largest', 'residual σ', 'due most to')
     for j, joint in enumerate(band.joint_names):
-        out.add_row(joint, f'± {band.median[j]:.3g}', f'± {band.largest[j]:.3g}',
-                    f'{sigma[j]:.3g}', band.parameters[j])
+        told = isfinite(band.median[j])
+        out.add_row(joint, *(f'± {width[j]:.3g}' if told else '-'
+                             for width in (band.median, band.largest)),
+                    f'{sigma[j]:.3g}', band.parameters[j] if told else 'not identified')
     return out

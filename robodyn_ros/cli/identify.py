@@ -26,7 +26,8 @@ from .identification_tables import (
 from ..catalog.robots import CatalogRobot
 from ..errors import ArgumentError, DemoError, IdentificationError, RobodynError
 from ..identification.data_checks.data_issue import by_kind, DataIssue
-from ..identification.estimation.payload import find_payload
+from ..identification.data_checks.physics_checks import motion_issues
+from ..identification.estimation.payload import find_payload, ModelErrors
 from ..identification.excitation.collision_geometry import shapes
 from ..identification.motion import Motion
 from ..identification.options import PipelineOptions
@@ -37,9 +38,10 @@ from ..identification.recorded_motion import checked_motion
 from ..identification.recordings.read import read
 from ..identification.recordings.recording import Recording
 from ..identification.result import Identification, NOMINAL, TERMS
-from ..identification.result_files import FRICTION, URDF, writable_folder
+from ..identification.result_files import conditions_of, FRICTION, URDF, writable_folder
 from ..identification.validation import of_model, Validation
 from ..model.friction_file import read_friction
+from ..model.payload import with_payload
 from ..model.robot import RobotModel
 from ..model.xacro_file import expanded, is_xacro
 from ..report.scene import MovingRobot
@@ -47,7 +49,8 @@ from ..report.scene import MovingRobot
 REPORT = 'report.html'
 MOST_WARNINGS = 3       # about the URDF, without --verbose
 # Kinds of issues that an unknown load causes
-OF_LOAD = 'effort sign', 'effort unit', 'gravity', 'mounting', 'direction', 'order'
+OF_LOAD = ('effort sign', 'effort unit', 'gravity', 'mounting', 'direction', 'order', 'time',
+           'model', 'position unit')
 
 
 def read_options(columns: Iterable[str], units: Iterable[str], rate: float | None, topic: str,
@@ -177,14 +180,13 @@ def run(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
     out.print(f'wrote {", ".join(map(str, (*written, output / REPORT)))}', soft_wrap=True)
     if not verbose:
         out.print('all parameters, terms and notes: in the report, or with --verbose')
-    delay = found.mounting.delay
     out.print('check it on another recording: ' + shlex.join([
         'robodyn', 'validate', 'RECORDING', '--robot', str(output / URDF), '--friction',
-        str(output / FRICTION), *same_robot, *same_files,
-        *(['--delay', f'{delay:.6g}'] if delay else [])]), soft_wrap=True)
+        str(output / FRICTION), *same_robot, *same_files]), soft_wrap=True)
     out.print('the next motion, which tells most beside these: ' + shlex.join([
         'robodyn', 'excite', str(with_meshes(output / URDF, robot.path)),
-        *same_robot, *same_files, '--criterion', 'information',
+        *same_robot, '--at', ','.join(f'{value:.6g}' for value in robot.pose), *same_files,
+        '--criterion', 'information',
         *(word for path in paths for word in ('--after', str(path)))]), soft_wrap=True)
 
 
@@ -257,13 +259,16 @@ def _text(path: Path) -> str:
                             remedy='save it as UTF-8') from None
 
 
-def validate(robot: CatalogRobot, recording: Recording, friction: Path | None, delay: float,
-             moving: float | None, options: PreparationOptions, out: Console) -> Validation:
+def validate(robot: CatalogRobot, recording: Recording, friction: Path | None,
+             delay: float | None, moving: float | None, options: PreparationOptions, out: Console
+             ) -> Validation:
     """
     Print and return how well a model predicts a recording.
 
+    :param delay: of the efforts [s]; None: that of the identification.
     :param moving: samples above this velocity are compared [rad/s | m/s]; None: all.
     """
+    options, delay, _ = _conditions(recording, friction, delay, options, out)
     motion = _checked(recording, robot, options, out)
     model, offset = _with_friction(robot.model, friction)
     motion = motion.later(delay) if delay else motion
@@ -273,13 +278,37 @@ def validate(robot: CatalogRobot, recording: Recording, friction: Path | None, d
     return valid
 
 
+def _conditions(recording: Recording, friction: Path | None, delay: float | None,
+                options: PreparationOptions, out: Console
+                ) -> tuple[PreparationOptions, float, ModelErrors | None]:
+    """Return options and delay, those that are not given as identified, and errors."""
+    found = None if friction is None else conditions_of(friction)
+    if found is None:
+        return options, delay or 0.0, None
+    rate = 1.0 / float(np.median(np.diff(recording.time)))
+    if options.cutoff is None and found.cutoff < rate / 2.0:
+        options = replace(options, cutoff=found.cutoff)
+    delay = found.delay if delay is None else delay
+    show([f'delay of the efforts {1e3 * delay:.4g} ms, cut-off as identified'
+          if options.cutoff == found.cutoff else
+          f'delay of the efforts {1e3 * delay:.4g} ms'], out)
+    return options, delay, found.errors
+
+
 def payload(robot: CatalogRobot, recording: Recording, frame: str, friction: Path | None,
-            delay: float, options: PreparationOptions, out: Console) -> None:
+            delay: float | None, options: PreparationOptions, out: Console) -> None:
     """Identify the load at a frame and print it as parameters of the controller."""
+    options, delay, errors = _conditions(recording, friction, delay, options, out)
     # The model has no load: at wrist joints the efforts of one may contradict it entirely
-    motion = _checked(recording, robot, replace(options, accept=(*options.accept, *OF_LOAD)), out)
+    motion, notes, issues = checked_motion(recording, robot.model, replace(
+        options, accept=(*options.accept, *OF_LOAD)))
+    show([*notes[len(recording.notes):],
+          *by_kind(issue for issue in issues if issue.kind not in OF_LOAD)], out)
     model, offset = _with_friction(robot.model, friction)
-    found = find_payload(model, motion.later(delay) if delay else motion, frame, offset)
+    motion = motion.later(delay) if delay else motion
+    found = find_payload(model, motion, frame, offset, errors)
+    loaded = with_payload(model, frame, found.mass, found.com.tolist(), found.inertia)
+    show(by_kind(motion_issues(motion, loaded, motion.cutoff, motion.effort_unit, OF_LOAD)), out)
     out.print(load_table(found, robot.model.joint_names))
     for line in found.unseen:
         out.print(f'! not determined: {line}', style='yellow')

@@ -39,7 +39,8 @@ Accept = Annotated[list[str], typer.Option(
 CutoffOption = Annotated[float | None, typer.Option(
     '--cutoff', help='Cut-off of the low-pass filter (Hz), inf for none; default: automatic.')]
 FrictionFile = Annotated[Path | None, typer.Option(
-    '--friction', metavar='YAML', help='friction.yaml of an identification.')]
+    '--friction', metavar='YAML', help='friction.yaml of an identification; cut-off, delay and '
+    'the uncertainty of the model are those of the parameters.yaml beside it.')]
 
 
 @app.command('identify')
@@ -115,7 +116,7 @@ def identify_command(
                                  value=len(recordings), remedy='leave --verify and the other '
                                                                'recordings out')
         given = recording_of(recordings[0], chosen, reading, console())
-        find(chosen, given, frame, friction, late or 0.0, preparation, console())
+        find(chosen, given, frame, friction, late, preparation, console())
         return
     require_modules('identify', REQUIRED_MODULES, IdentificationError)
     selection = ParameterSelection(static=static, directions=directions, moving=moving)
@@ -133,8 +134,9 @@ def validate(recording: Source, robot: OfRobot, friction: FrictionFile = None,
              columns: ColumnsOption = [], units: UnitsOption = [],  # noqa: B006
              rate: Rate = None, topic: Topic = '', joints: Joints = '',
              accept: Accept = [], cutoff: CutoffOption = None,  # noqa: B006
-             delay: Annotated[float, typer.Option(
-                 metavar='SECONDS', help='Delay of the efforts relative to the positions.')] = 0.0,
+             delay: Annotated[float | None, typer.Option(
+                 metavar='SECONDS', help='Delay of the efforts relative to the positions; '
+                 'default: that in parameters.yaml beside --friction, or none.')] = None,
              moving: Annotated[float | None, typer.Option(
                  min=0.0, help='Evaluate samples of a joint only above this velocity (rad/s | '
                  'm/s).')] = None, as_json: AsJson = False) -> None:

@@ -7,7 +7,7 @@ EXIT_CODES = ('Exit codes: 0, done; 1, an error or a check that failed, explaine
 
 # Panels of `robodyn --help`, with their commands in the order in which they are listed
 PANELS = {
-    'Model': ('inspect', 'view', 'init', 'repair', 'derive'),
+    'Model': ('inspect', 'view', 'init', 'repair', 'derive', 'export'),
     'Run': ('demo', 'play', 'jog', 'teach', 'set-payload', 'find-payload', 'calibrate-float',
             'calibrate-collision'),
     'Identify': ('excite', 'record', 'identify', 'validate', 'drive-gains'),
@@ -31,6 +31,7 @@ EXAMPLES = {
     'derive': 'robodyn derive craig_2r --frame tool --axes xy --latex',
     'drive-gains': 'robodyn drive-gains motion.npz --robot my_arm.urdf',
     'excite': 'robodyn excite my_arm.urdf',
+    'export': 'robodyn export my_arm.urdf --c --frame tool0 -o my_arm.c',
     'find-payload': 'robodyn find-payload --set',
     'identify': 'robodyn identify motion.npz --robot my_arm.urdf',
     'init': 'robodyn init my_arm.urdf --robot-compensates-gravity',

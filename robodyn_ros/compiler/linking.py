@@ -120,16 +120,21 @@ class LinkedFunction:
                  modules: tuple[ModuleType, ...], *, allocates: bool = True):
         self.function, self._arguments = function, (name, function, signature, modules)
         self._allocates = allocates
-        self._symbol = f'robodyn_ros_{function.__name__}'
-        _let_call(function, linked(self._symbol, signature))
+        #: Name by which compiled code calls it.
+        self.symbol = f'robodyn_ros_{function.__name__}'
+        _let_call(function, linked(self.symbol, signature))
 
     def load(self) -> None:
         """Load the machine code, before code is loaded that calls it."""
-        link(self._symbol, compile_callback(*self._arguments, allocates=self._allocates).address)
+        link(self.symbol, compile_callback(*self._arguments, allocates=self._allocates).address)
 
     def promise(self) -> None:
         """Register a placeholder, in a process that compiles callers without running them."""
-        link(self._symbol, 1)
+        link(self.symbol, 1)
+
+    def uncached(self) -> Any:
+        """Return the function, compiled by this process, as :mod:`.object_code` needs it."""
+        return compile_callback(*self._arguments, cached=False, allocates=self._allocates)
 
 
 class DeferredFunction:
@@ -146,13 +151,18 @@ class DeferredFunction:
         self.function, self._arguments = function, (name, function, signature, modules)
         self._address = np.zeros(1, np.int64)
         _kept.append(self._address)
-        symbol = f'robodyn_ros_address_of_{name}'
-        link(symbol, self._address.ctypes.data)
-        _let_call(function, found_at(symbol, signature))
+        #: Name of the memory in which compiled code finds its address.
+        self.symbol = f'robodyn_ros_address_of_{name}'
+        link(self.symbol, self._address.ctypes.data)
+        _let_call(function, found_at(self.symbol, signature))
 
     def load(self) -> None:
         """Load the machine code, before it is called for the first time."""
         self._address[0] = compile_callback(*self._arguments).address
+
+    def uncached(self) -> Any:
+        """Return the function, compiled by this process, as :mod:`.object_code` needs it."""
+        return compile_callback(*self._arguments, cached=False)
 
     def is_cached(self) -> bool:
         """Return whether this machine has compiled it."""

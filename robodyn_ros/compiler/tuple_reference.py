@@ -161,6 +161,18 @@ class TupleMemory:
         """Return where the tuple is, as long as this object lives."""
         return int(self._words.ctypes.data)
 
+    @property
+    def words(self) -> ndarray:
+        """Return a copy of the memory, as int64."""
+        return self._words.copy()
+
+    def addresses(self) -> Iterator[tuple[int, ndarray]]:
+        """Yield the arrays of the tuple, each with the index of the word that is its address."""
+        place = 0
+        for field, array in zip(self._fields, self._arrays, strict=True):
+            yield place + (ARRAY_WORDS - 1 if field.ndim else 0), array
+            place += field.words
+
     def write(self, values: Any) -> None:
         """
         Write a tuple over the one before, only those of its arrays that are other objects.

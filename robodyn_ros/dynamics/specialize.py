@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 import logging
 import sys
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
@@ -120,16 +121,26 @@ def kernel_address(name: str, robot: ModelData, options: Mapping[str, ndarray | 
     :param name: key of :data:`~.signatures.TABLE`.
     :param options: values of the options of the quantity.
     """
+    return int(kernel_callback(name, robot, options).address)
+
+
+def kernel_callback(name: str, robot: ModelData, options: Mapping[str, ndarray | float], *,
+                    cached: bool = True) -> Any:
+    """
+    Return the function of :func:`kernel_address`, as Numba has compiled it.
+
+    :param cached: False: compile it in this process, as :mod:`~.object_code` needs it.
+    """
     kernel, quantity = bind(name, robot, True, options), TABLE[name]
     size = dimensions(len(robot.bodies), len(robot.elimination_parent))
     arguments = [(key, ('nv',)) for key in quantity.inputs] + [
         (f'out_{key}', shape) for key, shape in quantity.outputs.items()]
     text = ADDRESS.format(
-        name=name, module=kernel.__module__, count=len(arguments),
+        name=name, module=kernel.__module__, count=len(arguments), cached=cached,
         arguments=', '.join(key for key, _ in arguments),
         arrays=', '.join(f'carray({key}, {tuple(size[word] for word in shape)})'
                          for key, shape in arguments))
-    return getattr(load(f'{name}_address', text, SOURCES), name).address
+    return getattr(load(f'{name}_address', text, SOURCES), name)
 
 
 @cache

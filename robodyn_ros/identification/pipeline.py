@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from numpy import ndarray
 
 from .data_checks.result_checks import result_issues
+from .data_checks.signal_checks import still_joints
 from .estimation.base_parameters import base_parameters
 from .estimation.estimate import Estimate, inertial_of
 from .estimation.least_squares import least_squares, undetermined
@@ -39,7 +41,8 @@ from .validation import of_estimate, of_model, Validation
 from ..errors import Argument, IdentificationError
 from ..model.robot import RobotModel
 
-NO_PREDICTION = 0.95    # mean relative RMS; a constant has 1
+NO_PREDICTION = 0.95    # relative RMS; a constant has 1
+SIGNIFICANT = 3.0       # standard errors of an offset
 
 
 class Estimates(NamedTuple):
@@ -83,7 +86,7 @@ def run(source: Source, options: PipelineOptions, folder: Path,
     result = identify_parts(parts, source.model, options, stage)
     notify_all(notify, result.notes[len(parts.notes):])
     if not options.force:
-        require_prediction(result.validation)
+        require_prediction(result)
     stage('writing the files')
     with writable_folder(folder):
         written = (write_urdf(folder, result, source.urdf),
@@ -92,11 +95,17 @@ def run(source: Source, options: PipelineOptions, folder: Path,
     return result, written
 
 
-def require_prediction(validation: Validation) -> None:
-    """Raise :class:`IdentificationError` where a model predicts worse than a constant."""
-    error = float(validation.relative.mean())
-    if error > NO_PREDICTION:
+def require_prediction(found: Identification) -> None:
+    """
+    Raise :class:`IdentificationError` where a model predicts no joint better than a constant.
+
+    :raises IdentificationError: or where at most joints nothing was identified.
+    """
+    validation, lost = found.validation, found.estimate.selection.unexplained
+    told = np.delete(validation.relative, lost)
+    if 2 * len(lost) > len(validation.relative) or told.mean() > NO_PREDICTION:
         worst = validation.joint_names[int(validation.relative.argmax())]
+        error = float(validation.relative.mean())
         raise IdentificationError(
             f'the estimate leaves {100 * error:.0f} % of the efforts unexplained on the part that '
             f'was not fitted, most at {worst}: nothing is written', name=worst, value=error,
@@ -114,22 +123,41 @@ def identify_parts(parts: Parts, model: RobotModel, options: PipelineOptions,
     """
     train, test = parts.train, parts.test
     selection, decimation = decimated(options.selection, train)
+    at_rest = np.flatnonzero(still_joints(train.position, model)).tolist()
     stage('searching for delay, tilt, presliding, rotor inertia and friction')
-    selected = select_model(model, train, selection, options)
+    selected = select_model(model, train, replace(selection, still=tuple(at_rest)), options)
     stage('estimating the parameters')
+    selected = without_unexplained(selected, selected.errors)
     estimates = estimate(model, train, selection, selected, options)
     stage('predicting the other part of the motion')
     validations = validate(model, test, selected, estimates)
+    fewer = without_unexplained(selected, validations[estimates.delivered.method].relative)
+    if fewer.selection != selected.selection:
+        selected = fewer
+        estimates = estimate(model, train, selection, selected, options)
+        validations = validate(model, test, selected, estimates)
     issues = result_issues(estimates.delivered, validations[estimates.delivered.method],
                            validations[NOMINAL], selected.mounting.motion(train),
                            selected.mounting.motion(test),
-                           {name: validations[name] for name in estimates.others})
+                           {name: validations[name] for name in estimates.others},
+                           selected.mounting.delay)
     return Identification(
         model, selected.mounting.motion(train), selected.mounting.motion(test), selected.mounting,
         estimates.delivered, {**estimates.others, UNCONSTRAINED: estimates.weighted}, validations,
         (*parts.notes, *decimation, *selected.notes), (*parts.issues, *issues),
         estimates.absent, selected.terms,
         prediction_band(estimates.delivered, selected.mounting.motion(train)))
+
+
+def without_unexplained(selected: Selected, errors: ndarray) -> Selected:
+    """
+    Return what is estimated without the joints whose efforts are not explained.
+
+    :param errors: (nv,) relative RMS of each joint on motion that was not fitted; may be empty.
+    """
+    worse = {*selected.selection.unexplained, *np.flatnonzero(errors > NO_PREDICTION).tolist()}
+    return selected._replace(selection=replace(selected.selection,
+                                               unexplained=tuple(sorted(worse))))
 
 
 def estimate(model: RobotModel, train: Motion, selection: ParameterSelection, selected: Selected,
@@ -152,12 +180,23 @@ def estimate(model: RobotModel, train: Motion, selection: ParameterSelection, se
     placed = selected.mounting.motion(train)
     given = regression(selected.model, placed, selected.selection)
     if selected.selection.load:     # with the gravity of the model that is exported
-        first = consistent(given, selected.weight, selected.method)
+        first = consistent(given, selected.weight)
         given = regression(selected.model, placed, replace(
             selected.selection, load=inertial_of(first)))
     weighted = least_squares(given, 'weighted', full_rank=False)
-    delivered = consistent(given, selected.weight, selected.method, weighted)
+    delivered = with_significant_offsets(consistent(given, selected.weight, weighted))
     return Estimates(others, absent, weighted, delivered)
+
+
+def with_significant_offsets(found: Estimate) -> Estimate:
+    """Return the estimate without insignificant offsets of joints that are not identified."""
+    parameters = found.parameters.copy()
+    errors = dict(zip(found.base.base_names, found.standard_errors))
+    for j in found.selection.unexplained:
+        name = f'offset {found.model.joint_names[j]}'
+        if name in errors and abs(found[name]) < SIGNIFICANT * errors[name]:
+            parameters[found.names.index(name)] = 0.0
+    return replace(found, parameters=parameters, values=found.base.values(parameters))
 
 
 def validate(model: RobotModel, test: Motion, selected: Selected, estimates: Estimates

@@ -23,7 +23,8 @@ class PredictionBand(NamedTuple):
     It is that of the parameters' uncertainty. Residual efforts, which the estimate's σ describes,
     come in addition.
 
-    :param median: (nv,) over the states [N·m | N]; ``largest``: at the worst state.
+    :param median: (nv,) over the states [N·m | N]; ``largest``: at the worst state. Both are
+        infinite at joints that are not identified.
     :param worst: (nv, nv) [rad | m] position of the worst state of each joint.
     :param parameters: (nv,) base parameter to which each joint's band is due most.
     :param undetermined: base parameters that the motion does not determine, which the band leaves
@@ -41,7 +42,7 @@ class PredictionBand(NamedTuple):
         """Return the numbers as they are written to parameters.yaml."""
         return {name: {'median': float(self.median[j]), 'largest': float(self.largest[j]),
                        'at': self.worst[j].tolist(), 'due_to': self.parameters[j]}
-                for j, name in enumerate(self.joint_names)}
+                for j, name in enumerate(self.joint_names) if np.isfinite(self.median[j])}
 
 
 def prediction_band(estimate: Estimate, motion: Motion) -> PredictionBand:
@@ -68,6 +69,7 @@ def prediction_band(estimate: Estimate, motion: Motion) -> PredictionBand:
     values, vectors = np.linalg.eigh(estimate.covariance[np.ix_(told, told)])
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     width = WIDTH * np.linalg.norm(rows @ root, axis=2)
+    width[:, list(estimate.selection.unexplained)] = np.inf
     at = width.argmax(0)
     names = np.array(estimate.base.base_names)[told]
     alone = abs(rows) * np.sqrt(np.diag(estimate.covariance)[told])

@@ -5,17 +5,18 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy import ndarray
 import yaml
 
-from .friction_file import friction_parameters, write_friction
+from .estimation.payload import ModelErrors
+from .friction_file import DIGITS, friction_parameters, write_friction
 from .result import Identification
 from .urdf_friction import urdf_with_friction
 from .urdf_update import corrected_urdf
-from ..errors import ArgumentError
+from ..errors import ArgumentError, IdentificationError
 
 URDF, FRICTION, NUMBERS = 'corrected.urdf', 'friction.yaml', 'parameters.yaml'
 
@@ -72,6 +73,7 @@ def numbers(found: Identification) -> dict[str, Any]:
     """Return all numbers as they are written to parameters.yaml."""
     estimate = found.estimate
     base = estimate.base
+    errors = ModelErrors.of(estimate)
     return {
         'robot': found.nominal.name, 'method': estimate.method,
         'joints': list(found.nominal.joint_names), 'cutoff': float(found.test.cutoff),
@@ -94,6 +96,9 @@ def numbers(found: Identification) -> dict[str, Any]:
             'autocorrelations_outside_95_percent_band': _plain(of.whiteness)}
             for name, of in found.validations.items()},
         'prediction_band_95_percent': found.band.plain() if found.band else {},
+        'model_errors': {'names': list(errors.names), 'covariance': [
+            [float(f'{value:.{DIGITS}g}') for value in row[:k + 1]]
+            for k, row in enumerate(errors.covariance)]},
         'terms': list(found.terms), 'notes': list(found.notes), 'warnings': list(found.warnings)}
 
 
@@ -103,3 +108,40 @@ def _number(value: float) -> float | None:
 
 def _plain(values: ndarray) -> list[float | None]:
     return [_number(value) for value in values]
+
+
+class Conditions(NamedTuple):
+    """
+    Conditions of an identification, under which its files predict efforts.
+
+    :param cutoff: of the low-pass filter [Hz]; ``delay``: of the efforts [s].
+    :param errors: of the model.
+    """
+
+    cutoff: float
+    delay: float
+    errors: ModelErrors
+
+
+def conditions_of(friction: Path) -> Conditions | None:
+    """
+    Return the conditions in the parameters.yaml beside a friction.yaml, None where there is none.
+
+    :raises IdentificationError: the file cannot be read.
+    """
+    path = friction.with_name(NUMBERS)
+    if friction.name != FRICTION or not path.is_file():
+        return None
+    try:
+        given = yaml.load(path.read_text(encoding='utf-8'), getattr(
+            yaml, 'CSafeLoader', yaml.SafeLoader))
+        rows = given['model_errors']['covariance']
+        names = tuple(str(name) for name in given['model_errors']['names'])
+        lower = np.zeros((len(names), len(names)))
+        lower[np.tril_indices(len(names))] = np.concatenate([[], *rows])
+        return Conditions(float(given['cutoff']), float(given['delay']), ModelErrors(
+            names, lower + np.tril(lower, -1).T))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, KeyError, TypeError, ValueError) as why:
+        raise IdentificationError(
+            f'{path} cannot be read ({why})', name=str(path),
+            remedy='run `robodyn identify` again, or move the friction.yaml elsewhere') from None

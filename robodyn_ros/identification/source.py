@@ -2,16 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recordings that an identification reads: those that are fitted, and one that verifies."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from .data_checks.data_issue import by_kind, DataIssue
+from .data_checks.data_issue import by_kind, DataIssue, raise_errors
+from .estimation.conditions import better_cutoff, mounting_issue
 from .options import PipelineOptions
+from .preparation.filtering import MAX_CUTOFF
 from .recorded_motion import (
     checked_motion_like,
     checked_motions,
+    CheckedMotion,
     Parts,
     parts_of,
     require_torques,
@@ -21,6 +24,8 @@ from .recordings.recording import Recording
 from ..errors import ArgumentError, UrdfError
 from ..model.robot import RobotModel
 from ..model.urdf_xml import root_element
+
+CUTOFF_FACTORS = 2.0, 4.0       # of that by the spectrum, which are tried
 
 Notify = Callable[[str | DataIssue], None]
 Stage = Callable[[str], None]
@@ -104,7 +109,7 @@ def read_parts(source: Source, options: PipelineOptions, notify: Notify, stage: 
         recordings.append(recording)
     stage('checking and filtering the motion')
     count = len(source.paths)
-    checked = checked_motions(recordings[:count], source.model, options.preparation, several)
+    checked = filtered_best(recordings[:count], source.model, options, several)
     verification = None if source.verification is None else checked_motion_like(
         recordings[-1], source.model, options.preparation, checked[0].motion)
     for recording, of in zip(recordings, [*checked, *([verification] if verification else [])]):
@@ -112,3 +117,33 @@ def read_parts(source: Source, options: PipelineOptions, notify: Notify, stage: 
     parts = parts_of(checked, options.split, verification)
     notify_all(notify, parts.notes[-1:])
     return parts
+
+
+def filtered_best(recordings: Sequence[Recording], model: RobotModel, options: PipelineOptions,
+                  several: bool) -> list[CheckedMotion]:
+    """
+    Return checked motions with the cut-off whose parameters predict best.
+
+    Unless the options give one, multiples of the one by the spectrum compete with it. The mounting
+    of a model without inertias is checked, too.
+
+    :raises RecordingError: see :func:`~.recorded_motion.checked_motions`; or gravity has another
+        direction.
+    """
+    found = checked_motions(recordings, model, options.preparation, several)
+    own = found[0].motion.cutoff
+    tried = {own: found}
+    if options.preparation.cutoff is None:
+        for factor in CUTOFF_FACTORS:
+            if (cutoff := factor * own) < MAX_CUTOFF * found[0].motion.rate:
+                tried[cutoff] = checked_motions(recordings, model, replace(
+                    options.preparation, cutoff=cutoff), several)
+    share = options.split
+    fitted = {cutoff: parts_of(each, share).train for cutoff, each in tried.items()}
+    if len(tried) > 1 and (better := better_cutoff(model, fitted)) is not None:
+        own, why = better
+        found = checked_motions(recordings, model, replace(
+            options.preparation, cutoff=own, why=why), several)
+    if model.massless_joints and (issue := mounting_issue(model, fitted[own])) is not None:
+        raise_errors([issue], options.preparation.accept)
+    return found

@@ -3,13 +3,17 @@
 """A wrong choice of who compensates gravity is found by the measured efforts."""
 
 from collections import deque
+from types import SimpleNamespace
 
 from control.closed_loop import Rig
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
+from robodyn_ros.control.declare.dtypes import JOINT
 from robodyn_ros.control.laws.registry import FOLLOWING, MODES
 from robodyn_ros.control.references.trajectory import Waypoints
+from robodyn_ros.control.steps import gravity_check
+from robodyn_ros.control.steps.cycle_data import CONTROLLER_STATE, Vectors
 from robodyn_ros.model.resources import robot_path
 
 POSE = np.array([0.3, 0.5])
@@ -145,3 +149,18 @@ def test_arming_while_efforts_of_a_fault_are_in_force_tells_nothing(two_link, cy
     rig.run(1e-3 * cycles)
     rig.rise()
     assert rig.phase == 'RUNNING'
+
+
+@pytest.mark.parametrize('speed, found', [(0.2, True), (0.3, False)])
+def test_late_efforts_of_a_fast_motion_contradict_nothing(speed, found):
+    """Efforts that fall quickly are measured late, and then exceed the commands by gravity."""
+    joints = np.zeros(1, JOINT).view(np.recarray)
+    joints.effort_limit = 80.0
+    memory = np.zeros(1, CONTROLLER_STATE).view(np.recarray)
+    memory.senses_gravity, memory.armed = 1, 0.5
+    v = Vectors.zeros(1)
+    v.speed_limit[:], v.qd[:], v.gravity_check.tau_offset[:] = 3.0, 3.0 * speed, 15.0
+    v.measured[:], tau = 28.0, np.array([13.0])
+    c = SimpleNamespace(joints=joints, controller=memory[0], vectors=v)
+    contradicted = [gravity_check.gravity_contradicted(c, 1, 1.0, tau) for _ in range(3)]
+    assert contradicted == [False, False, found] and memory.gravity_by_robot[0] == found

@@ -15,6 +15,7 @@ from robodyn_ros.errors import RecordingError
 from robodyn_ros.identification.data_checks.data_issue import by_kind, Severity
 from robodyn_ros.identification.preparation.options import PreparationOptions
 from robodyn_ros.identification.recorded_motion import checked_motion
+from scipy.signal import butter, sosfiltfilt
 
 pytestmark = pytest.mark.slow
 
@@ -397,3 +398,21 @@ def test_a_base_that_is_mounted_another_way(gravity):
     cosine = np.dot(found, gravity) / np.linalg.norm(found) / 9.81
     assert cosine > np.cos(np.radians(5.0))
     assert issues(r, replace(believed, gravity_vector=np.array(found))) == []
+
+
+@pytest.mark.parametrize('factor', [3.0, 0.2])
+def test_efforts_of_another_size_are_warned_of(factor):
+    found = issues(scaled(recorded('arm6'), effort=factor), robot('arm6'))
+    assert len(found) == 1 and found[0].startswith('effort scale: the efforts are ')
+    assert float(found[0].split()[5]) == pytest.approx(factor, rel=0.1)
+
+
+def test_rotors_that_the_model_lacks_interchange_nothing():
+    """Rotors of many times the inertia of the links decide the efforts of a fast motion."""
+    r, model = recorded('arm6'), robot('arm6')
+    acceleration = np.gradient(np.gradient(r.position, r.time, axis=0), r.time, axis=0)
+    smooth = sosfiltfilt(butter(4, 5.0, fs=250.0, output='sos'), acceleration, axis=0)
+    rotors = 20.0 * r.effort.std(0) / smooth.std(0)
+    found = issues(replace(r, effort=r.effort + rotors * smooth), model, accept=(
+        'order', 'direction', 'gravity', 'effort sign', 'effort unit', 'mounting'))
+    assert not any(line.startswith(('order', 'direction')) for line in found)

@@ -108,8 +108,13 @@ def test_joints_that_share_nothing_are_named():
                        'load_friction', 'armature')},
                    **{name: np.repeat(getattr(gantry, name), 2, axis=1)
                       for name in ('backward_friction', 'coupled_friction')})
-    found = drive_gains(both, [currents(both)], ParameterSelection(offset=False))
+    given, selection = [currents(both)], ParameterSelection(offset=False)
+    found = drive_gains(both, given, selection)
     assert np.isnan(found.gains[1]) and any('gain of y' in text for text in found.undetermined)
+    known = drive_gains(both, given, selection, reference='y').anchored('y', GAINS[2][1])
+    assert known.gains[1] == pytest.approx(GAINS[2][1]) and np.isnan(known.gains[0])
+    with pytest.raises(UnknownNameError):
+        drive_gains(both, given, selection, reference='z')
 
 
 def test_what_makes_no_sense_is_refused(robot):

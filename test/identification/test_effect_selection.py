@@ -41,6 +41,16 @@ def test_a_delay_that_late_friction_feigns_is_left_again(planar):
     assert scores[0] <= scores[1]
 
 
+def test_a_delay_without_late_friction_is_found(planar):
+    true = with_joints(planar, 0.1, 0.8)
+    given = noisy(motion(true, 500, seed=1), 0.02, 2)
+    effort = LowPass(8.0, given.rate)(given.effort)
+    given = replace(given, effort=CubicSpline(given.time, effort)(given.time - 0.012), cutoff=8.0)
+    found = effects.select_effects(planar, given, BODIES, OPTIONS)
+    assert found.mounting.delay == pytest.approx(0.012, abs=1e-3)
+    assert found.selection.presliding < WAY / 3.0
+
+
 def test_a_delay_that_is_asked_for_is_taken(planar):
     given = late(planar, 0.0, 300)
     found = effects.select_effects(planar, given, BODIES, replace(OPTIONS, delay=0.012))

@@ -4,6 +4,7 @@
 
 from dataclasses import replace
 
+from lxml import etree
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf
@@ -23,11 +24,11 @@ from robodyn_ros.identification.excitation.criteria import (
     smooth_condition,
 )
 from robodyn_ros.identification.excitation.fourier import Fourier
-from robodyn_ros.identification.excitation.motion_limits import motion_limits, Shares
+from robodyn_ros.identification.excitation.motion_limits import Limits, motion_limits, Shares
 from robodyn_ros.identification.excitation.objective import MotionCost
 from robodyn_ros.identification.excitation.optimize import excite
 from robodyn_ros.identification.excitation.trajectory_file import read
-from robots import ARM, OWN
+from robots import ARM, LOCKED, OWN, REAL, WIDE
 from typer.testing import CliRunner
 
 pytestmark = pytest.mark.slow
@@ -303,3 +304,36 @@ def test_command_goes_to_the_start_first_where_it_is_told_to(tmp_path):
                      '--approach', 2.5, '--shapes', 'none')
     assert result.exit_code == 0, result.output
     assert read(output).times[0] == 2.5 and 'nothing has looked at that way' in result.output
+
+
+def rounded(text, digits=None):
+    """Return a URDF whose angles are those of the file, exact or of few digits."""
+    root = etree.fromstring(text.encode())
+    for origin in root.iterfind('joint/origin'):
+        angles = np.array(origin.get('rpy', '0 0 0').split(), float)
+        exact = np.pi / 12 * np.round(angles * 12 / np.pi)
+        angles = np.where(abs(angles - exact) < 3e-3, exact, angles)
+        origin.set('rpy', ' '.join(map(repr, (angles if digits is None else np.round(
+            angles, digits)).tolist())))
+    return etree.tostring(root, encoding='unicode')
+
+
+# Of example-robot-data those with up to 12 joints; of the others each takes minutes
+@pytest.mark.parametrize('name', [
+    'panda', 'ur5', 'kinova', 'panda_fingers', 'ur10', 'xarm7', 'z1', 'so101', 'hyq'])
+def test_rounded_angles_make_no_parameters(name):
+    conditions = []
+    for digits in (None, 4, 2):
+        model = load_urdf(rounded({**REAL, **WIDE}[name].read_text(), digits),
+                          locked=LOCKED.get(name, {}), massless='warn')
+        lower, upper = (np.clip(limit, -3.0, 3.0) for limit in (model.position_lower,
+                                                                model.position_upper))
+        limits = Limits(lower, np.maximum(upper, lower + 0.1), model.velocity_limit,
+                        np.full(model.nv, np.inf), model.effort_limit)
+        regressor = BaseRegressor(Dynamics(model), limits, 3.0 * limits.velocity)
+        states = np.random.default_rng(1).uniform(-1.0, 1.0, (3, 100, model.nv))
+        states[0] = limits.lower + (limits.upper - limits.lower) * (states[0] + 1.0) / 2.0
+        states[1:] *= [[limits.velocity], [3.0 * limits.velocity]]
+        conditions.append((len(regressor), quality(regressor(*states)).condition))
+    (count, exact), *others = conditions
+    assert all(columns == count and condition < 1.1 * exact for columns, condition in others)

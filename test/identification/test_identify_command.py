@@ -5,6 +5,7 @@
 import importlib.util
 from io import StringIO
 import json
+import shutil
 import sys
 
 import numpy as np
@@ -120,6 +121,27 @@ def test_it_predicts_another_recording(identified):
     assert found['joints'] == ['joint1', 'joint2'] and len(found['rms']) == 2
 
 
+def test_a_recording_is_validated_with_the_filter_of_the_identification(identified):
+    folder, output = identified
+    cutoff = yaml.safe_load((folder / 'out/parameters.yaml').read_text())['cutoff']
+    assert f'cutoff {cutoff:.3g} Hz: ' in output
+    slow = write_csv(folder / 'slow.csv', real(), 4, 12.0)
+    words = ['validate', slow, '--robot', folder / 'out/corrected.urdf', '--friction',
+             folder / 'out/friction.yaml']
+    result = robodyn(*words)
+    assert result.exit_code == 0 and f'cutoff {cutoff:.3g} Hz: as asked' in result.output
+    assert 'cutoff 7 Hz: as asked' in robodyn(*words, '--cutoff', '7').output
+
+
+def test_numbers_that_cannot_be_read_are_refused(identified, tmp_path):
+    folder, _ = identified
+    shutil.copy(folder / 'out/friction.yaml', tmp_path / 'friction.yaml')
+    (tmp_path / 'parameters.yaml').write_text('cutoff: 5.0')
+    result = robodyn('validate', folder / 'fit.csv', '--robot', 'two_link', '--friction',
+                     tmp_path / 'friction.yaml')
+    assert result.exit_code == 1 and str(tmp_path / 'parameters.yaml') in result.output
+
+
 def test_it_weighs_what_is_in_the_hand(identified):
     folder, _ = identified
     loaded = with_payload(real(), 'link2', 0.35, (0.4, 0.0, 0.0))
@@ -133,6 +155,7 @@ def test_it_weighs_what_is_in_the_hand(identified):
     assert float(lines['payload_mass']) == pytest.approx(0.35, abs=0.05)
     assert yaml.safe_load(lines['payload_com'])[0] == pytest.approx(0.4, abs=0.05)
     assert 'com z' in result.output
+    assert not any(word in result.output for word in ('turn its sign', 'spring', 'lacks'))
 
 
 @pytest.mark.parametrize(('words', 'says'), [
@@ -187,7 +210,11 @@ def test_options_are_obeyed_and_the_next_command_has_them(tmp_path, monkeypatch)
                      '0,0,-9.8', '--delay', '0.002', '--no-armature', '--output', tmp_path / 'out')
     assert result.exit_code == 0, result.output
     line = ' '.join(result.output.split())
-    assert '--gravity 0,0,-9.8 --delay 0.002' in line[line.index('robodyn validate RECORDING'):]
+    assert '--gravity 0,0,-9.8' in line[line.index('robodyn validate RECORDING'):]
+    assert '--gravity 0,0,-9.8 --at 0.4,0.9' in line[line.index('robodyn excite'):]
+    again = robodyn('validate', recording, '--robot', tmp_path / 'out/corrected.urdf',
+                    '--friction', tmp_path / 'out/friction.yaml', '--gravity', '0,0,-9.8')
+    assert '- delay of the efforts 2 ms, cut-off as identified' in again.output
     # The summary; the rest is in the report
     assert len(result.output.splitlines()) <= 25 and 'position in rad' not in result.output
     assert 'mean relative RMS' in line and 'with the URDF as it is' in line

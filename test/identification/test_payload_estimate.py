@@ -8,7 +8,8 @@ from exciting import motion, noisy, with_joints
 import numpy as np
 import pytest
 from robodyn_ros.errors import ArgumentError, IdentificationError, UnknownNameError
-from robodyn_ros.identification.estimation.payload import find_payload
+from robodyn_ros.identification import identify, ParameterSelection
+from robodyn_ros.identification.estimation.payload import find_payload, ModelErrors
 from robodyn_ros.model.payload import with_payload
 
 pytestmark = pytest.mark.slow
@@ -82,3 +83,35 @@ def test_frames_that_hold_nothing(panda):
         find_payload(panda, given, 'nowhere')
     with pytest.raises(ArgumentError):
         find_payload(panda, given, 'panda_link0')
+
+
+def unknown_robot(model, seed):
+    """Return a robot of other masses and centres of mass than its model, with friction."""
+    random = np.random.default_rng([seed, 5])
+    factor = random.uniform(0.85, 1.15, model.nb)
+    friction = model.effort_limit * random.uniform(0.5, 1.5, (2, model.nv)) * [[0.01], [0.02]]
+    return replace(model, mass=model.mass * factor, inertia=model.inertia * factor[:, None, None],
+                   com=model.com + random.uniform(-0.01, 0.01, (model.nb, 3)),
+                   viscous_friction=friction[0], coulomb_friction=friction[1],
+                   static_friction=friction[1], backward_friction=friction[[0, 1, 1]])
+
+
+def test_errors_of_the_identified_model_are_part_of_the_standard_errors(panda):
+    """50 loads at five robots, each identified from a motion with noise of 5 Hz before."""
+    z = []
+    for k in range(5):
+        robot, selection = unknown_robot(panda, k), ParameterSelection(armature=False, decimate=2)
+        free = motion(robot, 2000, seed=1000 + k, offset=0.1)
+        sigma = 0.02 * np.sqrt((free.effort**2).mean(0)) + 0.002 * panda.effort_limit
+        found = identify(panda, noisy(free, sigma, k, 5.0), selection, weight=1.0)
+        for j in range(10):
+            random = np.random.default_rng([k, j])
+            mass, com = random.uniform(0.5, 3.0), random.uniform(-0.06, 0.14, 3)
+            loaded = with_payload(robot, 'panda_hand', mass, com, mass * np.diag([1e-3] * 3))
+            given = noisy(motion(loaded, 1000, seed=5000 + 10 * k + j, offset=0.1, speed=0.7),
+                          sigma, 700 + 10 * k + j, 5.0)
+            load = find_payload(found.to_model(), given, 'panda_hand', found.of_joints('offset'),
+                                ModelErrors.of(found))
+            z.append([(load.mass - mass) / load.mass_error, *((load.com - com) / load.com_error)])
+    assert 0.8 < np.sqrt(np.mean(np.square(z))) < 1.2
+    assert np.max(np.abs(z)) < 4.0 and abs(np.mean(z, axis=0)).max() < 0.5

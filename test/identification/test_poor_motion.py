@@ -9,12 +9,15 @@ import numpy as np
 import pytest
 from recorded_files import nominal, real
 from rich.console import Console
+from robodyn_ros import Dynamics
 from robodyn_ros.cli.identification_tables import comparison
+from robodyn_ros.errors import IdentificationError
 from robodyn_ros.identification import base_parameters, identify, ParameterSelection
 from robodyn_ros.identification.estimation.least_squares import least_squares
 from robodyn_ros.identification.estimation.regression import regression
+from robodyn_ros.identification.friction_file import friction_parameters
 from robodyn_ros.identification.options import PipelineOptions
-from robodyn_ros.identification.pipeline import identify_parts
+from robodyn_ros.identification.pipeline import identify_parts, require_prediction
 from robodyn_ros.identification.recorded_motion import Parts
 from robodyn_ros.identification.result import ORDINARY
 from robodyn_ros.model.pseudo_inertia import pseudo_inertia
@@ -84,3 +87,59 @@ def test_only_the_rows_of_least_squares_are_missing():
     console = Console(width=120, record=True, file=open('/dev/null', 'w'))
     console.print(comparison(found.validations))
     assert 'consistent' in console.export_text()
+
+
+def test_a_joint_that_hardly_moves_keeps_the_rotor_inertia_of_the_urdf():
+    model, given = nominal(), motion(real(), 1500)
+    moved = np.array([1.0, 4e-8])
+    still_one = replace(given, position=given.position * moved, velocity=given.velocity * moved,
+                        acceleration=given.acceleration * moved)
+    effort = Dynamics(real()).batch.inverse_dynamics(
+        still_one.position, still_one.velocity, still_one.acceleration)
+    # Its effort follows its tiny acceleration by chance: a rotor of 1e5 kg·m² would explain that
+    effort[:, 1] += 1e5 * still_one.acceleration[:, 1]
+    found = identify_parts(Parts(*noisy(replace(still_one, effort=effort), 0.02, 1).split(0.7),
+                                 (), ()), model, PipelineOptions(
+        armature=True, delay=0.0, tilt=False))
+    parameters = friction_parameters(found.estimate)
+    assert parameters['armature'][1] == model.armature[1]
+    assert parameters['viscous_friction'][1] == model.viscous_friction[1]
+    assert found.estimate.selection.still == (1,)
+    assert 'armature joint2' in found.estimate.undetermined
+
+
+def test_a_joint_whose_efforts_are_not_explained_keeps_its_prior_and_is_named():
+    model, given = nominal(), noisy(motion(real(), 3000), 0.02, 1)
+    effort = given.effort.copy()
+    walk = np.cumsum(np.random.default_rng(3).normal(size=len(effort)))
+    effort[:, 1] = walk - walk[:2100].mean()
+    found = identify_parts(Parts(*replace(given, effort=effort).split(0.7), (), ()), model,
+                           PipelineOptions(delay=0.0, tilt=False))
+    assert found.estimate.selection.unexplained == (1,)
+    parameters = friction_parameters(found.estimate)
+    assert parameters['coulomb_friction'][1] == model.coulomb_friction[1]
+    assert parameters['friction_offset'][1] == 0.0
+    assert any(line.startswith('not identified: the efforts of joint2') for line in found.warnings)
+    assert found.validation.relative[0] < 0.05
+    assert 'joint2' not in found.band.plain() and 'joint1' in found.band.plain()
+    require_prediction(found)
+
+
+def test_the_offset_of_a_sensor_that_shows_nothing_else_is_kept():
+    weightless = {'gravity_vector': np.zeros(3)}
+    model, given = replace(nominal(), **weightless), motion(replace(real(), **weightless), 3000)
+    effort = noisy(given, 0.02, 1).effort
+    effort[:, 1] = 5.0 + 0.5 * np.random.default_rng(4).normal(size=len(effort))
+    found = identify_parts(Parts(*replace(given, effort=effort).split(0.7), (), ()), model,
+                           PipelineOptions(delay=0.0, tilt=False))
+    assert found.estimate.selection.unexplained == (1,)
+    assert found.estimate['offset joint2'] == pytest.approx(5.0, abs=0.3)
+
+
+def test_where_most_joints_are_not_explained_nothing_is_written():
+    model, given = nominal(), motion(real(), 3000)
+    effort = np.cumsum(np.random.default_rng(3).normal(size=given.effort.shape), axis=0)
+    found = identify_parts(Parts(*replace(given, effort=effort).split(0.7), (), ()), model,
+                           PipelineOptions(delay=0.0, tilt=False))
+    with pytest.raises(IdentificationError, match='nothing is written'):
+        require_prediction(found)

@@ -1,11 +1,14 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
+from dataclasses import replace
+
 from excited import recorded, robot
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
 from robodyn_ros.errors import RecordingError, UnknownNameError
 from robodyn_ros.identification.recordings.read import read
+from scipy.io import savemat
 
 pytestmark = pytest.mark.slow
 
@@ -260,6 +263,43 @@ def test_a_joint_without_limits_turns_on(tmp_path, unit, least):
                units={'position': unit})
     moved = got.position - turning
     assert np.nanmax(np.ptp(moved[np.isfinite(moved).all(1)], axis=0)) < 1e-6
-    assert any(note.startswith('joint1 is continuous: ') for note in got.notes)
+    assert any(note.startswith('joint1: ') for note in got.notes)
     limited = read(tmp_path / 'a.csv', robot('two_link'), units={'position': unit})
     assert np.nanmax(np.abs(np.diff(limited.position[:, 0]))) > 6.0
+
+
+@pytest.mark.parametrize('names', [('q', 'dq', 'tau'), ('position', 'velocity', 'effort')])
+def test_arrays_whose_samples_are_in_columns_need_no_time(tmp_path, names):
+    r = recorded('two_link')
+    arrays = dict(zip(names, (r.position.T, r.velocity.T, r.effort.T)))
+    np.savez(tmp_path / 'a.npz', limits=np.ones((2, 2)), **arrays)
+    savemat(tmp_path / 'a.mat', arrays)
+    for file in ('a.npz', 'a.mat'):
+        got = read(tmp_path / file, robot('two_link'), rate=250.0)
+        np.testing.assert_allclose(got.position, r.position)
+        np.testing.assert_allclose(got.effort, r.effort)
+        with pytest.raises(RecordingError, match='no column of time'):
+            read(tmp_path / file, robot('two_link'))
+
+
+def test_arrays_of_two_lengths_are_named(tmp_path):
+    r = recorded('two_link')
+    np.savez(tmp_path / 'a.npz', time=r.time, q=r.position, dq=r.velocity, tau=r.effort[::2])
+    with pytest.raises(RecordingError, match=r'3000 samples, and tau of the shape \(1500, 2\)'):
+        read(tmp_path / 'a.npz', robot('two_link'))
+
+
+def test_wrapped_angles_within_the_limits_are_unwrapped(tmp_path):
+    r = recorded('two_link')
+    model = replace(robot('two_link'), position_lower=np.full(2, -2 * np.pi),
+                    position_upper=np.full(2, 2 * np.pi))
+    position = r.position + [3.0, 0.0]
+    wrapped = (position + np.pi) % (2 * np.pi) - np.pi
+    assert abs(np.diff(wrapped, axis=0)).max() > 6.0
+    file = write(tmp_path / 'a.csv', HEADERS['short'],
+                 np.c_[r.time, wrapped, r.velocity, r.effort])
+    got = read(file, model)
+    moved = got.position - position
+    np.testing.assert_allclose(moved, np.broadcast_to(moved[0], moved.shape), atol=1e-6)
+    narrow = replace(model, position_lower=np.full(2, -3.2), position_upper=np.full(2, 3.2))
+    assert abs(np.diff(read(file, narrow).position, axis=0)).max() > 6.0

@@ -253,8 +253,14 @@ def compile_cycle() -> None:
     _recorder()
 
 
-def _cycle() -> Any:
-    return compile_callback(NAME, cycle.cycle, BY_REFERENCE, MODULES, allocates=False)
+def _cycle(*, cached: bool = True) -> Any:
+    return compile_callback(NAME, cycle.cycle, BY_REFERENCE, MODULES, allocates=False,
+                            cached=cached)
+
+
+def uncached_cycle() -> Any:
+    """Return the cycle, compiled by this process, as :mod:`.object_code` needs it."""
+    return _cycle(cached=False)
 
 
 def _recorder() -> tuple[Any, Any]:
@@ -284,6 +290,10 @@ class OptionalPart(NamedTuple):
     def is_cached(self) -> bool:
         """Return whether this machine has compiled it."""
         return is_cached(self.name, self.function, MODULES)
+
+    def uncached(self) -> Any:
+        """Return the function, compiled by this process, as :mod:`.object_code` needs it."""
+        return compile_callback(self.name, self.function, self.signature, MODULES, cached=False)
 
 
 @cache

@@ -20,7 +20,7 @@ import numpy as np
 from numpy import ndarray
 
 if TYPE_CHECKING:
-    from .cycle_data import Cycle
+    from .cycle_data import Cycle, Vectors
 
 
 WINDOW = 1.0            # s after arming in which the check is made; brakes take time to open
@@ -33,6 +33,8 @@ NEAR, HOLDING = 0.3, 0.5
 # Fraction of gravity that may be commanded at arming. From 1/6 on (NEAR and HOLDING), efforts of a
 # fault could look like those of the other choice where sensors do not follow them
 COMMANDED = 0.1
+# Velocity limits: in faster motion, efforts that are measured late look like those of gravity
+FAST = 0.25
 
 
 class Memory(NamedTuple):
@@ -83,7 +85,8 @@ def gravity_contradicted(c: Cycle, fresh: int, now: float, tau: ndarray) -> bool
     m, v = c.controller, c.vectors
     if m.senses_gravity == 0 or fresh == 0 or now - m.armed > WINDOW:
         return False
-    m.contradictions = m.contradictions + 1 if matches_other_choice(c, tau) else 0
+    matches = not moves_fast(v) and matches_other_choice(c, tau)
+    m.contradictions = m.contradictions + 1 if matches else 0
     if m.contradictions < CONTRADICTIONS:
         return False
     m.gravity_by_robot = 1 - m.gravity_by_robot
@@ -91,6 +94,14 @@ def gravity_contradicted(c: Cycle, fresh: int, now: float, tau: ndarray) -> bool
         v.tau_gravity[i] = 0.0 if m.gravity_by_robot == 1 else v.gravity[i]
         v.tau_residual[i] = v.published[i] = 0.0
     return True
+
+
+def moves_fast(v: Vectors) -> bool:
+    """Return whether a joint is faster than FAST."""
+    for i in range(v.q.shape[0]):
+        if abs(v.qd[i]) > FAST * v.speed_limit[i]:
+            return True
+    return False
 
 
 def matches_other_choice(c: Cycle, tau: ndarray) -> bool:

@@ -59,6 +59,8 @@ def hypothesis_issues(batch: Batch, model: RobotModel, fit: Fit,
     here = float(np.trace(tried(here_states).unexplained))
     # Who lacks gravity has efforts that go with no gravity at all, in degrees too
     without = float(np.trace(tried(here_states, weightless=True).unexplained))
+    # Rotors that the model does not have may need more effort than the links
+    rotors = float(np.trace(tried(here_states).unexplained_with_rotors))
     hypothesis, searched = _search(tried, model, here_states)
     rotary = ~model.slides
     for factor, unit, text in ((np.pi / 180, 'deg', 'degrees'),
@@ -66,8 +68,12 @@ def hypothesis_issues(batch: Batch, model: RobotModel, fit: Fit,
                                (2 * np.pi, 'rev', 'revolutions')):
         if not rotary.any():
             break
-        there = _best(tried(here_states.scaled(np.where(rotary, factor, 1.0))))[0]
+        scaled = tried(here_states.scaled(np.where(rotary, factor, 1.0)))
+        there = _best(scaled)[0]
         least = max(MIN_IMPROVEMENT, known.model.sum())
+        both = scaled.unexplained_with_rotors
+        if both[linear_sum_assignment(both)].sum() > rotors - MIN_IMPROVEMENT:
+            continue
         if there < min(here - least, without - MIN_IMPROVEMENT, searched - MIN_IMPROVEMENT):
             yield DataIssue(
                 'position unit', 'position', f'with positions times {factor:.4g} the '
@@ -88,7 +94,7 @@ def hypothesis_issues(batch: Batch, model: RobotModel, fit: Fit,
                 'the base is mounted like this: ', Argument('gravity', tuple(gravity.tolist()))),
             there - here)
         return
-    if searched < min(here, without) - MIN_IMPROVEMENT:
+    if searched < min(here, without, rotors) - MIN_IMPROVEMENT:
         better = (f'then the model leaves {_share(searched, weight)} of the efforts unexplained, '
                   f'as they are {_share(here, weight)}')
         yield from _assignment_issues(hypothesis, better, searched - here, model)

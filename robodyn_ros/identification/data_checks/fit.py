@@ -73,7 +73,17 @@ class Fit:
     @cached_property
     def unexplained(self) -> ndarray:
         """Weighted logarithm (nv, nv) of the share of effort j that joint k leaves unexplained."""
-        columns = np.stack([self.columns(k) for k in range(len(self.variance))])
+        return self._unexplained([self.columns(k) for k in range(len(self.variance))])
+
+    @property
+    def unexplained_with_rotors(self) -> ndarray:
+        """Return the same where the acceleration of joint k is a regressor, as of its rotor."""
+        return self._unexplained([
+            np.column_stack([self.states.acceleration[:, k], self.columns(k)])
+            for k in range(len(self.variance))])
+
+    def _unexplained(self, each: list[ndarray]) -> ndarray:
+        columns = np.stack(each)
         share = _rest(columns, self.effort).T / np.maximum(self.variance, 1e-30)[:, None]
         return self._weight * np.log(np.maximum(share, NOISE_SHARE))
 

@@ -18,6 +18,7 @@ from ...model.robot import RobotModel
 
 SIGNIFICANT_SHARE = 0.4  # of the effort that other terms leave unexplained
 MAX_MASS_FACTOR = 10.0   # by which masses of a URDF may be wrong
+USUAL_FACTOR = 2.2       # by which they usually are, at most
 MAX_MISFIT = -0.3        # mean log of the unexplained share
 MIN_GRAVITY_SHARE = 0.3  # of the effort: where gravity varies less it is not checked
 MISSING_GRAVITY = 0.25   # coefficient of gravity below which it is missing
@@ -55,6 +56,15 @@ def motion_issues(motion: Motion, model: RobotModel, cutoff: float, effort_unit:
         yield from issues
         if any(issue.severity is Severity.ERROR and issue.kind not in accept for issue in issues):
             return
+    factor = _unit(fit, known)
+    if effort_unit != 'A' and not 1 / USUAL_FACTOR < factor < USUAL_FACTOR:
+        yield DataIssue(
+            'effort scale', 'effort', f'the efforts are {factor:.3g} times those of the model '
+            '(median of the joints)', (
+                'masses of the URDF that are as far off explain it, and so does the URDF of '
+                'another robot, or a wrong unit or torque constant: ',
+                Argument('units', {'effort': float(f'{1 / factor:.2g}')})), factor,
+            Severity.WARNING)
     mean = float(np.mean(np.diag(fit.unexplained)))
     if mean > MAX_MISFIT:
         yield DataIssue(

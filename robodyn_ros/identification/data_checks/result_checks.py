@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks of an estimate: prediction of the test part, precision and physical consistency."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
@@ -17,20 +17,33 @@ from ...errors import Remedy
 MAX_UNEXPLAINED = 0.3   # relative RMS above which a joint is reported
 MAX_DEVIATION = 30.0    # % standard error of a base parameter above which it is counted
 COMPARED_STATES = 2000
+LATE = 0.01             # [s] delay of efforts that no usual driver causes
 SAME_STATE = 0.05       # of the standard deviation: states that are closer are the same
 
 
 def result_issues(estimate: Estimate, validation: Validation, nominal: Validation, train: Motion,
-                  test: Motion, plain: Mapping[str, Validation] = MappingProxyType({})
-                  ) -> Iterator[DataIssue]:
+                  test: Motion, plain: Mapping[str, Validation] = MappingProxyType({}),
+                  delay: float = 0.0) -> Iterator[DataIssue]:
     """
     Yield findings that make a result less trustworthy, all of them warnings.
 
     :param validation: of the estimate on the test part; ``nominal``: of the URDF.
     :param train: motion that was fitted; ``test``: the one that is predicted.
     :param plain: validations of plain least squares, by name.
+    :param delay: of the efforts [s] that was found.
     """
-    yield from _prediction_issues(validation, nominal)
+    if abs(delay) > LATE:
+        yield _warning('delay', 'effort', f'efforts are {1e3 * delay:.3g} ms later than '
+                       'positions: this is taken into account, but not exact',
+                       'record positions and efforts of the same cycle, with the stamps of the '
+                       'robot', delay)
+    lost = [validation.joint_names[j] for j in estimate.selection.unexplained]
+    if lost:
+        yield _warning('not identified', lost[0], f'the efforts of {", ".join(lost)} are '
+                       'predicted no better than by a constant: friction and rotor inertia stay '
+                       'those of the URDF, and these efforts are not used for the inertias',
+                       'move these joints more, or look for effects that the model does not have')
+    yield from _prediction_issues(validation, nominal, estimate.selection.unexplained)
     error = float(validation.relative.mean())
     for name, other in plain.items():
         if (least := float(other.relative.mean())) < error:
@@ -57,8 +70,11 @@ def result_issues(estimate: Estimate, validation: Validation, nominal: Validatio
                        float(deviations[weak[0]]))
 
 
-def _prediction_issues(valid: Validation, nominal: Validation) -> Iterator[DataIssue]:
+def _prediction_issues(valid: Validation, nominal: Validation, lost: Sequence[int]
+                       ) -> Iterator[DataIssue]:
     for j, name in enumerate(valid.joint_names):
+        if j in lost:
+            continue
         if valid.rms[j] > nominal.rms[j]:
             yield _warning('prediction', name, f'the unchanged URDF predicts the test part of '
                            f'{name} better (RMS {nominal.rms[j]:.3g}, estimate '

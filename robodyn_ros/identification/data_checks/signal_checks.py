@@ -160,16 +160,24 @@ def _limits(position: ndarray, model: RobotModel) -> Iterator[DataIssue]:
 
 
 def _still(position: ndarray, model: RobotModel) -> Iterator[DataIssue]:
-    # A few wild samples are no motion
-    low, high = np.percentile(position, [0.1, 99.9], axis=0)
-    least = np.where(model.slides, MIN_SLIDE, MIN_TURN)
-    still = high - low < least
+    extent, still = motion_extent(position), still_joints(position, model)
     for j in np.flatnonzero(still):
         name = model.joint_names[j]
         yield DataIssue(
-            'still', name, f'{name} moves by {high[j] - low[j]:.2g} only',
-            'let it move: of a joint at rest neither friction nor inertia can be told',
-            float(high[j] - low[j]), Severity.of(bool(still.all())))
+            'still', name, f'{name} moves by {extent[j]:.2g} only: its friction and rotor inertia '
+            'are not identified, and stay those of the URDF', 'let it move', float(extent[j]),
+            Severity.of(bool(still.all())))
+
+
+def motion_extent(position: ndarray) -> ndarray:
+    """Return the extent (nv,) of a motion (N, nv) [rad | m], without a few wild samples."""
+    low, high = np.percentile(position, [0.1, 99.9], axis=0)
+    return np.asarray(high - low)
+
+
+def still_joints(position: ndarray, model: RobotModel) -> ndarray:
+    """Return which joints (nv,) of a motion (N, nv) [rad | m] move too little to be told."""
+    return motion_extent(position) < np.where(model.slides, MIN_SLIDE, MIN_TURN)
 
 
 def _effort(name: str, effort: ndarray) -> Iterator[DataIssue]:

@@ -102,7 +102,8 @@ def base_parameters(model: RobotModel, selection: ParameterSelection = USUAL) ->
     :param selection: joint parameters besides the inertial ones.
     """
     # Dry friction has columns of its own, whatever its distance
-    plain = replace(selection, moving=None, decimate=1, presliding=0.0)
+    plain = replace(selection, moving=None, decimate=1, presliding=0.0, still=(),
+                    unexplained=())
     key = (plain, *kinematics(model), friction_parameters(model).tobytes())
     if key not in _KEPT:
         while len(_KEPT) >= KEPT:

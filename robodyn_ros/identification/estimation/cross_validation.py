@@ -17,7 +17,6 @@ from .parameter_selection import ParameterSelection
 from .physical_consistency import divisors, Prior, solve
 from .regression import Regression, regression
 from ..motion import Motion
-from ..stage_cache import remembered
 from ...model.robot import RobotModel
 
 
@@ -29,18 +28,11 @@ class Candidate:
     :param model: nominal, with the tilt and the velocity scales of friction of this candidate.
     :param mounting: delay and tilt.
     :param selection: parameters that are estimated.
-    :param ordinary: whether all joints have the same weight, as in ordinary least squares.
     """
 
     model: RobotModel
     mounting: Mounting
     selection: ParameterSelection
-    ordinary: bool = False
-
-    @property
-    def method(self) -> str:
-        """Return the method of least squares of the same weights."""
-        return 'ordinary' if self.ordinary else 'weighted'
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +50,12 @@ class Score:
     @property
     def error(self) -> float:
         """Mean over the joints of the relative RMS."""
-        return float(np.sqrt(self.squares.sum(0) / self.size).mean())
+        return float(self.errors.mean())
+
+    @property
+    def errors(self) -> ndarray:
+        """Relative RMS of each joint (nv,)."""
+        return np.sqrt(self.squares.sum(0) / self.size)
 
     def gain(self, other: 'Score') -> tuple[float, float]:
         """
@@ -101,32 +98,23 @@ class Trial:
     def rests(self) -> list[ndarray]:
         """Triangular factors of all blocks but one, for each block."""
         plain = solve_freely(*determined_part(self.given, self.base), 'weighted')
-        sigma = divisors(self.given, plain.sigma, self.candidate.ordinary)
+        sigma = divisors(self.given, plain.sigma)
         return [self.given.compressed.whole(sigma, without=k) for k in range(BLOCKS)]
 
     def exported(self, weight: float) -> Score:
         """Return the score of the consistent estimate."""
         if weight not in self._exported:
-            self._exported[weight] = remembered('score', (self._inputs, float(weight)),
-                                                lambda: self._score_of(weight))
+            self._exported[weight] = self.predicted_by(self, weight)
         return self._exported[weight]
 
-    @property
-    def _inputs(self) -> tuple[object, ...]:
-        of = self.candidate
-        return self.prepared, of.model, of.mounting.delay, of.mounting.tilt, of.selection, \
-            of.ordinary
+    def predicted_by(self, other: 'Trial', weight: float) -> Score:
+        """Return the score of consistent estimates from the blocks of another trial."""
+        prior = Prior.of(other.given)
+        return self._score([solve(rest, prior, weight) for rest in other.rests])
 
-    def _score_of(self, weight: float) -> Score:
-        prior = Prior.of(self.given)
-        return self._score([solve(rest, prior, weight) for rest in self.rests])
-
-    def least_squares(self) -> Score:
+    def least_squares(self, method: str) -> Score:
         """Return the score of least squares without constraints."""
-        return remembered('least_squares', self._inputs, self._least_squares)
-
-    def _least_squares(self) -> Score:
-        return self._score([solution_without(self.given, self.base, self.candidate.method, k)
+        return self._score([solution_without(self.given, self.base, method, k)
                             for k in range(BLOCKS)])
 
     def _score(self, parameters: list[ndarray]) -> Score:

@@ -28,8 +28,8 @@ class DriveGains:
     """
     Drive gains k of τ = k i.
 
-    :param gains: (nv,) [N·m/A | N/A]; multiples of the first joint's where ``relative``; NaN for
-        joints whose gain is not determined.
+    :param gains: (nv,) [N·m/A | N/A]; multiples of that of the reference joint where
+        ``relative``; NaN for joints whose gain is not determined.
     :param standard_errors: (nv,) of the gains, with autocorrelated errors taken into account.
     :param sigma: (nv,) [A] standard deviation of the residual currents.
     :param relative: whether one common factor of all gains and parameters is not determined.
@@ -75,7 +75,7 @@ class DriveGains:
 
 
 def drive_gains(model: RobotModel, motions: Sequence[Motion], selection: ParameterSelection,
-                loads: Sequence[RobotModel | None] = ()) -> DriveGains:
+                loads: Sequence[RobotModel | None] = (), reference: str = '') -> DriveGains:
     """
     Estimate drive gains from motions whose ``effort`` is motor currents [A].
 
@@ -95,6 +95,9 @@ def drive_gains(model: RobotModel, motions: Sequence[Motion], selection: Paramet
     :param loads: for each motion the robot with its payload
         (:func:`~robodyn_ros.model.payload.with_payload` of ``model``), None for no payload; empty:
         no motion has one.
+    :param reference: joint of whose gain the others are multiples, where no motion has a load:
+        one whose gain is known; empty: the first joint.
+    :raises UnknownNameError: there is no joint ``reference``.
     :raises IdentificationError: the numbers of motions and loads differ, or friction or armature
         of the model is neither selected nor zero.
     """
@@ -112,7 +115,8 @@ def drive_gains(model: RobotModel, motions: Sequence[Motion], selection: Paramet
              piece.matrix[:, :, :10 * model.nb]
              @ (load.inertial_parameters - model.inertial_parameters)
              for piece, load in zip(pieces, given)]
-    problem = Problem(pieces, extra, base, any(load is not None for load in given))
+    problem = Problem(pieces, extra, base, any(load is not None for load in given),
+                      model.joint_index(reference) if reference else 0)
     return problem.solve(model, base)
 
 
@@ -120,8 +124,8 @@ class Problem:
     """Currents of each joint compressed to (p + 2, p + 2): columns Y_j, load_j, i_j."""
 
     def __init__(self, pieces: list[Regression], extra: list[ndarray], base: BaseParameters,
-                 loaded: bool):
-        self.pieces, self.extra = pieces, extra
+                 loaded: bool, reference: int):
+        self.pieces, self.extra, self.reference = pieces, extra, reference
         matrix = np.concatenate([piece.matrix[:, :, base.independent] for piece in pieces])
         load, current = np.concatenate(extra), np.concatenate([p.effort for p in pieces])
         self.rows = np.concatenate([matrix, load[:, :, None], current[:, :, None]], axis=2)
@@ -145,9 +149,10 @@ class Problem:
         system = np.vstack(blocks)
         if self.loaded:
             found = np.linalg.lstsq(system[:, :-1], system[:, -1], rcond=None)[0]
-        else:       # the first gain is 1
-            rest = np.linalg.lstsq(system[:, 1:-1], -system[:, 0], rcond=None)[0]
-            found = np.concatenate([[1.0], rest])
+        else:       # the gain of the reference is 1
+            rest = np.linalg.lstsq(np.delete(system[:, :-1], self.reference, axis=1),
+                                   -system[:, self.reference], rcond=None)[0]
+            found = np.insert(rest, self.reference, 1.0)
         gains = found[:self.nv]
         gains = np.where(abs(gains) > 0.0, gains, 1.0)
         return np.concatenate([1.0 / gains, found[self.nv:]])
@@ -171,7 +176,7 @@ class Problem:
     def solve(self, model: RobotModel, base: BaseParameters) -> DriveGains:
         """Iterate σ and solutions, then tell what is open."""
         x, sigma = self.start(), np.ones(self.nv)
-        free = np.arange(0 if self.loaded else 1, len(x))
+        free = np.delete(np.arange(len(x)), [] if self.loaded else self.reference)
         floor = np.finfo(float).eps * np.sqrt((self.rows[:, :, -1]**2).mean(0)) + 1e-300
         for _ in range(ROUNDS):
             x = self.best(x, sigma, free)
@@ -215,9 +220,9 @@ class Problem:
         names = model.joint_names
         text = [] if self.loaded else [
             'one common factor of all gains and parameters: only ratios of gains to that of '
-            f'{names[0]} are told; a motion with a known load tells the factor']
+            f'{names[self.reference]} are told; a motion with a known load tells the factor']
         text += [f'the gain of {names[j]}: its current shares no parameter with '
-                 + ('what feels the load' if self.loaded else f'that of {names[0]}')
+                 + ('what feels the load' if self.loaded else f'that of {names[self.reference]}')
                  for j in np.flatnonzero(open_[:self.nv])]
         text += [base.base_names[i] for i in np.flatnonzero(open_[self.nv:])]
         gains = np.where(open_[:self.nv], np.nan, 1.0 / x[:self.nv])

@@ -14,14 +14,13 @@ from .coupling import most_likely_coupling
 from .cross_validation import Candidate, Trial
 from .delay_and_tilt import Mounting
 from .estimate import inertial_of
-from .least_squares import least_squares
+from .least_squares import least_squares, METHODS
 from .parameter_selection import ParameterSelection
 from .regression import regression
 from .selection import select_effects, Selected
 from .stribeck import friction_speeds
 from ..motion import Motion
 from ..options import PipelineOptions
-from ..stage_cache import remembered
 from ...errors import IdentificationError
 from ...model.robot import RobotModel
 
@@ -34,17 +33,15 @@ def select_model(model: RobotModel, motion: Motion, selection: ParameterSelectio
     Every candidate is fitted under physical consistency to all blocks of the motion but one and
     judged by the mean relative RMS of the block that was left out (Stone 1974). Everything that it
     has is exported, and known to the controller and the simulator. The effects that the likelihood
-    finds come first; then the terms of plain least squares, with both weightings; then terms are
+    finds come first; then the terms of plain least squares; then terms are
     dropped that gain nothing, and others added that gain more than a standard error. What the
     options ask for is not tried. Delay, tilt, presliding distance and velocity scales are found
     once, with all blocks.
     """
     found = select_effects(model, motion, selection, options)
     race = Race(motion, Candidate(found.model, found.mounting, found.selection))
-    for ordinary in (False, True):
-        plain = plain_candidate(model, selection, options, ordinary)
-        name = f'structure of {"ordinary" if ordinary else "weighted"} least squares'
-        race.enter(name, plain, True)
+    plain = plain_candidate(model, selection, options)
+    race.enter('structure of least squares', plain, True)
     for name, change in CHANGES.items():
         before = race.best.candidate
         try:
@@ -55,21 +52,21 @@ def select_model(model: RobotModel, motion: Motion, selection: ParameterSelectio
         if other is not None:
             adds = not (name in LIKELY and _has(before, name))
             race.enter(name, other, adds, adds)
-    weight, notes_of_weight = _weight(race, [Trial(plain_candidate(
-        model, selection, options, ordinary), motion).least_squares().error
-        for ordinary in (True, False)])
+    plain_trial = Trial(plain, motion)
+    weight, notes_of_weight = _weight(race, [plain_trial.least_squares(method).error
+                                             for method in METHODS])
     chosen = race.best.candidate
     return Selected(chosen.model, chosen.mounting, chosen.selection,
                     (*found.notes, *notes_of_weight), weight, tuple(map(str, race.terms)),
-                    chosen.method)
+                    race.best.exported(weight).errors)
 
 
-def plain_candidate(model: RobotModel, selection: ParameterSelection, options: PipelineOptions,
-                    ordinary: bool) -> Candidate:
+def plain_candidate(model: RobotModel, selection: ParameterSelection, options: PipelineOptions
+                    ) -> Candidate:
     """Return the structure of plain least squares: no delay, tilt or presliding, but armature."""
     return Candidate(model, Mounting(options.delay or 0.0, np.zeros(3), ()), replace(
         selection, armature=options.armature is not False,
-        presliding=options.presliding or 0.0), ordinary)
+        presliding=options.presliding or 0.0))
 
 
 Change = Callable[[Candidate, RobotModel, Motion, PipelineOptions], Candidate | None]
@@ -117,9 +114,7 @@ def _speeds(given: Candidate, model: RobotModel, motion: Motion, options: Pipeli
     if chosen.presliding and not chosen.static:     # friction has neither of these scales then
         return None
     moved = given.mounting.motion(motion)
-    inputs = given.model, moved, given.selection
-    return replace(given, model=remembered('speeds', inputs, lambda: friction_speeds(
-        *inputs)).model)
+    return replace(given, model=friction_speeds(given.model, moved, given.selection).model)
 
 
 def _presliding(given: Candidate, model: RobotModel, motion: Motion, options: PipelineOptions
@@ -142,8 +137,8 @@ def _coupling(given: Candidate, model: RobotModel, motion: Motion, options: Pipe
               ) -> Candidate | None:
     if given.selection.coupling or not given.selection.coulomb or model.nv < 2:
         return None
-    inputs = given.model, given.mounting.motion(motion), given.selection, options.coupled
-    pair = remembered('coupling', inputs, lambda: most_likely_coupling(*inputs))
+    pair = most_likely_coupling(given.model, given.mounting.motion(motion), given.selection,
+                                options.coupled)
     return None if pair is None else _selecting(given, coupling=(pair,))
 
 

@@ -34,6 +34,10 @@ class ParameterSelection:
         and static friction grow; how much is estimated. Empty: not estimated.
     :param coupling: index of a joint, and ratio: viscous and Coulomb friction on its velocity plus
         the ratio times that of the next joint, which acts on both.
+    :param still: indices of joints that hardly move: their friction and armature are those of the
+        model, their efforts count.
+    :param unexplained: indices of joints whose efforts no parameters explain: they determine an
+        offset and nothing else.
     :param decimate: use one in so many samples. Motions are filtered, so neighbours carry much the
         same information; a tenth of the samples needs a tenth of the time and memory.
     :raises IdentificationError: a value is outside its range, or static friction is selected
@@ -50,6 +54,8 @@ class ParameterSelection:
     presliding: float | None = None
     load: tuple[float, ...] = ()
     coupling: tuple[tuple[int, float], ...] = ()
+    still: tuple[int, ...] = ()
+    unexplained: tuple[int, ...] = ()
     decimate: int = 1
 
     def __post_init__(self):

@@ -3,6 +3,7 @@
 """Mass, centre of mass and inertia of a load from the efforts that the model leaves."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy import ndarray
@@ -11,8 +12,9 @@ from scipy.special import chdtrc
 
 from .base_parameters import base_of
 from .covariance import covariance
+from .estimate import Estimate
 from .least_squares import check_determined, solve
-from .parameter_selection import KNOWN
+from .parameter_selection import KNOWN, ParameterSelection
 from .regression import INERTIAL, INERTIAL_UNITS, Regression, regression
 from ..motion import Motion
 from ...dynamics import Batch
@@ -57,8 +59,28 @@ class Payload:
     unseen: tuple[str, ...]
 
 
+class ModelErrors(NamedTuple):
+    """
+    Uncertainty of the model without a load.
+
+    :param names: (p,) of base parameters: 'Izz link2', 'Coulomb joint3', 'offset joint1'.
+    :param covariance: (p, p) of their values.
+    """
+
+    names: tuple[str, ...]
+    covariance: ndarray
+
+    @classmethod
+    def of(cls, estimate: Estimate) -> 'ModelErrors':
+        """Return those of an estimate, as far as its motion determined the parameters."""
+        told = np.isfinite(np.diag(estimate.covariance))
+        return cls(tuple(np.array(estimate.base.base_names)[told].tolist()),
+                   estimate.covariance[np.ix_(told, told)])
+
+
 def find_payload(model: RobotModel, motion: Motion, frame: str,
-                 offset: ndarray | float = 0.0) -> Payload:
+                 offset: ndarray | float = 0.0, model_errors: ModelErrors | None = None
+                 ) -> Payload:
     """
     Estimate mass, centre of mass and, if significant, inertia of a load fixed to a frame.
 
@@ -66,10 +88,12 @@ def find_payload(model: RobotModel, motion: Motion, frame: str,
     the load (Atkeson, An and Hollerbach 1986), which are estimated by weighted least squares with
     standard errors. Where its moments of inertia do not differ significantly from those of a
     point, the load is taken as a point mass. The result is the maximum-likelihood body that is
-    physically consistent: its pseudo-inertia is L Lᵀ.
+    physically consistent: its pseudo-inertia is L Lᵀ. Standard errors are those of the residual
+    efforts and, where they are known, those that the errors of the model cause.
 
     :param frame: one of ``model.frame_names`` that moves.
     :param offset: (nv,) constant offsets of the effort sensors [N·m | N].
+    :param model_errors: None: they count as none.
     :raises UnknownNameError: there is no such frame.
     :raises ArgumentError: the frame is fixed to the base.
     :raises IdentificationError: this motion does not determine a mass there.
@@ -88,9 +112,10 @@ def find_payload(model: RobotModel, motion: Motion, frame: str,
     if not whole.matrix.any():
         raise IdentificationError(f'no effort depends on a load at {frame}', name=frame,
                                   remedy='name a frame that moves, and move it')
-    full = _solve(whole, ORDER)
+    columns = None if model_errors is None else _error_columns(model, motion, model_errors)
+    full = _solve(whole, ORDER, columns)
     visible = _inertia_shows(full)
-    point = full if visible else _solve(whole, ORDER[:4])
+    point = full if visible else _solve(whole, ORDER[:4], columns)
     body = _real(whole, point.sigma, visible)
     mass = float(body[0])
     if not mass > 0.0:
@@ -142,12 +167,36 @@ class _Solution:
     sigma: ndarray
 
 
-def _solve(given: Regression, order: tuple[int, ...]) -> _Solution:
+def _error_columns(model: RobotModel, motion: Motion, errors: ModelErrors) -> ndarray:
+    """
+    Return the efforts (N, nv, p) of independent errors of the model, of one standard error each.
+
+    Coupled friction, whose column the model alone does not have, is left out.
+    """
+    kinds = {name.split()[0] for name in errors.names}
+    given = regression(model, motion, ParameterSelection(
+        viscous='viscous' in kinds, coulomb='Coulomb' in kinds, static='static' in kinds,
+        directions=any(name.endswith(' forward') for name in errors.names),
+        offset='offset' in kinds, armature='armature' in kinds,
+        load=tuple(model.inertial_parameters.tolist()) if 'load' in kinds else ()))
+    at = {name: k for k, name in enumerate(given.names)}
+    known = [k for k, name in enumerate(errors.names) if name in at]
+    values, vectors = np.linalg.eigh(errors.covariance[np.ix_(known, known)])
+    return np.asarray(given.matrix[:, :, [at[errors.names[k]] for k in known]]
+                      @ (vectors * np.sqrt(np.maximum(values, 0.0))))
+
+
+def _solve(given: Regression, order: tuple[int, ...], errors: ndarray | None) -> _Solution:
     base = base_of(given, order)
     check_determined(given, base)
     found = solve(given, base, 'weighted')
-    spread = covariance(given, base.independent, found.divisor, found.error)
-    return _Solution(base.independent, found.values, spread.matrix, found.sigma)
+    matrix = covariance(given, base.independent, found.divisor, found.error).matrix
+    if errors is not None:
+        rows = given.matrix[:, :, base.independent] / found.divisor[:, None]
+        caused = np.linalg.lstsq(rows.reshape(-1, rows.shape[-1]), (
+            errors / found.divisor[:, None]).reshape(-1, errors.shape[-1]), rcond=None)[0]
+        matrix = matrix + caused @ caused.T
+    return _Solution(base.independent, found.values, matrix, found.sigma)
 
 
 def _inertia_shows(found: _Solution) -> bool:

@@ -27,13 +27,13 @@ MARGIN = 1e-3                                   # least share that is left of a 
 WEIGHTS = tuple(10.0**k for k in range(-1, 6))  # of the prior, that are tried
 POSES = 20                                      # over which the inertia at a joint is averaged
 LOAD_SCALE = 0.1                                # of load-dependent friction
+SLOWEST_START = 1.0     # [s] in which the effort limit accelerates a rotor to its velocity limit
 MIN_RELATIVE_ERROR = 1e-5                       # of the efforts, for simulations without noise
 STEP_FRACTIONS = 0.99, 0.9                       # of the solver; shorter steps where it stalls
 SOLVED = ('Solved', 'AlmostSolved')              # the result is checked in any case
 
 
-def consistent(given: Regression, weight: float, weighting: str = 'weighted',
-               plain: Estimate | None = None) -> Estimate:
+def consistent(given: Regression, weight: float, plain: Estimate | None = None) -> Estimate:
     """
     Estimate all parameters under physical consistency, as near to the model as data allow.
 
@@ -48,7 +48,6 @@ def consistent(given: Regression, weight: float, weighting: str = 'weighted',
 
     :param weight: of the prior, in units of squared errors of one σ (a tenth of the samples needs
         a tenth of the weight).
-    :param weighting: 'weighted', or 'ordinary' for the same σ at all joints.
     :param plain: weighted least squares of this regression; None: computed here.
     :raises IdentificationError: clarabel is not installed, the solver finds no solution, or
         there are too few samples.
@@ -58,23 +57,23 @@ def consistent(given: Regression, weight: float, weighting: str = 'weighted',
                                   value=weight, remedy='give a positive number, or None to let '
                                                        'the data choose')
     plain = plain or least_squares(given, 'weighted', full_rank=False)
-    sigma = divisors(given, plain.sigma, weighting == 'ordinary')
+    sigma = divisors(given, plain.sigma)
     parameters = solve(given.compressed.whole(sigma), Prior.of(given), weight)
+    idle = (given.joint >= 0) & ~given.matrix.any(axis=(0, 1))
+    parameters[idle] = given.prior[idle]        # exactly, not to the solver's tolerance
     remains = np.std(given.target - given.matrix @ parameters, axis=0, where=given.counted)
     return replace(plain, method='consistent', parameters=parameters, sigma=remains,
                    values=plain.base.values(parameters), weight=float(weight))
 
 
-def divisors(given: Regression, sigma: ndarray, equal: bool = False) -> ndarray:
+def divisors(given: Regression, sigma: ndarray) -> ndarray:
     """
     Return what errors are divided by (nv,), at least what simulations without noise have.
 
-    :param sigma: (nv,) of the residuals; ``equal``: whether all joints have their root mean
-        square, as in ordinary least squares.
+    :param sigma: (nv,) of the residuals.
     """
     effort = np.sqrt((given.effort**2).mean(0))
-    each = np.full_like(sigma, np.sqrt(np.mean(sigma**2))) if equal else sigma
-    return np.maximum(each, MIN_RELATIVE_ERROR * effort.max(initial=0.0))
+    return np.maximum(sigma, MIN_RELATIVE_ERROR * effort.max(initial=0.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,15 +122,20 @@ def armature_scale(given: Regression) -> ndarray:
 
     It is the inertia of the links at the joint, or what the measured efforts leave room for,
     whichever is greater: behind a high gear ratio the rotor of a wrist has hundreds of times the
-    inertia of its links.
+    inertia of its links. The effort limit has to accelerate it: a joint that hardly moves leaves
+    room for any inertia.
     """
     model = given.model
+    with np.errstate(divide='ignore', invalid='ignore'):
+        bound = np.nan_to_num(model.effort_limit * SLOWEST_START / model.velocity_limit,
+                              nan=np.inf, posinf=np.inf)
     scale = Batch(model).mass_matrix(spread(model, POSES)).diagonal(0, 1, 2).mean(0)
     for i in np.flatnonzero([name.startswith('armature ') for name in given.names]):
         j = given.joint[i]
         acceleration = np.sqrt(np.mean(given.matrix[:, j, i]**2))
         if acceleration > 0.0:
-            scale[j] = max(scale[j], given.effort[:, j].std() / acceleration)
+            room = given.effort[:, j].std() / acceleration
+            scale[j] = max(scale[j], min(room, bound[j]))
     return scale
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Linear regression of a motion: efforts as a matrix times unknown parameters."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -136,15 +136,29 @@ def regression(model: RobotModel, motion: Motion, selection: ParameterSelection 
         prior.append(np.array([nominal]))
         pieces.append(like_efforts(column)[:, :, None])
     known = known_efforts(model, motion, selection)
-    names, each_unit, joint = zip(*columns)
+    names, each_unit, owner = zip(*columns)
+    joint, values = np.array(owner), np.concatenate(prior)
     k = selection.decimate
     ends = np.cumsum([0, *(-(-(b - a) // k) for a, b in motion.segments)]).tolist()
     counted = rows_that_count(motion, selection)
-    matrix = np.concatenate(pieces, axis=2)
+    matrix, known = np.concatenate(pieces, axis=2), like_efforts(known)
+    for j, columns_held in held_columns(names, joint, selection):
+        known[:, j] += matrix[:, j, columns_held] @ values[columns_held]
+        matrix[:, j, columns_held] = 0.0
     matrix[~counted] = 0.0
-    return Regression(model, selection, names, each_unit, np.concatenate(prior), np.array(joint),
-                      matrix, thin(motion.effort) * counted, like_efforts(known) * counted,
+    return Regression(model, selection, names, each_unit, values, joint,
+                      matrix, thin(motion.effort) * counted, known * counted,
                       motion.rate / k, tuple(zip(ends, ends[1:])), counted)
+
+
+def held_columns(names: Sequence[str], joint: ndarray, selection: ParameterSelection
+                 ) -> Iterator[tuple[int, ndarray]]:
+    """Yield joints, and which columns (P,) of their efforts keep the values of the model."""
+    offset = np.array([name.startswith('offset ') for name in names])
+    for j in selection.still:
+        yield j, (joint == j) & ~offset
+    for j in selection.unexplained:
+        yield j, ~(offset & (joint == j))
 
 
 def predicted(model: RobotModel, motion: Motion, selection: ParameterSelection,

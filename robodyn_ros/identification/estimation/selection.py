@@ -3,10 +3,10 @@
 """Selection of the estimated effects: delay, tilt, presliding, armature and friction scales."""
 
 from dataclasses import replace
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from numpy import ndarray
 
 from .delay_and_tilt import criterion, find_mounting, Mounting
 from .least_squares import least_squares
@@ -15,7 +15,6 @@ from .presliding_search import find_presliding
 from .regression import regression
 from ..motion import Motion
 from ..options import PipelineOptions
-from ..stage_cache import remembered
 from ...model.robot import RobotModel
 
 SAMPLES_PER_CUTOFF_PERIOD = 5   # that are kept: samples between them add nothing new
@@ -34,7 +33,8 @@ class Selected(NamedTuple):
     :param notes: what was decided and why, one line each.
     :param weight: of the prior; 0 where it is not chosen yet.
     :param terms: decisions of the cross-validation on terms of the model, one line each.
-    :param method: weighting of the joints, 'weighted' or 'ordinary'.
+    :param errors: (nv,) relative RMS of each joint in the cross-validation; empty where there is
+        none.
     """
 
     model: RobotModel
@@ -43,7 +43,7 @@ class Selected(NamedTuple):
     notes: tuple[str, ...]
     weight: float = 0.0
     terms: tuple[str, ...] = ()
-    method: str = 'weighted'
+    errors: ndarray = np.zeros(0)
 
 
 def decimated(selection: ParameterSelection, motion: Motion
@@ -119,8 +119,7 @@ def _iterated(model: RobotModel, motion: Motion, selection: ParameterSelection,
             mounting = _mounting(model, motion, selection, options)
         before, placed, moved = selection, mounting.model(model), mounting.motion(motion)
         if options.presliding is None and not _why_no_search(selection, None):
-            inputs = placed, moved, selection, selection.presliding or 0.0
-            found = remembered('presliding', inputs, partial(find_presliding, *inputs))
+            found = find_presliding(placed, moved, selection, selection.presliding or 0.0)
             selection, notes = replace(selection, presliding=found.distance), [found.note]
         selection, why = _with_armature(placed, moved, selection, options.armature)
         if selection == before:
@@ -140,8 +139,7 @@ def _why_no_search(selection: ParameterSelection, asked: float | None) -> list[s
 
 def _mounting(model: RobotModel, motion: Motion, selection: ParameterSelection,
               options: PipelineOptions) -> Mounting:
-    inputs = model, motion, selection, options.delay is None, options.tilt
-    found = remembered('mounting', inputs, lambda: find_mounting(*inputs))
+    found = find_mounting(model, motion, selection, options.delay is None, options.tilt)
     if options.delay is None:
         return found
     note = f'efforts are taken {1e3 * options.delay:.4g} ms after the positions, as asked'

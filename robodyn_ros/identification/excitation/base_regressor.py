@@ -3,7 +3,7 @@
 """Independent, scaled columns of the regressor of a motion."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy import ndarray
@@ -11,8 +11,9 @@ from scipy.linalg import qr
 
 from .motion_limits import Limits
 from ..estimation.base_parameters import above_rounding, independent_columns
-from ...dynamics import Dynamics
+from ...dynamics import Batch, Dynamics
 from ...errors import IdentificationError
+from ...model.robot import RobotModel
 
 OF_BODY = ('m', 'mx', 'my', 'mz', 'Ixx', 'Ixy', 'Iyy', 'Ixz', 'Iyz', 'Izz')
 # What a joint may have besides the inertia of the bodies, and the columns that it takes
@@ -23,6 +24,8 @@ JOINT_TERMS = {'friction': ('viscous', 'Coulomb'), 'offset': ('offset',),
 SIGN_WIDTH = 0.05
 STEP = 1e-6                     # of finite differences, in shares of the limits
 STATES, SEED = 300, 0           # random states that tell which columns are independent
+ROUNDED = 2e-3                  # of a direction cosine: 3.14 is a half turn
+COSINES = np.cos(np.radians([0.0, 30.0, 45.0, 60.0, 90.0, 120.0, 135.0, 150.0, 180.0]))
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,8 @@ class BaseRegressor:
     Columns of bodies are those of :meth:`Dynamics.regressor`; a joint may add viscous (q̇) and
     Coulomb friction (the sign of q̇), an offset (1) and the rotor inertia (q̈). QR decomposition
     with pivoting of the regressor of states all over the limits selects a largest independent set
-    (Gautier 1991).
+    (Gautier 1991). It is selected with the angles that rounded ones mean (:func:`unrounded`):
+    parameters that only rounding makes visible would dominate the condition number of any motion.
 
     Rows are divided by the effort limit of the joint (where it has none, by the largest effort of
     the model on those states), so that errors are relative to the strength of the joint. Columns
@@ -72,13 +76,14 @@ class BaseRegressor:
             f'{joint} {what}' for term in self._include for what in JOINT_TERMS[term]
             for joint in model.joint_names]
         self._chosen, self._scale = np.arange(len(names)), np.ones(len(names))
-        size = np.sqrt(np.mean(self(*states)**2, axis=(0, 1)))
-        self._chosen = np.flatnonzero(above_rounding(size, model.nb))
-        self._scale = size[self._chosen]
-        tall = self(*states).reshape(-1, len(self._chosen))
+        ideal = self._of(Batch(unrounded(model), threads=1), *states)
+        size = np.sqrt(np.mean(ideal**2, axis=(0, 1)))
+        some = np.flatnonzero(above_rounding(size, model.nb))
+        tall = (ideal[:, :, some] / size[some]).reshape(-1, len(some))
         pivots = qr(tall, mode='r', pivoting=True)[1]   # those that tell most come first
-        kept = np.sort(independent_columns(tall, pivots.tolist()))
-        self._chosen, self._scale = self._chosen[kept], self._scale[kept]
+        self._chosen = some[np.sort(independent_columns(tall, pivots.tolist()))]
+        self._scale = np.ones(len(self._chosen))
+        self._scale = np.sqrt(np.mean(self(*states)**2, axis=(0, 1)))
         #: Names of the columns, of a body's or a joint's parameter.
         self.names = tuple(names[k] for k in self._chosen)
 
@@ -87,10 +92,13 @@ class BaseRegressor:
 
     def __call__(self, q: ndarray, qd: ndarray, qdd: ndarray) -> ndarray:
         """Return the scaled matrix (N, nv, columns) of states (N, nv)."""
+        return self._of(self._batch, q, qd, qdd)
+
+    def _of(self, batch: Batch, q: ndarray, qd: ndarray, qdd: ndarray) -> ndarray:
         one = np.eye(q.shape[1])
         of_term = {'viscous': qd, 'armature': qdd, 'offset': np.ones_like(q),
                    'Coulomb': np.tanh(qd / (SIGN_WIDTH * self.sizes.velocity))}
-        full = np.concatenate([self._batch.regressor(q, qd, qdd), *(
+        full = np.concatenate([batch.regressor(q, qd, qdd), *(
             of_term[what][:, :, None] * one for term in self._include
             for what in JOINT_TERMS[term])], axis=2)
         return full[:, :, self._chosen] * self._weights[:, None] / self._scale
@@ -118,3 +126,19 @@ class BaseRegressor:
         return (random.uniform(size.lower, size.upper, shape),
                 random.uniform(-size.velocity, size.velocity, shape),
                 random.uniform(-size.acceleration, size.acceleration, shape))
+
+
+def unrounded(model: RobotModel) -> RobotModel:
+    """
+    Return a model whose joint frames are turned by the angles that rounded ones mean.
+
+    Direction cosines within :data:`ROUNDED` of those of multiples of 30° and 45° become these;
+    3.1416 and 1.57 are a half and a quarter turn. The model tells which parameters the efforts
+    depend on, and is not for computing efforts.
+    """
+    nearest = COSINES[np.abs(model.joint_rotation[..., None] - COSINES).argmin(axis=-1)]
+    near = np.abs(nearest - model.joint_rotation) < ROUNDED
+    U, _, Vt = np.linalg.svd(np.where(near, nearest, model.joint_rotation))
+    axis = np.where(np.abs(model.joint_axis) < ROUNDED, 0.0, model.joint_axis)
+    return replace(model, joint_rotation=U @ Vt,
+                   joint_axis=axis / np.linalg.norm(axis, axis=1, keepdims=True))

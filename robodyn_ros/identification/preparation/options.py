@@ -15,12 +15,14 @@ class PreparationOptions:
     :param rate: samples a second that everything is brought to [Hz]; None: as it was recorded.
     :param cutoff: of the low-pass filter [Hz], infinite for none; None:
         :func:`~.filtering.choose_cutoff`.
+    :param why: reason of the cut-off, for the notes.
     :param accept: kinds of :class:`~.data_issue.DataIssue` that do not stop the identification.
     """
 
     rate: float | None = None
     cutoff: float | None = None
     accept: tuple[str, ...] = ()
+    why: str = 'as asked'
 
     def __post_init__(self) -> None:
         for name in ('rate', 'cutoff'):

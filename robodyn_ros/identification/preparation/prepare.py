@@ -8,7 +8,6 @@ import numpy as np
 from numpy import ndarray
 from scipy.interpolate import CubicSpline
 
-from .clock import own_clock
 from .filtering import choose_cutoff, Cutoff, derivatives, LowPass, ORDER
 from .options import PreparationOptions
 from .timing import BRIDGED, DROPPED, grid, Stretches, stretches
@@ -40,16 +39,14 @@ def prepare(recording: Recording, options: PreparationOptions) -> Prepared:
     """
     Return the motion that a recording holds, filtered and differentiated.
 
-    Stamps are corrected (:func:`~.clock.own_clock`); gaps and steps of the clock separate
-    segments, and no operation crosses their borders. Each segment is resampled to an equidistant
-    grid by a cubic spline; position and effort pass the same filter, so that a model linear in its
-    parameters still holds between them; derivatives are those of a quintic spline. Filter
-    transients are cut off.
+    Gaps and steps of the clock separate segments, and no operation crosses their borders. Each
+    segment is resampled to an equidistant grid by a cubic spline; position and effort pass the
+    same filter, so that a model linear in its parameters still holds between them; derivatives
+    are those of a quintic spline. Filter transients are cut off.
 
     :param recording: of the joints of the model, in its order, with efforts.
     :raises RecordingError: the stamps never rise, or too little is left.
     """
-    recording, counted = own_clock(recording)
     signals = _signals(recording)
     found, rate, cutoff = _choices(recording, signals, options)
     low_pass = LowPass(cutoff.frequency, rate)
@@ -60,7 +57,7 @@ def prepare(recording: Recording, options: PreparationOptions) -> Prepared:
              if np.ptp(found.time[piece]) * rate > 2 * cut + MIN_SEGMENT]
     motion = _joined(parts, recording, rate, cutoff.frequency)
     measured = np.vstack([part['velocity'] for part in parts]) if 'velocity' in signals else None
-    notes = (*counted, *found.notes, *_filter_notes(rate, cutoff, options),
+    notes = (*found.notes, *_filter_notes(rate, cutoff, options),
              *_kept(found, parts, cut, rate),
              'velocity and acceleration: derivatives of the filtered position',
              f'motion: {len(motion)} samples at {motion.rate:.6g} Hz in {len(motion.segments)} '
@@ -101,7 +98,7 @@ def _choices(recording: Recording, signals: dict[str, ndarray],
             raise _too_short(found, rate)
         cutoff = choose_cutoff(pieces, rate)
     else:
-        cutoff = Cutoff(options.cutoff, 'as asked')
+        cutoff = Cutoff(options.cutoff, options.why)
         if np.isfinite(options.cutoff) and options.cutoff >= rate / 2:
             raise RecordingError(f'a cutoff of {options.cutoff:g} Hz is not below half the rate',
                                  name='cutoff', value=options.cutoff,

@@ -38,7 +38,7 @@ def stretches(time: ndarray, position: ndarray, gap: float | None = None) -> Str
     Return segments without gaps and steps of the clock.
 
     :param time: (N,) stamps [s].
-    :param position: (N, nv) [rad | m], which shows whether time really passed.
+    :param position: (N, nv) [rad | m]; samples that are not finite are missing.
     :param gap: longest interval without samples that is bridged [s]; None: BRIDGED periods.
     :raises RecordingError: the stamps never rise.
     """
@@ -64,7 +64,7 @@ def stretches(time: ndarray, position: ndarray, gap: float | None = None) -> Str
     rate = float(f'{1 / (np.mean(regular) if even else period):.6g}')
     limit = BRIDGED * period if gap is None else gap
     back, ahead = steps < 0, steps > limit
-    notes += _described(time[usable], position[usable], period, limit)
+    notes += _described(time[usable], period, limit)
     shift = np.zeros(len(usable))
     shift[1:] = np.cumsum(np.where(back, period - steps, 0.0))
     moved = np.array(time, float)
@@ -86,7 +86,7 @@ def grid(time: ndarray, rate: float) -> ndarray | None:
     return time[0] + np.arange(count) / rate
 
 
-def _described(time: ndarray, position: ndarray, period: float, limit: float) -> list[str]:
+def _described(time: ndarray, period: float, limit: float) -> list[str]:
     notes, steps = [], np.diff(time)
     regular = steps[(steps > 0) & (steps < DROPPED * period)]
     spread = np.percentile(regular, [1, 99])
@@ -99,12 +99,8 @@ def _described(time: ndarray, position: ndarray, period: float, limit: float) ->
                      f'{1e3 * steps[short].max():.4g} ms: bridged')
     for k in np.flatnonzero((steps < 0) | (steps > limit)).tolist():
         at = f'at {time[k] - time[0]:.6g} s after the first stamp'
-        passed = _passed(time, position, k, period)
         if steps[k] < 0:
             notes.append(f'the clock was set back by {-steps[k]:.6g} s {at}: a new segment')
-        elif passed is not None and passed < 0.3 * steps[k]:
-            notes.append(f'the clock jumped ahead by {steps[k]:.6g} s {at}, while the joints '
-                         f'moved as in {1e3 * passed:.4g} ms: a new segment')
         else:
             notes.append(f'a gap of {steps[k]:.6g} s {at}, {steps[k] / period - 1:.0f} samples: '
                          f'a new segment')
@@ -115,21 +111,3 @@ def _few(notes: list[str], most: int = 8) -> list[str]:
     """Return the first notes of a long list, and the number of the others."""
     return notes if len(notes) <= most else [
         *notes[:most], f'and {len(notes) - most} more borders of this kind']
-
-
-def _passed(time: ndarray, position: ndarray, k: int, period: float) -> float | None:
-    """
-    Return the time in which the joints moved from sample k to k + 1 at their present speed.
-
-    :return: None where they move too slowly.
-    """
-    if not 5 <= k < len(time) - 6:
-        return None
-    before = (position[k] - position[k - 5]) / (time[k] - time[k - 5])
-    after = (position[k + 6] - position[k + 1]) / (time[k + 6] - time[k + 1])
-    pace = (before + after) / 2
-    noise = np.abs(np.diff(position[k - 5:k + 1], 2, axis=0)).max()
-    if time[k - 5] >= time[k] or time[k + 1] >= time[k + 6] \
-            or np.abs(pace).max() * period < noise:
-        return None
-    return float(pace @ (position[k + 1] - position[k]) / (pace @ pace))

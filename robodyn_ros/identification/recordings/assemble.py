@@ -40,6 +40,7 @@ def assemble(table: Table, source: str, model: RobotModel, options: TableOptions
     headers = list(table.columns)
     joints = tuple(options.joint_names or table.joint_names or model.joint_names)
     found = _find(table, headers, joints, options)
+    _require_one_length(table, found, source)
     if 'position' not in found.columns:
         raise RecordingError(f'{source} has no positions', name='position', value=headers,
                              remedy=('name the columns: ',
@@ -74,6 +75,20 @@ def assemble(table: Table, source: str, model: RobotModel, options: TableOptions
     current = of_units.is_current(units.get('effort', ''))
     return Recording(names, time[keep], position, velocity, effort, source, tuple(notes),
                      'A' if current else 'N·m')
+
+
+def _require_one_length(table: Table, found: Found, source: str) -> None:
+    """Refuse a table whose positions or efforts may be among the arrays of another length."""
+    missing = [quantity for quantity in ('position', 'effort') if quantity not in found.columns]
+    others = {name: shape for name, shape in table.left_out.items() if len(shape) == 2}
+    if missing and others:
+        length = len(next(iter(table.columns.values())))
+        name, shape = next(iter(others.items()))
+        raise RecordingError(
+            f'{source} has arrays of {length} samples, and {name} of the shape {shape}',
+            name=name, value=shape,
+            remedy='bring all quantities to the same stamps, for example by interpolation, and '
+                   'save them with one time')
 
 
 def _arrays(table: Table, found: Found, source: str, model: RobotModel, names: Sequence[str],

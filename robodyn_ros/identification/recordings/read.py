@@ -90,13 +90,20 @@ def _scaled(recording: Recording, model: RobotModel, units: Units) -> Recording:
 
 
 def _unwrapped(recording: Recording, model: RobotModel) -> Recording:
-    """Return the recording without jumps by a turn of joints that turn without an end."""
+    """
+    Return the recording without jumps by a turn of rotary joints.
+
+    A joint with limits is left as it is where they exclude the angles without jumps.
+    """
     position, notes = recording.position.copy(), []
-    for j in np.flatnonzero(model.periodic):
-        position[:, j], jumps = unwrapped(position[:, j])
-        if jumps:
-            notes.append(f'{model.joint_names[j]} is continuous: {jumps} jumps by a turn '
-                         'removed')
+    for j in np.flatnonzero(~model.slides):
+        angle, jumps = unwrapped(position[:, j])
+        limited = not model.periodic[j] and model.position_upper[j] > model.position_lower[j]
+        if not jumps or limited and (np.nanmin(angle) < model.position_lower[j]
+                                     or np.nanmax(angle) > model.position_upper[j]):
+            continue
+        position[:, j] = angle
+        notes.append(f'{model.joint_names[j]}: {jumps} jumps by a turn removed')
     return replace(recording, position=position, notes=(*recording.notes, *notes))
 
 

@@ -3,6 +3,7 @@
 """Tables from arrays on disk: NumPy's .npz and MATLAB's .mat."""
 
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from zipfile import BadZipFile
 
@@ -58,7 +59,7 @@ def _of_arrays(given: dict[str, ndarray], path: Path) -> Table:
               if array.dtype.kind in 'fiu' and array.ndim in (1, 2) and array.size > 1}
     if not arrays:
         raise no_table(path, 'it has no arrays of numbers')
-    length = Counter(n for array in arrays.values() for n in array.shape).most_common(1)[0][0]
+    length = _samples(arrays.values())
     for name, array in arrays.items():
         array = array.astype(float)
         if array.ndim == 2 and array.shape[0] != length and array.shape[1] == length:
@@ -66,6 +67,7 @@ def _of_arrays(given: dict[str, ndarray], path: Path) -> Table:
             array = array.T
         if len(array) != length:
             table.notes.append(f'{name} {array.shape} left out: others have {length} samples')
+            table.left_out[name] = array.shape
         elif array.ndim == 1:
             table.columns[name] = array
         else:
@@ -74,3 +76,11 @@ def _of_arrays(given: dict[str, ndarray], path: Path) -> Table:
     table.notes.insert(0, 'arrays ' + ', '.join(
         f'{name} {array.shape}' for name, array in arrays.items()))
     return table
+
+
+def _samples(arrays: Iterable[ndarray]) -> int:
+    """Return the number of samples: the largest dimension of arrays that hold most numbers."""
+    numbers = Counter[int]()
+    for array in arrays:
+        numbers[max(array.shape)] += array.size
+    return numbers.most_common(1)[0][0]

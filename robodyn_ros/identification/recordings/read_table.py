@@ -38,6 +38,7 @@ class Table:
     :param arrays: names of arrays of the file that consist of several columns.
     :param joint_names: names of the joints in the file, if any.
     :param notes: how the file was interpreted, one line each.
+    :param left_out: shapes of arrays with another number of samples, by name.
     :param first_cells: text of the first cell of each column.
     """
 
@@ -46,6 +47,7 @@ class Table:
     arrays: dict[str, list[str]] = field(default_factory=dict)
     joint_names: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)
+    left_out: dict[str, tuple[int, ...]] = field(default_factory=dict)
     first_cells: dict[str, str] = field(default_factory=dict)
 
     def first_cell_text(self, name: str) -> str:

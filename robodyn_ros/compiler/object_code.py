@@ -1,0 +1,112 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Compiled functions as an object file for a linker, and the data that they read as an image."""
+
+from collections.abc import Iterable, Mapping
+from ctypes import string_at
+from typing import Any, NamedTuple
+
+from llvmlite import binding
+import numpy as np
+from numpy import ndarray
+
+from .tuple_reference import TupleMemory, WORD
+
+ALIGNMENT = 64              # bytes: a cache line
+
+
+def object_file(functions: Mapping[str, Any], cpu: str) -> bytes:
+    """
+    Return position-independent machine code of functions, for this operating system.
+
+    :param functions: from :func:`.jit.compile_callback`, compiled by this process
+        (``cached=False``), by the symbol that each is to have; all other symbols are local.
+    :param cpu: the oldest processor that runs it, as LLVM calls it: ``x86-64-v3``.
+    """
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    linked = binding.parse_assembly('')
+    for symbol, function in functions.items():
+        module = binding.parse_assembly(function.inspect_llvm())
+        linked.triple, linked.data_layout = module.triple, module.data_layout
+        for value in (*module.functions, *module.global_variables):
+            if value.name == function.native_name:
+                value.name, value.visibility = symbol, 'hidden'     # inside of the library
+            elif not value.is_declaration:
+                value.linkage = 'internal'      # other functions have copies of their own
+        linked.link_in(module)
+    linked.verify()
+    machine = binding.Target.from_default_triple().create_target_machine(
+        cpu=cpu, opt=3, reloc='pic', codemodel='default')
+    return machine.emit_object(linked)
+
+
+class Image(NamedTuple):
+    """
+    A named tuple and its arrays in one block of memory.
+
+    :param words: (W,) int64, the tuple first; addresses are 0.
+    :param pointers: word that is the address of another one, by index.
+    :param functions: symbol of a function of which a word is the address, by the index of the
+        word.
+    """
+
+    words: ndarray
+    pointers: dict[int, int]
+    functions: dict[int, str]
+    begins: ndarray
+    places: ndarray
+
+    def place_of(self, array: ndarray) -> int:
+        """Return the index of the word at which an array of the tuple begins."""
+        return _place(array, self.begins, self.places)
+
+
+def image(kind: Any, values: Any, functions: Mapping[int, str]) -> Image:
+    """
+    Return the image of a tuple. Arrays that share memory do so in the image.
+
+    :param kind: Numba type of the tuple, see :class:`.tuple_reference.TupleMemory`.
+    :param functions: symbols by the addresses that functions have in this process; any word that
+        equals one is taken for it.
+    """
+    memory = TupleMemory(kind)
+    memory.write(values)
+    arrays = [*memory.addresses()]
+    begins, blocks = _blocks(array for _, array in arrays)
+    places, words = [], [_padded(memory.words)]
+    for block in blocks:
+        places.append(sum(map(len, words)))
+        words.append(_padded(block))
+    place = np.array(places)
+    pointers = {word: _place(array, begins, place) for word, array in arrays}
+    found = np.concatenate(words)
+    known = {int(word): functions[int(found[word])] for word in np.flatnonzero(
+        np.isin(found, [*functions])) if word not in pointers}
+    found[[*pointers, *known]] = 0
+    return Image(found, pointers, known, begins, place)
+
+
+def _blocks(arrays: Iterable[ndarray]) -> tuple[ndarray, list[ndarray]]:
+    """Return the memory of arrays: addresses in ascending order, and contents as words."""
+    begins: list[int] = []
+    ends: list[int] = []
+    for begin, size in sorted((array.ctypes.data, array.nbytes) for array in arrays if array.size):
+        if begins and begin < ends[-1]:
+            ends[-1] = max(ends[-1], begin + size)
+        else:
+            begins.append(begin)
+            ends.append(begin + size)
+    return np.array(begins), [np.frombuffer(string_at(begin, end - begin), np.int64)
+                              for begin, end in zip(begins, ends, strict=True)]
+
+
+def _place(array: ndarray, begins: ndarray, places: ndarray) -> int:
+    if not array.size:
+        return 0                                # nothing of it is read
+    k = int(np.searchsorted(begins, array.ctypes.data, 'right')) - 1
+    return int(places[k]) + (array.ctypes.data - int(begins[k])) // WORD
+
+
+def _padded(words: ndarray) -> ndarray:
+    return np.pad(words, (0, -len(words) % (ALIGNMENT // WORD)))

@@ -1,0 +1,115 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""C code of the dynamics compiles without a warning and agrees with Python."""
+
+import ctypes
+import subprocess
+
+from c_compiler import compile_c, needs_compiler
+import numpy as np
+import pytest
+from robodyn_ros import Dynamics, load_urdf
+from robodyn_ros.dynamics.c_code import c_file, DOUBLE, FLOAT, MEANING
+from robodyn_ros.dynamics.source_text import kernels
+from robodyn_ros.errors import ArgumentError, InertiaError, UnknownNameError
+from robodyn_ros.model.resources import robot_names, robot_path
+
+SHORT = [name for name in MEANING if not name.endswith('derivatives')]
+
+
+def written(folder, model, quantities, frames=(), dialect=DOUBLE, about=()):
+    """Write arm.c and arm.h into a folder."""
+    found = [one for quantity in quantities for one in kernels(model, quantity, dialect, frames)]
+    file = c_file(model, found, 'arm', about, dialect=dialect)
+    (folder / 'arm.c').write_text(file.source)
+    (folder / 'arm.h').write_text(file.header)
+    return file
+
+
+def test_of(folder):
+    """Return status and output of the test in arm.c."""
+    compile_c(folder, '-DROBODYN_TEST', 'arm.c', '-o', 'test', '-lm')
+    done = subprocess.run([folder / 'test'], text=True, capture_output=True, timeout=60)
+    return done.returncode, done.stdout
+
+
+test_of.__test__ = False
+
+
+@needs_compiler
+@pytest.mark.parametrize('dialect', [DOUBLE, FLOAT], ids=['double', 'float'])
+@pytest.mark.parametrize(('robot', 'quantities'), [
+    ('rp', MEANING), ('arm6', SHORT), ('panda', SHORT[:6])])
+def test_its_own_test_passes(robot, quantities, dialect, tmp_path):
+    """The Panda has a mimic joint, whose angle is a multiple of another one."""
+    model = load_urdf(robot_path(robot))
+    written(tmp_path, model, quantities, [model.frame_names[-1]], dialect)
+    status, output = test_of(tmp_path)
+    assert status == 0 and output.count('agrees') >= len(quantities), output
+
+
+@needs_compiler
+def test_its_own_test_notices_another_robot(tmp_path):
+    source = written(tmp_path, load_urdf('two_link'), ['bias', 'gravity']).source
+    assert source.count('x3 * (x1 * 9.81') == 2
+    (tmp_path / 'arm.c').write_text(source.replace('x3 * (x1 * 9.81', 'x3 * (x1 * 9.82', 1))
+    status, output = test_of(tmp_path)
+    assert status == 1 and output.count('DIFFERS') == 1, output
+    (tmp_path / 'arm.c').write_text(
+        source.replace('out_tau[0] = ', 'out_tau[0] = 0.0 / 0.0 + ', 1))
+    assert test_of(tmp_path)[0] == 1
+
+
+@needs_compiler
+def test_a_program_calls_it(tmp_path):
+    """Of one state and of many, from a library that needs libm and libc only."""
+    model, rng = load_urdf('arm6'), np.random.default_rng(3)
+    written(tmp_path, model, ['inverse_dynamics', 'forward_dynamics'])
+    compile_c(tmp_path, '-shared', '-fPIC', 'arm.c', '-o', 'arm.so', '-lm')
+    library, dynamics = ctypes.CDLL(tmp_path / 'arm.so'), Dynamics(model)
+    q, qd, qdd = rng.uniform(-3.0, 3.0, (3, 50, model.nv))
+    tau, found = np.full((2, 50, model.nv), np.nan)
+
+    def call(name, *arrays):
+        getattr(library, name)(*(ctypes.c_void_p(array.ctypes.data) for array in arrays))
+    for k in range(50):
+        call('arm_inverse_dynamics', q[k], qd[k], qdd[k], tau[k])
+        assert np.abs(tau[k] - dynamics.inverse_dynamics(q[k], qd[k], qdd[k])).max() < 1e-12 * (
+            1.0 + np.abs(tau[k]).max())
+    library.arm_forward_dynamics_batch(ctypes.c_size_t(50), *(
+        ctypes.c_void_p(array.ctypes.data) for array in (q, qd, tau, found)))
+    assert np.abs(found - qdd).max() < 1e-9
+
+
+@needs_compiler
+def test_names_of_the_urdf_stay_in_comments(tmp_path):
+    urdf = load_urdf('two_link').to_urdf().replace('tool0', 'x*/ int y; /*&quot;')
+    file = written(tmp_path, load_urdf(urdf), ['pose'], ['x*/ int y; /*"'],
+                   about=['Joints: */ int z; /*.'])
+    assert 'void arm_pose_x___int_y_____(const double q[2], double out_T[16]);' in file.header
+    assert test_of(tmp_path)[0] == 0
+
+
+def test_what_cannot_be_exported_is_refused_by_name():
+    two_link = load_urdf('two_link')
+    with pytest.raises(UnknownNameError, match="did you mean 'tool0'"):
+        kernels(two_link, 'pose', DOUBLE, ['tol0'])
+    twins = two_link.to_urdf().replace('tool0', 'tool.0').replace(
+        '</robot>', '<link name="tool_0"/><joint name="j" type="fixed"><parent link="tool.0"/>'
+        '<child link="tool_0"/></joint></robot>')
+    model = load_urdf(twins)
+    with pytest.raises(ArgumentError, match="two functions are 'pose_tool_0' in C"):
+        c_file(model, kernels(model, 'pose', DOUBLE, ['tool.0', 'tool_0']), 'arm', [])
+    light = load_urdf('<robot name="r"><link name="a"/><link name="b"/><joint name="j" '
+                      'type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>'
+                      '<limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>',
+                      massless='warn')
+    with pytest.raises(InertiaError, match='forward_dynamics needs the inverse'):
+        kernels(light, 'forward_dynamics', DOUBLE)
+
+
+@pytest.mark.skipif('talos_reduced' not in robot_names(), reason='needs pip install '
+                    'example-robot-data')
+def test_what_takes_too_many_operations_is_refused_by_name():
+    with pytest.raises(ArgumentError, match='coriolis_matrix of talos takes .* operations'):
+        kernels(load_urdf('talos_reduced'), 'coriolis_matrix', DOUBLE)
