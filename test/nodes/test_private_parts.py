@@ -152,7 +152,8 @@ def test_requests_are_sent_where_the_handle_cannot(node, monkeypatch, capfd):
     def serve():
         while not over.is_set():
             server.spin_once(0.05)
-    monkeypatch.setattr(polled_client, 'HANDLE', ('send_request_of_another_version',))
+    monkeypatch.setattr(polled_client, 'PRIVATE_CLIENT_METHODS',
+                        ('send_request_of_another_version',))
     client = polled_client.PolledClient(node, Trigger, '/ask')
     thread = threading.Thread(target=serve)
     thread.start()
