@@ -130,8 +130,8 @@ def check_machine():
     if DISTRO not in ROS:
         sys.exit('DISTRO={} is not one of {}'.format(DISTRO, ', '.join(ROS)))
     if machine != 'Linux x86_64':
-        sys.exit('The ROS 2 packages on PyPI need Linux on x86_64, and this is {}. The library '
-                 'itself (pip install .) runs anywhere.'.format(machine))
+        sys.exit('This needs Linux on x86_64, for the ROS 2 packages on PyPI, and is {}. The '
+                 'library itself (pip install .) runs anywhere.'.format(machine))
 
 
 def pythons(env):

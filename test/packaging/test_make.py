@@ -141,7 +141,7 @@ def test_no_network(unfinished):
     """Takes over 5 s: `python -m venv` installs pip, which then looks for packages twice."""
     place, done = unfinished
     assert done.returncode == 1
-    assert 'is there a network?' in done.stderr.splitlines()[-1]
+    assert 'check the network' in done.stderr.splitlines()[-1]
     assert 'ERROR' in (place / 'build' / 'pip.log').read_text()
     # Half an environment must not be taken for a whole one
     assert not (place / '.venv' / 'robodyn_ros.stamp').exists()
