@@ -1,11 +1,11 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 #
-# A thin face of make.py, for fingers that type `make`. ROBOT=panda|ur5|two_link|path of a URDF
-# and SCENE=motion|contact are what demo shows, VIEW=1 shows it in the browser;
-# DISTRO=kilted|jazzy is the ROS 2 that is installed;
-# ARGS goes to pytest (test, quick, coverage), fuzz (ARGS='urdf 2000 --seed 1', ARGS=wire), adversary (ARGS='--minutes 10',
-# ARGS=table, ARGS=quiet), bench and soak.
+# Wrapper of make.py. Variables:
+# ROBOT=panda|ur5|two_link|URDF, SCENE=motion|contact, VIEW=1 (in the browser): for demo
+# DISTRO=kilted|jazzy: the ROS 2 release to install
+# ARGS: for pytest (test, quick, coverage), fuzz (ARGS='urdf 2000 --seed 1', ARGS=wire),
+# adversary (ARGS='--minutes 10', ARGS=table, ARGS=quiet), bench and soak
 
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
 	$$p -c '' 2>/dev/null && echo $$p && break; done)

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The package, for colcon and for pip alike; name, version and texts come from package.xml."""
+"""Package definition for colcon and pip; name, version and description come from package.xml."""
 
 from glob import glob
 from runpy import run_path
@@ -10,8 +10,7 @@ from xml.etree import ElementTree
 from setuptools import find_packages, setup
 
 NODES = ('controller', 'controllers', 'simulator')
-# The names without robodyn_ stay for `ros2 run`, whose scripts have a folder of their own; pip
-# puts scripts where everybody's are.
+# Names without robodyn_ are for `ros2 run` only: pip installs scripts into a shared folder.
 by_pip = not {'bdist_wheel', 'dist_info', 'editable_wheel'}.isdisjoint(sys.argv)
 
 manifest = ElementTree.parse('package.xml')

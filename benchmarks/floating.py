@@ -21,9 +21,9 @@ import numpy as np
 from numpy import ndarray
 from robodyn_ros import RobotModel, Settings, simulate, Waypoints
 from robodyn_ros.catalog.robots import CatalogRobot, load_robot
-from robodyn_ros.cli.calibrate_float import calibrate, Calibration, LEAST_DISTANCE
+from robodyn_ros.cli.calibrate_float import calibrate, Calibration, MIN_DISTANCE
 from robodyn_ros.closed_loop import ClosedLoop
-from robodyn_ros.demo.law_comparison import DELAY, scenes, settings_of
+from robodyn_ros.demo.law_comparison import EFFORT_DELAY, scenes, settings_of
 from robodyn_ros.identification.excitation.float_motion import float_motion
 from robodyn_ros.identification.recordings.recording import Recording
 from robodyn_ros.simulation.imperfections import Noise
@@ -70,7 +70,7 @@ def floats(model: RobotModel, plant: RobotModel, pose: ndarray, share: float,
     """Return a loop that floats, RUNNING."""
     loop = ClosedLoop(model, Settings(mode='gravity_compensation', arming_effort=3.0,
                                       friction_compensation=share if share else ()),
-                      pose, plant=plant, delay=DELAY,
+                      pose, plant=plant, delay=EFFORT_DELAY,
                       noise=noise(sensors[1], sensors[0]))
     loop.start()
     return loop
@@ -132,7 +132,7 @@ def sensors_table() -> None:
     found = calibration(robot, plant)
     for sensors in SENSORS:
         deviation = np.hypot(sensors[0] / np.sqrt(12.0), sensors[1])
-        distance = np.maximum(found.distance, LEAST_DISTANCE * deviation)
+        distance = np.maximum(found.distance, MIN_DISTANCE * deviation)
         model = replace(compensated(found), presliding_distance=distance)
         with_it = breakaway(floats(model, plant, robot.pose, SHARE, sensors),
                             plant.coulomb_friction, 0)

@@ -34,7 +34,7 @@ from robodyn_ros.dynamics import Dynamics
 from robodyn_ros.nodes.clients.play import trajectory_message
 from robodyn_ros.nodes.middleware.client_session import Session, session
 from robodyn_ros.realtime.scheduling import Scheduling
-from robodyn_ros.realtime.system_checks import attempt, PRIORITY
+from robodyn_ros.realtime.system_checks import attempt, REALTIME_PRIORITY
 from robodyn_ros.realtime.timing_log import load
 from trajectory_msgs.msg import JointTrajectory
 import typer
@@ -149,7 +149,7 @@ class Moving:
 def bench(seconds: Annotated[float, typer.Option(help='Of a turn.')] = 20.0,
           turns: Annotated[int, typer.Option(help='Of each kind.')] = 5,
           fifo: Annotated[bool, typer.Option(
-              help=f'Ask for SCHED_FIFO {PRIORITY}, as on a robot.')] = True,
+              help=f'Ask for SCHED_FIFO {REALTIME_PRIORITY}, as on a robot.')] = True,
           output: Annotated[Path, typer.Option(help='Where results go.')] = OUTPUT,
           docs: Annotated[bool, typer.Option(
               '--docs', help='Copy the results to docs/, and write the figures in its pages '
@@ -161,7 +161,7 @@ def bench(seconds: Annotated[float, typer.Option(help='Of a turn.')] = 20.0,
     for file in (timing, sleeps):
         file.unlink(missing_ok=True)
     cpu = max(os.sched_getaffinity(0))
-    if fifo and (refused := attempt(Scheduling(PRIORITY, lock_memory=True)).refused):
+    if fifo and (refused := attempt(Scheduling(REALTIME_PRIORITY, lock_memory=True)).refused):
         print('Not granted: ' + ' '.join(refused))
     env, done = environment(output), list[Turn]()
     os.environ.update(env)
@@ -171,13 +171,14 @@ def bench(seconds: Annotated[float, typer.Option(help='Of a turn.')] = 20.0,
     for name, value in (('urdf', 'panda'), ('autostart', 'true'), ('rate', RATE),
                         ('mode', 'joint_impedance'), ('arming_timeout', 60.0),
                         ('timing_file', timing), ('cpus', f'[{cpu}]'), *PATIENT,
-                        *((('priority', PRIORITY), ('lock_memory', 'true')) if fifo else ())):
+                        *((('priority', REALTIME_PRIORITY), ('lock_memory', 'true')) if fifo
+                          else ())):
         nodes['controller'] += ['-p', f'{name}:={value}']
     nodes['simulator'] += ['-p', 'command_timeout:=2.0']
     if fifo and shutil.which(ARM[0]):
         nodes['simulator'][:0] = ARM
     sleeper = {'sleeper': [sys.executable, '-m', 'benchmarks.wakeup_node', str(cpu),
-                           str(PRIORITY if fifo else 0), str(sleeps)]}
+                           str(REALTIME_PRIORITY if fifo else 0), str(sleeps)]}
     with ending_once(), running(nodes, output, env) as children, session('live_view') as here:
         arm, child, end = Moving(here), children['controller'], time.monotonic() + START
         while 'RUNNING' not in child.output:

@@ -26,7 +26,7 @@ from rich.console import Console
 from robodyn_ros.demo.processes import ending_once
 from robodyn_ros.demo.run import environment
 from robodyn_ros.realtime.scheduling import Scheduling
-from robodyn_ros.realtime.system_checks import attempt, PRIORITY
+from robodyn_ros.realtime.system_checks import attempt, REALTIME_PRIORITY
 import typer
 
 from . import echo, machine, pages
@@ -77,7 +77,7 @@ def bench(peers: Annotated[list[str] | None, typer.Argument(
     if load > BUSY:
         say(f'This machine is busy (load average {load:.1f}): the figures will be noisy.')
     about = machine.conditions() | {'load': load, 'echo': _echo_program(chosen, folder, say)}
-    for flag, wanted in (('fifo', Scheduling(priority=PRIORITY)),
+    for flag, wanted in (('fifo', Scheduling(priority=REALTIME_PRIORITY)),
                          ('awake', Scheduling(keep_awake=True))):
         if refused := attempt(wanted).refused:
             say(f'Without those that ask for it: {refused[0]}')
@@ -168,7 +168,7 @@ class _Turns:
                 took = monotonic() - begin
                 out[str(rate)] = {'cpu': (process_time(child.pid) - spent) / took,
                                   'steal': stolen.share(), **_told(done)}
-            return out, ''.join(re.findall(r'FAULT: .*', child.output)[:1])
+            return out, ''.join(re.findall(r'FAULT \w+: .*', child.output)[:1])
 
     def late(self, key: str) -> dict[str, Any]:
         """Take the errors of wake-ups."""

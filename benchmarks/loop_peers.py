@@ -15,7 +15,7 @@ import numpy as np
 from numpy import ndarray
 from robodyn_ros.demo.processes import Child, running
 from robodyn_ros.realtime.scheduling import scheduled, Scheduling
-from robodyn_ros.realtime.system_checks import PRIORITY
+from robodyn_ros.realtime.system_checks import REALTIME_PRIORITY
 from robodyn_ros.realtime.timing_log import load
 
 from .plant import GRAVITY, NAMESPACE, POSITIONS, Remote, REST, ROOT
@@ -44,7 +44,7 @@ class Peer(NamedTuple):
 def _ours(name: str, path: str, trigger: str = 'state', *, fifo: bool = False,
           awake: bool = False, module: str = 'robodyn_ros.nodes.controller') -> Peer:
     words = {'urdf': 'panda', 'autostart': 'true', 'data_path': path, 'trigger': trigger,
-             'arming_timeout': '60.0', 'priority': str(PRIORITY if fifo else 0),
+             'arming_timeout': '60.0', 'priority': str(REALTIME_PRIORITY if fifo else 0),
              'keep_awake': str(awake).lower()}
     return Peer(name, ('-m', module, '--ros-args', '-r', f'__ns:={NAMESPACE}', '--params-file',
                        str(CONFIG), *(w for key, value in words.items()

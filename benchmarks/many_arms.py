@@ -25,7 +25,7 @@ import numpy as np
 from rich.console import Console
 from robodyn_ros.demo.processes import Child, ending_once
 from robodyn_ros.demo.run import environment
-from robodyn_ros.realtime.system_checks import PRIORITY
+from robodyn_ros.realtime.system_checks import REALTIME_PRIORITY
 import typer
 
 from . import machine, pages
@@ -118,7 +118,7 @@ def _arms(name: str, numbers: Sequence[int], folder: Path, env: Mapping[str, str
     """Yield arms that are answered: one by a controller, several by controllers in one process."""
     namespaces = list(map(_namespace, numbers))
     words = {**TOLERANT, 'urdf': name, 'data_path': NATIVE,
-             'priority': str(PRIORITY if fifo else 0)}
+             'priority': str(REALTIME_PRIORITY if fifo else 0)}
     node = (['controller', '--ros-args', '-r', f'__ns:={namespaces[0]}'] if len(namespaces) == 1
             else ['controllers', *namespaces, '--ros-args'])
     command = ('-m', f'robodyn_ros.nodes.{node[0]}', *node[1:],

@@ -30,7 +30,7 @@ from robodyn_ros.nodes.middleware import qos
 from robodyn_ros.nodes.middleware.raw_subscription import LeftAlone, never_called
 from robodyn_ros.realtime.periodic_timer import sharpen_timers
 from robodyn_ros.realtime.scheduling import middleware_threads, Outcome, scheduled, Scheduling
-from robodyn_ros.realtime.system_checks import PRIORITY
+from robodyn_ros.realtime.system_checks import REALTIME_PRIORITY
 from robodyn_ros.wire.joint_state import JointStateEncoder
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
@@ -176,7 +176,7 @@ class Plant:
             rclpy.shutdown()
 
     def _speak(self) -> None:
-        wanted = Scheduling(priority=PRIORITY)
+        wanted = Scheduling(priority=REALTIME_PRIORITY)
         with scheduled(wanted) as self._scheduling, ExitStack() as others:
             sharpen_timers()
             for brings in middleware_threads():

@@ -13,7 +13,7 @@ far it is a minute after a small kick, and how much it still moves.
 from numba import njit
 import numpy as np
 from numpy import ndarray
-from robodyn_ros.cli.calibrate_float import LEAST_DISTANCE
+from robodyn_ros.cli.calibrate_float import MIN_DISTANCE
 from robodyn_ros.control.steps.cycle_data import Vectors
 from robodyn_ros.control.steps.friction_compensation import advance_path
 from robodyn_ros.dynamics.friction import advance_presliding
@@ -80,7 +80,7 @@ def measured(sensor: tuple[float, float], distance: float, seconds: float, rise:
 def main() -> None:
     """Print the table."""
     for sensor in SENSORS:
-        least = LEAST_DISTANCE * np.hypot(sensor[0] / np.sqrt(12.0), sensor[1])
+        least = MIN_DISTANCE * np.hypot(sensor[0] / np.sqrt(12.0), sensor[1])
         for distance in sorted({1.0, max(1.0, least)}):
             pushed = measured(sensor, distance, 13.0, RISE * FRICTION)
             rested = measured(sensor, distance, 60.0, 0.0, KICK)

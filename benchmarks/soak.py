@@ -23,7 +23,7 @@ from robodyn_ros.demo.processes import Child, ending_once, running
 from robodyn_ros.demo.run import environment
 from robodyn_ros.nodes.middleware.raw_subscription import LeftAlone, never_called
 from robodyn_ros.realtime.scheduling import Scheduling
-from robodyn_ros.realtime.system_checks import attempt, PRIORITY
+from robodyn_ros.realtime.system_checks import attempt, REALTIME_PRIORITY
 from robodyn_ros.realtime.timing_log import load, save
 from std_msgs.msg import Float64MultiArray
 import typer
@@ -42,7 +42,7 @@ SETTLED = 1.0               # s after it before anything counts
 LOOK = 1.0                  # s between two looks at the memory
 WARM_UP = 60.0              # s before the memory counts, at most a third of the time
 # Of the simulator, below the controller: a real arm does not wait for a processor that others use
-ARM = ('chrt', '--fifo', str(PRIORITY // 2))
+ARM = ('chrt', '--fifo', str(REALTIME_PRIORITY // 2))
 WIDTH = 100                 # of tables in a file
 BUSY = """
 import os
@@ -56,7 +56,7 @@ def soak(minutes: Annotated[float, typer.Option(
              min=0.01, max=LONGEST, help='How long.')] = 10.0,
          data_path: Annotated[str, typer.Option(help='Of the controller.')] = 'auto',
          fifo: Annotated[bool, typer.Option(
-             help=f'Ask for SCHED_FIFO {PRIORITY} and locked memory.')] = True,
+             help=f'Ask for SCHED_FIFO {REALTIME_PRIORITY} and locked memory.')] = True,
          output: Annotated[Path, typer.Option(help='Where results go.')] = OUTPUT) -> None:
     """Run controller and simulator under load; exit code 0 if no effort was missing, else 1."""
     console = Console(highlight=False, markup=False, emoji=False,
@@ -68,14 +68,16 @@ def soak(minutes: Annotated[float, typer.Option(
     cpus = sorted(os.sched_getaffinity(0))
     mine, other = cpus[-1], cpus[0]
     say(console, f'{minutes:g} minutes at {RATE:g} Hz. The control thread runs on CPU {mine}, '
-        f'asked for {f"SCHED_FIFO {PRIORITY} and locked memory" if fifo else "no priority"}; a '
+        'asked for '
+        f'{f"SCHED_FIFO {REALTIME_PRIORITY} and locked memory" if fifo else "no priority"}; a '
         f'process that only computes, at normal priority, on CPU {other}'
         f'{", the only one there is" if mine == other else ""}; all else where the kernel likes.')
-    if fifo and (refused := attempt(Scheduling(PRIORITY, lock_memory=True)).refused):
+    if fifo and (refused := attempt(Scheduling(REALTIME_PRIORITY, lock_memory=True)).refused):
         say(console, 'Not granted: ' + ' '.join(refused))
     run = _Run(output, env, mine, other, fifo, data_path, seconds, min(WARM_UP, seconds / 3))
     if run.arm_first:
-        say(console, f'The simulator, which stands for an arm, has SCHED_FIFO {PRIORITY // 2}.')
+        say(console, f'The simulator, which stands for an arm, has SCHED_FIFO '
+                     f'{REALTIME_PRIORITY // 2}.')
     with ending_once():
         run.go(lambda text: say(console, text))
     checks, figures = run.judged()
@@ -111,9 +113,9 @@ class _Run:
                  data_path: str, seconds: float, warm_up: float):
         self.output, self.env, self.mine, self.other = output, env, mine, other
         self.seconds, self.warm_up = seconds, warm_up
-        self.priority, self.path = PRIORITY if fifo else 0, data_path
+        self.priority, self.path = REALTIME_PRIORITY if fifo else 0, data_path
         self.arm_first = bool(shutil.which(ARM[0])) and not attempt(
-            Scheduling(PRIORITY // 2)).refused
+            Scheduling(REALTIME_PRIORITY // 2)).refused
         self.timing, self.window = output / 'timing.npz', output / 'window.npz'
         self.sleeps = output / 'sleeper.npy'
         self.phases: list[str] = []

@@ -43,13 +43,13 @@ ARGUMENTS = {
     'mode': ('', 'control law, or one of your own as module:NAME; empty: as the configuration '
                  'says'),
     'robot_compensates_gravity': ('', 'true for a robot that zero effort holds, false for one '
-                                      'that sinks; empty: as the configuration says'),
+                                      'that sinks; empty: from the configuration'),
     'controller_manager': ('', 'controller manager of ros2_control that switches to the forward '
                                'controller of commands and back; empty: as the configuration '
                                'says'),
     'replaced_controllers': ('', 'controllers that hold the arm before and after, separated by '
-                                 'commas; empty: as the configuration says'),
-    'stop_with': ('', 'last message: zero or gravity; empty: as the configuration says'),
+                                 'commas; empty: from the configuration'),
+    'stop_with': ('', 'last message: zero or gravity; empty: from the configuration'),
     'namespace': ('', 'namespace of the node and of its topics'),
     'autostart': ('true', 'configure and activate the controller when it starts: true or '
                           'false'),
@@ -57,7 +57,7 @@ ARGUMENTS = {
     'joint_states': ('joint_states', 'topic of the joint states'),
     'commands': ('commands', 'topic of the efforts'),
     'robot_description': ('robot_description', 'topic of the URDF, read where urdf is empty'),
-    'prefix': ('', 'command that runs the node, for instance "taskset -c 3"'),
+    'prefix': ('', 'command prefix of the node, for instance "taskset -c 3"'),
     'respawn': ('false', 'start the process again when it has ended; needs autostart:=false, '
                          'because a person decides whether the arm may be driven again'),
     'required': ('false', 'shut the whole launch down when the controller ends'),

@@ -6,8 +6,8 @@ Start a controller for each of two arms, in the namespaces `left` and `right`.
 ros2 launch robodyn_ros dual_arm.launch.py left_urdf:=panda left_config:=panda.yaml \
     right_urdf:=panda right_config:=panda.yaml simulated:=true
 
-Each controller has its own guard: a fault of one arm does not stop the other. Whoever needs that
-publishes `~/emergency_stop` or `~/heartbeat` of both. With one_process:=true they share a process,
+Each controller has its own guard: a fault of one arm does not stop the other. To stop both,
+publish `~/emergency_stop` or `~/heartbeat` of both. With one_process:=true they share a process,
 which takes less memory and less time to start; what kills it ends both.
 """
 
@@ -35,8 +35,8 @@ ARGUMENTS = {
     'left_urdf': ('two_link', 'robot of the left arm: a name, or the path of a URDF file'),
     'left_config': ('two_link.yaml', 'YAML file of the left arm, with sections for controller and '
                     'simulator'),
-    'right_urdf': ('two_link', 'robot of the right arm, likewise'),
-    'right_config': ('two_link.yaml', 'YAML file of the right arm, likewise'),
+    'right_urdf': ('two_link', 'robot of the right arm'),
+    'right_config': ('two_link.yaml', 'YAML file of the right arm'),
     'mode': ('', 'control law of both; empty: as the configurations say'),
     'autostart': ('true', 'configure and activate both controllers when they start: true or '
                           'false'),
@@ -82,7 +82,7 @@ def controllers(given: dict[str, str]) -> Node:
     """
     Return the process of both controllers, with one parameter file for them.
 
-    :raises ParameterError: a configuration does not exist, or says nothing to a controller.
+    :raises ParameterError: a configuration does not exist, or has no section for a controller.
     """
     values = {name: given[name] == 'true' for name in ('autostart', 'use_sim_time')}
     mode = {'mode': given['mode']} if given['mode'] else {}

@@ -7,7 +7,7 @@ ros2 launch robodyn_ros mujoco_ros2_control.launch.py urdf:=my_arm.urdf mjcf:=sc
     keyframe:=hanging config:=my_arm.yaml mode:=joint_impedance
 
 Needs mujoco_ros2_control, robot_state_publisher, what ros2_control.launch.py needs, and the Python
-package mujoco, which reads the scene to check its actuators. Nobody holds the arm before the
+package mujoco, which reads the scene to check its actuators. Nothing holds the arm before the
 controller does, and an arm that moves is not armed: begin with a keyframe in which it hangs or
 lies. `robodyn_simulator` of this package has brakes instead.
 """

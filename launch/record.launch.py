@@ -5,8 +5,8 @@ Record what is needed to understand, or to identify, one arm: an MCAP bag of ros
 
 ros2 launch robodyn_ros record.launch.py namespace:=left output:=first_torque
 
-It is a subscriber of the commands, and the controller cannot tell it from the drives: start it
-when the arm is RUNNING, or activate the forward controller first.
+It subscribes to the commands, which the controller cannot distinguish from a drive: start it when
+the arm is RUNNING, or activate the forward controller first.
 """
 
 import re

@@ -39,7 +39,7 @@ ARGUMENTS = {
     'overrides': ('', 'second YAML file, whose values override those of config'),
     'mode': ('joint_impedance', 'control law; gravity_compensation lets the arm drift'),
     'robot_compensates_gravity': ('', 'true for a robot that zero effort holds, false for one '
-                                      'that sinks; empty: as the configuration says'),
+                                      'that sinks; empty: from the configuration'),
     'use_sim_time': ('false', 'take the time from /clock'),
     'controller_manager': ('/controller_manager', 'name of the controller manager'),
     'replaced_controllers': ('', 'controllers that hold the arm before and after, separated by '

@@ -31,7 +31,7 @@ ARGUMENTS = {
     'urdf': ('two_link', 'a robot that config/ has a file for, or the path of a URDF file'),
     'config': ('', 'YAML file with sections for controller and simulator; empty: '
                    'config/ROBOT.yaml'),
-    'mode': ('', 'control law; empty: as the configuration says'),
+    'mode': ('', 'control law; empty: from the configuration'),
     'namespace': ('', 'namespace of both nodes and of their topics'),
     'autostart': ('true', 'configure and activate the controller when it starts: true or '
                           'false'),

@@ -54,7 +54,7 @@ _load = from_modules(__name__, _MODULES)
 
 
 def __getattr__(name: str) -> object:
-    """Load what is asked for when it is."""
+    """Import a public name at its first use."""
     if name == '__version__':
         from .model.resources import package_version
         return package_version()

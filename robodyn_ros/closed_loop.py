@@ -43,8 +43,8 @@ class Simulated(NamedTuple):
     :param position: (N, nv) [rad | m] in the joint order of the model.
     :param velocity: (N, nv) [rad/s | m/s].
     :param effort: (N, nv) [N·m | N] commanded by the controller.
-    :param fault: reason of a fault, empty without one; ``code`` likewise, and ``fault_time`` [s],
-        NaN without one.
+    :param fault: reason of a fault, with ``code`` and ``fault_time`` [s]; empty and NaN without
+        one.
     :param reference: (N, nv) [rad | m], NaN while the law follows no trajectory.
     :param phase: (N,) names of :class:`~robodyn_ros.Phase`: ``run.phase == 'FAULT'``.
     :param model: robot of the controller.
@@ -173,7 +173,7 @@ class ClosedLoop:
                 self.controller.tau.copy())
 
     def tick(self) -> None:
-        """Let the arm move for one period, unless this is the first one; then run a cycle."""
+        """Advance the arm by one period, except in the first call, and run a cycle."""
         if self._cycles:
             self._arm.advance()
         now, controller = self._cycles * self.period, self.controller

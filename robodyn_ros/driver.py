@@ -19,13 +19,13 @@ from numpy.typing import ArrayLike
 
 from .object_reference import load_object, refused
 
-PAUSE = 0.01            # s after a read that has failed, or has returned nothing at once
+RETRY_PAUSE = 0.01    # [s] after a read that failed or returned nothing at once
 # A read that returns within this time [s] has not waited for its state. After so many of
 # these in a row the driver does not wait at all: a buffer of one that waits has fewer states. The
 # GIL delays reads, too, and each that took longer counts only so many times against this.
 AT_ONCE, WAITLESS, DELAYED = 1e-4, 1000, 5
-END = 1.0               # s that a read under way may take until the driver is closed all the same
-TOLD = 1.0              # s between two reports of the same failure
+CLOSE_TIMEOUT = 1.0    # [s] of a read in progress
+REPORT_INTERVAL = 1.0    # [s] between two reports of the same failure
 
 
 class Reading(NamedTuple):
@@ -45,7 +45,7 @@ class Reading(NamedTuple):
 @runtime_checkable
 class Driver(Protocol):
     """
-    What a driver has; it need not inherit from this class.
+    Interface of a driver; it need not inherit from this class.
 
     It is made by a call with the :class:`~robodyn_ros.RobotModel` and the options of the user, in
     which it connects to the arm. ``read`` is called by one thread, ``write`` by another.
@@ -66,7 +66,7 @@ class Driver(Protocol):
         Send efforts (nv,) [N·m | N], without waiting for what comes of them.
 
         An exception ends the control loop, which tries to write zeros as the last efforts. An arm
-        has to stop by itself when no efforts come: nothing else helps when this process dies.
+        has to stop by itself without efforts: nothing else helps if this process dies.
         """
 
     def close(self) -> None:
@@ -87,7 +87,7 @@ def make(name: str, model: Any, options: Mapping[str, Any]) -> Driver:
                       'see robodyn new-driver')
     try:
         driver = kind(model, **options)
-    except Exception as error:          # whatever the class of a user raises
+    except Exception as error:          # any error of the user's class
         raise refused('driver', name, f'{type(error).__name__}: {error}', 'correct it, the '
                       'parameter driver_options or the connection') from error
     if not isinstance(driver, Driver):
@@ -105,11 +105,11 @@ class Read(NamedTuple):
 
 class DriverReader:
     """
-    Thread that reads a driver, so that one that stands still does not stop the control loop.
+    Thread that reads a driver, so that a blocked driver does not stall the control loop.
 
     :param keep: readings that wait at most; older ones are dropped, as from a topic.
     :param period: of the controller [s]: a driver that does not wait for states is read as often.
-    :param tell: is called with a sentence for each failure.
+    :param tell: called with a sentence for each failure.
     """
 
     def __init__(self, driver: Driver, keep: int, period: float, tell: Callable[[str], object]):
@@ -143,7 +143,7 @@ class DriverReader:
         self._waiting.put(None)
 
     def write(self, tau: ndarray) -> None:
-        """Let the driver write efforts; what it raises is told of, and raised."""
+        """Write efforts by the driver; report and re-raise its errors."""
         try:
             self._driver.write(tau)
         except Exception as error:
@@ -151,16 +151,16 @@ class DriverReader:
             raise
 
     def close(self) -> None:
-        """End the thread, for which a read that stands still is not waited long; close."""
+        """End the thread, without waiting long for a blocked read; close the driver."""
         self._over.set()
-        self._thread.join(END)
+        self._thread.join(CLOSE_TIMEOUT)
         try:
             self._driver.close()
         except Exception as error:      # the connection may be gone already
             self._report('close', error)
 
     def refuse(self, error: Exception) -> None:
-        """Tell of a reading that cannot be used."""
+        """Report an invalid reading."""
         self._report('read', error)
 
     def _run(self) -> None:
@@ -171,11 +171,11 @@ class DriverReader:
                 reading = self._driver.read()
             except Exception as error:
                 self._report('read', error)
-                self._over.wait(PAUSE)
+                self._over.wait(RETRY_PAUSE)
                 continue
             if reading is None:
-                if monotonic() - begun < PAUSE:     # or it would be asked all the time
-                    self._over.wait(PAUSE)
+                if monotonic() - begun < RETRY_PAUSE:     # do not poll in a tight loop
+                    self._over.wait(RETRY_PAUSE)
                 continue
             number += 1
             if self._waiting.qsize() >= self._keep:
@@ -195,6 +195,6 @@ class DriverReader:
 
     def _report(self, method: str, error: Exception) -> None:
         text = f'{method}() of the driver raised {type(error).__name__}: {error}'
-        if monotonic() - self._told.get(text, -TOLD) >= TOLD:
+        if monotonic() - self._told.get(text, -REPORT_INTERVAL) >= REPORT_INTERVAL:
             self._told = {text: monotonic()}
             self._tell(text)

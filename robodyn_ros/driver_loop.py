@@ -12,7 +12,7 @@ import numpy as np
 from .control.controller.controller import Controller
 from .driver import Driver, DriverReader, Read
 
-KEPT = 10               # readings that wait
+QUEUE_DEPTH = 10    # readings
 STOP_MARGIN = 1.0       # s beyond `stop_timeout` for which the arm may take to come to rest
 
 
@@ -22,25 +22,25 @@ def drive(controller: Controller, driver: Driver, over: Callable[[], bool],
     Arm a controller and run it on an arm until ``over()``; then bring the arm to rest.
 
     A cycle runs for each reading of the driver, and after a period without one, so that the guard
-    judges states, silence and efforts as in the node. After a fault the loop goes on, with the
-    efforts of that fault; ``controller.reason`` says which. This blocks; other threads may call
+    checks states, silence and efforts as in the node. After a fault the loop continues with the
+    fault efforts; ``controller.reason`` explains it. This blocks; other threads may call
     :meth:`.Controller.follow` and all other methods meanwhile. The driver is closed at the end.
 
     :param controller: of the arm, which no other loop runs.
     :param driver: that reads and writes the arm.
-    :param over: asked after each cycle whether to stop, e.g. ``event.is_set``.
-    :param tell: is called with a sentence for each failure of the driver.
+    :param over: returns after each cycle whether to stop, e.g. ``event.is_set``.
+    :param tell: called with a sentence for each failure of the driver.
     :raises Exception: what ``driver.write`` has raised, after zeros were tried.
     """
     period, number = 1.0 / controller.settings.rate, 0
-    reader, stop_at = DriverReader(driver, KEPT, period, tell), np.inf
+    reader, stop_at = DriverReader(driver, QUEUE_DEPTH, period, tell), np.inf
     controller.begin()
     controller.state[...] = np.nan
     controller.arm()
     try:
         while not _at_rest(controller, stop_at):
             if reader.wait(round(1e9 * period)):
-                for _ in range(KEPT):       # not more: new ones may come as fast as they are taken
+                for _ in range(QUEUE_DEPTH):   # bounded: new ones may arrive as fast
                     if taken := reader.take():
                         number += _accept(controller, taken, number + 1, reader)
             now = monotonic()
@@ -59,7 +59,7 @@ def drive(controller: Controller, driver: Driver, over: Callable[[], bool],
 
 
 def _at_rest(controller: Controller, stop_at: float) -> bool:
-    """Return whether the arm has been asked to stop, and has, or had its time."""
+    """Return whether the arm has stopped on request, or the time for it is over."""
     return stop_at < np.inf and (monotonic() > stop_at
                                  or not (controller.driving or controller.asked))
 
@@ -74,7 +74,7 @@ def _accept(controller: Controller, taken: Read, number: int, reader: DriverRead
         if any(row.shape != (nv,) for row in rows):
             raise ValueError(f'arrays of shapes {", ".join(str(row.shape) for row in rows)}, '
                              f'not ({nv},)')
-    except Exception as error:          # whatever the driver has returned
+    except Exception as error:          # invalid return value of the driver
         reader.refuse(error)
         return False
     if not np.isfinite(rows[0]).all() or np.isinf(rows[1]).any() or np.isinf(rows[2]).any():

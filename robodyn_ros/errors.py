@@ -10,7 +10,7 @@ from .text import appearance, printable
 
 
 class Placeholder(str):
-    """A word in a proposed value that stands for what the caller has to fill in."""
+    """Placeholder in a proposed value, to be filled in by the caller."""
 
     def __repr__(self) -> str:
         return str(self)
@@ -60,7 +60,7 @@ class RobodynError(Exception):
     """
     Base class of the package's errors.
 
-    The message is one printable line, whatever characters the texts contain.
+    The message is one printable line, for any characters in the texts.
 
     :param problem: what is wrong.
     :param name: the offending link, joint, parameter or argument.
@@ -83,7 +83,7 @@ class RobodynError(Exception):
         return f'{printable(self._problem)}: {printable(remedy_text(self._remedy, write))}'
 
     def begin_with(self, context: str) -> None:
-        """Begin the message with what it is about: the file among several, for instance."""
+        """Prefix the message with its subject, for instance one of several files."""
         self._problem = f'{context}: {self._problem}'
         self.args = (self.render(),)
 
@@ -164,16 +164,16 @@ class DemoError(RobodynError):
 
 
 class RecordingError(RobodynError):
-    """A recording cannot be read, or is not what it is said to be."""
+    """A recording cannot be read or has an unexpected format."""
 
 
 class IdentificationError(RobodynError):
-    """A recording does not say what is asked of it, or no answer can be found."""
+    """A recording does not determine the requested quantities."""
 
 
 class RosError(RobodynError):
-    """ROS is not installed, or nobody is there who should publish, listen or answer."""
+    """ROS is not installed, or a publisher, subscriber or service is missing or silent."""
 
 
 class DataPathError(RobodynError):
-    """The data path that was asked for cannot be had, or has failed."""
+    """The requested data path is unavailable or failed."""

@@ -61,7 +61,7 @@ EXTRAS = {
         'frax',
     ],
     'test': [
-        # Where there are packages of it; elsewhere `fuzz wire` cannot hunt, and says so.
+        # Not available on all platforms: `fuzz wire` then reports that it is missing.
         'atheris; platform_system == "Linux" and platform_machine == "x86_64" '
         'and python_version < "3.14"',
         'codespell==2.4.*',

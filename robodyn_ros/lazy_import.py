@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Imports that are not made at once, but when a name is asked for (PEP 562)."""
+"""Lazy imports of package members (PEP 562)."""
 
 from collections.abc import Callable, Mapping
 from importlib import import_module

@@ -27,7 +27,7 @@ def load_object(parameter: str, reference: str, kind: str) -> tuple[ModuleType, 
         raise refused(parameter, reference, f'it names no {kind}', 'write package.module:NAME')
     try:
         module = import_module(place)
-    # Whatever the module of a user raises on import, which may call sys.exit
+    # Any error of the user's module on import, which may call sys.exit
     except (Exception, SystemExit) as error:
         raise refused(parameter, reference, f'module {place} cannot be imported '
                       f'({type(error).__name__}: {error})', 'correct it; install its package, or '

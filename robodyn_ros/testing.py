@@ -3,9 +3,8 @@
 """
 Fixtures for tests of other packages: an arm in MuJoCo, its controller, trajectories and faults.
 
-Simulator and controller are the real nodes, in processes of their own, in a namespace that nobody
-else uses. They advance in lockstep on simulation time, so that a busy machine makes a test slow
-but not wrong.
+Simulator and controller are the real nodes, in separate processes and a unique namespace. They
+advance in lockstep on simulation time, so that a busy machine makes a test slow but not wrong.
 
     def test_my_law_holds_the_arm():
         with simulated_arm('two_link', controller={'mode': 'joint_impedance'}) as arm:
@@ -46,11 +45,11 @@ from .nodes.middleware import qos
 from .nodes.middleware.client_session import Session, session
 from .nodes.middleware.services import Services
 
-STARTING = 120.0        # s for Python to start, kernels to be compiled, and discovery
-ANSWERING = 20.0        # s for a service
-RETRYING = 0.2          # s between calls that are refused
-LASTING = 0.5           # s after a first report of a fault, with which older ones may come
-ENDING = 30.0           # s for a process after SIGINT
+START_TIMEOUT = 120.0    # [s]: start of Python, compilation, discovery
+ANSWER_TIMEOUT = 20.0    # [s] of a service
+RETRY_INTERVAL = 0.2    # [s] of refused calls
+FAULT_SETTLE_TIME = 0.5    # [s] after the first report of a fault, for delayed older reports
+STOP_TIMEOUT = 30.0    # [s] after SIGINT
 # Values that lockstep needs, and a test on a busy machine
 SIMULATOR = {'lockstep': True, 'lockstep_settle': 0.05, 'publish_clock': True,
              'command_timeout': 5.0}
@@ -71,14 +70,14 @@ class SimulatedArm:
         self._here, self._processes, self._output = here, processes, output
         self._services = Services(here.node, here.poll)
         self._report: dict[str, str] = {}
-        # Wall time of the last report, and of the first of an unbroken row that tells of a fault
+        # Wall time of the last report, and of the first in an unbroken series of fault reports
         self._reported, self._fault_begin = 0.0, inf
         self._name = f'{namespace.strip("/")}/controller: control loop'
         here.node.create_subscription(DiagnosticArray, '/diagnostics', self._on_report, 10)
         self._player = Player(here, f'{namespace}/controller/joint_trajectory',
-                              f'{namespace}/joint_states', confirm=True, within=STARTING)
+                              f'{namespace}/joint_states', confirm=True, within=START_TIMEOUT)
 
-    def wait_for(self, phase: str, within: float = STARTING) -> None:
+    def wait_for(self, phase: str, within: float = START_TIMEOUT) -> None:
         """
         Wait until the diagnostics report a phase of the guard, e.g. ``'RUNNING'``.
 
@@ -93,7 +92,7 @@ class SimulatedArm:
 
         def in_vain() -> bool:
             return phase in ('RISING', 'RUNNING') and self._report.get('phase') == 'FAULT' and (
-                self._reported > self._fault_begin + LASTING)
+                self._reported > self._fault_begin + FAULT_SETTLE_TIME)
 
         if not self._here.until(lambda: self._report.get('phase') == phase or in_vain()
                                 or self._ended(), within) or self._report.get('phase') != phase:
@@ -128,21 +127,21 @@ class SimulatedArm:
         """Publish joint states beside the simulator's, as a second driver would: a fault."""
         topic = f'{self.namespace}/joint_states'
         publisher = self.node.create_publisher(JointState, topic, qos.STATES_OUT)
-        if not self._here.until(publisher.get_subscription_count, ANSWERING):
-            raise RosError(f'nobody listens to {topic}', name=topic, remedy='see the log')
+        if not self._here.until(publisher.get_subscription_count, ANSWER_TIMEOUT):
+            raise RosError(f'no subscriber to {topic}', name=topic, remedy='see the log')
         nv = self.model.nv
         state = JointState(name=list(self.model.joint_names), position=[0.0] * nv,
                            velocity=[0.0] * nv)
-        end = time.monotonic() + ANSWERING
+        end = time.monotonic() + ANSWER_TIMEOUT
         # The controller may not have discovered the publisher yet when it has been discovered
         while self._report.get('phase') != 'FAULT' and time.monotonic() < end:
             publisher.publish(state)
-            self._here.until(lambda: self._report.get('phase') == 'FAULT', RETRYING)
+            self._here.until(lambda: self._report.get('phase') == 'FAULT', RETRY_INTERVAL)
         self.node.destroy_publisher(publisher)
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Pause the simulation (SIGSTOP): no joint states come, and time stands still."""
+        """Pause the simulation (SIGSTOP): no joint states arrive, and time stops."""
         process = self._processes['simulator']
         process.send_signal(signal.SIGSTOP)
         try:
@@ -150,7 +149,7 @@ class SimulatedArm:
         finally:
             process.send_signal(signal.SIGCONT)
 
-    def reset(self, within: float = ANSWERING) -> str:
+    def reset(self, within: float = ANSWER_TIMEOUT) -> str:
         """
         Call ``~/reset`` until it is granted, release the brakes, and return the message.
 
@@ -162,11 +161,12 @@ class SimulatedArm:
         """
         name, end = f'{self.namespace}/controller/reset', time.monotonic() + within
         while True:
-            answer = self._services.call(Trigger, name, Trigger.Request(), ANSWERING, STARTING)
+            answer = self._services.call(Trigger, name, Trigger.Request(), ANSWER_TIMEOUT,
+                                         START_TIMEOUT)
             if answer.success:
                 brakes = f'{self.namespace}/simulator/release_brakes'
-                released = self._services.call(Trigger, brakes, Trigger.Request(), ANSWERING,
-                                               STARTING)
+                released = self._services.call(Trigger, brakes, Trigger.Request(), ANSWER_TIMEOUT,
+                                               START_TIMEOUT)
                 if not released.success:
                     raise RosError(f'the brakes stay engaged: {released.message}', name=brakes,
                                    remedy=released.message)
@@ -174,7 +174,7 @@ class SimulatedArm:
             if time.monotonic() >= end:
                 raise RosError(f'reset refused: {answer.message}', name=name,
                                remedy=answer.message)
-            self._here.until(lambda: False, RETRYING)
+            self._here.until(lambda: False, RETRY_INTERVAL)
 
     def reason_code(self) -> str:
         """Return the code of the fault in the latest report, '' if there is none."""
@@ -192,7 +192,7 @@ class SimulatedArm:
             process = self._processes[name]
             if process.poll() is None:
                 process.send_signal(signal.SIGINT)
-            codes[name] = process.wait(ENDING)
+            codes[name] = process.wait(STOP_TIMEOUT)
         return codes
 
     def _ended(self) -> str:
@@ -216,7 +216,7 @@ def simulated_arm(robot: str = 'two_link', *, controller: Mapping[str, Any] | No
     Yield a simulated arm with its controller, which arms itself; both end with the context.
 
     :param robot: name of a robot, or path of a URDF file.
-    :param controller: parameters that differ from config/ROBOT.yaml; ``simulator`` likewise.
+    :param controller, simulator: parameters that differ from config/ROBOT.yaml.
     :param position: (nv,) at the start [rad | m]; empty: that of the configuration.
     :raises UrdfError: there is no such robot.
     :raises ParameterError: the position has another number of joints.
@@ -254,7 +254,7 @@ def _started(name: str, namespace: str, folder: Path) -> Iterator['subprocess.Po
             process.send_signal(signal.SIGCONT)         # it may be paused
             process.send_signal(signal.SIGINT)
             try:
-                process.wait(ENDING)
+                process.wait(STOP_TIMEOUT)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()

@@ -1,9 +1,9 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Configuration of all tests: an own ROS domain, processes that cannot outlive a test, markers.
+Configuration of all tests: own ROS domain, clean-up of processes, markers.
 
-Being here also puts this folder on the path of every test: `import processes`, `import robots`.
+This file also puts its folder on `sys.path`: tests can `import processes` and `import robots`.
 """
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -32,28 +32,27 @@ if TYPE_CHECKING:
 WATCH = pytest.StashKey[Watch]()
 STARTED = pytest.StashKey[list[Process]]()
 CRASHED = pytest.StashKey[bool]()
-PROCESS = {'start', 'remote', 'terminal'}       # fixtures that start processes, or speak with them
-ROS = re.compile(r'rclpy|robodyn_ros\.(nodes|testing)|\w+_msgs')     # packages that need ROS
-# The same in the text of a file, which `make quick` then need not import: it has no others
-ELSEWHERE = re.compile(r'^(?:import subprocess$|from processes import .*\bProcess\b|'
-                       fr'(?:from|import) (?:{ROS.pattern})\b)', re.MULTILINE)
-# Markers of all tests of a file, which is not read then
-WHOLE = re.compile(r'^pytestmark = .*\bmark\.(?:slow|alone)\b', re.MULTILINE)
-# Tests that are given to the processes of pytest-xdist one by one; of elsewhere a file goes to one
-# process, which makes its fixtures and caches once
-SPREAD = {'faults', 'nodes'}
-# What takes longest, to be started first: then no process is left alone with it at the end
-LONGEST = ('faults', 'nodes', 'identification', 'packaging', 'adversary', 'dynamics')
+PROCESS_FIXTURES = {'start', 'remote', 'terminal'}
+ROS_MODULES = re.compile(r'rclpy|robodyn_ros\.(nodes|testing)|\w+_msgs')
+# Imports of files that `make quick` skips without importing them
+PROCESS_IMPORTS = re.compile(r'^(?:import subprocess$|from processes import .*\bProcess\b|'
+                             fr'(?:from|import) (?:{ROS_MODULES.pattern})\b)', re.MULTILINE)
+MARKED_FILES = re.compile(r'^pytestmark = .*\bmark\.(?:slow|alone)\b', re.MULTILINE)
+# Folders distributed over pytest-xdist workers test by test. Elsewhere, all tests of a file run in
+# one worker, which creates fixtures and caches once.
+DISTRIBUTED_FOLDERS = {'faults', 'nodes'}
+# The slowest folders run first, so that no worker has to finish them alone
+SLOWEST_FOLDERS = ('faults', 'nodes', 'identification', 'packaging', 'adversary', 'dynamics')
 TEST = Path(__file__).resolve().parent
 # nodes/middleware/services.py: Fast DDS did not connect
-UNHEARD = 'its node has not answered within'
-STALLED = 'the control loop stood still'        # control/steps/guard.py: who says so was stopped
-LONGEST_NAME = 60       # characters of a text, as a parameter in the name of a test
-SHOWN = 4000        # characters of what a process has printed, in the report of a failure
+UNANSWERED = 'its node has not answered within'
+STALLED = 'control loop stalled'    # LOOP_STALLED in control/steps/guard.py
+MAX_ID_LENGTH = 60          # characters
+MAX_OUTPUT_LENGTH = 4000    # characters of process output in a failure report
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Give this run, and every process that it starts, a ROS domain that nobody else hears."""
+    """Claim a ROS domain for this run and all processes that it starts."""
     domain, holder = claim_domain()
     config.add_cleanup(holder.close)
     os.environ['ROS_DOMAIN_ID'] = str(domain)
@@ -63,7 +62,7 @@ def pytest_configure(config: pytest.Config) -> None:
     folder = tempfile.TemporaryDirectory()
     config.add_cleanup(folder.cleanup)
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
-        # Of nohup: a handler, unlike that, is not inherited by nodes, some of which are to obey
+        # Set by nohup. Unlike SIG_IGN, a handler is not inherited by the nodes under test.
         signal.signal(signal.SIGHUP, lambda *_: None)
     config.stash[WATCH] = watch = Watch(Path(folder.name) / 'stalls')
     config.add_cleanup(watch.close)
@@ -71,7 +70,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Do not read files whose tests `-m alone` and `make quick` leave out, which takes seconds."""
+    """Skip files without tests for `-m alone` or `make quick`, which saves seconds."""
     chosen = config.option.markexpr
     if collection_path.suffix != '.py' or not collection_path.is_relative_to(TEST):
         return None
@@ -79,24 +78,23 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if chosen == 'alone':
         return 'pytest.mark.alone' not in text or None
     if chosen.startswith('not (') and 'slow' in chosen and 'alone' in chosen:
-        return WHOLE.search(text) is not None or ELSEWHERE.search(text) is not None or None
+        return bool(MARKED_FILES.search(text) or PROCESS_IMPORTS.search(text)) or None
     return None
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
-    """Name texts by their beginning: names go from process to process, and some texts are MB."""
-    if isinstance(val, (str, bytes)) and len(val) > LONGEST_NAME:
-        return repr(val[:LONGEST_NAME]) + '...'
+    """Truncate long parameter values in test names: workers exchange them, and some are MB."""
+    if isinstance(val, (str, bytes)) and len(val) > MAX_ID_LENGTH:
+        return repr(val[:MAX_ID_LENGTH]) + '...'
     return None
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """
-    Keep what is imported and collected out of the garbage collector's sight: all of it stays.
+    Exclude imported modules and collected tests from garbage collection.
 
-    Looking through thousands of tests and hundreds of modules again and again is a quarter of the
-    processor time of collecting them, in each process of pytest-xdist.
+    Garbage collection takes a quarter of the collection time in each pytest-xdist worker.
     """
     gc.disable()
     try:
@@ -123,38 +121,38 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             modules[module] = [
                 *(['process'] if any(value is subprocess or value is Process for value in values)
                   else []),
-                *(['ros'] if any(isinstance(name, str) and ROS.match(name) for name in names)
+                *(['ros'] if any(isinstance(n, str) and ROS_MODULES.match(n) for n in names)
                   else [])]
         place = within(item.path)
-        if place.split('/')[0] not in SPREAD:
+        if place.split('/')[0] not in DISTRIBUTED_FOLDERS:
             item.add_marker(pytest.mark.xdist_group(place))
         for marker in modules[module]:
             item.add_marker(marker)
-        if PROCESS.intersection(item.fixturenames):
+        if PROCESS_FIXTURES.intersection(item.fixturenames):
             item.add_marker('process')
         if 'remote' in item.fixturenames:
             item.add_marker('ros')
     items.sort(key=lambda item: rank(within(item.path).split('/')[0]))
 
 
-for _place in {*SPREAD, *LONGEST}:
+for _place in {*DISTRIBUTED_FOLDERS, *SLOWEST_FOLDERS}:
     assert (TEST / _place).exists(), f'test/{_place} is named in test/conftest.py'
 
 
 @cache
 def within(path: Path) -> str:
-    """Return a path below test/; elsewhere its name."""
+    """Return the path relative to test/, or the file name of a path outside."""
     return (path.relative_to(TEST) if path.is_relative_to(TEST) else Path(path.name)).as_posix()
 
 
-def rank(room: str) -> int:
-    """Return the place of a room of the tests in the order of their run."""
-    return LONGEST.index(room) if room in LONGEST else len(LONGEST)
+def rank(folder: str) -> int:
+    """Return the position of a test folder in the run order."""
+    return SLOWEST_FOLDERS.index(folder) if folder in SLOWEST_FOLDERS else len(SLOWEST_FOLDERS)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
-    """Repeat, once, a test that failed while the machine stood still, and print why it failed."""
+    """Repeat, once, a test that failed while the machine stalled, and print the failure."""
     hook, begin = item.ihook, time.monotonic()
     hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     reports = runtestprotocol(item, nextitem=nextitem, log=False)
@@ -163,7 +161,7 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     if failed and hasattr(item, '_initrequest') and (why := excuse(item, failed, begin)):
         print(f'\n{item.nodeid} failed {why}: once more', file=sys.__stderr__, flush=True)
         for report in failed:
-            print(report.longreprtext[-SHOWN:], file=sys.__stderr__, flush=True)
+            print(report.longreprtext[-MAX_OUTPUT_LENGTH:], file=sys.__stderr__, flush=True)
         item._initrequest()     # as pytest-rerunfailures does
         reports = runtestprotocol(item, nextitem=nextitem, log=False)
     for report in reports:
@@ -173,19 +171,19 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 
 def excuse(item: pytest.Item, failed: Sequence[pytest.TestReport], begin: float) -> str:
-    """Return why a test that failed may be repeated, '' if it may not."""
+    """Return why a failed test may be repeated, '' if it may not."""
     if stall := item.config.stash[WATCH].longest(begin):
-        return f'while the machine stood still for {1e3 * stall:.0f} ms'
-    if any(UNHEARD in str(report.longrepr) for report in failed):
+        return f'while the machine stalled for {1e3 * stall:.0f} ms'
+    if any(UNANSWERED in str(report.longrepr) for report in failed):
         return 'because the middleware connected no service'
     if any(STALLED in process.text for process in item.stash.get(STARTED, [])):
-        return f'while a controller said that {STALLED}'
+        return f'while a controller logged: {STALLED}'
     return ''
 
 
 @pytest.hookimpl(optionalhook=True)     # of pytest-xdist
 def pytest_testnodedown(node: 'WorkerController', error: object | None) -> None:
-    """Have the run end with INTERNAL_ERROR if a process crashed: tests are left that none runs."""
+    """End the run with INTERNAL_ERROR if a worker crashed: its remaining tests did not run."""
     if error:
         node.config.stash[CRASHED] = True
 
@@ -199,17 +197,18 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport,
                                                               pytest.TestReport]:
-    """Show with a failure what the processes of the test have printed."""
+    """Add the output of the test's processes to the report of a failure."""
     report = yield
     if report.when == 'call' and report.failed:
-        report.sections += [(f'printed by {" ".join(process.command)}', process.text[-SHOWN:])
+        report.sections += [(f'printed by {" ".join(process.command)}',
+                             process.text[-MAX_OUTPUT_LENGTH:])
                             for process in item.stash.get(STARTED, [])]
     return report
 
 
 @pytest.fixture(scope='session')
 def compiler_server() -> Iterator[forked.Server]:
-    """Return what forks processes that have compiled nothing of this package yet."""
+    """Yield a server that forks processes without any compiled code of this package."""
     server = forked.Server('prepare_compiler')
     yield server
     server.close()
@@ -220,9 +219,9 @@ def start(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[.
     """
     Yield a function (command, *arguments, env={}, cwd=None, fresh=False) that runs a process.
 
-    ``command`` is a program or the beginning of a command line; ``env`` is added to the
-    environment of the tests, a value None takes a variable out; ``fresh``, also a
-    marker, as of :class:`processes.Process`. Killed when the test ends.
+    ``command`` is a program or the beginning of a command line; ``env`` extends the environment of
+    the tests, where None removes a variable; ``fresh`` (also a marker) is passed to
+    :class:`processes.Process`. The process is killed when the test ends.
     """
     running = request.node.stash[STARTED] = []
 
@@ -230,7 +229,7 @@ def start(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[.
               env: Mapping[str, str | None] | None = None, cwd: Path | None = None,
               fresh: bool = False) -> Process:
         head = [str(command)] if isinstance(command, (str, Path)) else list(command)
-        # `remote` names the profiles of this package, which every process names for itself
+        # `remote` sets these variables; each process has to find its profiles by itself
         everything = {**os.environ, 'FASTDDS_DEFAULT_PROFILES_FILE': None,
                       'FASTRTPS_DEFAULT_PROFILES_FILE': None, 'PYTHONUNBUFFERED': '1',
                       'ROS_LOG_DIR': str(tmp_path / 'log'), **(env or {})}
@@ -247,7 +246,7 @@ def start(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[.
 
 @pytest.fixture
 def remote() -> Iterator['Remote']:
-    """Return the ears and the voice of a test of the nodes."""
+    """Yield a ROS node that publishes to and listens to the nodes under test."""
     from nodes.remote import Remote  # most tests need no rclpy
 
     remote = Remote()

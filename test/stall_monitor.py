@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Whether the machine stood still during a test.
+Whether the machine stalled during a test.
 
 Nodes run in real time: where a virtual machine is stopped for a while, or other work takes the
 CPUs, periods are missed and states are late, and a test of them proves nothing. A process beside

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A failing test shows its processes' words, and is repeated once if the machine stood still."""
+"""A failing test shows its processes' words, and is repeated once if the machine stalled."""
 
 import os
 from pathlib import Path
@@ -20,7 +20,7 @@ from collections import Counter
 import signal
 import time
 
-from conftest import STALLED, UNHEARD, WATCH
+from conftest import STALLED, UNANSWERED, WATCH
 import pytest
 
 runs = Counter()
@@ -33,12 +33,12 @@ def passes(request, after):
 
 @pytest.mark.parametrize('after', [0, 1, 2])
 def test_unheard(request, after):
-    assert passes(request, after), f'service /x: {UNHEARD} 20 s'
+    assert passes(request, after), f'service /x: {UNANSWERED} 20 s'
 
 
 @pytest.mark.parametrize('after', [0, 1, 2])
 def test_stalled(request, start, after):
-    start('echo', f'FAULT: {STALLED}').wait_for_line(STALLED)
+    start('echo', f'FAULT LOOP_STALLED: {STALLED}').wait_for_line(STALLED)
     assert passes(request, after)
 
 
@@ -63,9 +63,9 @@ def run(tmp_path_factory):
 
 
 @pytest.mark.parametrize(('name', 'why'), [
-    ('stall', r'while the machine stood still for \d+ ms'),
+    ('stall', r'while the machine stalled for \d+ ms'),
     ('unheard', 'because the middleware connected no service'),
-    ('stalled', 'while a controller said that the control loop stood still')])
+    ('stalled', 'while a controller logged: control loop stalled')])
 def test_what_fails_for_a_reason_outside_is_repeated_once(run, name, why):
     done, found = run
     assert [found[f'test_{name}[{after}]'] for after in (0, 1, 2)] == [

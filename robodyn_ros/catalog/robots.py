@@ -78,8 +78,8 @@ def load_robot(name_or_path: str, locked: Mapping[str, float], pose: Sequence[fl
     :param pose: (nv,) initial position [rad | m]. Empty: that of the configuration, if it has as
         many joints, else :func:`~robodyn_ros.model.pose.initial_position`.
     :param root: link that is the fixed base; ``tip``: last link of the chain. As in
-        :func:`~robodyn_ros.model.urdf.load_urdf`, and ``massless`` likewise.
-    :param accepted_links: bodies whose inertia is not judged, '*' for all; None: those of the
+        :func:`~robodyn_ros.model.urdf.load_urdf`; so is ``massless``.
+    :param accepted_links: bodies whose inertia is not checked, '*' for all; None: those of the
         configuration.
     :param roomy: initial position away from the limits where neither ``pose`` nor the
         configuration gives one: :func:`~robodyn_ros.model.pose.roomy_position`.

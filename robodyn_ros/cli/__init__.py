@@ -7,9 +7,9 @@ import signal
 import sys
 import time
 
-REPEATED = 0.5          # s within which another SIGINT is the same: `timeout` and launch send two
+SIGINT_DEBOUNCE = 0.5    # [s]: `timeout` and launch send two
 
-_interrupted = -REPEATED
+_interrupted = -SIGINT_DEBOUNCE
 
 
 def main() -> int:
@@ -38,5 +38,5 @@ def _interrupt(*_: object) -> None:
     """Raise KeyboardInterrupt, but not again while the first one ends the command."""
     global _interrupted
     before, _interrupted = _interrupted, time.monotonic()
-    if _interrupted > before + REPEATED:
+    if _interrupted > before + SIGINT_DEBOUNCE:
         raise KeyboardInterrupt

@@ -45,13 +45,13 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def _common(version: Annotated[bool, typer.Option(
-        '--version', callback=_version, is_eager=True, help='Show the version and end.')] = False,
+        '--version', callback=_version, is_eager=True, help='Show the version and exit.')] = False,
             ) -> None:
-    """Take the options that stand before any subcommand."""
+    """Handle the options before the subcommand."""
 
 
 def _require_report(report: Path | None) -> None:
-    """Refuse --report before anything is measured where it cannot be made."""
+    """Refuse --report before any measurement if its library is missing."""
     if report is not None:
         from ..catalog.requirements import require_modules
         from ..report import REQUIRED_MODULES
@@ -100,7 +100,7 @@ def init(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
          ci: Annotated[bool, typer.Option(
              '--ci', help='Also write a test and a GitHub workflow that run `robodyn verify '
              '--brief`.')] = False) -> None:
-    """Write a commented parameter file: limits, stable gains, and what the URDF lacks."""
+    """Write a commented parameter file: limits, stable gains, and missing URDF data."""
     from ..catalog.requirements import require_modules
     from ..catalog.robots import load_robot
 
@@ -150,7 +150,7 @@ def derive(robot: Annotated[str, typer.Argument(
            ascii_only: Annotated[bool, typer.Option(
                '--ascii', help='Print m_1 l_1^2 instead of m₁ l₁².')] = False,
            force: Annotated[bool, typer.Option(
-               '--force', help='Continue whatever the number of joints.')] = False) -> None:
+               '--force', help='Allow any number of joints.')] = False) -> None:
     """Derive M(q), B(q), C(q), g(q) of a small arm in closed form and check them with RNEA."""
     from .derive import run
 
@@ -273,8 +273,8 @@ def new_driver(name: Annotated[str, typer.Argument(
 @app.command('compare-laws')
 def compare_laws(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # noqa: B006
                  duration: Annotated[float, typer.Option(
-                     min=0.5, max=60.0, help='Duration of the motion (s); it takes longer where '
-                     'the limits of the robot ask for it.')] = 4.0,
+                     min=0.5, max=60.0, help='Duration of the motion (s), extended if the limits '
+                     'of the robot require it.')] = 4.0,
                  accept_inertia: AcceptInertia = False,
                  picture: Annotated[Path, typer.Option(
                      '--picture', metavar='PNG', help='File of the picture.')
@@ -282,7 +282,7 @@ def compare_laws(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # no
                  topics: Annotated[bool, typer.Option(
                      '--topics', help='Through the real nodes and topics of ROS 2, in lockstep.')
                      ] = False, report: ReportFile = None, as_json: AsJson = False) -> None:
-    """Follow a trajectory in MuJoCo with each law that can, with a true and a false model."""
+    """Compare all trajectory-tracking laws in MuJoCo with an exact and a perturbed model."""
     from ..catalog.requirements import require_modules
     from ..catalog.robots import load_robot
 

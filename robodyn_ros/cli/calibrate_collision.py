@@ -24,17 +24,17 @@ from ..nodes.clients.record import Recorder, silent
 from ..nodes.clients.running_controller import RunningController
 from ..nodes.middleware.client_session import session
 
-STILL = 0.05        # rad or m: a joint that moves less tells nothing of its motion
-FEWEST = 50         # samples
+MIN_MOTION = 0.05    # [rad | m] of a joint that counts as moved
+MIN_SAMPLES = 50
 
 
 def run(node: Node, out: Console, *, duration: float, margin: float, setting: bool,
         output: Path | None) -> None:
     """
-    Listen to the external efforts for a while, print thresholds, write and set them if asked to.
+    Record the external efforts, print thresholds, and optionally write and set them.
 
     :raises RosError: the controller does not answer, or publishes no external efforts.
-    :raises IdentificationError, ArgumentError: the samples tell no thresholds.
+    :raises IdentificationError, ArgumentError: the samples are not sufficient.
     :raises ParameterError: the controller refuses them.
     """
     if output is not None and output.exists():
@@ -76,14 +76,14 @@ def run(node: Node, out: Console, *, duration: float, margin: float, setting: bo
 def learned(recording: Recording, model: RobotModel, settings: Settings,
             margin: float) -> CollisionThresholds:
     """
-    Return the thresholds that a quiet run tells.
+    Return the thresholds from a run without contact.
 
     :param recording: of ``~/external_torque``: positions, velocities and external efforts.
     :param model: with its payload and friction.
     :raises IdentificationError: there are too few samples.
     :raises ArgumentError: see :func:`.collision_thresholds.thresholds`.
     """
-    if len(recording.time) < FEWEST:
+    if len(recording.time) < MIN_SAMPLES:
         raise IdentificationError(f'{len(recording.time)} samples are too few', name='samples',
                                   remedy='listen longer, with the arm driven, or raise the '
                                   'parameter external_effort_rate')
@@ -109,7 +109,7 @@ def show(found: CollisionThresholds, model: RobotModel, moved: ndarray, out: Con
     for name, slides, *values in zip(model.joint_names, model.slides, *found):
         rows.add_row(name, *(f'{value:.3g}' for value in values), 'N' if slides else 'N·m')
     out.print(rows)
-    if still := [n for n, range_ in zip(model.joint_names, moved) if range_ < STILL]:
+    if still := [n for n, range_ in zip(model.joint_names, moved) if range_ < MIN_MOTION]:
         out.print(f'! hardly moved: {", ".join(still)}; their thresholds are those of an arm at '
                   'rest', style='yellow')
 

@@ -32,17 +32,17 @@ from ..nodes.clients.running_controller import RunningController
 from ..nodes.middleware.client_session import session
 
 # Equations that are left: a slow motion carries little information a second
-SAMPLES = 1500
+MAX_SAMPLES = 1500
 # What the checks of a recording may say about a model with false masses, and about joints that
 # stick while the motion is slow
-ACCEPTED = 'gravity', 'stuck'
-FITTED = 2.0 / 3.0      # share of the motion; the rest judges the result
+ACCEPT_OPTIONS = 'gravity', 'stuck'
+TRAINING_SHARE = 2.0 / 3.0    # of the motion; the rest tests the result
 # Speed [rad/s | m/s] below which samples are left out: a joint that sticks bears any effort up to
 # its friction, which would look like less friction at low speeds
-SLIDING = 0.02
+SLIDING_VELOCITY = 0.02
 # Least presliding distance that is compensated, in standard deviations of the noise of positions.
 # With half of it the noise passes the play of friction compensation, and an arm at rest creeps.
-LEAST_DISTANCE = 40.0
+MIN_DISTANCE = 40.0
 
 
 class Calibration(NamedTuple):
@@ -51,7 +51,7 @@ class Calibration(NamedTuple):
 
     :param before: of the model as it was, ``after``: of the estimate [N·m | N].
     :param distance: (nv,) presliding distance for friction compensation [rad | m], 0 where none
-        was found: the estimated one, or LEAST_DISTANCE ``noise`` where that is more.
+        was found: the estimated one, or MIN_DISTANCE ``noise`` where that is more.
     :param noise: (nv,) standard deviation of the positions [rad | m].
     :param note: on the search for presliding.
     """
@@ -66,7 +66,7 @@ class Calibration(NamedTuple):
     def too_noisy(self) -> list[str]:
         """Return sentences on joints whose contact the noise of their positions hides in part."""
         estimated = self.estimate.with_friction().presliding_distance
-        return [f'of {name} {1e3 * distance:.2g} mrad are compensated, {LEAST_DISTANCE:g} times '
+        return [f'of {name} {1e3 * distance:.2g} mrad are compensated, {MIN_DISTANCE:g} times '
                 'the noise of its position: more than that is left of the force that sets it '
                 'moving' for name, distance, least in zip(
                     self.estimate.model.joint_names, self.distance, estimated) if distance > least]
@@ -121,11 +121,11 @@ def calibrate(recording: Recording, robot: RobotModel) -> Calibration:
         than the model.
     """
     require_torques(recording)
-    motion = checked_motion(recording, robot, PreparationOptions(accept=ACCEPTED)).motion
-    train, test = motion.split(FITTED)
-    selection = ParameterSelection(armature=False, decimate=max(1, len(train) // SAMPLES))
+    motion = checked_motion(recording, robot, PreparationOptions(accept=ACCEPT_OPTIONS)).motion
+    train, test = motion.split(TRAINING_SHARE)
+    selection = ParameterSelection(armature=False, decimate=max(1, len(train) // MAX_SAMPLES))
     presliding = find_presliding(robot, sliding(train), selection)
-    selection = replace(selection, presliding=presliding.distance, moving=SLIDING)
+    selection = replace(selection, presliding=presliding.distance, moving=SLIDING_VELOCITY)
     found = identify(robot, train, selection, 'consistent')
     before = rms(test.effort - predicted(robot, test))
     after = rms(test.effort - found.predict(test))
@@ -138,7 +138,7 @@ def calibrate(recording: Recording, robot: RobotModel) -> Calibration:
     noise = position_noise(recording.of(robot.joint_names).position)
     distance = found.with_friction().presliding_distance
     return Calibration(found, before, after, np.where(
-        distance > 0.0, np.maximum(distance, LEAST_DISTANCE * noise), 0.0), noise,
+        distance > 0.0, np.maximum(distance, MIN_DISTANCE * noise), 0.0), noise,
         presliding.note)
 
 
@@ -148,7 +148,7 @@ def sliding(motion: Motion) -> Motion:
 
     Before, a joint sticks, and what its contact bears depends on how it came to rest.
     """
-    slide = (np.abs(motion.velocity) >= SLIDING).all(1)
+    slide = (np.abs(motion.velocity) >= SLIDING_VELOCITY).all(1)
     return motion.part(int(slide.argmax()), len(motion))
 
 

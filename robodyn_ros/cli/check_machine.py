@@ -23,16 +23,16 @@ from ..realtime.scheduling import Scheduling
 from ..realtime.wakeup_latency import Case, Lateness, measure
 from ..report.document import Report
 
-RATES = (1000.0, 4000.0)        # Hz, measured
-SPIN = 50e-6                    # s
-DDS_SHARE = 0.15                # of the time, for round trips
-FIFO = Scheduling(priority=system_checks.PRIORITY)
-ALL = Scheduling(priority=system_checks.PRIORITY, lock_memory=True, keep_awake=True)
+MEASURED_RATES = (1000.0, 4000.0)    # [Hz]
+SPIN_TIME = 50e-6    # [s]
+ROUND_TRIP_SHARE = 0.15    # of the measuring time
+FIFO = Scheduling(priority=system_checks.REALTIME_PRIORITY)
+ALL = Scheduling(priority=system_checks.REALTIME_PRIORITY, lock_memory=True, keep_awake=True)
 MARKS = {system_checks.FINE: ('✓', 'green'), system_checks.FAIR: ('·', 'yellow'),
          system_checks.BAD: ('✗', 'red')}
 LOOPS = {(False, False): 'Python', (False, True): 'Python busy', (True, False): 'native',
          (True, True): 'native busy'}
-LONG = 60.0                     # s, from which on one wake-up in 1000 means something
+MIN_VERDICT_TIME = 60.0    # [s]; shorter runs miss rare latencies
 
 Found = dict[tuple['Level', bool, bool], list[Lateness]]
 
@@ -66,9 +66,9 @@ def run(seconds: float, out: Console, *, page: Path | None = None) -> dict[str, 
     if page is not None:
         _report(facts, found, trips, levels, seconds).write(page)
         out.print(f'report: {page}', soft_wrap=True)
-    if seconds < LONG:
-        out.print(f'\n{seconds:g} s are a first look only: what is rare was not seen. '
-                  'Leave --duration out for a verdict.', style='yellow')
+    if seconds < MIN_VERDICT_TIME:
+        out.print(f'\n{seconds:g} s cannot show rare latencies; run without --duration for a '
+                  'verdict.', style='yellow')
     return _figures(facts, found)
 
 
@@ -76,7 +76,7 @@ def _figures(facts: list[system_checks.Fact], found: Found) -> dict[str, Any]:
     late = [{'level': level.name, 'loop': LOOPS[native, busy], 'rate': rate,
              **dict(zip(('p50', 'p99', 'p99.9', 'max'), _four(one)))}
             for (level, native, busy), runs in found.items()
-            for rate, one in zip(RATES, runs)]
+            for rate, one in zip(MEASURED_RATES, runs)]
     return {'facts': {fact.name: fact.value for fact in facts}, 'wake_ups': late,
             'sustained': [{'level': level.name, 'parameters': level.parameters,
                            'loop': LOOPS[native, busy], 'rate': verdict.rate}
@@ -121,7 +121,7 @@ def _report(facts: list[system_checks.Fact], found: Found, trips: RenderableType
     report.rich('', _verdict(found, facts, levels))
     for (level, native, busy), runs in found.items():
         if native and not busy:
-            for rate, one in zip(RATES, runs):
+            for rate, one in zip(MEASURED_RATES, runs):
                 report.histogram(f'{level.name}, native, {rate:g} Hz: how late', 1e6 * one.late,
                                  'µs')
     return report
@@ -133,17 +133,18 @@ def _levels() -> list[Level]:
     granted = {name: value for name, value in vars(ALL).items()
                if value and not system_checks.attempt(Scheduling(**{name: value})).refused}
     words = [f'{name}: {str(value).lower()}' for name, value in granted.items()]
-    tuned = Level('tuned', ', '.join([*words, f'spin: {SPIN:.5f}']), Scheduling(**granted), SPIN)
+    tuned = Level('tuned', ', '.join([*words, f'spin: {SPIN_TIME:.5f}']), Scheduling(**granted),
+                  SPIN_TIME)
     fifo = Level('FIFO', words[0], FIFO, 0.0) if 'priority' in granted else None
     return [plain, *([fifo] if fifo else []), tuned]
 
 
 def _measure(levels: list[Level], seconds: float, out: Console) -> tuple[Found, RenderableType]:
     cases = [(level, Case(rate, native, busy, level.scheduling, level.spin))
-             for level in levels for native, busy in LOOPS for rate in RATES]
+             for level in levels for native, busy in LOOPS for rate in MEASURED_RATES]
     found: Found = {}
     ros = find_spec('rclpy') is not None
-    share = seconds * (1.0 - DDS_SHARE * ros) / len(cases)
+    share = seconds * (1.0 - ROUND_TRIP_SHARE * ros) / len(cases)
     with Progress(TextColumn('{task.description}'), BarColumn(), TimeRemainingColumn(),
                   console=out, transient=True) as progress:
         task = progress.add_task('wake-ups', total=seconds)
@@ -156,7 +157,7 @@ def _measure(levels: list[Level], seconds: float, out: Console) -> tuple[Found, 
         if not ros:
             return found, Text('DDS round trip: skipped, rclpy is not installed here', 'yellow')
         progress.update(task, description='DDS round trips')
-        return found, _round_trip(seconds * DDS_SHARE)
+        return found, _round_trip(seconds * ROUND_TRIP_SHARE)
 
 
 def _round_trip(seconds: float) -> RenderableType:
@@ -193,7 +194,7 @@ def _table(found: Found) -> RenderableType:
                   title_style='bold', pad_edge=False, padding=(0, 1, 0, 0))
     for _ in range(2):
         table.add_column()
-    for rate in RATES:
+    for rate in MEASURED_RATES:
         for figure in ('p50', 'p99', 'p99.9', 'max'):
             heading = f'{rate / 1000:g} kHz' if figure == 'p50' else ''
             table.add_column(f'{heading}\n{figure}', justify='right')
@@ -217,7 +218,8 @@ def _four(run: Lateness) -> ndarray:
 
 
 def _verdicts(found: Found) -> dict[tuple[Level, bool, bool], Verdict]:
-    return {key: judge([run.late for run in runs], max(RATES)) for key, runs in found.items()}
+    return {key: judge([run.late for run in runs], max(MEASURED_RATES)) for key,
+            runs in found.items()}
 
 
 def _verdict(found: Found, facts: list[system_checks.Fact], levels: list[Level]) -> RenderableType:
@@ -233,7 +235,7 @@ def _verdict(found: Found, facts: list[system_checks.Fact], levels: list[Level])
     lines: list[RenderableType] = [table]
     best = levels[0]
     for name, native in (('Native', True), ('Python', False)):
-        # The one that asks for least, where others are no better
+        # The least demanding of equally good ones
         best = max(levels, key=lambda level: verdicts[level, native, False].rate)  # noqa: B023
         lines.append(_sentence(name, best, verdicts[best, native, False]))
     todo = [fact.advice for fact in sorted(facts, key=lambda f: -f.grade) if fact.advice]

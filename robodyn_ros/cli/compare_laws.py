@@ -15,13 +15,13 @@ import typer
 from .options import print_json
 from ..catalog.robots import CatalogRobot
 from ..control.laws.registry import FOLLOWING
-from ..demo import motion
-from ..demo.law_comparison import compare, DELAY, draw, Figures, FRICTION, MASS_ERROR
+from ..demo import law_comparison, motion
+from ..demo.law_comparison import compare, draw, Figures
 from ..dynamics import Dynamics
 from ..errors import ArgumentError
 from ..model.robot import RobotModel
 from ..report.document import Report
-from ..report.scene import moving_robot, RATE
+from ..report.scene import FRAME_RATE, moving_robot
 from ..report.units import units
 
 
@@ -30,7 +30,7 @@ def run(robot: CatalogRobot, duration: float, picture: Path, out: Console, *,
     """
     Drive the arm with each law, print the figures and draw the errors.
 
-    A law that ends in a fault has it in the place of its figures.
+    A law that ended in a fault shows the fault in place of its figures.
 
     :param topics: whether simulator and controller are nodes, instead of a loop in this process.
     :param page: file of a report, None for none.
@@ -55,9 +55,10 @@ def run(robot: CatalogRobot, duration: float, picture: Path, out: Console, *,
         print_json([{name: value for name, value in one._asdict().items()
                      if name not in ('time', 'error')} for one in found])
     out.print(_table(robot.model, found))
-    out.print('Gains are those of `robodyn init`. The false model has masses off by up to '
-              f'{100 * MASS_ERROR:g} % and no friction; the arm has {100 * FRICTION:g} % of the '
-              f'effort limit or that of the URDF. Efforts then arrive {1e3 * DELAY:g} ms late.')
+    out.print('Gains: `robodyn init`. Perturbed model: masses off by up to '
+              f'{100 * law_comparison.MASS_ERROR:g} %, unknown friction of the arm '
+              f'({100 * law_comparison.MISSING_FRICTION:g} % of the effort limit or that of the '
+              f'URDF), efforts {1e3 * law_comparison.EFFORT_DELAY:g} ms late.')
     for figures in (one for one in found if one.fault):
         out.print(f'{figures.scene}, {figures.law}: {figures.fault}: {figures.reason}',
                   style='yellow', soft_wrap=True)
@@ -76,7 +77,7 @@ def _report(robot: CatalogRobot, found: list[Figures], duration: float) -> Repor
                     'model and with a false one.')
     report.rich('', _table(model, found))
     asked = motion.plan(Dynamics(model), robot.pose, duration)
-    time = np.arange(0.0, asked.times[-1], 1 / RATE)
+    time = np.arange(0.0, asked.times[-1], 1 / FRAME_RATE)
     if moving := moving_robot(model, robot.path, time, motion.reference(model, asked)(time)):
         report.page('The trajectory', moving)
     unit, _ = units(model, 'm')

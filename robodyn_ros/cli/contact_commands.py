@@ -15,12 +15,12 @@ from ..errors import RosError
 
 @app.command('calibrate-collision')
 def calibrate_collision(duration: Annotated[float, typer.Option(
-                            min=1.0, max=3600.0, help='How long to listen [s].')] = 60.0,
+                            min=1.0, max=3600.0, help='Duration of the recording [s].')] = 60.0,
                         margin: Annotated[float, typer.Option(
                             min=1.0, max=10.0, help='Factor of the thresholds over the external '
                             'efforts without contact.')] = 1.5,
                         setting: Annotated[bool, typer.Option(
-                            '--set', help='Set the thresholds that were found.')] = False,
+                            '--set', help='Set the thresholds in the controller.')] = False,
                         output: Annotated[Path | None, typer.Option(
                             help='Parameter file to write.')] = None,
                         node: NodeName = 'controller', sim_time: SimTime = False,

@@ -9,11 +9,11 @@ from rich.console import Console
 from ..catalog.robots import load_robot
 from ..errors import ArgumentError
 from ..lagrange import derive, latex, text
-from ..lagrange.report import WIDTH
+from ..lagrange.report import TERMINAL_WIDTH
 from ..model.resources import rows_path
 from ..model.robot import RobotModel
 
-NARROW = 40             # columns below which formulas are not broken any more
+MIN_WIDTH = 40    # columns; formulas are not broken below
 
 
 def run(robot: str, out: Console, *, locked: Mapping[str, float], root: str | None,
@@ -30,7 +30,7 @@ def run(robot: str, out: Console, *, locked: Mapping[str, float], root: str | No
     with out.status('deriving, and checking with RNEA ...'):        # in a terminal only
         found = derive(source, numbers=numbers, frame=frame, axes=axes, rounding=rounding,
                        force=force)
-    width = max(out.width, NARROW) if out.is_terminal else WIDTH
+    width = max(out.width, MIN_WIDTH) if out.is_terminal else TERMINAL_WIDTH
     try:
         'θ̈ₓᵀ'.encode(out.encoding)
     except (UnicodeEncodeError, LookupError):

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..identification.estimation.drive import DriveGains
     from ..identification.preparation.options import PreparationOptions
 
-MAX_ERROR = 0.2     # of a gain that is proposed
+MAX_GAIN_ERROR = 0.2    # of a proposed gain, relative
 
 
 @app.command('drive-gains')
@@ -110,10 +110,10 @@ def report(found: 'DriveGains', out: Console) -> None:
         out.print(f'! not determined: {line}', style='yellow')
     uncertain = [name for name, gain, error in zip(
         found.joint_names, found.gains, found.standard_errors)
-        if not error < MAX_ERROR * abs(gain)]
+        if not error < MAX_GAIN_ERROR * abs(gain)]
     if uncertain:
-        out.print(f'! uncertain by more than {MAX_ERROR:.0%}: {", ".join(uncertain)}; take these '
-                  'gains from a data sheet, or record a load farther from the axes of these '
+        out.print(f'! uncertain by more than {MAX_GAIN_ERROR:.0%}: {", ".join(uncertain)}; take '
+                  'these gains from a data sheet, or record a load farther from the axes of these '
                   'joints, and faster motion', style='yellow')
     if not found.relative:
         out.print('efforts in N·m: robodyn identify ... ' + ' '.join(

@@ -33,15 +33,15 @@ from ..report.units import units
 if TYPE_CHECKING:
     from ..identification.excitation.collisions import Collisions
 
-NOTHING: Mapping[str, Any] = MappingProxyType({})
-FINE = 5        # points of the picture for each of the trajectory
+NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
+PICTURE_OVERSAMPLING = 5    # points for each of the trajectory
 
 
 def run(robot: CatalogRobot, out: Console, *, output: Path, picture: Path | None, series: Fourier,
         criterion: str, starts: int, seed: int, shares: Shares, velocity: Sequence[str],
         acceleration: Sequence[str], ranges: Sequence[str], include: Sequence[str], kind: str,
         packages: Sequence[Path], ground: float | None, clearance: float, approach: float,
-        repeat: int, after: Sequence[Path] = (), reading: Mapping[str, Any] = NOTHING) -> None:
+        repeat: int, after: Sequence[Path] = (), reading: Mapping[str, Any] = NO_OPTIONS) -> None:
     """
     Optimize a motion, print its table, and write the trajectory and a picture.
 
@@ -75,7 +75,7 @@ def run(robot: CatalogRobot, out: Console, *, output: Path, picture: Path | None
                   style='yellow')
         return
     from ..identification.excitation.picture import draw
-    fine, q, qd, qdd = found.trajectory(FINE * found.rate)
+    fine, q, qd, qdd = found.trajectory(PICTURE_OVERSAMPLING * found.rate)
     draw(f'{model.name}: condition {found.reached.condition:.3g} of '
          f'{len(found.columns)} base parameters', found, (fine, q, qd, qdd),
          dynamics.batch.inverse_dynamics(q, qd, qdd) + dynamics.batch.friction(qd),

@@ -20,8 +20,8 @@ from ..model.robot import RobotModel
 from ..report.document import Report
 from ..report.units import units
 
-EDGE = 3.2          # of the plot of parameters, where those of the URDF are that lie beyond
-TIME = 'time [s]'
+PLOT_LIMIT = 3.2    # larger deviations of the URDF are drawn here
+TIME_LABEL = 'time [s]'
 
 
 def report(found: Identification, source: str, scene: str = '') -> Report:
@@ -81,9 +81,9 @@ def _add_prediction(page: Report, found: Identification) -> None:
         page.plot(f'{joint}: relative RMS {100 * valid.relative[j]:.2f} %, as the URDF is '
                   f'{100 * nominal.relative[j]:.1f} %', at,
                   {'measured': measured[:, j], 'predicted': predicted[:, j],
-                   NOMINAL: np.where(np.isfinite(measured[:, j]), before, np.nan)}, TIME,
+                   NOMINAL: np.where(np.isfinite(measured[:, j]), before, np.nan)}, TIME_LABEL,
                   f'effort [{_unit(found.nominal, j)}]')
-    page.plot('Measured less predicted efforts', at, dict(zip(joints, error.T)), TIME,
+    page.plot('Measured less predicted efforts', at, dict(zip(joints, error.T)), TIME_LABEL,
               '[N·m | N]')
 
 
@@ -100,10 +100,10 @@ def _add_parameters(page: Report, found: Identification) -> None:
     errors = np.where(np.isfinite(estimate.standard_errors), estimate.standard_errors, 0.0)
     size = np.maximum(np.abs(estimate.values), errors)
     size = np.where(size > 0, size, 1.0)
-    before = np.clip(base.values(estimate.prior) / size, -EDGE, EDGE)
+    before = np.clip(base.values(estimate.prior) / size, -PLOT_LIMIT, PLOT_LIMIT)
     page.intervals('Base parameters over the size of what was found, ± one standard error',
                    base.base_names, {'found': estimate.values / size, 'URDF': before},
-                   errors / size, f'URDF beyond ± {EDGE}: at the edge')
+                   errors / size, f'URDF beyond ± {PLOT_LIMIT}: at the edge')
     page.rich('', friction_table(found))
     if found.band is not None:
         page.rich('', band_table(found.band, estimate.sigma))
@@ -119,7 +119,7 @@ def _add_motion(page: Report, found: Identification) -> None:
         fitted = np.vstack((train, np.full_like(test, np.nan)))
         other = np.vstack((np.full_like(train, np.nan), test))
         page.plot(f'{quantity}; dashed: not fitted', np.concatenate((train_at, test_at)),
-                  dict(zip(columns, fitted.T)), TIME, f'{quantity} [{label}]',
+                  dict(zip(columns, fitted.T)), TIME_LABEL, f'{quantity} [{label}]',
                   dashed=dict(zip(columns, other.T)))
 
 

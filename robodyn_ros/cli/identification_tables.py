@@ -15,8 +15,8 @@ from ..identification.prediction_band import PredictionBand
 from ..identification.result import Identification, NOMINAL
 from ..identification.validation import Validation
 
-MOST_JOINTS = 8     # of a summary
-MOST = 60           # letters of a combination that a terminal shows; the report has all
+MAX_SUMMARY_JOINTS = 8
+MAX_COMBINATION_LETTERS = 60    # in a terminal; the report shows all
 
 
 def table(title: str, *headings: str) -> Table:
@@ -46,7 +46,7 @@ def measures(valid: Validation, name: str) -> Table:
     return found
 
 
-def parameter_table(found: Identification, most: int = MOST) -> Table:
+def parameter_table(found: Identification, most: int = MAX_COMBINATION_LETTERS) -> Table:
     """Return the base parameters with their standard errors; combinations of so many letters."""
     estimate = found.estimate
     base = estimate.base
@@ -73,7 +73,7 @@ def summary_table(found: Identification) -> Table:
     """Return errors, friction and armature of the joints, of the worst ones where many are."""
     model, valid = found.estimate.with_friction(), found.validation
     before = found.validations[NOMINAL]
-    shown = sorted(valid.relative.argsort()[::-1][:MOST_JOINTS])
+    shown = sorted(valid.relative.argsort()[::-1][:MAX_SUMMARY_JOINTS])
     left_out = len(valid.relative) - len(shown)
     out = table(f'{left_out} joints with smaller errors are left out' if left_out else '', 'joint',
                 'relative RMS [%]', 'as the URDF is [%]', 'viscous', 'Coulomb', 'armature')

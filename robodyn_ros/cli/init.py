@@ -21,7 +21,7 @@ def run(robot: CatalogRobot, given: dict[str, Any], console: Console, *, output:
     """
     Write the parameter file, and print what is missing in the URDF.
 
-    :param given: parameters besides limits and gains: the robot, who compensates its gravity.
+    :param given: parameters besides limits and gains: the robot, gravity compensation.
     :param ci: whether to write a test and a workflow that verify the file, too.
     :param accept: whether to compute gains from numbers that are probably in other units.
     :raises InertiaError: masses, lengths or inertias are probably in other units.
@@ -34,7 +34,7 @@ def run(robot: CatalogRobot, given: dict[str, Any], console: Console, *, output:
     if not accept and (doubts := [doubt.text for doubt in unit_doubts(model) if doubt.dynamic]):
         raise InertiaError(
             f'gains are not computed: {"; ".join(doubts)}', name=model.name, value=doubts,
-            remedy='correct the URDF, or use its numbers as they are: --accept-inertia')
+            remedy='correct the URDF, or accept its numbers: --accept-inertia')
     values = given | parameters(model, robot.pose, settings)
     try:
         output.write_text(controller_file(model, values, robot.pose, robot.source, settings))

@@ -17,8 +17,8 @@ from ..control.settings.settings import Settings
 from ..dynamics import Dynamics
 from ..model.robot import RobotModel
 
-WORDS = ('joint', 'type', 'parent link', 'child link', 'link', 'unit')      # columns of names
-ROUNDING = 1e-9         # efforts below this are none
+TEXT_COLUMNS = ('joint', 'type', 'parent link', 'child link', 'link', 'unit')
+ZERO_EFFORT = 1e-9    # smaller efforts are shown as zero
 UNITS = {'m': 'm, m/s, N', 'rad': 'rad, rad/s, N·m'}
 
 
@@ -61,7 +61,7 @@ def _table(title: str, *columns: str) -> Table:
     table = Table(title=title, title_justify='left', title_style='bold', box=box.SIMPLE_HEAD,
                   pad_edge=False, padding=(0, 1, 0, 0))
     for column in columns:
-        table.add_column(Text(column), justify='left' if column in WORDS else 'right',
+        table.add_column(Text(column), justify='left' if column in TEXT_COLUMNS else 'right',
                          overflow='fold')
     return table
 
@@ -111,7 +111,7 @@ def _limits(model: RobotModel) -> Table:
 def _gravity(model: RobotModel, pose: ndarray) -> Table:
     table = _table('Gravity', 'joint', 'position', 'effort', 'limit', 'share of limit')
     for i, tau in enumerate(Dynamics(model).gravity(pose)):
-        tau, limit = tau if abs(tau) > ROUNDING else 0.0, model.effort_limit[i]
+        tau, limit = tau if abs(tau) > ZERO_EFFORT else 0.0, model.effort_limit[i]
         share = abs(tau) / limit if limit else inf if tau else 0.0
         table.add_row(model.joint_names[i], f'{pose[i]:.4g}', f'{tau:.4g}',
                       '-' if isinf(limit) else f'{limit:.4g}',

@@ -36,8 +36,8 @@ KEYS = {'w': (0, 1), 's': (0, -1), 'a': (1, 1), 'd': (1, -1), 'r': (2, 1), 'f': 
         'u': (3, 1), 'o': (3, -1), 'i': (4, 1), 'k': (4, -1), 'j': (5, 1), 'l': (5, -1)}
 AXES = 'x', 'y', 'z', 'rotation about x', 'rotation about y', 'rotation about z'
 FASTER, SLOWER, STOP, END = '+=', '-', ' ', 'q\x1b'     # Escape, or what begins with it
-FACTOR = 1.25           # of a change of the speed
-SLOWEST = 0.05          # of the speed asked for
+SPEED_FACTOR = 1.25
+MIN_SPEED_SHARE = 0.05    # of the requested speed
 
 
 class Jog:
@@ -52,18 +52,18 @@ class Jog:
 
     def __init__(self, speed: ndarray, limit: ndarray, hold: float):
         self.speed, self._limit, self._hold = np.array(speed, float), limit, hold
-        self._slowest = SLOWEST * self.speed
+        self._slowest = MIN_SPEED_SHARE * self.speed
         self._key, self._until = '', 0.0
         self.over = False
 
     def press(self, key: str, now: float) -> None:
-        """Take a key at a time [s]; unknown ones stop the motion, as the space bar does."""
+        """Handle a key pressed at a time [s]; unknown keys and the space bar stop the motion."""
         self._key = key if key in KEYS else ''
         self._until = now + self._hold
         if key in FASTER:
-            self.speed = np.minimum(self.speed * FACTOR, self._limit)
+            self.speed = np.minimum(self.speed * SPEED_FACTOR, self._limit)
         elif key in SLOWER:
-            self.speed = np.maximum(self.speed / FACTOR, self._slowest)
+            self.speed = np.maximum(self.speed / SPEED_FACTOR, self._slowest)
         self.over |= key in END
 
     def twist(self, now: float) -> ndarray:
@@ -79,7 +79,7 @@ class Jog:
         twist = self.twist(now)
         moves = ', '.join(f'{"+" if v > 0 else "-"} {axis}' for axis, v in zip(AXES, twist) if v)
         return (f'{self.speed[0]:.3f} m/s, {self.speed[1]:.3f} rad/s: '
-                f'{moves or "no motion asked for"}')
+                f'{moves or "no motion"}')
 
 
 def run(node: Node, out: Console, *, linear: float, angular: float, hold: float) -> None:
@@ -98,7 +98,7 @@ def run(node: Node, out: Console, *, linear: float, angular: float, hold: float)
         name = f'/{node.name.strip("/")}'
         publisher = here.node.create_publisher(TwistStamped, f'{name}/target_twist', 1)
         if not here.until(publisher.get_subscription_count, node.wait):
-            raise RosError(f'nobody listens to {name}/target_twist', name=name,
+            raise RosError(f'no subscriber to {name}/target_twist', name=name,
                            remedy='is the controller configured?')
 
         def tell(message: Log) -> None:

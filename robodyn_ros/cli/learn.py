@@ -15,14 +15,14 @@ from ..control.learning.iterative_learning import IterativeLearning, Outcome, Re
 from ..control.references.trajectory import Waypoints
 from ..errors import RosError, TrajectoryError
 from ..identification.excitation.trajectory_file import read
-from ..nodes.clients.play import approach, NEAR, Player
+from ..nodes.clients.play import approach, Player, START_TOLERANCE
 from ..nodes.clients.record import Recorder, silent
 from ..nodes.clients.running_controller import RunningController
 from ..nodes.middleware.client_session import Session, session
 
-AHEAD = 1.0             # s from publication to the start, which the recorded times refer to
+START_DELAY = 1.0    # [s] from publication to the start, reference of the recorded times
 SUFFIX = '.learned.npz'
-UNMEASURED = 3          # repeats in a row with missing states, after which learning ends
+MAX_UNMEASURED = 3    # repeats in a row with missing states, after which learning ends
 
 
 def learn(file: Path, out: Console, *, topic: str, states: str, repeats: int, kept: Path | None,
@@ -34,7 +34,7 @@ def learn(file: Path, out: Console, *, topic: str, states: str, repeats: int, ke
     :param slowly: minimum duration of the approach before each repeat [s], 0 for none.
     """
     motion = read(file)
-    if not slowly and np.abs(motion.positions[-1] - motion.positions[0]).max() > NEAR:
+    if not slowly and np.abs(motion.positions[-1] - motion.positions[0]).max() > START_TOLERANCE:
         raise TrajectoryError(f'{file} does not end where it begins', name=str(file),
                               remedy='give --approach SECONDS, with which it is repeated')
     kept = kept or file.with_suffix(SUFFIX)
@@ -85,7 +85,7 @@ def _repeat(here: Session, player: Player, learning: IterativeLearning, states: 
                       transient=True) as bars:
             bar = bars.add_task(f'repeat {k}')
             start = player.play(learning.waypoints, lambda at, end: bars.update(
-                bar, completed=at, total=end), AHEAD)
+                bar, completed=at, total=end), START_DELAY)
         limited = player.limited_cycles() - before
     finally:
         recorder.stop()
@@ -99,14 +99,14 @@ def _measured(repeat: Callable[[], Outcome], out: Console, k: int) -> Outcome:
     """
     Return the outcome of a repeat, which is made again where states of it are missing.
 
-    :raises RosError: states were missing UNMEASURED times in a row.
+    :raises RosError: states were missing MAX_UNMEASURED times in a row.
     """
-    for _ in range(UNMEASURED):
+    for _ in range(MAX_UNMEASURED):
         outcome = repeat()
         if np.isfinite(outcome.rms):
             return outcome
         out.print(f'repeat {k} has no error to learn from: {outcome.message}')
-    raise RosError(f'repeat {k} could not be measured {UNMEASURED} times: {outcome.message}',
+    raise RosError(f'repeat {k} could not be measured {MAX_UNMEASURED} times: {outcome.message}',
                    name='joint_states', remedy='look for what keeps the machine or the network '
                    'busy; what was learned before is kept')
 

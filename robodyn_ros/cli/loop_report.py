@@ -22,8 +22,8 @@ from ..report.document import Report
 COLUMNS = {'wake_up': 'wake-up error', 'cycle': 'cycle time', 'age': 'age of the state',
            'answer': 'state to effort'}
 BARS = '▁▂▃▄▅▆▇█'
-BINS = 12                   # of a histogram in the table
-FINE_BINS = 80              # of one in the picture
+TABLE_BINS = 12
+PICTURE_BINS = 80
 
 
 def run(path: Path, picture: Path, out: Console, *, page: Path | None = None) -> None:
@@ -99,7 +99,7 @@ def _table(recording: Recording) -> Table:
 
 def _bars(x: ndarray, upper: float) -> str:
     """Return a histogram as a word: heights are logarithmic, empty bins are blank."""
-    counts, _ = np.histogram(x[np.isfinite(x)], BINS, (0.0, max(upper, 1e-9)))
+    counts, _ = np.histogram(x[np.isfinite(x)], TABLE_BINS, (0.0, max(upper, 1e-9)))
     heights = np.log1p(counts) / max(np.log1p(counts.max()), 1e-9)
     return ''.join(BARS[int(h * (len(BARS) - 1))] if h else ' ' for h in heights)
 
@@ -125,7 +125,7 @@ def _draw(recording: Recording, title: str, picture: Path) -> None:
             if np.isnan(figures.max):
                 ax.text(0.5, 0.5, 'not measured', ha='center', transform=ax.transAxes)
                 continue
-            ax.hist(x[np.isfinite(x)], FINE_BINS, log=True, color='#4878a8')
+            ax.hist(x[np.isfinite(x)], PICTURE_BINS, log=True, color='#4878a8')
             for name, style in (('p50', '-'), ('p99', '--'), ('p99.9', ':')):
                 ax.axvline(figures.named()[name], color='#303030', lw=1, ls=style,
                            label=f'{name} {figures.named()[name]:.1f}')

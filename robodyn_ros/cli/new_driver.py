@@ -28,7 +28,7 @@ from robodyn_ros.driver import Reading
 
 class $constant:
     """
-    The arm, behind its SDK or bus: replace what stands in for it here.
+    Driver of the arm by its SDK or bus: replace the stand-in below.
 
     Arrays are in the order of model.joint_names, in rad, m, N·m and N: convert units, signs and
     order here. The guard stops the arm where they are wrong, but only once it is armed.
@@ -38,7 +38,7 @@ class $constant:
     """
 
     def __init__(self, model, address: str = '', rate: float = 1000.0):
-        # Connect, and raise an exception that says why where that fails.
+        # Connect, or raise an exception with the reason.
         self._period, self._next = 1.0 / rate, time.monotonic()
         self._position, self._effort = np.zeros(model.nv), np.zeros(model.nv)
 
@@ -92,7 +92,7 @@ def run(name: str, folder: Path, out: Console, force: bool = False) -> None:
     """
     Write NAME.py and test_NAME.py into a folder.
 
-    :raises ArgumentError: the name is none of a module, or a file exists or cannot be written.
+    :raises ArgumentError: the name is no module name, or a file exists or cannot be written.
     """
     constant = ''.join(word.capitalize() for word in name.split('_'))
     driver, test = write_module(name, folder, {'': DRIVER, 'test_': TEST}, constant, force)

@@ -85,7 +85,7 @@ def run(name: str, folder: Path, out: Console, force: bool = False) -> None:
     """
     Write NAME.py and test_NAME.py into a folder.
 
-    :raises ArgumentError: the name is none of a module, or a file exists or cannot be written.
+    :raises ArgumentError: the name is no module name, or a file exists or cannot be written.
     """
     law, test = write_module(name, folder, {'': LAW, 'test_': TEST}, name.upper(), force)
     out.print(f'{law}: the law, mode {name}:{name.upper()}\n{test}: its test\n'
@@ -98,7 +98,7 @@ def write_module(name: str, folder: Path, templates: Mapping[str, Template], con
     Write the module ``name`` and others that begin with a prefix; return the paths.
 
     :param templates: text with $name and $constant, by the prefix of its file.
-    :raises ArgumentError: the name is none of a module, or a file exists or cannot be written.
+    :raises ArgumentError: the name is no module name, or a file exists or cannot be written.
     """
     if not name.isidentifier() or iskeyword(name) or name != name.lower():
         raise ArgumentError(f'{name!r} is no name of a Python module', name='NAME', value=name,

@@ -35,7 +35,7 @@ class Commands(TyperGroup):
         return command
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the subcommand and its arguments, former options by their present names."""
+        """Return the subcommand and its arguments, with former option names replaced."""
         name, command, rest = super().resolve_command(ctx, args)
         for i, word in enumerate(rest):
             option, equals, value = word.partition('=')
@@ -57,7 +57,7 @@ class Commands(TyperGroup):
 
 
 def warn_of_option(former: str, present: str) -> None:
-    """Say on stderr that an option has another name now."""
+    """Print the new name of a renamed option on stderr."""
     Console(stderr=True, highlight=False).print(
         f'robodyn: {former} is called {present} now, and the old name goes with the next release',
         style='yellow', markup=False)
@@ -101,7 +101,7 @@ Tip = Annotated[str, typer.Option('--tip', help='Last link of the chain; omits o
 
 
 def print_json(values: Any) -> None:
-    """Print values as JSON; null for what is not finite, which JSON does not know."""
+    """Print values as JSON, with null for non-finite numbers."""
     def plain(value: Any) -> Any:
         if isinstance(value, dict):
             return {str(key): plain(one) for key, one in value.items()}

@@ -23,12 +23,12 @@ from ..identification.preparation.options import PreparationOptions
 from ..identification.recorded_motion import checked_motion, require_torques
 from ..identification.recordings.recording import Recording
 from ..model.robot import RobotModel
-from ..nodes.clients.play import Player, SETTLE
+from ..nodes.clients.play import Player, SETTLE_TIME
 from ..nodes.clients.record import Recorder, silent
 from ..nodes.clients.running_controller import RunningController
 from ..nodes.middleware.client_session import Session, session
 
-UPPER = np.triu_indices(3)          # ixx, ixy, ixz, iyy, iyz, izz
+UPPER_TRIANGLE = np.triu_indices(3)          # ixx, ixy, ixz, iyy, iyz, izz
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def set_payload(node: Node, out: Console, mass: float, com: Sequence[float],
 
 def find(node: Node, out: Console, *, frame: str, amplitude: float, duration: float,
          setting: bool) -> None:
-    """Move about the present pose, identify the load, print it, and set it if asked to."""
+    """Move about the present pose, identify the load, print it, and optionally set it."""
     with session('robodyn_find_payload', node.sim_time) as here:
         player = Player(here, f'/{node.name.strip("/")}/joint_trajectory', node.states,
                         confirm=True, within=node.wait, option='--node')
@@ -125,7 +125,7 @@ def recorded(here: Session, player: Player, motion: JointTrajectory, node: Node,
         if not here.until(lambda: len(recorder), node.wait):
             raise silent(here.node, recorder.topic)
         begun = time.monotonic()
-        here.until(lambda: time.monotonic() - begun > SETTLE, node.wait)
+        here.until(lambda: time.monotonic() - begun > SETTLE_TIME, node.wait)
         with Progress(TextColumn('{task.description}'), BarColumn(), TextColumn(
                 '{task.completed:.1f} of {task.total:.1f} s'), console=out) as bars:
             bar = bars.add_task('motion')
@@ -146,7 +146,7 @@ def _check_determined(found: Payload) -> None:
 
 
 def _found(found: Payload) -> dict[str, Any]:
-    inertia = np.zeros(6) if found.inertia is None else found.inertia[UPPER]
+    inertia = np.zeros(6) if found.inertia is None else found.inertia[UPPER_TRIANGLE]
     return _values(found.mass, found.com.tolist(), inertia.tolist())
 
 
@@ -165,14 +165,14 @@ def _values(mass: float, com: Sequence[float], inertia: Sequence[float]) -> dict
 
 def _set(controller: RunningController, values: dict[str, Any], frame: str,
          out: Console) -> None:
-    """Set the payload at a frame, '' for the present one, and print what is in force."""
+    """Set the payload at a frame, '' for the present one, and print the present payload."""
     controller.set(values | ({'payload_frame': frame} if frame else {}))
     now = controller.settings()
     if not now.payload_mass:
         out.print('accepted: no payload')
         return
     out.print(f'accepted: {now.payload_mass:.4g} kg at {_listed(now.payload_com)} m of '
-              f'{now.payload_frame}, inertia {_listed(now.payload_inertia)} kg·m²; in force '
+              f'{now.payload_frame}, inertia {_listed(now.payload_inertia)} kg·m²; active '
               f'after {now.payload_transition:g} s')
 
 

@@ -12,7 +12,7 @@ from ..errors import TrajectoryError
 from ..identification.excitation.trajectory_file import JointTrajectory, read
 from ..identification.recordings.recording import Recording
 from ..identification.recordings.recording_file import check_target, write
-from ..nodes.clients.play import approach, Player, SETTLE
+from ..nodes.clients.play import approach, Player, SETTLE_TIME
 from ..nodes.clients.record import record, Recorder, silent
 from ..nodes.middleware.client_session import Session, session
 
@@ -55,12 +55,12 @@ def play(file: Path, out: Console, *, topic: str, states: str, delay: float, slo
             if not here.until(lambda: len(recorder), wait):
                 raise silent(here.node, recorder.topic)
             begun = time.monotonic()
-            here.until(lambda: time.monotonic() - begun > SETTLE, wait)
+            here.until(lambda: time.monotonic() - begun > SETTLE_TIME, wait)
             go('motion', motion)
         except TrajectoryError:
             refused = True
             raise
-        finally:            # what there is of a motion that failed may tell why
+        finally:            # the record of a failed motion may explain it
             recorder.stop()
             if len(recorder) and not refused:
                 recording = recorder.recording()

@@ -27,8 +27,8 @@ from ..flight_recorder.replay import Agreement, latched, Replay
 from ..report.document import Report
 from ..report.scene import moving_robot
 
-NARROW = 0.08                       # of the picture: a shorter phase is not named
-UNIX_EPOCH_AND_MORE = 1e9           # s: later times are dates, earlier ones those of a simulation
+MIN_LABELED_WIDTH = 0.08    # of a phase, relative to the picture
+MIN_DATE = 1e9    # [s]: later times are dates, earlier ones simulation time
 
 
 def run(path: Path, chosen: int | None, picture: Path, out: Console, *,
@@ -104,7 +104,7 @@ def _happened(flown: Flown, k: int) -> str:
     given = s.inputs[k]
     time = float(cycle['now']) + flown.about.offset
     date = (f' ({datetime.fromtimestamp(time, timezone.utc):%F %T.%f} UTC)'
-            if UNIX_EPOCH_AND_MORE < time < 100 * UNIX_EPOCH_AND_MORE else '')
+            if MIN_DATE < time < 100 * MIN_DATE else '')
     phases = ' → '.join(dict.fromkeys(guard.PHASES[m['phase']] for m in (before, after)))
     text = f'cycle {k}, {cycle["now"]:.6f} s{date}: {phases}'
     if after['phase'] == guard.FAULT:
@@ -219,7 +219,7 @@ def _draw(flown: Flown, k: int, title: str, picture: Path) -> None:
                 for ax in axes:
                     ax.axvspan(t[first], t[last], lw=0,
                                color='#c03020' if phase == guard.FAULT else '#808080', alpha=0.08)
-            if t[last] - t[first] < NARROW * (t[-1] - t[0]):
+            if t[last] - t[first] < MIN_LABELED_WIDTH * (t[-1] - t[0]):
                 continue
             axes[0].annotate(guard.PHASES[phase], (t[first], 1.0), (2, -2),
                              xycoords=('data', 'axes fraction'), textcoords='offset points',

@@ -23,14 +23,14 @@ from ..nodes.clients.running_controller import RunningController
 from ..nodes.middleware.client_session import Session, session
 
 KEEP, DROP, END = '\n\r ', 'b\x7f', 'q\x1b'
-YIELDS = 'gravity_compensation', 'hand_guiding'
-RAMP = 0.5              # s, in which the speed of a motion may be reached
+COMPLIANT_MODES = 'gravity_compensation', 'hand_guiding'
+MIN_RAMP_TIME = 0.5    # [s] to the speed of a motion
 
 
 def run(node: Node, path: Path, out: Console, *, motion: bool, speed: float, smoothing: float,
         overwrite: bool) -> None:
     """
-    Let a person show poses, or a motion, and write the trajectory.
+    Record poses, or a motion, shown by hand, and write the trajectory.
 
     :param motion: one motion, recorded between two keys; otherwise poses, one for each key.
     :param speed: share of the velocity limits that is used at most.
@@ -48,13 +48,13 @@ def run(node: Node, path: Path, out: Console, *, motion: bool, speed: float, smo
         controller = RunningController(here, node.name, node.wait)
         settings = controller.settings()
         model = controller.model()
-        if (mode := settings.law_in_force.name) not in YIELDS:
+        if (mode := settings.law_in_force.name) not in COMPLIANT_MODES:
             out.print(f'! the mode is {mode}: the arm pulls back when you let go; set mode to '
-                      f'{" or ".join(YIELDS)}', style='yellow')
+                      f'{" or ".join(COMPLIANT_MODES)}', style='yellow')
         elif settings.law_in_force.guided:
             out.print('the arm moves while ~/guiding is true, and holds its pose while it is not')
         velocity = speed * settings.joint_records(model)['velocity_limit']
-        limits = velocity, velocity / RAMP
+        limits = velocity, velocity / MIN_RAMP_TIME
         taught = (_motion(here, node, model, out, limits, smoothing) if motion else
                   through_poses(model.joint_names, _poses(here, node, model, out), *limits))
         write(path, taught)

@@ -3,7 +3,7 @@
 """Panels, examples and exit codes of the help, former options, and names for the shell."""
 
 EXIT_CODES = ('Exit codes: 0, done; 1, an error or a check that failed, explained on stderr; '
-              '2, arguments that are not understood; 130, Ctrl-C.')
+              '2, invalid arguments; 130, Ctrl-C.')
 
 # Panels of `robodyn --help`, with their commands in the order in which they are listed
 PANELS = {

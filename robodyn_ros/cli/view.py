@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from ..nodes.clients.live_control import LiveControl
     from ..nodes.middleware.client_session import Session
 
-FRAME = 1 / 40      # s, between two pictures of a running robot
-DISCOVERY = 3.0     # s, for a simulator to be found
+FRAME_PERIOD = 1 / 40    # [s]
+DISCOVERY_TIMEOUT = 3.0    # [s] of a simulator
 
 
 class Control(NamedTuple):
-    """What a page may change: the controller, and, by pushes, the robot of this simulator."""
+    """Clients of the page: the controller, and the simulator for pushes."""
 
     simulator: str
 
@@ -59,13 +59,13 @@ def follow(robot: CatalogRobot, port: int, browser: bool, out: Console, topic: s
         client = panel = None
         if control is not None:
             client = LiveControl(here.node, controller, control.simulator)
-            here.until(lambda: client.simulated, DISCOVERY)
+            here.until(lambda: client.simulated, DISCOVERY_TIMEOUT)
             panel = ControlPanel(page, registry.MODES, client.simulated)
         due = read = 0.0
         try:
             while True:
                 now = _listen(here, due)
-                due = max(due + FRAME, now)     # those that are late are left out
+                due = max(due + FRAME_PERIOD, now)     # those that are late are left out
                 if live.update(now):
                     poses = page.show(live.position)
                     page.plot(now, live.tracking_error, live.effort, live.external_effort)
@@ -91,7 +91,7 @@ def _listen(here: 'Session', due: float) -> float:
 
 
 def _serve(panel: ControlPanel, client: 'LiveControl', now: float, reading: bool) -> None:
-    """Pass on what the page asks for, and the answers; show what is in force, if it is read."""
+    """Forward the requests of the page and the answers; show the current values."""
     for wish in panel.take():
         client.do(wish, now)
     panel.tell([*client.answers(now)])

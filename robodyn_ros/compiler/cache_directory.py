@@ -15,7 +15,7 @@ from platformdirs import user_cache_path
 @cache
 def cache_directory() -> Path:
     """
-    Where compiled code is kept: $ROBODYN_CACHE_DIR, else the user's cache folder.
+    Return the folder of compiled code: $ROBODYN_CACHE_DIR, else the user's cache folder.
 
     A folder that cannot be written (read-only home) is replaced by one of this process alone:
     everything works, and compiles again at the next start.

@@ -1,9 +1,9 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Place of compiled code on disk, named after all that decides what machine code comes out.
+Disk cache of compiled code, named by a hash of all inputs of the compilation.
 
-What is here decides nothing of it: a change here compiles nothing anew.
+Editing this module does not invalidate the cache.
 """
 
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ try:
 except ImportError:             # not a Unix: processes compile side by side
     fcntl = None                # type: ignore[assignment]
 
-LONGEST, POLL = 300.0, 0.05     # s
+MAX_LOCK_TIME, POLL = 300.0, 0.05     # s
 # Modules of this package that all compiled code comes from
 COMPILER_SOURCES = [Path(__file__).with_name(f'{name}.py') for name in (
     'intrinsics', 'jit', 'linking', 'numba_private', 'tuple_reference')]
@@ -54,7 +54,7 @@ def compiler_digest() -> bytes:
 
 @cache
 def _file_digest(path: str) -> bytes:
-    """Return the digest of a source file as it was when this process first asked for it."""
+    """Return the digest of a source file at its first use in this process."""
     return hashlib.sha256(Path(path).read_bytes()).digest()
 
 
@@ -88,7 +88,7 @@ class SourceLocator(getattr(caching, '_CacheLocator', object)):   # type: ignore
         return str(self.function.cache_folder)
 
     def get_disambiguator(self) -> str:
-        """Return the line of the function, which tells functions of one name apart."""
+        """Return the line of the function, which distinguishes functions of one name."""
         return str(self.function.__code__.co_firstlineno)
 
     @classmethod
@@ -98,7 +98,7 @@ class SourceLocator(getattr(caching, '_CacheLocator', object)):   # type: ignore
 
 
 def _install_locator() -> None:
-    """Let Numba ask :class:`SourceLocator` first; it leaves functions of others alone."""
+    """Make Numba use :class:`SourceLocator` for the functions of this package."""
     if not available('a cache that knows all sources'):
         return
     implementation: Any = caching.CompileResultCacheImpl
@@ -115,15 +115,15 @@ _install_locator()
 
 @contextmanager
 def turn(folder: Path, cached: bool) -> Iterator[None]:
-    """Wait while another process compiles the same, for LONGEST at most: then the cache has it."""
+    """Wait up to MAX_LOCK_TIME while another process compiles the same code into the cache."""
     if not cached or fcntl is None or any(folder.glob('*.nbi')):
         yield
         return
-    end = time.monotonic() + LONGEST
+    end = time.monotonic() + MAX_LOCK_TIME
     with ExitStack() as stack:
         try:
             file = stack.enter_context(open(folder.parent / f'{folder.name}.lock', 'w'))
-        except OSError:                 # whoever compiles cannot be told
+        except OSError:                 # no lock: compile at once
             end = 0.0
         while time.monotonic() < end:
             with suppress(OSError):     # another process has the lock

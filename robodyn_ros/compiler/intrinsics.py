@@ -1,10 +1,9 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Intrinsics, and the functions of Numba's inside with which other subpackages write theirs.
+Intrinsics, and the internal functions of Numba with which other subpackages define theirs.
 
-Nothing replaces them: without them there is no compiled code, and `setup.py` says with which
-versions of Numba they were tried.
+They have no fallback; `setup.py` lists the tested versions of Numba.
 """
 
 from collections.abc import Sequence

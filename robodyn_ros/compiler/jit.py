@@ -46,9 +46,9 @@ INNER: Any = {'fastmath': FASTMATH, 'error_model': 'numpy', **inner_options()}
 def jitable(module: ModuleType, *, inline: bool = False, apart: tuple[str, ...] = ()
             ) -> ModuleType:
     """
-    Let compiled code call the plain functions that ``module`` defines; they stay plain.
+    Make the plain functions of ``module`` callable from compiled code; return the module.
 
-    Asking again changes nothing.
+    Repeated calls have no effect.
 
     :param inline: merge them into their callers: for helpers of a few operations.
     :param apart: names of functions that are left out, because they are compiled on their own.
@@ -85,7 +85,7 @@ def tuple_loader(kind: Any) -> Any:
 def substitute(function: Callable[..., Any], implementation: Callable[..., Any], *,
                inline: bool = False) -> None:
     """
-    Let compiled code call ``implementation`` where its text calls ``function``; Python does not.
+    Replace ``function`` by ``implementation`` in compiled code only.
 
     :param implementation: plain function of the same parameters.
     :param inline: merge it into its callers.
@@ -99,15 +99,15 @@ def substitute(function: Callable[..., Any], implementation: Callable[..., Any],
 def compile_function(name: str, function: Callable[..., Any], signature: Any,
                      modules: tuple[ModuleType, ...]) -> Any:
     """
-    Return a plain function compiled for one signature, from the cache where it is there already.
+    Compile a plain function for one signature, or load it from the cache.
 
-    Compiling that takes longer than a second is announced (:mod:`~.compile_notice`).
+    Compilation of more than a second is announced (:mod:`~.compile_notice`).
 
     :param name: what the function belongs to, for file names and messages.
     :param signature: Numba signature, result and arguments.
-    :param modules: every module whose functions it calls, directly or through others: a change in
-        one of them compiles it anew.
-    :return: Numba dispatcher, which compiles nothing more.
+    :param modules: every module whose functions it calls, directly or indirectly: a change in one
+        of them recompiles it.
+    :return: Numba dispatcher that compiles no other signature.
     """
     with _loading:
         return _compile(name, function, numba.njit, signature, modules)
@@ -117,7 +117,7 @@ def compile_callback(name: str, function: Callable[..., Any], signature: Any,
                      modules: tuple[ModuleType, ...], *, constants: str = '',
                      cached: bool = True, allocates: bool = True) -> Any:
     """
-    Return likewise a function whose ``address`` C code can call.
+    Compile a function whose ``address`` C code can call; see :func:`compile_function`.
 
     :param constants: text on which the machine code depends besides the modules.
     :param cached: False compiles it in each process, because some source has no file.
@@ -131,7 +131,7 @@ def compile_callback(name: str, function: Callable[..., Any], signature: Any,
 
 
 def is_cached(name: str, function: Callable[..., Any], modules: tuple[ModuleType, ...]) -> bool:
-    """Return whether machine code of a function is in the cache, as it was asked for above."""
+    """Return whether the machine code of a function is in the cache."""
     return any((cache_directory() / _cache_folder(name, function, modules)).glob('*.nbi'))
 
 
@@ -144,7 +144,7 @@ def _cache_folder(name: str, function: Any, modules: tuple[ModuleType, ...],
 
 @contextmanager
 def _few_collections() -> Iterator[None]:
-    """Let the garbage collector run less often: a tenth of the time of compiling is its own."""
+    """Reduce garbage collection, a tenth of the compilation time."""
     before = gc.get_threshold()
     gc.set_threshold(before[0] and max(before[0], COLLECTION_THRESHOLD), *before[1:])
     try:
@@ -174,14 +174,14 @@ def _compile(name: str, function: Any, decorator: Any, signature: Any,
 
 def load(name: str, text: str, modules: tuple[ModuleType, ...]) -> ModuleType:
     """
-    Import the module ``text``, from the cache where this machine has compiled it before.
+    Import the module ``text``, compiled or from the cache.
 
-    Compiling that takes longer than a second is told of (:mod:`~.compile_notice`).
+    Compilation of more than a second is announced (:mod:`~.compile_notice`).
 
     :param name: what the module holds, for file names and tracebacks.
     :param text: Python source whose ``@njit(..., cache=True)`` functions are compiled on import.
-    :param modules: every module whose functions the text calls, directly or through others: a
-        change in one of them means another name, so nothing stale is ever loaded.
+    :param modules: every module whose functions the text calls, directly or indirectly: a change
+        in one of them changes the name, so that no outdated code is loaded.
     """
     with _loading:
         return _load(name, text, modules)

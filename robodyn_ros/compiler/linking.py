@@ -44,8 +44,8 @@ def linked(symbol: str, signature: Any) -> Any:
     """
     Return a function for compiled code that calls machine code by its name.
 
-    ``call(arguments)`` takes the arguments as a tuple and returns the result. Whoever loads code
-    that contains it has to give the address of the name to :func:`link` before.
+    ``call(arguments)`` takes the arguments as a tuple and returns the result. Before code that
+    contains it is loaded, :func:`link` has to be called with the address of the name.
 
     :param symbol: name, unique in the process.
     :param signature: as of :func:`caller`.
@@ -67,7 +67,7 @@ def found_at(symbol: str, signature: Any) -> Any:
 
     ``call(arguments)`` is as of :func:`linked`; the address may change, and must not be 0.
 
-    :param symbol: name of the memory, given to :func:`link` likewise.
+    :param symbol: name of the memory, also passed to :func:`link`.
     :param signature: as of :func:`caller`.
     """
     def call(typing, arguments):
@@ -87,7 +87,7 @@ def found_at(symbol: str, signature: Any) -> Any:
 
 
 def link(symbol: str, address: int) -> None:
-    """Have code that is loaded from now on find what is at the address by its name."""
+    """Register an address under its name for code loaded later."""
     llvmlite.binding.add_symbol(symbol, address)
 
 
@@ -111,7 +111,7 @@ class LinkedFunction:
     Plain function that is compiled on its own; code that is compiled calls it by its name.
 
     :param name: of its machine code, for file names and messages.
-    :param function: whose text is compiled, here and in whoever calls it.
+    :param function: its text is compiled here and in its callers.
     :param signature: Numba signature.
     :param modules, allocates: as of :func:`.jit.compile_callback`.
     """
@@ -129,7 +129,7 @@ class LinkedFunction:
         link(self.symbol, compile_callback(*self._arguments, allocates=self._allocates).address)
 
     def promise(self) -> None:
-        """Let code that calls it be compiled, in a process that does not run what it compiles."""
+        """Register a placeholder, in a process that compiles callers without running them."""
         link(self.symbol, 1)
 
     def uncached(self) -> Any:

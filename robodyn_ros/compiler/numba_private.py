@@ -10,8 +10,8 @@ that Python or C calls is optimised with all of them, once. :data:`INNER_OPTIONS
 passes of Numba that look for what our functions do not have. Together they save a third of the
 time of compiling the control cycle, and change nothing else.
 
-Where a name is missing, a warning says so once, and Numba does what it does by itself: see the
-table in docs/architecture.md.
+If a name is missing, one warning is logged, and Numba's default behavior applies: see the table in
+docs/architecture.md.
 """
 
 from collections.abc import Iterator, Mapping
@@ -52,7 +52,7 @@ NAMES = {
         'numba.core.caching:CompileResultCacheImpl._locator_classes')}
 
 # Expressions of whole arrays, which they merge into one loop; closures and comprehensions
-LEFT_OUT = 'NopythonRewrites', 'InlineClosureLikes'
+SKIPPED_PASSES = 'NopythonRewrites', 'InlineClosureLikes'
 
 
 @cache
@@ -81,9 +81,9 @@ class InnerCompiler(getattr(compiler, 'CompilerBase', object)):     # type: igno
     """Compiler of inner functions, as the option ``pipeline_class``."""
 
     def define_pipelines(self) -> list[Any]:
-        """Return the passes of Numba without those of LEFT_OUT."""
+        """Return the passes of Numba without SKIPPED_PASSES."""
         passes = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
-        passes.passes = [one for one in passes.passes if one[0].__name__ not in LEFT_OUT]
+        passes.passes = [one for one in passes.passes if one[0].__name__ not in SKIPPED_PASSES]
         passes.finalize()
         return [passes]
 
@@ -130,7 +130,7 @@ def without_machine_code() -> Iterator[None]:
         if library._finalized or _python_can_call(library, fndesc):
             return original(self, library, fndesc, env)
         library.__class__ = InnerLibrary
-        # Numba finds the function by this object, whose address, 0, nobody calls
+        # Numba finds the function by this object, whose address, 0, is never called
         return _numba._dynfunc.make_function(
             fndesc.lookup_module(), fndesc.qualname.split('.')[-1], '', 0, env, (library,))
 

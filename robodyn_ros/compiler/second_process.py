@@ -1,11 +1,10 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Compilation in a second process, beside this one, on a machine that has compiled nothing yet.
+Parallel compilation in a second process, on a machine without cached code.
 
-Numba compiles on one thread, with the GIL; what takes longest is therefore given to another
-process, which leaves it in the cache. If it cannot be started or fails, nothing is lost: whoever
-needs the code compiles it.
+Numba compiles on one thread, with the GIL. A second process therefore compiles the slowest part
+into the cache. If it fails, the code is compiled where it is needed.
 """
 
 from collections.abc import Callable
@@ -19,13 +18,13 @@ import time
 from .cache_directory import cache_directory
 from .compile_notice import compiling, VARIABLE
 
-PATIENCE, POLL = 300.0, 0.05    # s; after the first, whoever waits compiles on their own
+MAX_WAIT, POLL_PERIOD = 300.0, 0.05    # [s]
 
 _processes: dict[str, subprocess.Popen] = {}
 
 
 def environment() -> dict[str, str]:
-    """Return the environment of a process that is to import this package, wherever it is."""
+    """Return an environment in which a process can import this package."""
     package = str(Path(__file__).resolve().parents[2])
     path = os.pathsep.join(filter(None, (package, os.environ.get('PYTHONPATH'))))
     return {**os.environ, 'PYTHONPATH': path}
@@ -37,7 +36,7 @@ def begin(name: str, statement: str, *, nice: int = 0) -> bool:
 
     :param name: of what it compiles, for :func:`wait`.
     :param statement: Python text; this package is on the path.
-    :param nice: added to the nice value, for what nobody waits for.
+    :param nice: added to the nice value, for background work.
     """
     if name in _processes:
         return running(name)
@@ -64,7 +63,7 @@ def failed(name: str) -> bool:
 
 def wait(name: str, until: Callable[[], bool] = lambda: False) -> None:
     """Wait until the process has ended, if it was started, or until the condition holds."""
-    process, end = _processes.get(name), time.monotonic() + PATIENCE
+    process, end = _processes.get(name), time.monotonic() + MAX_WAIT
     with compiling(name):
         while process and process.poll() is None and not until() and time.monotonic() < end:
-            time.sleep(POLL)
+            time.sleep(POLL_PERIOD)

@@ -38,13 +38,13 @@ from ..errors import RobodynError
 
 WORD = 8                    # bytes
 CANARY = 0x5AA5_5AA5_5AA5_5AA5
-# Of Numba's structure of an array before shape and strides: meminfo and parent, which own it and
-# are 0 where somebody else does, number of elements, bytes of each, address
+# Of Numba's array structure before shape and strides: meminfo and parent (owners, 0 of borrowed
+# arrays), number of elements, bytes of each, address
 ARRAY_WORDS = 5
 
 
 class Reference(types.Type):
-    """Numba type of the address of a named tuple; whoever has made it keeps the tuple alive."""
+    """Numba type of the address of a named tuple, which its creator keeps alive."""
 
     def __init__(self, kind: Any):
         self.kind = kind
@@ -93,7 +93,7 @@ def _load_field(context, builder, kind, pointer, name):
     value = builder.load(place)
     # Tuples do not change: what has been loaded once need not be loaded after a store
     value.set_metadata('invariant.load', builder.module.add_metadata([]))
-    if isinstance(field, types.Array):      # borrowed: nobody counts references to it
+    if isinstance(field, types.Array):      # borrowed, without reference count
         array = context.make_array(field)(context, builder, value)
         array.meminfo = cgutils.get_null_value(array.meminfo.type)
         array.parent = cgutils.get_null_value(array.parent.type)
@@ -228,7 +228,7 @@ def check_layout() -> None:
     words = _array_words(array)
     stored = np.full(2 * len(words), CANARY)
     compiled(stored.ctypes.data, array)
-    # The first two are who owns the array: here its Python object does
+    # The first two own the array: here its Python object does
     if tuple(stored[2:len(words)]) != words[2:] or (stored[len(words):] != CANARY).any():
         raise _unknown_layout('it stores arrays in another order')
 

@@ -17,10 +17,10 @@ from ..dynamics.compile import generic
 from ..dynamics.model_data import parameters
 from ..dynamics.specialize import with_kernels
 from ..model.urdf import load_urdf
-from ..nodes.controller.transport import compiled_loop, UNFIT
+from ..nodes.controller.transport import compiled_loop, UNAVAILABLE
 from ..wire.compile import compiled_decoders
 
-# What the demo asks of a robot
+# Quantities that the demo computes
 QUANTITIES = ('bias', 'forward_dynamics', 'gravity', 'inverse_dynamics', 'jacobian',
               'mass_matrix', 'pose')
 
@@ -36,7 +36,7 @@ if __name__ == '__main__':
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     libraries()
     compiled()
-    with suppress(*UNFIT):              # then the controller takes another data path, and says so
+    with suppress(*UNAVAILABLE):    # the controller then logs its fallback data path
         compiled_loop(sys.argv[1])
     for urdf in sys.argv[2:]:
         with_kernels(parameters(load_urdf(urdf)))

@@ -35,9 +35,9 @@ from ..nodes.middleware.executor import CoarseClockExecutor
 from ..nodes.middleware.executor_subscription import open_subscription
 from ..nodes.middleware.services import Services
 
-START = 60.0        # s for a node to start: discovery, and compiling where the cache is no use
-ANSWER = 20.0       # s for an answer: arming alone may take 5 s
-AGAIN = 1.0         # s after which a change is asked for again that needs what is being compiled
+START_TIMEOUT = 60.0    # [s]: discovery, and compilation without cache
+ANSWER_TIMEOUT = 20.0    # [s]; arming alone may take 5 s
+RETRY_INTERVAL = 1.0    # [s] of changes refused until their code is compiled
 RECORDING_QOS = QoSProfile(depth=1000, reliability=ReliabilityPolicy.BEST_EFFORT)
 TRANSITIONS = {'configure': Transition.TRANSITION_CONFIGURE,
                'activate': Transition.TRANSITION_ACTIVATE,
@@ -89,7 +89,7 @@ class Conductor:
         node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
         self._trajectory = node.create_publisher(JointTrajectory, 'controller/joint_trajectory', 1)
         self._push = node.create_publisher(WrenchStamped, 'simulator/push', 1)
-        #: Messages of ``controller/external_torque``, until somebody clears the list.
+        #: Messages of ``controller/external_torque``, until the list is cleared.
         self.external: list[JointState] = []
         node.create_subscription(JointState, 'controller/external_torque', self.external.append,
                                  RECORDING_QOS)
@@ -123,14 +123,14 @@ class Conductor:
                             remedy=f'see {self._children[who].log}')
 
     def watch(self, seconds: float) -> None:
-        """Let time pass while states are recorded."""
+        """Record states for some time."""
         self.happens(lambda: False, seconds)
 
     # Asking
 
     def change_state(self, transition: str) -> None:
         """Make the controller `configure`, `activate` or `deactivate`."""
-        within = START if transition == 'configure' else ANSWER
+        within = START_TIMEOUT if transition == 'configure' else ANSWER_TIMEOUT
         request = ChangeState.Request(transition=Transition(id=TRANSITIONS[transition]))
         before = len(self._children['controller'].output)
         if not self._call(ChangeState, 'controller/change_state', request, within).success:
@@ -144,17 +144,17 @@ class Conductor:
             Parameter(name, value=value).to_parameter_msg() for name, value in values.items()])
         service = f'{node}/set_parameters_atomically'
         while True:
-            result = self._call(SetParametersAtomically, service, request, ANSWER).result
+            result = self._call(SetParametersAtomically, service, request, ANSWER_TIMEOUT).result
             if result.successful or COMPILING not in result.reason:
                 break
-            self.watch(AGAIN)
+            self.watch(RETRY_INTERVAL)
         if not result.successful:
             raise DemoError(f'the {node} refuses parameters', name=node, value=dict(values),
                             remedy=result.reason)
 
     def trigger(self, service: str) -> None:
         """Call a Trigger service, e.g. `simulator/reset`."""
-        answer = self._call(Trigger, service, Trigger.Request(), ANSWER)
+        answer = self._call(Trigger, service, Trigger.Request(), ANSWER_TIMEOUT)
         if not answer.success:
             raise DemoError(f'{service} failed', name=service, remedy=answer.message)
 
@@ -163,7 +163,7 @@ class Conductor:
         self._publish(self._push, _wrench(link, force), 'simulator', 'push on', 'push refused')
 
     def pull(self, link: str, force: ndarray) -> None:
-        """Push as :meth:`push` does, one of many times: nobody waits for an answer."""
+        """Push as :meth:`push` does, repeatedly, without waiting for an answer."""
         self._push.publish(_wrench(link, force))
 
     def send(self, waypoints: Waypoints, start: float) -> None:
@@ -176,13 +176,13 @@ class Conductor:
     def next_diagnosis(self) -> Diagnosis:
         """Wait for the controller's next report on /diagnostics and return it."""
         count = len(self.diagnoses)
-        self.wait_until(lambda: len(self.diagnoses) > count, ANSWER, 'a report on /diagnostics',
-                        'controller')
+        self.wait_until(lambda: len(self.diagnoses) > count, ANSWER_TIMEOUT,
+                        'a report on /diagnostics', 'controller')
         return self.diagnoses[-1]
 
     def _call(self, kind: Any, service: str, request: Any, within: float) -> Any:
         try:
-            return self._services.call(kind, service, request, within, START)
+            return self._services.call(kind, service, request, within, START_TIMEOUT)
         except TimeoutError as error:
             who = service.partition('/')[0]
             raise DemoError(str(error), name=who,
@@ -191,14 +191,14 @@ class Conductor:
     def _publish(self, publisher: Any, message: Any, who: str, taken: str, refused: str) -> None:
         """Publish, and wait until the log of the node shows its answer."""
         child = self._children[who]
-        self.wait_until(lambda: publisher.get_subscription_count() > 0, START,
+        self.wait_until(lambda: publisher.get_subscription_count() > 0, START_TIMEOUT,
                         f'a subscription of {publisher.topic}', who)
         before = len(child.output)
 
         def lines() -> Iterable[str]:
             return child.output[before:].splitlines()
         publisher.publish(message)
-        self.wait_until(lambda: any(taken in x or refused in x for x in lines()), ANSWER,
+        self.wait_until(lambda: any(taken in x or refused in x for x in lines()), ANSWER_TIMEOUT,
                         f'an answer to {publisher.topic}', who)
         for line in lines():
             if refused in line:

@@ -8,7 +8,7 @@ from typing import Any
 from matplotlib.figure import Figure
 import numpy as np
 
-from .contact_scene import ContactResults, LETS_GO, Trace
+from .contact_scene import CONTACT_DURATION, ContactResults, Trace
 from ..model.robot import RobotModel
 from ..report.units import units
 
@@ -31,8 +31,8 @@ def draw(model: RobotModel, results: ContactResults, path: Path) -> None:
     for name, trace in results.pressed.items():
         near = (trace.time > -BEFORE) & (trace.time < AFTER)
         pressed.plot(1e3 * trace.time[near], trace.value[near], color=COLORS[name], lw=1.4,
-                     label=f'{name}: {trace.value[trace.time > LETS_GO].max():.0f} N '
-                     f'after {LETS_GO:g} s')
+                     label=f'{name}: {trace.value[trace.time > CONTACT_DURATION].max():.0f} N '
+                     f'after {CONTACT_DURATION:g} s')
     if np.isfinite(results.found):
         pressed.axvline(1e3 * results.found, color='black', lw=0.8, ls=':',
                         label=f'found after {1e3 * results.found:.1f} ms')

@@ -7,7 +7,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from .motion import OF_EFFORT, OF_ROOM, OF_VELOCITY, states, STRETCH, WAYPOINTS
+from .motion import (
+    MAX_DISTANCE_SHARE,
+    MAX_EFFORT_SHARE,
+    MAX_VELOCITY_SHARE,
+    states,
+    STRETCH,
+    WAYPOINTS,
+)
 from ..control.references.trajectory import Waypoints
 from ..control.settings.settings import Settings
 from ..control.settings.task_frame import reach
@@ -16,14 +23,14 @@ from ..errors import DemoError, ParameterError
 from ..model.robot import RobotModel
 
 STIFFNESS = 500.0, 500.0, 500.0, 30.0, 30.0, 30.0     # N/m, N·m/rad: CRISP's defaults
-SOFTER, SOFTEST = 0.7, 0.02     # factor until the gains are accepted; least share of STIFFNESS
-PUSHED = 0.02                   # m that the push moves the tool
-GUIDED = 0.12                   # m that the hand leads it
-STROKE = 0.3                    # m of the motion into the post
-AT = 0.6                        # share of the stroke at which the tool meets it
-SPEED = 0.4                     # m/s, highest of the tool in that motion
-HAND = 0.3                      # s, time constant of the hand and the damped arm
-RANK = 1e-3                     # of singular values, relative to the largest
+SOFTENING, MIN_STIFFNESS_SHARE = 0.7, 0.02     # factors of STIFFNESS: step, minimum
+PUSH_DISPLACEMENT = 0.02    # [m] of the tool
+GUIDED_DISTANCE = 0.12    # [m]
+STROKE_LENGTH = 0.3    # [m] of the motion into the post
+CONTACT_SHARE = 0.6    # of the stroke at which the tool meets the post
+MAX_TOOL_SPEED = 0.4    # [m/s] in that motion
+HAND_TIME_CONSTANT = 0.3    # [s] of the hand and the damped arm
+RANK_TOLERANCE = 1e-3    # of singular values, relative to the largest
 
 
 class Tool(NamedTuple):
@@ -54,15 +61,15 @@ def tool(dynamics: Dynamics, pose: ndarray) -> Tool:
 def _room(model: RobotModel, pose: ndarray, joints: ndarray) -> float:
     """Return how far [m] the tool may go until a joint has used OF_ROOM of the way to a limit."""
     room = np.where(joints > 0, model.position_upper - pose, pose - model.position_lower)
-    moved = np.abs(joints) > RANK * np.abs(joints).max()
-    return float((OF_ROOM * room[moved] / np.abs(joints[moved])).min())
+    moved = np.abs(joints) > RANK_TOLERANCE * np.abs(joints).max()
+    return float((MAX_DISTANCE_SHARE * room[moved] / np.abs(joints[moved])).min())
 
 
 def task_gains(model: RobotModel, frame: str) -> dict[str, list[float] | str]:
     """
     Return stiffness and frame of cartesian_impedance: STIFFNESS, or as much as is accepted.
 
-    :raises DemoError: not even SOFTEST of it is stable with this robot.
+    :raises DemoError: not even MIN_STIFFNESS_SHARE of it is stable with this robot.
     """
     share = 1.0
     while True:
@@ -71,8 +78,8 @@ def task_gains(model: RobotModel, frame: str) -> dict[str, list[float] | str]:
             Settings(mode='cartesian_impedance', task_frame=frame,
                      task_stiffness=stiffness).check_gains(model)
         except ParameterError as error:
-            share *= SOFTER
-            if share < SOFTEST:
+            share *= SOFTENING
+            if share < MIN_STIFFNESS_SHARE:
                 raise DemoError(f'{model.name} cannot be held in task space: {error}', name=frame,
                                 remedy='run the demo without --scene contact') from error
         else:
@@ -90,35 +97,36 @@ class Push(NamedTuple):
 
 def push(dynamics: Dynamics, pose: ndarray, at: Tool, stiffness: list[float]) -> Push:
     """
-    Return the push that moves the tool by PUSHED, held by the Cartesian spring alone.
+    Return the push that moves the tool by PUSH_DISPLACEMENT against the Cartesian spring.
 
     The joints yield by δq with Jᵀ K J δq = Jᵀ F, so that the tool moves by F / K in as many
     directions as the arm has joints for.
     """
     J = dynamics.jacobian(pose, at.frame, reference='aligned')
-    yielding = np.linalg.pinv(J.T @ np.diag(stiffness) @ J, rcond=RANK**2)
+    yielding = np.linalg.pinv(J.T @ np.diag(stiffness) @ J, rcond=RANK_TOLERANCE**2)
     along = J[:3].T @ at.direction
     compliance = float(along @ yielding @ along)
-    force = PUSHED / compliance * at.direction
+    force = PUSH_DISPLACEMENT / compliance * at.direction
     stuck = np.abs(along @ yielding) @ dynamics.model.coulomb_friction
-    return Push(force, J[:3].T @ force, PUSHED, float(stuck))
+    return Push(force, J[:3].T @ force, PUSH_DISPLACEMENT, float(stuck))
 
 
 def hand_stiffness(dynamics: Dynamics, pose: ndarray, at: Tool, damping: float) -> float:
     """
-    Return the stiffness [N/m] of a hand that leads the tool with the time constant HAND.
+    Return the stiffness [N/m] of a hand that leads the tool with HAND_TIME_CONSTANT.
 
     The joints are damped: a force F along the direction moves the tool at J D⁻¹ Jᵀ F.
 
     :param damping: of every joint [N·m·s/rad | N·s/m], in addition to the model's.
     """
     along = dynamics.jacobian(pose, at.frame, reference='aligned')[:3].T @ at.direction
-    return 1.0 / (HAND * float(along @ (along / (damping + dynamics.model.viscous_friction))))
+    mobility = along @ (along / (damping + dynamics.model.viscous_friction))
+    return 1.0 / (HAND_TIME_CONSTANT * float(mobility))
 
 
 def guided(model: RobotModel, pose: ndarray, at: Tool) -> float:
     """Return how far the hand leads the tool [m]."""
-    return min(GUIDED, _room(model, pose, at.joints))
+    return min(GUIDED_DISTANCE, _room(model, pose, at.joints))
 
 
 class Impact(NamedTuple):
@@ -132,29 +140,29 @@ class Impact(NamedTuple):
 
 def impact(dynamics: Dynamics, pose: ndarray, at: Tool) -> Impact:
     """
-    Return a motion of STROKE from ``pose``, from rest to rest, with a post at AT of it.
+    Return a motion of STROKE_LENGTH from ``pose``, at rest at both ends, and the post in its way.
 
     q(s) = q_0 + s Δq, s = 10 x³ - 15 x⁴ + 6 x⁵ of the share x of the duration, which is as long as
-    the limits of velocity and effort, and SPEED, ask for.
+    the limits of velocity and effort, and MAX_TOOL_SPEED, require.
 
     :raises DemoError: the slowest motion exceeds an effort limit.
     """
     model = dynamics.model
-    stroke = min(STROKE, _room(model, pose, at.joints))
+    stroke = min(STROKE_LENGTH, _room(model, pose, at.joints))
     delta = stroke * at.joints
-    duration = max(1.875 * stroke / SPEED,
-                   float((1.875 * np.abs(delta) / (OF_VELOCITY * model.velocity_limit)).max()))
+    highest = MAX_VELOCITY_SHARE * model.velocity_limit
+    duration = max(1.875 * stroke / MAX_TOOL_SPEED, float((1.875 * np.abs(delta) / highest).max()))
     for _ in range(20):
         asked = _between(model, pose, delta, duration)
         effort = np.abs([dynamics.inverse_dynamics(*state) for state in states(asked)])
-        if (effort <= OF_EFFORT * model.effort_limit).all():
+        if (effort <= MAX_EFFORT_SHARE * model.effort_limit).all():
             break
         duration *= STRETCH
     else:
         raise DemoError('the motion into the post exceeds an effort limit', name=model.name,
                         remedy='begin at another pose: --at V1,V2,...')
     share = np.linspace(0.0, 1.0, 1001)
-    x = float(np.interp(AT, _quintic(share)[0], share))
+    x = float(np.interp(CONTACT_SHARE, _quintic(share)[0], share))
     s, rate, _ = (float(v) for v in _quintic(np.array(x)))
     q = pose + s * delta
     velocity = dynamics.jacobian(q, at.frame, reference='aligned')[:3] @ delta * rate / duration

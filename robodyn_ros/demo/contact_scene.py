@@ -11,7 +11,7 @@ from numpy import ndarray
 
 from . import contact_plan, physics
 from .collision_time import detection
-from .conductor import ANSWER, Conductor
+from .conductor import ANSWER_TIMEOUT, Conductor
 from .recorder import Recording
 from .results import Results
 from .scene import Scene, Step
@@ -20,23 +20,23 @@ from ..control.learning.collision_thresholds import thresholds
 from ..dynamics import Dynamics
 from ..errors import DemoError
 
-STATIC = 0.05               # of the displacement that the push shall cause
-BACK = 1e-3                 # m from where it was, after the push
-FELT = 0.1                  # of the efforts of the push, that the estimate may be off by
-ARRIVED = 0.01              # m from where the hand leads the tool
-STAYS = 1e-3                # m that the tool moves once the hand has let go
+DISPLACEMENT_TOLERANCE = 0.05    # share of the expected displacement
+RETURN_TOLERANCE = 1e-3    # [m] after the push
+ESTIMATE_TOLERANCE = 0.1    # share of the efforts of the push
+GUIDING_TOLERANCE = 0.01    # [m] from where the hand leads the tool
+RELEASE_TOLERANCE = 1e-3    # [m] that the tool moves after the hand lets go
 
-FOUND = 0.03                # s from the first contact to the detection
-LETS_GO = 0.5               # s after the contact, from when there is no force any more
-AFTER = 1.0                 # s after the contact that are recorded
-MARGIN = 2.0                # of the thresholds over the external efforts without contact
-FLOOR = 0.05                # effort limits: least threshold here, where the machine may be busy
-POST = 75e3                 # N/m, of a human hand in ISO/TS 15066
-LEAD = 1.0                  # s from sending a trajectory to its start
-PULL = 0.02                 # s between two forces of the hand
-GRASP = 0.3                 # s after the last of them that the hand lets go
-HELD = 1.5                  # s at the end of the way, until the hand lets go
-SLOWEST = 50.0              # of the wall clock over simulation time
+MAX_DETECTION_TIME = 0.03    # [s] from the first contact
+CONTACT_DURATION = 0.5    # [s], at most
+RECORDED_AFTER_CONTACT = 1.0    # [s]
+THRESHOLD_MARGIN = 2.0    # over the external efforts without contact
+MIN_THRESHOLD = 0.05    # in effort limits
+POST_STIFFNESS = 75e3    # [N/m] of a human hand in ISO/TS 15066
+START_DELAY = 1.0    # [s] from sending a trajectory to its start
+PULL_INTERVAL = 0.02    # [s] between two forces of the hand
+RELEASE_TIME = 0.3    # [s] after the last of them
+HOLD_TIME = 1.5    # [s] at the end of the path, until the hand lets go
+MAX_TIME_RATIO = 50.0    # wall clock over simulation time
 
 
 class Times(NamedTuple):
@@ -62,7 +62,7 @@ class Trace(NamedTuple):
 class ContactResults(Results):
     """Checks, and what the picture shows of each part."""
 
-    pushed: Trace | None = None             # displacement of the tool and what F/K asks for [m]
+    pushed: Trace | None = None             # displacement of the tool, and F/K [m]
     felt: Trace | None = None               # norm of external efforts, as estimated and as exerted
     led: Trace | None = None                # way of the tool and of the hand [m]
     pressed: dict[str, Trace] = field(default_factory=dict)     # force of the post [N], 0
@@ -91,7 +91,7 @@ class ContactScene(Scene):
     @property
     def duration(self) -> float:
         """About how long :meth:`run` takes [s]."""
-        once = LEAD + self.impact.asked.times[-1] + 4
+        once = START_DELAY + self.impact.asked.times[-1] + 4
         return 4 + self.times.push + self.times.rest + self.times.lead + 8 + 3 * once
 
     def run(self) -> ContactResults:
@@ -104,7 +104,7 @@ class ContactScene(Scene):
             self.push()
         with self.step('gravity_compensation: a hand leads the tool', self.times.lead + 4):
             self.lead()
-        once = LEAD + self.impact.asked.times[-1] + 4
+        once = START_DELAY + self.impact.asked.times[-1] + 4
         with self.step('joint_impedance: a motion without contact', once):
             limits = self.quiet()
         with self.step('into a post, without detection', once):
@@ -134,13 +134,14 @@ class ContactScene(Scene):
         # When the log of the simulator shows the push, it has already begun
         pushing = (states.time > begin + 0.5 * duration) & (states.time < begin + 0.9 * duration)
         there, back = float(np.median(moved[pushing])), float(moved[-1])
-        allowed = STATIC * push.moved + push.tolerance
+        allowed = DISPLACEMENT_TOLERANCE * push.moved + push.tolerance
         self.check(f'{np.linalg.norm(push.force):.3g} N on {self.tool.frame} move it by F/K',
                    f'{1e3 * there:.4g} mm',
                    f'{1e3 * push.moved:.4g} ± {1e3 * allowed:.2g}',
                    abs(there - push.moved) < allowed)
         self.check('without the force it returns', f'{1e3 * abs(back):.2g} mm off',
-                   f'< {1e3 * (BACK + push.tolerance):.2g}', abs(back) < BACK + push.tolerance)
+                   f'< {1e3 * (RETURN_TOLERANCE + push.tolerance):.2g}',
+                   abs(back) < RETURN_TOLERANCE + push.tolerance)
         self.results.pushed = Trace(states.time - begin, moved, np.where(
             (states.time > begin) & (states.time < begin + duration), push.moved, 0.0))
         self.estimate(push, begin)
@@ -158,7 +159,8 @@ class ContactScene(Scene):
             if pushing.any() else np.inf
         friction = float(np.linalg.norm(self.model.coulomb_friction)) / exerted
         self.check('the controller feels the push: error of its estimate', f'{off:.1%}',
-                   f'< {FELT + friction:.0%}', bool(off < FELT + friction))
+                   f'< {ESTIMATE_TOLERANCE + friction:.0%}',
+                   bool(off < ESTIMATE_TOLERANCE + friction))
         during = (at > begin) & (at < begin + self.times.push)
         self.results.felt = Trace(at - begin, np.linalg.norm(efforts, axis=1),
                                   np.where(during, exerted, 0.0))
@@ -169,7 +171,8 @@ class ContactScene(Scene):
         self._mode = 'gravity_compensation'
         conductor.set_parameters('controller', {'mode': self._mode})
         damping = physics.damping(self.dynamics, self.pose)
-        conductor.set_parameters('simulator', {'joint_damping': damping, 'push_duration': GRASP})
+        conductor.set_parameters('simulator', {'joint_damping': damping,
+                                               'push_duration': RELEASE_TIME})
         stiffness = contact_plan.hand_stiffness(self.dynamics, self.pose, self.tool, damping)
         way = contact_plan.guided(self.model, self.pose, self.tool)
         origin = self.place(self.position())
@@ -177,7 +180,7 @@ class ContactScene(Scene):
         self.watch(0.1)
         begin, next_pull = self.now(), 0.0
         led: list[tuple[float, float]] = []
-        while (now := self.now() - begin) < duration + HELD:
+        while (now := self.now() - begin) < duration + HOLD_TIME:
             if now >= next_pull:
                 x = min(now / duration, 1.0)
                 hand = way * (10 * x**3 - 15 * x**4 + 6 * x**5)
@@ -185,19 +188,20 @@ class ContactScene(Scene):
                 conductor.pull(self.tool.frame,
                                stiffness * (origin + hand * self.tool.direction - tool))
                 led.append((now, hand))
-                next_pull = now + PULL
+                next_pull = now + PULL_INTERVAL
             conductor.poll()
-        self.watch(GRASP + 1.0)
+        self.watch(RELEASE_TIME + 1.0)
         states = conductor.recorder.recording()
         moved = self.along(states, origin)
         at = states.time - begin
-        there = float(moved[np.searchsorted(at, duration + HELD - 0.1)])
+        there = float(moved[np.searchsorted(at, duration + HOLD_TIME - 0.1)])
         self.check('a hand leads the tool, floating', f'{1e3 * there:.4g} mm',
-                   f'{1e3 * way:.4g} ± {1e3 * ARRIVED:.2g}', abs(there - way) < ARRIVED)
+                   f'{1e3 * way:.4g} ± {1e3 * GUIDING_TOLERANCE:.2g}',
+                   abs(there - way) < GUIDING_TOLERANCE)
         last = at > at[-1] - 0.5
         drift = float(np.ptp(moved[last]))
         self.check('let go, it stays: drift in 0.5 s', f'{1e3 * drift:.2g} mm',
-                   f'< {1e3 * STAYS:g}', drift < STAYS)
+                   f'< {1e3 * RELEASE_TOLERANCE:g}', drift < RELEASE_TOLERANCE)
         self.results.led = Trace(at, moved, np.interp(at, *np.array(led).T))
         self.report()
         conductor.set_parameters('simulator', {'joint_damping': 0.0})
@@ -211,12 +215,13 @@ class ContactScene(Scene):
         rows = [np.array([getattr(m, name) for m in heard]).reshape(-1, self.model.nv)
                 for name in ('position', 'velocity', 'effort')]
         if not len(heard):
-            raise DemoError('nothing was heard on controller/external_torque', name='controller',
+            raise DemoError('no message on controller/external_torque', name='controller',
                             remedy='is the machine too busy?')
         bias = np.array([self.dynamics.bias(q, qd) for q, qd in zip(rows[0], rows[1])])
         limit = self.model.effort_limit
-        found = thresholds(rows[1], bias, rows[2], limit, margin=MARGIN)._asdict()
-        found['collision_threshold'] = np.maximum(found['collision_threshold'], FLOOR * limit)
+        found = thresholds(rows[1], bias, rows[2], limit, margin=THRESHOLD_MARGIN)._asdict()
+        found['collision_threshold'] = np.maximum(found['collision_threshold'],
+                                                  MIN_THRESHOLD * limit)
         self.report()
         return {name: values.tolist() for name, values in found.items()}
 
@@ -225,11 +230,13 @@ class ContactScene(Scene):
         self.again('joint_impedance', **parameters)
         self.conductor.set_parameters('simulator', {
             'obstacle_link': self.tool.frame, 'obstacle_surface': self.impact.surface.tolist(),
-            'obstacle_normal': self.impact.normal.tolist(), 'obstacle_stiffness': POST})
+            'obstacle_normal': self.impact.normal.tolist(), 'obstacle_stiffness': POST_STIFFNESS})
         self._known = self.flights()
-        states = self.move(self.impact.asked.times[-1] * contact_plan.AT + AFTER)
-        force = POST * np.maximum(0.0, [(self.impact.surface - self.place(q)) @ self.impact.normal
-                                        for q in states.position])
+        contact = self.impact.asked.times[-1] * contact_plan.CONTACT_SHARE
+        states = self.move(contact + RECORDED_AFTER_CONTACT)
+        depth = [(self.impact.surface - self.place(q)) @ self.impact.normal
+                 for q in states.position]
+        force = POST_STIFFNESS * np.maximum(0.0, depth)
         if not force.any():
             raise DemoError('the tool has not reached the post', name='simulator',
                             remedy='see the logs of the nodes')
@@ -242,24 +249,25 @@ class ContactScene(Scene):
         """Run into the post with detection, and check that the arm lets go."""
         touched = self.post('with detection', {
             **limits, 'collision_reaction': 'retreat', 'fault_action': 'hold'})
-        self.conductor.wait_until(lambda: bool(self.flights() - self._known), ANSWER,
+        self.conductor.wait_until(lambda: bool(self.flights() - self._known), ANSWER_TIMEOUT,
                                   'the flight recording of a fault', 'controller')
         found = detection(max(self.flights() - self._known))
         self.results.found = found.time - touched
         self.check('the collision is found', found.reason, 'COLLISION',
                    found.reason == 'COLLISION')
         self.check(f'found after the contact at {self.impact.speed:.2g} m/s',
-                   f'{1e3 * self.results.found:.1f} ms', f'< {1e3 * FOUND:g}',
-                   0.0 <= self.results.found < FOUND)
+                   f'{1e3 * self.results.found:.1f} ms', f'< {1e3 * MAX_DETECTION_TIME:g}',
+                   0.0 <= self.results.found < MAX_DETECTION_TIME)
         held, released = (self.late_force(name) for name in (
             'without detection', 'with detection'))
-        self.check(f'{LETS_GO:g} s later the arm presses on the post', f'{released:.3g} N',
+        self.check(f'{CONTACT_DURATION:g} s later the arm presses on the post',
+                   f'{released:.3g} N',
                    f'0 ({held:.3g} without detection)', released == 0.0 < held)
 
     # What they are made of
 
     def again(self, mode: str, **parameters: object) -> None:
-        """Activate a law at the initial pose, whatever has become of the arm before."""
+        """Activate a law at the initial pose, from any state of the arm."""
         self.conductor.change_state('deactivate')
         self.conductor.trigger('simulator/reset')
         self.activate(mode, **parameters)
@@ -267,7 +275,7 @@ class ContactScene(Scene):
     def move(self, seconds: float) -> Recording:
         """Follow the motion of the impact, and return the states until so long after its start."""
         self.conductor.recorder.clear()
-        start = self.now() + LEAD
+        start = self.now() + START_DELAY
         self.conductor.send(self.impact.asked, start)
         self.watch(start + seconds - self.now())
         return self.conductor.recorder.recording()
@@ -277,9 +285,9 @@ class ContactScene(Scene):
         return set(self.folder.glob('*.mcap'))
 
     def late_force(self, name: str) -> float:
-        """Return the largest force of the post from LETS_GO after the contact on [N]."""
+        """Return the largest force of the post from CONTACT_DURATION after the contact on [N]."""
         trace = self.results.pressed[name]
-        return float(trace.value[trace.time > LETS_GO].max())
+        return float(trace.value[trace.time > CONTACT_DURATION].max())
 
     def position(self) -> ndarray:
         """Return the newest position of the joints (nv,) [rad | m]."""
@@ -292,14 +300,15 @@ class ContactScene(Scene):
     def newest(self) -> Recording:
         """Return the newest state, after waiting for it."""
         latest = self.conductor.recorder.latest
-        self.conductor.wait_until(lambda: len(latest().time) > 0, ANSWER, 'a joint state',
+        self.conductor.wait_until(lambda: len(latest().time) > 0, ANSWER_TIMEOUT, 'a joint state',
                                   'simulator')
         return latest()
 
     def watch(self, seconds: float) -> None:
-        """Let simulation time pass [s] while states are recorded."""
+        """Record states for some simulation time [s]."""
         until = self.now() + seconds
-        self.conductor.wait_until(lambda: self.now() >= until, ANSWER + SLOWEST * seconds,
+        self.conductor.wait_until(lambda: self.now() >= until,
+                                  ANSWER_TIMEOUT + MAX_TIME_RATIO * seconds,
                                   f'{seconds:g} s of simulation time', 'simulator')
 
     def place(self, q: ndarray) -> ndarray:

@@ -25,13 +25,13 @@ from ..model.robot import RobotModel
 from ..report.units import units
 
 SEED = 0
-MASS_ERROR = 0.2        # largest, of each body of the false model
-FRICTION = 0.02         # Coulomb friction of the arm that the false model lacks, in effort limits
-DELAY = 0.002           # s, of efforts under the false model
+MASS_ERROR = 0.2    # of each body of the perturbed model
+MISSING_FRICTION = 0.02    # Coulomb friction, in effort limits, absent from the perturbed model
+EFFORT_DELAY = 0.002    # [s], with the perturbed model
 # After the motion and of the run at rest [s], or as long as a shorter motion
-REST = 2.0
-SETTLED = 0.5           # s, of which the steady state is the mean: the last ones
-FLOOR = 1e-3            # of the error on its logarithmic axis [mrad | mm]
+REST_TIME = 2.0
+STEADY_STATE_WINDOW = 0.5    # [s] at the end
+MIN_SHOWN_ERROR = 1e-3    # [mrad | mm], of the logarithmic axis
 
 
 class Scene(NamedTuple):
@@ -75,13 +75,13 @@ def scenes(model: RobotModel) -> tuple[Scene, Scene]:
     """
     Return the model as it is, and a false one.
 
-    The false model has masses and inertias off by up to MASS_ERROR, uniformly distributed, and no
-    friction; the arm then has Coulomb friction of FRICTION effort limits, or that of its model if
-    that is more, and efforts arrive late by DELAY.
+    The perturbed model has masses and inertias off by up to MASS_ERROR, uniformly distributed,
+    and no friction. The arm has the larger of its Coulomb friction and MISSING_FRICTION, and
+    efforts are delayed by EFFORT_DELAY.
     """
     factor = np.random.default_rng(SEED).uniform(1.0 - MASS_ERROR, 1.0 + MASS_ERROR,
                                                  len(model.mass))
-    none, coulomb = np.zeros(model.nv), np.maximum(FRICTION * model.effort_limit,
+    none, coulomb = np.zeros(model.nv), np.maximum(MISSING_FRICTION * model.effort_limit,
                                                    model.coulomb_friction)
     rough = replace(model, coulomb_friction=coulomb, static_friction=coulomb,
                     backward_friction=np.array([model.viscous_friction, coulomb, coulomb]))
@@ -89,7 +89,8 @@ def scenes(model: RobotModel) -> tuple[Scene, Scene]:
                     inertia=factor[:, None, None] * model.inertia, viscous_friction=none,
                     coulomb_friction=none, static_friction=none,
                     backward_friction=np.zeros((3, model.nv)))
-    return (Scene('true model', model, model, 0.0), Scene('false model', known, rough, DELAY))
+    return (Scene('exact model', model, model, 0.0), Scene('perturbed model', known, rough,
+                                                          EFFORT_DELAY))
 
 
 def settings_of(law: str, model: RobotModel, pose: ndarray) -> Settings:
@@ -132,7 +133,7 @@ def compare(model: RobotModel, pose: ndarray, shortest: float) -> Iterator[Figur
     asked = motion.plan(Dynamics(model), pose, shortest)
     for scene in scenes(model):
         for law in registry.FOLLOWING:
-            yield drive(scene, law, pose, asked, min(REST, shortest))
+            yield drive(scene, law, pose, asked, min(REST_TIME, shortest))
 
 
 def drive(scene: Scene, law: str, pose: ndarray, asked: Waypoints, rest: float) -> Figures:
@@ -181,7 +182,7 @@ def evaluated(scene: Scene, law: str, asked: Waypoints, moved: Simulated, rested
         before = moved.time <= moved.fault_time
         return _failed(scene, law, f'faulted: {moved.code} at {moved.fault_time:.2f} s',
                        moved.fault)._replace(time=moved.time[before], error=overall[before])
-    last = moved.time > moved.time[-1] - SETTLED
+    last = moved.time > moved.time[-1] - STEADY_STATE_WINDOW
     rough = np.diff(moved.effort[moving], 2, axis=0) / scene.plant.effort_limit
     return Figures(scene.name, law, _rms(error[moving]), float(np.abs(error[moving]).max()),
                    float(np.abs(error[last]).mean()), _rms(rested), _rms(rough), '', '',
@@ -204,7 +205,7 @@ def draw(model: RobotModel, found: list[Figures], path: Path) -> None:
         shown = [one for one in found if one.scene == name]
         # Those below are wider: of laws that do the same all are seen
         for figures, width in zip(shown, np.linspace(3.0, 1.0, len(shown))):
-            ax.semilogy(figures.time, np.maximum(1e3 * figures.error, FLOOR), lw=width,
+            ax.semilogy(figures.time, np.maximum(1e3 * figures.error, MIN_SHOWN_ERROR), lw=width,
                         label=f'{figures.law}: ' + (figures.fault or (
                             f'RMS {1e3 * figures.rms:.3g} {unit}')))
         ax.set_title(name, loc='left')

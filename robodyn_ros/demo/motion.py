@@ -11,11 +11,11 @@ from ..dynamics import Dynamics
 from ..errors import DemoError
 from ..model.robot import RobotModel
 
-TURN, SLIDE = 0.3, 0.1      # largest amplitude [rad], [m]
-OF_RANGE = 0.25             # of a joint's range, at most
-OF_ROOM = 0.8               # of the way to the next limit, at most
-OF_VELOCITY, OF_EFFORT = 0.6, 0.7           # of the limits, at most
-STRETCH, LONGEST = 1.25, 12.0               # factor; s
+MAX_TURN, MAX_SLIDE = 0.3, 0.1      # largest amplitude [rad], [m]
+MAX_RANGE_SHARE = 0.25    # of the joint range
+MAX_DISTANCE_SHARE = 0.8    # of the distance to the next limit
+MAX_VELOCITY_SHARE, MAX_EFFORT_SHARE = 0.6, 0.7           # of the limits, at most
+STRETCH, MAX_DURATION = 1.25, 12.0               # factor; s
 WAYPOINTS = 41
 
 
@@ -42,8 +42,8 @@ def amplitudes(model: RobotModel, pose: ndarray) -> ndarray:
     """Return the amplitude of each joint to either side of ``pose``, (nv,) [rad | m]."""
     lower, upper = model.position_lower, model.position_upper
     room = np.minimum(pose - lower, upper - pose)
-    return np.minimum.reduce([np.where(model.slides, SLIDE, TURN), OF_RANGE * (upper - lower),
-                              OF_ROOM * room])
+    return np.minimum.reduce([np.where(model.slides, MAX_SLIDE, MAX_TURN),
+                              MAX_RANGE_SHARE * (upper - lower), MAX_DISTANCE_SHARE * room])
 
 
 def waypoints(model: RobotModel, pose: ndarray, amplitude: ndarray, duration: float) -> Waypoints:
@@ -94,15 +94,15 @@ def plan(dynamics: Dynamics, pose: ndarray, shortest: float) -> Waypoints:
     while True:
         unit = waypoints(model, pose, np.ones(model.nv), duration)
         assert unit.velocities is not None
-        amplitude = np.minimum(amplitudes(model, pose), OF_VELOCITY * model.velocity_limit
+        amplitude = np.minimum(amplitudes(model, pose), MAX_VELOCITY_SHARE * model.velocity_limit
                                / np.abs(unit.velocities).max(0))
         asked = waypoints(model, pose, amplitude, duration)
         effort = np.abs([dynamics.inverse_dynamics(*state) for state in states(asked)]).max(0)
         # Gravity alone may need more than the share that leaves room for feedback
-        share = OF_EFFORT if duration < LONGEST else 1.0
+        share = MAX_EFFORT_SHARE if duration < MAX_DURATION else 1.0
         if (effort <= share * model.effort_limit).all():
             return asked
-        if duration >= LONGEST:
+        if duration >= MAX_DURATION:
             i = int(np.argmax(effort / model.effort_limit))
             raise DemoError(
                 f'moving {model.joint_names[i]} takes {effort[i]:.4g} N·m or N, its limit is '

@@ -11,12 +11,12 @@ from .recorder import Recording
 from ..dynamics import Dynamics
 
 FALL_WINDOW = 0.15          # s of a fall that are looked at
-STENCIL = 5                 # samples to either side of a difference quotient: stamps jitter
-TIME_CONSTANT = 0.3         # s in which damped motion dies down
+STENCIL_SAMPLES = 5    # to either side of a difference quotient: stamps jitter
+DECAY_TIME_CONSTANT = 0.3    # [s] of damped motion
 PUSH_TURN, PUSH_SLIDE = 0.2, 0.1            # [rad], [m] that a push shall move a joint
-WELL = 0.05                 # rad | m: as far as that is enough
-OF_ROOM = 0.5               # of the way to the next limit, at most
-LEVER = 1e-3                # m: a force with less does not move a joint
+SUFFICIENT_DISTANCE = 0.05    # [rad | m]
+MAX_RANGE_SHARE = 0.5    # of the distance to the next limit
+MIN_LEVER = 1e-3    # [m] with which a force moves a joint
 
 
 def moved_by_gravity(dynamics: Dynamics, pose: ndarray) -> bool:
@@ -37,7 +37,7 @@ def held_share(dynamics: Dynamics, fall: Recording) -> float:
 
     :param fall: states of a fall, from its beginning.
     """
-    model, n = dynamics.model, STENCIL
+    model, n = dynamics.model, STENCIL_SAMPLES
     margin = 0.01 * np.minimum(model.position_upper - model.position_lower, 1.0)
     inside = ((fall.position > model.position_lower + margin)
               & (fall.position < model.position_upper - margin)).all(1)
@@ -56,7 +56,7 @@ def held_share(dynamics: Dynamics, fall: Recording) -> float:
 
 def damping(dynamics: Dynamics, pose: ndarray) -> float:
     """Return the joint damping for which the slowest motion has a time constant of 0.3 s."""
-    return float(np.linalg.eigvalsh(dynamics.mass_matrix(pose))[-1]) / TIME_CONSTANT
+    return float(np.linalg.eigvalsh(dynamics.mass_matrix(pose))[-1]) / DECAY_TIME_CONSTANT
 
 
 class Push(NamedTuple):
@@ -82,7 +82,7 @@ def push(dynamics: Dynamics, pose: ndarray, damping: float, duration: float) -> 
     pushes = []
     for link in reversed(dynamics.model.link_names):
         pushes.append(_push(dynamics, pose, damping, duration, link))
-        if np.abs(pushes[-1].displacement).max() >= WELL:
+        if np.abs(pushes[-1].displacement).max() >= SUFFICIENT_DISTANCE:
             return pushes[-1]
     return max(pushes, key=lambda push: np.abs(push.displacement).max())
 
@@ -97,8 +97,8 @@ def _push(dynamics: Dynamics, pose: ndarray, damping: float, duration: float, li
     for axis in np.vstack([np.eye(3), -np.eye(3)]):
         effort = linear.T @ axis
         room = np.where(effort > 0, model.position_upper - pose, pose - model.position_lower)
-        most = np.minimum(np.where(slides, PUSH_SLIDE, PUSH_TURN), OF_ROOM * room)
-        felt = np.abs(effort) > np.maximum(LEVER, 0.001 * np.abs(effort).max())
+        most = np.minimum(np.where(slides, PUSH_SLIDE, PUSH_TURN), MAX_RANGE_SHARE * room)
+        felt = np.abs(effort) > np.maximum(MIN_LEVER, 0.001 * np.abs(effort).max())
         if not felt.any():
             continue
         scale = ((most * damper + model.coulomb_friction)[felt] / np.abs(effort)[felt]).min()

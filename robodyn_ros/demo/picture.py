@@ -12,7 +12,7 @@ from .results import Tracking
 from ..model.robot import RobotModel
 from ..report.units import units
 
-FLOOR = 1e-3        # of the error [mrad | mm] on its log axis: it begins at zero
+MIN_SHOWN_ERROR = 1e-3    # [mrad | mm], of the logarithmic axis
 
 
 def draw(model: RobotModel, trackings: list[Tracking], path: Path) -> None:
@@ -25,10 +25,10 @@ def draw(model: RobotModel, trackings: list[Tracking], path: Path) -> None:
     norms = figure.add_subplot(grid[0, :])
     for tracking in trackings:
         norm = 1e3 * np.sqrt(np.mean(tracking.error**2, axis=1))
-        norms.semilogy(tracking.time, np.maximum(norm, FLOOR), lw=1.2,
+        norms.semilogy(tracking.time, np.maximum(norm, MIN_SHOWN_ERROR), lw=1.2,
                        label=f'{tracking.mode}: RMS {1e3 * tracking.rms:.3g} {unit}')
     norms.set(ylabel=f'error, RMS of all joints [{unit}]', xlim=(0, trackings[0].time[-1]),
-              ylim=(FLOOR, None))
+              ylim=(MIN_SHOWN_ERROR, None))
     norms.grid(which='both', alpha=0.25)
     norms.legend(loc='lower right', ncols=len(trackings))
 

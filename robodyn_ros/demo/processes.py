@@ -17,9 +17,9 @@ from types import FrameType
 from ..errors import DemoError
 
 PR_SET_PDEATHSIG = 1            # linux/prctl.h
-PATIENCE = 20.0                 # s after SIGINT: an arm may have to come to rest first
-LAST_RESORT = 3.0               # s after SIGTERM, before SIGKILL
-TAIL = 12                       # lines of a log that an error shows
+SIGINT_TIMEOUT = 20.0    # [s]; the arm comes to rest first
+SIGTERM_TIMEOUT = 3.0    # [s] before SIGKILL
+LOG_TAIL = 12    # lines shown in an error
 
 _prctl = ctypes.CDLL(None).prctl
 
@@ -45,7 +45,7 @@ def free_domain() -> int:
 
 @contextmanager
 def ending_once() -> Iterator[None]:
-    """Let the first Ctrl-C or SIGTERM end this process in order, and ignore others."""
+    """End this process in order at the first Ctrl-C or SIGTERM, and ignore others."""
     def leave(number: int, frame: FrameType | None) -> None:
         for other in before:
             signal.signal(other, signal.SIG_IGN)
@@ -119,18 +119,19 @@ class Child:
         if (code := self._process.poll()) is not None:
             raise DemoError(f'the {self.name} has ended with exit code {code}', name=self.name,
                             value=code, remedy=f'see {self.log}, which ends with\n'
-                            + '\n'.join(self.output.splitlines()[-TAIL:]))
+                            + '\n'.join(self.output.splitlines()[-LOG_TAIL:]))
 
     @property
     def done(self) -> bool:
-        """Whether it has ended with exit code 0; :class:`DemoError` if with another."""
+        """Whether the process ended with exit code 0; raise :class:`DemoError` for another one."""
         if self._process.poll() not in (None, 0):
             self.check()
         return self._process.returncode == 0
 
     def stop(self) -> int:
         """Stop the process with one SIGINT, escalating only if needed; return its exit code."""
-        for number, patience in ((signal.SIGINT, PATIENCE), (signal.SIGTERM, LAST_RESORT),
+        for number, patience in ((signal.SIGINT, SIGINT_TIMEOUT),
+                                 (signal.SIGTERM, SIGTERM_TIMEOUT),
                                  (signal.SIGKILL, None)):
             if self._process.poll() is not None:
                 break

@@ -14,7 +14,7 @@ from ..nodes.middleware.executor_subscription import ExecutorSubscription
 from ..nodes.middleware.raw_subscription import SerializedSubscription
 from ..wire.joint_state import ACCEPTED, JointStateDecoder
 
-INTERVAL = 0.02         # s between two looks
+POLL_PERIOD = 0.02    # [s]
 
 
 class Recording(NamedTuple):
@@ -33,7 +33,7 @@ class Recording(NamedTuple):
 
 class Recorder:
     """
-    Recorder of a topic as bytes, which are decoded when they are asked for.
+    Recorder of a topic as bytes, which are decoded on demand.
 
     :param states: of sensor_msgs/JointState, with a queue for the messages between two polls.
     :param simulated: whether their stamps are simulation time instead of the wall clock.
@@ -78,7 +78,7 @@ class Recorder:
         while not self._stop.is_set():
             new = self._states.drain()
             self._messages.extend(new)      # the list may have been replaced meanwhile
-            time.sleep(INTERVAL)
+            time.sleep(POLL_PERIOD)
 
     def _decoded(self, messages: list[bytes]) -> Recording:
         rows = np.empty((len(messages), 3, len(self._decoder.joint_names)))

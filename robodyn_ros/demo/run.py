@@ -35,10 +35,10 @@ from ..report import REQUIRED_MODULES
 NODES = ('simulator', 'controller')         # in the order in which they start
 #: Scenes of the demo.
 SCENES = MOTION, CONTACT = 'motion', 'contact'
-FLIGHTS = 'flights'     # folder of flight recordings
-ESTIMATES = 200.0       # Hz, of external efforts
-BRIEF_RATE = 500.0      # Hz, of a brief contact scene, which takes as long as its states are many
-REFRESH = 0.1       # s between two pictures of the progress bar
+FLIGHT_FOLDER = 'flights'    # of flight recordings
+ESTIMATE_RATE = 200.0    # [Hz] of external efforts
+BRIEF_STATE_RATE = 500.0    # [Hz] of a brief contact scene, whose run time grows with it
+PROGRESS_PERIOD = 0.1    # [s]
 # A machine that is busy with other things may stop a process for longer than the 50 ms and 100 ms
 # after which controller and simulator usually give up. What is measured stays what it is: an arm
 # that waits for its effort is off its trajectory.
@@ -80,7 +80,7 @@ class Bar:
 
     def tick(self) -> None:
         """Advance with the time."""
-        if (now := time.monotonic()) > self._shown + REFRESH:
+        if (now := time.monotonic()) > self._shown + PROGRESS_PERIOD:
             self._shown = now
             self._progress.update(self._task, refresh=True,
                                   completed=self._done + min(now - self._since, self._span))
@@ -109,11 +109,11 @@ def parameters(robot: CatalogRobot, output: Path, contact: bool,
     if contact:
         own['simulator'] |= {'lockstep': True, 'publish_clock': True, 'command_timeout': 5.0}
         own['controller'] |= {'use_sim_time': True, 'trigger': 'state',
-                              'flight_folder': str(output / FLIGHTS),
-                              'external_effort_rate': ESTIMATES}
+                              'flight_folder': str(output / FLIGHT_FOLDER),
+                              'external_effort_rate': ESTIMATE_RATE}
         if brief:
             for node in NODES:
-                own[node]['rate'] = BRIEF_RATE
+                own[node]['rate'] = BRIEF_STATE_RATE
     return {node: {**robot.parameters[node], **PATIENCE[node], **own[node]} for node in NODES}
 
 
@@ -150,7 +150,7 @@ def compile_all(model: RobotModel | None, output: Path, env: Mapping[str, str],
         command.append(str(urdf))
     with running({'compiler': command}, output, env) as children:
         while not children['compiler'].done:
-            time.sleep(REFRESH)
+            time.sleep(PROGRESS_PERIOD)
             tick()
     with interrupts_later():
         libraries()
@@ -210,14 +210,14 @@ def run(robot: CatalogRobot, output: Path, console: Console, *, brief: bool = Fa
         with running(commands, output, env) as children, \
                 conducting(robot.model, children, bar.tick, simulated=contact) as conductor:
             made = (robot, dynamics, conductor, brief, bar.step)
-            played = ContactScene(*made, output / FLIGHTS) if contact else Scenario(*made)
+            played = ContactScene(*made, output / FLIGHT_FOLDER) if contact else Scenario(*made)
             bar.total(played.duration)
             results = played.run()
         with bar.step('drawing', 0):
             draw(robot.model, results, picture)
-            told = write_report(robot, results, output / 'report.html')
+            report = write_report(robot, results, output / 'report.html')
     console.print(tables(robot.model, results))
-    console.print(f'Picture: {picture}\nReport: {told}\n'
+    console.print(f'Picture: {picture}\nReport: {report}\n'
                   f'Logs and parameters of the nodes: {output}\n'
                   f'Gains and limits, for a controller of your own: {save_gains(robot, output)}',
                   soft_wrap=True)

@@ -14,19 +14,19 @@ from .scene import Scene, Step
 from ..catalog.robots import CatalogRobot
 from ..dynamics import Dynamics
 
-DRIFT = 1e-3                # rad | m that a floating arm may move, in any joint
-MOVED = 0.03                # rad | m that the push has to move some joint
+MAX_DRIFT = 1e-3    # [rad | m] of any joint under gravity compensation
+MIN_PUSH_MOTION = 0.03    # [rad | m] of some joint
 AT_REST = 1e-3              # rad/s | m/s
-HELD = 0.2                  # share of gravity that may seem to act on an arm that falls
-FALLEN = 0.01               # rad | m that it has to fall
+MAX_HELD_GRAVITY = 0.2    # share of gravity that may seem compensated in the fall
+MIN_FALL = 0.01    # [rad | m]
 BETTER_THAN_PD, BETTER_THAN_IMPEDANCE = 20.0, 5.0       # computed torque, RMS
 # Where friction, which no law knows, leaves less to gain: this share of what is possible
 OF_POSSIBLE = 0.5
-LEAD = 1.0                  # s from sending a trajectory to its start
+START_DELAY = 1.0    # [s] from sending a trajectory to its start
 PUSH_DURATION = 0.5         # s, the simulator's default
 TRACKED_MODES = 'pd', 'joint_impedance', 'computed_torque'
 # With more of its periods missed than this, a motion is repeated, once: the machine was busy with
-# other things. The calmer one counts, whatever its error.
+# other things. The calmer one counts.
 BUSY = 0.05
 
 
@@ -59,7 +59,7 @@ class Scenario(Scene):
     def duration(self) -> float:
         """About how long :meth:`run` takes [s]."""
         return (4 + self.times.fall + self.times.floating + 8
-                + len(TRACKED_MODES) * (LEAD + self.asked.times[-1] + 3))
+                + len(TRACKED_MODES) * (START_DELAY + self.asked.times[-1] + 3))
 
     def run(self) -> Results:
         """Run all steps and return the results."""
@@ -77,7 +77,7 @@ class Scenario(Scene):
             self.push()
         for mode in TRACKED_MODES:
             with self.step(f'{mode}: it follows a trajectory',
-                           LEAD + self.asked.times[-1] + 3):
+                           START_DELAY + self.asked.times[-1] + 3):
                 known = len(self._faults)
                 tracking = self.follow(mode)
             if tracking.loop.busy > BUSY:
@@ -105,9 +105,9 @@ class Scenario(Scene):
             return
         held = physics.held_share(self.dynamics, states.between(states.time[begin], np.inf))
         self.check('without torque the arm falls', f'{fallen:.3g} {self.unit}',
-                   f'> {FALLEN:g}', fallen > FALLEN)
-        self.check('it falls freely: share of gravity still held', f'{held:.1%}', f'< {HELD:.0%}',
-                   held < HELD)
+                   f'> {MIN_FALL:g}', fallen > MIN_FALL)
+        self.check('it falls freely: share of gravity still held', f'{held:.1%}',
+                   f'< {MAX_HELD_GRAVITY:.0%}', held < MAX_HELD_GRAVITY)
 
     def drift(self, first: Diagnosis) -> None:
         """Check that the arm floats under gravity compensation."""
@@ -117,7 +117,8 @@ class Scenario(Scene):
         drift = self.furthest(begin)
         self.results.floating = Floating(drift, Loop.between(first, self.report()))
         self.check(f'floating for {self.times.floating:g} s, drift',
-                   f'{thousandths(drift)} {self.small_unit}', f'< {1e3 * DRIFT:g}', drift < DRIFT)
+                   f'{thousandths(drift)} {self.small_unit}', f'< {1e3 * MAX_DRIFT:g}',
+                   drift < MAX_DRIFT)
 
     def push(self) -> None:
         """Push the arm, damped since most URDFs have no damping, and check its motion."""
@@ -133,15 +134,16 @@ class Scenario(Scene):
         speed, there = np.abs(state.velocity).max(), state.position[-1]
         moved, expected = np.abs(there - begin).max(), np.abs(push.displacement).max()
         self.check(f'a push of {np.linalg.norm(push.force):.3g} N on {push.link} moves it',
-                   f'{moved:.3g} {self.unit}', f'> {MOVED:g} (expected {expected:.2g})',
-                   moved > MOVED)
+                   f'{moved:.3g} {self.unit}', f'> {MIN_PUSH_MOTION:g} (expected {expected:.2g})',
+                   moved > MIN_PUSH_MOTION)
         self.check('it comes to rest', f'{thousandths(speed)} {self.speed_unit}',
                    f'< {1e3 * AT_REST:g}', speed < AT_REST)
         conductor.recorder.clear()
         conductor.watch(1.0)
         drift = self.furthest(there)
         self.check('it stays where it was pushed: drift in 1 s',
-                   f'{thousandths(drift)} {self.small_unit}', f'< {1e3 * DRIFT:g}', drift < DRIFT)
+                   f'{thousandths(drift)} {self.small_unit}', f'< {1e3 * MAX_DRIFT:g}',
+                   drift < MAX_DRIFT)
         self.report()
         conductor.set_parameters('simulator', {'joint_damping': 0.0})
 
@@ -152,7 +154,7 @@ class Scenario(Scene):
         conductor.trigger('simulator/reset')
         first = self.activate(mode)
         conductor.recorder.clear()
-        start = time.time() + LEAD
+        start = time.time() + START_DELAY
         conductor.send(self.asked, start)
         end = start + self.asked.times[-1]
         conductor.watch(end - time.time() + 0.1)

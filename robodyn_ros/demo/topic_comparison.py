@@ -26,7 +26,7 @@ from .law_comparison import (
     failed_at_rest,
     Figures,
     not_armed,
-    REST,
+    REST_TIME,
     Scene,
     scenes,
     settings_of,
@@ -43,11 +43,11 @@ from ..dynamics import Dynamics
 from ..errors import DemoError
 from ..model.robot import RobotModel
 
-LEAD = 2.0              # s from sending a trajectory to its start, which a busy machine delays
-LONGEST = 600.0         # s of wall time for one law
+START_DELAY = 2.0    # [s] from sending a trajectory to its start
+MAX_WALL_TIME = 600.0    # [s] of one controller
 RUNNING, FAULT = guard.PHASES[guard.RUNNING], guard.PHASES[guard.FAULT]
-# Nobody is in a hurry: in lockstep a busy machine only makes the clock slow. A controller that
-# waits for a processor must not look like one that is gone, without which the arm falls
+# In lockstep, a busy machine only slows the clock down. Long timeouts keep a controller that waits
+# for a processor from being taken for a lost one.
 LOCKSTEP: dict[str, dict[str, Any]] = {
     'simulator': {'lockstep': True, 'lockstep_settle': 0.05, 'lockstep_timeout': 30.0,
                   'publish_clock': True, 'command_timeout': 5.0},
@@ -62,14 +62,14 @@ def compare_topics(model: RobotModel, pose: ndarray, shortest: float) -> Iterato
 
     :param pose: (nv,) [rad | m] at which the motion begins and ends.
     :param shortest: duration of the motion [s]; it takes longer where limits ask for it.
-    :raises RobodynError: as for ``compare``; or a node does not do what it is asked for.
+    :raises RobodynError: as for ``compare``; or a node refuses a request.
     """
     motion.check_limits(model)
     asked = motion.plan(Dynamics(model), pose, shortest)
     for scene in scenes(model):
         with nodes(scene, pose) as conductor:
             for law in registry.FOLLOWING:
-                yield drive(conductor, scene, law, pose, asked, min(REST, shortest))
+                yield drive(conductor, scene, law, pose, asked, min(REST_TIME, shortest))
 
 
 @contextmanager
@@ -115,7 +115,8 @@ def drive(conductor: Conductor, scene: Scene, law: str, pose: ndarray, asked: Wa
         conductor.change_state('activate')
     except DemoError as error:
         return not_armed(scene, law, str(error))
-    conductor.wait_until(lambda: conductor.next_diagnosis().phase in (RUNNING, FAULT), LONGEST,
+    conductor.wait_until(lambda: conductor.next_diagnosis().phase in (RUNNING, FAULT),
+                         MAX_WALL_TIME,
                          'rising', 'controller')
     begin = now(conductor)
     recorder.clear(begin)
@@ -123,7 +124,7 @@ def drive(conductor: Conductor, scene: Scene, law: str, pose: ndarray, asked: Wa
         conductor.change_state('deactivate')
         return failed_at_rest(scene, law, failed.code, failed.time - begin, failed.reason)
     rested = recorder.recording().position - pose
-    start = now(conductor) + LEAD
+    start = now(conductor) + START_DELAY
     recorder.clear(start)
     conductor.send(asked, start)
     if now(conductor) >= start:
@@ -147,7 +148,7 @@ def drive(conductor: Conductor, scene: Scene, law: str, pose: ndarray, asked: Wa
 
 def now(conductor: Conductor) -> float:
     """Return the time stamp of the newest state [s]."""
-    conductor.wait_until(lambda: len(conductor.recorder.latest().time) > 0, LONGEST,
+    conductor.wait_until(lambda: len(conductor.recorder.latest().time) > 0, MAX_WALL_TIME,
                          'a joint state', 'simulator')
     return float(conductor.recorder.latest().time[-1])
 
@@ -155,14 +156,14 @@ def now(conductor: Conductor) -> float:
 def wait(conductor: Conductor, until: float) -> Diagnosis | None:
     """Wait until the simulation has reached a time [s]; return the report of a fault before."""
     if not conductor.happens(lambda: fault(conductor) is not None or now(conductor) >= until,
-                             LONGEST):
+                             MAX_WALL_TIME):
         raise DemoError(f'the simulation has not reached {until:.3f} s', name='simulator',
                         remedy='try again when less is going on')
     while fault(conductor) is None and conductor.diagnoses[-1].time < until:
-        conductor.next_diagnosis()      # a report of before says nothing about a fault since
+        conductor.next_diagnosis()      # an earlier report may precede a fault
     return fault(conductor)
 
 
 def fault(conductor: Conductor) -> Diagnosis | None:
-    """Return the first report of a fault of the law in force."""
+    """Return the first report of a fault of the present law."""
     return next((one for one in conductor.diagnoses if one.phase == FAULT), None)

@@ -19,7 +19,7 @@ from ..model.robot import RobotModel
 AXES = 'xyzrpy'
 # Singular value of a scaled Jacobian below which a task is singular: M_x, the inverse of a square,
 # has no significant digits there
-SINGULAR = 1e-7
+SINGULAR_RATIO = 1e-7
 
 
 class BaseMotion(NamedTuple):
@@ -167,7 +167,7 @@ def check_rank(jacobian: ndarray, rows: ndarray, axes: str, frame: str,
     length = np.linalg.norm(jacobian[..., :3, :], axis=-2).max(-1)[..., None, None]
     scale = np.where(rows[:, None] < 3, np.where(length > 0.0, length, 1.0), 1.0)
     left, values, _ = np.linalg.svd(jacobian[..., rows, :] / scale, full_matrices=False)
-    bad = values[..., 0 if damped else -1] < SINGULAR
+    bad = values[..., 0 if damped else -1] < SINGULAR_RATIO
     if not bad.any():
         return
     at = tuple(np.argwhere(bad)[0]) if bad.ndim else ()

@@ -19,7 +19,7 @@ from .api import Dynamics
 from .signatures import TABLE
 from .source_text import Dialect, Kernel
 from ..errors import ArgumentError
-from ..model.pose import FAR, initial_position
+from ..model.pose import initial_position, MAX_LIMIT
 from ..model.robot import RobotModel
 from ..text import printable
 
@@ -238,8 +238,8 @@ def _states(model: RobotModel) -> dict[str, ndarray]:
     """Return inputs (TEST_STATES, nv) of the test, positions within their limits."""
     rng, pose = np.random.default_rng(1), initial_position(model)
     shape = TEST_STATES, model.nv
-    lower = np.maximum(model.position_lower, pose - FAR)
-    upper = np.minimum(model.position_upper, pose + FAR)
+    lower = np.maximum(model.position_lower, pose - MAX_LIMIT)
+    upper = np.minimum(model.position_upper, pose + MAX_LIMIT)
     return {key: rng.uniform(lower, upper, shape) if key == 'q' else rng.uniform(-2.0, 2.0, shape)
             for key in STATES}
 

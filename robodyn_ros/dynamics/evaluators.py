@@ -18,7 +18,7 @@ from numpy import empty, ndarray
 CheckedKernel = Callable[..., bool]
 Evaluator = Callable[..., ndarray]
 # Raised by Numba for arrays that are not of float64, after a search for a conversion that takes
-# many times as long as a call. Lists are common, and are told apart before
+# many times as long as a call. Lists are common, and are distinguished before
 NOT_FLOATS = TypeError, ValueError
 
 

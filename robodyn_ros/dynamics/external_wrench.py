@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from .api import Dynamics
 
-LENGTH = 0.3        # m, by which moments are divided so that they compare with forces
-DAMPING = 0.05      # of the singular values of the scaled Jacobian [m]
+CHARACTERISTIC_LENGTH = 0.3    # [m]; scales moments to forces
+SINGULAR_VALUE_DAMPING = 0.05    # [m], of the scaled Jacobian
 
 
 class ExternalWrench(NamedTuple):
@@ -34,8 +34,8 @@ def external_wrench(dynamics: Dynamics, q: ArrayLike, effort: ArrayLike,
 
     The efforts τ = Jᵀ f of a wrench f are inverted as f = (J Jᵀ + λ²)⁻¹ J τ (Nakamura and
     Hanafusa, "Inverse kinematic solutions with singularity robustness", 1986, equation 31, for the
-    transpose), with moments divided by LENGTH and λ = DAMPING. The confidence is the diagonal of
-    the resolution matrix (J Jᵀ + λ²)⁻¹ J Jᵀ.
+    transpose), with moments divided by CHARACTERISTIC_LENGTH and λ = SINGULAR_VALUE_DAMPING. The
+    confidence is the diagonal of the resolution matrix (J Jᵀ + λ²)⁻¹ J Jᵀ.
 
     :param q: (nv,) [rad | m].
     :param effort: (nv,) external efforts [N·m | N].
@@ -45,9 +45,9 @@ def external_wrench(dynamics: Dynamics, q: ArrayLike, effort: ArrayLike,
     """
     rotation = dynamics.pose(q, frame)[:3, :3]
     jacobian = dynamics.jacobian(q, frame, reference='aligned')
-    J = np.vstack([rotation.T @ jacobian[:3], rotation.T @ jacobian[3:] * LENGTH])
+    J = np.vstack([rotation.T @ jacobian[:3], rotation.T @ jacobian[3:] * CHARACTERISTIC_LENGTH])
     gram = J @ J.T
-    damped = gram + DAMPING**2 * np.eye(6)
+    damped = gram + SINGULAR_VALUE_DAMPING**2 * np.eye(6)
     scaled = np.linalg.solve(damped, J @ np.asarray(effort, float))
-    scaled[3:] *= LENGTH
+    scaled[3:] *= CHARACTERISTIC_LENGTH
     return ExternalWrench(scaled, np.linalg.solve(damped, gram).diagonal().copy())

@@ -20,10 +20,10 @@ from ..model.robot import RobotModel
 Z = np.array([0.0, 0.0, 1.0])
 # Entries this small are rounding errors and set to zero. Larger ones are kept: right angles that a
 # URDF gives with few digits are taken as they are.
-ROUNDING = 1e-14
-# Sine of the angle between two axes: up to PARALLEL they are parallel; up to NEARLY the common
+ANGLE_ROUNDING = 1e-14
+# Sine of the angle between two axes: up to PARALLEL they are parallel; up to NEARLY_PARALLEL the
 # normal may be far away, which would lose digits, and the frames are left as they are.
-PARALLEL, NEARLY = 1e-9, 0.1
+PARALLEL, NEARLY_PARALLEL = 1e-9, 0.1
 
 
 class Frames(NamedTuple):
@@ -69,7 +69,7 @@ def record_frames(model: RobotModel) -> Frames:
             length = np.hypot(p[0], p[1])
             x = np.array([p[0], p[1], 0.0]) / length if length > PARALLEL else np.eye(3)[0]
             along = p[2]
-        elif sine < NEARLY:
+        elif sine < NEARLY_PARALLEL:
             continue
         else:
             x = np.array([-z[1], z[0], 0.0]) / sine
@@ -79,7 +79,7 @@ def record_frames(model: RobotModel) -> Frames:
         move(i, np.column_stack([x, np.cross(Z, x), Z]), along)
 
     for i in range(n):
-        if abs(rotation[i, 0, 2]) < ROUNDING:
+        if abs(rotation[i, 0, 2]) < ANGLE_ROUNDING:
             # R = Rx(α) Rz(β): β is added to the joint angle
             s, c = -rotation[i, 1, 2], rotation[i, 2, 2]
             about_x = np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
@@ -87,7 +87,7 @@ def record_frames(model: RobotModel) -> Frames:
             offset[i] = np.arctan2(about_z[1, 0], about_z[0, 0])
             rotation[i] = about_x
     for array in (rotation, place, offset):
-        array[np.abs(array) < ROUNDING] = 0.0
+        array[np.abs(array) < ANGLE_ROUNDING] = 0.0
     return Frames(axes, origin, rotation, place, offset)
 
 

@@ -55,7 +55,7 @@ def inertial_wrench(H: Matrix34, P: Matrix4) -> tuple[Vector3, Vector3]:
 
 
 def power_matrix(S: Matrix34, H: Matrix34) -> Matrix4:
-    """Return the symmetric L with tr(L P) = ∫ (S r̃)·(H r̃) dm, whatever P: sym(Sᵀ H)."""
+    """Return the symmetric L with tr(L P) = ∫ (S r̃)·(H r̃) dm for any P: sym(Sᵀ H)."""
     return power_row(S, H, 0), power_row(S, H, 1), power_row(S, H, 2), power_row(S, H, 3)
 
 

@@ -16,7 +16,7 @@ def add_velocity_terms(k: int, christoffel: ndarray, B: ndarray, C: ndarray) -> 
     :param christoffel: (m, nv) matrix whose product with q̇ is the velocity term, at q̇ = e_k:
         the Christoffel symbols Γ[:, :, k], or their task-space counterpart.
     :param B: (m, nv (nv - 1) / 2) added to; zero before the first joint.
-    :param C: (m, nv) likewise.
+    :param C: (m, nv) matrix, overwritten.
     """
     n = C.shape[1]
     for i in range(C.shape[0]):

@@ -44,7 +44,7 @@ from ..state import STATE
 
 FORMAT = 'robodyn_ros flight 16'
 ARRAYS = Snapshot._fields[:7]
-MOST_BYTES = 1 << 32        # of all arrays, unpacked
+MAX_BYTES = 1 << 32         # of all arrays, unpacked
 
 # Fields that are indices, and into how many phases, reasons, ...
 INDICES = {'phase': len(guard.PHASES), 'reason': len(guard.CODES),
@@ -126,10 +126,10 @@ def unpacked(data: bytes) -> Flown:
     Return the recording that :func:`packed` has written.
 
     :raises ValueError: it is no recording, or is inconsistent; damaged data raises this and other
-        exceptions of :data:`.file.DAMAGE`.
+        exceptions of :data:`.file.FILE_ERRORS`.
     """
     with zipfile.ZipFile(BytesIO(data)) as archive:
-        if sum(entry.file_size for entry in archive.infolist()) > MOST_BYTES:
+        if sum(entry.file_size for entry in archive.infolist()) > MAX_BYTES:
             raise ValueError('more than 4 GiB')
         if (broken := archive.testzip()) is not None:
             raise ValueError(f'{broken} is damaged')

@@ -34,12 +34,12 @@ ARRAYS, WORDS = 'flight.npz', 'flight.json'
 # Prefix of the topics: playing a file back must not drive an arm
 TOPICS = '/flight'
 
-MOST_SECONDS = 2.0**31 - 1.0         # of a stamp
+MAX_STAMP = 2.0**31 - 1.0    # [s]
 
 # Exceptions that reading damaged or foreign bytes may raise
-DAMAGE = (ArithmeticError, AssertionError, AttributeError, EOFError, LookupError, MemoryError,
-          RobodynError, RuntimeError, TypeError, ValueError, struct.error, zipfile.BadZipFile,
-          zlib.error)
+FILE_ERRORS = (ArithmeticError, AssertionError, AttributeError, EOFError, LookupError, MemoryError,
+               RobodynError, RuntimeError, TypeError, ValueError, struct.error, zipfile.BadZipFile,
+               zlib.error)
 
 JOINT_STATE = """std_msgs/Header header
 string[] name
@@ -153,7 +153,7 @@ def read(path: Path) -> Flown:
     except OSError as error:
         raise refuse(f'cannot be read ({error.strerror or error})',
                      'give a file that a flight recorder has written') from error
-    except (McapError, *DAMAGE) as error:
+    except (McapError, *FILE_ERRORS) as error:
         raise refuse(f'is no flight recording of this version ({error})',
                      'give a file that the flight recorder of this version of robodyn_ros has '
                      'written, all of it') from error
@@ -161,7 +161,7 @@ def read(path: Path) -> Flown:
 
 def _nanoseconds(seconds: np.ndarray) -> np.ndarray:
     """Return times [s] as those of MCAP [ns]: neither NaN nor before 1970."""
-    return (np.nan_to_num(seconds, nan=0.0).clip(0.0, MOST_SECONDS) * 1e9).astype(np.int64)
+    return (np.nan_to_num(seconds, nan=0.0).clip(0.0, MAX_STAMP) * 1e9).astype(np.int64)
 
 
 def _messages(out: Any, model: RobotModel, s: Snapshot, times: np.ndarray, offset: float) -> None:

@@ -44,9 +44,9 @@ class Replay:
         self._law_memory = memory[:rows]
         self._in_force = payload_transition.payload_in_force(parameters(model), memory[rows:])
         if not plain():
-            load_generic_dynamics()     # a file may say that any payload is in force
+            load_generic_dynamics()     # a file may contain any payload
         self._names = (*VECTOR_NAMES, *(f'memory {k} of the law' for k in range(rows)),
-                       *['payload in force'] * (kept - rows))
+                       *['present payload'] * (kept - rows))
         self._state = np.zeros(nv, STATE)
         self._cycle_input = np.zeros(1, CYCLE_INPUT)
         self._partner = Partner.none(nv)

@@ -10,7 +10,7 @@ from numpy import ndarray
 from .estimation.estimate import Estimate
 from .estimation.regression import regression
 from .motion import Motion
-from ..model.pose import FAR
+from ..model.pose import MAX_LIMIT
 
 STATES, SEED = 400, 0
 WIDTH = 1.96            # standard errors: 95 %
@@ -55,7 +55,7 @@ def prediction_band(estimate: Estimate, motion: Motion) -> PredictionBand:
     :param motion: that the estimate was fitted to.
     """
     model, rng = estimate.model, np.random.default_rng(SEED)
-    lower, upper = (np.clip(limit, -FAR, FAR) for limit in (model.position_lower,
+    lower, upper = (np.clip(limit, -MAX_LIMIT, MAX_LIMIT) for limit in (model.position_lower,
                                                             model.position_upper))
     shape = STATES, model.nv
     speed, acceleration = (abs(a).max(0) for a in (motion.velocity, motion.acceleration))

@@ -33,9 +33,9 @@ from ..errors import ArgumentError, IdentificationError, InertiaError, UrdfError
 from ..model.array_checks import finite
 from ..model.kinematic_tree import check_tree
 from ..model.pseudo_inertia import body_of, of_body, pseudo_inertia
-from ..model.rigid_body import NO_INERTIA
+from ..model.rigid_body import ZERO_INERTIA
 from ..model.robot import Frame, RobotModel
-from ..model.urdf_elements import inertial, joint_placement, placement, POSITIVE_SEMIDEFINITE
+from ..model.urdf_elements import inertial, joint_placement, placement, SEMIDEFINITE_TOLERANCE
 from ..model.urdf_extension import extension
 from ..model.urdf_xml import read
 
@@ -200,7 +200,7 @@ def _check(name: str, pseudo: ndarray) -> None:
         raise InertiaError(f'link {name!r}: mass is {body.mass:g}, with the first moment '
                            f'{pseudo[:3, 3]}', name=name, value=body.mass, remedy=remedy)
     moments = np.linalg.eigvalsh(body.inertia)
-    if moments[0] < -POSITIVE_SEMIDEFINITE * abs(moments).max() - NO_INERTIA:
+    if moments[0] < -SEMIDEFINITE_TOLERANCE * abs(moments).max() - ZERO_INERTIA:
         raise InertiaError(f'link {name!r}: the principal moments about its centre of mass are '
                            f'{", ".join(f"{m:.3g}" for m in moments)}', name=name, value=moments,
                            remedy=remedy)

@@ -16,12 +16,12 @@ from ..dynamics import Dynamics
 from ..model.rigid_body import axis_rotation
 from ..model.robot import RobotModel
 
-TOLERANCE = 1e-9        # relative deviation of efforts above which a result is not to be trusted
-STATES = 100
-FAR = 2.0               # [rad | m] positions are within it where there are no limits
-FAST = 2.0              # [rad/s | m/s, and per s]
-DEFINITE = 1e-2         # smallest singular value of a Jacobian [m | 1] at states that are used
-STEP = 1e-3             # [s] of the differences that give J̇
+MAX_EFFORT_DEVIATION = 1e-9    # relative
+TESTED_STATES = 100
+MAX_POSITION = 2.0    # [rad | m], of joints without limits
+MAX_VELOCITY = 2.0    # [rad/s | m/s, and per s]
+MIN_SINGULAR_VALUE = 1e-2    # [m | 1] of the Jacobian at tested states
+DIFFERENCE_STEP = 1e-3    # [s], for J̇
 
 
 def joint_deviation(arm: Arm, M: list[list[Sum]], B: list[list[Sum]], C: list[list[Sum]],
@@ -54,11 +54,11 @@ def task_deviation(arm: Arm, task: TaskSpace, seed: int = 0) -> float:
         task.M, task.B, task.C, task.G, task.B_joint, task.C_joint)]
     for (q, qd, qdd), m, b, c, pull, b_joint, c_joint in zip(states, *known):
         J = jacobian(arm.model, q, task.frame)[list(task.rows)]
-        if np.linalg.svd(J)[1][-1] < DEFINITE:
+        if np.linalg.svd(J)[1][-1] < MIN_SINGULAR_VALUE:
             continue
-        ahead = [jacobian(arm.model, q + k * STEP * qd, task.frame)[list(task.rows)]
+        ahead = [jacobian(arm.model, q + k * DIFFERENCE_STEP * qd, task.frame)[list(task.rows)]
                  for k in (-2, -1, 1, 2)]
-        rate = (ahead[0] - 8 * ahead[1] + 8 * ahead[2] - ahead[3]) / (12 * STEP)
+        rate = (ahead[0] - 8 * ahead[1] + 8 * ahead[2] - ahead[3]) / (12 * DIFFERENCE_STEP)
         forces = [m @ (J @ qdd + rate @ qd), b @ products(qd), c @ qd ** 2, pull[:, 0]]
         terms = [J.T @ force for force in forces]
         tau = dynamics.inverse_dynamics(q, qd, qdd)
@@ -106,13 +106,14 @@ def jacobian(model: RobotModel, q: ndarray, frame: str) -> ndarray:
 
 
 def _states(model: RobotModel, seed: int) -> ndarray:
-    """Return q, q̇, q̈ of each state, (STATES, 3, nv)."""
+    """Return q, q̇, q̈ of each state, (TESTED_STATES, 3, nv)."""
     random = np.random.default_rng(seed)
-    lower = np.maximum(model.position_lower, -FAR)
-    upper = np.minimum(model.position_upper, FAR)
+    lower = np.maximum(model.position_lower, -MAX_POSITION)
+    upper = np.minimum(model.position_upper, MAX_POSITION)
     lower, upper = np.minimum(lower, upper), np.maximum(lower, upper)
-    return np.array([[random.uniform(lower, upper), *random.uniform(-FAST, FAST, (2, model.nv))]
-                     for _ in range(STATES)])
+    return np.array([[random.uniform(lower, upper), *random.uniform(-MAX_VELOCITY, MAX_VELOCITY,
+                                                                    (2, model.nv))]
+                     for _ in range(TESTED_STATES)])
 
 
 def _worse(worst: float, off: ndarray, terms: list[ndarray]) -> float:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import sympy as sp
 
-from .check import joint_deviation, task_deviation, TOLERANCE
+from .check import joint_deviation, MAX_EFFORT_DEVIATION, task_deviation
 from .collect import collected, Sum
 from .equations import equations
 from .kinematics import placements
@@ -68,7 +68,7 @@ class Derivation:
     @property
     def trusted(self) -> bool:
         """Whether the formulas agree with inverse dynamics."""
-        return self.deviation <= TOLERANCE
+        return self.deviation <= MAX_EFFORT_DEVIATION
 
     @cached_property
     def M(self) -> sp.Matrix:
@@ -107,8 +107,8 @@ def derive(source: RobotModel | str | Path, *, numbers: bool = False, frame: str
     :param frame: derive the equation of motion in the axes of this frame too (:mod:`~.task`).
     :param axes: of the task, some of ``xyzrpy``, as many as there are joints.
     :param rounding: tolerance [rad] for treating an angle of a model or a URDF as a right angle:
-        1e-5 where a URDF says 1.5708. The check is then against the rounded robot.
-    :param force: continue whatever the number of joints.
+    1e-5 where a URDF says 1.5708. The check is then against the rounded robot.
+    :param force: allow any number of joints.
     :raises DerivationError: there are more joints than formulas can be read of, or the task-space
         inertia has no closed form.
     :raises UnknownNameError: there is no such frame.

@@ -21,7 +21,7 @@ from .kinematics import Placement, Rows
 from .polynomials import Polynomials
 from .symbolic_model import Arm
 
-ROUNDING = 10 ** 13      # terms so many times smaller than the largest are left by rounded numbers
+ROUNDING_RATIO = 10 ** 13    # terms smaller than the largest by this factor are rounding
 
 
 @dataclass(frozen=True)
@@ -108,8 +108,8 @@ def chopped(rows: Rows, scale: Any = 0) -> Rows:
     def kept(p: PolyElement) -> PolyElement:
         few = p.ring.zero
         for m, x in p.items():
-            if abs(x) * ROUNDING > most:
+            if abs(x) * ROUNDING_RATIO > most:
                 whole = p.ring.domain(round(Fraction(int(x.numerator), int(x.denominator))))
-                few[m] = whole if abs(x - whole) * ROUNDING < abs(x) else x
+                few[m] = whole if abs(x - whole) * ROUNDING_RATIO < abs(x) else x
         return few
     return [[kept(p) for p in row] for row in rows]

@@ -19,7 +19,7 @@ from .symbolic_model import Arm, Body, coordinates, exact, RIGHT_ANGLE
 from ..model.robot import RobotModel
 
 AXES = 'xyz'
-NOTHING = 1e-15         # [SI units] what rounding leaves of sums that are zero
+ZERO_SUM_ROUNDING = 1e-15    # [SI units]
 
 
 def model_arm(model: RobotModel, *, numbers: bool = False, rounding: float = RIGHT_ANGLE) -> Arm:
@@ -100,7 +100,7 @@ class _Names:
         points = [(f'o{j}', model.joint_origin[j]) for j in np.flatnonzero(model.parent == body)]
         if body >= 0 and model.mass[body]:
             points.append(('com', model.com[body]))
-        parts = [(what, a, float(x) if abs(x) > NOTHING else 0.0)
+        parts = [(what, a, float(x) if abs(x) > ZERO_SUM_ROUNDING else 0.0)
                  for what, point in points for a, x in enumerate(point)]
         # What frames of the tip add is named only where it is the length of something
         tips = [(f'f{name}', a, float(f.origin[a])) for name, f in model.frames.items()

@@ -10,12 +10,12 @@ import sympy as sp
 
 from .collect import Product, Sum, Trig
 
-LOW = str.maketrans('0123456789', '₀₁₂₃₄₅₆₇₈₉')
-HIGH = str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹')
-DOTS = '', '\u0307', '\u0308'       # to be put over the letter before
-DIGITS = 5              # of numbers
-WHOLE = 1000            # numerators below it are shown as they are
-SMALL = 12              # denominators up to it, too
+SUBSCRIPTS = str.maketrans('0123456789', '₀₁₂₃₄₅₆₇₈₉')
+SUPERSCRIPTS = str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹')
+COMBINING_DOTS = '', '\u0307', '\u0308'    # for the letter before
+SIGNIFICANT_DIGITS = 5
+MAX_NUMERATOR = 1000    # of a fraction that is printed
+MAX_DENOMINATOR = 12    # of a fraction that is printed
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Style:
                 'tau': 'τ'}.get(head, head)
         if not index:
             return head
-        return f'{head}{index.translate(LOW)}' if index.isdigit() else (
+        return f'{head}{index.translate(SUBSCRIPTS)}' if index.isdigit() else (
             f'{head}_{index}')
 
     def velocity(self, q: sp.Symbol, dots: int = 1) -> str:
@@ -50,14 +50,14 @@ class Style:
         head, _, index = q.name.partition('_')
         if self.kind == 'latex':
             return f'\\{"d" * dots}ot{{{self.symbol(head)}}}_{{{index}}}'
-        return f'{self.symbol(head)}{DOTS[dots]}{index.translate(LOW)}'
+        return f'{self.symbol(head)}{COMBINING_DOTS[dots]}{index.translate(SUBSCRIPTS)}'
 
     def power(self, base: str, power: int) -> str:
         """Return a power."""
         if power == 1:
             return base
         if self.kind == 'unicode':
-            return base + str(power).translate(HIGH)
+            return base + str(power).translate(SUPERSCRIPTS)
         return f'{base}^{power}' if self.kind == 'ascii' else f'{base}^{{{power}}}'
 
     def trig(self, t: Trig, power: int = 1) -> str:
@@ -65,7 +65,7 @@ class Style:
         if isinstance(t.angle, tuple) and set(t.angle) <= {0, 1} and len(t.angle) < 10:
             index = ''.join(str(i + 1) for i, k in enumerate(t.angle) if k)
             return self.power({'ascii': f'{t.kind}_{index}', 'latex': f'{t.kind}_{{{index}}}',
-                               'unicode': t.kind + index.translate(LOW)}[self.kind], power)
+                               'unicode': t.kind + index.translate(SUBSCRIPTS)}[self.kind], power)
         return self.power(self.function(t), power)
 
     def function(self, t: Trig) -> str:
@@ -84,11 +84,11 @@ class Style:
 
     def number(self, x: sp.Rational) -> str:
         """Return a number that is not negative."""
-        if x.q == 1 and x.p < WHOLE ** 2:
+        if x.q == 1 and x.p < MAX_NUMERATOR ** 2:
             return str(x.p)
-        if not self.decimal and x.q in (2, 3, 4, 6, 8, 12) and x.p < WHOLE:
+        if not self.decimal and x.q in (2, 3, 4, 6, 8, 12) and x.p < MAX_NUMERATOR:
             return f'\\tfrac{{{x.p}}}{{{x.q}}}' if self.kind == 'latex' else f'{x.p}/{x.q}'
-        text = f'{float(x):.{DIGITS}g}'
+        text = f'{float(x):.{SIGNIFICANT_DIGITS}g}'
         if 'e' in text and self.kind == 'latex':
             mantissa, _, exponent = text.partition('e')
             return f'{mantissa} \\cdot 10^{{{int(exponent)}}}'
@@ -112,7 +112,7 @@ class Style:
         above = [(b, e) for b, e in term.factors if e > 0]
         below = [(b, -e) for b, e in term.factors if e < 0]
         x = abs(term.coefficient)
-        if below and not self.decimal and x.q <= SMALL:
+        if below and not self.decimal and x.q <= MAX_DENOMINATOR:
             number = '' if x.p == 1 else str(x.p)
             under = [] if x.q == 1 else [str(x.q)]
         else:

@@ -8,14 +8,14 @@ from unicodedata import normalize
 
 import sympy as sp
 
-from .check import STATES, TOLERANCE
+from .check import MAX_EFFORT_DEVIATION, TESTED_STATES
 from .collect import Sum, Trig
 from .derivation import Derivation
 from .equations import pairs
 from .printing import Style
 
-WIDTH = 80              # columns of a terminal
-LINE = 100              # characters of LaTeX in a line of a formula, most of them not printed
+TERMINAL_WIDTH = 80    # columns
+LATEX_LINE_LENGTH = 100    # characters, most of them not printed
 ASCII = (('τ', 'tau'), ('θ', 'theta'), ('²', '^2'), ('ᵀ', '^T'), ('ₓ', '_x'), ('\u0308', "''"),
          ('\u0307', "'"))
 
@@ -53,7 +53,7 @@ class Block:
         return all(formula.terms for row in self.rows for formula in row)
 
 
-def text(derivation: Derivation, *, ascii_only: bool = False, width: int = WIDTH) -> str:
+def text(derivation: Derivation, *, ascii_only: bool = False, width: int = TERMINAL_WIDTH) -> str:
     """
     Return the report as text.
 
@@ -108,9 +108,9 @@ def checked(derivation: Derivation) -> str:
     """Return a sentence about the deviation from the numerical model."""
     what = ' in joint and task space' if derivation.task else ''
     verdict = 'checked against' if derivation.trusted else 'NOT TO BE TRUSTED: compared with'
-    return (f'{verdict} recursive Newton-Euler{what} at {STATES} random states: largest relative '
-            f'deviation {derivation.deviation:.1e}'
-            + ('' if derivation.trusted else f', allowed is {TOLERANCE:.0e}'))
+    return (f'{verdict} recursive Newton-Euler{what} at {TESTED_STATES} random states: largest '
+            f'relative deviation {derivation.deviation:.1e}'
+            + ('' if derivation.trusted else f', allowed is {MAX_EFFORT_DEVIATION:.0e}'))
 
 
 def _blocks(derivation: Derivation, style: Style) -> list[Block]:
@@ -188,7 +188,7 @@ def _broken(head: str, pieces: list[str], width: int) -> list[str]:
 def _broken_latex(head: str, pieces: list[str]) -> list[str]:
     rows = [head]
     for k, piece in enumerate(pieces):
-        if k and len(rows[-1]) + len(piece) > LINE:
+        if k and len(rows[-1]) + len(piece) > LATEX_LINE_LENGTH:
             rows.append(r'&\quad ')
         rows[-1] += piece + ' '
     return [row.rstrip() for row in rows]

@@ -24,7 +24,7 @@ from .symbolic_model import Arm
 from .trig_division import quotient
 from ..errors import DerivationError, UnknownNameError
 
-MAX_SIZE = 3            # of a Jacobian whose inverse is still to be read
+MAX_READABLE_INVERSE = 3    # rows of a Jacobian
 AXES = re.compile(r'(x?)(y?)(z?)(r?)(p?)(y?)')
 
 
@@ -35,7 +35,7 @@ class TaskSpace:
 
     :param rows: indices 0 to 5 of the axes in x, y, z, roll, pitch, yaw.
     :param J: (n, n); M: (n, n); B: (n, n (n - 1) / 2); C: (n, n); G: (n, 1), of forces [N | N·m].
-    :param B_joint: JᵀB, in joint efforts; C_joint likewise.
+    :param B_joint: JᵀB, in joint efforts; C_joint: JᵀC.
     """
 
     frame: str
@@ -77,10 +77,10 @@ def task_space(arm: Arm, poly: Polynomials, placed: list[Placement], equations: 
     if len(rows) != n:
         raise DerivationError(f'{len(rows)} axes of {n} joints: the Jacobian is not square',
                               name='axes', value=axes, remedy=f'choose {n} axes')
-    if n > MAX_SIZE:
+    if n > MAX_READABLE_INVERSE:
         raise DerivationError(f'the inverse of a Jacobian of {n} joints in closed form is too '
                               'long to be read', name='frame', value=frame,
-                              remedy=f'lock joints until there are {MAX_SIZE}')
+                              remedy=f'lock joints until there are {MAX_READABLE_INVERSE}')
     J = _jacobian(arm, poly, placed, frame, rows)
     adjugate, det = _inverse(poly, J)
     if not det:

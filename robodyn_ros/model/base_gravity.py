@@ -13,8 +13,8 @@ from .urdf_elements import joint_data, joint_placement, MOVING
 from .urdf_extension import Extension
 from ..errors import Argument, Placeholder, UrdfError
 
-GRAVITY = (0.0, 0.0, -9.81)     # [m/s²] of a robot that stands upright
-PARALLEL = 1e-9                 # sine of the angle between gravity and an axis that is vertical
+GRAVITY = (0.0, 0.0, -9.81)     # [m/s²] of an upright robot
+MAX_SINE = 1e-9    # of the angle between gravity and a vertical axis
 
 
 def base_gravity(robot: URDF, extra: Extension, base: str, locked: Mapping[str, float]) -> ndarray:
@@ -46,7 +46,7 @@ def base_gravity(robot: URDF, extra: Extension, base: str, locked: Mapping[str, 
         if relation.driver is None:
             gravity = data.motion(joint.type, relation.shift)[0].T @ gravity
         elif joint.type != 'prismatic' and (
-                np.linalg.norm(np.cross(data.axis, gravity)) > PARALLEL * np.linalg.norm(gravity)):
+                np.linalg.norm(np.cross(data.axis, gravity)) > MAX_SINE * np.linalg.norm(gravity)):
             _refuse(joint, base, 'lock it where it is, ', Argument(
                 'locked', {relation.driver: Placeholder('position')}), ', or give gravity')
     return gravity

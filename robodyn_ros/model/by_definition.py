@@ -9,14 +9,15 @@ M(q) = Σ m JᵥᵀJᵥ + JωᵀI Jω; the efficient algorithms are in :mod:`rob
 import numpy as np
 from numpy import ndarray
 
-from .pose import FAR, initial_position
+from .pose import initial_position, MAX_LIMIT
 from .rigid_body import axis_rotation
 from .robot import RobotModel
 
 
 def sample_poses(model: RobotModel) -> ndarray:
     """Return the initial pose, the middle of the limits and three poses between, (5, nv)."""
-    lower, upper = model.position_lower.clip(-FAR, FAR), model.position_upper.clip(-FAR, FAR)
+    lower = model.position_lower.clip(-MAX_LIMIT, MAX_LIMIT)
+    upper = model.position_upper.clip(-MAX_LIMIT, MAX_LIMIT)
     share = np.random.default_rng(0).uniform(size=(3, model.nv))
     return np.vstack([initial_position(model), (lower + upper) / 2,
                       lower + share * (upper - lower)])

@@ -18,10 +18,10 @@ from numpy import ndarray
 
 # Candidates of the radius, in the least one: in the search, and at its end
 COARSE, FINE = (1.0 + np.linspace(0.0, 1.0, count)**2 for count in (12, 400))
-ROUNDS = 2          # of the search, each of which begins where the last one has ended
-EVALUATIONS = 120   # in each
-TILT = 0.2          # of the first simplex: of the axis, and of its place in radii
-MARGIN = 1e-9       # of radii, against rounding
+SEARCH_ROUNDS = 2    # each starts at the result of the last
+EVALUATIONS_PER_ROUND = 120
+SIMPLEX_TILT = 0.2    # of the first simplex: of the axis, and of its position in radii
+RADIUS_MARGIN = 1e-9    # of radii, against rounding
 
 
 class Capsule(NamedTuple):
@@ -63,11 +63,11 @@ def around(points: ndarray, balls: ndarray | float = 0.0) -> Capsule:
         return tilted / np.linalg.norm(tilted), size * (x[2] * across + x[3] * upward)
 
     x = np.zeros(4)
-    for k in range(ROUNDS):
-        simplex = x + np.vstack([np.zeros(4), TILT / 4.0**k * np.eye(4)])
+    for k in range(SEARCH_ROUNDS):
+        simplex = x + np.vstack([np.zeros(4), SIMPLEX_TILT / 4.0**k * np.eye(4)])
         x = minimize(lambda x: about(centered, *placed(x), balls)[1], x, method='Nelder-Mead',
                      options={'initial_simplex': simplex, 'xatol': 1e-4, 'fatol': 0.0,
-                              'maxfev': EVALUATIONS}).x
+                              'maxfev': EVALUATIONS_PER_ROUND}).x
     begin, end, radius = about(centered, *placed(x), balls, FINE)[0]
     return Capsule(begin + middle, end + middle, radius)
 
@@ -91,4 +91,4 @@ def about(points: ndarray, axis: ndarray, center: ndarray, balls: ndarray | floa
     if lower[k] > upper[k]:         # one ball is enough
         lower[k] = upper[k] = 0.5 * (lower[k] + upper[k])
     return Capsule(center + lower[k] * axis, center + upper[k] * axis,
-                   float(radii[k]) * (1.0 + MARGIN) + 1e-12), float(volumes[k])
+                   float(radii[k]) * (1.0 + RADIUS_MARGIN) + 1e-12), float(volumes[k])

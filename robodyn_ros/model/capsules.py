@@ -13,10 +13,10 @@ from .robot_data import RobotData
 from .shapes import Shape
 from ..errors import UrdfError
 
-MOST_SHAPES = 256       # whose capsules are remembered
+MAX_CACHED_SHAPES = 256
 # Two capsules of a link become one that is at most as many times as large as they are together, or
-# where there are more than MOST_CAPSULES, since every pair of capsules costs time in each cycle
-MERGED, MOST_CAPSULES = 1.3, 2
+# where there are more than MAX_CAPSULES, since every pair of capsules costs time in each cycle
+MAX_MERGED_RATIO, MAX_CAPSULES = 1.3, 2
 
 
 def link_capsules(model: RobotData) -> tuple[tuple[Shape, ...], tuple[str, ...]]:
@@ -39,7 +39,7 @@ def link_capsules(model: RobotData) -> tuple[tuple[Shape, ...], tuple[str, ...]]
                  for one in _merged([one for one in found if one.link == name])), tuple(problems)
 
 
-@lru_cache(MOST_SHAPES)
+@lru_cache(MAX_CACHED_SHAPES)
 def capsule_around(shape: Shape) -> Shape:
     """
     Return a shape of kind 'capsule' that encloses another one.
@@ -52,7 +52,7 @@ def capsule_around(shape: Shape) -> Shape:
         return shape
     if shape.kind == 'sphere':
         return shape._replace(kind='capsule', size=(shape.size[0], 0.0))
-    if shape.kind == 'cylinder':        # a point of each rim stands for it
+    if shape.kind == 'cylinder':        # one point of each rim is enough
         radius, half = shape.size
         found, _ = about(np.array([[radius, 0.0, -half], [radius, 0.0, half]]),
                          np.array([0.0, 0.0, 1.0]), np.zeros(3), candidates=FINE)
@@ -87,13 +87,13 @@ def _merged(capsules: list[Shape]) -> list[Shape]:
     while len(kept) > 1:
         growth, i, k = min((_volume(_joined(a, b)) / (_volume(a) + _volume(b)), i, k)
                            for k, b in enumerate(kept) for i, a in enumerate(kept[:k]))
-        if growth > MERGED and len(kept) <= MOST_CAPSULES:
+        if growth > MAX_MERGED_RATIO and len(kept) <= MAX_CAPSULES:
             break
         kept[i] = _joined(kept[i], kept.pop(k))
     return kept
 
 
-@lru_cache(MOST_SHAPES)
+@lru_cache(MAX_CACHED_SHAPES)
 def _joined(a: Shape, b: Shape) -> Shape:
     """Return a capsule around two capsules of a link."""
     ends = np.array([*segment(a), *segment(b)])

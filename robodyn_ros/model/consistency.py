@@ -8,8 +8,8 @@ from numpy import ndarray
 # Product with the principal moments: twice the second moments of mass ∫ x² dm, ∫ y² dm, ∫ z² dm,
 # all of them positive for a body with volume (Traversaro et al. 2016).
 SECOND_MOMENTS = np.array([[-1.0, 1.0, 1.0], [1.0, -1.0, 1.0], [1.0, 1.0, -1.0]])
-MARGIN = 1e-6       # smallest second moment of a result, relative to the largest principal moment
-ROUNDING = 1e-9     # second moments below are taken as zero, relative likewise
+MIN_SECOND_MOMENT = 1e-6    # of a result, relative to the largest principal moment
+ZERO_SECOND_MOMENT = 1e-9    # relative to the largest principal moment
 
 
 def is_consistent(inertia: ndarray) -> bool:
@@ -22,7 +22,7 @@ def is_consistent(inertia: ndarray) -> bool:
     :param inertia: (3, 3) [kg·m²] about the center of mass.
     """
     moments = np.linalg.eigvalsh(inertia)
-    return bool((SECOND_MOMENTS @ moments).min() > ROUNDING * moments[-1] > 0)
+    return bool((SECOND_MOMENTS @ moments).min() > ZERO_SECOND_MOMENT * moments[-1] > 0)
 
 
 def can_exist(inertia: ndarray) -> bool:
@@ -34,7 +34,7 @@ def can_exist(inertia: ndarray) -> bool:
     :param inertia: (3, 3) [kg·m²] about the center of mass, symmetric.
     """
     moments = np.linalg.eigvalsh(inertia)
-    return bool((SECOND_MOMENTS @ moments).min() >= -ROUNDING * abs(moments).max())
+    return bool((SECOND_MOMENTS @ moments).min() >= -ZERO_SECOND_MOMENT * abs(moments).max())
 
 
 def nearest_consistent(inertia: ndarray) -> ndarray:
@@ -52,7 +52,7 @@ def nearest_consistent(inertia: ndarray) -> ndarray:
 
     moments, axes = np.linalg.eigh(inertia)
     size = abs(moments).max()
-    bound = np.full(3, 2.0 * MARGIN) - SECOND_MOMENTS @ (moments / size)
+    bound = np.full(3, 2.0 * MIN_SECOND_MOMENT) - SECOND_MOMENTS @ (moments / size)
     E = np.vstack([SECOND_MOMENTS.T, bound])
     weights, _ = nnls(E, np.array([0.0, 0.0, 0.0, 1.0]))
     residual = E @ weights - [0.0, 0.0, 0.0, 1.0]

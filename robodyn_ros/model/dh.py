@@ -33,7 +33,7 @@ from ..errors import ArgumentError, UnknownNameError
 CONVENTIONS = ('standard', 'modified')
 JOINTS = ('revolute', 'prismatic')
 X, Z = np.eye(3)[0], np.eye(3)[2]
-ORTHONORMAL = 1e-9      # tolerance of R Rᵀ = 1 for the rotation of a given transform
+ORTHONORMAL_TOLERANCE = 1e-9    # of R Rᵀ = 1
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def from_dh(links: Sequence[DhLink | Mapping[str, Any]], convention: str = 'stan
     :param convention: 'standard' or 'modified'.
     :param base: pose of frame 0 of the rows in the frame base, (4, 4) homogeneous or (3,) [m] for
         a translation; None for the identity.
-    :param tool: pose of the frame tool in the frame of the last link, likewise; None for no tool.
+    :param tool: pose of the tool frame in the frame of the last link; None for no tool.
     :param gravity: (3,) [m/s²] in the frame base.
     :param name: of the robot.
     :return: the model, with read-only arrays.
@@ -235,7 +235,7 @@ def _transform(what: str, given: ArrayLike | None) -> tuple[ndarray, ndarray]:
     elif given is not None:
         T = finite(what, given, (4, 4), 'or three, a translation [m]')
     R = T[:3, :3]
-    if (not np.allclose(R @ R.T, np.eye(3), atol=ORTHONORMAL) or np.linalg.det(R) < 0.0
+    if (not np.allclose(R @ R.T, np.eye(3), atol=ORTHONORMAL_TOLERANCE) or np.linalg.det(R) < 0.0
             or (T[3] != [0.0, 0.0, 0.0, 1.0]).any()):
         raise ArgumentError(f'{what} is not a homogeneous transform', name=what, value=given,
                             remedy='give a rotation, a translation, and 0 0 0 1 below them')

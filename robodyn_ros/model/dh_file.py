@@ -65,7 +65,7 @@ class DhFile:
     convention: str
     rows: tuple[Mapping[str, Any], ...]     # by key: an expression, lists of them, or a word
     base: Any                               # (4, 4) of expressions, or None
-    tool: Any                               # likewise
+    tool: Any                               # pose, as `base`
     gravity: Any                            # three expressions
     values: Mapping[str, float]             # by name, in the order of the file
 

@@ -29,7 +29,7 @@ def with_friction_file(model: RobotModel, path: Path, keep_gravity: bool) -> Rob
     """
     Return the model with friction, armature and gravity of a file.
 
-    Offsets of the efforts are no part of a model: a warning tells of them.
+    Effort offsets are not part of a model and raise a warning.
 
     :param keep_gravity: whether the gravity of the model stays.
     :raises IdentificationError: see :func:`read_friction`.

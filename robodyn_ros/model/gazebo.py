@@ -30,7 +30,7 @@ WORLD = 'world'
 # Plugins that command joints: hardware of ros2_control and ros_control, controllers of Gazebo
 COMMANDING = re.compile(r'ros2?_control|joint.*controller', re.IGNORECASE)
 # Tags by which sdformat leaves a link at a fixed joint a link of its own
-NOT_LUMPED = 'preserveFixedJoint', 'disableFixedJointLumping'
+UNLUMPED_ELEMENTS = 'preserveFixedJoint', 'disableFixedJointLumping'
 # [kg], [kg·m²] of a link that Gazebo would leave out; sdformat 12 takes masses below 1e-6 for zero
 STAND_IN_MASS, STAND_IN_MOMENT = 1e-5, 1e-9
 
@@ -44,7 +44,7 @@ def gazebo_description(urdf: str | Path, parameters_file: str, position: Sequenc
     `world`, turned so that the gravity of <robodyn> points downwards. Joints that no controller
     claims are held by the plugin (`hold_joints`): locked joints always, the others until efforts
     come. There is no effort state: up to gz_ros2_control's pull request 186 it is zero, and since
-    then it is the torque about z of each joint, whatever its axis is.
+    then it is the torque about z of each joint, for any axis.
 
     Gazebo leaves out links without mass, and everything below them: the root of most robots, and
     links between two joints that move. They get a negligible inertia (``STAND_IN_MASS``).
@@ -179,9 +179,9 @@ def _fix_to_world(root: etree._Element, model: RobotModel) -> None:
 
 
 def _add_missing_mass(root: etree._Element) -> None:
-    """Give links of Gazebo a mass where neither they nor those lumped into them have one."""
+    """Add a mass to links of Gazebo without mass after lumping."""
     kept = {gazebo.get('reference') for gazebo in root.iterfind('gazebo') if any(
-        (gazebo.findtext(tag) or '').strip() in ('true', '1') for tag in NOT_LUMPED)}
+        (gazebo.findtext(tag) or '').strip() in ('true', '1') for tag in UNLUMPED_ELEMENTS)}
     above = {joint.find('child').get('link'): parent for joint in root.iterfind('joint')
              if joint.get('type') == 'fixed' and joint.get('name') not in kept
              and (parent := joint.find('parent').get('link')) != WORLD}
@@ -214,7 +214,7 @@ def _hardware(model: RobotModel, start: Mapping[str, float],
         add_joint(block, name, 'effort', at)
     for name, at in locked.items():         # claimed by no controller, and thereby held
         add_joint(block, name, 'position', at)
-    for i in model.followers:               # driven by the plugin, as <mimic> says
+    for i in model.followers:               # driven by the plugin, see <mimic>
         add_joint(block, model.body_joint_names[i], '', None)
     return block
 

@@ -13,7 +13,7 @@ from .urdf_extension import Extension
 from .urdf_xml import MAX_NUMBER
 from ..errors import UrdfError
 
-SLACK = 1e-9        # [rad | m] by which limits that meet in one position may miss each other
+LIMIT_TOLERANCE = 1e-9    # [rad | m] of limits that meet in one position
 
 
 class MimicRelation(NamedTuple):
@@ -98,7 +98,7 @@ def with_followers(name: str, own: JointData,
     backward = np.array(own.backward_friction)
     for follower, (_, ratio, shift), data in followers:
         low, high = sorted(((data.lower - shift) / ratio, (data.upper - shift) / ratio))
-        if max(low, lower) > min(high, upper) + SLACK or max(low, -high) > MAX_NUMBER:
+        if max(low, lower) > min(high, upper) + LIMIT_TOLERANCE or max(low, -high) > MAX_NUMBER:
             raise UrdfError(
                 f'joint {follower!r} is within its limits where {name!r}, which it mimics, is in '
                 f'[{low:g}, {high:g}], but that is to be in [{lower:g}, {upper:g}]',

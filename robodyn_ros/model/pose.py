@@ -11,7 +11,7 @@ from .robot import RobotModel
 from ..errors import ParameterError
 
 MIN_MARGIN = 0.1    # distance to a limit, relative to the range, of a pose with room to move
-FAR = 10.           # [rad | m] limits beyond are treated as absent
+MAX_LIMIT = 10.    # [rad | m]; larger limits count as absent
 
 
 def initial_position(model: RobotModel, given: Sequence[float] = ()) -> ndarray:
@@ -19,14 +19,14 @@ def initial_position(model: RobotModel, given: Sequence[float] = ()) -> ndarray:
     Return the initial pose (nv,) [rad | m].
 
     The default of a joint is zero, or the middle of its limits if these exclude zero; of a range
-    wider than twice ``FAR``, it is at that distance from the nearer limit.
+    wider than twice ``MAX_LIMIT``, it is at that distance from the nearer limit.
 
     :param given: pose to check and return instead, empty for the default.
     :raises ParameterError: ``given`` has the wrong length or is outside the limits.
     """
     lower, upper = model.position_lower, model.position_upper
     if not len(given):
-        half = np.minimum(upper / 2 - lower / 2, FAR)
+        half = np.minimum(upper / 2 - lower / 2, MAX_LIMIT)
         return np.where(lower > 0, lower + half, np.where(upper < 0, upper - half, 0))
     pose = np.array(given, float)
     if pose.shape != (model.nv,):
@@ -48,8 +48,8 @@ def roomy_position(model: RobotModel) -> ndarray:
     nearer to a limit than ``MIN_MARGIN`` times the range.
     """
     pose = initial_position(model)
-    lower = np.maximum(model.position_lower, pose - FAR)
-    upper = np.minimum(model.position_upper, pose + FAR)
+    lower = np.maximum(model.position_lower, pose - MAX_LIMIT)
+    upper = np.minimum(model.position_upper, pose + MAX_LIMIT)
     tight = np.minimum(pose - lower, upper - pose) < MIN_MARGIN * (upper - lower)
     return np.where(tight, (lower + upper) / 2, pose)
 

@@ -46,7 +46,7 @@ def share_path(*parts: str) -> Path:
     The locations of a ROS installation, a `pip install` and a source tree (`pip install -e`
     installs no share folder) are searched in this order.
 
-    :raises UnknownNameError: the file is in none of them.
+    :raises UnknownNameError: no such file.
     """
     ament = _ament_share(PACKAGE)
     installed = [Path(get_path('data', get_preferred_scheme(kind)), 'share', PACKAGE)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
-NO_INERTIA = 1e-12      # [kg·m²] moments below this are rounding
+ZERO_INERTIA = 1e-12    # [kg·m²]
 
 
 def rpy_rotation(rpy: Sequence[float] | ndarray) -> ndarray:

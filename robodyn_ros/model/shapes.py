@@ -15,7 +15,7 @@ from .rigid_body import rpy_rotation
 from .urdf_xml import MAX_NUMBER, numbers
 from ..errors import UrdfError
 
-# Attributes that tell the size of each primitive: as how many numbers, and if across the whole
+# Size attributes of each primitive: how many numbers, and whether across the whole
 PRIMITIVES = {'box': {'size': (3, True)}, 'sphere': {'radius': (1, False)},
               'cylinder': {'radius': (1, False), 'length': (1, True)},
               'capsule': {'radius': (1, False), 'length': (1, True)}}

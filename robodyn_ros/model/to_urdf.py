@@ -97,7 +97,7 @@ class _Writer:
         joint = etree.SubElement(self.root, 'joint', name=name, type=kind)
         etree.SubElement(joint, 'parent', link=parent)
         etree.SubElement(joint, 'child', link=child)
-        rpy = rotation_rpy(rotation + 0.0)      # a -0 would tell π from -π
+        rpy = rotation_rpy(rotation + 0.0)      # -0 would give -π instead of π
         where = f'joint {name!r}: origin'
         etree.SubElement(joint, 'origin', xyz=words(origin, where), rpy=words(rpy, where))
         exact = np.array_equal(rpy_rotation(rpy), rotation)

@@ -21,7 +21,7 @@ LOWER_TRIANGLE = {'iyx': 'ixy', 'izx': 'ixz', 'izy': 'iyz'}
 # Elements of xacro with which a document is not URDF
 DEFINITIONS = {'include', 'macro', 'if', 'unless', 'insert_block', 'call'}
 LIMITS = ('effort', 'velocity')     # unlimited in URDF 1.2 if they are absent
-UNIT_QUATERNION = 1e-3              # deviation of the norm from 1 that few digits explain
+QUATERNION_TOLERANCE = 1e-3    # of the norm of a quaternion with few digits
 NO_NAMESPACE = (etree.ErrorTypes.NS_ERR_UNDEFINED_NAMESPACE,    # a prefix that is not declared,
                 etree.ErrorTypes.NS_ERR_XML_NAMESPACE)          # or declared as empty
 
@@ -177,7 +177,7 @@ def _symmetric(inertia: etree._Element) -> list[str]:
 def quaternion_rpy(text: Sequence[float]) -> str | None:
     """Return ``quat_xyzw`` of URDF 1.2 as a value of ``rpy``; None if it is not a rotation."""
     quaternion = np.array(text)
-    if abs(np.linalg.norm(quaternion) - 1.0) > UNIT_QUATERNION:
+    if abs(np.linalg.norm(quaternion) - 1.0) > QUATERNION_TOLERANCE:
         return None
     rpy = rotation_rpy(quaternions.matrix(quaternion))
     return ' '.join(repr(float(angle)) for angle in rpy)

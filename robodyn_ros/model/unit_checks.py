@@ -4,7 +4,7 @@
 Checks of the units of a model: numbers that no robot has in SI units, but one in others has.
 
 CAD programs export grams, millimetres and kg·mm², and the numbers are syntactically right. Masses,
-lengths and inertias are judged together: four features of a model, all of them logarithms, are
+lengths and inertias are checked together: four features of a model, all of them logarithms, are
 compared with those of real robots, for each combination of units. The typical values and the
 spreads are those of the 70 robots of example-robot-data that have inertias.
 """
@@ -29,19 +29,19 @@ MASS_UNITS = {'kg': 1.0, 'g': 1e3}
 LENGTH_UNITS = {'m': 1.0, 'cm': 1e2, 'mm': 1e3}
 INERTIA_UNITS = {'kg·m²': 1.0, 'g·m²': 1e3, 'kg·cm²': 1e4, 'kg·mm²': 1e6, 'g·cm²': 1e7,
                  'g·mm²': 1e9}
-OTHER_UNIT = 4.0        # penalty of each unit that is not SI
-EVIDENCE = 20.0         # by which the sum of squares has to be better than that of SI units
-BALL = 4 / 3 * pi * 2.5**1.5    # largest volume over the cube of the radius of gyration
+UNIT_PENALTY = 4.0    # of each unit that is not SI
+MIN_EVIDENCE = 20.0    # improvement of the sum of squares over that of SI units
+BALL_VOLUME_RATIO = 4 / 3 * pi * 2.5**1.5    # largest volume over radius of gyration cubed
 
 FAR_CENTER = 1.5, 3.0   # [m], and in lengths of the chain: centers of mass beyond are an error
-WIDE_BODY = 1.0, 2.0    # of radii of gyration, likewise
+WIDE_BODY = 1.0, 2.0    # [m], and in radii of gyration
 TOO_HEAVY = 10.0        # gravity over the effort limit; at most 4 for real robots
 TOO_SLOW = 0.1          # [rad/s² | m/s²] at the effort limit; at least 1.4 for real robots
-TURNS = 4 * pi          # [rad] position limits beyond are probably in degrees, up to
-NO_LIMIT = 1000.0       # [rad | m], beyond which they stand for none
-FAST = 30.0             # [rad/s] velocity limits beyond are then in degrees, too
-LONG_RAIL = 25.0        # [m] limits of a prismatic joint beyond are probably in mm
-DEGREES = 2 * pi + 0.1  # [rad] rpy beyond
+MAX_TURNS = 4 * pi    # [rad]; larger position limits are probably in degrees, up to
+UNLIMITED = 1000.0    # [rad | m], beyond which they mean no limit
+MAX_ANGULAR_VELOCITY = 30.0    # [rad/s]; larger velocity limits are then in degrees, too
+MAX_RAIL = 25.0    # [m]; larger limits of a prismatic joint are probably in mm
+MAX_RPY = 2 * pi + 0.1    # [rad]
 
 
 class UnitDoubt(NamedTuple):
@@ -66,7 +66,7 @@ def angle_warnings(robot: URDF) -> list[str]:
     named = [(f'joint {joint.name!r}', joint.origin) for joint in robot.joints] + [
         (f'link {link.name!r}', link.inertial.origin) for link in robot.links if link.inertial]
     wide = [(name, max(map(abs, origin.rpy))) for name, origin in named
-            if origin is not None and origin.rpy and max(map(abs, origin.rpy)) > DEGREES]
+            if origin is not None and origin.rpy and max(map(abs, origin.rpy)) > MAX_RPY]
     if not wide:
         return []
     return [f'rpy of {_some([name for name, _ in wide])} is probably in degrees: up to '
@@ -137,17 +137,18 @@ def _effort_doubts(model: RobotModel) -> Iterator[str]:
 def _limit_doubts(model: RobotModel) -> Iterator[str]:
     """Yield sentences on position limits in degrees or millimetres."""
     lower, upper = abs(model.position_lower), abs(model.position_upper)
-    bound = np.fmax(np.where(lower < NO_LIMIT, lower, 0), np.where(upper < NO_LIMIT, upper, 0))
+    bound = np.fmax(np.where(lower < UNLIMITED, lower, 0), np.where(upper < UNLIMITED, upper, 0))
     names = [f'joint {name!r}' for name in model.joint_names]
-    turned = ~model.slides & (bound > TURNS)
+    turned = ~model.slides & (bound > MAX_TURNS)
     if turned.any():
-        fast = turned & (model.velocity_limit > FAST) & (model.velocity_limit < NO_LIMIT)
+        limit = model.velocity_limit
+        fast = turned & (limit > MAX_ANGULAR_VELOCITY) & (limit < UNLIMITED)
         speed = (f', and so are velocity limits of up to {model.velocity_limit[fast].max():.4g} '
                  'rad/s' if fast.any() else '')
         yield (f'position limits of {_some([names[i] for i in np.flatnonzero(turned)])} are '
                f'probably in degrees: up to {bound[turned].max():.4g} rad, '
                f'{bound[turned].max() / (2 * pi):.3g} turns{speed}')
-    slid = model.slides & (bound > LONG_RAIL)
+    slid = model.slides & (bound > MAX_RAIL)
     if slid.any():
         yield (f'position limits of {_some([names[i] for i in np.flatnonzero(slid)])} are '
                f'probably in mm: up to {bound[slid].max():.4g} m')
@@ -172,10 +173,10 @@ def _units(model: RobotModel, reach: float, radius: ndarray, density: ndarray
         change = np.array([size * length, 1 / (mass * size**3), 1 / length, length**3 / mass])
         with np.errstate(divide='ignore'):
             off = (np.log10(features * change) - TYPICAL) / SPREAD
-        score[names] = float((off[np.isfinite(off)]**2).sum()) + OTHER_UNIT * sum(
+        score[names] = float((off[np.isfinite(off)]**2).sum()) + UNIT_PENALTY * sum(
             name != si for name, si in zip(names, SI))
     best = min(score, key=score.__getitem__)
-    return best if score[SI] - score[best] > EVIDENCE else SI
+    return best if score[SI] - score[best] > MIN_EVIDENCE else SI
 
 
 def _chain_length(model: RobotModel) -> ndarray:
@@ -183,7 +184,7 @@ def _chain_length(model: RobotModel) -> ndarray:
     low, high = (model.ratio * limit[model.driver] + model.shift
                  for limit in (model.position_lower, model.position_upper))
     travel = np.where(model.body_slides, np.fmax(*(
-        np.where(abs(end) < NO_LIMIT, abs(end), 0.0) for end in (low, high))), 0.0)
+        np.where(abs(end) < UNLIMITED, abs(end), 0.0) for end in (low, high))), 0.0)
     length = np.linalg.norm(model.joint_origin, axis=1) + travel
     for i, parent in enumerate(model.parent):
         length[i] += length[parent] if parent >= 0 else 0.0
@@ -205,7 +206,7 @@ def _bodies(model: RobotModel) -> tuple[list[str], ndarray, ndarray]:
     mass, moment = model.mass[which], np.linalg.eigvalsh(model.inertia[which])[:, -1]
     radius = np.sqrt(moment / mass)
     with np.errstate(divide='ignore', over='ignore'):
-        density = mass / (BALL * radius**3)
+        density = mass / (BALL_VOLUME_RATIO * radius**3)
     return [model.link_names[i] for i in np.flatnonzero(which)], radius, density
 
 

@@ -13,7 +13,7 @@ from .array_checks import finite
 from .base_gravity import base_gravity
 from .friction_file import with_friction_file
 from .kinematic_tree import check_tree, child_joints, joints_between, lookalike_warnings
-from .mimic import mimic_relation, MimicRelation, SLACK, with_followers
+from .mimic import LIMIT_TOLERANCE, mimic_relation, MimicRelation, with_followers
 from .resources import is_robot_name, robot_path
 from .rigid_body import Inertial, joined
 from .robot import Frame, RobotModel
@@ -190,7 +190,8 @@ class _ModelBuilder:
     def _rest(self, joint: Joint, q: float, here: Frame) -> Frame:
         """Return the frame of the child of a movable joint that is fixed at ``q``."""
         data = joint_data(joint, self.extra.joint(joint.name), [])
-        if joint.name not in self.locked and not data.lower - SLACK <= q <= data.upper + SLACK:
+        inside = data.lower - LIMIT_TOLERANCE <= q <= data.upper + LIMIT_TOLERANCE
+        if joint.name not in self.locked and not inside:
             self.warnings.append(f'joint {joint.name!r} is fixed at {q:.6g} by the joint it '
                                  f'mimics, outside its limits [{data.lower:g}, {data.upper:g}]')
         rotation, origin = data.motion(joint.type, q)

@@ -10,17 +10,17 @@ from numpy import ndarray
 from urdf_parser_py.urdf import Joint, Link, Pose
 
 from .array_checks import finite
-from .rigid_body import axis_rotation, Inertial, NO_INERTIA, rpy_rotation
+from .rigid_body import axis_rotation, Inertial, rpy_rotation, ZERO_INERTIA
 from .urdf_extension import JointExtension, LIMITS
 from .urdf_xml import MAX_NUMBER
 from ..errors import ArgumentError, InertiaError, UrdfError
 
-TWO_TURNS = 12.56    # [rad] limits of a continuous joint that are wider stand for none
+MAX_CONTINUOUS_RANGE = 12.56    # [rad]; wider limits of a continuous joint mean no limit
 MOVING = ('revolute', 'continuous', 'prismatic')
-POSITIVE_SEMIDEFINITE = 1e-6    # relative tolerance of moments: URDFs are written with few digits
-UNIT = 1e-6                     # deviation of an axis from length 1 without warning
-ROUNDING = 1e-15                # deviation of an axis from length 1 without normalization
-SAME_ROTATION = 1e-8            # the base of DH rows may deviate this much from a rotation
+SEMIDEFINITE_TOLERANCE = 1e-6    # of moments, relative: URDFs have few digits
+AXIS_TOLERANCE = 1e-6    # of the length of an axis, without warning
+AXIS_ROUNDING = 1e-15    # of the length of an axis, without normalization
+ROTATION_TOLERANCE = 1e-8    # of the base of DH rows
 
 
 def placement(origin: Pose | None) -> tuple[ndarray, ndarray]:
@@ -39,7 +39,7 @@ def joint_placement(joint: Joint, extra: JointExtension) -> tuple[ndarray, ndarr
     rotation, origin = placement(joint.origin)
     if extra.rotation is None:
         return rotation, origin
-    if abs(extra.rotation - rotation).max() > SAME_ROTATION:
+    if abs(extra.rotation - rotation).max() > ROTATION_TOLERANCE:
         raise UrdfError(f'joint {joint.name!r}: the rotation in <robodyn> is not that of <origin>',
                         name=joint.name, value=extra.rotation,
                         remedy='remove the attribute rotation: rpy is enough')
@@ -61,7 +61,7 @@ def inertial(link: Link, moving: bool) -> Inertial | None:
                            remedy='give it a mass that is not negative')
     inertia = np.array(link.inertial.inertia.to_matrix(), float)
     moments = np.linalg.eigvalsh(inertia)
-    if moving and moments[0] < -POSITIVE_SEMIDEFINITE * abs(moments).max() - NO_INERTIA:
+    if moving and moments[0] < -SEMIDEFINITE_TOLERANCE * abs(moments).max() - ZERO_INERTIA:
         raise InertiaError(
             f'link {link.name!r}: inertia has the principal moments '
             f'{", ".join(f"{m:.3g}" for m in moments)}', name=link.name, value=inertia,
@@ -120,7 +120,7 @@ def joint_data(joint: Joint, extra: JointExtension, warnings: list[str],
     length = np.linalg.norm(axis)
     if length < 1e-9:
         refuse('axis has no direction', 'give <axis xyz="..."/> of length 1', joint.axis)
-    if abs(length - 1) > UNIT:
+    if abs(length - 1) > AXIS_TOLERANCE:
         warnings.append(f'{where}: axis has length {length:.6g} and is taken as 1')
 
     lower, upper, velocity, effort = -inf, inf, inf, inf
@@ -139,7 +139,7 @@ def joint_data(joint: Joint, extra: JointExtension, warnings: list[str],
             if value == 0 and (driven or quantity != 'effort'):
                 warnings.append(f'{where}: {quantity} limit is zero')
         if joint.type == 'continuous':
-            if 0.0 < limit['upper'] - limit['lower'] < TWO_TURNS:
+            if 0.0 < limit['upper'] - limit['lower'] < MAX_CONTINUOUS_RANGE:
                 warnings.append(f'{where}: position limits [{limit["lower"]:g}, '
                                 f'{limit["upper"]:g}] are not read, a continuous joint has none: '
                                 'write type="revolute" if they are real')
@@ -159,7 +159,7 @@ def joint_data(joint: Joint, extra: JointExtension, warnings: list[str],
     for quantity, value in (('damping', damping), ('friction', friction)):
         if value < 0:
             refuse(f'{quantity} is {value}', 'give one that is not negative', value)
-    if abs(length - 1) > ROUNDING:
+    if abs(length - 1) > AXIS_ROUNDING:
         axis = axis / length
     static = friction if extra.static_friction is None else extra.static_friction
     viscous, coulomb, sticking = extra.backward

@@ -38,7 +38,7 @@ NUMERIC = ('armature', 'rotor_inertia', 'gear_ratio', 'static_friction', 'fricti
            'stribeck_velocity', 'presliding_distance', 'load_friction', *COUPLED)
 SIGNED = {'coupling_ratio'}
 DIVISORS = {'gear_ratio', 'friction_velocity', 'stribeck_velocity'}
-SMALLEST_DIVISOR = 1e-9     # so that its inverse, and the square of that, do not overflow
+MIN_DIVISOR = 1e-9    # neither its inverse nor the square of that overflows
 BACKWARD = ('damping', 'friction', 'static_friction')
 # Attributes and children of each element
 KNOWN: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -79,7 +79,7 @@ class JointExtension:
     body: str | None = None
 
 
-NOTHING = JointExtension()
+NO_EXTENSION = JointExtension()
 
 
 class Extension(NamedTuple):
@@ -91,7 +91,7 @@ class Extension(NamedTuple):
 
     def joint(self, name: str) -> JointExtension:
         """Return the properties of a joint, the defaults if it is not mentioned."""
-        return self.joints.get(name, NOTHING)
+        return self.joints.get(name, NO_EXTENSION)
 
 
 def extension(elements: Sequence[etree._Element], kinds: dict[str, str]) -> Extension:
@@ -159,7 +159,7 @@ def _joint(element: etree._Element, name: str, kind: str) -> JointExtension:
     if (other := element.get('type')) is not None:
         if other != 'continuous' or kind != 'revolute':
             refuse(f'has type="{other[:60]}" and is {kind}', 'leave it out; only a revolute joint '
-                   'may be said to be continuous', other)
+                   'may be declared continuous', other)
         given['continuous'] = True
     if 'rotation' in element.attrib:
         given['rotation'] = np.array(_read(element, name, 'rotation', 9)).reshape(3, 3)
@@ -185,7 +185,7 @@ def written(said: Extension) -> etree._Element:
         def text(value: object, key: str, name: str = name) -> str:
             return words(value, f'joint {name!r}: {key}')
         attributes = {key: text(value, key) for key in NUMERIC
-                      if (value := getattr(joint, key, None)) != getattr(NOTHING, key, None)}
+                      if (value := getattr(joint, key, None)) != getattr(NO_EXTENSION, key, None)}
         if joint.unlimited:
             attributes['unlimited'] = ' '.join(joint.unlimited)
         if joint.continuous:
@@ -244,7 +244,7 @@ def _read(element: etree._Element, name: str, key: str, count: int) -> list[floa
 
 def _positive(element: etree._Element, name: str, key: str) -> float:
     [value] = _read(element, name, key, 1)
-    least = SMALLEST_DIVISOR if key in DIVISORS else 0.0
+    least = MIN_DIVISOR if key in DIVISORS else 0.0
     if value < least and key not in SIGNED:
         _refuse(element, name, f'has {key}="{element.get(key, "")[:60]}"',
                 f'give one of at least {least:g}', value)

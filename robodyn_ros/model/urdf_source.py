@@ -15,7 +15,7 @@ MAX_BYTES = 10_000_000      # fifty times the largest known robot
 MAX_MARKS = 60_000          # of < and of =, ten times that robot's: XML libraries before libxml2
 # 2.12 take time quadratic in them, and all take memory
 # Blanks at the start, which XML does not allow before its declaration, and every URDF parser skips
-BLANK = re.compile(rb'\A(\xef\xbb\xbf)?[ \t\r\n]+(?=<\?xml)')
+LEADING_BLANK = re.compile(rb'\A(\xef\xbb\xbf)?[ \t\r\n]+(?=<\?xml)')
 UTF7 = re.compile(rb'encoding\s*=\s*["\'][^"\']*UTF-?7', re.IGNORECASE)      # may hide < and =
 
 
@@ -65,12 +65,12 @@ def _content(source: str | bytes | Path) -> tuple[bytes, str | None]:
             raise UrdfError('URDF has lone surrogates, which are not characters', name='URDF',
                             remedy='give the bytes of the file, or its path') from error
     if isinstance(source, bytes):
-        return BLANK.sub(rb'\1', source), None
+        return LEADING_BLANK.sub(rb'\1', source), None
     if is_xacro(source) and Path(source).is_file():
         return expanded(source).encode(), 'utf-8'
     try:
         with open(source, 'rb') as file:
-            return BLANK.sub(rb'\1', file.read(MAX_BYTES + 1)), None
+            return LEADING_BLANK.sub(rb'\1', file.read(MAX_BYTES + 1)), None
     except (OSError, ValueError) as error:
         raise UrdfError(f'URDF file {str(source)[:200]!r} cannot be read ({error})',
                         name=str(source), value=source,

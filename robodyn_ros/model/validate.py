@@ -13,24 +13,24 @@ import numpy as np
 from numpy import ndarray
 
 from .by_definition import mass_matrix, sample_poses
-from .rigid_body import NO_INERTIA
+from .rigid_body import ZERO_INERTIA
 from .robot import RobotModel
 from .unit_checks import unit_doubts
 from ..errors import ArgumentError, InertiaError
 
-TRIANGLE = 1e-3     # excess, relative to the largest moment, of plates written with few digits
-SLIGHT = 0.02       # excess over the triangle inequality that is a warning, not an error
+TRIANGLE_TOLERANCE = 1e-3    # relative to the largest moment: plates written with few digits
+MAX_WARNED_EXCESS = 0.02    # over the triangle inequality; more is an error
 MASSLESS_CHOICES = ('refuse', 'warn')
-MASSLESS = 1e-12    # inertia of a joint, relative to the largest possible one, that is rounding
-TINY = 1e-30        # [kg·m² | kg] inertia below which computations underflow
-SINGULAR = 1e-10    # smallest eigenvalue of M with its diagonal scaled to 1
+MASSLESS_ROUNDING = 1e-12    # inertia of a joint, relative to the largest possible one
+MIN_INERTIA = 1e-30    # [kg·m² | kg], against underflow
+MIN_EIGENVALUE = 1e-10    # of M with its diagonal scaled to 1
 
 
 def validated(model: RobotModel, massless: str = 'refuse') -> RobotModel:
     """
     Return the model with warnings about its bodies, and about units, added.
 
-    :param massless: whether to 'refuse' joints that no inertia resists or to 'warn' of them; then
+    :param massless: whether to 'refuse' joints without inertia or to 'warn' of them; then
         M(q) has no inverse, see :meth:`~.robot.RobotModel.require_inertia`.
     :raises InertiaError: M(q), armature included, is not positive definite; the message names the
         joints that could move without force, and all links without mass and inertia.
@@ -39,9 +39,9 @@ def validated(model: RobotModel, massless: str = 'refuse') -> RobotModel:
     warnings, implausible = list(model.warnings), []
     for name, mass, inertia in zip(model.link_names, model.mass, model.inertia, strict=True):
         a, b, c = np.linalg.eigvalsh(inertia)
-        if c - a - b > TRIANGLE * c + NO_INERTIA:
+        if c - a - b > TRIANGLE_TOLERANCE * c + ZERO_INERTIA:
             excess = inertia_excess(inertia)
-            if excess > SLIGHT:
+            if excess > MAX_WARNED_EXCESS:
                 implausible.append(name)
             warnings.append(f'link {name!r}: no rigid body has the principal moments {a:.4g}, '
                             f'{b:.4g}, {c:.4g}: the largest exceeds the sum of the others by '
@@ -51,9 +51,9 @@ def validated(model: RobotModel, massless: str = 'refuse') -> RobotModel:
     warnings += [doubt.text for doubt in unit_doubts(model)]
     unresisted = _unresisted_joints(model, massless)
     if unresisted:
-        warnings.append(f'nothing that has inertia resists {_listed("joint", unresisted)}: '
-                        'forward dynamics, and all else that needs the inverse of the mass '
-                        'matrix, is refused')
+        warnings.append(f'URDF has no inertia for {_listed("joint", unresisted)}: forward '
+                        'dynamics and everything else that needs the inverse mass matrix are '
+                        'refused')
     return replace(model, warnings=tuple(dict.fromkeys(warnings)),
                    implausible_links=tuple(implausible), massless_joints=unresisted)
 
@@ -72,7 +72,7 @@ def inertia_excess(inertia: ndarray) -> float:
 
 def check_inertias(model: RobotModel, accepted: Collection[str] = ()) -> None:
     """
-    Raise an error for bodies that violate the triangle inequality by more than ``SLIGHT``.
+    Raise an error for bodies that exceed the triangle inequality by ``MAX_WARNED_EXCESS``.
 
     :param accepted: names of bodies that are not checked; '*' for all.
     :raises InertiaError: the message names all such bodies, and the excess.
@@ -86,9 +86,9 @@ def check_inertias(model: RobotModel, accepted: Collection[str] = ()) -> None:
     raise InertiaError(
         f'no rigid body has the inertia of link{"s" * (len(refused) > 1)} '
         + ', '.join(f'{name} ({excess[name]})' for name in refused)
-        + ': by so many percent the largest principal moment exceeds the sum of the others',
+        + ': excess of the largest principal moment over the sum of the others',
         name=refused[0], value=tuple(refused), remedy='run `robodyn repair FILE`, which writes '
-        'the nearest physically consistent inertias, or use them as they are: accepted_links: '
+        'the nearest physically consistent inertias, or accept them: accepted_links: '
         "['*'], on the command line --accept-inertia")
 
 
@@ -101,7 +101,7 @@ def _listed(kind: str, names: Sequence[str]) -> str:
 
 
 def _unresisted_joints(model: RobotModel, massless: str) -> tuple[str, ...]:
-    """Return the joints that no inertia resists, or raise the error of the first such pose."""
+    """Return the joints without inertia, or raise an error for the first such pose."""
     if massless not in MASSLESS_CHOICES:
         raise ArgumentError(f'massless is {massless!r}', name='massless', value=massless,
                             remedy=f'choose one of {", ".join(MASSLESS_CHOICES)}')
@@ -117,13 +117,14 @@ def _unresisted_joints(model: RobotModel, massless: str) -> tuple[str, ...]:
 def _unresisted(model: RobotModel, q: ndarray) -> tuple[ndarray, ndarray, ndarray]:
     """Return joints without own inertia, joints that cancel each other, and M (nv, nv)."""
     m, most = mass_matrix(model, q)
-    has_inertia = ((np.diag(m) > np.maximum(MASSLESS * most, TINY)) | (model.armature > TINY))
+    has_inertia = ((np.diag(m) > np.maximum(MASSLESS_ROUNDING * most,
+                                            MIN_INERTIA)) | (model.armature > MIN_INERTIA))
     m = m + np.diag(model.armature)
     rest, together = np.flatnonzero(has_inertia), np.zeros(0, int)
     if rest.size:
         scale = np.sqrt(np.diag(m)[rest])
         values, vectors = np.linalg.eigh(m[np.ix_(rest, rest)] / np.outer(scale, scale))
-        if not values[0] > SINGULAR:
+        if not values[0] > MIN_EIGENVALUE:
             together = rest[abs(vectors[:, 0]) > 0.1 * abs(vectors[:, 0]).max()]
     return np.flatnonzero(~has_inertia), together, m
 
@@ -142,8 +143,8 @@ def _refusal(model: RobotModel, alone: ndarray, together: ndarray, m: ndarray) -
     empty = [name for name, mass, inertia in zip(model.link_names, model.mass, model.inertia)
              if mass == 0 and not inertia.any()]
     return InertiaError(
-        f'nothing that has inertia resists {resists}: the mass matrix is not positive definite'
-        + (f'; {_listed("link", empty)} with what is fixed there have no mass and inertia'
+        f'URDF has no inertia for {resists}: the mass matrix is not positive definite'
+        + (f'; {_listed("link", empty)} with the links fixed to them have no mass and inertia'
            if empty else ''), name=joint, value=m,
         remedy=f'give link {link!r}, or what it carries, mass and inertia about the axis of '
                f"{joint!r} (or the joint an armature in <robodyn>), or in Python load it with "

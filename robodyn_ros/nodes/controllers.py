@@ -25,7 +25,7 @@ def make_controller(namespace: str) -> 'ControllerNode':
     """
     Make the controller of a namespace.
 
-    :raises RosError: it is no namespace, or another one is in force.
+    :raises RosError: it is no namespace, or another one is set.
     """
     try:
         node = controller.make_controller(namespace)

@@ -18,12 +18,12 @@ def check_respawn(respawn: bool, autostart: str) -> None:
     """
     Refuse a controller that would be started, and armed, again after each of its crashes.
 
-    Arming after a fault is the decision of a person; a crash is a fault that nobody has explained.
+    Re-arming after a fault is the decision of an operator; a crash is an unexplained fault.
 
     :param respawn: whether the process is started again when it has ended.
     :param autostart: argument of the launch file; empty leaves it to the parameter file, which
         may say true.
-    :raises ParameterError: both are asked for.
+    :raises ParameterError: both are requested.
     """
     if respawn and autostart not in FALSE:
         raise ParameterError(

@@ -3,12 +3,11 @@
 """
 The control loop: joint states in, one control cycle, efforts out.
 
-Plain functions over :mod:`~.loop_io`. They are compiled with the input and output of
-:mod:`~.native`, and run by Python as they are with that of
-:mod:`robodyn_ros.nodes.controller.python_loop`. Common parameters: ``io`` is a
-:class:`~.loop_io.AnyLoopIO`; ``c`` is the :class:`.Cycle`,
-of which the loop touches the records of the settings, of the cycle's input and of the
-controller's state; ``tau`` (nv,) are the efforts.
+Plain functions over :mod:`~.loop_io`, compiled with the input and output of :mod:`~.native`, and
+interpreted with those of :mod:`robodyn_ros.nodes.controller.python_loop`. Common parameters:
+``io`` is a :class:`~.loop_io.AnyLoopIO`; ``c`` is the :class:`.Cycle`, of which the loop uses the
+records of the settings, the cycle's input and the controller's state; ``tau`` (nv,) are the
+efforts.
 """
 
 import math
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
 
 
 def begin(state: ndarray, now: int) -> None:
-    """Let a loop begin at the steady time ``now`` [ns]."""
+    """Initialize a loop at the steady time ``now`` [ns]."""
     state['waited'] = state['failed'] = state['published'] = state['moving'] = 0
     state['count_again'] = 0.0
     state['deadline'] = state['answered'] = state['asked'] = now
@@ -125,7 +124,7 @@ def answer(io: AnyLoopIO, c: 'Cycle', tau: ndarray, inline: bool) -> None:
         due = timing_rules.goes_on(now, w.noticed, last, timeout)
         w.noticed = now
     if due and w.on_ros_time != 0:
-        w.asked = begun = steady_ns(io) + timing_rules.GRACE
+        w.asked = begun = steady_ns(io) + timing_rules.CLOCK_GRACE
         if wait_until(io, w.asked):
             w.waited = 1                # in lockstep a state follows its clock at once
             return
@@ -149,8 +148,8 @@ def decode_waiting(io: AnyLoopIO) -> bool:
     """
     Decode every joint state that waits; return whether one was accepted.
 
-    A state that has waited while the process stood still is old and counts as received now: who
-    stamps it cannot know. The stall itself is what the guard latches, in the cycle that follows.
+    After a stall of the process, waiting states are old but count as received now. The guard
+    latches the stall itself in the next cycle.
     """
     w, accepted = io.loop_state[0], False
     for _ in range(w.max_messages):
@@ -175,10 +174,10 @@ def step(io: AnyLoopIO, c: 'Cycle', tau: ndarray, begun: int, now: float) -> Non
         io.decoder.state[:, POSITION], io.pose, now == c.controller.time, w.moving,
         given.clock_stopped, begun)
     steady = steady_ns(io)
-    # It may have stood still since it woke, before it read its time: no state is stale for that
+    # A stall between wake-up and clock reading must not age the state
     given.stalled = timing_rules.stall(given.stalled, begun, steady)
     if steady * 1e-9 >= w.count_again:
-        w.count_again = steady * 1e-9 + timing_rules.COUNT_INTERVAL
+        w.count_again = steady * 1e-9 + timing_rules.LISTENER_COUNT_PERIOD
         given.listeners = count_listeners(io)
     publishes = advance(io, c, now, tau)
     given.stalled = 0.0

@@ -56,7 +56,7 @@ class Tally:
         self.timing = Timing(keep)
 
     def clear(self) -> None:
-        """Begin anew."""
+        """Reset all counters."""
         self.seen[...] = self.numbers
         self.pose[...] = np.nan
         self.counts[...] = np.zeros((), COUNTS)
@@ -98,6 +98,6 @@ class Tally:
     @property
     def refused(self) -> dict[str, int]:
         """Return how many samples were not used, by the reason."""
-        numbers = self.counts['samples'][0].tolist()    # any thread asks often: no NumPy scalars
+        numbers = self.counts['samples'][0].tolist()    # read often: no NumPy scalars
         return {REASONS[code]: number for code, number in enumerate(numbers)
                 if code != ACCEPTED and number}

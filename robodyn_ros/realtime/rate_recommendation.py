@@ -8,36 +8,37 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
-RATES = (50, 100, 200, 250, 500, 1000, 2000, 4000)      # Hz, what people ask for
-SHARE = 0.25        # of a period that 999 of 1000 wake-ups may be late at most
-RARE = 99.9         # percentile that stands for them
+CANDIDATE_RATES = (50, 100, 200, 250, 500, 1000, 2000, 4000)    # [Hz]
+MAX_LATENESS_SHARE = 0.25    # of a period, for wake-ups at RARE_PERCENTILE
+RARE_PERCENTILE = 99.9
 
 
 class Verdict(NamedTuple):
-    """What a loop may be asked for."""
+    """Recommended loop rate."""
 
-    rate: int           # Hz, 0: none of RATES
-    late: float         # s, what 999 of 1000 wake-ups were late at most
-    worst: float        # s, the latest of all
+    rate: int           # [Hz], 0: no candidate rate is sustained
+    late: float         # [s] lateness of wake-ups at RARE_PERCENTILE
+    worst: float        # [s] largest lateness
 
     @property
     def margin(self) -> float:
-        """Return what those leave of the period for the cycle itself [s]."""
+        """Return the time left for the cycle [s]."""
         return 1.0 / self.rate - self.late if self.rate else 0.0
 
     @property
     def lost(self) -> int:
-        """Points of the grid that the latest of all would have cost at that rate."""
+        """Return the number of periods that the largest lateness skips at this rate."""
         return int(self.worst * self.rate)
 
 
 def judge(late: Sequence[ndarray], fastest: float) -> Verdict:
     """
-    Return the highest of RATES whose period is four times what 999 of 1000 wake-ups were late.
+    Return the highest candidate rate at which rare lateness is a small share of the period.
 
-    :param late: of each run, (N,) [s] that its wake-ups were late.
-    :param fastest: rate of the fastest run [Hz]: none above it is promised.
+    :param late: lateness of the wake-ups of each run, (N,) [s].
+    :param fastest: rate of the fastest run [Hz], an upper bound of the result.
     """
-    rare = max(float(np.percentile(run, RARE)) for run in late)
-    good = [rate for rate in RATES if rate <= fastest and rare <= SHARE / rate]
+    rare = max(float(np.percentile(run, RARE_PERCENTILE)) for run in late)
+    good = [rate for rate in CANDIDATE_RATES
+            if rate <= fastest and rare <= MAX_LATENESS_SHARE / rate]
     return Verdict(max(good, default=0), rare, max(float(run.max()) for run in late))

@@ -21,10 +21,10 @@ from .shared_context import shared
 DMA_LATENCY = Path('/dev/cpu_dma_latency')
 MCL_CURRENT, MCL_FUTURE = 1, 2                  # asm-generic/mman.h
 CAP_IPC_LOCK = 14                               # linux/capability.h
-MIDDLEWARE = 'dds.'                             # how Fast DDS begins the names of its threads
-LOOP_THREAD = 'control_loop'                    # name of the thread of a control loop
-LIMITS = '/etc/security/limits.d/99-realtime.conf'
-LOGIN = 'sudo groupadd -f realtime; sudo usermod -aG realtime $USER; then log in again'
+DDS_THREAD_PREFIX = 'dds.'    # of the names of Fast DDS threads
+LOOP_THREAD = 'control_loop'
+LIMITS_FILE = '/etc/security/limits.d/99-realtime.conf'
+GROUP_REMEDY = 'sudo groupadd -f realtime; sudo usermod -aG realtime $USER; then log in again'
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -32,11 +32,10 @@ _libc = ctypes.CDLL(None, use_errno=True)
 @dataclass(frozen=True)
 class Scheduling:
     """
-    What is wanted; as it stands, nothing.
+    Requested scheduling; by default unchanged.
 
-    :param priority: of SCHED_FIFO, 1 to 99: the thread goes before everything that is not
-        real-time; 0 leaves it as it is.
-    :param cpus: the only CPUs it may run on; empty: those it has.
+    :param priority: of SCHED_FIFO, 1 to 99; 0: unchanged.
+    :param cpus: CPU affinity; empty: unchanged.
     :param lock_memory: keep all memory of the process in RAM.
     :param keep_awake: keep every CPU of the machine out of idle states that take time to leave.
     """
@@ -49,7 +48,7 @@ class Scheduling:
 
 @dataclass
 class Outcome:
-    """What came of it: in a few words each, and a sentence with a remedy for each refusal."""
+    """Granted requests, and a sentence with a remedy for each refused one."""
 
     granted: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
@@ -87,7 +86,7 @@ def middleware_threads() -> list[int]:
     threads = []
     for task in Path('/proc/self/task').iterdir():
         with suppress(OSError):         # it has just ended
-            if (task / 'comm').read_text().startswith(MIDDLEWARE):
+            if (task / 'comm').read_text().startswith(DDS_THREAD_PREFIX):
                 threads.append(int(task.name))
     return threads
 
@@ -111,7 +110,7 @@ def _raise(priority: int, thread: int, outcome: Outcome, undo: ExitStack) -> Non
         allowed = resource.getrlimit(resource.RLIMIT_RTPRIO)[0]
         _refuse(outcome, f'SCHED_FIFO priority {priority}', error,
                 f'up to {allowed} is allowed; echo "@realtime - rtprio 98" | sudo tee -a '
-                f'{LIMITS}; {LOGIN}; in a container, --cap-add=sys_nice')
+                f'{LIMITS_FILE}; {GROUP_REMEDY}; in a container, --cap-add=sys_nice')
         return
     undo.callback(_restore, os.sched_setscheduler, thread, *before)
     outcome.granted.append(f'SCHED_FIFO {priority}')
@@ -145,7 +144,7 @@ def _lock_memory(outcome: Outcome, undo: ExitStack) -> None:
         number = ctypes.get_errno()
         _refuse(outcome, 'locked memory', OSError(number, os.strerror(number)),
                 f'{memory_limit()} is allowed; echo "@realtime - memlock unlimited" | sudo tee -a '
-                f'{LIMITS}; {LOGIN}; in a container, --ulimit memlock=-1')
+                f'{LIMITS_FILE}; {GROUP_REMEDY}; in a container, --ulimit memlock=-1')
         return
     undo.enter_context(shared('locked memory', _unlocked_by_the_last))
     outcome.granted.append('memory locked' if flags & MCL_FUTURE else 'present memory locked')
@@ -167,7 +166,8 @@ def _keep_awake(outcome: Outcome, undo: ExitStack) -> None:
                 'the kernel, or the container, has no such device' if not DMA_LATENCY.exists()
                 else 'echo \'KERNEL=="cpu_dma_latency", GROUP="realtime", MODE="0660"\' | '
                      'sudo tee /etc/udev/rules.d/99-cpu-dma-latency.rules; sudo udevadm control '
-                     '--reload; sudo udevadm trigger --name-match=cpu_dma_latency; ' + LOGIN)
+                     '--reload; sudo udevadm trigger --name-match=cpu_dma_latency; '
+                     '' + GROUP_REMEDY)
         return
     undo.callback(os.close, device)     # which takes the request back
     try:
@@ -179,7 +179,7 @@ def _keep_awake(outcome: Outcome, undo: ExitStack) -> None:
 
 
 def unlimited_memory() -> bool:
-    """Whether this process may lock whatever it allocates."""
+    """Return whether this process may lock all its memory."""
     if resource.getrlimit(resource.RLIMIT_MEMLOCK)[0] == resource.RLIM_INFINITY:
         return True
     with suppress(StopIteration):
@@ -190,7 +190,7 @@ def unlimited_memory() -> bool:
 
 
 def memory_limit() -> str:
-    """How much memory may be locked without a privilege, as a person writes it."""
+    """Return the limit of locked memory without privileges, as text."""
     limit = resource.getrlimit(resource.RLIMIT_MEMLOCK)[0]
     return 'all' if limit == resource.RLIM_INFINITY else f'{limit / 2**20:.3g} MiB'
 

@@ -7,7 +7,7 @@ from functools import cache
 
 from ..errors import DataPathError
 
-PROBED = 8                  # bytes
+PROBE_BYTES = 8
 TAKE_FAILED = 401           # rcl/types.h: there is no message
 
 
@@ -42,8 +42,8 @@ def rcutils() -> ctypes.CDLL:
     except (AttributeError, OSError) as error:
         raise _unavailable(f'librcutils.so: {error}') from error
     tried = SerializedBytes(allocator=library.rcutils_get_default_allocator())
-    if (library.rcutils_uint8_array_resize(tried, PROBED) != 0 or not tried.buffer
-            or (tried.length, tried.capacity) != (0, PROBED)):
+    if (library.rcutils_uint8_array_resize(tried, PROBE_BYTES) != 0 or not tried.buffer
+            or (tried.length, tried.capacity) != (0, PROBE_BYTES)):
         raise _unavailable('librcutils.so lays messages out in an unknown way')
     library.rcutils_uint8_array_fini(tried)
     return library
@@ -59,5 +59,5 @@ def no_bytes() -> SerializedBytes:
 
 
 def release(message: SerializedBytes) -> None:
-    """Give back what librcl has allocated for a message."""
+    """Free the memory that librcl allocated for a message."""
     rcutils().rcutils_uint8_array_fini(message)

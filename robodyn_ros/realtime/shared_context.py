@@ -37,7 +37,7 @@ def shared(key: Hashable, make: Callable[[], AbstractContextManager[Value]]) -> 
     :param key: what is shared.
     :param make: makes the context manager; called by the first user only, and what it raises is
         raised.
-    :returns: the value of the context, the same for all who are in it.
+    :returns: the value of the context, shared by all its users.
     """
     with _lock:
         held = _held.setdefault(key, _Held())

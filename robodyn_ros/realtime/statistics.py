@@ -12,7 +12,7 @@ from numpy import ndarray
 
 from ..errors import ArgumentError
 
-# One a cycle; NaN where there is nothing to tell.
+# Timing of one cycle; NaN where unknown.
 TIMING = np.dtype([
     ('woke', float),            # s, CLOCK_MONOTONIC
     ('wake_up', float),         # s later than its point of the grid; NaN where states wake it
@@ -20,7 +20,7 @@ TIMING = np.dtype([
     ('age', float),             # s, of the oldest joint's state when the efforts are computed
     ('answer', float),          # s from a new state's publication until the efforts are out
 ])
-PERCENT = (50.0, 99.0, 99.9, 100.0)
+PERCENTILES = (50.0, 99.0, 99.9, 100.0)
 
 
 def no_cycles(n: int) -> ndarray:
@@ -30,9 +30,9 @@ def no_cycles(n: int) -> ndarray:
 
 class Timing:
     """
-    The latest ``size`` cycles of a loop; one thread adds, any may ask.
+    Timing of the latest ``size`` cycles of a loop; one thread adds, any thread may read.
 
-    A question asked while cycles come in sees some old, some new, and at worst one of each.
+    A concurrent read sees old and new cycles, and at worst one that is half updated.
     Compiled code may fill ``ring`` (size,) of TIMING at ``count[0] % size`` and then raise
     ``count`` (1,) int64 itself: that is all that :meth:`add` does.
     """
@@ -49,13 +49,13 @@ class Timing:
         return min(int(self.count[0]), self._size)
 
     def add(self, *cycle: float) -> None:
-        """Take in a cycle, the values of TIMING [s]; the oldest one of a full ring leaves."""
+        """Add a cycle, the values of TIMING [s]; a full ring drops its oldest one."""
         n = self.count.item()
         self.ring[n % self._size] = cycle
         self.count[0] = n + 1
 
     def clear(self) -> None:
-        """Know of no cycle any more."""
+        """Forget all cycles."""
         self.count[0] = 0
 
     def newest(self, most: int | None = None) -> ndarray:
@@ -85,7 +85,7 @@ def spread(samples: ndarray) -> Spread:
     x = samples[np.isfinite(samples)]
     if not len(x):
         return Spread(*(np.nan,) * len(Spread._fields))
-    return Spread(*mean_and_deviation(x), *map(float, np.percentile(x, PERCENT)))
+    return Spread(*mean_and_deviation(x), *map(float, np.percentile(x, PERCENTILES)))
 
 
 def mean_and_deviation(samples: ndarray) -> tuple[float, float]:
@@ -132,7 +132,7 @@ class Threshold(NamedTuple):
 
 
 def worst(thresholds: Iterable[Threshold]) -> tuple[int, str]:
-    """Return the highest level, and what is said of all that reach it; (OK, '') if none does."""
+    """Return the highest level with the messages of all that reach it; (OK, '') if none does."""
     every = list(thresholds)
     level = max((t.level for t in every), default=OK)
     return level, '; '.join(str(t) for t in every if t.level == level) if level else ''
@@ -142,17 +142,16 @@ def quality(cycles: ndarray, nominal: float, *, rate_warn: float, rate_error: fl
             execution_warn: float, execution_error: float, jitter_warn: float,
             jitter_error: float) -> list[Threshold]:
     """
-    Judge (N,) TIMING by the quantities that ros2_control judges its loops by.
+    Check (N,) TIMING by the quantities that ros2_control uses for its loops.
 
-    Those are mean error and standard deviation of the rate, and mean and standard deviation of
-    the execution time. It gives limits of the former in Hz, for its 100 Hz; here they are shares
-    of the rate.
+    These are mean error and standard deviation of the rate, and mean and standard deviation of
+    the execution time. Limits of the rate are shares of it, not in Hz as in ros2_control.
 
     :param nominal: rate that the loop should have [Hz]; inf: any rate is right.
-    :param rate_warn: share of the nominal rate; ``rate_error`` likewise.
-    :param execution_warn: mean execution time [s]; ``execution_error`` and the standard deviations
-        ``jitter_warn`` and ``jitter_error`` likewise. Half a period, and a whole one, are too
-        long whatever they say.
+    :param rate_warn, rate_error: limits, as shares of the nominal rate.
+    :param execution_warn, execution_error: limits of the mean execution time [s], at most half a
+        period and a period.
+    :param jitter_warn, jitter_error: limits of its standard deviation [s], bounded as well.
     """
     mean, deviation = rate(cycles)
     work, jitter = mean_and_deviation(cycles['cycle'])

@@ -10,10 +10,10 @@ import platform
 
 from .scheduling import listed, Outcome, scheduled, Scheduling
 
-CPUS = Path('/sys/devices/system/cpu')
-SLOW = 10                   # µs: idle states that take longer to leave are deep
-ENOUGH = 4                  # CPUs, of which one may be kept for the loop
-PRIORITY = 80               # tried, and named in advice
+CPU_FOLDER = Path('/sys/devices/system/cpu')
+DEEP_IDLE_LATENCY = 10    # [µs] to leave an idle state
+MIN_CPUS_TO_ISOLATE = 4
+REALTIME_PRIORITY = 80
 FINE, FAIR, BAD = range(3)
 
 
@@ -47,7 +47,7 @@ def text(path: Path | str) -> str:
 
 
 def attempt(wanted: Scheduling) -> Outcome:
-    """Ask the kernel for it, in a thread that ends at once."""
+    """Request the scheduling from the kernel, in a short-lived thread."""
     def ask() -> Outcome:
         with scheduled(wanted) as outcome:
             return outcome
@@ -76,9 +76,8 @@ def _debian() -> str:
 
 def _host() -> Fact:
     if ' hypervisor' in text('/proc/cpuinfo'):
-        return Fact('host', 'a virtual machine', FAIR, 'the host of a virtual machine may '
-                    'stop it at any time, whatever is set here: run a real arm from a machine of '
-                    'its own')
+        return Fact('host', 'a virtual machine', FAIR, 'the host may stop a virtual machine at '
+                    'any time: control a real arm from a physical machine')
     return Fact('host', 'no virtual machine')
 
 
@@ -87,20 +86,20 @@ def _cpus() -> Fact:
     load, value = os.getloadavg()[0], f'{listed(mine)} of {online}'
     if load > len(mine) / 2:
         return Fact('CPUs', f'{value}, load {load:.1f}', FAIR,
-                    'other programs keep the CPUs busy, and what is measured suffers: see top')
+                    'other programs load the CPUs and distort the measurement: see top')
     return Fact('CPUs', f'{value}, load {load:.1f}')
 
 
 def _isolation() -> Fact:
-    isolated, tickless = text(CPUS / 'isolated'), text(CPUS / 'nohz_full')
+    isolated, tickless = text(CPU_FOLDER / 'isolated'), text(CPU_FOLDER / 'nohz_full')
     if isolated:
         return Fact('isolated CPUs', f'{isolated}' + (f', without tick {tickless}'
                                                       if tickless not in ('', '(null)') else ''),
                     advice=f'set cpus: [{isolated.split(",")[0].split("-")[0]}], or nothing runs '
                     'there')
     last = (os.cpu_count() or 1) - 1
-    if last + 1 < ENOUGH:
-        return Fact('isolated CPUs', 'none, and too few to keep one apart')
+    if last + 1 < MIN_CPUS_TO_ISOLATE:
+        return Fact('isolated CPUs', 'none (too few CPUs to isolate one)')
     return Fact('isolated CPUs', 'none', FAIR,
                 f'keep one for the loop: append "isolcpus={last} nohz_full={last}" to '
                 'GRUB_CMDLINE_LINUX in /etc/default/grub, sudo update-grub, boot, and set '
@@ -108,24 +107,25 @@ def _isolation() -> Fact:
 
 
 def _governor() -> Fact:
-    governors = {text(p) for p in CPUS.glob('cpu[0-9]*/cpufreq/scaling_governor')} - {''}
+    governors = {text(p) for p in CPU_FOLDER.glob('cpu[0-9]*/cpufreq/scaling_governor')} - {''}
     if not governors:
         return Fact('frequency governor', 'none: this system does not set the frequency')
     value = ', '.join(sorted(governors))
     if governors == {'performance'}:
         return Fact('frequency governor', value)
     return Fact('frequency governor', value, FAIR, 'echo performance | sudo tee '
-                f'{CPUS}/cpu*/cpufreq/scaling_governor')
+                f'{CPU_FOLDER}/cpu*/cpufreq/scaling_governor')
 
 
 def _idle() -> Fact:
     states = [(int(text(p / 'latency') or 0), text(p / 'name'))
-              for p in CPUS.glob('cpu0/cpuidle/state*')]
+              for p in CPU_FOLDER.glob('cpu0/cpuidle/state*')]
     if not states:
         return Fact('idle states', 'unknown to this system')
     latency, name = max(states)
     value = f'{name}, {latency} µs to leave'
-    return Fact('idle states', value, FAIR, 'set keep_awake: true') if latency > SLOW else Fact(
+    return Fact('idle states', value, FAIR,
+                'set keep_awake: true') if latency > DEEP_IDLE_LATENCY else Fact(
         'idle states', value)
 
 
@@ -149,8 +149,8 @@ def _asked(name: str, wanted: Scheduling, grade: int, granted: str = 'granted') 
 
 
 def _priority() -> Fact:
-    return _asked('real-time priority', Scheduling(priority=PRIORITY), BAD,
-                  f'granted (tried {PRIORITY})')
+    return _asked('real-time priority', Scheduling(priority=REALTIME_PRIORITY), BAD,
+                  f'granted (tried {REALTIME_PRIORITY})')
 
 
 def _memory() -> Fact:

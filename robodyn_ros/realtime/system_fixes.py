@@ -6,14 +6,14 @@ import os
 import subprocess
 from typing import NamedTuple
 
-from .scheduling import DMA_LATENCY, LIMITS, Scheduling
-from .system_checks import attempt, CPUS, PRIORITY, text
+from .scheduling import DMA_LATENCY, LIMITS_FILE, Scheduling
+from .system_checks import attempt, CPU_FOLDER, REALTIME_PRIORITY, text
 
 UDEV_RULES = '/etc/udev/rules.d/99-cpu-dma-latency.rules'
 
 
 class Fix(NamedTuple):
-    """What is missing, the commands of a root shell that give it, and when they take effect."""
+    """Missing permission, root commands that grant it, and when they take effect."""
 
     name: str
     commands: tuple[str, ...]
@@ -42,17 +42,17 @@ def apply(fix: Fix) -> str:
 
 
 def _user() -> str:
-    """Return the name of who runs this, also under sudo."""
+    """Return the name of the user, also under sudo."""
     return os.environ.get('SUDO_USER') or os.environ.get('USER') or str(os.getuid())
 
 
 def _permissions() -> Fix | None:
     if not any(attempt(wanted).refused for wanted in (
-            Scheduling(priority=PRIORITY), Scheduling(lock_memory=True))):
+            Scheduling(priority=REALTIME_PRIORITY), Scheduling(lock_memory=True))):
         return None
     return Fix('real-time priority and locked memory', (
         'groupadd -f realtime', f'usermod -aG realtime {_user()}',
-        r"printf '@realtime - rtprio 98\n@realtime - memlock unlimited\n' > " + LIMITS),
+        r"printf '@realtime - rtprio 98\n@realtime - memlock unlimited\n' > " + LIMITS_FILE),
         'log in again')
 
 
@@ -67,7 +67,7 @@ def _idle_states() -> Fix | None:
 
 
 def _governor() -> Fix | None:
-    files = [path for path in sorted(CPUS.glob('cpu[0-9]*/cpufreq/scaling_governor'))
+    files = [path for path in sorted(CPU_FOLDER.glob('cpu[0-9]*/cpufreq/scaling_governor'))
              if text(path) not in ('', 'performance')]
     if not files:
         return None

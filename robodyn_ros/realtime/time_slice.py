@@ -17,12 +17,12 @@ import os
 import platform
 import struct
 
-SLICE = 100_000                         # ns, the shortest that the kernel takes
+MIN_SLICE = 100_000    # [ns] that the kernel accepts
 # Numbers of the system calls sched_setattr and sched_getattr, linux/unistd.h
-CALLS = {'x86_64': (314, 315), 'aarch64': (274, 275), 'riscv64': (274, 275)}
+SYSCALL_NUMBERS = {'x86_64': (314, 315), 'aarch64': (274, 275), 'riscv64': (274, 275)}
 # size, policy, flags, nice, priority, runtime, deadline, period: linux/sched/types.h
-ATTRIBUTES = struct.Struct('=IIQiIQQQ')
-RUNTIME = 5                             # position of the time slice in ATTRIBUTES
+SCHED_ATTR = struct.Struct('=IIQiIQQQ')
+RUNTIME_INDEX = 5    # of the time slice in SCHED_ATTR
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -30,26 +30,26 @@ _libc = ctypes.CDLL(None, use_errno=True)
 @contextmanager
 def shortened(threads: Iterable[int]) -> Iterator[list[int]]:
     """
-    Give threads the time slice SLICE for as long as the block lasts; undone afterwards.
+    Give threads the time slice MIN_SLICE within the block.
 
     :param threads: numbers that the kernel has for them; 0: the calling one.
-    :returns: those for which it is in force: none on other kernels, and no thread that has a
-        real-time priority or has ended.
+    :returns: the changed threads: none on other kernels, and none that has a real-time priority or
+        has ended.
     """
     with ExitStack() as undo:
         changed = []
         for thread in threads:
             before = time_slice(thread)
-            if before > SLICE and set_time_slice(thread, SLICE):
+            if before > MIN_SLICE and set_time_slice(thread, MIN_SLICE):
                 undo.callback(set_time_slice, thread, before)
                 changed.append(thread)
         yield changed
 
 
 def time_slice(thread: int) -> int:
-    """Return the time slice of a thread [ns], 0 if the kernel tells none."""
+    """Return the time slice of a thread [ns], 0 if unknown."""
     attributes = _attributes(thread)
-    return attributes[RUNTIME] if attributes and attributes[1] == os.SCHED_OTHER else 0
+    return attributes[RUNTIME_INDEX] if attributes and attributes[1] == os.SCHED_OTHER else 0
 
 
 def set_time_slice(thread: int, nanoseconds: int) -> bool:
@@ -57,17 +57,17 @@ def set_time_slice(thread: int, nanoseconds: int) -> bool:
     attributes = _attributes(thread)
     if not attributes or attributes[1] != os.SCHED_OTHER:
         return False
-    attributes[RUNTIME] = nanoseconds
-    call = CALLS[platform.machine()][0]
-    if _libc.syscall(call, thread, ctypes.create_string_buffer(ATTRIBUTES.pack(*attributes)), 0):
+    attributes[RUNTIME_INDEX] = nanoseconds
+    call = SYSCALL_NUMBERS[platform.machine()][0]
+    if _libc.syscall(call, thread, ctypes.create_string_buffer(SCHED_ATTR.pack(*attributes)), 0):
         return False
     return time_slice(thread) == nanoseconds
 
 
 def _attributes(thread: int) -> list[int]:
-    """Return the scheduling attributes of a thread, [] if the kernel does not tell."""
-    call = CALLS.get(platform.machine(), (0, 0))[1]
-    buffer = ctypes.create_string_buffer(ATTRIBUTES.size)
-    if not call or _libc.syscall(call, thread, buffer, ATTRIBUTES.size, 0):
+    """Return the scheduling attributes of a thread, [] if unknown."""
+    call = SYSCALL_NUMBERS.get(platform.machine(), (0, 0))[1]
+    buffer = ctypes.create_string_buffer(SCHED_ATTR.size)
+    if not call or _libc.syscall(call, thread, buffer, SCHED_ATTR.size, 0):
         return []
-    return list(ATTRIBUTES.unpack(buffer.raw))
+    return list(SCHED_ATTR.unpack(buffer.raw))

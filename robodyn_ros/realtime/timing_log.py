@@ -21,12 +21,12 @@ from .statistics import no_cycles, TIMING
 from ..errors import ArgumentError
 
 FORMAT = 'robodyn_ros timing 1'
-LONGEST = 1 << 20               # cycles: 17 minutes at 1 kHz, 40 MiB
+MAX_CYCLES = 1 << 20    # 17 minutes at 1 kHz, 40 MiB
 
 
 @dataclass
 class About:
-    """What a recording is of."""
+    """Metadata of a recording."""
 
     rate: float                 # Hz, nominal
     trigger: str                # timer | state

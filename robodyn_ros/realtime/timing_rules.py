@@ -6,8 +6,8 @@ from math import isnan, nan
 
 from numpy import ndarray
 
-COUNT_INTERVAL = 0.05       # s between two counts of the listeners
-GRACE = 2_000_000           # ns that a state may come after the clock of its time
+LISTENER_COUNT_PERIOD = 0.05    # [s]
+CLOCK_GRACE = 2_000_000    # [ns] that a state may come after the clock message of its time
 
 
 def next_point(deadline: int, period: int, now: int) -> tuple[int, int]:
@@ -24,21 +24,21 @@ def next_point(deadline: int, period: int, now: int) -> tuple[int, int]:
 
 def stall(before: float, asked: int, woke: int) -> float:
     """
-    Return for how long [s] the loop has stood still although it should have run.
+    Return how long [s] the loop has stalled.
 
-    :param before: what no cycle has been told yet [s]; the longest counts.
-    :param asked: latest instant at which the loop wanted to run, and ``woke``: when it did [ns].
+    :param before: longest stall since the last cycle [s].
+    :param asked: latest instant at which the loop should have run [ns]; ``woke``: when it ran.
     """
     return max(before, 1e-9 * (woke - asked))
 
 
 def outdated(goes_on: bool, begun: int, now: int, timeout: float) -> bool:
     """
-    Whether an effort must not be published any more: the loop stood still while it was computed.
+    Return whether an effort is too old to be published, because the loop stalled.
 
-    The last message of all is sent however late it is, for none follows that would be better.
+    The final message is always sent.
 
-    :param goes_on: whether another one follows.
+    :param goes_on: whether another message follows.
     :param begun: when its cycle began [ns]; ``now`` [ns].
     :param timeout: after which a state is too old [s].
     """
@@ -47,12 +47,12 @@ def outdated(goes_on: bool, begun: int, now: int, timeout: float) -> bool:
 
 def silence(fault: bool, simulated: bool, period: float, timeout: float) -> float:
     """
-    Return for how long [s] the loop waits for a state, until it runs a cycle without one.
+    Return how long [s] the loop waits for a state before it runs a cycle without one.
 
-    On steady time a cycle halfway to the timeout tells states that stay away from a loop that
-    stands still. In a simulation a state has one answer, and time is what comes with it.
+    On steady time, a cycle halfway to the timeout distinguishes missing states from a stalled
+    loop. In a simulation, each state has one answer, and time advances with the states.
 
-    :param fault: whether a fault is latched, whose efforts go on without states.
+    :param fault: whether a fault is latched, whose efforts continue without states.
     :param simulated: whether the cycle is on ROS time.
     :param period, timeout: of the loop and of the states [s].
     """
@@ -64,13 +64,13 @@ def silence(fault: bool, simulated: bool, period: float, timeout: float) -> floa
 def moving(position: ndarray, seen: ndarray, stands: bool, since: int, before: float,
            now: int) -> tuple[int, float]:
     """
-    Return since when [ns], and for how long [s], the arm has moved while time stands still.
+    Return since when [ns], and for how long [s], the arm has moved while time is stopped.
 
     Only samples that differ from those before count: a paused simulation may repeat the same one.
 
     :param position: (nv,) of the newest samples.
     :param seen: (nv,) those of the last call; overwritten.
-    :param stands: whether time has not changed since the last call.
+    :param stands: whether time is unchanged since the last call.
     :param since, before: answer of the last call.
     :param now: steady time [ns].
     """
@@ -90,10 +90,10 @@ def moving(position: ndarray, seen: ndarray, stands: bool, since: int, before: f
 
 def goes_on(now: float, noticed: float, last: float, timeout: float) -> bool:
     """
-    Whether time has gone on without a state.
+    Return whether time has advanced without a state.
 
-    A paused simulation holds the output, and a clock a little behind the states, or one that is
-    not heard at all, says nothing; one that has begun anew does.
+    A paused simulation, a missing clock or one slightly behind the states does not count; a
+    restarted clock does.
 
     :param noticed: time when states were missed before this [s].
     :param last: time of the last cycle [s].
@@ -104,7 +104,7 @@ def goes_on(now: float, noticed: float, last: float, timeout: float) -> bool:
 
 def lost_since(numbers: ndarray, seen: ndarray) -> int:
     """
-    Return how many samples were published and never came since the last call.
+    Return how many published samples were lost since the last call.
 
     :param numbers: (nv,) number of each joint's newest sample, NaN before it; a sample carries
         joints of one publisher.
@@ -112,7 +112,7 @@ def lost_since(numbers: ndarray, seen: ndarray) -> int:
     """
     most = 1.0
     for i in range(numbers.shape[0]):
-        # A publisher that began anew counts from the beginning: its numbers fall, nothing is lost
+        # The numbers of a restarted publisher decrease: no loss
         gap = numbers[i] - seen[i]
         if gap > most:                  # no NaN is
             most = gap

@@ -16,7 +16,7 @@ from .native.lateness import compiled_lateness
 from .periodic_timer import Grid, sharpen_timers
 from .scheduling import Outcome, scheduled, Scheduling
 
-SWITCH = 1e-4               # s, as the nodes have it: process.main
+SWITCH_INTERVAL = 1e-4    # [s], as in the nodes
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Lateness:
-    """What came of it: (N,) [s] later than its point each wake-up was, and what was granted."""
+    """Lateness of each wake-up, (N,) [s], and the granted scheduling."""
 
     late: ndarray
     outcome: Outcome
@@ -80,10 +80,10 @@ def _spin(over: threading.Event) -> None:
 
 @contextmanager
 def _interpreter(busy: bool) -> Iterator[None]:
-    """Let another thread hold the interpreter all the time, if wanted."""
+    """Keep the GIL busy by another thread, if requested."""
     over, before = threading.Event(), sys.getswitchinterval()
     hog = threading.Thread(target=_spin, args=(over,), name='hog')
-    sys.setswitchinterval(SWITCH)
+    sys.setswitchinterval(SWITCH_INTERVAL)
     if busy:
         hog.start()
     try:

@@ -26,8 +26,8 @@ from ..errors import ArgumentError
 from ..model.resources import package_version
 
 LIBRARIES = ('numpy', 'scipy', 'numba', 'clarabel', 'mujoco', 'rclpy')
-WIDTH = 110         # columns of what is not a table
-SHORT = 24          # characters of a cell that stays on one line
+TEXT_WIDTH = 110    # columns outside of tables
+MAX_UNBROKEN = 24    # characters of a cell that is not wrapped
 ROW, MARGIN = 1.1, 8.0      # rem of a row of names in a plot, and of what is above and below
 NUMBER = re.compile(r'(none|nan|([<>≤≥] )?[-+±]?[\d.,]+(e[-+]?\d+)?( ?(%|[a-zµ]{1,4}))?)?',
                     re.IGNORECASE)
@@ -209,7 +209,7 @@ def _plain(renderable: RenderableType) -> str:
     """Return what a terminal without colors would show; of text, without breaking lines."""
     if isinstance(renderable, str):
         return renderable.strip('\n')
-    console = Console(width=WIDTH, color_system=None, force_terminal=False, highlight=False,
+    console = Console(width=TEXT_WIDTH, color_system=None, force_terminal=False, highlight=False,
                       markup=False, emoji=False, file=None)
     with console.capture() as captured:
         console.print(renderable)
@@ -236,5 +236,5 @@ def _heading(text: str, numeric: bool) -> str:
 
 def _cell(text: str, numeric: bool = False) -> str:
     kind = ('bad' if text.startswith('FAILED') else 'number' if numeric
-            else 'short' if len(text) <= SHORT else '')
+            else 'short' if len(text) <= MAX_UNBROKEN else '')
     return f'<td{f" class={kind}" if kind else ""}>{html.escape(text)}</td>'

@@ -19,10 +19,10 @@ from ..errors import DemoError
 from ..model.robot import RobotModel
 from ..viewer import REQUIRED_MODULES
 
-RATE = 20.0         # pictures in a second
-LONGEST = 30.0      # s of a motion that are shown: the last ones
-FAILED = 3          # exit code of a process that says why it cannot draw
-PORT = 18800        # or the next free one, on this machine and for a moment only
+FRAME_RATE = 20.0    # [1/s]
+MAX_DURATION = 30.0    # [s]: the end of a longer motion is shown
+FAILURE_CODE = 3    # exit code of a drawing process that printed its error
+FIRST_PORT = 18800    # or the next free one; local, and for a moment only
 
 
 def available() -> bool:
@@ -41,12 +41,12 @@ def moving_robot(model: RobotModel, urdf: Path | None, time: ndarray, position: 
         return ''
     from ..viewer.page import Page
 
-    page = Page(model, urdf, position[0], PORT)
+    page = Page(model, urdf, position[0], FIRST_PORT)
     try:
         scene = page.server.get_scene_serializer()
-        for t in np.arange(max(time[0], time[-1] - LONGEST), time[-1], 1 / RATE):
+        for t in np.arange(max(time[0], time[-1] - MAX_DURATION), time[-1], 1 / FRAME_RATE):
             page.show(position[min(int(np.searchsorted(time, t)), len(time) - 1)])
-            scene.insert_sleep(1 / RATE)
+            scene.insert_sleep(1 / FRAME_RATE)
         return scene.as_html()
     finally:
         page.close()
@@ -73,7 +73,7 @@ class MovingRobot:
         self._held.close()
 
     def draw(self, model: RobotModel, urdf: Path | None, time: ndarray, position: ndarray) -> None:
-        """Begin to draw, once, where viser is installed; see :func:`moving_robot`."""
+        """Start to draw, once, if viser is installed; see :func:`moving_robot`."""
         if self._process is not None or not available() or not sys.executable:
             return
         # In files, where neither process waits for the other
@@ -98,7 +98,7 @@ class MovingRobot:
         self._page.seek(0)
         text = self._page.read().decode()
         if code:
-            why = text if code == FAILED else f'its process ended with exit code {code}'
+            why = text if code == FAILURE_CODE else f'its process ended with exit code {code}'
             raise DemoError(f'the moving robot is not drawn, {why}', name='viser',
                             remedy='see whether `robodyn view` draws this robot')
         return text
@@ -110,6 +110,6 @@ def draw_given() -> None:
         os.dup2(2, 1)           # what others print is not part of it
         try:
             page.write(moving_robot(*pickle.load(sys.stdin.buffer)))
-        except Exception as error:      # whatever it is, the report is written without it
+        except Exception as error:      # the report is written without the scene
             page.write(f'{type(error).__name__}: {error}')
-            sys.exit(FAILED)
+            sys.exit(FAILURE_CODE)

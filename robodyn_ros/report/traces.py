@@ -5,12 +5,12 @@
 import numpy as np
 from numpy import ndarray
 
-MOST = 4000         # points of a curve
+MAX_POINTS = 4000    # of a curve
 COLORS = ('#2f7ed8', '#e07b1a', '#2a9d5c', '#d03b4f', '#8b6bd1', '#a0764a', '#d16ba5', '#7f8c99',
           '#b5a81c', '#22a3b8')
 
 
-def envelope(values: ndarray, most: int = MOST) -> ndarray:
+def envelope(values: ndarray, most: int = MAX_POINTS) -> ndarray:
     """
     Return indices of at most so many samples that keep each peak of a curve (N,), and its breaks.
 

@@ -30,7 +30,7 @@ class Drive:
     :param braking: whether the arm has brakes.
     :param delay: [s] command delay in simulation time.
     :param noise: of the sensors; None for no noise.
-    :param tell: is called with one line of text for each event of interest.
+    :param tell: called with one line of text for each event of interest.
     """
 
     def __init__(self, plant: Plant, *, initial: ArrayLike, timeout: float, braking: bool = True,

@@ -17,7 +17,7 @@ from ..driver import Reading
 from ..model.pose import initial_position
 from ..model.robot import RobotModel
 
-PHYSICS_STEP = 0.25e-3      # s, at most
+MAX_PHYSICS_STEP = 0.25e-3    # [s]
 
 
 class SimulatedArm:
@@ -33,7 +33,7 @@ class SimulatedArm:
 
     def __init__(self, model: RobotModel, rate: float = 1000.0, position: Sequence[float] = (),
                  timeout: float = 0.1):
-        substeps = int(np.ceil(1.0 / rate / PHYSICS_STEP - 1e-9))
+        substeps = int(np.ceil(1.0 / rate / MAX_PHYSICS_STEP - 1e-9))
         plant = Plant(model.to_urdf(), model=model, timestep=1.0 / rate / substeps,
                       substeps=substeps)
         self._drive = Drive(plant, initial=initial_position(model, list(position)),
@@ -53,7 +53,7 @@ class SimulatedArm:
         return Reading(state.position, state.velocity, state.effort)
 
     def write(self, tau: ndarray) -> None:
-        """Let efforts act from the next period on."""
+        """Apply efforts from the next period on."""
         with self._lock:
             self._drive.command(tau.copy(), time.monotonic())
 

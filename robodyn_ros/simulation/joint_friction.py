@@ -96,7 +96,7 @@ def step_friction(parameters: ndarray, joints: ndarray, offset: ndarray, timeste
         applied[at] = -effort[i] - offset[i]
         dry_friction[at] = 0.0
         if not parameters[8, i] > 0.0:
-            # Without the smooth sign, for which the constraint stands
+            # Without the smooth sign, which the constraint replaces
             k = 0 if v >= 0.0 else 3
             coulomb, static = parameters[k + 1, i], parameters[k + 2, i]
             dry_friction[at] = (coulomb + (static - coulomb) * np.exp(-(v / parameters[7, i])**2)

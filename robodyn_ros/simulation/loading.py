@@ -21,8 +21,8 @@ from ..model.urdf_xml import regular
 
 # Elements of a URDF that MuJoCo reads. Shapes need files and collide; a <mujoco> element would
 # change the physics; MuJoCo rejects mimic rules with a fixed joint, see `_mimic_rules`.
-KEPT = {'robot': {'link', 'joint'}, 'link': {'inertial'},
-        'joint': {'origin', 'parent', 'child', 'axis', 'limit', 'dynamics'}}
+KEPT_ELEMENTS = {'robot': {'link', 'joint'}, 'link': {'inertial'},
+                 'joint': {'origin', 'parent', 'child', 'axis', 'limit', 'dynamics'}}
 # [kg·m²] Added to the moments of a moving body without rotational inertia (a point mass, a link
 # without mass), so that no joint is without inertia
 POINT_INERTIA = 1e-9
@@ -34,7 +34,7 @@ STOP_SOLREF, IMPEDANCE = (0.004, 1.0), (0.9999, 0.9999, 0.001, 0.5, 2.0)
 
 
 def _prune(element: etree._Element) -> None:
-    kept = KEPT.get(element.tag)
+    kept = KEPT_ELEMENTS.get(element.tag)
     for child in list(element):
         if kept is not None and child.tag not in kept:
             element.remove(child)

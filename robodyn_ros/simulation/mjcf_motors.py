@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import ParameterError, SimulationError
 from ..model.robot import RobotModel
 
-MOTOR = 'replace it by <motor joint="..." name="..."/>, whose command is the effort'
+MOTOR_REMEDY = 'replace it by <motor joint="..." name="..."/>, whose command is the effort'
 
 
 def check_scene(mjcf: str | Path, model: RobotModel) -> list[str]:
@@ -45,7 +45,7 @@ def check_scene(mjcf: str | Path, model: RobotModel) -> list[str]:
         if actuators and (deviations := _deviations(actuators[0])):
             raise SimulationError(
                 f'the actuator of joint {name!r} is not a torque motor: {", ".join(deviations)}',
-                name=name, remedy=MOTOR)
+                name=name, remedy=MOTOR_REMEDY)
     if missing := [name for name, actuators in found.items() if not actuators]:
         raise ParameterError(f'the scene has no actuator for {", ".join(missing)}', name='mjcf',
                              value=missing, remedy='add <motor joint="..." name="..."/> for each')

@@ -217,7 +217,7 @@ class Plant:
         self._pushes[body] = vector, self.time + duration
 
     def remove_obstacles(self) -> None:
-        """Take all obstacles away, with their forces."""
+        """Remove all obstacles and their forces."""
         for obstacle in self.obstacles:
             if (body := self._body(obstacle.link)) not in self._pushes:
                 self._data.xfrc_applied[body] = 0

@@ -17,11 +17,11 @@ from .quantities import quaternion
 from .torque_table import RED
 from .wishes import Aim, Change, Field, Hold, Push, Reset, Target, Wish, Wishes
 
-TOLD = 6            # answers that stay on the page
-PUSH_LIMIT = 30.0   # N at first
-STRONGEST = 500.0   # N that can be chosen
-GIZMO = 0.2         # of the size of the robot
-PULL = (240, 90, 40)
+MAX_SHOWN_ANSWERS = 6
+DEFAULT_PUSH_LIMIT = 30.0    # [N]
+MAX_PUSH_LIMIT = 500.0    # [N]
+GIZMO_SHARE = 0.2    # of the size of the robot
+PULL_COLOR = (240, 90, 40)
 TARGET = 'the target'
 
 
@@ -48,7 +48,7 @@ class ControlPanel:
         page.server.on_client_disconnect(self._leave)
 
     def take(self) -> list[Wish]:
-        """Return what is asked for since the last call; a push that lasts is asked for again."""
+        """Return the requests since the last call, and a lasting push again."""
         if self._pull is not None and self._holder.too_long(time.monotonic()):
             self.tell([(f'dragging {self._holder.what} ended: it took too long', True)])
             self._end(None)
@@ -60,7 +60,7 @@ class ControlPanel:
         """Add answers to the list of the latest; those marked True, refusals, in red."""
         if not lines:
             return
-        self._told = [*self._told, *lines][-TOLD:]
+        self._told = [*self._told, *lines][-MAX_SHOWN_ANSWERS:]
         self._log.content = ''.join(
             f'<div style="padding:0.1em 0.8em;font-size:0.8em;color:{RED if bad else "inherit"}">'
             f'{html.escape(text)}</div>' for text, bad in reversed(self._told))
@@ -68,7 +68,7 @@ class ControlPanel:
     def show(self, mode: str, gains: Sequence[Field], payload: Sequence[Field], frame: str
              ) -> None:
         """
-        Show what is in force; fields that have not changed keep what is typed into them.
+        Show the current values; unchanged fields keep the text typed into them.
 
         :param frame: that a target pose is for, '' for none.
         """
@@ -97,7 +97,7 @@ class ControlPanel:
             self._gizmo.wxyz, self._gizmo.position = quaternion(T[:3, :3]), T[:3, 3]
 
     def restore(self, names: Sequence[str]) -> None:
-        """Show the values in force of these parameters again, after a refusal."""
+        """Show the current values of these parameters again, after a refusal."""
         for name in names:
             self._shown.pop(name, None)
 
@@ -115,14 +115,15 @@ class ControlPanel:
                 load = gui.add_button('set payload')
             self._aim = gui.add_checkbox('target pose', initial_value=False)
             if pushable:
-                self._limit = gui.add_slider('push up to [N]', 1.0, STRONGEST, 1.0, PUSH_LIMIT)
+                self._limit = gui.add_slider('push up to [N]', 1.0, MAX_PUSH_LIMIT, 1.0,
+                                             DEFAULT_PUSH_LIMIT)
                 gui.add_html('<div style="padding:0 0.8em;font-size:0.8em">Drag a link with the '
                              'mouse to push it.</div>')
             reset = gui.add_button('reset after a fault')
         self._gizmo = self._page.server.scene.add_transform_controls(
-            '/target', GIZMO * self._page.size, visible=False)
+            '/target', GIZMO_SHARE * self._page.size, visible=False)
         self._line = self._page.server.scene.add_line_segments(
-            '/pull', np.zeros((1, 2, 3)), PULL, line_width=4.0, visible=False)
+            '/pull', np.zeros((1, 2, 3)), PULL_COLOR, line_width=4.0, visible=False)
         self._mode.on_update(lambda event: self._change_mode(event.client_id))
         apply.on_click(lambda _: self._apply(self._gains))
         load.on_click(lambda _: self._apply(self._payload))
@@ -183,7 +184,7 @@ class ControlPanel:
         self._end(client.client_id)
 
     def _may(self, event: Any, what: str) -> bool:
-        """Return whether the tab of an event drags this; tell it where it may not begin."""
+        """Return whether the tab of an event may drag this; report a refusal to it."""
         tab, now = event.client_id, time.monotonic()
         if tab is None:                         # an update by this process
             return False

@@ -1,14 +1,14 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a drag with the mouse asks for: who may, the force, and its end in any case."""
+"""Dragging of links with the mouse: exclusive access, force, and guaranteed end."""
 
 from threading import Lock
 
 import numpy as np
 from numpy import ndarray
 
-LONGEST = 10.0      # s after which a push ends, whether or not the browser tells so
-SPRING = 200.0      # N/m between a link and the mouse that pulls it
+MAX_PUSH_DURATION = 10.0    # [s] without a release from the browser
+DRAG_STIFFNESS = 200.0    # [N/m] between a link and the mouse
 
 
 class Holder:
@@ -29,9 +29,9 @@ class Holder:
         return self._what
 
     def grab(self, tab: int, what: str, now: float) -> bool:
-        """Begin to drag; return whether this tab may: no other does."""
+        """Start a drag; return False if another tab drags."""
         with self._lock:
-            if self._tab not in (None, tab) and now <= self._seen + LONGEST:
+            if self._tab not in (None, tab) and now <= self._seen + MAX_PUSH_DURATION:
                 return False
             self._tab, self._what, self._since, self._seen = tab, what, now, now
             return True
@@ -52,9 +52,9 @@ class Holder:
             return what
 
     def too_long(self, now: float) -> bool:
-        """Return whether the drag takes longer than :data:`LONGEST`."""
+        """Return whether the drag takes longer than :data:`MAX_PUSH_DURATION`."""
         with self._lock:
-            return self._tab is not None and now > self._since + LONGEST
+            return self._tab is not None and now > self._since + MAX_PUSH_DURATION
 
 
 def force_of(start: ndarray, end: ndarray, limit: float) -> ndarray:
@@ -64,7 +64,7 @@ def force_of(start: ndarray, end: ndarray, limit: float) -> ndarray:
     :param start, end: (3,) [m]; ones that are not finite give no force.
     :param limit: [N] of its magnitude.
     """
-    force = SPRING * (np.asarray(end, float) - np.asarray(start, float))
+    force = DRAG_STIFFNESS * (np.asarray(end, float) - np.asarray(start, float))
     if force.shape != (3,) or not np.isfinite(force).all():
         return np.zeros(3)
     size = float(np.linalg.norm(force))

@@ -17,10 +17,10 @@ from ..model.robot import RobotModel
 from ..model.shapes import Shape, shape
 from ..model.urdf_xml import regular
 
-FORMATS = ('.glb', '.obj', '.ply', '.stl')      # that trimesh reads
-SHORTEST = 1e-3         # [m] a rod that is shorter is not drawn
-THICKNESS = 0.025       # of the size of the robot: radius of a rod
-SMALLEST = 0.02         # [m] size of a robot whose frames coincide
+MESH_FORMATS = ('.glb', '.obj', '.ply', '.stl')    # that trimesh reads
+MIN_ROD_LENGTH = 1e-3    # [m]
+ROD_RADIUS_SHARE = 0.025    # of the size of the robot
+MIN_ROBOT_SIZE = 0.02    # [m], if all frames coincide
 
 
 def link_shapes(urdf: Path, model: RobotModel) -> tuple[list[Shape], list[str]]:
@@ -61,7 +61,7 @@ def _of_link(link: etree._Element, urdf: Path, notes: list[str]) -> list[Shape]:
 def is_readable(mesh: Path) -> bool:
     """Return whether trimesh has a reader for a file; that of .dae files is pycollada."""
     suffix = mesh.suffix.lower()
-    return suffix in FORMATS or suffix == '.dae' and find_spec('collada') is not None
+    return suffix in MESH_FORMATS or suffix == '.dae' and find_spec('collada') is not None
 
 
 def extent(model: RobotModel) -> float:
@@ -72,7 +72,7 @@ def extent(model: RobotModel) -> float:
         reach[i] = before + np.linalg.norm(model.joint_origin[i])
     tips = [reach[frame.body] + np.linalg.norm(frame.origin)
             for frame in model.frames.values() if frame.body >= 0]
-    return max(*tips, SMALLEST) if tips else SMALLEST
+    return max(*tips, MIN_ROBOT_SIZE) if tips else MIN_ROBOT_SIZE
 
 
 def rods(model: RobotModel, drawn: Sequence[str]) -> list[tuple[int, ndarray, ndarray]]:
@@ -94,5 +94,5 @@ def rods(model: RobotModel, drawn: Sequence[str]) -> list[tuple[int, ndarray, nd
                 ends = [frame.origin for frame in model.frames.values() if frame.body == body]
                 ends.append(model.com[body])
             found += [(body, np.zeros(3), np.asarray(end)) for end in ends
-                      if np.linalg.norm(end) > SHORTEST]
+                      if np.linalg.norm(end) > MIN_ROD_LENGTH]
     return found

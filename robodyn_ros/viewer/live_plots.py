@@ -10,8 +10,8 @@ from numpy import ndarray
 import viser
 from viser.uplot import Series
 
-SPAN = 10.0         # s that are shown
-INTERVAL = 0.1      # s between two samples of a plot: drawing costs processor time
+TIME_SPAN = 10.0    # [s] shown
+SAMPLE_INTERVAL = 0.1    # [s]: drawing costs processor time
 COLORS = ('#1f6fb4', '#e07b1a', '#2a9d5c', '#c8283c', '#7c5cbf', '#8c6d46', '#d16ba5', '#5f6b7a')
 
 
@@ -23,12 +23,12 @@ class History:
     """
 
     def __init__(self, n: int):
-        size = round(SPAN / INTERVAL)
+        size = round(TIME_SPAN / SAMPLE_INTERVAL)
         self._rows = np.full((size, n + 1), np.nan)
 
     def add(self, time: float, values: ndarray) -> bool:
         """Add values (n,) at a time [s]; return whether they were due."""
-        if time < self._rows[-1, 0] + INTERVAL:         # NaN, the first: due
+        if time < self._rows[-1, 0] + SAMPLE_INTERVAL:         # NaN, the first: due
             return False
         self._rows[:-1] = self._rows[1:]
         self._rows[-1] = time, *values
@@ -39,7 +39,7 @@ class History:
         known = self._rows[~np.isnan(self._rows[:, 0])]
         if len(known) < 2:
             known = np.zeros((2, self._rows.shape[1]))
-            known[0, 0] = -INTERVAL
+            known[0, 0] = -SAMPLE_INTERVAL
         return known[:, 0] - known[-1, 0], *(np.ascontiguousarray(column) for column in
                                              known[:, 1:].T)
 

@@ -3,8 +3,8 @@
 """
 viser server for same-origin browsers on this machine that hold the key of the run.
 
-Any web page may open a WebSocket to 127.0.0.1; only the header Origin tells which page it is
-(RFC 6455, 10.2). Requests are therefore judged before the WebSocket handshake, so that no message
+Any web page may open a WebSocket to 127.0.0.1; only the header Origin identifies the page
+(RFC 6455, 10.2). Requests are therefore checked before the WebSocket handshake, so that no message
 of a refused connection is ever read.
 """
 
@@ -106,7 +106,7 @@ def _sent_key(request: Request, key: str) -> bool:
 @contextmanager
 def _guarded(judge: Callable[[Judge | None], Judge]) -> Iterator[list[Any]]:
     """
-    Let ``judge`` wrap the request handler of each WebSocket server that is started meanwhile.
+    Let ``judge`` wrap the request handler of WebSocket servers started within the block.
 
     viser has no parameter for a request handler of ours. Yield a list of what was wrapped: it
     stays empty where viser no longer starts its server by this function of websockets.

@@ -26,9 +26,9 @@ from ..dynamics import Dynamics
 from ..model.robot import RobotModel
 
 RED = (200, 40, 60)
-STEPS = 4000                # of a slider
+SLIDER_STEPS = 4000
 # Browsers of machines that are busy do not keep up with what changes at each picture
-STILL = 1e-4                # [rad | m] of all joints, below which a live picture stays as it is
+MIN_DISPLAYED_MOTION = 1e-4    # [rad | m]: smaller motions of a live robot are not drawn
 TEXT_INTERVAL = 0.2         # s between two changes of the texts of a live page
 
 
@@ -94,7 +94,7 @@ class Page:
     def show(self, q: ndarray) -> dict[str, ndarray]:
         """Draw a pose (nv,) [rad | m], wherever the sliders are; return poses of its frames."""
         with self._lock:
-            if np.abs(q - self._at).max() > STILL:
+            if np.abs(q - self._at).max() > MIN_DISPLAYED_MOTION:
                 self._draw(q)
             if (now := time.monotonic()) >= self._tabulated + TEXT_INTERVAL:
                 self._tabulated = now
@@ -174,7 +174,7 @@ class Page:
         start, unit = float(self._start[i]), 'm' if self._model.slides[i] else 'rad'
         low, high = slider_range(self._model, i, start)
         return self.server.gui.add_slider(f'{self._model.joint_names[i]} [{unit}]', low, high,
-                                          min(1e-3, (high - low) / STEPS), start)
+                                          min(1e-3, (high - low) / SLIDER_STEPS), start)
 
     def go(self, q: ndarray) -> None:
         """Move the sliders to a position (nv,) [rad | m]."""

@@ -12,13 +12,13 @@ from ..dynamics import Dynamics
 from ..errors import InertiaError
 from ..model.robot import RobotModel
 
-RANGE = np.pi, 1.0      # rad, m to either side: sliders of joints without limits
-NARROWEST = 1e-3        # rad, m: range of a slider of a joint whose limits are equal
+DEFAULT_RANGE = np.pi, 1.0    # [rad, m] to either side, of sliders of joints without limits
+MIN_RANGE = 1e-3    # [rad, m] of a slider of a joint with equal limits
 
 
 class Drawn(NamedTuple):
     """
-    What a pose looks like; poses are in the base frame.
+    Drawing of a pose, in the base frame.
 
     :param frames: (4, 4) pose of each frame of the model by name.
     :param gravity: (nv,) [N·m | N] efforts that hold the arm at rest.
@@ -61,13 +61,13 @@ def slider_range(model: RobotModel, i: int, start: float) -> tuple[float, float]
 
     They are the position limits; without, the range includes ``start``.
     """
-    wide = RANGE[int(model.slides[i])]
+    wide = DEFAULT_RANGE[int(model.slides[i])]
     lower, upper = float(model.position_lower[i]), float(model.position_upper[i])
     if np.isinf(lower):
         lower = min(start, -wide) if np.isinf(upper) else min(start, upper - 2 * wide)
     if np.isinf(upper):
         upper = max(start, lower + 2 * wide)
-    return lower, max(upper, lower + NARROWEST)
+    return lower, max(upper, lower + MIN_RANGE)
 
 
 def ellipsoid(mass: float, inertia: ndarray) -> tuple[ndarray, ndarray]:

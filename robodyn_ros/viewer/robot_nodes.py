@@ -14,15 +14,15 @@ import numpy as np
 from numpy import ndarray
 import trimesh
 
-from .link_shapes import rods, THICKNESS
+from .link_shapes import ROD_RADIUS_SHARE, rods
 from .quantities import along, ellipsoid, homogeneous, quaternion
 from ..errors import ArgumentError
 from ..model.robot import RobotModel
 from ..model.shapes import Shape
 
 GREY, ORANGE, BLUE = (122, 130, 140), (224, 123, 26), (31, 111, 180)
-SMALLEST_AXIS = 2e-3        # [m] of an ellipsoid, so that thin ones can be seen
-BASE = '/base'              # node of what does not move
+MIN_ELLIPSOID_AXIS = 2e-3    # [m]
+FIXED_NODE = '/base'    # of bodies that do not move
 
 
 class RobotNodes:
@@ -42,7 +42,7 @@ class RobotNodes:
         #: Handle of each body; a body hangs from the one that carries its joint.
         self.bodies: list[Any] = []
         for i, parent in enumerate(model.parent):
-            above = self.bodies[parent].name if parent >= 0 else BASE
+            above = self.bodies[parent].name if parent >= 0 else FIXED_NODE
             self.bodies.append(scene.add_frame(
                 f'{above}/{i}', show_axes=False, position=model.joint_origin[i],
                 wxyz=quaternion(model.joint_rotation[i])))
@@ -75,7 +75,7 @@ class RobotNodes:
                 body.wxyz = wxyz
 
     def _name(self, body: int) -> str:
-        return self.bodies[body].name if body >= 0 else BASE
+        return self.bodies[body].name if body >= 0 else FIXED_NODE
 
     def _fixed(self, name: str, node: str, **look: Any) -> Any:
         """Add a node at a frame of the model."""
@@ -99,7 +99,7 @@ class RobotNodes:
         return shown
 
     def _add_rods(self) -> None:
-        radius = THICKNESS * self._size
+        radius = ROD_RADIUS_SHARE * self._size
         for k, (body, begin, end) in enumerate(rods(self._model, self.shown)):
             parent = self._name(body)
             rod = self._scene.add_cylinder(
@@ -113,7 +113,7 @@ class RobotNodes:
         axes, rotation = ellipsoid(self._model.mass[i], self._model.inertia[i])
         return self._scene.add_icosphere(
             f'{self.bodies[i].name}/inertia', 1.0, BLUE, opacity=0.45,
-            scale=tuple(np.maximum(axes, SMALLEST_AXIS).tolist()), wxyz=quaternion(rotation),
+            scale=tuple(np.maximum(axes, MIN_ELLIPSOID_AXIS).tolist()), wxyz=quaternion(rotation),
             position=self._model.com[i], visible=False)
 
 
@@ -122,7 +122,7 @@ def solid(one: Shape) -> trimesh.Trimesh:
     Return the surface of a shape [m], in its own axes.
 
     :raises ArgumentError: a mesh has no faces, or vertices that are not finite.
-    :raises Exception: whatever the reader of a mesh raises where it cannot read the file.
+    :raises Exception: an error of the mesh reader.
     """
     if one.mesh is not None:
         mesh = trimesh.load(one.mesh, force='mesh')

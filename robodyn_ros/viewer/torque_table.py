@@ -9,8 +9,8 @@ from numpy import ndarray
 
 from ..model.robot import RobotModel
 
-ROUNDING = 1e-9                 # N·m or N: efforts below this are none
-HEAVY = 0.5                     # share of the limit above which little is left for motion
+ZERO_EFFORT = 1e-9    # [N·m | N]: smaller efforts are shown as zero
+HIGH_LOAD_SHARE = 0.5    # of the effort limit
 GREEN, AMBER, RED = '#2a9d5c', '#e07b1a', '#c8283c'
 
 
@@ -28,8 +28,8 @@ def torque_table(model: RobotModel, gravity: ndarray, share: ndarray) -> str:
 
 def _row(model: RobotModel, i: int, effort: float, share: float) -> str:
     unit, limit = 'N' if model.slides[i] else 'N·m', float(model.effort_limit[i])
-    effort = effort if abs(effort) > ROUNDING else 0.0
-    color = RED if share > 1.0 else AMBER if share > HEAVY else GREEN
+    effort = effort if abs(effort) > ZERO_EFFORT else 0.0
+    color = RED if share > 1.0 else AMBER if share > HIGH_LOAD_SHARE else GREEN
     width = 0.0 if isnan(share) else min(100.0 * share, 100.0)
     said = 'no limit' if limit == inf else f'of {limit:.4g} {unit}'
     percent = '' if isnan(share) else 'TOO HEAVY' if share > 1.0 else f'{share:.0%}'

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from numpy import ndarray
 
-MOST = 100      # requests that wait; beyond them, a page that is pressed in vain
+MAX_QUEUED = 100
 
 
 class Field(NamedTuple):
@@ -38,13 +38,13 @@ class Target(NamedTuple):
 
 
 class Aim(NamedTuple):
-    """Begin, or give up, to send targets, of which a controller takes one publisher's alone."""
+    """Start or stop sending targets; a controller accepts one publisher only."""
 
     used: bool
 
 
 class Hold(NamedTuple):
-    """Let the reference of the task frame come to rest."""
+    """Bring the reference of the task frame to rest."""
 
 
 class Push(NamedTuple):
@@ -61,7 +61,7 @@ class Wishes:
     """Queue of wishes; of consecutive targets or pushes the newest alone is kept."""
 
     def __init__(self) -> None:
-        self._queue: deque[Wish] = deque(maxlen=MOST)
+        self._queue: deque[Wish] = deque(maxlen=MAX_QUEUED)
         self._lock = Lock()
 
     def add(self, wish: Wish) -> None:

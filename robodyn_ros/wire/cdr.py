@@ -13,7 +13,7 @@ are 32 bits wide and sums of them are made in 64, so none of them can wrap aroun
 import numpy as np
 from numpy import ndarray
 
-BODY = 4        # first byte after the encapsulation header
+BODY_OFFSET = 4    # of the first byte after the encapsulation header
 
 
 def body_end(b: ndarray, length: int) -> int:
@@ -22,14 +22,14 @@ def body_end(b: ndarray, length: int) -> int:
 
     The last two bits of the header count the bytes of padding behind the body.
     """
-    if length < BODY or b[0] != 0 or b[1] != 1:
+    if length < BODY_OFFSET or b[0] != 0 or b[1] != 1:
         return -1
     return length - np.int64(b[3] & 3)          # type: ignore[return-value]
 
 
 def aligned(offset: int, size: int) -> int:
     """Return the next offset at which an item of ``size`` bytes (a power of 2) may begin."""
-    return ((offset - BODY + size - 1) & -size) + BODY
+    return ((offset - BODY_OFFSET + size - 1) & -size) + BODY_OFFSET
 
 
 def u32(b: ndarray, offset: int) -> int:

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 from numpy import ndarray
 
-from .cdr import aligned, BODY, body_end, copy_double, count, doubles, string, u32
+from .cdr import aligned, body_end, BODY_OFFSET, copy_double, count, doubles, string, u32
 from .decode_status import ACCEPTED, DUPLICATE, FOREIGN, LENGTHS, MALFORMED, NON_FINITE
 
-FRAME_ID = BODY + 8                 # behind the two 32-bit numbers of the stamp
+STAMP_END = BODY_OFFSET + 8    # offset after the two 32-bit numbers of the stamp
 
 # Elements of `DecoderArrays.layout`: what is known of the names of the last accepted message.
 NAMES_END, NAME_COUNT, OUR_COUNT, REPEATED, LAYOUT_SIZE = 0, 1, 2, 3, 4
@@ -33,7 +33,7 @@ class DecoderArrays(NamedTuple):
     layout: ndarray         # (LAYOUT_SIZE,) int64, of the names of the last accepted message
     permutation: ndarray    # (n,) int64, element of that message that is joint j; -1: none
     known: ndarray          # its bytes as far as the names go; longer names are parsed each time
-    mask: ndarray           # likewise, zero where the byte is padding
+    mask: ndarray           # same shape, zero where the byte is padding
     scratch: ndarray        # (n, 3) float64
     scratch_bytes: ndarray  # (24 n,) uint8, the memory of `scratch`
     state: ndarray          # (n, 7) float64, the fields of STATE
@@ -61,7 +61,7 @@ def parse_names(b: ndarray, length: int, names: ndarray, ends: ndarray, layout: 
     for joint in range(permutation.shape[0]):
         permutation[joint] = -1
     layout[NAMES_END] = layout[OUR_COUNT] = layout[REPEATED] = 0
-    begin, end, offset = string(b, length, FRAME_ID)
+    begin, end, offset = string(b, length, STAMP_END)
     if begin < 0:
         return False
     number, offset = count(b, length, offset)
@@ -88,7 +88,7 @@ def names_are_known(b: ndarray, length: int, layout: ndarray, known: ndarray,
     if end == 0 or end > length or end > known.shape[0]:
         return False
     difference = 0
-    for i in range(FRAME_ID, end):      # no early exit: the compiler then takes 32 bytes at once
+    for i in range(STAMP_END, end):     # no early exit: vectorized
         difference |= (b[i] ^ known[i]) & mask[i]
     return difference == 0
 
@@ -99,9 +99,9 @@ def remember_names(b: ndarray, length: int, layout: ndarray, known: ndarray,
     end = layout[NAMES_END]
     if end > known.shape[0]:
         return
-    for i in range(FRAME_ID, end):
+    for i in range(STAMP_END, end):
         known[i], mask[i] = b[i], 255
-    begin, _, offset = string(b, length, FRAME_ID)
+    begin, _, offset = string(b, length, STAMP_END)
     for i in range(offset, min(aligned(offset, 4), end)):
         mask[i] = 0
     _, offset = count(b, length, offset)
@@ -112,11 +112,11 @@ def remember_names(b: ndarray, length: int, layout: ndarray, known: ndarray,
 
 
 def time_of(b: ndarray) -> float:
-    """Return the time [s] that a message of at least FRAME_ID bytes begins with."""
-    seconds = u32(b, BODY)
+    """Return the time [s] that a message of at least STAMP_END bytes begins with."""
+    seconds = u32(b, BODY_OFFSET)
     if seconds >= 1 << 31:
         seconds -= 1 << 32
-    return (seconds * 1_000_000_000 + u32(b, BODY + 4)) * 1e-9
+    return (seconds * 1_000_000_000 + u32(b, BODY_OFFSET + 4)) * 1e-9
 
 
 def joint_state(b: ndarray, length: int, received: float, sequence: float,
@@ -131,7 +131,7 @@ def joint_state(b: ndarray, length: int, received: float, sequence: float,
     """
     layout, known, mask = arrays.layout, arrays.known, arrays.mask
     length = body_end(b, length)
-    if length < FRAME_ID:
+    if length < STAMP_END:
         return MALFORMED
     cached = names_are_known(b, length, layout, known, mask)
     if not cached and not parse_names(b, length, arrays.names, arrays.ends, layout,
@@ -213,7 +213,7 @@ def efforts(b: ndarray, length: int, scratch: ndarray, scratch_bytes: ndarray,
     :param out: (n,) float64 [N·m | N], written for ACCEPTED only.
     """
     length = body_end(b, length)
-    dimensions, offset = count(b, length, BODY)
+    dimensions, offset = count(b, length, BODY_OFFSET)
     for _ in range(dimensions):
         begin, _, offset = string(b, length, offset)            # label
         size, offset = count(b, length, offset)

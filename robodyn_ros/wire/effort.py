@@ -23,7 +23,7 @@ class EffortEncoder:
         out.pack('I', 0)                # dimensions
         out.pack('I', 0)                # data offset
         self._buffer, (self._tau,) = out.finish(n)
-        #: The message and, within it, its n numbers: for those who write them by themselves.
+        #: The message and a view of its n numbers, for direct writing.
         self.message, self.numbers = np.frombuffer(self._buffer, np.uint8), self._tau
 
     def encode(self, tau: ArrayLike) -> bytes:

@@ -28,7 +28,7 @@ from ..state import no_state, STATE
 __all__ = ['ACCEPTED', 'DUPLICATE', 'FOREIGN', 'LENGTHS', 'MALFORMED', 'NON_FINITE',
            'REASONS', 'STATE', 'JointStateDecoder', 'JointStateEncoder', 'stamp_of']
 
-KNOWN_BYTES = 1 << 16       # names longer than this altogether are parsed anew in each message
+MAX_LAYOUT_BYTES = 1 << 16    # of the names of a message whose layout is cached
 
 
 def decoder_arrays(joint_names: Sequence[str]) -> DecoderArrays:
@@ -39,14 +39,14 @@ def decoder_arrays(joint_names: Sequence[str]) -> DecoderArrays:
         names=np.frombuffer(bytearray(b''.join(encoded)), np.uint8),
         ends=np.cumsum([0, *map(len, encoded)], dtype=np.int64),
         layout=np.zeros(decoders.LAYOUT_SIZE, np.int64), permutation=np.full(n, -1, np.int64),
-        known=np.zeros(KNOWN_BYTES, np.uint8), mask=np.zeros(KNOWN_BYTES, np.uint8),
+        known=np.zeros(MAX_LAYOUT_BYTES, np.uint8), mask=np.zeros(MAX_LAYOUT_BYTES, np.uint8),
         scratch=scratch, scratch_bytes=scratch.reshape(-1).view(np.uint8),
         state=no_state(n).view(float).reshape(n, len(STATE.names or ())), stamp=np.full(1, np.nan))
 
 
 class JointStateDecoder:
     """
-    Keeps the latest state of the named joints, whatever order or messages they come in.
+    Decoder that keeps the latest state of the named joints, in any order and set of messages.
 
     Joints are found by name; joints of the message that are not ours are ignored, ours may be
     spread over several messages. One thread at a time may use a decoder.
@@ -86,7 +86,7 @@ class JointStateDecoder:
 
     def decode(self, message: bytes, received: float, sequence: float = math.nan) -> int:
         """
-        Take over a serialized message; return ACCEPTED or the code of why nothing was changed.
+        Decode a serialized message; return ACCEPTED, or the code of a refusal.
 
         :param received: receipt time on the clock of the caller's choice [s].
         :param sequence: number that its publisher counts messages by, where it is known.
@@ -95,7 +95,7 @@ class JointStateDecoder:
                             self.arrays)
 
     def forget(self) -> None:
-        """Know of no state any more."""
+        """Forget all states."""
         self.state[...] = np.nan
 
 
@@ -134,7 +134,7 @@ class JointStateEncoder:
 
 def stamp_of(message: bytes) -> float:
     """Return the header stamp of a serialized message [s], NaN where it is too short."""
-    if len(message) < decoders.FRAME_ID:
+    if len(message) < decoders.STAMP_END:
         return float('nan')
     sec, nanosec = struct.unpack_from('<iI', message, 4)
     return (sec * 1_000_000_000 + nanosec) * 1e-9       # bit for bit `decoders.time_of`

@@ -12,16 +12,16 @@ from typing import NamedTuple, NoReturn
 import numpy as np
 from numpy import ndarray
 
-from .cdr import aligned, BODY, body_end, count, doubles
+from .cdr import aligned, body_end, BODY_OFFSET, count, doubles
 from ..errors import TrajectoryError
 
 FIELDS = ('positions', 'velocities', 'accelerations', 'effort')
-MOST_NAMES, LONGEST_NAME = 1000, 1000           # joints; bytes
+MAX_NAMES, MAX_NAME_BYTES = 1000, 1000           # joints; bytes
 NS_PER_S = 1_000_000_000
 
 
 class _Point(NamedTuple):
-    """Where a waypoint is: its fields' sizes, the offsets of those and of the numbers, its end."""
+    """Location of a waypoint: sizes of its fields, offsets of sizes and numbers, end."""
 
     sizes: tuple[int, ...]
     counts: tuple[int, ...]
@@ -43,24 +43,24 @@ class JointTrajectoryMessage:
     def __init__(self, message: bytes | ndarray):
         self._b = np.frombuffer(message, np.uint8)
         self._end = int(body_end(self._b, len(self._b)))
-        if self._end < BODY + 8:
+        if self._end < BODY_OFFSET + 8:
             _refuse('the bytes are cut off or not plain little-endian CDR')
-        sec, nanosec = self._times(BODY)
+        sec, nanosec = self._times(BODY_OFFSET)
         #: Header stamp [ns].
         self.stamp_ns = int(sec) * NS_PER_S + int(nanosec)
         if nanosec >= NS_PER_S:
             _refuse(f'the stamp has {nanosec} ns besides its seconds', 'header.stamp',
                     f'give less than {NS_PER_S}')
-        _, offset = self._string(BODY + 8, 'the frame id')
+        _, offset = self._string(BODY_OFFSET + 8, 'the frame id')
         number, offset = count(self._b, self._end, offset)
-        if number > MOST_NAMES:
-            _refuse(f'{number} joint names', 'joint_names', f'give at most {MOST_NAMES}')
+        if number > MAX_NAMES:
+            _refuse(f'{number} joint names', 'joint_names', f'give at most {MAX_NAMES}')
         names = []
         for _ in range(number):
             name, offset = self._string(offset, 'a joint name')
             names.append(name)
         self.joint_names = tuple(names)
-        #: Number of waypoints that the message says it has; nothing vouches for it yet.
+        #: Number of waypoints by the header, not verified yet.
         self.waypoints, self._points = (int(n) for n in count(self._b, self._end, offset))
         if number < 0 or self.waypoints < 0:
             _refuse('the message ends before its waypoints')
@@ -90,7 +90,7 @@ class JointTrajectoryMessage:
                 other |= column(offset, '<u4')[:, 0] != size
         if whole < self.waypoints - 1 or other.any():
             k = int(other.argmax()) if other.any() else whole
-            self._point(k + 1, first.end + k * stride)          # says what is wrong with it
+            self._point(k + 1, first.end + k * stride)          # raises an error that describes it
             _refuse(f'waypoint {k + 1} has not the fields that the ones before it have', 'points',
                     'fill the same fields in every point')
         sec, nanosec = np.zeros((2, self.waypoints))
@@ -139,8 +139,8 @@ class JointTrajectoryMessage:
     def _string(self, offset: int, what: str) -> tuple[str, int]:
         """Text and the offset behind it; not byte by byte, as ``cdr.string``, which compiles."""
         size, begin = (int(n) for n in count(self._b, self._end, offset))
-        if size > LONGEST_NAME + 1:
-            _refuse(f'{what} of {size - 1} bytes', 'joint_names', f'give at most {LONGEST_NAME}')
+        if size > MAX_NAME_BYTES + 1:
+            _refuse(f'{what} of {size - 1} bytes', 'joint_names', f'give at most {MAX_NAME_BYTES}')
         if not 0 <= size <= self._end - begin:
             _refuse('the message ends before its waypoints')
         text, nul, rest = self._b[begin:begin + size].tobytes().partition(b'\0')

@@ -185,7 +185,7 @@ def test_inspect_shows_a_robot_without_inertias(tmp_path):
         re.sub('<inertial>.*?</inertial>', '', ARM, flags=re.DOTALL))
     result = run('inspect', path)
     assert result.exit_code == 0
-    assert "nothing that has inertia resists joints 'shoulder', 'slide'" in result.output
+    assert "URDF has no inertia for joints 'shoulder', 'slide'" in result.output
 
 
 def test_demo_judges_inertias_before_anything_starts(tmp_path, monkeypatch):

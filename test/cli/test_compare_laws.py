@@ -26,7 +26,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(autouse=True)
 def hardly_at_rest(monkeypatch):
     """Whether figures are good is tested elsewhere: an arm need not be long at rest."""
-    monkeypatch.setattr(law_comparison, 'REST', 0.1)
+    monkeypatch.setattr(law_comparison, 'REST_TIME', 0.1)
 
 
 def run(*words):

@@ -64,7 +64,7 @@ def test_numbers_and_locked_joints():
 
 
 def test_a_result_that_is_not_to_be_trusted_ends_with_1(monkeypatch):
-    monkeypatch.setattr('robodyn_ros.lagrange.derivation.TOLERANCE', 1e-30)
+    monkeypatch.setattr('robodyn_ros.lagrange.derivation.MAX_EFFORT_DEVIATION', 1e-30)
     result = run('two_link')
     assert result.exit_code == 1
     assert 'NOT TO BE TRUSTED' in result.output

@@ -11,7 +11,7 @@ from robodyn_ros import Dynamics, load_urdf, Settings, simulate
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.settings.suggested_gains import suggest_gains
 from robodyn_ros.demo import motion
-from robodyn_ros.demo.law_comparison import DELAY, drive, scenes
+from robodyn_ros.demo.law_comparison import drive, EFFORT_DELAY, scenes
 from robodyn_ros.model.resources import robot_path
 
 pytest.importorskip('mujoco')
@@ -44,7 +44,8 @@ def test_no_limit_cycle_at_rest(name):
     (_, known, plant, _), pose = scene(name)
     asked = motion.plan(Dynamics(known), pose, 2.0)
     settings = Settings(mode='disturbance_observer', **suggest_gains(known, pose)._asdict())
-    run = simulate(known, settings, pose, asked.times[-1] + 12.0, asked, plant=plant, delay=DELAY)
+    run = simulate(known, settings, pose, asked.times[-1] + 12.0, asked, plant=plant,
+                   delay=EFFORT_DELAY)
     late = run.time > run.time[-1] - 8.0
     assert run.fault == ''
     assert abs(run.position[late] - pose).max() < 2e-3

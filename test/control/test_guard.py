@@ -26,11 +26,11 @@ def test_nothing_without_state(two_link):
     rig = Rig(two_link, POSE)
     rig.controller.arm()
     assert rig.run(0.5, sense=False) == [None] * 500
-    assert rig.controller.arming_refusal == 'no state yet (joint1)'
+    assert rig.controller.arming_refusal == 'no joint state yet (joint1)'
 
 
 @pytest.mark.parametrize(('spoil', 'refusal'), [
-    (lambda rig: rig.qd.__setitem__(1, 0.2), 'the arm moves (joint2)'),
+    (lambda rig: rig.qd.__setitem__(1, 0.2), 'the arm is moving (joint2)'),
     (lambda rig: rig.q.__setitem__(0, 4.0),
      'position is outside its limits (joint1): -3.1416 to 3.1416 rad, and position_margin '
      '0.1885; move the joint inside by hand, or raise position_margin; it is at 4'),

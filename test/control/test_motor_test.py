@@ -83,7 +83,7 @@ def test_wrong_motors_are_named(made, code, joint, q):
 def test_a_dead_motor_is_named():
     """Hanging, it does not move, or swings for ever; stretched, it falls: against its effort."""
     rig, fastest = armed(HANGING, np.diag([0.0, 1.0]))
-    assert rig.controller.reason == 'the joint is driven and does not move (joint1)'
+    assert rig.controller.reason == 'the joint is driven but does not move (joint1)'
     assert fastest < 0.1
     rig, fastest = armed(HANGING, np.diag([1.0, 0.0]))
     assert rig.controller.reason == 'the joint accelerates against its effort (joint2)'

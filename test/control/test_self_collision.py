@@ -158,7 +158,7 @@ def test_an_arm_that_folds_is_slowed_and_held_before_it_touches():
         nearest = min(nearest, distances(seen, rig.q)[0].min())
         results.append(goal.step())
     assert 0.018 < nearest < 0.03 and slowest < 0.2
-    assert controller.held_by.startswith('two links of the arm are as near to each other as')
+    assert controller.held_by.startswith('two links of the arm are at their minimum distance')
     assert '(base_link and link2, 0.02' in controller.held_by
     first = next(r for r in results if r is not None)
     assert first.status is Status.ABORTED and 'base_link and link2' in first.text

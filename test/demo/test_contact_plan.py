@@ -33,7 +33,7 @@ def test_a_push_in_as_many_directions_as_joints_is_that_of_the_spring(planned):
     push = contact_plan.push(dynamics, pose, tool, stiffness)
     force = np.linalg.norm(push.force)
     assert push.force == pytest.approx(force * tool.direction)
-    assert push.moved == contact_plan.PUSHED
+    assert push.moved == contact_plan.PUSH_DISPLACEMENT
     if dynamics.model.nv >= 6:
         assert force == pytest.approx(stiffness[0] * push.moved, rel=1e-6)
     else:           # the other axes of the spring hold against it
@@ -49,7 +49,7 @@ def test_the_post_is_met_within_the_limits(planned):
     assert (asked.positions <= model.position_upper).all()
     assert (np.abs(asked.velocities) < model.velocity_limit).all()
     assert not asked.velocities[[0, -1]].any()
-    assert 0.1 < speed < 1.2 * contact_plan.SPEED
+    assert 0.1 < speed < 1.2 * contact_plan.MAX_TOOL_SPEED
     depth = [(surface - dynamics.pose(q, tool.frame)[:3, 3]) @ normal for q in asked.positions]
     assert depth[0] < -0.05 and depth[-1] > 0.03
 
@@ -60,4 +60,4 @@ def test_a_hand_leads_a_damped_arm_with_its_time_constant(planned):
     k = contact_plan.hand_stiffness(dynamics, pose, tool, damping)
     along = dynamics.jacobian(pose, tool.frame, reference='aligned')[:3].T @ tool.direction
     speed = along @ (along * k / (damping + dynamics.model.viscous_friction))
-    assert speed == pytest.approx(1.0 / contact_plan.HAND)
+    assert speed == pytest.approx(1.0 / contact_plan.HAND_TIME_CONSTANT)

@@ -51,7 +51,7 @@ def test_every_child_gets_one_interrupt_and_is_waited_for(tmp_path):
 
 
 def test_a_child_that_does_not_listen_is_ended_nevertheless(tmp_path, monkeypatch):
-    monkeypatch.setattr('robodyn_ros.demo.processes.PATIENCE', 0.2)
+    monkeypatch.setattr('robodyn_ros.demo.processes.SIGINT_TIMEOUT', 0.2)
     child = Child('deaf', DEAF, tmp_path / 'log', os.environ)
     wait_for(lambda: 'ready' in child.output)
     assert child.stop() == -signal.SIGTERM

@@ -49,12 +49,12 @@ def test_reset_is_refused_at_once(running, remote):
     arm.tick(velocity=[])
     arm.until([0.0, 0.0])
     begin = time.monotonic()
-    arm.refuses_reset('the arm moves', **MOVING)
+    arm.refuses_reset('the arm is moving', **MOVING)
     assert time.monotonic() - begin < LONG / 2      # of the timeout, not of a speed
     arm.reset()
 
 
-@row('autostart is refused', where=autostart.Autostart._step, find='_ not in WAITED_FOR',
+@row('autostart is refused', where=autostart.Autostart._step, find='_ not in RETRIED_REASONS',
      instead='False')
 def test_autostart_is_refused(controller, remote):
     """What is no part of starting a system ends it: nothing moves later with nobody asking."""
@@ -62,7 +62,7 @@ def test_autostart_is_refused(controller, remote):
     remote.until(lambda: remote.state() == 'inactive', 'configured')
     arm.controller.wait_for_line('not activated: no joint state yet')
     with arm.streaming(**MOVING):
-        remote.until_line(arm.controller, 'autostart ends: the arm moves.*; activate when')
+        remote.until_line(arm.controller, 'autostart ends: the arm is moving.*; activate when')
     said = len(arm.controller.text)
     with arm.streaming():
         remote.listen(3.0)

@@ -76,7 +76,7 @@ def test_an_exception_in_any_callback(start, remote, where):
     arm.bring_up()
     for number in (1, 2):
         remote.ask(Trigger, f'/controller/{where}', Trigger.Request())
-        remote.until(lambda n=number: arm.controller.text.count('node goes on') == n, 'the log')
+        remote.until(lambda n=number: arm.controller.text.count('node continues') == n, 'the log')
         assert 'Traceback' in arm.controller.text
         assert arm.ticks(20) == near(np.tile(arm.gravity, (20, 1)))
         assert remote.state() == 'active' and rejected(remote, 'controller') is None

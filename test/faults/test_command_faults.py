@@ -27,7 +27,7 @@ def test_second_publisher_on_commands(controller, remote, topic):
     arm.until([0.0, 0.0])
     arm.faulted('OTHER_COMMANDS')
     assert remote.diagnostics['message'] == f'FAULT: {SAID}'
-    arm.controller.wait_for_line('FAULT: another publisher')
+    arm.controller.wait_for_line('FAULT OTHER_COMMANDS: another publisher')
     assert SAID in arm.controller.text
     arm.refuses_reset(SAID)
     assert remote.change('deactivate')
@@ -64,7 +64,7 @@ def test_two_controllers(controller, remote):
     arm.bring_up()
     second = controller(remap=['__node:=second'], autostart='true')
     with arm.streaming():
-        remote.until_line(second, '(autostart ends|FAULT): another publisher sends commands')
-        remote.until_line(arm.controller, 'FAULT: another publisher sends commands')
+        remote.until_line(second, '(autostart ends|FAULT OTHER_COMMANDS): another publisher')
+        remote.until_line(arm.controller, 'FAULT OTHER_COMMANDS: another')
     assert "'/controller'" in second.text or NAMELESS in second.text
     assert second.text.count('RUNNING') <= second.text.count('FAULT')

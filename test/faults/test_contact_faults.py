@@ -29,7 +29,7 @@ def test_the_arm_runs_into_something(running, remote):
     arm.velocity[1] = 0.0
     arm.faulted('COLLISION')
     assert remote.diagnostics['reason'] == (
-        'an external effort is above its collision threshold (joint2, in the negative direction)')
+        'external effort exceeds the collision threshold (joint2, in the negative direction)')
     arm.until([0.0, 0.0])
     arm.nothing()
     arm.reset()

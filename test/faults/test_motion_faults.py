@@ -81,7 +81,7 @@ def test_a_joint_is_driven_and_does_not_move(running, remote):
     driven = (efforts - arm.gravity)[:, 0] > 24.0
     assert 490 < driven.sum() < 550
     arm.faulted('JOINT_BLOCKED')
-    assert remote.diagnostics['reason'] == 'the joint is driven and does not move (joint1)'
+    assert remote.diagnostics['reason'] == 'the joint is driven but does not move (joint1)'
 
 
 @row('a joint accelerates against its effort', 'WRONG_DIRECTION', where=motion_checks.motion_fault,

@@ -62,5 +62,5 @@ def test_a_joint_does_not_move_in_the_test(rising, remote):
     """A dead motor; the other one has passed."""
     arm, fastest = rising(HANGING, np.diag([0.0, 1.0]))
     arm.faulted('JOINT_BLOCKED')
-    assert remote.diagnostics['reason'] == 'the joint is driven and does not move (joint1)'
+    assert remote.diagnostics['reason'] == 'the joint is driven but does not move (joint1)'
     assert fastest < 0.1

@@ -210,7 +210,7 @@ def test_a_simulated_robot_of_which_the_contrary_is_said(start, remote, by_robot
     assert remote.change('configure')
     remote.until(lambda: remote.state_count > 100, 'states')
     remote.change('activate')
-    remote.until_line(controller, 'FAULT: the measured efforts contradict robot_compensates_grav')
+    remote.until_line(controller, 'FAULT GRAVITY_CONTRADICTED: the measured efforts contradict')
     # Nothing is commanded from then on: until the brakes come it may sink, however late we look
     fault = float(re.findall(r'\[ERROR\] \[([\d.]+)\] .*FAULT', controller.text)[0])
     remote.until(lambda: seconds(remote.newest_state()) > fault, 'states')
@@ -242,7 +242,7 @@ def test_nobody_listens_on_commands(controller, remote):
                                  saturation_timeout=3600.0, **TELEPORTED))
     remote.ignore_commands()
     arm.configure()
-    arm.refuses_activation('nobody listens to the commands')
+    arm.refuses_activation('no subscriber to the commands')
     arm.hear()
     arm.activate()
     assert arm.tick() == near(arm.gravity)
@@ -252,7 +252,7 @@ def test_nobody_listens_on_commands(controller, remote):
     with arm.streaming(velocity=MOVING):
         remote.until(lambda: remote.diagnostics['listeners'] == '0', 'the diagnosis')
         assert remote.diagnostics['level'] == '1'
-        assert remote.diagnostics['message'].endswith('nobody listens to the commands')
+        assert remote.diagnostics['message'].endswith('no subscriber to the commands')
         arm.hear()
         remote.until(lambda: remote.command_count, 'commands')
     arm.velocity = MOVING

@@ -80,7 +80,7 @@ def test_two_publishers_of_the_state(running, remote):
     arm.nothing()
     arm.faulted('TWO_STATE_PUBLISHERS')
     timer = remote.node.create_timer(0.002, lambda: other.publish(arm.message()))
-    arm.refuses_reset('two publishers send the state')
+    arm.refuses_reset('two publishers send joint states')
     remote.node.destroy_timer(timer)
     remote.node.destroy_publisher(other)
     arm.reset()

@@ -183,7 +183,7 @@ def test_trajectory_during_a_fault(running):
     arm = running(mode='computed_torque', fault_action='hold')
     sender = arm.remote.trajectories()
     arm.silence(0.2)
-    arm.controller.wait_for_line('FAULT: ')
+    arm.controller.wait_for_line('FAULT ')
     refusal(arm, sender, motion(arm), 'the controller is FAULT')
 
 

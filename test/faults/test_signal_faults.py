@@ -39,8 +39,8 @@ def stopped(arm):
     assert efforts[-2] == near(arm.gravity + expected)
 
 
-@row('SIGHUP, SIGQUIT', where=node_main, find='ENDING = _',
-     instead='ENDING = signal.SIGINT, signal.SIGTERM')
+@row('SIGHUP, SIGQUIT', where=node_main, find='SHUTDOWN_SIGNALS = _',
+     instead='SHUTDOWN_SIGNALS = signal.SIGINT, signal.SIGTERM')
 @pytest.mark.parametrize('how', ['SIGHUP', 'SIGQUIT', 'closed session'])
 def test_sighup_sigquit(start, remote, how):
     """As SIGTERM, while the arm moves; the end of a session takes the log with it."""

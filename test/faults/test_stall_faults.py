@@ -65,7 +65,7 @@ def test_loop_stands_still(start, remote, path, trigger):
     arm.faulted('LOOP_STALLED')
     remote.listen(0.3)
     assert len(remote.commands_since(instant)) <= HANDED_OVER
-    assert remote.diagnostics['reason'] == 'the control loop stood still'
+    assert remote.diagnostics['reason'] == 'control loop stalled'
     assert 'brakes released: ' not in simulator.text.split('brakes engaged: ')[1]
     remote.forget()
     remote.until(lambda: remote.state_count > 100, 'states')

@@ -105,7 +105,7 @@ def test_stale_while_stopping(running, remote):
     assert arm.silence(0.0495) == near(damped)
     assert arm.silence().tolist() == [0.0, 0.0]
     assert arm.controller.wait() == 0
-    assert 'FAULT: state is stale (joint1)' in arm.controller.text
+    assert 'FAULT STALE_STATE: state is stale (joint1)' in arm.controller.text
     arm.nothing()
 
 
@@ -170,7 +170,7 @@ def test_missing_velocity_is_a_fault(running, remote):
         assert arm.tick() == near(arm.gravity)
         assert arm.ticks(5, velocity=velocity) == near(np.tile(arm.gravity, (5, 1)))
         arm.faulted('NO_VELOCITY')
-        assert remote.diagnostics['reason'] == 'the state carries no credible velocity (joint2)'
+        assert remote.diagnostics['reason'] == 'joint states carry no credible velocity (joint2)'
 
 
 def test_missing_velocity_is_estimated(running):

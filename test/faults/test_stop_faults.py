@@ -74,7 +74,7 @@ def ready(remote, controller, topic, qos=10, **parameters):
 def test_heartbeat_is_silent(controller, remote, how):
     """A fault after the timeout, latched; no arming before the first beat, nor without it."""
     arm, button = ready(remote, controller, BEAT, UNRELIABLE, heartbeat_timeout=TIMEOUT)
-    arm.refuses_activation('the heartbeat is missing (no word yet on ~/heartbeat)')
+    arm.refuses_activation('the heartbeat is missing (no message yet on ~/heartbeat)')
     button.press()
     arm.activate()
     assert arm.tick() == near(arm.gravity)
@@ -124,7 +124,7 @@ def test_emergency_stop(controller, remote, qos):
     """True is a fault, latched when it is false again; while it is true nothing is armed."""
     arm, button = ready(remote, controller, STOP, {'latched': LATCHED, 'plain': 10}[qos],
                         emergency_stop='true')
-    arm.refuses_activation('emergency stop (no word yet on ~/emergency_stop)')
+    arm.refuses_activation('emergency stop (no message yet on ~/emergency_stop)')
     with button.pressed(False):
         arm.activate()
     assert arm.tick() == near(arm.gravity)
@@ -145,13 +145,13 @@ def test_emergency_stop_without_a_publisher(controller, remote):
     """No arming with nobody there, as with a mistyped topic; a stop when the last one is gone."""
     arm = Arm(remote, controller(emergency_stop='true'))
     arm.configure()
-    arm.refuses_activation('emergency stop (nobody publishes ~/emergency_stop)')
+    arm.refuses_activation('emergency stop (no publisher of ~/emergency_stop)')
     button = Button(remote, STOP)
     with button.pressed(False):
         arm.activate()
     button.leave()
-    let_down(arm, 'EMERGENCY_STOP', 'nobody publishes ~/emergency_stop')
-    arm.refuses_reset('nobody publishes')
+    let_down(arm, 'EMERGENCY_STOP', 'no publisher of ~/emergency_stop')
+    arm.refuses_reset('no publisher of')
     with Button(remote, STOP).pressed(False):
         arm.reset_in_time()
 

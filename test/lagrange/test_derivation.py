@@ -9,7 +9,7 @@ import pytest
 from robodyn_ros import Dynamics, load_dh, load_urdf
 from robodyn_ros.errors import DerivationError, UnknownNameError
 from robodyn_ros.lagrange import derive
-from robodyn_ros.lagrange.check import joint_deviation, TOLERANCE
+from robodyn_ros.lagrange.check import joint_deviation, MAX_EFFORT_DEVIATION
 from robodyn_ros.lagrange.equations import pairs
 from robodyn_ros.model.resources import robot_path
 from robots import GRIPPER, random_tree
@@ -122,7 +122,7 @@ def test_planar_arm_of_three_links_has_sums_of_angles_alone(tmp_path):
 def test_trees_with_skew_axes(numbers):
     model = load_urdf(random_tree(3, 4))
     derivation = derive(model, numbers=numbers)
-    assert derivation.deviation < TOLERANCE
+    assert derivation.deviation < MAX_EFFORT_DEVIATION
     assert bool(derivation.values) is not numbers
 
 

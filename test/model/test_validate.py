@@ -59,7 +59,7 @@ def test_the_pose_at_the_start_is_looked_at():
             + link('three', point(1, '0 0 0')) + turning('a', 'base', 'one', '0 0 1')
             + rail('b', 'one', 'two', '1 0 0', 1, '-1.5 0 0')
             + rail('c', 'two', 'three', '0 1 0', 0) + '</robot>')
-    with pytest.raises(InertiaError, match="resists joint 'a'"):
+    with pytest.raises(InertiaError, match="no inertia for joint 'a'"):
         load_urdf(text)
 
 
@@ -103,15 +103,15 @@ def test_all_that_nothing_resists_is_named_at_once():
     text = chain('', '', '0 1 0')
     with pytest.raises(InertiaError) as refused:
         load_urdf(text)
-    assert "resists joints 'a', 'b': the mass matrix" in str(refused.value)
-    assert "links 'one', 'two' with what is fixed there have no mass" in str(refused.value)
+    assert "no inertia for joints 'a', 'b': the mass matrix" in str(refused.value)
+    assert "links 'one', 'two' with the links fixed to them have no mass" in str(refused.value)
     assert "massless='warn'" in refused.value.remedy and 'armature' in refused.value.remedy
 
 
 def test_massless_joints_can_be_loaded_with_a_warning():
     model = load_urdf(chain(point(1, '1 0 0'), '', '0 1 0'), massless='warn')
     assert model.massless_joints == ('b',)
-    assert "nothing that has inertia resists joint 'b'" in model.warnings[-1]
+    assert "URDF has no inertia for joint 'b'" in model.warnings[-1]
     with pytest.raises(InertiaError, match="simulation needs .* resists joint 'b'"):
         model.require_inertia('simulation')
 

@@ -27,7 +27,7 @@ POSE = np.array([0.3, 0.5])
 DEADLINE = 60.0             # s; reached only by a test that fails
 
 each_trigger = pytest.mark.parametrize('trigger', TRIGGERS)
-WAYS = [(path, trigger) for path in transport.LADDER for trigger in TRIGGERS
+WAYS = [(path, trigger) for path in transport.FALLBACK_ORDER for trigger in TRIGGERS
         if trigger != 'inline' or path == transport.NATIVE]
 each_way = pytest.mark.parametrize(('path', 'trigger'), WAYS)
 
@@ -36,7 +36,7 @@ class Rig:
     """
     A loop whose states the test publishes, and whose efforts it keeps.
 
-    :param path: data path; the rung that it asks for must be the one reached.
+    :param path: data path, which must be available.
     :param lockstep: time is that of the states.
     :param where: beginning of the names of its topics.
     """

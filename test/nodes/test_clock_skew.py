@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 from rclpy.serialization import serialize_message
-from robodyn_ros.nodes.middleware.clock_skew import ClockSkew, FURTHEST, KEPT
+from robodyn_ros.nodes.middleware.clock_skew import ClockSkew, MAX_CLOCK_OFFSET, TRANSIT_WINDOW
 from robodyn_ros.nodes.middleware.raw_waitable import LargeMessages
 from std_msgs.msg import Float64MultiArray
 
@@ -20,15 +20,15 @@ def test_a_clock_that_is_ahead_shows_in_the_first_message():
 
 def test_one_slow_message_is_no_clock_that_is_behind():
     clock = ClockSkew()
-    said = [clock.note(transit, 'x') for transit in (3.0, *[0.01] * KEPT, 3.0)]
+    said = [clock.note(transit, 'x') for transit in (3.0, *[0.01] * TRANSIT_WINDOW, 3.0)]
     assert not any(said)
-    said = [clock.note(3.0, 'x') for _ in range(KEPT)]
-    assert [bool(s) for s in said] == [False] * (KEPT - 2) + [True, False]
+    said = [clock.note(3.0, 'x') for _ in range(TRANSIT_WINDOW)]
+    assert [bool(s) for s in said] == [False] * (TRANSIT_WINDOW - 2) + [True, False]
 
 
 def test_times_of_another_epoch_are_left_out():
     clock = ClockSkew()
-    assert clock.note(2 * FURTHEST, 'x') == '' and clock.offset == 0.0
+    assert clock.note(2 * MAX_CLOCK_OFFSET, 'x') == '' and clock.offset == 0.0
 
 
 def test_the_transit_of_a_message_is_that_of_its_publication(node):

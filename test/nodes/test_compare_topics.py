@@ -24,7 +24,7 @@ LIMITS = {NOT_ARMED: USUAL | {'arming_samples': 10_000, 'arming_timeout': 0.2},
 
 @pytest.fixture
 def forked_nodes(start, monkeypatch):
-    """Have the nodes start as those of tests do, of the scene with the true model."""
+    """Have the nodes start as those of tests do, of the scene with the exact model."""
     class Started(processes.Child):
         def __init__(self, name, command, log, env):
             process = start(command, env=env)

@@ -67,7 +67,7 @@ def test_a_push_is_measured_and_a_calibrated_one_is_a_collision(arm, start, remo
     assert torques[-1].position.tolist() == pytest.approx([0.3, 0.5], abs=1e-3)
     assert wrenches[-1].header.frame_id == 'tool0'
     push(remote)
-    arm.wait_for_line('FAULT: an external effort is above its collision threshold')
+    arm.wait_for_line('FAULT COLLISION: external effort exceeds the collision threshold')
     last = confidence[-1].wrench
     assert 1.0 < last.force.x + last.force.y < 2.001 and last.force.z < 0.01
     again = start([*COMMAND, 'calibrate-collision'], '--duration', '1', '--output', file)

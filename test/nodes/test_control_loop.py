@@ -37,7 +37,7 @@ def test_a_stall_within_a_cycle_is_no_stale_state(node, monkeypatch, trigger):
         return time.monotonic()
     monkeypatch.setattr(operations, 'cycle_time', cycle_time)
     rig.until(lambda: rig.controller.phase == guard.FAULT)
-    assert rig.controller.reason == 'the control loop stood still'
+    assert rig.controller.reason == 'control loop stalled'
     rig.loop.stop()
 
 

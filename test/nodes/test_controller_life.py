@@ -88,7 +88,7 @@ def test_simulation_time_goes_on_while_the_node_waits(pair, remote, gravity):
 @pytest.fixture
 def own_signals():
     """Restore the signal handlers of the tests, which a node in their process replaces."""
-    handlers = {number: signal.getsignal(number) for number in node_main.ENDING}
+    handlers = {number: signal.getsignal(number) for number in node_main.SHUTDOWN_SIGNALS}
     yield
     for number, handler in handlers.items():
         signal.signal(number, handler)

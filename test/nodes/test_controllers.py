@@ -61,7 +61,7 @@ def test_a_fault_of_one_arm_is_none_of_the_other(start, remote, gravity, tmp_pat
     before = sorted(slices(both.popen.pid))     # short ones, where the kernel grants them
 
     simulators['left'].interrupt()
-    both.wait_for_line(r'left\.controller\]: .*FAULT: state is stale')
+    both.wait_for_line(r'left\.controller\]: .*FAULT STALE_STATE: state is stale')
     in_phase('left', 'FAULT')
     in_phase('right', 'RUNNING')
     assert np.array(efforts[-1]) == pytest.approx(gravity, abs=0.1)

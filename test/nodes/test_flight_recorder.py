@@ -81,7 +81,7 @@ def test_the_controller_goes_on_where_nothing_can_be_written(pair, remote):
     bring_up(remote)
     remote.until(lambda: remote.command_count > 100, 'commands')
     sim.interrupt()
-    controller.wait_for_line('FAULT: state is stale')
+    controller.wait_for_line('FAULT STALE_STATE: state is stale')
     assert not remote.trigger('/controller/reset')[0]
     controller.wait_for_line('no flight recording of the fault: .*/dev/null')
     assert remote.change('deactivate') and remote.state() == 'inactive'

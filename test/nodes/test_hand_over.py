@@ -108,7 +108,7 @@ def test_running_means_that_the_forward_controller_is_active(start, remote, mana
     controller.wait_for_line('forward_effort_controller is active')
     assert managed.active == {FORWARDER} and len(managed.switches) == 1
     managed.switch([HOLDER], [FORWARDER])   # as after a restart of the manager
-    controller.wait_for_line(r'FAULT: nobody listens to the commands '
+    controller.wait_for_line(r'FAULT NOBODY_LISTENS: no subscriber to the commands '
                              r'\(forward_effort_controller is inactive\)')
     assert remote.trigger('/controller/reset') == (True, 'armed')
     assert managed.active == {FORWARDER} and len(managed.switches) == 3

@@ -7,7 +7,7 @@ import time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 import numpy as np
 import pytest
-from robodyn_ros.nodes.clients.live_robot import LiveRobot, STALE
+from robodyn_ros.nodes.clients.live_robot import LiveRobot, STATE_TIMEOUT
 from robodyn_ros.nodes.middleware.client_session import session
 from robodyn_ros.wire.joint_state import JointStateEncoder
 from sensor_msgs.msg import JointState
@@ -54,7 +54,7 @@ def test_what_is_missing_or_old_is_told(live):
     seen = robot.position
     until(lambda: robot.update(1.0) and robot._states.drain() == [], (np.nan, 0.1))
     assert (robot.position == seen).all()           # a NaN is never drawn
-    robot.update(1.0 + STALE + 2.0)
+    robot.update(1.0 + STATE_TIMEOUT + 2.0)
     (line,) = robot.report()
     assert line.problem and 'the picture is old' in line.text
 
@@ -76,5 +76,5 @@ def test_the_tracking_error_is_that_of_one_cycle_of_the_controller(live):
     until(lambda: robot.update(1.0) and not np.isnan(robot.tracking_error).any(),
           position=(1.3, -0.2), error=(2e-4, -1e-4))
     assert robot.tracking_error == pytest.approx([-1e-4, 2e-4])
-    robot.update(1.0 + STALE + 0.1)
+    robot.update(1.0 + STATE_TIMEOUT + 0.1)
     assert np.isnan(robot.tracking_error).all()

@@ -24,7 +24,7 @@ def importable(monkeypatch):
         [path, *filter(None, [os.environ.get('PYTHONPATH')])]))
 
 
-@pytest.mark.parametrize('path', transport.LADDER)
+@pytest.mark.parametrize('path', transport.FALLBACK_ORDER)
 def test_it_drives_the_arm(start, remote, path):
     """It follows a trajectory; its gains are parameters, checked and changed like any others."""
     start(node('simulator'), *SIMULATED).wait_for_line('ready')

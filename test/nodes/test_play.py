@@ -203,7 +203,7 @@ def test_controllers_of_others_are_played_to_unconfirmed(start, motion, node):
 def test_nobody_listens(start, motion):
     process = start(PLAY, motion[0], '--wait', 0.5)
     assert process.wait() == 1
-    assert 'nobody listens to /controller/joint_trajectory: start a controller' in process.text
+    assert 'no subscriber to /controller/joint_trajectory: start a controller' in process.text
 
 
 def test_a_file_that_is_none(start, tmp_path):

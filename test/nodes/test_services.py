@@ -13,7 +13,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from robodyn_ros.nodes.middleware.client_session import until
-from robodyn_ros.nodes.middleware.services import AGAIN, Services
+from robodyn_ros.nodes.middleware.services import RESEND_INTERVAL, Services
 
 SUCCESS = SetParametersResult(successful=True)
 
@@ -75,7 +75,7 @@ def test_nothing_is_asked_of_a_node_that_does_not_answer_yet(node, asked, listen
         parameters=[Parameter('times', value=1).to_parameter_msg()])
     name = '/asked/set_parameters_atomically'
     with pytest.raises(TimeoutError, match=f'service {name}: its node has not answered within 3'):
-        services.ask(SetParametersAtomically, name, request, 2.5 * AGAIN + 0.5)
+        services.ask(SetParametersAtomically, name, request, 2.5 * RESEND_INTERVAL + 0.5)
     until(lambda: False, 0.5, spin)
     assert times == []
 

@@ -11,7 +11,7 @@ import numpy as np
 from processes import node
 import pytest
 from robodyn_ros.control.steps import guard
-from robodyn_ros.nodes.controller.telemetry_publisher import PARTS, PHASE, TOPICS
+from robodyn_ros.nodes.controller.telemetry_publisher import EFFORT_PARTS, PHASE, TOPICS
 from sensor_msgs.msg import JointState
 from std_msgs.msg import UInt8
 import yaml
@@ -107,7 +107,7 @@ def test_telemetry_is_that_of_the_cycles_and_the_displays_find_their_topics(arm,
     assert all(list(message.name) == ['joint1', 'joint2'] for message in cycle.values())
     reference = cycle['~/reference']
     assert reference.position.tolist() == pytest.approx([0.3, 0.5], abs=1e-3)
-    parts = sum(np.array(cycle[f'~/effort_{part}'].effort) for part in PARTS)
+    parts = sum(np.array(cycle[f'~/effort_{part}'].effort) for part in EFFORT_PARTS)
     assert parts == pytest.approx(np.array(reference.effort))
     assert abs(np.array(cycle['~/tracking_error'].position)).max() < 1e-3
     remote.until(remote.newest_state, 'a joint state')

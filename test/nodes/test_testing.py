@@ -10,7 +10,7 @@ import time
 import pytest
 from robodyn_ros import testing
 from robodyn_ros.errors import RosError
-from robodyn_ros.testing import simulated_arm, STARTING
+from robodyn_ros.testing import simulated_arm, START_TIMEOUT
 
 
 @contextmanager
@@ -18,9 +18,9 @@ def longer(*arguments, **parameters):
     """Run the arm of the example after its end: reset, pause, exit codes."""
     with simulated_arm(*arguments, **parameters) as arm:
         yield arm
-        end = time.monotonic() + STARTING
+        end = time.monotonic() + START_TIMEOUT
         with pytest.raises(RosError, match='not RUNNING: the last report is FAULT'):
-            arm.wait_for('RUNNING', STARTING)
+            arm.wait_for('RUNNING', START_TIMEOUT)
         assert time.monotonic() < end       # it was not waited for to no purpose
         begun = arm.log().count('lockstep: begins')
         assert arm.reset() == 'armed'

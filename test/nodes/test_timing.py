@@ -64,15 +64,15 @@ def test_a_short_time_slice_where_there_is_no_priority(pair, remote):
     _, controller = pair([], [], fresh=True)
     pid = controller.popen.pid
     assert remote.change('configure')
-    assert time_slice.SLICE not in slices(pid).values()
+    assert time_slice.MIN_SLICE not in slices(pid).values()
     assert remote.change('activate')
     controller.wait_for_line('control thread: no real-time priority, time slice 0.1 ms')
-    short = [name for name, ns in slices(pid).items() if ns == time_slice.SLICE]
+    short = [name for name, ns in slices(pid).items() if ns == time_slice.MIN_SLICE]
     assert sum(not name.startswith('dds.') for name in short) == 1
     assert {name for name in slices(pid) if name.startswith('dds.')} == {
         name for name in short if name.startswith('dds.')}
     assert remote.change('deactivate')
-    assert time_slice.SLICE not in slices(pid).values()
+    assert time_slice.MIN_SLICE not in slices(pid).values()
 
 
 def test_one_thread_runs_as_wanted_while_the_node_is_active(pair, remote, tmp_path):

@@ -23,8 +23,8 @@ from robodyn_ros.control.references.reference_planning import JUST_NOW
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.nodes.middleware.stream_rate import StreamRate
 from robodyn_ros.nodes.topics.trajectory_subscriber import (
-    FURTHEST,
-    MOST_BYTES,
+    MAX_MESSAGE_BYTES,
+    MAX_START_DELAY,
     Throttle,
     TrajectorySubscriber,
 )
@@ -223,7 +223,7 @@ def test_rate_of_a_stream():
     assert stream.rate(9.0)[0] == 0.0
 
 
-FAR = int(FURTHEST) + 60
+FAR = int(MAX_START_DELAY) + 60
 JUMBLED = [point(0.3, 0.4), point(0.4, at=2.0)]
 REFUSED = [
     (goal(joint_names=[]), 'positions of waypoint 0 are 2 numbers'),
@@ -267,7 +267,8 @@ REFUSED = [
     (serialize_message(goal())[:60], 'the message ends'),
     (trajectory_bytes(NAMES, np.arange(20_001), np.zeros((20_001, 2))),
      '20001 waypoints: give at most 20000'),
-    (serialize_message(goal()) + bytes(MOST_BYTES), 'a message of .* bytes: give at most 167'),
+    (serialize_message(goal()) + bytes(MAX_MESSAGE_BYTES),
+     'a message of .* bytes: give at most 167'),
 ]
 
 

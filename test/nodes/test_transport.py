@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Each rung of the ladder does the same, and who asks for one too high gets the one below."""
+"""All data paths behave the same; an unavailable one falls back to the next."""
 
 import random
 import sys
@@ -197,7 +197,7 @@ def test_ros_may_go_under_a_running_loop(node, trigger):
 
 @pytest.mark.parametrize('path', [transport.PYTHON, transport.EXECUTOR])
 def test_inline_is_for_native_code(node, path):
-    """A lower rung answers states as they come, on its own thread."""
+    """A fallback data path answers states as they come, on its own thread."""
     rig = Rig(node, 'inline', path)
     assert rig.loop.trigger == 'state'
     rig.run()
@@ -249,10 +249,10 @@ def test_the_node_runs_on_native_code(pair, remote, gravity):
 
 
 def test_without_the_file_the_controller_works(start, remote):
-    """Its absence is one line, and the next rung."""
+    """Its absence is one log line, and the next data path is used."""
     controller = start([sys.executable, '-c', WITHOUT_FILE], *CONTROLLER, '-p', 'urdf:=two_link',
                        '-p', 'data_path:=native')
     assert remote.change('configure')
     remote.until_line(controller, r'configured: .* data path python \(not native: ')
-    assert controller.text.count('data path native cannot be had') == 1
+    assert controller.text.count("data path 'native' unavailable") == 1
     assert controller.interrupt() == 0

@@ -148,7 +148,7 @@ def operate(log, link):
     if 'FAULT' in log.read_text():
         raise SystemExit(f'a fault in a bad link\n{log.read_text()}')
     link.faults(loss=1.0)
-    until(phase('FAULT: .*heartbeat'), 'a dropped link stops the arm')
+    until(phase('FAULT HEARTBEAT_LOST'), 'a dropped link stops the arm')
     link.faults()
     until(lambda: heartbeat.get_subscription_count(), 'the link is back')
     ended = time.monotonic() + DEADLINE

@@ -107,7 +107,7 @@ def test_help_and_unknown_targets(place):
     assert 'demo [ROBOT]' in make(place).stdout == make(place, 'help').stdout
     unknown = make(place, 'dmeo')
     assert (unknown.returncode, unknown.stderr.count('\n')) == (1, 1)
-    assert "'dmeo' is none of" in unknown.stderr
+    assert "'dmeo' is not one of" in unknown.stderr
     for target in ('demo', 'test', 'quick', 'lint', 'coverage', 'fuzz', 'bench', 'soak', 'docs',
                    'clean', 'help'):
         assert f'\n  {target} ' in make(place).stdout and target in unknown.stderr
@@ -141,7 +141,7 @@ def test_no_network(unfinished):
     """Takes over 5 s: `python -m venv` installs pip, which then looks for packages twice."""
     place, done = unfinished
     assert done.returncode == 1
-    assert 'is there a network?' in done.stderr.splitlines()[-1]
+    assert 'check the network' in done.stderr.splitlines()[-1]
     assert 'ERROR' in (place / 'build' / 'pip.log').read_text()
     # Half an environment must not be taken for a whole one
     assert not (place / '.venv' / 'robodyn_ros.stamp').exists()

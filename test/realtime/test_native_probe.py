@@ -62,7 +62,7 @@ def test_names_what_is_missing(ends, monkeypatch, what, symbols, named):
 def test_trusts_nothing_that_differs(ends, monkeypatch, send, drain, said):
     """Other bytes, other numbers or none at all end the trial."""
     heard, ours = ends
-    monkeypatch.setattr(probe, 'TRIAL', 0.2)
+    monkeypatch.setattr(probe, 'TRIAL_TIMEOUT', 0.2)
     with pytest.raises(DataPathError, match=said):
         probe.probe(
             heard.handle, ours.handle,

@@ -10,10 +10,10 @@ import time
 
 import pytest
 from robodyn_ros.realtime import time_slice
-from robodyn_ros.realtime.time_slice import shortened, SLICE
+from robodyn_ros.realtime.time_slice import MIN_SLICE, shortened
 
 SUPPORTED = (tuple(int(x) for x in platform.release().split('.')[:2]) >= (6, 12)
-             and platform.machine() in time_slice.CALLS)
+             and platform.machine() in time_slice.SYSCALL_NUMBERS)
 pytestmark = [pytest.mark.alone, pytest.mark.skipif(
     not SUPPORTED, reason='the kernel has no time slices of threads')]
 
@@ -26,10 +26,11 @@ def test_it_is_in_force_and_undone():
         thread.start()
     first, second = (thread.native_id for thread in threads)
     before = time_slice.time_slice(0)
-    assert before > SLICE
+    assert before > MIN_SLICE
     with shortened([0, first]) as changed:
         assert changed == [0, first]
-        assert [time_slice.time_slice(n) for n in (0, first, second)] == [SLICE, SLICE, before]
+        assert [time_slice.time_slice(n) for n in (0, first, second)] == [
+            MIN_SLICE, MIN_SLICE, before]
     assert [time_slice.time_slice(n) for n in (0, first, second)] == [before] * 3
     done.set()
 

@@ -8,7 +8,7 @@ import threading
 import numpy as np
 import pytest
 from robodyn_ros.realtime import system_checks
-from robodyn_ros.realtime.rate_recommendation import judge, RATES
+from robodyn_ros.realtime.rate_recommendation import CANDIDATE_RATES, judge
 from robodyn_ros.realtime.scheduling import Scheduling
 from robodyn_ros.realtime.wakeup_latency import Case, measure
 
@@ -70,7 +70,7 @@ def test_a_rare_wake_up_costs_periods_and_no_rate():
 
 
 def test_a_machine_may_be_unfit_for_any_rate():
-    found = judge([np.full(100, 1.0 / RATES[0])], 4000.0)
+    found = judge([np.full(100, 1.0 / CANDIDATE_RATES[0])], 4000.0)
     assert found.rate == 0 and found.margin == 0.0
 
 

@@ -11,7 +11,7 @@ import pytest
 from rich.table import Table
 from robodyn_ros.errors import ArgumentError
 from robodyn_ros.report.document import Report
-from robodyn_ros.report.traces import envelope, finite, MOST
+from robodyn_ros.report.traces import envelope, finite, MAX_POINTS
 
 pytest.importorskip('plotly', reason='needs pip install plotly')
 
@@ -63,7 +63,7 @@ def test_an_envelope_keeps_the_peaks():
     x = np.zeros(100_000)
     x[[777, 54_321]], x[10:20] = (5.0, -3.0), np.nan
     at = envelope(x)
-    assert len(at) <= MOST and {777, 54_321} <= set(at.tolist()) and (np.diff(at) > 0).all()
+    assert len(at) <= MAX_POINTS and {777, 54_321} <= set(at.tolist()) and (np.diff(at) > 0).all()
     assert envelope(x[:10]).tolist() == list(range(10))
     assert envelope(np.full(9000, np.nan)).size                 # no value at all
     assert finite(np.array([1.23456789, np.nan, np.inf])) == [1.23457, None, None]
@@ -81,4 +81,4 @@ def test_breaks_of_a_long_curve_are_kept():
     x = np.sin(np.linspace(0.0, 9.0, 12_000))
     x[[4_000, 8_000]] = np.nan
     at = envelope(x)
-    assert np.isnan(x[at]).sum() == 2 and len(at) <= MOST + 2
+    assert np.isnan(x[at]).sum() == 2 and len(at) <= MAX_POINTS + 2

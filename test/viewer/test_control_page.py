@@ -9,7 +9,7 @@ import numpy as np
 from processes import node
 import pytest
 from robodyn_ros.errors import ParameterError
-from robodyn_ros.viewer.dragging import force_of, Holder, LONGEST
+from robodyn_ros.viewer.dragging import force_of, Holder, MAX_PUSH_DURATION
 from robodyn_ros.viewer.wishes import Push, Reset, Target, Wishes
 from viewer.browser import browsing, needs_browser, wait_for
 
@@ -37,9 +37,10 @@ def test_one_tab_drags_at_a_time():
     assert holder.holds(1, 'link1', 2.0) and not holder.holds(2, 'link1', 2.0)
     assert holder.release(2) == '' and holder.release(1) == 'link1' and holder.release(1) == ''
     assert not holder.holds(1, 'link1', 3.0)                # what comes after the end is nothing
-    assert holder.grab(2, 'link2', 3.0) and not holder.too_long(3.0 + LONGEST)
-    assert holder.too_long(3.1 + LONGEST)
-    assert holder.grab(1, 'link1', 3.1 + LONGEST)           # the other has been silent for long
+    assert holder.grab(2, 'link2', 3.0) and not holder.too_long(3.0 + MAX_PUSH_DURATION)
+    assert holder.too_long(3.1 + MAX_PUSH_DURATION)
+    # the other has been silent for long
+    assert holder.grab(1, 'link1', 3.1 + MAX_PUSH_DURATION)
 
 
 def test_a_pull_is_a_spring_with_a_limit():

@@ -68,10 +68,10 @@ def test_names_are_known_again_whatever_the_padding_and_only_then():
     arrays = joint_state_arrays(OURS, 256)
     assert decoders.joint_state(wire, len(wire), 0.0, 0.0, arrays) == ACCEPTED
     layout, known, mask = arrays.layout, arrays.known, arrays.mask
-    padding = np.flatnonzero(mask[:layout[decoders.NAMES_END]] == 0)[decoders.FRAME_ID:]
+    padding = np.flatnonzero(mask[:layout[decoders.NAMES_END]] == 0)[decoders.STAMP_END:]
     # Frame id, three names: 'base' and its NUL take 5 of 8 bytes, 'a' 2 of 4, 'bc' 3 of 4.
     assert padding.tolist() == [21, 22, 23, 34, 35, 43]
-    for i in range(decoders.FRAME_ID, layout[decoders.NAMES_END]):
+    for i in range(decoders.STAMP_END, layout[decoders.NAMES_END]):
         changed = wire.copy()
         changed[i] ^= 1
         same = decoders.names_are_known(changed, len(wire), layout, known, mask)

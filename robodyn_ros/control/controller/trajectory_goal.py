@@ -181,7 +181,7 @@ class TrajectoryGoal:
         if before and self._dropped and controller.held_by:
             return f'the motion is held: {controller.held_by}'
         return ('the present pose has become the reference: the law has changed, time has jumped, '
-                'or nobody listens to the commands' if before and self._dropped else '')
+                'or no subscriber to the commands' if before and self._dropped else '')
 
     def _violated(self, tolerance: ndarray) -> str:
         """Return which joint violates a tolerance (2, nv) most, and by how much, or ''."""

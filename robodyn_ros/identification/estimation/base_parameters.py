@@ -15,7 +15,7 @@ from .parameter_selection import ParameterSelection, USUAL
 from .regression import INERTIAL, Regression, regression
 from ..motion import Motion
 from ...dynamics.model_data import friction_parameters
-from ...model.pose import FAR
+from ...model.pose import MAX_LIMIT
 from ...model.robot import RobotModel
 
 # Below this share of it, what is new in a column is the rounding of a URDF's angles (1.5708 is
@@ -122,7 +122,7 @@ def random_states(model: RobotModel) -> Motion:
     rng = np.random.default_rng(1991)
     parameters = 10 * model.nb + 9 * model.nv
     count = SAMPLES * parameters // model.nv + 10
-    lower, upper = (np.clip(limit, -FAR, FAR) for limit in (model.position_lower,
+    lower, upper = (np.clip(limit, -MAX_LIMIT, MAX_LIMIT) for limit in (model.position_lower,
                                                             model.position_upper))
     shape = (count, model.nv)
     speed = 10.0**rng.uniform(-3, 0.5, shape) * rng.choice([-1, 1], shape)

@@ -18,18 +18,19 @@ from ...control.settings.settings import EFFORT_RATE, Settings
 from ...control.settings.suggested_gains import suggest_gains
 from ...model.robot import RobotModel
 
-WIDTH = 96
+LINE_WIDTH = 96
 MOTOR_TEST_EFFORT = 0.1     # effort limits; of arms whose efforts and velocities are limited
-ORDER = ('urdf', 'root', 'tip', 'locked_joints', 'locked_positions', 'gravity',
-         'robot_compensates_gravity', 'accepted_links', 'rate', 'trigger', 'loop_delay', 'mode',
-         'stiffness', 'damping', 'acceleration_kp', 'acceleration_kd', 'effort_limit',
-         'effort_rate_limit', 'velocity_limit', 'motor_test_effort', 'armature',
-         'viscous_friction', 'coulomb_friction', 'friction_compensation', 'payload_frame',
-         'payload_mass', 'payload_com', 'payload_inertia')
+PARAMETER_ORDER = (
+    'urdf', 'root', 'tip', 'locked_joints', 'locked_positions', 'gravity',
+    'robot_compensates_gravity', 'accepted_links', 'rate', 'trigger', 'loop_delay', 'mode',
+    'stiffness', 'damping', 'acceleration_kp', 'acceleration_kd', 'effort_limit',
+    'effort_rate_limit', 'velocity_limit', 'motor_test_effort', 'armature', 'viscous_friction',
+    'coulomb_friction', 'friction_compensation', 'payload_frame', 'payload_mass',
+    'payload_com', 'payload_inertia')
 
 # Parameters of the simulator, and those of the controller that they are equal to
-SIMULATED = {**{p.name: p.name for p in robot.PARAMETERS}, 'armature': 'armature',
-             'compensates_gravity': 'robot_compensates_gravity'}
+SIMULATOR_PARAMETERS = {**{p.name: p.name for p in robot.PARAMETERS}, 'armature': 'armature',
+                        'compensates_gravity': 'robot_compensates_gravity'}
 
 
 def parameters(model: RobotModel, pose: ndarray, settings: Settings) -> dict[str, Any]:
@@ -126,7 +127,7 @@ def controller_file(model: RobotModel, values: Mapping[str, Any], pose: ndarray,
     lines = [line for text in heading for line in _comment(text, '')]
     lines += ['', '/**/controller:', '  ros__parameters:']
     declared, unset = {p.name: p for p in TABLE}, _of_urdf(model)
-    for name in dict.fromkeys((*ORDER, *values)):
+    for name in dict.fromkeys((*PARAMETER_ORDER, *values)):
         if name in values:
             line = f'    {name}: {_yaml(values[name])}'
         elif name in unset:
@@ -138,7 +139,8 @@ def controller_file(model: RobotModel, values: Mapping[str, Any], pose: ndarray,
         lines += ['', *_comment(f'{p.description}{unit}', '    '), line]
     lines += ['', '# The same robot for simulation.launch.py', '/**/simulator:',
               '  ros__parameters:']
-    lines += [f'    {theirs}: {_yaml(values[ours])}' for theirs, ours in SIMULATED.items()
+    lines += [f'    {theirs}: {_yaml(values[ours])}'
+              for theirs, ours in SIMULATOR_PARAMETERS.items()
               if ours in values]
     return '\n'.join(lines) + '\n'
 
@@ -167,9 +169,9 @@ def _names(model: RobotModel, which: ndarray) -> str:
 
 
 def _comment(text: str, indent: str) -> list[str]:
-    """Return the lines of a comment, at most WIDTH long, with hanging list items."""
+    """Return the lines of a comment, at most LINE_WIDTH long, with hanging list items."""
     hanging = '  ' if text.startswith('- ') else ''
-    return wrap(text, WIDTH, initial_indent=f'{indent}# ', break_long_words=False,
+    return wrap(text, LINE_WIDTH, initial_indent=f'{indent}# ', break_long_words=False,
                 subsequent_indent=f'{indent}# {hanging}', break_on_hyphens=False) or [f'{indent}#']
 
 

@@ -28,9 +28,9 @@ from ...wire.joint_state import JointStateEncoder
 
 JOINTS = 7
 RATE = 1000.0                   # Hz
-DISCOVERY = 30.0                # s, until both processes have discovered each other, at most
-WARM = 200                      # states that are not counted: discovery is not symmetric
-PATIENCE = 10_000_000           # ns, for one answer
+DISCOVERY_TIMEOUT = 30.0    # [s]
+WARM_UP_STATES = 200    # not counted: discovery is not symmetric
+ANSWER_TIMEOUT_NS = 10_000_000
 STATES, EFFORTS = '/robodyn_round_trip/joint_states', '/robodyn_round_trip/commands'
 
 
@@ -61,19 +61,19 @@ def _measure(node: Node, other: subprocess.Popen, n: int) -> tuple[ndarray, int]
             said = (other.stderr.read() if other.stderr else '').strip().splitlines()
             raise RobodynError('the other process has ended', name='round_trip',
                                remedy=said[-1] if said else 'run it by itself to see why')
-        if monotonic() > begin + DISCOVERY:
-            raise RobodynError(f'the two processes do not hear of each other in {DISCOVERY:g} s',
+        if monotonic() > begin + DISCOVERY_TIMEOUT:
+            raise RobodynError(f'the two processes found no connection in {DISCOVERY_TIMEOUT:g} s',
                                name='round_trip', remedy='see whether multicast, or the '
                                'discovery of your ROS middleware, works on this machine')
         efforts.wait(10_000_000)
     sharpen_timers()
     trips, lost, grid = [], 0, Grid(round(1e9 / RATE))
-    for k in range(-WARM, n):
+    for k in range(-WARM_UP_STATES, n):
         grid.wait()
         efforts.drain()
         sent = monotonic_ns()
         states.publish(encoder.encode(sent, zero, zero, zero))
-        if efforts.wait(PATIENCE):
+        if efforts.wait(ANSWER_TIMEOUT_NS):
             trips.append(monotonic_ns() - sent)
         else:
             lost += k >= 0

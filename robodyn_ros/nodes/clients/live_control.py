@@ -25,8 +25,8 @@ from ...control.laws import registry
 from ...errors import ParameterError
 from ...viewer.wishes import Aim, Change, Field, Push, Reset, Target, Wish
 
-ANSWER = 10.0       # s for a service; arming alone may take 5 s
-REFRESH = 1.0       # s between two readings of the parameters
+SERVICE_TIMEOUT = 10.0    # [s]; arming alone may take 5 s
+PARAMETER_PERIOD = 1.0    # [s] between two readings
 PUSH_INTERVAL = 0.1     # s between two messages of a push that lasts; the simulator's is longer
 PAYLOAD = 'payload_mass', 'payload_com', 'payload_frame'
 BASE = ('mode', 'task_frame', *PAYLOAD)
@@ -63,8 +63,8 @@ class LiveControl:
         node.create_subscription(Log, '/rosout', self._hear, 100)
         self._pending: list[Pending] = []
         self._answers: list[Line] = []
-        self._read, self._pushed = -REFRESH, 0.0
-        #: Parameters in force by name, empty until the controller has told them.
+        self._read, self._pushed = -PARAMETER_PERIOD, 0.0
+        #: Current parameters by name, empty until the controller has answered.
         self.in_force: dict[str, Any] = {}
         #: Names of parameters whose change was refused since the last call of :meth:`answers`.
         self.refused: list[str] = []
@@ -92,7 +92,7 @@ class LiveControl:
                 twist.publish(TwistStamped())
 
     def close(self) -> None:
-        """Let no target of the page be followed any longer."""
+        """Stop following targets of the page."""
         if self._targets is not None:
             twist = self._targets[1]
             twist.publish(TwistStamped())
@@ -109,7 +109,7 @@ class LiveControl:
             if one.what:
                 self._answers.append(Line(f'{one.what}: no answer; whether it is in force is not '
                                           'known', True))
-        if now > self._read + REFRESH and not self._pending:
+        if now > self._read + PARAMETER_PERIOD and not self._pending:
             self._read = now
             if self._get.service_is_ready():
                 names = list(dict.fromkeys([*BASE, *GAINS]))
@@ -119,7 +119,7 @@ class LiveControl:
         return told
 
     def gains(self) -> list[Field]:
-        """Return the gains of the mode in force; none of a law that is not of this package."""
+        """Return the gains of the present mode; none of a user-defined law."""
         try:
             law = registry.find(self.in_force.get('mode', ''), load=False)
         except ParameterError:
@@ -128,7 +128,7 @@ class LiveControl:
                 if field.name in self.in_force and field.name in PARAMETERS]
 
     def payload(self) -> list[Field]:
-        """Return the payload in force."""
+        """Return the present payload."""
         return [self._field(name) for name in PAYLOAD if name in self.in_force]
 
     def _field(self, name: str) -> Field:
@@ -136,7 +136,7 @@ class LiveControl:
                      PARAMETERS[name].description)
 
     def _aim(self, used: bool) -> None:
-        """Have publishers of targets while they are used, and not beside another's else."""
+        """Create the publishers of targets while they are used, unless others publish."""
         if used and self._targets is None:
             pose, twist = (self._node.create_publisher(kind, f'{self._controller}/{topic}', 1)
                            for kind, topic in ((PoseStamped, 'target_pose'),
@@ -162,13 +162,13 @@ class LiveControl:
                 self._answers.append(Line(f'accepted: {what}', False))
             else:
                 self._refuse(wish, response.result.reason)
-            self._read = -REFRESH
+            self._read = -PARAMETER_PERIOD
         self._call(self._set, request, what, now, told)
 
     def _refuse(self, wish: Change, reason: str) -> None:
         self.refused += wish.texts
         self._answers.append(Line(f'refused: {reason}', True))
-        self._read = -REFRESH
+        self._read = -PARAMETER_PERIOD
 
     def _told_reset(self, response: Any) -> None:
         word = 'reset' if response.success else 'reset refused'
@@ -190,7 +190,8 @@ class LiveControl:
             self._answers.append(Line(f'{what}: {self._controller} does not answer; is it '
                                       'running?', True))
             return
-        self._pending.append(Pending(what, client.call_async(request), now + ANSWER, done))
+        self._pending.append(Pending(what, client.call_async(request), now + SERVICE_TIMEOUT,
+                                     done))
 
     def _take(self, names: Sequence[str], response: Any) -> None:
         values = [parameter_value_to_python(value) for value in response.values]

@@ -16,9 +16,9 @@ from ..middleware.executor_subscription import open_subscription
 from ..middleware.qos import STATES_IN
 from ...wire.joint_state import JointStateDecoder
 
-STALE = 0.5             # s without a state of some joint: the picture is old
-FORGOTTEN = 5.0         # s after which a status that is not repeated is left out
-MOST = 12               # statuses that are kept
+STATE_TIMEOUT = 0.5    # [s] without a state of some joint
+STATUS_TIMEOUT = 5.0    # [s] after which an unrepeated status is dropped
+MAX_STATUSES = 12
 # Values of the diagnostics that the page shows: of the loop, of its timing
 DETAILS = ('phase', 'mode', 'reason', 'rate [Hz]', 'nominal rate [Hz]', 'missed periods',
            'scheduling', 'data path', 'refused samples', 'implausible samples',
@@ -94,7 +94,7 @@ class LiveRobot:
         """Return values (nv,) of a message in the order of the model, NaN if it is old."""
         received, message = self._latest.get(topic, (-np.inf, JointState()))
         values = dict(zip(message.name, getattr(message, field)))
-        if self._now - received > STALE:
+        if self._now - received > STATE_TIMEOUT:
             values = {}
         return np.array([values.get(name, np.nan) for name in self._names])
 
@@ -102,12 +102,12 @@ class LiveRobot:
         """Return names and values of the diagnostics that are not old, of each status."""
         return [(f'{status.name.partition(": ")[0]}: {pair.key}', pair.value)
                 for _, (heard, status) in sorted(self._heard.items())
-                if self._now - heard <= FORGOTTEN
+                if self._now - heard <= STATUS_TIMEOUT
                 for pair in status.values if pair.key in DETAILS and pair.value]
 
     def update(self, now: float) -> bool:
         """
-        Take what has come; return whether there is a state of every joint.
+        Take the received messages; return whether all joints have a state.
 
         :param now: time [s] on any clock that does not go back.
         """
@@ -121,10 +121,10 @@ class LiveRobot:
         lines = []
         if missing := self._decoder.missing:
             lines.append(Line(f'waiting for {", ".join(missing)} on {self.topic}', True))
-        elif (age := self._now - float(self._decoder.state['received'].min())) > STALE:
+        elif (age := self._now - float(self._decoder.state['received'].min())) > STATE_TIMEOUT:
             lines.append(Line(f'no joint states for {age:.0f} s: the picture is old', True))
         for (hardware, name), (heard, status) in sorted(self._heard.items()):
-            if self._now - heard <= FORGOTTEN:
+            if self._now - heard <= STATUS_TIMEOUT:
                 lines.append(Line(f'{hardware} {name}: {status.message}',
                                   status.level != DiagnosticStatus.OK))
         return lines
@@ -132,5 +132,5 @@ class LiveRobot:
     def _hear(self, message: DiagnosticArray) -> None:
         for status in message.status:
             key = status.hardware_id, status.name
-            if key in self._heard or len(self._heard) < MOST:
+            if key in self._heard or len(self._heard) < MAX_STATUSES:
                 self._heard[key] = self._now, status

@@ -25,16 +25,17 @@ from ...identification.excitation import trajectory_file
 if TYPE_CHECKING:
     from ...control.references.trajectory import Waypoints
 
-ANSWER = 15.0               # s, for what becomes of a trajectory: reports come once a second
-REASON = 1.0                # s, for the log line that says why it was refused
-SETTLE = 0.5                # s at rest after the approach, and after the motion
-OF_MOTION = 0.5             # of the fastest each joint is in the motion: speed of the approach
-QUINTIC = 15 / 8            # highest over mean speed of a quintic from rest to rest
-LONGEST = 300.0             # s of an approach
-NEAR = 1e-3                 # [rad | m] from its start, where a joint need not be brought there
+ANSWER_TIMEOUT = 15.0   # [s]; reports come once a second
+LOG_TIMEOUT = 1.0    # [s] for the log line that explains a refusal
+SETTLE_TIME = 0.5    # [s] at rest after the approach, and after the motion
+APPROACH_SPEED_SHARE = 0.5    # of the highest velocity of each joint in the motion
+QUINTIC_PEAK_RATIO = 15 / 8    # peak over mean velocity of a quintic from rest to rest
+MAX_APPROACH_TIME = 300.0    # [s]
+START_TOLERANCE = 1e-3    # [rad | m] within which no approach is needed
 # Counters of the diagnostics
 ACCEPTED, REFUSED = 'accepted trajectories', 'refused trajectories'
-LIMITS = ('saturated cycles', 'rate-limited cycles', 'cycles at position or velocity limits')
+LIMIT_COUNTERS = ('saturated cycles', 'rate-limited cycles',
+                  'cycles at position or velocity limits')
 UNKNOWN = '_NODE_NAME_UNKNOWN_'
 
 
@@ -62,14 +63,14 @@ def approach(motion: trajectory_file.JointTrajectory, pose: ndarray,
 
     :param pose: (nv,) [rad | m].
     :param shortest: least duration [s].
-    :raises TrajectoryError: it would take longer than LONGEST seconds.
+    :raises TrajectoryError: it would take longer than MAX_APPROACH_TIME.
     """
     start = motion.positions[0]
     away = np.abs(start - pose)
-    allowed = OF_MOTION * _fastest(motion)
+    allowed = APPROACH_SPEED_SHARE * _fastest(motion)
     with np.errstate(divide='ignore', invalid='ignore'):
-        needed = np.where(away > NEAR, QUINTIC * away / allowed, 0.0)
-    if (longest := needed.max()) > LONGEST:
+        needed = np.where(away > START_TOLERANCE, QUINTIC_PEAK_RATIO * away / allowed, 0.0)
+    if (longest := needed.max()) > MAX_APPROACH_TIME:
         i = int(needed.argmax())
         raise TrajectoryError(
             f'{motion.joint_names[i]} is {away[i]:.4g} away from its start, and at most '
@@ -122,13 +123,13 @@ class Player:
         if len(listeners) != 1:
             names = _names(listeners)
             raise RosError(f'{len(names)} nodes listen to {topic} ({", ".join(names)})'
-                           if names else f'nobody listens to {topic}', name=topic, value=names,
+                           if names else f'no subscriber to {topic}', name=topic, value=names,
                            remedy='let one remain' if names else
                            'start a controller, and activate it'
                            + (f', or give another {self._option}' if self._option else ''))
         name, space = listeners[0].node_name, listeners[0].node_namespace
         if name == UNKNOWN:
-            raise RosError(f'who listens to {topic} has not said its name', name=topic,
+            raise RosError(f'the subscriber of {topic} is not known by name yet', name=topic,
                            remedy='wait longer: --wait SECONDS')
         self._listener = name = told_name(space, name)
         self._logger = name.replace('/', '.')
@@ -178,7 +179,7 @@ class Player:
         self._why = ''
         message = trajectory_message(motion)
         if not self._here.until(self._now, self._within):
-            raise RosError('simulation time stands at zero', name='/clock',
+            raise RosError('simulation time is still zero', name='/clock',
                            remedy='see that the simulation runs, or go without --sim-time')
         began, now = self._now(), self._here.node.get_clock().now()
         stamp = now + RosDuration(seconds=ahead)
@@ -187,7 +188,7 @@ class Player:
         self._publisher.publish(message)
         if self._confirm:
             self._confirmed(before)
-        end = ahead + float(motion.times[-1]) + SETTLE
+        end = ahead + float(motion.times[-1]) + SETTLE_TIME
         while (at := self._now() - began) < end:
             tell(min(at, end), end)
             self._here.poll()
@@ -215,7 +216,7 @@ class Player:
             raise RosError(f'{self._listener} says nothing on /diagnostics any more',
                            name=self._listener, remedy='see its log')
         self._check()
-        return sum(self._count(kind) for kind in LIMITS)
+        return sum(self._count(kind) for kind in LIMIT_COUNTERS)
 
     def _now(self) -> float:
         node = self._here.node
@@ -238,24 +239,24 @@ class Player:
     def _confirmed(self, before: dict[str, int]) -> None:
         """Wait until the controller has counted the trajectory as accepted or refused."""
         heard = self._here.until(lambda: any(
-            self._count(kind) != count for kind, count in before.items()), ANSWER)
+            self._count(kind) != count for kind, count in before.items()), ANSWER_TIMEOUT)
         if self._count(REFUSED) > before[REFUSED]:
-            self._here.until(lambda: self._why, REASON)
+            self._here.until(lambda: self._why, LOG_TIMEOUT)
             raise TrajectoryError(f'{self._listener} refuses it', name=self._topic,
                                   remedy=self._why or 'its log says why')
         if not heard:
             self._check()
-            raise RosError(f'{self._listener} has not said within {ANSWER:g} s what it makes of '
-                           'the trajectory', name=self._listener, remedy='see its log')
+            raise RosError(f'{self._listener} did not accept or refuse the trajectory within '
+                           f'{ANSWER_TIMEOUT:g} s', name=self._listener, remedy='see its log')
 
     def _count(self, kind: str) -> int:
         return int(self._report.get(kind, 0))
 
     def _check(self) -> None:
         if self._report.get('phase') != 'RUNNING':
-            raise RosError(f'{self._listener} does not follow: {self._report["message"]}',
+            raise RosError(f'{self._listener} is not running: {self._report["message"]}',
                            name=self._listener, value=self._report.get('phase'),
-                           remedy='activate it; after a fault call its service ~/reset')
+                           remedy='activate it, or call ~/reset after a fault; then retry')
 
     def _on_report(self, message: DiagnosticArray) -> None:
         for status in message.status:

@@ -20,11 +20,11 @@ from ...errors import RosError
 from ...identification.recordings.recording import Recording
 from ...identification.recordings.recording_file import check_target, write
 
-# Best effort hears whoever publishes, and asks no driver to wait for us or to send again; what is
-# lost is counted. As deep as it is, only a machine that stands still for a second loses anything.
+# Best effort matches all publishers and makes no driver wait or resend; losses are counted. The
+# depth bridges a stall of a second.
 RECORDING = QoSProfile(depth=1000, reliability=ReliabilityPolicy.BEST_EFFORT)
-INTERVAL = 0.02             # s, between two looks at what has come
-TELL = 0.5                  # s, between two lines
+POLL_PERIOD = 0.02    # [s]
+PROGRESS_PERIOD = 0.5    # [s]
 STATES = 'sensor_msgs/msg/JointState'
 
 
@@ -53,7 +53,7 @@ class Recorder:
         return len(self._messages) + len(self._samples)
 
     def _run(self) -> None:
-        while not self._over.wait(INTERVAL):
+        while not self._over.wait(POLL_PERIOD):
             self._samples += self._states.drain_numbered()
 
     def update(self) -> None:
@@ -135,10 +135,10 @@ def record(path: Path, topic: str, *, seconds: float | None, wait: float, overwr
             first = before = time.monotonic()
             count = 0
             while len(recorder) and not here.over.is_set():
-                left = TELL if seconds is None else first + seconds - time.monotonic()
+                left = PROGRESS_PERIOD if seconds is None else first + seconds - time.monotonic()
                 if left <= 0:
                     break
-                here.over.wait(min(left, TELL))
+                here.over.wait(min(left, PROGRESS_PERIOD))
                 recorder.update()
                 now, total = time.monotonic(), len(recorder)
                 tell(f'{total} messages in {now - first:.1f} s, {recorder.joints} joints, '

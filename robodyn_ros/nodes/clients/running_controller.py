@@ -19,7 +19,7 @@ from ...control.settings.settings import Settings
 from ...errors import ParameterError, RosError
 from ...model.robot import RobotModel
 
-AGAIN = 1.0         # s after which a change is asked for again that needs what is being compiled
+RETRY_INTERVAL = 1.0    # [s] of changes refused until their code is compiled
 
 
 class RunningController:
@@ -52,7 +52,7 @@ class RunningController:
 
     def settings(self) -> Settings:
         """
-        Return its settings in force.
+        Return its current settings.
 
         :raises RosError: the node does not answer.
         :raises ParameterError: its law is of another package, and has not been loaded: a node
@@ -68,7 +68,7 @@ class RunningController:
         Set parameters, all of them or none; wait while what they need is being compiled.
 
         :raises ParameterError: the controller refuses them; the error has its reason.
-        :raises RosError: the node does not answer: whether they are in force is not known.
+        :raises RosError: the node does not answer: whether they apply is unknown.
         """
         client: Any = self._here.node.create_client(
             SetParametersAtomically, f'{self._name}/set_parameters_atomically')
@@ -80,7 +80,7 @@ class RunningController:
                 values.items()])
             result = self._ask(client, request)
             while not result.successful and COMPILING in result.reason:
-                self._here.until(lambda: False, AGAIN)
+                self._here.until(lambda: False, RETRY_INTERVAL)
                 result = self._ask(client, request)
         finally:
             self._here.node.destroy_client(client)
@@ -92,12 +92,12 @@ class RunningController:
         answer = client.call_async(request)
         if not self._here.until(answer.done, self._within):
             raise RosError(f'{self._name} has not answered', name=self._name,
-                           remedy='ask it what is in force: ros2 param dump')
+                           remedy='read its current parameters: ros2 param dump')
         return answer.result().result
 
     def _values(self, names: Sequence[str]) -> dict[str, Any]:
         def refuse() -> RosError:
-            return RosError(f'{self._name} does not tell its parameters', name=self._name,
+            return RosError(f'{self._name} does not return its parameters', name=self._name,
                             remedy='is it a controller of this package?')
         if not self._here.until(self._client.service_is_ready, self._within):
             raise self._silent()

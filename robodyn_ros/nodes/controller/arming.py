@@ -11,8 +11,8 @@ from typing import NamedTuple
 from .control_loop import ControlLoop
 from ...control.steps import guard
 
-POLL = 0.002        # s
-STANDING = 0.2      # s for which a refusal must last to be the answer of ~/reset
+POLL_PERIOD = 0.002    # [s]
+REFUSAL_DURATION = 0.2    # [s] that a refusal must last to be the answer of ~/reset
 
 
 class Answer(NamedTuple):
@@ -78,7 +78,7 @@ class Arming:
             return ARMED
         code = guard.NO_REASON if controller.asked else int(
             controller.memory['arming_refusal'][0])
-        # Too few states so far, or none used until the efforts of the fault have ended
+        # Too few states yet, or fault efforts are still active
         if code in (guard.NO_REASON, guard.NO_STATE) or (
                 code == guard.STATE_INCONSISTENT and controller.driving):
             self._since = now
@@ -89,26 +89,26 @@ class Arming:
         return self.give_up()
 
     def give_up(self) -> Answer:
-        """Withdraw the request and return the present refusal; any thread may call it."""
+        """Withdraw the request and return the present refusal; thread-safe."""
         controller = self._loop.controller
         with self._lock:
             again, self._given_up = self._given_up, True
         code = int(controller.memory['arming_refusal'][0])
         refusal = self._sentence(controller.arming_refusal + self._timeless(), guard.NO_REASON
                                  if controller.asked else code)
-        if not again:           # it would replace the request to stop that follows the first one
+        if not again:           # it would replace a later request to stop
             controller.disarm()
         return Answer(refusal, self._code)
 
     def _missing(self, joints: Sequence[str]) -> Answer:
-        """Return the answer while there is no state of some joints, with the likely reason."""
+        """Return the answer while the states of some joints are missing, with the likely cause."""
         text = f'no joint state yet of {", ".join(joints)} on joint_states'
         if refused := self._loop.refused_states:
             text += f'; messages are refused: {refused}'
         return Answer(self._sentence(text + self._timeless(), guard.NO_STATE), guard.NO_STATE)
 
     def _timeless(self) -> str:
-        """Return that simulation time stands still, '' if it does not or is not used."""
+        """Return a note that simulation time is stopped, or ''."""
         loop = self._loop
         if not loop.on_ros_time or loop.now() > max(self._begun, 0.0):
             return ''
@@ -121,7 +121,7 @@ class Arming:
         while (answer := self.poll()) is None:
             if self._over():
                 return self.give_up()
-            time.sleep(POLL)
+            time.sleep(POLL_PERIOD)
         return answer
 
     def _over(self) -> bool:
@@ -130,9 +130,9 @@ class Arming:
 
 def wait_for_rest(loop: ControlLoop) -> None:
     """
-    Wait until an arm that was asked to stop is at rest, for a bounded time; end the thread.
+    Wait, for a bounded time, until the stopping arm is at rest; end the thread.
 
-    Efforts of a fault that no stop replaces run to their end.
+    Fault efforts run to their end.
     """
     controller, begin = loop.controller, time.monotonic()
     s = controller.settings
@@ -140,7 +140,7 @@ def wait_for_rest(loop: ControlLoop) -> None:
                      if controller.phase == guard.FAULT else s.stop_timeout)
     while loop.running and time.monotonic() - begin < (
             longest if controller.driving else 0.1 if controller.asked else 0.0):
-        time.sleep(POLL)
+        time.sleep(POLL_PERIOD)
         if controller.phase in (guard.RISING, guard.RUNNING) and not controller.asked:
             controller.stop()       # another request had replaced the first one
     loop.stop()

@@ -10,19 +10,19 @@ from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
 from .arming import Answer
 from ...control.steps import guard
 
-SOON = 0.001        # s after the start, or after configuring, of the next step
-RETRY = 0.5         # s after an attempt that failed
+FIRST_DELAY = 0.001    # [s] after the start, or after configuring
+RETRY_INTERVAL = 0.5    # [s]
 
-# Refusals that the start of a system is expected to end; any other one needs a person
-WAITED_FOR = guard.NO_STATE, guard.NOBODY_LISTENS, guard.ZERO_STATE
+# Transient refusals at start-up; any other one needs an operator
+RETRIED_REASONS = guard.NO_STATE, guard.NOBODY_LISTENS, guard.ZERO_STATE
 
 
 class Autostart:
     """
     Automatic configuration and activation of a node, once.
 
-    It is retried while there is no robot description, no joint state or no listener yet. Any other
-    refusal, and any transition that is requested from outside, ends it.
+    It is retried while the robot description, joint states or the subscriber are missing. Any
+    other refusal and any transition requested from outside end it.
 
     :param configured: returns whether the node is configured.
     :param waits_for_robot: returns whether configuring has just failed for want of a robot
@@ -34,18 +34,18 @@ class Autostart:
                  waits_for_robot: Callable[[], bool], refusal: Callable[[], Answer]):
         self._node, self._configured = node, configured
         self._waits_for_robot, self._refusal = waits_for_robot, refusal
-        self._timer = node.create_timer(SOON, self._try,
+        self._timer = node.create_timer(FIRST_DELAY, self._try,
                                         clock=Clock(clock_type=ClockType.STEADY_TIME))
-        self._acts = False          # the transition that runs is one of its own
+        self._acts = False          # whether it requested the current transition
 
     def _try(self) -> None:
-        pause, self._acts = RETRY, True
+        pause, self._acts = RETRY_INTERVAL, True
         try:
             if self._step():
-                pause = SOON        # activation by another call: signals are served between them
+                pause = FIRST_DELAY        # signals are served between the two calls
         finally:
             self._acts = False
-            self._next(pause)       # counted from here: an attempt may last longer
+            self._next(pause)
 
     def _step(self) -> bool:
         """Configure, or activate; return whether the node has been configured."""
@@ -55,24 +55,24 @@ class Autostart:
                 return True
             if not self._waits_for_robot():
                 self.end('autostart ends: not configured')
-        elif self._node.trigger_activate() != done and self._refusal().code not in WAITED_FOR:
+        elif self._node.trigger_activate() != done and self._refusal().code not in RETRIED_REASONS:
             self.end(f'autostart ends: {self._refusal().refusal or "not activated"}; activate '
                      'when that is over')
         return False
 
     def _next(self, pause: float) -> None:
-        """Try again after a time [s], unless it has been ended meanwhile."""
+        """Retry after a time [s], unless ended meanwhile."""
         if not self._timer.is_canceled():
             self._timer.timer_period_ns = round(1e9 * pause)
-            self._timer.reset()     # or the previous period would be in force once more
+            self._timer.reset()     # otherwise the old period is used once more
 
     def transition_begins(self) -> None:
-        """End if somebody else has requested the transition that begins."""
+        """End if the transition that begins was requested from outside."""
         if not self._acts:
             self.end()
 
     def end(self, why: str = '') -> None:
-        """Do not try again; ``why`` is logged as an error unless it is empty."""
+        """Stop retrying; log ``why`` as an error unless it is empty."""
         if not self._timer.is_canceled():
             self._timer.cancel()
             if why:

@@ -17,7 +17,7 @@ from ...realtime.loop_counters import Tally
 from ...realtime.periodic_timer import sharpen_timers
 from ...realtime.scheduling import LOOP_THREAD, middleware_threads, Outcome, scheduled, Scheduling
 from ...realtime.shared_context import shared
-from ...realtime.time_slice import shortened, SLICE
+from ...realtime.time_slice import MIN_SLICE, shortened
 from ...wire.effort import EffortEncoder
 from ...wire.joint_state import JointStateDecoder
 
@@ -30,7 +30,7 @@ class ControlLoop:
 
     :param path: how the states come in; a native one does everything but begin and end.
     :param publish: takes the serialized effort message.
-    :param listeners: counts those who hear it.
+    :param listeners: returns the number of subscribers.
     :param tally: what is counted and timed.
     :param ros_time: under simulation time, gives it [s], to this thread only; None: the steady
         clock is used. With ``trigger`` state the stamp of the state is the time, so a paused
@@ -59,7 +59,7 @@ class ControlLoop:
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Begin, anew if it runs; states that waited in the queue are old and dropped."""
+        """Start or restart; drop old states in the queue."""
         self.stop()                 # no two threads may run one controller
         self._states.drain()
         self.decoder.forget()
@@ -86,7 +86,7 @@ class ControlLoop:
 
     @property
     def running(self) -> bool:
-        """Whether cycles go on: started, not stopped, and not failed."""
+        """Whether cycles run: started, neither stopped nor failed."""
         return self._thread is not None and self._thread.is_alive()
 
     @property
@@ -102,7 +102,7 @@ class ControlLoop:
 
     def look_for_state_publishers(self) -> None:
         """
-        Tell the guard of a second publisher of states that message numbers cannot show.
+        Report a second publisher of states that sequence numbers cannot show to the guard.
 
         Fast DDS numbers the messages of each publisher, by which the decoder finds two of the same
         joint. A middleware that does not leaves their count: any second one is one too many. Any
@@ -128,7 +128,7 @@ class ControlLoop:
                         others.enter_context(
                             shared(('slice', thread), partial(shortened, [thread])))
                 if not self.scheduling.real_time and others.enter_context(shortened([0])):
-                    self.scheduling.granted.append(f'time slice {1e-6 * SLICE:g} ms')
+                    self.scheduling.granted.append(f'time slice {1e-6 * MIN_SLICE:g} ms')
                 self._scheduled.set()
                 self._drive()
         finally:

@@ -11,14 +11,14 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 
 from .control_loop import ControlLoop
-from ..middleware.clock_skew import FURTHEST, skew
+from ..middleware.clock_skew import MAX_CLOCK_OFFSET, skew
 from ..topics.trajectory_subscriber import TrajectorySubscriber
 from ...control.controller.cycle_telemetry import receipt_offset
 from ...control.laws.registry import mode_name
 from ...control.steps import guard
 from ...realtime.statistics import OK, quality, rate, spread, worst
 
-JUDGED = 2048               # latest cycles
+TIMING_WINDOW = 2048    # cycles
 LEVELS = (DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR)
 
 
@@ -61,7 +61,7 @@ class Report:
         m = loop.controller.memory[0]
         present = (now, int(m['cycles']), loop.tally.missed)
         since, cycles, missed = self._last or present
-        if present[1] < cycles:         # begun anew in between
+        if present[1] < cycles:         # the loop was restarted
             since, cycles, missed = present
         self._last = present
         rate = (present[1] - cycles) / (now - since) if now > since else 0.0
@@ -69,9 +69,9 @@ class Report:
         phase, refused = guard.PHASES[m['phase']], loop.tally.refused
         level, message = DiagnosticStatus.OK, f'{phase}, {mode_name(int(m["mode"]))}'
         if m['implausible'] and not self._warned:
-            self._warned = True         # once: the diagnostics have their number
-            self._logger.warning('a joint state was implausible, and the one before it stays in '
-                                 'use: /diagnostics counts such samples')
+            self._warned = True         # once: the diagnostics count them
+            self._logger.warning('implausible joint state rejected, the previous one is used; '
+                                 '/diagnostics counts such samples')
         listeners = int(loop.controller.cycle_input['listeners'][0])
         if newly_missed:
             level, message = DiagnosticStatus.WARN, f'{message}: {newly_missed} periods missed'
@@ -85,7 +85,7 @@ class Report:
                 age, 'joint_states'):
             level, message = DiagnosticStatus.WARN, f'{message}: {sentence}'
         if listeners == 0:
-            level, message = DiagnosticStatus.WARN, f'{message}: nobody listens to the commands'
+            level, message = DiagnosticStatus.WARN, f'{message}: no subscriber to the commands'
         if m['phase'] == guard.FAULT:
             level, message = DiagnosticStatus.ERROR, f'FAULT: {reason}'
         target_rate, jitter = references.targets.rate(now)
@@ -117,11 +117,11 @@ class Report:
         """
         Return the status of the timing of the latest cycles.
 
-        The rate is not judged on ROS time, nor where states start the cycles.
+        The rate is not checked on ROS time, nor if states trigger the cycles.
 
         :param thresholds: keyword arguments of :func:`.statistics.quality`.
         """
-        cycles = loop.tally.timing.newest(JUDGED)
+        cycles = loop.tally.timing.newest(TIMING_WINDOW)
         fixed = loop.trigger == 'timer' and not loop.on_ros_time
         level, message = worst(quality(cycles, loop.rate if fixed else inf, **thresholds))
         mean, deviation = rate(cycles)
@@ -135,7 +135,7 @@ class Report:
             for figure, value in spread(cycles[column]).named().items():
                 values[f'{name} {figure} [us]'] = f'{1e6 * value:.1f}'
         return _status(LEVELS[level], self.timing_name,
-                       message if level != OK else 'keeps its time', self.hardware, values)
+                       message if level != OK else 'timing OK', self.hardware, values)
 
 
 def named_code(code: int) -> str:
@@ -143,9 +143,9 @@ def named_code(code: int) -> str:
     return guard.CODES[code] if code != guard.NO_REASON else 'nothing'
 
 
-def array(stamp: Time, told: Iterable[DiagnosticStatus]) -> DiagnosticArray:
+def array(stamp: Time, statuses: Iterable[DiagnosticStatus]) -> DiagnosticArray:
     """Return the message for /diagnostics."""
-    message = DiagnosticArray(status=list(told))
+    message = DiagnosticArray(status=list(statuses))
     message.header.stamp = stamp
     return message
 
@@ -155,7 +155,7 @@ def stamp_age(loop: ControlLoop) -> float:
     if loop.on_ros_time:
         return 0.0
     age = receipt_offset(loop.controller) + time.time() - time.monotonic()
-    return age if isfinite(age) and abs(age) < FURTHEST else 0.0
+    return age if isfinite(age) and abs(age) < MAX_CLOCK_OFFSET else 0.0
 
 
 def told_name(namespace: str, name: str) -> str:

@@ -13,23 +13,22 @@ from ..middleware.raw_subscription import RCLError, Sample, SampleQueue
 from ...driver import Driver, DriverReader
 from ...wire.joint_state import JointStateEncoder
 
-KEPT = 10               # readings and messages that wait, as on a topic
+QUEUE_DEPTH = 10    # readings and messages, as of a topic
 
 
 class DriverStates(SampleQueue):
     """
     Readings of a driver as messages of joint states; see :class:`.SerializedSubscription`.
 
-    The control loop decodes and judges them as it does those of a topic. What it reads and writes
-    is published too, for everybody else, on a thread that the loop does not wait for.
+    What it reads and writes is also published, by a thread that the loop does not wait for.
 
     :param joint_names: of the arm, in the order of the driver's arrays.
     :param period: of the controller [s]; see :class:`.DriverReader`.
     :param states, commands: publishers of joint states and efforts.
-    :param tell: is called with a sentence for each failure of the driver.
+    :param tell: called with a sentence for each failure of the driver.
     """
 
-    most = KEPT
+    most = QUEUE_DEPTH
 
     def __init__(self, driver: Driver, joint_names: Sequence[str], period: float,
                  states: Publisher, commands: Publisher, tell: Callable[[str], object]):
@@ -40,11 +39,11 @@ class DriverStates(SampleQueue):
         self._states, self._commands = states, commands
         self._publisher = threading.Thread(target=self._publish, name='driver_topics', daemon=True)
         self._publisher.start()
-        self._reader = DriverReader(driver, KEPT, period, tell)
+        self._reader = DriverReader(driver, QUEUE_DEPTH, period, tell)
 
     def take(self) -> Sample | None:
-        """Take the oldest reading, None if there is none; one that cannot be used is skipped."""
-        for _ in range(KEPT):           # not more: new ones may come as fast as they are taken
+        """Take the oldest reading, None if there is none; skip invalid ones."""
+        for _ in range(QUEUE_DEPTH):   # bounded: new ones may arrive as fast
             if (taken := self._reader.take()) is None:
                 break
             try:
@@ -67,7 +66,7 @@ class DriverStates(SampleQueue):
         self._reader.wake()
 
     def write(self, message: bytes) -> None:
-        """Let the driver write the efforts of a serialized command."""
+        """Write the efforts of a serialized command by the driver."""
         self._reader.write(np.frombuffer(message, '<f8', self._n, len(message) - 8 * self._n))
         self._show(self._commands, message)
 
@@ -76,13 +75,13 @@ class DriverStates(SampleQueue):
         return 1
 
     def destroy(self) -> None:
-        """Close the driver, while nobody waits."""
+        """Close the driver, while no thread waits for it."""
         self._reader.close()
         self._shown.put(None)
         self._publisher.join()
 
     def _show(self, publisher: Publisher, message: bytes) -> None:
-        if self._shown.qsize() < 2 * KEPT:      # nobody may hold up the loop by reading slowly
+        if self._shown.qsize() < 2 * QUEUE_DEPTH:     # a slow reader must not block the loop
             self._shown.put((publisher, message))
 
     def _publish(self) -> None:

@@ -15,7 +15,7 @@ from ...dynamics.external_wrench import external_wrench
 from ...errors import ParameterError
 from ...model.robot import RobotModel
 
-DEPTH = 1       # the newest estimate counts
+QUEUE_DEPTH = 1       # the newest estimate counts
 
 
 def check_frame(model: RobotModel, frame: str) -> None:
@@ -31,7 +31,7 @@ def check_frame(model: RobotModel, frame: str) -> None:
 
 class ExternalEffortPublisher:
     """
-    Publisher of ``~/external_torque`` and ``~/external_wrench``, made by the executor of a node.
+    Publisher of ``~/external_torque`` and ``~/external_wrench``, run by the executor of a node.
 
     ``~/external_torque`` (sensor_msgs/JointState) has position, velocity and, as ``effort``, the
     external effort of each joint; ``~/external_wrench`` (geometry_msgs/WrenchStamped) the wrench
@@ -49,12 +49,12 @@ class ExternalEffortPublisher:
         model = controller.model
         check_frame(model, frame)
         self._dynamics = Dynamics(model)
-        if frame:       # its kernels are compiled now, not while the arm is driven
+        if frame:       # compile its kernels before the arm is driven
             external_wrench(self._dynamics, [0.0] * model.nv, [0.0] * model.nv, frame)
-        self._torque = node.create_publisher(JointState, '~/external_torque', DEPTH)
-        self._wrench = [node.create_publisher(WrenchStamped, topic, DEPTH) for topic in (
+        self._torque = node.create_publisher(JointState, '~/external_torque', QUEUE_DEPTH)
+        self._wrench = [node.create_publisher(WrenchStamped, topic, QUEUE_DEPTH) for topic in (
             '~/external_wrench', '~/external_wrench_confidence')] if frame and rate else []
-        #: Publishes once somebody was found to listen.
+        #: Publishes while there is a subscriber.
         self.timer = HeardTimer(node, rate, (self._torque, *self._wrench), self._publish)
 
     def close(self) -> None:

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Flight recordings of faults: the ring of the controller is written to a file."""
+"""Writer of flight recordings: saves the ring buffer of the controller after a fault."""
 
 from contextlib import suppress
 from datetime import datetime, timezone
@@ -27,8 +27,8 @@ from ...flight_recorder.arrays import About
 from ...flight_recorder.replay import latched
 from ...model.resources import package_version
 
-AFTER = 0.5             # s after the fault that are recorded too
-KEPT = 20               # newest files of a node; older ones are deleted
+RECORDED_AFTER_FAULT = 0.5    # [s]
+MAX_FILES = 20    # of a node; older ones are deleted
 
 
 class FlightRecorder:
@@ -56,8 +56,8 @@ class FlightRecorder:
         rows = registry.most_rows(nv) + payload_transition.rows(nv, nv)
         most = ring_buffer.LARGEST // ring_buffer.bytes_a_cycle(nv, rows)
         if asked > most:
-            self._log.warning(f'flight_recorder keeps the latest {most} cycles, not {asked}: '
-                              f'{ring_buffer.LARGEST >> 20} MiB are its most')
+            self._log.warning(f'flight_recorder keeps {most} cycles, not {asked}: its buffer is '
+                              f'limited to {ring_buffer.LARGEST >> 20} MiB')
         return asked
 
     def begin(self) -> None:
@@ -65,11 +65,11 @@ class FlightRecorder:
         self._seen, self._due = 0, 0.0
 
     def look(self, loop: ControlLoop, folder: str, *, at_once: bool = False) -> None:
-        """Write a recording AFTER seconds after a fault, or ``at_once`` if there was one."""
+        """Write a recording RECORDED_AFTER_FAULT after a fault, or ``at_once``."""
         controller, now = loop.controller, time.monotonic()
         if (faults := _faults(loop)) > self._seen:
             self._seen = faults
-            self._due = self._due or now + AFTER
+            self._due = self._due or now + RECORDED_AFTER_FAULT
         if not self._due or not (at_once or now >= self._due):
             return
         if at_once:
@@ -86,7 +86,7 @@ class FlightRecorder:
         self._writing.start()
 
     def waits(self, loop: ControlLoop) -> bool:
-        """Return whether :meth:`look` has something to do; any thread may ask."""
+        """Return whether :meth:`look` has work; thread-safe."""
         return _faults(loop) > self._seen or 0.0 < self._due <= time.monotonic()
 
     def join(self) -> None:
@@ -115,7 +115,7 @@ class FlightRecorder:
         self._log.info(f'flight recording of {len(snapshot.cycles)} cycles: robodyn replay {path}')
         ours = re.compile(re.escape(stem) + r'\d{8}T\d{6}_\d{6}_[A-Z_]+\.mcap')
         files = sorted(p for p in where.iterdir() if ours.fullmatch(p.name))
-        for old in files[:-KEPT]:
+        for old in files[:-MAX_FILES]:
             with suppress(OSError):
                 old.unlink()
 

@@ -33,7 +33,7 @@ def check_given(given: Collection[str], robot: str) -> None:
 
 
 def sentence(by_robot: bool) -> str:
-    """Return who compensates gravity, for the log."""
+    """Return a log line on gravity compensation."""
     return (f'the robot compensates gravity itself ({PARAMETER}: true): efforts are published '
             'without g(q)' if by_robot else
             f'this controller compensates gravity ({PARAMETER}: false): efforts contain g(q)')

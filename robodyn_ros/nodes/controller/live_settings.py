@@ -20,8 +20,8 @@ class LiveSettings:
     :param parameters: of the node.
     :param loop: returns the loop while the node is configured.
     :param commands: the name of the topic of commands.
-    :param changed: is called after settings have come into force.
-    :param warn: logs that a change has ended a motion.
+    :param changed: called after a change of settings.
+    :param warn: logs that a change ended a motion.
     """
 
     def __init__(self, parameters: Parameters, loop: Callable[[], ControlLoop | None],
@@ -36,11 +36,10 @@ class LiveSettings:
 
     def check(self, values: dict[str, Any]) -> None:
         """
-        Prepare what comes into force when these values are stored.
+        Check new values and prepare their application.
 
-        They are judged only here. Measured efforts and phase change meanwhile, and once the
-        values are stored a refusal would come too late. Nothing is compiled or waited for here:
-        the thread that calls this serves resets, transitions and signals.
+        They are checked only here: after they are stored, a refusal would be too late. This method
+        neither compiles nor waits: its thread serves resets, transitions and signals.
 
         :raises RobodynError: they cannot be used.
         """
@@ -59,5 +58,5 @@ class LiveSettings:
             self._changed()
 
     def _declare_gains(self, mode: str) -> None:
-        """Declare the gains of the law of a mode, which may be one of a user."""
+        """Declare the gains of the law of a mode, built-in or user-defined."""
         self._parameters.add(law_parameters(registry.find(mode)))

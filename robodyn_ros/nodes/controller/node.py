@@ -11,7 +11,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 
 from . import gravity_choice, robot, transport
-from .arming import Answer, ARMED, Arming, STANDING, wait_for_rest
+from .arming import Answer, ARMED, Arming, REFUSAL_DURATION, wait_for_rest
 from .autostart import Autostart
 from .control_loop import ControlLoop
 from .external_effort_publisher import check_frame
@@ -38,7 +38,7 @@ from ...model.robot import RobotModel
 from ...wire.compile import compiled_joint_state
 from ...wire.joint_state import JointStateDecoder
 
-POLL_PERIOD = 0.05      # s between two checks whether there is something to log
+LOG_POLL_PERIOD = 0.05    # [s]
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
 
@@ -56,7 +56,7 @@ class ControllerNode(LifecycleNode):
     references: ReferenceTopics
 
     def __init__(self, namespace: str | None = None):
-        # What takes longest in the first start on a machine, beside everything else
+        # Start the slowest compilation in parallel
         begin_compilation()
         super().__init__('controller', namespace=namespace)
         self._discovering_since = middleware.discovering_since(self)
@@ -77,7 +77,7 @@ class ControllerNode(LifecycleNode):
         # timer, because each turn of the executor takes more than a millisecond
         self.create_timer(1.0, self._report, clock=Clock(clock_type=ClockType.STEADY_TIME))
         self._reset = ResetService(self, self._begin_reset, self._end_reset)
-        self._changes = ChangeMonitor(self, POLL_PERIOD, self._poll, self._on_changes)
+        self._changes = ChangeMonitor(self, LOG_POLL_PERIOD, self._poll, self._on_changes)
         self.references = ReferenceTopics(self, lambda: self.loop if self.active else None,
                                           lambda: self.loop, self.reports.reason)
         self._autostart = Autostart(self, lambda: self.loop is not None,
@@ -167,7 +167,7 @@ class ControllerNode(LifecycleNode):
         return SUCCESS
 
     def run(self, spin: Callable[[], None], over: Callable[[], bool]) -> None:
-        """Call ``spin`` until ``over()``; then come to rest, whatever the lifecycle state."""
+        """Call ``spin`` until ``over()``; then bring the arm to rest in any lifecycle state."""
         self._over = over
         try:
             while not over():
@@ -233,7 +233,7 @@ class ControllerNode(LifecycleNode):
                       self.reports.sentence, self.topics.subscriber_refusal, self._over)
 
     def _take_over(self) -> str:
-        """Have the forward controller activated, if that is asked for; return a refusal or ''."""
+        """Activate the forward controller, if configured; return a refusal or ''."""
         if self.topics is None:
             return 'the controller has been cleaned up meanwhile'
         controller = self.topics.loop.controller
@@ -244,7 +244,7 @@ class ControllerNode(LifecycleNode):
         if not self.active or self.loop is None or self.loop.controller.phase != guard.FAULT:
             return 'there is no fault to reset'
         self.reports.record_fault(at_once=True)     # arming may outlast the ring
-        return self._begin_arming(STANDING)
+        return self._begin_arming(REFUSAL_DURATION)
 
     def _end_reset(self) -> str:
         refusal = self._take_over()

@@ -30,11 +30,11 @@ from ...control.steps import guard
 from ...driver import Driver
 from ...realtime.loop_counters import Tally
 from ...realtime.scheduling import Scheduling
-from ...realtime.timing_log import LONGEST
+from ...realtime.timing_log import MAX_CYCLES
 from ...wire.joint_state import JointStateDecoder
 
-LAST_MESSAGE = Duration(seconds=2.0)     # until all subscribers have acknowledged it, at most
-DRIVEN = guard.RISING, guard.RUNNING, guard.STOPPING
+ACKNOWLEDGE_TIMEOUT = Duration(seconds=2.0)    # of the last message
+DRIVING_PHASES = guard.RISING, guard.RUNNING, guard.STOPPING
 
 
 class CommandTopic:
@@ -52,10 +52,9 @@ class CommandTopic:
         self.known = discovery_end(since, discovery_time, hears_answers(node))
 
     def close(self) -> None:
-        """Destroy the publisher, after its last message has been acknowledged."""
-        # A message that is not acknowledged yet would be lost with its publisher
+        """Destroy the publisher once its last message is acknowledged, or it would be lost."""
         with suppress(RCLError):                # not every middleware implements it
-            self.publisher.wait_for_all_acked(LAST_MESSAGE)
+            self.publisher.wait_for_all_acked(ACKNOWLEDGE_TIMEOUT)
         self._node.destroy_publisher(self.publisher)
 
 
@@ -83,7 +82,7 @@ class ControllerTopics:
         self.switch = open_switch(node, p, self._commands.topic_name)
         self._clock = SimulationClock(node) if sim_time else None
         spin = p['spin'] if p['trigger'] == 'timer' else 0.0
-        tally = Tally(decoder.state['sequence'], *([LONGEST] if p['timing_file'] else []))
+        tally = Tally(decoder.state['sequence'], *([MAX_CYCLES] if p['timing_file'] else []))
         publish: Callable[[bytes], None] = self._commands.publish
         listeners = self._commands.get_subscription_count
         if driver is None:
@@ -106,26 +105,26 @@ class ControllerTopics:
             ros_time=self._clock.now if self._clock else None, scheduling=scheduling, spin=spin)
         #: Heartbeat and emergency stop.
         self.stop_topics = StopTopics(
-            node, controller.cycle_input, lambda: controller.phase in DRIVEN,
+            node, controller.cycle_input, lambda: controller.phase in DRIVING_PHASES,
             heartbeat_timeout=p['heartbeat_timeout'], emergency_stop=p['emergency_stop'])
         self._guiding = GuidingTopic(
             node, lambda: controller.settings.guiding_timeout,
             lambda: float(controller.memory['time'][0]), controller.guide)
 
     def begin(self) -> None:
-        """Prepare to arm; returns when other nodes must have been discovered."""
+        """Prepare to arm; return the time by which other nodes are discovered."""
         self.switch.begin()
         self.report_switch()
         self.command_publishers.wait()
 
     def subscriber_refusal(self, over: Callable[[], bool]) -> str | None:
         """
-        Return why no commands must be sent, '' if they may, None without any subscriber.
+        Return why commands must not be sent, '' if they may be, None without subscriber.
 
         :param over: returns whether to stop waiting for answers.
         """
         if self._shown is not None:
-            return ''                           # the driver takes what it is given
+            return ''                           # a driver accepts all commands
         if not self._commands.get_subscription_count():
             return None
         return self.switch.ask(over) or command_forwarder.refusal(
@@ -133,20 +132,20 @@ class ControllerTopics:
             self.switch.interfaces, over)
 
     def clock_detail(self) -> str:
-        """Return what is wrong with the source of simulation time, '' if nothing is."""
+        """Return the problem with the source of simulation time, or ''."""
         if self._clock is None or self._clock.subscription.publisher_count():
             return ''
         return '/clock has no publisher: start the simulation, or set use_sim_time to false'
 
     def look(self) -> None:
-        """Check periodically who listens, and whether the commands reach the drives."""
+        """Check the subscribers periodically, and whether the commands reach the drives."""
         self._external.timer.look()
         self._telemetry.timer.look()
         self.switch.look()
         self.report_switch()
 
     def report_switch(self) -> None:
-        """Have the guard stop an arm whose commands do not reach the drives."""
+        """Have the guard stop the arm if the commands do not reach the drives."""
         self.stop_topics.report(guard.NOBODY_LISTENS, self.switch.trouble)
 
     def close(self) -> None:
@@ -165,5 +164,5 @@ class ControllerTopics:
 
 
 def _the_driver() -> int:
-    """Return who hears the efforts of a driver: the driver alone."""
+    """Return the subscriber count of a driver: itself."""
     return 1

@@ -35,7 +35,7 @@ class PythonLoop:
     :param trigger: timer or state.
     :param states: where the states come in.
     :param publish: takes the serialized effort message.
-    :param listeners: counts those who hear it.
+    :param listeners: returns the number of subscribers.
     :param tally: what is counted and timed.
     :param ros_time: under simulation time, gives it [s]; None: time is the steady clock.
     :param spin: how long before each point of the grid the clock is watched [s].
@@ -66,7 +66,7 @@ class PythonLoop:
         self._states.wake()
 
     def run(self, over: Callable[[], bool]) -> None:
-        """Go on until it is over, or until an operation raises an error."""
+        """Run until the loop ends or an operation raises an error."""
         loop.begin(self.loop_state, time.monotonic_ns())
         while True:
             self.loop_state[0].called = 0           # before looking at what it was called for

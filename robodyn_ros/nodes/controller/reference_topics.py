@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Topics and the action on which the controller is told what to do while it is active."""
+"""Topics and action of references, payloads and coupling of an active controller."""
 
 from collections.abc import Callable
 from typing import Any
@@ -36,13 +36,13 @@ class ReferenceTopics:
         self._goals = serve_trajectories(node, self.trajectories, reason)
 
     def update_coupling(self) -> None:
-        """Publish for a partner while the law in force has one."""
+        """Publish to the partner while the present law couples arms."""
         loop = self._configured()
         couples = loop is not None and loop.controller.couples
         self._coupling.update(self._parameters['coupling_rate'] if couples else 0.0)
 
     def end_goals(self, why: str) -> None:
-        """Abort the goals of the action that are being followed."""
+        """Abort the active goals of the action."""
         self._goals.end(why)
 
     def destroy(self) -> None:

@@ -19,12 +19,12 @@ from ..middleware.parameters import Parameters
 from ...control.steps import guard
 from ...model.robot import RobotModel
 
-# Codes of arming while the guard has not seen enough states
-UNMET = guard.NO_REASON, guard.NO_STATE
+# Arming refusals while the guard has not received enough states
+UNREPORTED_REFUSALS = guard.NO_REASON, guard.NO_STATE
 
 
 class ReportedNode(Protocol):
-    """State of a controller node that is reported."""
+    """State of a controller node for its reports."""
 
     parameters: Parameters
     description: RobotDescription
@@ -59,11 +59,11 @@ class ControllerReports:
         self._unheard = False
 
     def begin(self) -> None:
-        """Reset what depends on the loop, which is about to start."""
+        """Reset the reports before the loop starts."""
         self._recorder.begin()
 
     def robot(self, model: RobotModel) -> None:
-        """Log the warnings of a model, and name it in the diagnostics."""
+        """Log the warnings of a model, and set it in the diagnostics."""
         self._status.robot = model.name
         for warning in model.warnings:
             self._log.warning(warning)
@@ -80,20 +80,20 @@ class ControllerReports:
             self._log.warning(sentence)
 
     def recorded_cycles(self, nv: int) -> int:
-        """Return how many cycles of a robot with ``nv`` joints the flight recorder shall keep."""
+        """Return the number of cycles that the flight recorder keeps for ``nv`` joints."""
         p = self._node.parameters
         return self._recorder.cycles(p['flight_recorder'], p['rate'], nv)
 
     def sentence(self, text: str, code: int) -> str:
         """
-        Return a sentence of the guard with details that only the node knows.
+        Return a sentence of the guard with details known only to the node.
 
         :param code: reason code of the sentence.
         """
         detail = ''
         if code == guard.GRAVITY_CONTRADICTED:
             detail = gravity_choice.REMEDY
-        elif (topics := self._node.topics) is not None and code in UNMET:
+        elif (topics := self._node.topics) is not None and code in UNREPORTED_REFUSALS:
             detail = topics.clock_detail()
         elif topics is not None:
             detail = (topics.command_publishers.others if code == guard.OTHER_COMMANDS
@@ -101,7 +101,7 @@ class ControllerReports:
         return f'{text} ({detail})' if detail else text
 
     def pending(self) -> bool:
-        """Return whether :meth:`log_changes` has something to do; any thread may ask."""
+        """Return whether :meth:`log_changes` has work; thread-safe."""
         if (loop := self._node.loop) is None:
             return False
         unheard = bool(loop.controller.cycle_input['listeners'][0] == 0)
@@ -123,7 +123,7 @@ class ControllerReports:
         self.record_fault()
         unheard = self._node.active and bool(loop.controller.cycle_input['listeners'][0] == 0)
         if unheard and not self._unheard:
-            self._log.warning('nobody listens to the commands: the reference is frozen')
+            self._log.warning('no subscriber to the commands: the reference is frozen')
         self._unheard = unheard
         if self._node.description.replaced():
             self._log.warning(
@@ -156,9 +156,9 @@ class ControllerReports:
             self._log.info(guard.PHASES[phase])
             return
         assert self._node.loop is not None
-        resettable = self._node.loop.controller.reason_code != 'GRAVITY_CONTRADICTED'
-        self._log.error(
-            f'FAULT: {self.reason()}{"; ~/reset arms again" if resettable else ""}')
+        code = self._node.loop.controller.reason_code
+        remedy = '' if code == 'GRAVITY_CONTRADICTED' else '; call ~/reset to re-arm'
+        self._log.error(f'FAULT {code}: {self.reason()}{remedy}')
 
     def reason(self) -> str:
         """Return the reason of the fault in words."""

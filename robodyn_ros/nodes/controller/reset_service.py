@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Service ``~/reset``, which arms the controller again after a fault."""
+"""Service ``~/reset``, which re-arms the controller after a fault."""
 
 from collections.abc import Callable
 import threading
@@ -30,7 +30,7 @@ class ResetService:
         self._arming: Arming | None = None
         self._future: Future | None = None
         self._lock = threading.Lock()
-        # A group of its own: other callbacks go on, and a second reset waits for the first
+        # Own group: other callbacks continue, and a second reset waits for the first
         self._service = node.create_service(Trigger, '~/reset', self._on_reset,
                                             callback_group=MutuallyExclusiveCallbackGroup())
 
@@ -48,7 +48,7 @@ class ResetService:
         return response
 
     def poll(self, executor: Executor) -> None:
-        """Answer the request under way if its attempt has ended; for a periodic thread."""
+        """Answer the pending request if its attempt has ended; for a periodic thread."""
         # Without the lock: it may wait for seconds, and `cancel` must not
         if (arming := self._arming) is None or (answer := arming.poll()) is None:
             return
@@ -59,7 +59,7 @@ class ResetService:
         executor.wake()             # it polls a coroutine only when something happens
 
     def cancel(self, why: str) -> None:
-        """End the attempt under way, called by the executor before the loop stops."""
+        """Cancel the pending attempt; called by the executor before the loop stops."""
         with self._lock:
             if self._arming is not None:
                 self._arming.give_up()

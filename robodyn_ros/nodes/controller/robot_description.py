@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Topic robot_description: the newest text, and its changes."""
+"""Subscriber of the topic robot_description."""
 
 from collections.abc import Callable
 import time
@@ -14,7 +14,7 @@ from . import robot
 from ..middleware import qos
 from ..middleware.executor_subscription import open_subscription
 
-SLICE = 100_000_000         # ns between two checks whether to go on waiting
+WAIT_SLICE = 100_000_000    # [ns]
 
 
 class RobotDescription:
@@ -33,15 +33,15 @@ class RobotDescription:
         return self._text
 
     def wait(self, seconds: float, over: Callable[[], bool]) -> str:
-        """Wait for a text, at most so many seconds or until ``over()``; return the newest."""
+        """Wait for a text until a timeout [s] or ``over()``; return the newest."""
         deadline = time.monotonic() + seconds
         while not self.newest() and time.monotonic() < deadline and not over():
-            self._subscription.wait(SLICE)
+            self._subscription.wait(WAIT_SLICE)
         return self._text
 
     def chosen(self, p: dict[str, Any], over: Callable[[], bool]) -> str:
         """
-        Return the URDF text that the parameters give, else that of the topic, and accept it.
+        Return the URDF text of the parameters, else that of the topic, and accept it.
 
         :param p: values of the parameters; ``over``: see :meth:`wait`.
         """
@@ -52,14 +52,14 @@ class RobotDescription:
         return text
 
     def accept(self) -> None:
-        """Take the newest text as the one that the robot was read from."""
+        """Mark the newest text as the source of the robot."""
         self._accepted = self.newest()
 
     def replaced(self) -> bool:
         """
-        Return whether another text has come than the one that the robot was read from; accept it.
+        Return whether a text other than the source of the robot was received; accept it.
 
-        Where the parameters give the robot, no text of the topic is used.
+        Always False if the parameters specify the robot.
         """
         if (text := self.newest()) == self._accepted:
             return False
@@ -67,5 +67,5 @@ class RobotDescription:
         return self._used
 
     def destroy(self) -> None:
-        """Give up the subscription."""
+        """Destroy the subscription."""
         self._subscription.destroy()

@@ -1,10 +1,10 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-The controller: a lifecycle node between joint states and effort commands.
+Entry point of the controller node.
 
-The node itself is in :mod:`.controller_node`, whose imports take longer than all else of a start:
-other nodes are discovered meanwhile.
+The node itself is in :mod:`.node`. It is imported late because its imports are the slowest part of
+the start, during which other nodes are discovered.
 """
 
 from collections.abc import Iterator
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 def load() -> None:
-    """Begin to compile on a new machine; import the node meanwhile, which takes a second."""
+    """Start compilation on a new machine; import the node meanwhile, which takes a second."""
     compile_ahead.begin_on_a_new_machine()
     import_module('.node', __package__)
 
 
 def make_controller(namespace: str | None = None) -> 'ControllerNode':
-    """Make the node; without a namespace, in that of the arguments of ROS."""
+    """Create the node; without a namespace, in that of the ROS arguments."""
     from .node import ControllerNode
     return ControllerNode(namespace)
 
@@ -38,6 +38,6 @@ def parameters() -> Iterator['Parameter']:
 
 
 def main(args: list[str] | None = None) -> int:
-    """Run the node until a signal ends it, with the arm at rest; return the exit code."""
+    """Run the node until a signal, then bring the arm to rest; return the exit code."""
     return node_main.main(make_controller, args, parameters(), load=load)
 

@@ -3,11 +3,11 @@
 """
 Hand-over between the controllers of ros2_control, by services of its controller manager.
 
-The forward controller, which passes the commands on to the drives, is activated while it is being
-told efforts that hold the arm, in one switch with the controllers that have held it so far. They
-take over again when this controller is deactivated and the arm is at rest. The manager is asked
-for the states first: a forward controller that is active already, because an earlier process was
-killed, is not switched again. While the arm is driven it is asked again once a second.
+The forward controller, which passes the commands on to the drives, is activated while the commands
+hold the arm. The same switch deactivates the controllers that held it before. They take over again
+when this controller is deactivated and the arm is at rest. A forward controller that is already
+active, because an earlier process was killed, is not switched again. While the arm is driven, the
+states of the controllers are polled once a second.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,20 +18,21 @@ from typing import Any
 from builtin_interfaces.msg import Duration
 from rclpy.node import Node
 
-from ..middleware.polled_client import never, POLL, PolledClient
+from ..middleware.polled_client import never, POLL_PERIOD, PolledClient
 from ...control.steps import guard
 from ...errors import ParameterError
 
-ANSWER = 5.0        # s, in which the manager has to answer
-AGAIN = 0.5         # s, after which it is asked again for the states
-TIMEOUT = 2         # s, after which it gives up a switch by itself
+ANSWER_TIMEOUT = 5.0    # [s] of the controller manager
+RESEND_INTERVAL = 0.5    # [s] of requests for the controller states
+SWITCH_TIMEOUT = 2    # [s] after which the controller manager aborts a switch
 ACTIVE = 'active'
-WITHOUT = ('install ros-<distro>-controller-manager-msgs, or leave controller_manager empty and '
-           'switch by hand: ros2 control switch_controllers')
+MISSING_MESSAGES_REMEDY = (
+    'install ros-<distro>-controller-manager-msgs, or leave controller_manager empty and '
+    'switch by hand: ros2 control switch_controllers')
 
 
 class NoSwitch:
-    """Stand-in where no controller manager is named: a person switches."""
+    """Stand-in without controller manager: the user switches controllers."""
 
     #: Command interfaces of the forward controller; (): not known.
     interfaces: Sequence[str] = ()
@@ -78,18 +79,18 @@ class ControllerSwitch:
         self.interfaces: Sequence[str] = ()
         #: Why the commands do not reach the drives, '' if they do, or before :meth:`take_over`.
         self.trouble = ''
-        # Made now: a response to a client that has just been made may be lost in discovery
+        # Created early: the response to a new client may be lost in discovery
         name = manager.rstrip('/')
         self._lister = PolledClient(node, ListControllers, f'{name}/list_controllers')
         self._switcher = PolledClient(node, SwitchController, f'{name}/switch_controller')
 
     def begin(self) -> None:
-        """Forget any trouble, until :meth:`take_over`."""
+        """Clear :attr:`trouble` until :meth:`take_over`."""
         self._watched, self.trouble = False, ''
 
     def ask(self, over: Callable[[], bool]) -> str:
         """
-        Ask for the command interfaces of the forward controller; return a refusal or ''.
+        Read the command interfaces of the forward controller; return a refusal or ''.
 
         :param over: returns whether to stop waiting.
         """
@@ -101,7 +102,7 @@ class ControllerSwitch:
 
     def take_over(self, phase: Callable[[], int], within: float, over: Callable[[], bool]) -> str:
         """
-        Have the forward controller active once the arm is RUNNING; return a refusal, '' if it is.
+        Activate the forward controller once the arm is RUNNING; return a refusal or ''.
 
         :param phase: returns the phase of the guard; ``within``: time for it to be RUNNING [s].
         :param over: returns whether the process is about to end.
@@ -113,7 +114,7 @@ class ControllerSwitch:
     def _take_over(self, phase: Callable[[], int], within: float, over: Callable[[], bool]) -> str:
         end = time.monotonic() + within
         while phase() == guard.RISING and time.monotonic() < end and not over():
-            time.sleep(POLL)
+            time.sleep(POLL_PERIOD)
         if phase() != guard.RUNNING:
             return f'{self._forwarder} is not activated: the arm is {guard.PHASES[phase()]}'
         if (controllers := self._controllers()) is None:
@@ -130,7 +131,7 @@ class ControllerSwitch:
         return ''
 
     def look(self) -> None:
-        """Ask the manager whether the forward controller is still active; does not wait."""
+        """Poll whether the forward controller is still active, without waiting."""
         if not self._watched:
             return
         with self._lock:
@@ -169,7 +170,8 @@ class ControllerSwitch:
     def _controllers(self, over: Callable[[], bool] = never) -> dict[str, Any] | None:
         """Return the ControllerState of each loaded controller by its name, None: no answer."""
         with self._lock:
-            response = self._lister.call(self._list.Request(), ANSWER, AGAIN, over)
+            response = self._lister.call(self._list.Request(), ANSWER_TIMEOUT, RESEND_INTERVAL,
+                                         over)
         return None if response is None else _by_name(response)
 
     def _active(self, controllers: Mapping[str, Any]) -> set[str]:
@@ -183,7 +185,7 @@ class ControllerSwitch:
         answer = self._switcher.call(self._switch.Request(
             activate_controllers=list(activate), deactivate_controllers=list(deactivate),
             strictness=self._switch.Request.STRICT, activate_asap=False,
-            timeout=Duration(sec=TIMEOUT)), ANSWER)
+            timeout=Duration(sec=SWITCH_TIMEOUT)), ANSWER_TIMEOUT)
         if answer is None:
             return self._silence(self._switcher)
         if answer.ok:
@@ -194,8 +196,8 @@ class ControllerSwitch:
                 'ros2 control list_controllers says what is loaded')
 
     def _silence(self, client: PolledClient) -> str:
-        return (f'{client.name} has not answered within {ANSWER:g} s: is this the controller '
-                'manager?')
+        return (f'{client.name} has not answered within {ANSWER_TIMEOUT:g} s: is this the '
+                'controller manager?')
 
 
 def _by_name(response: Any) -> dict[str, Any]:
@@ -234,11 +236,12 @@ def check_switch(p: Mapping[str, Any], commands: str) -> None:
     except ImportError as error:
         raise ParameterError(
             f'controller_manager needs controller_manager_msgs ({error})',
-            name='controller_manager', value=p['controller_manager'], remedy=WITHOUT) from None
+            name='controller_manager', value=p['controller_manager'],
+            remedy=MISSING_MESSAGES_REMEDY) from None
 
 
 def check_hand_over(p: Mapping[str, Any], commands: str) -> None:
-    """As :func:`check_switch`, whatever is installed."""
+    """Check as :func:`check_switch`, also without the message package."""
     manager, replaced = p['controller_manager'], p['replaced_controllers']
     if not manager and replaced:
         raise ParameterError('replaced_controllers without controller_manager', value=replaced,

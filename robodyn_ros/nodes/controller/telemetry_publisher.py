@@ -17,27 +17,27 @@ from ..middleware.heard_timer import HeardTimer
 from ...control.controller.controller import Controller
 from ...control.controller.cycle_telemetry import CycleTelemetry, TelemetryReader
 
-PARTS = 'gravity', 'friction', 'law', 'limits'
+EFFORT_PARTS = 'gravity', 'friction', 'law', 'limits'
 PHASE = '~/phase'
-TOPICS = ('~/reference', '~/tracking_error', *(f'~/effort_{part}' for part in PARTS))
+TOPICS = ('~/reference', '~/tracking_error', *(f'~/effort_{part}' for part in EFFORT_PARTS))
 
 
 class TelemetryPublisher:
     """
-    Publisher of the newest control cycle, made by the executor of a node, beside the loop.
+    Publisher of the newest control cycle, run by the executor of a node, not by the loop.
 
     - ``~/reference`` (sensor_msgs/JointState): position and velocity of the reference, NaN while
-      none is followed, and as ``effort`` what is commanded, NaN while nothing is;
-    - ``~/tracking_error`` (likewise): the reference minus the state in use, and the commanded
-      minus the measured effort;
+      there is none, and the commanded ``effort``, NaN while there is none;
+    - ``~/tracking_error`` (sensor_msgs/JointState): the reference minus the state in use, and the
+      commanded minus the measured effort;
     - ``~/effort_gravity``, ``~/effort_friction``, ``~/effort_law``, ``~/effort_limits``
-      (likewise): as ``effort`` one part of the commanded effort, see
-      :class:`.CycleTelemetry`, with the state in use;
+      (sensor_msgs/JointState): the state in use, and one part of the commanded effort, see
+      :class:`.CycleTelemetry`;
     - ``~/phase`` (std_msgs/UInt8): index in :data:`~robodyn_ros.control.steps.guard.PHASES`.
 
-    All joint states of a cycle have its time as their stamp, and one value a joint in each array:
-    some releases of PlotJuggler read beyond the end of an empty one. Topics that nobody listens
-    to cost nothing, and nothing is published while no cycles are computed.
+    Joint states are stamped with the time of their cycle. No array is empty: some releases of
+    PlotJuggler read beyond the end of an empty one. Topics without subscriber cost nothing, and
+    nothing is published while no cycle runs.
 
     :param rate: [Hz]; 0: nothing is ever published.
     :param sim_time: whether the cycles are on ROS time.
@@ -50,7 +50,7 @@ class TelemetryPublisher:
         self._publishers: dict[str, Publisher] = {
             topic: node.create_publisher(kind, topic, qos.TELEMETRY) for topic, kind in (
                 *((topic, JointState) for topic in TOPICS), (PHASE, UInt8))} if rate else {}
-        #: Publishes once somebody was found to listen.
+        #: Publishes while there is a subscriber.
         self.timer = HeardTimer(node, rate, self._publishers.values(), self._publish)
 
     def close(self) -> None:
@@ -83,7 +83,7 @@ class TelemetryPublisher:
                 cycle.target - cycle.position, cycle.target_qd - cycle.velocity,
                 cycle.commanded - cycle.measured),
             **{f'~/effort_{part}': joints(cycle.position, cycle.velocity, getattr(cycle, part))
-               for part in PARTS},
+               for part in EFFORT_PARTS},
             PHASE: UInt8(data=cycle.phase)}
 
     def _stamp(self, cycle_time: float) -> Any:

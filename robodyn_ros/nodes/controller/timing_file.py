@@ -30,7 +30,7 @@ class TimingFile:
 
     def claim(self, name: str) -> None:
         """
-        Take a path, in place of the one before.
+        Claim a path in place of the previous one.
 
         :param name: value of the parameter; empty: no file.
         :raises ParameterError: another controller writes this file.

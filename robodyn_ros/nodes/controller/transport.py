@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Transport of states and efforts: the fastest way that works here, and why it was chosen."""
+"""Transport of states and efforts: selects the fastest available data path."""
 
 from contextlib import suppress
 import time
@@ -28,20 +28,21 @@ if TYPE_CHECKING:
     from ...realtime.native.runner import NativeLoop
 
 NATIVE, PYTHON, EXECUTOR, DRIVER = 'native', 'python', 'executor', 'driver'
-LADDER = NATIVE, PYTHON, EXECUTOR           # from the top
-DATA_PATHS = ('auto', *LADDER)
-TOPIC = '~/data_path_trial'
-DISCOVERY = 5.0             # s until our own two ends of it have found each other
+FALLBACK_ORDER = NATIVE, PYTHON, EXECUTOR
+DATA_PATHS = ('auto', *FALLBACK_ORDER)
+INLINE_FALLBACK = "trigger 'inline' requires the native data path; using 'state'"
+TRIAL_TOPIC = '~/data_path_trial'
+DISCOVERY_TIMEOUT = 5.0    # [s] of the publisher and the subscription of the trial
 
-# What a library that is missing, or is not what this package takes it for, answers with
-UNFIT = (AttributeError, ImportError, OSError, RCLError, RobodynError, TypeError)
+# Exceptions that mean a data path is unavailable
+UNAVAILABLE = (AttributeError, ImportError, OSError, RCLError, RobodynError, TypeError)
 
 
 class DataPath(NamedTuple):
-    """A rung: who takes the states, and who does all by compiled code, if somebody does."""
+    """A data path: its state subscription, and the native loop if there is one."""
 
-    name: str               # with the reason where it is not what was asked for
-    trigger: str            # inline becomes state where nothing is native
+    name: str               # with the reasons of a fallback
+    trigger: str            # 'state' instead of 'inline' without the native loop
     states: SerializedSubscription | ExecutorSubscription | DriverStates
     native: 'NativeLoop | None' = None
 
@@ -50,9 +51,9 @@ def open_transport(wanted: str, node: Node, controller: Controller, decoder: Joi
                    commands: Publisher, clock: SimulationClock | None, tally: Tally, *,
                    trigger: str, spin: float, topic: str = 'joint_states') -> DataPath:
     """
-    Open the topic of states in the way that was asked for, or on the next rung that holds.
+    Open the topic of states on the requested data path, or on the first available fallback.
 
-    What cannot be had is one line in the log.
+    Each fallback is logged.
 
     :param wanted: one of DATA_PATHS.
     :param trigger: timer, state or inline.
@@ -60,39 +61,40 @@ def open_transport(wanted: str, node: Node, controller: Controller, decoder: Joi
     why: list[str] = []
     plain = 'state' if trigger == 'inline' else trigger
     if plain != trigger and wanted in (PYTHON, EXECUTOR):
-        node.get_logger().warning(f'trigger inline needs the native data path: {plain} it is')
-    for rung in LADDER[LADDER.index(NATIVE if wanted == 'auto' else wanted):]:
+        node.get_logger().warning(INLINE_FALLBACK)
+    first = FALLBACK_ORDER.index(NATIVE if wanted == 'auto' else wanted)
+    for path, fallback in zip(FALLBACK_ORDER[first:], (*FALLBACK_ORDER[first + 1:], None)):
         try:
-            if rung == EXECUTOR:
+            if path == EXECUTOR:
                 return DataPath(_name(EXECUTOR, why), plain, ExecutorSubscription(
                     node, JointState, topic, qos.STATES_IN))
             states = SerializedSubscription(node, JointState, topic, qos.STATES_IN)
-            if rung == PYTHON:
+            if path == PYTHON:
                 return DataPath(_name(PYTHON, why), plain, states)
             try:
                 return DataPath(NATIVE, trigger, states, _native(
                     node, controller, decoder, states, commands, clock, tally, trigger, spin))
-            except UNFIT:
+            except UNAVAILABLE:
                 states.destroy()
                 raise
-        except UNFIT as error:
-            if rung == EXECUTOR:        # what everything else of the node stands on, too
+        except UNAVAILABLE as error:
+            if fallback is None:
                 raise
-            why.append(f'not {rung}: {error}')
-            node.get_logger().warning(f'data path {rung} cannot be had, the next one gives the '
-                                      f'same efforts: {error}')
-    raise AssertionError('the ladder has a last rung')
+            why.append(f'not {path}: {error}')
+            node.get_logger().warning(f'data path {path!r} unavailable ({error}); falling back '
+                                      f'to {fallback!r}')
+    raise AssertionError('the last data path returns or raises')
 
 
 def driver_path(trigger: str, states: DriverStates, node: Node) -> DataPath:
-    """Return the data path of a driver in this process, whose loop is that of Python."""
+    """Return the data path of a driver in this process, with the Python loop."""
     if trigger == 'inline':
-        node.get_logger().warning('trigger inline needs the native data path: state it is')
+        node.get_logger().warning(INLINE_FALLBACK)
     return DataPath(DRIVER, 'state' if trigger == 'inline' else trigger, states)
 
 
-def _name(rung: str, why: list[str]) -> str:
-    return f'{rung} ({"; ".join(why)})' if why else rung
+def _name(path: str, why: list[str]) -> str:
+    return f'{path} ({"; ".join(why)})' if why else path
 
 
 def _native(node: Node, controller: Controller, decoder: JointStateDecoder,
@@ -101,11 +103,11 @@ def _native(node: Node, controller: Controller, decoder: JointStateDecoder,
     from ...realtime.native.runner import NativeLoop  # the controller works without it
 
     if plain():
-        raise DataPathError(f'{VARIABLE} asks for a control cycle in plain Python',
+        raise DataPathError(f'{VARIABLE} requests a control cycle in plain Python',
                             name='data_path', remedy=f'unset {VARIABLE}')
     _try_native(node)
     tick = clock.subscription if clock else None
-    assert not isinstance(tick, ExecutorSubscription)       # where `states` could not be made
+    assert not isinstance(tick, ExecutorSubscription)# used without `states` only
     encoder = EffortEncoder(controller.model.nv)
     return NativeLoop(
         trigger, lambda: controller.inputs, controller.tau, decoder.arrays, encoder.message,
@@ -116,13 +118,13 @@ def _native(node: Node, controller: Controller, decoder: JointStateDecoder,
 
 def compile_loop_ahead(wanted: str, trigger: str) -> None:
     """
-    Compile, or load, the loop that :func:`open_transport` tries first, and its trial.
+    Compile or load the loop that :func:`open_transport` tries first, and its trial.
 
-    Where this machine has compiled nothing yet, a second process still compiles the cycle. What
-    fails here fails there again, and is told of then.
+    On a new machine, a second process compiles the cycle meanwhile. Failures are ignored here:
+    they recur in :func:`open_transport`, which logs them.
     """
     if wanted in ('auto', NATIVE) and not plain():
-        with suppress(*UNFIT):
+        with suppress(*UNAVAILABLE):
             compiled_loop(trigger)
             from ...realtime.native.probe import compiled_trial
 
@@ -133,7 +135,7 @@ def compiled_loop(trigger: str) -> Any:
     """
     Return the compiled function of the native loop, the same for every robot.
 
-    :raises: one of UNFIT where there can be none.
+    :raises: one of UNAVAILABLE.
     """
     from ...realtime.native import compile  # noqa: A004
 
@@ -141,13 +143,13 @@ def compiled_loop(trigger: str) -> Any:
 
 
 def _try_native(node: Node) -> None:
-    """Send messages round; raise an error where that does not go as it must."""
+    """Send trial messages; raise an error unless they arrive unchanged."""
     from ...realtime.native.probe import probe
 
-    heard = SerializedSubscription(node, Float64MultiArray, TOPIC, 10)
-    ours = node.create_publisher(Float64MultiArray, TOPIC, 10)
+    heard = SerializedSubscription(node, Float64MultiArray, TRIAL_TOPIC, 10)
+    ours = node.create_publisher(Float64MultiArray, TRIAL_TOPIC, 10)
     try:
-        end = time.monotonic() + DISCOVERY
+        end = time.monotonic() + DISCOVERY_TIMEOUT
         while not (heard.publisher_count() and ours.get_subscription_count()) and (
                 time.monotonic() < end):
             time.sleep(0.001)

@@ -1,12 +1,12 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""rclpy and Fast DDS as our nodes need them; nothing of controllers."""
+"""Adaptations of rclpy and Fast DDS, independent of controllers."""
 
 from typing import Any
 
 
 def start(**arguments: Any) -> None:
-    """Call ``rclpy.init`` with these arguments, so that its nodes start and soon know others."""
+    """Call ``rclpy.init`` with the Fast DDS profiles of this package."""
     from .middleware import start
 
     start(**arguments)

@@ -11,20 +11,18 @@ import traceback
 
 from rclpy.node import Node
 
-AFTER_ERROR = 1.0       # s without polling after an exception
+ERROR_PAUSE = 1.0    # [s] without polling after an exception
 
 
 class ChangeMonitor:
     """
     Thread that polls a condition and runs an action in the node's executor when it holds.
 
-    A timer of the executor could poll as often, but each turn of an executor in Python holds the
-    GIL for much longer than a control cycle takes: with twenty a second the p99 of the loop's
-    round trip was twice as high.
+    A timer of the executor would do, but each turn of a Python executor holds the GIL for much
+    longer than a control cycle: twenty a second double the p99 of the loop's round trip.
 
     :param period: time between two polls [s].
-    :param look: returns whether there is something to do; called by the thread, also while the
-        executor is busy.
+    :param look: the condition; called by the thread, also while the executor is busy.
     :param act: the action, called by the executor.
     """
 
@@ -42,9 +40,9 @@ class ChangeMonitor:
             try:
                 if executor and self._look() and (task is None or task.done()):
                     task = executor.create_task(self._act)
-            except Exception:           # the thread must go on
+            except Exception:           # the thread must continue
                 self._node.get_logger().error(traceback.format_exc())
-                self._over.wait(AFTER_ERROR)
+                self._over.wait(ERROR_PAUSE)
 
     def close(self) -> None:
         """End the thread; to be called before the executor ends."""

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes of commands: a context of their own, waits with a timeout, Ctrl-C as a flag."""
+"""Nodes of the command-line tools: own context, waits with a timeout, Ctrl-C as a flag."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,7 +16,7 @@ from rclpy.parameter import Parameter
 from . import middleware
 from .executor import CoarseClockExecutor
 
-SLICE = 0.05            # s, between two checks of a condition that is waited for
+POLL_PERIOD = 0.05    # [s]
 
 
 class Session:
@@ -29,7 +29,7 @@ class Session:
     def __init__(self, node: Node, executor: CoarseClockExecutor, over: threading.Event):
         self.node, self.over, self._executor = node, over, executor
 
-    def poll(self, within: float = SLICE) -> None:
+    def poll(self, within: float = POLL_PERIOD) -> None:
         """Run a callback, due ``within`` [s]; raise :class:`KeyboardInterrupt` after a signal."""
         self._executor.spin_once(timeout_sec=within)
         if self.over.is_set():

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""An executor that no callback can end, and that `/clock` does not keep busy."""
+"""Executor that survives exceptions of callbacks and throttles `/clock`."""
 
 from collections.abc import Callable
 from inspect import signature
@@ -14,15 +14,15 @@ from rclpy.node import Node
 from rclpy.subscription import Subscription
 from rosgraph_msgs.msg import Clock
 
-BURST, RATE = 10.0, 1.0     # tracebacks at once, and per second for ever
-BREATH = 0.1                # s without work after an exception of the executor itself
-# s of wall time between two messages of `/clock` that are taken, at least. Simulators publish up
-# to a thousand a second, and each costs the executor up to 2 ms, in which it holds the GIL.
+BURST, RATE = 10.0, 1.0     # tracebacks at once, and per second
+RETRY_DELAY = 0.1    # [s] after an exception of the executor itself
+# [s] of wall time between two messages of `/clock`. Simulators publish up to a thousand a second,
+# and for each the executor holds the GIL for up to 2 ms.
 CLOCK_PERIOD = 0.02
 
 
 def wraps_callbacks() -> bool:
-    """Return whether rclpy makes the handler of a callback by the private method that we wrap."""
+    """Return whether rclpy has the private method that creates the handlers of callbacks."""
     make = getattr(SingleThreadedExecutor, '_make_handler', None)
     return make is not None and [*signature(make).parameters] == [
         'self', 'entity', 'node', 'take_from_wait_list']
@@ -30,9 +30,9 @@ def wraps_callbacks() -> bool:
 
 class CoarseClockExecutor(SingleThreadedExecutor):
     """
-    Take the newest message of `/clock` every CLOCK_PERIOD of wall time, not each of them.
+    Executor that takes the newest message of `/clock` once every CLOCK_PERIOD of wall time.
 
-    The clocks of its nodes are late by as much, at most; a control loop has its own.
+    The clocks of its nodes lag by at most as much; a control loop has its own clock.
     """
 
     def __init__(self, context: Context):
@@ -54,7 +54,7 @@ class CoarseClockExecutor(SingleThreadedExecutor):
             self._clock_topic = entity
         if self._clock_topic is None or time.monotonic() >= self._clock_topic_due:
             return True
-        # Its events as well: Fast DDS wakes who waits for those of a subscription by messages, too
+        # Its events as well: in Fast DDS, messages also wake waits for events of a subscription
         events: Any = self._clock_topic.event_handlers      # annotated as a single one in Jazzy
         return entity is not self._clock_topic and entity not in events
 
@@ -67,11 +67,11 @@ class CoarseClockExecutor(SingleThreadedExecutor):
 
 class TolerantExecutor(CoarseClockExecutor):
     """
-    Log what the callbacks of a node raise, and go on.
+    Executor that logs exceptions of callbacks and continues.
 
-    rclpy raises it out of ``spin_once``, and anybody who can call a service could end the node of
-    a moving arm. What is raised before a callback, by a message that cannot be taken, would leave
-    its callback group locked for ever.
+    rclpy raises them out of ``spin_once``: any caller of a service could end the node of a moving
+    arm. An exception before the callback, by a message that cannot be taken, would leave its
+    callback group locked.
     """
 
     def __init__(self, node: Node):
@@ -81,9 +81,8 @@ class TolerantExecutor(CoarseClockExecutor):
         # Private to rclpy
         self._wraps_callbacks = wraps_callbacks()
         if not self._wraps_callbacks:
-            node.get_logger().warning('rclpy makes handlers of callbacks in an unknown way: a '
-                                      'message that cannot be taken may stop others of its group, '
-                                      'and each message of /clock is taken')
+            node.get_logger().warning('unknown rclpy executor: a message that cannot be taken may '
+                                      'block its callback group, and /clock is not throttled')
         self.add_node(node)
 
     def spin_once(self, timeout_sec: Any = None) -> None:
@@ -98,10 +97,10 @@ class TolerantExecutor(CoarseClockExecutor):
             if not self.context.ok():
                 raise
             self._log()
-            time.sleep(BREATH)      # what is raised by waiting is raised again at once
+            time.sleep(RETRY_DELAY)      # waiting would raise again at once
 
     def _make_handler(self, entity: Any, *others: Any) -> Any:
-        """Run a callback so that rclpy sees no exception, and always releases its group."""
+        """Run a callback without raising, and always release its group."""
         if not self._wraps_callbacks:
             return super()._make_handler(entity, *others)
         *between, take_from_wait_list = others
@@ -122,7 +121,7 @@ class TolerantExecutor(CoarseClockExecutor):
             self._log()
 
     def _log(self) -> None:
-        """Log the exception under way; of a stream only some, or it would fill the disk."""
+        """Log the current exception, at a limited rate."""
         now = time.monotonic()
         self._allowed = min(BURST, self._allowed + RATE * (now - self._when))
         self._when = now
@@ -131,5 +130,5 @@ class TolerantExecutor(CoarseClockExecutor):
             return
         before = f' ({self._unsaid} more before it)' if self._unsaid else ''
         self._node.get_logger().error(
-            f'exception in a callback; the node goes on{before}\n{traceback.format_exc()}')
+            f'exception in a callback; the node continues{before}\n{traceback.format_exc()}')
         self._allowed, self._unsaid = self._allowed - 1.0, 0

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Subscriptions by the public classes of rclpy alone, in place of its private parts."""
+"""Fallback subscription built on rclpy's public API only."""
 
 from collections import deque
 from collections.abc import Mapping
@@ -29,17 +29,17 @@ def open_subscription(node: Node, type: Any, topic: str,  # noqa: A002
     """
     Return the serialized messages of a topic, for one thread without an executor.
 
-    Where rclpy lacks private names, an executor of their own takes them, which a warning says.
+    If rclpy lacks private names, a warning is logged and an executor of its own takes them.
     """
     if missing := missing_names():
-        node.get_logger().warning(f'rclpy lacks {", ".join(missing)}: messages are taken by '
-                                  'executors, which takes longer', once=True)
+        node.get_logger().warning(f'rclpy lacks {", ".join(missing)}; falling back to executors, '
+                                  'which take longer', once=True)
         return ExecutorSubscription(node, type, topic, qos)
     return SerializedSubscription(node, type, topic, qos)
 
 
 def own_executor(node: Node, suffix: str) -> tuple[Node, SingleThreadedExecutor]:
-    """Return a node beside another one, without services of its own, and an executor of it."""
+    """Return a companion of a node, without services, and its executor."""
     own = rclpy.create_node(
         f'{node.get_name()}_{suffix}', context=node.context, namespace=node.get_namespace(),
         use_global_arguments=False, enable_rosout=False, start_parameter_services=False)
@@ -52,11 +52,11 @@ class ExecutorSubscription(SampleQueue):
     """
     Serialized messages of one topic, taken by an executor that its one thread spins.
 
-    It does what :class:`.raw_subscription.SerializedSubscription` does, of rclpy's public classes
-    alone, and takes several times as long for it.
+    Slower substitute of :class:`.raw_subscription.SerializedSubscription` that uses only public
+    classes of rclpy.
 
-    :param node: whose topic names are meant; the subscription belongs to a node of its own, which
-        no other executor spins.
+    :param node: resolves the topic name; the subscription belongs to a companion node, which no
+        other executor spins.
     """
 
     def __init__(self, node: Node, type: Any, topic: str,  # noqa: A002
@@ -66,7 +66,7 @@ class ExecutorSubscription(SampleQueue):
         self._node, self._executor = own_executor(
             node, topic.rpartition('/')[2].removeprefix('joint_'))
         self._taken: deque[Sample] = deque()
-        # Jazzy's annotations know of no second argument, which it gives all the same
+        # The annotations of Jazzy lack the second argument
         callback: Any = self._on_message
         self._subscription = self._node.create_subscription(
             type, node.resolve_topic_name(topic), callback, qos, raw=True)
@@ -78,7 +78,7 @@ class ExecutorSubscription(SampleQueue):
         self._taken.append(sample(message, info))
 
     def _spin(self, timeout_ns: int) -> bool:
-        """Spin until something happens; whether there is a message more."""
+        """Spin once; return whether a message was received."""
         before = len(self._taken)
         try:
             self._executor.spin_once(timeout_sec=max(0, timeout_ns) * 1e-9)
@@ -88,7 +88,7 @@ class ExecutorSubscription(SampleQueue):
         return len(self._taken) > before
 
     def take(self) -> Sample | None:
-        """Take the oldest message that has come in, None if there is none; never block."""
+        """Take the oldest message, None if there is none; never block."""
         if not self._taken:
             self._spin(0)
         return self._taken.popleft() if self._taken else None
@@ -102,15 +102,15 @@ class ExecutorSubscription(SampleQueue):
         return bool(self._taken) or self._spin(timeout_ns)
 
     def wake(self) -> None:
-        """End the wait under way, or the next one if there is none, before its time."""
-        with suppress(InvalidHandle):       # destroyed: nobody waits
+        """Interrupt the current wait, or the next one."""
+        with suppress(InvalidHandle):       # already destroyed
             self._guard.trigger()
 
     def publisher_count(self) -> int:
-        """Return how many publishers of the topic are known now."""
+        """Return the number of known publishers of the topic."""
         return self._subscription.get_publisher_count()
 
     def destroy(self) -> None:
-        """Give up the subscription, while nobody waits."""
+        """Destroy the subscription, while no thread waits for it."""
         self._executor.shutdown()
         self._node.destroy_node()

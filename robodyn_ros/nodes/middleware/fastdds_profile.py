@@ -1,25 +1,23 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Profiles for Fast DDS: others are discovered sooner, and the writer of commands wakes less often.
+Profiles for Fast DDS: faster discovery, and fewer wake-ups of the writer of commands.
 
-A new participant announces itself before it listens: its receivers are registered after the first
-announcement has been sent (eProsima/Fast-DDS#980). Others answer an announcement once, on the same
-machine in a fraction of a millisecond. An answer that comes too early is lost, and they are then
-discovered with their next periodic announcement, up to three seconds later. That happens often,
-but rarely where another thread sends the announcements, while the first one goes on and listens
-(`benchmarks/discovery.py`). A flow controller in the profile of a participant has this effect.
+A new participant sends its first announcement before its receivers are registered
+(eProsima/Fast-DDS#980). Others answer an announcement once, on the same machine in a fraction of a
+millisecond. An earlier answer is lost, and they are discovered with their next periodic
+announcement, up to three seconds later. This is rare if another thread sends the announcements
+(`benchmarks/discovery.py`), which a flow controller in the profile of a participant causes.
 
-With each sample, a reliable writer of Fast DDS restarts the timer of the time for which it ignores
-negative acknowledgements. Its default is zero: the timer expires at once and wakes the thread of
-events, mostly while the sample is still being sent. With a time well above the period it hardly
-ever expires. A lost sample is still sent again, at the latest when that time has passed.
+With each sample, a reliable writer of Fast DDS restarts a timer, during which it ignores negative
+acknowledgements. By default it expires at once and wakes the event thread, mostly while the sample
+is still being sent. With a duration well above the period it hardly ever expires. Lost samples are
+resent, at the latest when it expires.
 
-Readers acknowledge what they have when the writer asks for it, by default every three seconds, and
-whoever waits for an acknowledgement of the last sample waits as long. Here the writer asks ten
-times a second.
+Readers acknowledge samples on request of the writer, by default every three seconds. Here the
+writer requests acknowledgements ten times a second.
 
-Fast DDS reads the profiles from a file that the environment names, before it makes the first
+Fast DDS reads the profiles from a file named in the environment, before it creates the first
 participant of a process.
 """
 
@@ -35,11 +33,11 @@ from rclpy.utilities import get_rmw_implementation_identifier
 from ...compiler.cache_directory import cache_directory
 from ...realtime.scheduling import middleware_threads
 
-SUPPRESSION = HEARTBEAT = 100_000_000   # ns
+NACK_SUPPRESSION = HEARTBEAT_PERIOD = 100_000_000   # [ns]
 VARIABLES = 'FASTDDS_DEFAULT_PROFILES_FILE', 'FASTRTPS_DEFAULT_PROFILES_FILE'
-# In the working directory, which Fast DDS reads as well
+# Fast DDS reads these files in the working directory as well
 FILES = 'DEFAULT_FASTDDS_PROFILES.xml', 'DEFAULT_FASTRTPS_PROFILES.xml'
-# These choose another protocol of discovery, or may do so
+# These variables may select another discovery protocol
 OTHER_DISCOVERY = ('ROS_DISCOVERY_SERVER', 'ROS_SUPER_CLIENT', 'ROS2_EASY_MODE',
                    'FASTDDS_ENVIRONMENT_FILE')
 LIBRARY = re.compile(r'/(libfastdds|libfastrtps)[-\w]*\.so[.\d]*$', re.MULTILINE)
@@ -52,16 +50,16 @@ WRITER = ('<data_writer profile_name="robodyn_ros" is_default_profile="true"><ti
 
 
 class Version(NamedTuple):
-    """What a version of Fast DDS calls things."""
+    """Names used by a version of Fast DDS."""
 
-    variable: str           # that names a file of profiles
-    times: tuple[str, str]  # elements of SUPPRESSION and HEARTBEAT
-    # A flow controller whose limit is never reached. No writer has to use it: since it is there,
-    # those of discovery send from a thread that Fast DDS has in any case
+    variable: str           # names the file of profiles
+    times: tuple[str, str]  # elements of NACK_SUPPRESSION and HEARTBEAT_PERIOD
+    # A flow controller whose limit is never reached. No writer has to use it: its presence makes
+    # the discovery writers send from another thread
     controller: str
 
 
-# By the name of the library, which version 3 has changed
+# By library name, which changed in version 3
 VERSIONS = {
     'libfastdds': Version(
         VARIABLES[0], ('nack_supression_duration', 'heartbeat_period'),
@@ -72,19 +70,19 @@ VERSIONS = {
         '<throughputController><bytesPerPeriod>1000000000</bytesPerPeriod>'
         '<periodMillisecs>1000</periodMillisecs></throughputController>')}
 
-_named: list[bool] = []     # once our file is named: whether it lets participants hear answers
+_named: list[bool] = []     # once the file is named: whether it speeds up discovery
 
 
 def use_profiles() -> bool:
     """
-    Name our profiles in the environment, for the participants that are made from now on.
+    Name the profiles of this package in the environment, for participants created later.
 
-    To be called before the first node of the process. Nothing happens with another middleware,
-    where profiles of the user's own are named or lie in the working directory, and where Fast DDS
-    has participants already: it reads profiles once.
+    Call it before the first node of the process. It does nothing with another middleware, if the
+    user has profiles in the environment or working directory, or if Fast DDS has participants
+    already: it reads profiles once.
 
-    :returns: whether new participants hear answers to their announcements. The profile for that
-        is left out where the environment may choose another protocol of discovery.
+    :returns: whether the discovery profile is active. It is left out if the environment may select
+        another discovery protocol.
     """
     other_discovery = any(map(os.environ.get, OTHER_DISCOVERY))
     if not _named and (version := _version()):
@@ -98,7 +96,7 @@ def use_profiles() -> bool:
 
 
 def _version() -> Version | None:
-    """Return the version of Fast DDS that is the middleware of this process, None without one."""
+    """Return the Fast DDS version used by this process, None with another middleware."""
     if not get_rmw_implementation_identifier().startswith('rmw_fastrtps'):  # which is loaded now
         return None
     with suppress(OSError):             # not Linux, or not readable
@@ -108,9 +106,9 @@ def _version() -> Version | None:
 
 
 def _written(version: Version, *, announcements: bool) -> str:
-    """Return the path of a file of our profiles."""
+    """Return the path of the profile file."""
     times = ''.join(f'<{element}><sec>0</sec><nanosec>{ns}</nanosec></{element}>'
-                    for element, ns in zip(version.times, (SUPPRESSION, HEARTBEAT)))
+                    for element, ns in zip(version.times, (NACK_SUPPRESSION, HEARTBEAT_PERIOD)))
     participant = PARTICIPANT.format(version.controller) if announcements else ''
     text = PROFILES.format(participant + WRITER.format(times))
     path = cache_directory() / f'fastdds_{hashlib.sha256(text.encode()).hexdigest()[:20]}.xml'

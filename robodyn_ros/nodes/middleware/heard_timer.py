@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Timer of periodic publishing that exists only while somebody listens."""
+"""Timer of periodic publishing that runs only while there are subscribers."""
 
 from collections.abc import Callable, Collection
 
@@ -12,11 +12,10 @@ from rclpy.timer import Timer
 
 class HeardTimer:
     """
-    Timer on the steady clock that calls ``publish`` while one of the publishers is heard.
+    Timer on the steady clock that calls ``publish`` while one of the publishers has a subscriber.
 
-    A timer that would look for listeners at its own rate costs a turn of the executor each time,
-    which holds the GIL for much longer than a control cycle takes: twenty a second double the p99
-    of the loop's round trip.
+    Looking for subscribers in the timer itself would cost a turn of the executor each time, which
+    holds the GIL for much longer than a control cycle.
 
     :param rate: [Hz]; 0: it never runs.
     """
@@ -28,7 +27,7 @@ class HeardTimer:
         self._timer: Timer | None = None
 
     def look(self) -> None:
-        """Run while somebody listens now; for the executor, once in a while."""
+        """Start or stop the timer by the present subscribers; for the executor, occasionally."""
         heard = self._rate > 0.0 and any(p.get_subscription_count() for p in self._publishers)
         if heard and self._timer is None:
             self._timer = self._node.create_timer(

@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Relay of the output of a process, so that a reader who stops reading cannot block it.
+Relay of the output of a process, so that a suspended reader cannot block it.
 
 A full pipe, socket or terminal blocks its writer: a log whose reader is suspended would keep a
 node from bringing the arm to rest. rclpy logs from C to file descriptor 2, so the relay works on
@@ -19,10 +19,10 @@ import sys
 import threading
 import time
 
-CAPACITY = 1 << 20      # bytes of the pipe, more than is written before its thread runs
-BACKLOG = 1 << 18       # bytes kept for a slow reader; older lines are dropped
-LAST_WORDS = 1.0        # s for which the end of the process waits for the reader
-CHUNK = 4096            # bytes written at a time
+PIPE_BYTES = 1 << 20    # more than is written before the relay thread runs
+MAX_BACKLOG_BYTES = 1 << 18    # kept for a slow reader; older lines are dropped
+FLUSH_TIMEOUT = 1.0    # [s] at exit
+CHUNK_BYTES = 4096
 
 
 class Relay:
@@ -37,8 +37,8 @@ class Relay:
         self._reader = os.dup(descriptors[0])
         self._ours, theirs = os.pipe()
         with suppress(OSError):                 # pipes of a user may be limited in all
-            fcntl.fcntl(theirs, fcntl.F_SETPIPE_SZ, CAPACITY)
-        os.set_blocking(theirs, False)          # whatever our threads are kept from doing
+            fcntl.fcntl(theirs, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+        os.set_blocking(theirs, False)          # even if the relay threads are stopped
         for descriptor in descriptors:
             os.dup2(theirs, descriptor)
         os.close(theirs)
@@ -54,7 +54,7 @@ class Relay:
         while data := os.read(self._ours, 1 << 16):
             with self._changed:
                 self._backlog += data
-                if (excess := len(self._backlog) - BACKLOG) > 0:
+                if (excess := len(self._backlog) - MAX_BACKLOG_BYTES) > 0:
                     cut = self._backlog.find(b'\n', excess) + 1 or len(self._backlog)
                     del self._backlog[:cut]
                     self._dropped += cut
@@ -69,19 +69,19 @@ class Relay:
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._backlog or self._over)
-                chunk = bytes(self._backlog[:CHUNK])
-                del self._backlog[:CHUNK]
+                chunk = bytes(self._backlog[:CHUNK_BYTES])
+                del self._backlog[:CHUNK_BYTES]
                 dropped, self._dropped = self._dropped, 0
             if not chunk:
                 return
             if dropped:
                 chunk = (b'' if new_line else b'\n') + (
-                    f'[log] {dropped} bytes dropped: nobody read them\n').encode() + chunk
+                    f'[log] {dropped} bytes dropped: not read in time\n').encode() + chunk
             new_line = chunk.endswith(b'\n')
             try:
                 while chunk:
                     chunk = chunk[os.write(self._reader, chunk):]
-            except OSError:             # the reader is gone: the process goes on without
+            except OSError:             # the reader is gone
                 self._broken = True
                 with self._changed:
                     self._backlog.clear()
@@ -91,7 +91,7 @@ class Relay:
         null = os.open(os.devnull, os.O_WRONLY)
         for descriptor in self._descriptors:
             os.dup2(null, descriptor)           # ends the pipe, unless a child has it
-        deadline = time.monotonic() + LAST_WORDS
+        deadline = time.monotonic() + FLUSH_TIMEOUT
         for thread in self._threads:
             thread.join(max(0.0, deadline - time.monotonic()))
         if not self._broken and not any(thread.is_alive() for thread in self._threads):

@@ -22,11 +22,11 @@ from .raw_subscription import RCLError
 
 SHARED_MEMORY = Path('/dev/shm')
 INITIALIZING = b'', bytes(4), b'\1\0\0\0'     # first bytes of a port that is being made
-MAKING = 1.0    # s, which it takes at most
+PORT_CREATION_TIMEOUT = 1.0    # [s]
 ADVICE = ('{} is unfinished, perhaps because its process was killed. If this process hangs now, '
           'end all ROS nodes of this machine, run `fastdds shm clean`, and delete the file if it '
           'is still there')
-SENT = 0.05     # s, in which what others have to know is sent, also on a busy machine
+SEND_TIME = 0.05    # [s] for writers to send pending messages, also on a busy machine
 _hearing: WeakSet[Context] = WeakSet()      # contexts whose nodes hear answers
 _begun: dict[Context, float] = {}           # when discovery began, within `discovering` [s]
 
@@ -54,7 +54,7 @@ def unfinished_ports(folder: Path = SHARED_MEMORY) -> list[Path]:
             with path.open('rb') as file:
                 begin = file.read(4)
             if (begin in INITIALIZING
-                    and abs(time.time() - path.stat().st_mtime) > MAKING):
+                    and abs(time.time() - path.stat().st_mtime) > PORT_CREATION_TIMEOUT):
                 ports.append(path)
     return sorted(ports)
 
@@ -67,7 +67,7 @@ def hears_answers(node: Node) -> bool:
 @contextmanager
 def discovering() -> Iterator[None]:
     """
-    Let the default context discover other nodes within the block, in which its own are made.
+    Start discovery for the nodes of the default context created within the block.
 
     The participant of a context begins with its first node. Here that is a hidden one without
     services or topics of its own; the participant outlives it, because other nodes are made within
@@ -87,7 +87,7 @@ def discovering() -> Iterator[None]:
 @contextmanager
 def farewell(context: Context | None = None) -> Iterator[None]:
     """
-    Let others hear at once of all that ends within the block, the nodes of a context.
+    Announce at once the end of the nodes destroyed within the block.
 
     With the profile another thread sends. What it has not sent yet when the participant ends, with
     the last node of its context, is lost, and others count its publishers for 20 s more.
@@ -100,7 +100,7 @@ def farewell(context: Context | None = None) -> Iterator[None]:
         yield
     finally:
         if last is not None:
-            time.sleep(SENT)
+            time.sleep(SEND_TIME)
             last.destroy_node()
 
 

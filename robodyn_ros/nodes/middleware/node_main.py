@@ -28,8 +28,8 @@ from .raw_subscription import RCLError
 from ...errors import RobodynError
 from ...realtime.scheduling import LOOP_THREAD
 
-# Signals that end a node; on a closed session (SIGHUP) the last effort would stay in force
-ENDING = signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP
+# Signals that end a node; on a closed session (SIGHUP) the last effort would stay active
+SHUTDOWN_SIGNALS = signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP
 POLL_PERIOD = 0.1       # s between two checks whether several nodes are to end
 
 
@@ -130,7 +130,7 @@ class _Parser(argparse.ArgumentParser):
 def _main(makers: Sequence[Callable[[], Any]], args: list[str],
           load: Callable[[], None] | None) -> int:
     over = threading.Event()
-    for number in ENDING:
+    for number in SHUTDOWN_SIGNALS:
         # nohup sets SIGHUP to be ignored, and that is respected
         if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, lambda *_: over.set())

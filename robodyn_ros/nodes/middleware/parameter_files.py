@@ -15,7 +15,7 @@ from ...model.resources import share_path
 
 OPTION, ONE = '--params-file', ('-p', '--param')
 SECTION, MAPPING = 'ros__parameters', 'tag:yaml.org,2002:map'
-RESEMBLANCE = 0.8           # of two names, as difflib measures it, where one is a misspelling
+MIN_NAME_SIMILARITY = 0.8    # difflib ratio above which a name is a misspelling
 # A key of a file as rcl matches it with the full name of a node
 WILDCARDS = {'**': r'(/\w+)*', '*': r'/\w+'}
 
@@ -70,7 +70,7 @@ def unread(arguments: Sequence[str], node: str, known: Collection[str]) -> list[
         for section_name, section in _matching(Path(file), node):
             for name, _ in _flat(section):
                 if (section_name.rpartition('/')[2] not in WILDCARDS
-                        or get_close_matches(name, known, 1, RESEMBLANCE)):
+                        or get_close_matches(name, known, 1, MIN_NAME_SIMILARITY)):
                     found.setdefault(name, f'in {file} ')
     for option in ONE:
         for rule in _values(arguments, option):
@@ -126,7 +126,7 @@ def one_file(nodes: Mapping[str, tuple[Sequence[Path], Mapping[str, object]]]) -
     Return the text of one parameter file for several nodes of a process, a section for each.
 
     Given to the process one by one, files with wildcards would be for all of its nodes, and the
-    last one would be in force.
+    last one would apply.
 
     :param nodes: by full name: the files of the node, and values that override them.
     :raises ParameterError: a file has no section for its node.
@@ -162,7 +162,7 @@ def _flat(section: yaml.Node | None, prefix: str = '') -> Iterator[tuple[str, ya
 
 def _sections(file: Path, node: str) -> list[yaml.Node | None]:
     """
-    Return the parameters that a file has for a node, in its order: the last one is in force.
+    Return the parameters that a file has for a node, in its order: the last one applies.
 
     :raises ParameterError: there are none.
     """

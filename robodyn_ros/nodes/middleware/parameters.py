@@ -128,7 +128,7 @@ class Parameters:
         self.accept = lambda values: None
         self.changed = lambda: None
         self.fixed = lambda: False
-        #: Names of the parameters that somebody has set, at the start or later.
+        #: Names of the parameters set explicitly, at the start or later.
         self.given: set[str] = set()
         self._declaring = False
         self._declare(self.table.values())
@@ -138,13 +138,13 @@ class Parameters:
 
     def add(self, table: Iterable[Parameter]) -> None:
         """
-        Declare more parameters; those that are declared already are left as they are.
+        Declare more parameters; keep those already declared.
 
         :raises ParameterError: as the constructor.
         """
         if not (more := [p for p in table if p.name not in self.table]):
             return
-        self._declaring = True          # neither a change, nor there for `values` yet
+        self._declaring = True
         try:
             self._declare(more)
         finally:
@@ -152,19 +152,19 @@ class Parameters:
         self.table |= {p.name: p for p in more}
 
     def warn_of_unread(self) -> None:
-        """Log a warning for each parameter that the node is given and that nothing declares."""
+        """Log a warning for each undeclared parameter given to the node."""
         for warning in unread(sys.argv, self.node.get_fully_qualified_name(),
                               self.node.list_parameters([], 0).names):
             self.node.get_logger().warning(warning)
 
     def _declare(self, table: Collection[Parameter]) -> None:
         """
-        Declare each parameter by its type, which an empty list lacks, then set defaults.
+        Declare each parameter with its type, which an empty list lacks, then set defaults.
 
         :raises ParameterError: a parameter has a value that it may not have.
         """
         for p in table:
-            if self.node.has_parameter(p.name):     # of an attempt that a bad value has ended
+            if self.node.has_parameter(p.name):     # left by a failed attempt
                 continue
             try:
                 self.node.declare_parameter(p.name, TYPES[p.type], p.descriptor())
@@ -188,7 +188,7 @@ class Parameters:
         return list(value) if p.type in LISTS else value
 
     def values(self) -> dict[str, Any]:
-        """Return every value by name, as now in force."""
+        """Return the current value of every parameter by name."""
         return {name: self[name] for name in self.table}
 
     def _after_set(self, changes: list[RosParameter]) -> None:
@@ -218,7 +218,7 @@ class Parameters:
 
 
 def _answer_malformed(node: Node) -> None:
-    """Make the services that set parameters refuse values for which rclpy raises exceptions."""
+    """Make the parameter services refuse values for which rclpy raises exceptions."""
     for service in node.services:
         if service.srv_type in (SetParameters, SetParametersAtomically):
             service.callback = partial(_set, service.callback)

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Client of a service that needs no executor: its thread polls for the response."""
+"""Service client without executor: its thread polls for the response."""
 
 from collections.abc import Callable
 from math import inf
@@ -12,8 +12,8 @@ from rclpy.node import Node
 from .executor_subscription import own_executor
 from .raw_subscription import LeftAlone
 
-POLL = 0.002        # s
-HANDLE = 'send_request', 'take_response'        # methods that are private to rclpy
+POLL_PERIOD = 0.002    # [s]
+PRIVATE_CLIENT_METHODS = 'send_request', 'take_response'    # of rclpy
 
 
 def never() -> bool:
@@ -34,7 +34,7 @@ class PolledClient:
         self._client: Any = node.create_client(kind, name, callback_group=self._group)
         self._pending: set[int] = set()     # sequence numbers of requests without a response
         self._futures: list[Any] = []       # of them, where an executor takes the responses
-        known = all(hasattr(self._client.handle, name) for name in HANDLE)
+        known = all(hasattr(self._client.handle, name) for name in PRIVATE_CLIENT_METHODS)
         self._spun = None if known else self._spin()
 
     def call(self, request: Any, within: float, again: float = inf,
@@ -56,9 +56,9 @@ class PolledClient:
                 next_time = now + again
             if (response := self.take()) is not None:
                 self._pending.clear()
-                self._futures = []      # a response to an earlier request tells nothing new
+                self._futures = []      # responses to earlier requests are outdated
                 return response
-            time.sleep(POLL)
+            time.sleep(POLL_PERIOD)
         return None
 
     def send(self, request: Any) -> None:
@@ -73,7 +73,7 @@ class PolledClient:
             self._spun[1].spin_once(timeout_sec=0.0)
             while any(future.done() for future in self._futures):
                 while not (future := self._futures.pop(0)).done():
-                    pass                # a response to an earlier request tells nothing new
+                    pass                # a response to an earlier request is outdated
                 newest = future.result()
             return newest
         while True:
@@ -92,10 +92,9 @@ class PolledClient:
             self._pending.add(self._client.handle.send_request(request))
 
     def _spin(self) -> tuple[Node, Any]:
-        """Let a client of a node of its own, with an executor that :meth:`take` spins, do it."""
+        """Fall back to a client of a companion node, whose executor :meth:`take` spins."""
         node = self._node
-        node.get_logger().warning('rclpy sends requests in an unknown way: responses are taken by '
-                                  'an executor', once=True)
+        node.get_logger().warning('unknown rclpy client; falling back to an executor', once=True)
         node.destroy_client(self._client)
         own, executor = own_executor(node, 'client')
         self._client = own.create_client(self._kind, self.name)

@@ -4,8 +4,7 @@
 
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
-# Published for subscribers of either reliability, and received from publishers of either: a lost
-# state is as good as an old one.
+# Compatible with publishers and subscribers of either reliability
 STATES_OUT = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
 STATES_IN = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 # Forward controllers of ros2_control request reliable publishers.
@@ -13,12 +12,12 @@ COMMANDS = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
 # As robot_state_publisher: late subscribers receive the last message.
 DESCRIPTION = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
                          durability=DurabilityPolicy.TRANSIENT_LOCAL)
-# For displays, whose subscribers may ask for either reliability.
+# Displays may request either reliability.
 TELEMETRY = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
 # /clock as rclpy itself subscribes to it; only the newest counts.
 CLOCK_OUT = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
 CLOCK_IN = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
-# Received from publishers of either reliability; a late heartbeat is worthless.
+# Compatible with publishers of either reliability; a late heartbeat is worthless.
 HEARTBEAT = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 # A stop must not be lost: best-effort publishers do not match, and silence is a stop. A volatile
 # reader matches both durabilities; a transient local one receives earlier messages.

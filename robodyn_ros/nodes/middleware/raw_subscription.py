@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A subscription that hands out bytes to one thread of its own; the executor leaves it alone."""
+"""Subscription of serialized messages for one thread, outside of the executor."""
 
 from collections.abc import Mapping
 from math import nan
@@ -14,44 +14,44 @@ from rclpy.qos import QoSProfile
 from ...errors import DataPathError
 
 try:
-    # The extension module of rclpy, without which its public classes do all
+    # The extension module of rclpy; without it, only its public classes are used
     from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
 except ImportError:
     _rclpy: Any = None                  # type: ignore[no-redef]
 
-RCLError: Any = getattr(_rclpy, 'RCLError', RuntimeError)       # which is derived from it
+RCLError: Any = getattr(_rclpy, 'RCLError', RuntimeError)       # its base class
 
 UNBOUNDED_DRAIN = 1000      # messages a drain may take where the QoS gives no depth
 
 
 class LeftAlone(CallbackGroup):
-    """A group whose entities no executor waits for."""
+    """Callback group that executors ignore."""
 
     def can_execute(self, entity: Any) -> bool:
-        """No."""
+        """Return False: executors must not run these entities."""
         return False
 
     def beginning_execution(self, entity: Any) -> bool:
-        """No."""
+        """Return False: executors must not run these entities."""
         return False
 
 
 class Sample(NamedTuple):
-    """A message that was taken."""
+    """Received message."""
 
     message: bytes
-    number: float           # that its publisher counts by, NaN where there is none
-    published: int          # when it was published [ns] on CLOCK_REALTIME there, 0 if not known
+    number: float           # publication sequence number, NaN if unknown
+    published: int          # [ns] time of publication, CLOCK_REALTIME of the publisher; 0: unknown
 
 
 def sample(message: bytes, info: Mapping[str, Any]) -> Sample:
-    """Return a message with what rclpy tells of it."""
+    """Return a message with its metadata from rclpy."""
     number = info['publication_sequence_number']
     return Sample(message, nan if number is None else number, info['source_timestamp'] or 0)
 
 
 def missing_names() -> list[str]:
-    """Return the private names of rclpy that a SerializedSubscription needs and that it lacks."""
+    """Return the private names required by SerializedSubscription that rclpy lacks."""
     return [name for name, parts in (
         ('GuardCondition', ('trigger_guard_condition', 'destroy_when_not_in_use')),
         ('WaitSet', ('clear_entities', 'add_subscription', 'add_guard_condition', 'wait',
@@ -61,20 +61,20 @@ def missing_names() -> list[str]:
 
 
 class SampleQueue:
-    """Messages that wait to be taken."""
+    """Queue of received messages."""
 
-    most: int       #: messages that :meth:`drain` takes at most
+    most: int       #: maximum number of messages that :meth:`drain` takes
 
     def take(self) -> Sample | None:
         """Take the oldest message, None if there is none; never block."""
         raise NotImplementedError
 
     def drain(self) -> list[bytes]:
-        """Take what has come in, oldest first, at most :attr:`most` messages; never block."""
+        """Take up to :attr:`most` messages, oldest first; never block."""
         return [sample.message for sample in self.drain_numbered()]
 
     def drain_numbered(self) -> list[Sample]:
-        """Drain; with each message its number and time."""
+        """Drain messages with their metadata."""
         samples: list[Sample] = []
         while len(samples) < self.most and (taken := self.take()):
             samples.append(taken)
@@ -83,15 +83,15 @@ class SampleQueue:
 
 class SerializedSubscription(SampleQueue):
     """
-    Serialized messages of one topic, waited for and taken by one thread without an executor.
+    Serialized messages of one topic, received by one thread without an executor.
 
-    Once it, its node or its context is gone there are simply no messages any more, and a wait
-    returns at once. Any thread may call :meth:`wake`, :meth:`publisher_count`, :attr:`alive`,
-    :meth:`destroy`.
+    After the destruction of the subscription, its node or its context, :meth:`take` returns None
+    and waits return at once. :meth:`wake`, :meth:`publisher_count`, :attr:`alive` and
+    :meth:`destroy` are thread-safe.
 
     :param type: message class, e.g. sensor_msgs.msg.JointState.
     :param qos: a profile, or the depth of a reliable one.
-    :raises DataPathError: rclpy lacks one of the private names that this class uses.
+    :raises DataPathError: rclpy lacks a required private name.
     """
 
     def __init__(self, node: Node, type: Any, topic: str, qos: QoSProfile | int):  # noqa: A002
@@ -101,13 +101,12 @@ class SerializedSubscription(SampleQueue):
         self._node, self._type = node, type
         self._context = node.context
         depth = qos if isinstance(qos, int) else qos.depth
-        # The middleware holds no more than these at a time; a publisher that is faster than the
-        # drain could keep it going for ever.
+        # The depth of the queue; a fast publisher could otherwise keep a drain from ending
         self.most = depth or UNBOUNDED_DRAIN
         self._subscription = node.create_subscription(
             type, topic, never_called, qos, callback_group=LeftAlone(), raw=True)
         context = self._context.handle
-        assert context is not None      # the node stands in it
+        assert context is not None      # the node has one
         with context:
             self._guard = _rclpy.GuardCondition(context)
             self._wait_set = _rclpy.WaitSet(1, 1, 0, 0, 0, 0, context)
@@ -115,11 +114,11 @@ class SerializedSubscription(SampleQueue):
 
     @property
     def handle(self) -> Any:
-        """Handle of rclpy, for who takes messages in another way."""
+        """The rclpy handle, for callers that take messages themselves."""
         return self._subscription.handle
 
     def take(self) -> Sample | None:
-        """Take the oldest message that has come in, None if there is none; never block."""
+        """Take the oldest message, None if there is none; never block."""
         try:
             handle = self._subscription.handle
             with handle:
@@ -149,15 +148,15 @@ class SerializedSubscription(SampleQueue):
             return False
 
     def wake(self) -> None:
-        """End the wait under way, or the next one if there is none, before its time."""
+        """Interrupt the current wait, or the next one."""
         try:
             with self._guard:
                 self._guard.trigger_guard_condition()
         except InvalidHandle:
-            return                      # destroyed: nobody waits
+            return                      # already destroyed
 
     def publisher_count(self) -> int:
-        """Return how many publishers of the topic are known now."""
+        """Return the number of known publishers of the topic."""
         try:
             return self._subscription.get_publisher_count()
         except (InvalidHandle, RCLError):
@@ -166,7 +165,7 @@ class SerializedSubscription(SampleQueue):
             return 0
 
     def destroy(self) -> None:
-        """Give up the subscription; a wait under way in another thread is ended."""
+        """Destroy the subscription; end a wait in another thread."""
         self.wake()
         self._node.destroy_subscription(self._subscription)
         self._wait_set.destroy_when_not_in_use()
@@ -174,7 +173,7 @@ class SerializedSubscription(SampleQueue):
 
     @property
     def alive(self) -> bool:
-        """Whether messages may still come: it, its node and its context are there."""
+        """Whether the subscription, its node and its context still exist."""
         try:
             with self._subscription.handle:
                 return self._context.ok()
@@ -183,5 +182,5 @@ class SerializedSubscription(SampleQueue):
 
 
 def never_called(message: bytes) -> None:
-    """Stand where a callback is asked for."""
-    raise AssertionError('an executor took a message of a subscription that it must leave alone')
+    """Raise: required callback that must never run."""
+    raise AssertionError('an executor took a message of a subscription that it must ignore')

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A subscription that takes messages of any size without stopping the node's other threads."""
+"""Subscription for large messages that does not block the node's other threads."""
 
 from collections.abc import Callable, Mapping
 import ctypes
@@ -26,7 +26,7 @@ MESSAGE_INFO = 32
 @cache
 def rcl() -> ctypes.CDLL:
     """
-    Return librcl, which rclpy has loaded; ctypes calls it without the interpreter's lock.
+    Return librcl as loaded by rclpy; ctypes calls it without the GIL.
 
     :raises DataPathError: it, a function or a private name of rclpy is missing.
     """
@@ -48,9 +48,9 @@ def subscribe(node: Node, type: Any, topic: str, qos: QoSProfile | int,  # noqa:
               most: int, callback: Callable[[ndarray, int], None]
               ) -> 'LargeMessages | CopiedMessages':
     """
-    Call back, in the executor, with the first bytes of each message of a topic, and its size.
+    Subscribe: call back, in the executor, with the first bytes of each message and its size.
 
-    :param most: bytes that are handed out; of a larger message only so many.
+    :param most: maximum number of bytes passed to the callback.
     :param callback: gets an array of bytes and the size of the whole message.
     """
     try:
@@ -63,13 +63,13 @@ def subscribe(node: Node, type: Any, topic: str, qos: QoSProfile | int,  # noqa:
 
 
 class CopiedMessages:
-    """Messages as rclpy's own subscription hands them out, of which :func:`subscribe` tells."""
+    """Fallback of :func:`subscribe` by rclpy's own subscription."""
 
     def __init__(self, node: Node, type: Any, topic: str,  # noqa: A002
                  qos: QoSProfile | int, most: int, callback: Callable[[ndarray, int], None]):
         self.transit = self.waited = 0.0
 
-        # Jazzy's annotations know of no second argument, which it gives all the same
+        # The annotations of Jazzy lack the second argument
         def take(message: bytes, info: Mapping[str, Any]) -> None:
             now, received = time.time_ns(), info['received_timestamp']
             if published := info['source_timestamp']:
@@ -82,12 +82,12 @@ class CopiedMessages:
 
 class LargeMessages(Waitable):
     """
-    Calls back, in the executor, with the first bytes of each message of a topic, and its size.
+    Waitable that calls back, in the executor, with the first bytes of each message and its size.
 
-    rclpy's own subscription copies a message three times with the interpreter locked, 2 ms a
-    megabyte, in which no other Python thread runs: a control thread would stand still.
+    rclpy's own subscription copies a message three times while it holds the GIL, 2 ms a megabyte:
+    a control thread would stall.
 
-    :param most: bytes that are handed out; of a larger message only so many.
+    :param most: maximum number of bytes passed to the callback.
     :param callback: gets an array of bytes and the size of the whole message.
     """
 
@@ -99,9 +99,9 @@ class LargeMessages(Waitable):
             type, topic, never_called, qos, callback_group=LeftAlone(), raw=True)
         self._index = 0
         self._info = (ctypes.c_int64 * MESSAGE_INFO)()
-        #: Receipt minus publication of the message taken last, each by the clock of its host [s].
+        #: Receipt minus publication of the last message, each on the clock of its host [s].
         self.transit = 0.0
-        #: Time that it waited here between its receipt and the executor [s].
+        #: Time between its receipt and the executor's turn [s].
         self.waited = 0.0
         node.add_waitable(self)
 
@@ -134,7 +134,7 @@ class LargeMessages(Waitable):
         if taken_data is not None:
             self._callback(*taken_data)
 
-    # What the executor asks
+    # Waitable interface
 
     def __enter__(self) -> None:
         self._subscription.handle.__enter__()

@@ -12,7 +12,7 @@ from rclpy.task import Future
 
 from .client_session import until
 
-AGAIN = 1.0         # s after which a harmless request is sent again
+RESEND_INTERVAL = 1.0    # [s] of idempotent requests
 
 
 class Services:
@@ -70,7 +70,8 @@ class Services:
             return client.service_is_ready() and later.service_is_ready()
 
         def answered() -> bool:
-            return ready() and until(later.call_async(GetParameterTypes.Request()).done, AGAIN,
+            return ready() and until(later.call_async(GetParameterTypes.Request()).done,
+                                     RESEND_INTERVAL,
                                      self._poll)
         try:
             if not until(answered, within, self._poll):

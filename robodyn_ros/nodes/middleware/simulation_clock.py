@@ -14,8 +14,7 @@ class SimulationClock:
     """
     Clock that receives `/clock` in :meth:`now`, for use by one thread.
 
-    The clock of rclpy stands still while the executor is in a callback, as during arming and
-    stopping.
+    The clock of rclpy stops while the executor is in a callback, as during arming and stopping.
     """
 
     def __init__(self, node: Node):
@@ -29,5 +28,5 @@ class SimulationClock:
         return self._time
 
     def destroy(self) -> None:
-        """Give up the subscription."""
+        """Destroy the subscription."""
         self.subscription.destroy()

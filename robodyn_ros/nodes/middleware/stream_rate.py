@@ -7,19 +7,19 @@ from math import nan
 
 import numpy as np
 
-LATEST = 100            # intervals that are judged
-PAUSE = 1.0             # s without a message after which a stream has ended
+RATE_WINDOW = 100    # intervals
+STREAM_TIMEOUT = 1.0    # [s] without a message ends a stream
 
 
 class StreamRate:
     """Intervals between the latest messages of a stream."""
 
     def __init__(self):
-        self._times: deque[float] = deque(maxlen=LATEST + 1)
+        self._times: deque[float] = deque(maxlen=RATE_WINDOW + 1)
 
     def add(self, now: float) -> None:
         """Add a message that arrived at ``now`` [s]; after a pause a new stream begins."""
-        if self._times and not 0.0 <= now - self._times[-1] <= PAUSE:
+        if self._times and not 0.0 <= now - self._times[-1] <= STREAM_TIMEOUT:
             self._times.clear()
         self._times.append(now)
 
@@ -29,7 +29,7 @@ class StreamRate:
 
         Without one the rate is 0 and the deviation NaN.
         """
-        if len(self._times) < 3 or now - self._times[-1] > PAUSE:
+        if len(self._times) < 3 or now - self._times[-1] > STREAM_TIMEOUT:
             return 0.0, nan
         intervals = np.diff(self._times)
         mean = float(intervals.mean())

@@ -22,8 +22,8 @@ from ...simulation.drive import Drive
 from ...simulation.plant import PlantState
 from ...wire.effort import ACCEPTED, EffortDecoder, REASONS
 
-CATCH_UP = 0.1          # s of wall time that physics makes up for after an overrun
-SLICE = 10_000_000      # ns that a wait for a command takes before requests get their turn
+MAX_CATCH_UP = 0.1    # [s] of wall time that physics makes up for after an overrun
+COMMAND_WAIT_SLICE = 10_000_000    # [ns] after which a wait for a command serves other requests
 
 T = TypeVar('T')
 
@@ -45,7 +45,7 @@ class SimulatorLoop:
     :param commands: of std_msgs/Float64MultiArray, one effort a joint in the model's order.
     :param publish: takes each state; called on the thread of the loop.
     :param period_ns: of the states [ns].
-    :param lockstep_timeout: wall time [s]; ``lockstep_settle`` likewise.
+    :param lockstep_timeout, lockstep_settle: wall time [s].
     :param real_time_factor: simulated seconds per second of wall time in lockstep, at most; 0: as
         fast as commands come.
     """
@@ -65,23 +65,23 @@ class SimulatorLoop:
         self._grid = Grid(period_ns)
         self._pace_ns = round(period_ns / real_time_factor) if real_time_factor else 0
         self._due_ns = 0                        # of the next state in lockstep
-        self._most_missed = round(CATCH_UP * 1e9 / period_ns)
+        self._most_missed = round(MAX_CATCH_UP * 1e9 / period_ns)
         self._requests: SimpleQueue[tuple[Callable[[], Any], Future]] = SimpleQueue()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name='simulator_loop', daemon=True)
 
     @property
     def running(self) -> bool:
-        """Whether the thread is at work; ``error`` says why it gave up, if it did."""
+        """Whether the thread runs; ``error`` is the reason of a failure."""
         return self._thread.is_alive()
 
     @property
     def lateness_ns(self) -> int:
-        """How long the state of the present period has been due [ns]; not in lockstep."""
+        """Time since the state of the present period was due [ns]; not in lockstep."""
         return time.monotonic_ns() - self._grid.deadline
 
     def start(self) -> None:
-        """Begin."""
+        """Start the thread."""
         self._thread.start()
 
     def stop(self) -> None:
@@ -93,7 +93,7 @@ class SimulatorLoop:
 
     def call(self, function: Callable[[], T], timeout: float = 2.0) -> T:
         """
-        Let the thread of the loop run ``function`` between two periods and return its result.
+        Run ``function`` in the thread of the loop between two periods; return its result.
 
         :raises TimeoutError: if it did not come to it within ``timeout`` [s].
         """
@@ -171,13 +171,13 @@ class SimulatorLoop:
             self.drive.expire(self.lockstep_timeout)
             self.restart()
         else:
-            self._commands.wait(SLICE)
+            self._commands.wait(COMMAND_WAIT_SLICE)
 
     def _locked_step(self) -> None:
         now = time.monotonic_ns()
         if now < self._due_ns:
             self._phase = self._locked_step
-            time.sleep(1e-9 * min(self._due_ns - now, SLICE))
+            time.sleep(1e-9 * min(self._due_ns - now, COMMAND_WAIT_SLICE))
             return
         self._due_ns = max(now, self._due_ns + self._pace_ns)
         self._advance(1)

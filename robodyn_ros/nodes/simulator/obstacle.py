@@ -12,7 +12,7 @@ from ...simulation.obstacle import Obstacle
 from ...simulation.plant import Plant
 
 VECTORS = 'obstacle_point', 'obstacle_surface', 'obstacle_normal'
-LEAST = 1e-6        # length of a normal
+MIN_NORMAL_LENGTH = 1e-6
 
 
 def obstacle_of(values: Mapping[str, Any], links: Collection[str]) -> Obstacle | None:
@@ -34,7 +34,7 @@ def obstacle_of(values: Mapping[str, Any], links: Collection[str]) -> Obstacle |
             raise ParameterError(f'{name} has {len(values[name])} elements', name=name,
                                  value=values[name], remedy='give three numbers: x, y, z')
     point, surface, normal = (np.array(values[name], float) for name in VECTORS)
-    if np.linalg.norm(normal) < LEAST:
+    if np.linalg.norm(normal) < MIN_NORMAL_LENGTH:
         raise ParameterError('obstacle_normal has no direction', name='obstacle_normal',
                              value=normal.tolist(), remedy='give a vector that is not zero')
     return Obstacle(link, point, surface, normal, values['obstacle_stiffness'])

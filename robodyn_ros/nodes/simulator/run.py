@@ -98,7 +98,7 @@ class Simulator(Node):
         """
         Simulate, and call ``spin``, until ``over``; raises what ended the simulation before.
 
-        :raises SimulationError: if the motion could not be followed any more.
+        :raises SimulationError: the motion can no longer be followed.
         """
         node_main.freeze_garbage()
         self.loop.start()

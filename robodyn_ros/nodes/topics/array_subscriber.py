@@ -18,9 +18,9 @@ from ..middleware import raw_waitable
 from ...control.controller.controller import Controller
 from ...errors import ArgumentError
 
-MOST_BYTES = 1 << 17        # of a message; that is a policy of 80 joints
-FURTHEST = 0.5              # s that a stamp may be off; a further one is of some other clock
-LOOK = 0.1                  # s between looks at who publishes
+MAX_MESSAGE_BYTES = 1 << 17    # a feedback policy of 80 joints
+MAX_STAMP_OFFSET = 0.5    # [s]; a larger offset is of another clock
+PUBLISHER_CHECK_PERIOD = 0.1    # [s]
 
 #: Uses a message; the last argument returns the time of a stamp on the clock of the controller.
 Use = Callable[[Controller, Float64MultiArray, Callable[[float], float]], None]
@@ -35,7 +35,7 @@ class ArraySubscriber:
     :param follower: returns the loop whose controller uses them, None while there is none.
     :param name: of what they are, for messages.
     :param use: raises :class:`ArgumentError` where it refuses one.
-    :param quiet: whether messages are ignored without a word while nobody uses them.
+    :param quiet: whether messages are silently ignored while they are not used.
     """
 
     def __init__(self, node: Node, follower: Callable[[], Follower | None], topic: str, name: str,
@@ -44,9 +44,9 @@ class ArraySubscriber:
         self._quiet = quiet
         self._topic = node.resolve_topic_name(topic)
         self._warnings = Throttle(BURST, RATE)
-        self._trouble, self._looked = '', -LOOK
+        self._trouble, self._looked = '', -PUBLISHER_CHECK_PERIOD
         self._messages = raw_waitable.subscribe(
-            node, Float64MultiArray, topic, profile, MOST_BYTES, self._take)
+            node, Float64MultiArray, topic, profile, MAX_MESSAGE_BYTES, self._take)
 
     def _take(self, data: ndarray, size: int) -> None:
         try:
@@ -64,8 +64,8 @@ class ArraySubscriber:
                                 remedy='activate it first')
         if size > len(data):
             raise ArgumentError(f'a message of {size} bytes', name=self._name,
-                                remedy=f'give at most {MOST_BYTES}')
-        if (now := time.monotonic()) >= self._looked + LOOK:
+                                remedy=f'give at most {MAX_MESSAGE_BYTES}')
+        if (now := time.monotonic()) >= self._looked + PUBLISHER_CHECK_PERIOD:
             self._looked = now
             self._trouble = several(self._node, self._topic, self._name)
         if self._trouble:
@@ -82,7 +82,7 @@ class ArraySubscriber:
         """Return the time of a stamp on the clock of the controller [s]."""
         now = follower.now()
         here = now if follower.on_ros_time else 1e-9 * self._node.get_clock().now().nanoseconds
-        if not abs(stamp - here) <= FURTHEST:
+        if not abs(stamp - here) <= MAX_STAMP_OFFSET:
             raise ArgumentError(f'the time stamp of the {self._name} is {stamp - here:.3f} s from '
                                 'now', name='stamp', value=stamp, remedy='stamp it with the time '
                                 'of the joint state that it belongs to')

@@ -12,7 +12,7 @@ from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 from ..middleware.raw_subscription import RCLError
 
-MOST_NAMED = 5              # nodes
+MAX_NAMED_NODES = 5
 DISCOVERY = 0.5             # s, from a publisher to its discovery by nodes that know each other
 # s, from the first node of a process to the discovery of others: where nearly all of their
 # answers are heard, and where some are lost (fastdds_profile). Fast DDS takes up to three seconds
@@ -98,4 +98,5 @@ def several(node: Node, topic: str, name: str) -> str:
 
 def named(names: list[str]) -> str:
     """Return the first few names, quoted, for a sentence."""
-    return ', '.join(map(repr, names[:MOST_NAMED])) + (', …' if len(names) > MOST_NAMED else '')
+    return ', '.join(map(repr, names[:MAX_NAMED_NODES])) + (', …' if len(names) > MAX_NAMED_NODES
+                                                            else '')

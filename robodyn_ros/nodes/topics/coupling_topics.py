@@ -23,7 +23,7 @@ class CouplingTopics:
     """
     Publisher of ``~/coupling`` and subscriber of ``~/partner``, the same of the other arm.
 
-    Published is at ``coupling_rate``, while a law that couples arms is in force.
+    States are published at ``coupling_rate`` while the present law couples arms.
 
     :param follower: returns the loop of an active controller, None while there is none.
     """
@@ -37,7 +37,7 @@ class CouplingTopics:
 
     def update(self, rate: float) -> None:
         """
-        Begin to publish, or end it, as the law in force asks for.
+        Start or stop publishing, as the present law requires.
 
         :param rate: [Hz]; 0: publish nothing.
         """
@@ -64,6 +64,6 @@ class CouplingTopics:
 
 def follow_partner(controller: Controller, message: Float64MultiArray,
                    time: Callable[[float], float]) -> None:
-    """Take what the partner tells in a message."""
+    """Update the partner state from a message."""
     state, stamp = coupling_state(message)
     controller.follow_partner(state, time(stamp))

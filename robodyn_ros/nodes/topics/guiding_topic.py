@@ -17,12 +17,12 @@ from rclpy.node import Node
 from std_msgs.msg import Bool
 
 from .command_publishers import named, publisher_names
-from .stop_topics import LOOK, word
+from .stop_topics import POLL_PERIOD, word
 from ..middleware import qos
 from ..middleware.executor_subscription import open_subscription
 
 TOPIC = '~/guiding'
-IDLE = 0.2              # s between two looks before the first message
+IDLE_PERIOD = 0.2    # [s] before the first message
 
 
 class GuidingTopic:
@@ -31,7 +31,7 @@ class GuidingTopic:
 
     :param timeout: returns the longest time between two messages [s].
     :param now: returns the time of the last control cycle [s].
-    :param guide: is told until when the arm may be guided, on that clock [s].
+    :param guide: called with the end of the permission on that clock [s].
     """
 
     def __init__(self, node: Node, timeout: Callable[[], float], now: Callable[[], float],
@@ -50,9 +50,10 @@ class GuidingTopic:
     def _run(self) -> None:
         try:
             while not self._over.is_set():
-                self._subscription.wait(round(1e9 * (LOOK if self._heard > -inf else IDLE)))
+                period = POLL_PERIOD if self._heard > -inf else IDLE_PERIOD
+                self._subscription.wait(round(1e9 * period))
                 self._look()
-        except Exception as error:      # whatever it is, nobody listens any more
+        except Exception as error:      # the thread ends
             self.trouble = f'{TOPIC} cannot be heard: {error}'
             self._guide(-inf)
 
@@ -62,7 +63,7 @@ class GuidingTopic:
             self._heard, self._allowed = time.monotonic(), all(w is True for w in words)
         left = self._timeout() - (time.monotonic() - self._heard)
         if left > 0.0 and time.monotonic() >= self._count_again:
-            self._count_again = time.monotonic() + LOOK
+            self._count_again = time.monotonic() + POLL_PERIOD
             self._publishers = publisher_names(self._node, self._topic)
         if len(self._publishers) > 1:
             self.trouble = (f'{len(self._publishers)} publishers of {TOPIC}: '
@@ -78,7 +79,7 @@ class GuidingTopic:
         self._guide(-inf if self.trouble else self._now() + left)
 
     def close(self) -> None:
-        """End the thread and the subscription; the arm may not be guided any more."""
+        """End the thread, the subscription and the permission."""
         self._over.set()
         self._subscription.wake()
         self._thread.join()

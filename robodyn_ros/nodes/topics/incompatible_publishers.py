@@ -4,7 +4,7 @@
 Detection of publishers whose messages never arrive because their quality of service does not fit.
 
 rclpy reports them by an event of the subscription, in the executor. No executor waits for the
-subscriptions of :mod:`.raw_subscription`, so that the graph is asked instead.
+subscriptions of :mod:`.raw_subscription`, so that the graph is queried instead.
 """
 
 from collections.abc import Iterator

@@ -23,7 +23,7 @@ class PayloadSubscriber:
     Subscriber of ``~/payload``: the link that holds it, mass, center of mass and inertia about it.
 
     A message is accepted or refused as a whole, as a change of the parameters is, and the
-    parameters tell what is in force. A refused one is logged and changes nothing.
+    parameters show the present payload. A refused one is logged and changes nothing.
 
     :param controller: returns the controller, None while the node is not configured.
     """

@@ -44,7 +44,7 @@ def policy_rows(message: Float64MultiArray, joint_names: Sequence[str]) -> tuple
     Return the time stamp [s] and the rows (nv, 3 + 2 nv) of a message.
 
     :param joint_names: of the model, in its order.
-    :raises ArgumentError: the message is none of :func:`policy_message` for these joints.
+    :raises ArgumentError: it is not a message of :func:`policy_message` for these joints.
     """
     n, layout = len(joint_names), message.layout
     columns = 3 + 2 * n

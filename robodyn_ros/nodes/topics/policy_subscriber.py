@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Subscriber of feedback policies, each of which is put in force or refused."""
+"""Subscriber of feedback policies, each of which is applied or refused."""
 
 from collections.abc import Callable
 
@@ -27,7 +27,7 @@ class PolicySubscriber(ArraySubscriber):
 
 def follow_policy(controller: Controller, message: Float64MultiArray,
                   time: Callable[[float], float]) -> None:
-    """Put the policy of a message in force."""
+    """Apply the policy of a message."""
     stamp, rows = policy_rows(message, controller.model.joint_names)
     effort, position, velocity = rows.T[:3]
     controller.follow_policy(time(stamp), effort, position, velocity, rows[:, 3:])

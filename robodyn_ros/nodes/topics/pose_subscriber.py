@@ -16,8 +16,8 @@ from .trajectory_subscriber import BURST, check_received, Follower, LEAD, RATE, 
 from ...errors import TrajectoryError
 from ...text import printable
 
-MOTIONS = 'target_pose', 'target_twist'      # of which only one may be published
-OLDEST = 0.5        # s; an older target is of some other time, or waited for somebody
+EXCLUSIVE_TOPICS = 'target_pose', 'target_twist'    # only one of them may be published
+MAX_TARGET_AGE = 0.5    # [s]
 
 
 class PoseSubscriber:
@@ -64,7 +64,7 @@ class PoseSubscriber:
         if (follower := self._follower()) is None:
             raise TrajectoryError('the controller is not active', name=topic,
                                   remedy='activate it first')
-        for name in MOTIONS if topic in MOTIONS else (topic,):
+        for name in EXCLUSIVE_TOPICS if topic in EXCLUSIVE_TOPICS else (topic,):
             if trouble := several(self._node, self._topics[name], name):
                 raise TrajectoryError(trouble, name=name, remedy='let one remain; one that was '
                                       'killed is gone after 20 s')
@@ -83,7 +83,7 @@ class PoseSubscriber:
         stamp = message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
         here = (follower.now() if follower.on_ros_time
                 else 1e-9 * self._node.get_clock().now().nanoseconds)
-        if stamp and not abs(stamp - here) <= OLDEST:
+        if stamp and not abs(stamp - here) <= MAX_TARGET_AGE:
             raise TrajectoryError(f'its time stamp is {stamp - here:.3f} s from now',
                                   name='stamp', value=stamp,
                                   remedy='stamp it with the time of now, or with zero')

@@ -32,10 +32,10 @@ from ..middleware import qos
 from ..middleware.executor_subscription import open_subscription
 from ...control.steps import guard
 
-LOOK = 0.02             # s between two looks, at most
-HELD = 0.1              # s for which a stop stands, however short it was
-HEADER = 4              # bytes of a serialized message before its data
-ENABLED = {guard.HEARTBEAT_LOST: True, guard.EMERGENCY_STOP: False}     # the word that allows
+POLL_PERIOD = 0.02    # [s], at most
+MIN_STOP_DURATION = 0.1    # [s]
+CDR_HEADER_BYTES = 4
+PERMITTING_VALUE = {guard.HEARTBEAT_LOST: True, guard.EMERGENCY_STOP: False}
 
 
 class StopTopic:
@@ -59,21 +59,21 @@ class StopTopic:
         self._publishers: list[str] = []
         self._count_again = 0.0                 # s, when to look again who publishes
         #: Why the arm must not be driven now, '' for no reason.
-        self.trouble = f'no word yet on {topic}'
-        #: The newest such reason until the arm has stopped, however short it was.
+        self.trouble = f'no message yet on {topic}'
+        #: The newest such reason, kept until the arm has stopped.
         self.told, self._told_at = '', 0.0
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name=topic.strip('~/'), daemon=True)
         self._thread.start()
 
     def _run(self) -> None:
-        period = min(LOOK, 0.25 * self._timeout)
+        period = min(POLL_PERIOD, 0.25 * self._timeout)
         try:
             while not self._over.is_set():
                 self._subscriptions[0].wait(round(1e9 * period))
                 self._look()
                 self._changed()
-        except Exception as error:      # whatever it is, nobody listens any more
+        except Exception as error:      # the thread ends
             self.trouble = self.told = f'{self._name} cannot be heard: {error}'
             self._changed()
 
@@ -81,24 +81,24 @@ class StopTopic:
         words = self._subscriptions[0].drain()
         for latched in self._subscriptions[1:]:
             earlier = latched.drain()
-            if self._heard == -inf and not words:       # later every word comes on both
+            if self._heard == -inf and not words:       # later messages arrive on both
                 words = earlier[-1:]
-        allows = [word(m) is ENABLED[self.reason] for m in words]
+        allows = [word(m) is PERMITTING_VALUE[self.reason] for m in words]
         if words:
             self._heard, self._stop_word = time.monotonic(), not allows[-1]
         if (now := time.monotonic()) >= self._count_again:
-            self._count_again = now + LOOK
+            self._count_again = now + POLL_PERIOD
             self._publishers = publisher_names(self._node, self._topic)
         if len(self._publishers) > 1:
             trouble = (f'{len(self._publishers)} publishers of {self._name}: '
                        f'{named(sorted(self._publishers))}')
         elif self.reason == guard.EMERGENCY_STOP and not self._publishers:
-            self._heard = -inf                  # what the next one says counts
-            trouble = f'nobody publishes {self._name}'
+            self._heard = -inf                  # the next publisher decides
+            trouble = f'no publisher of {self._name}'
         elif self._heard == -inf:
-            trouble = f'no word yet on {self._name}'
+            trouble = f'no message yet on {self._name}'
         elif not all(allows) or self._stop_word:
-            trouble = f'{self._name} says {str(not ENABLED[self.reason]).lower()}'
+            trouble = f'{self._name} says {str(not PERMITTING_VALUE[self.reason]).lower()}'
         elif now - self._heard > self._timeout:
             trouble = f'silence on {self._name} for more than {self._timeout:g} s'
         else:
@@ -109,7 +109,7 @@ class StopTopic:
 
     def forget(self) -> None:
         """Forget a stop that is over; to be called while the arm is not driven."""
-        if time.monotonic() - self._told_at > HELD:
+        if time.monotonic() - self._told_at > MIN_STOP_DURATION:
             self.told = self.trouble
 
     def close(self) -> None:
@@ -124,10 +124,10 @@ class StopTopic:
 
 class StopTopics:
     """
-    Heartbeat and emergency stop, as far as they are enabled, for the guard.
+    Heartbeat and emergency stop for the guard, if enabled.
 
     :param cycle_input: (1,) ``CYCLE_INPUT``, of which ``stop_reason`` is written.
-    :param driving: returns whether the arm is driven; a stop stays in force until it is not.
+    :param driving: returns whether the arm is driven; a stop is latched while it is.
     :param heartbeat_timeout: longest time without a heartbeat [s]; 0: no heartbeat is required.
     :param emergency_stop: whether ``~/emergency_stop`` is subscribed to.
     """
@@ -177,12 +177,12 @@ class StopTopics:
         return self._detail.get(code, '')
 
     def close(self) -> None:
-        """End the threads; the last stop stays in force."""
+        """End the threads; the last stop stays latched."""
         for topic in self._topics:
             topic.close()
 
 
 def word(message: bytes) -> bool | None:
     """Return the value of a serialized Bool; None if it is neither true nor false."""
-    value = message[HEADER:HEADER + 1]
+    value = message[CDR_HEADER_BYTES:CDR_HEADER_BYTES + 1]
     return {b'\x00': False, b'\x01': True}.get(bytes(value))

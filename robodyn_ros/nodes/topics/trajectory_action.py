@@ -40,8 +40,8 @@ from ...control.settings.goal_tolerances import (
 from ...errors import TrajectoryError
 
 NAME = '~/follow_joint_trajectory'
-PERIOD = 0.05           # s between two checks of the tolerances, and between two feedbacks
-SLOW = 0.05             # s for which taking a request is worth a warning
+CHECK_PERIOD = 0.05    # [s] of the tolerances and the feedback
+SLOW_REQUEST = 0.05    # [s]; accepting a request for longer is logged
 GOAL_LEAD = 2 * LEAD    # s until a goal starts: it is accepted between planning and start
 
 
@@ -119,7 +119,7 @@ class TrajectoryAction:
         self._pending: _Pending | None = None
         self._active: _Active | None = None
         self._results: dict[bytes, Future] = {}     # by goal, until they are awaited
-        self._timer = node.create_timer(PERIOD, self._step,
+        self._timer = node.create_timer(CHECK_PERIOD, self._step,
                                         clock=Clock(clock_type=ClockType.STEADY_TIME))
         self._timer.cancel()
         self._server = _TimedServer(
@@ -210,7 +210,7 @@ class TrajectoryAction:
         return await self._results.pop(bytes(handle.goal_id.uuid))
 
     def _step(self) -> None:
-        """Conclude the goal that is under way, or tell its progress."""
+        """Conclude the active goal, or publish its feedback."""
         if self._active is None:
             self._timer.cancel()
         elif (result := self._active.goal.step()) is not None:
@@ -263,13 +263,13 @@ class _TimedServer(ActionServer):
     """
 
     def take_data(self) -> Any:
-        """Take what has come."""
+        """Take the received requests."""
         begin = time.monotonic()
         data = super().take_data()
-        if (taken := time.monotonic() - begin) > SLOW:
+        if (taken := time.monotonic() - begin) > SLOW_REQUEST:
             self._node.get_logger().warning(
                 f'a request to {NAME} took {taken:.2f} s to deserialize, in which the executor '
-                'stood still: send fewer waypoints, or large trajectories to ~/joint_trajectory')
+                'stalled: send fewer waypoints, or large trajectories to ~/joint_trajectory')
         return data
 
 

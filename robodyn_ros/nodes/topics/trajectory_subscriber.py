@@ -23,9 +23,9 @@ from ...wire.joint_trajectory import JointTrajectoryMessage
 
 # s from a trajectory's arrival to its start, and for each waypoint: planning it takes a moment
 LEAD, LEAD_PER_WAYPOINT = 0.01, 5e-5
-FURTHEST = 600.0            # s from its arrival; a later start is a stamp of some other clock
-DEPTH = 4                   # messages that wait: each may be of other joints; of a stream few
-MOST_BYTES = 1 << 24        # as many waypoints as may be, with all fields, of 34 joints
+MAX_START_DELAY = 600.0    # [s]; a later start has a stamp of another clock
+QUEUE_DEPTH = 4    # messages may be of different joints; a stream needs few
+MAX_MESSAGE_BYTES = 1 << 24    # the maximum number of waypoints, with all fields, of 34 joints
 BURST, RATE = 50.0, 2.0     # warnings at once, and per second for ever
 INFO_BURST, INFO_RATE = 10.0, 0.2       # the same of what goes well
 
@@ -46,7 +46,7 @@ class Follower(Protocol):
 
 
 class Request(NamedTuple):
-    """Waypoints that are asked for; ``start`` [s] on the clock of ``follower``."""
+    """Requested waypoints; ``start`` [s] on the clock of ``follower``."""
 
     follower: Follower
     asked: Waypoints
@@ -73,7 +73,7 @@ class TrajectorySubscriber:
         self.skew = ClockSkew()
         self._warnings, self._successes = Throttle(BURST, RATE), Throttle(INFO_BURST, INFO_RATE)
         self._messages = raw_waitable.subscribe(
-            node, JointTrajectory, topic, DEPTH, MOST_BYTES, self._take)
+            node, JointTrajectory, topic, QUEUE_DEPTH, MAX_MESSAGE_BYTES, self._take)
 
     def _take(self, data: ndarray, size: int) -> None:
         if sentence := self.skew.note(self._messages.transit, 'joint_trajectory'):
@@ -118,7 +118,7 @@ class TrajectorySubscriber:
             _refuse(f'{message.waypoints} waypoints', 'points', f'give at most {MOST_WAYPOINTS}')
         joint_order(follower.controller.model.joint_names, message.joint_names, partial=True)
         if size > len(data):
-            _refuse(f'a message of {size} bytes', 'points', f'give at most {MOST_BYTES}')
+            _refuse(f'a message of {size} bytes', 'points', f'give at most {MAX_MESSAGE_BYTES}')
         start, elapsed = self._start(message, follower, now, lead)
         if message.waypoints == 0:          # it asks to stop
             return Request(follower, Waypoints(message.joint_names, np.zeros(0), np.zeros((0, 0))),
@@ -138,16 +138,16 @@ class TrajectorySubscriber:
             start += now - 1e-9 * self._node.get_clock().now().nanoseconds
         if start < now:
             return at_once, at_once - start
-        if start > now + FURTHEST:
+        if start > now + MAX_START_DELAY:
             _refuse(f'the trajectory would start in {start - now:.0f} s', 'header.stamp',
-                    f'stamp it at most {FURTHEST:g} s ahead, or with zero for now')
+                    f'stamp it at most {MAX_START_DELAY:g} s ahead, or with zero for now')
         return start, 0.0
 
     def look(self) -> None:
         """
         Count publishers; log when trajectories begin or cease to be refused for that.
 
-        Each trajectory is preceded by a count; between them, whoever reports has to call this.
+        To be called between trajectories by the reports.
         """
         before, self.trouble = self.trouble, several(self._node, self._topic, 'joint_trajectory')
         if self.trouble and not before:

@@ -104,7 +104,7 @@ def compiled_callback(trigger: str) -> Any:
 
 @cache
 def _substitute_operations() -> None:
-    """Let the compiled loop call operations of :mod:`~.io`, the compiled decoder and cycle."""
+    """Link the compiled loop to the operations of :mod:`~.io`, the compiled decoder and cycle."""
     recorded_cycle, joint_state = recorded.recorded_cycle, wire.compiled_joint_state()
 
     def advance(io: LoopIO, inputs: Any, now: float, tau: ndarray) -> bool:

@@ -43,12 +43,12 @@ def inline(io: LoopIO, inputs: Any, tau: ndarray) -> int:
 
 
 def handles_at(address: int) -> Any:
-    """Return the record at an address; all else may be gone while nobody has the turn."""
+    """Return the record at an address, the only memory valid without the turn."""
     return carray(pointer(address), (1,), HANDLES)[0]     # type: ignore[call-arg]
 
 
 def take_turn(h: Any) -> bool:
-    """Take the turn without waiting for it, or leave the message to the thread of the loop."""
+    """Take the turn without waiting, or leave the message to the thread of the loop."""
     if sem_trywait(h.turn) == 0:
         return True
     sem_post(h.semaphore)

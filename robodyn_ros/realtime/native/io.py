@@ -55,7 +55,7 @@ BUFFER, LENGTH, CAPACITY = 0, 1, 2
 
 
 class LoopIO(NamedTuple):
-    """What the compiled loop works in, see :class:`~robodyn_ros.realtime.loop_io.AnyLoopIO`."""
+    """Memory of the compiled loop, see :class:`~robodyn_ros.realtime.loop_io.AnyLoopIO`."""
 
     loop_state: ndarray     # (1,) LOOP_STATE
     counts: ndarray         # (1,) COUNTS
@@ -66,7 +66,7 @@ class LoopIO(NamedTuple):
     decoder: DecoderArrays
     handles: ndarray        # (1,) HANDLES, addresses of those below and of librcl's
     message: ndarray        # (16,) int64, the serialized state taken last: its structure
-    tick: ndarray           # (16,) int64, likewise of /clock
+    tick: ndarray           # (16,) int64, of /clock
     info: ndarray           # (INFO_WORDS,) uint64, rmw_message_info_t
     timespec: ndarray       # (2,) int64, struct timespec
     listeners: ndarray      # (1,) int64
@@ -207,7 +207,7 @@ def content(message: ndarray) -> ndarray:
 def first_time(message: ndarray) -> float:
     """Return the time [s] that a message begins with, NaN where it is too short."""
     b = content(message)
-    return decoders.time_of(b) if b.shape[0] >= decoders.FRAME_ID else math.nan
+    return decoders.time_of(b) if b.shape[0] >= decoders.STAMP_END else math.nan
 
 
 def sequence_number(info: ndarray) -> float:

@@ -21,7 +21,7 @@ from ...wire.joint_state import decoder_arrays
 
 MESSAGE_WORDS = 16                  # no fewer than a SerializedBytes has
 SEMAPHORE_WORDS = 8                 # sem_t has 32 bytes
-RESERVED = 4096                     # bytes of a message, before the middleware wants more
+RESERVED_BYTES = 4096    # of a message, before the middleware reallocates
 
 _libc = ctypes.CDLL(None)
 _libc.sem_init.argtypes = (ctypes.c_void_p, ctypes.c_int, ctypes.c_uint)
@@ -77,7 +77,8 @@ class LoopMemory:
         words = np.zeros(MESSAGE_WORDS, np.int64)
         message = SerializedBytes.from_buffer(words.data)
         ctypes.pointer(message)[0] = no_bytes()
-        rcutils().rcutils_uint8_array_resize(ctypes.byref(message), ctypes.c_size_t(RESERVED))
+        rcutils().rcutils_uint8_array_resize(ctypes.byref(message),
+                                             ctypes.c_size_t(RESERVED_BYTES))
         weakref.finalize(self, release, message)
         return words
 
@@ -87,16 +88,16 @@ class LoopMemory:
         return self._given.address
 
     def wake(self) -> None:
-        """End the wait of the loop's thread under way, or the next one."""
+        """Interrupt the current wait of the loop's thread, or the next one."""
         _libc.sem_post(self._semaphore.ctypes.data)
 
     def pass_turn(self) -> None:
-        """Let the next thread that asks for the turn have it."""
+        """Release the turn to the next waiting thread."""
         _libc.sem_post(self._turn.ctypes.data)
 
     def set_callback(self, function: int | None, argument: ndarray) -> None:
         """
-        Let the middleware call a compiled function for each state, or None no more.
+        Set (or, with None, remove) the on-new-message callback.
 
         :param function: its address; it takes the address of ``argument`` and a number.
         :raises DataPathError: the middleware refuses.

@@ -26,9 +26,9 @@ from .io import (
 from .memory import LoopMemory
 from ...compiler.jit import compile_function
 
-TRIAL = 5.0                 # s that the trial waits for a message, at most
+TRIAL_TIMEOUT = 5.0    # [s]
 CANARY = np.uint64(0xA5A5A5A5A5A5A5A5)
-SIZES = 64, 100_000         # bytes; the second one makes the middleware reallocate
+TRIAL_BYTES = 64, 100_000    # the second size makes the middleware reallocate
 
 
 def probe(states: Any, commands: Any, send: Callable[[bytes], None],
@@ -47,12 +47,12 @@ def probe(states: Any, commands: Any, send: Callable[[bytes], None],
         memory.set_callback(compiled_callback('state').address, memory.semaphore)
         try:
             expected = 0.0
-            for size in SIZES:
+            for size in TRIAL_BYTES:
                 sent = b'\0\1\0\0' + bytes(range(1, 61)) + bytes(size - 64)
                 number = _received(memory, sent, send)
                 answer = _answer(drain)
                 if [sample.message for sample in answer] != [back.tobytes()]:
-                    raise unavailable('what it publishes is not heard as it was sent')
+                    raise unavailable('a trial message was received altered')
                 if not expected < number == answer[0].number - 1:
                     raise unavailable('it does not read the numbers of messages')
                 expected = answer[0].number
@@ -91,7 +91,7 @@ def _received(memory: LoopMemory, sent: bytes, send: Callable[[bytes], None]) ->
     allocator = io.message[CAPACITY + 1:].copy()
     run = compiled_trial()
     send(sent)
-    io.loop_state['deadline'] = time.monotonic_ns() + round(TRIAL * NS_PER_S)
+    io.loop_state['deadline'] = time.monotonic_ns() + round(TRIAL_TIMEOUT * NS_PER_S)
     number = run(memory.address)
     if number < 0:
         raise unavailable(f'no message came back (rcl error {io.loop_state["error"][0]})')
@@ -101,14 +101,14 @@ def _received(memory: LoopMemory, sent: bytes, send: Callable[[bytes], None]) ->
     if ((io.info[INFO_EXPECTED:] != CANARY).any()
             or (io.message[CAPACITY + 1:] != allocator).any()):
         raise unavailable('librcl writes where it is not expected to')
-    if abs(time.time_ns() - int(io.info[PUBLISHED])) > 2 * TRIAL * NS_PER_S:
+    if abs(time.time_ns() - int(io.info[PUBLISHED])) > 2 * TRIAL_TIMEOUT * NS_PER_S:
         raise unavailable('it does not read when messages were published')
     return number
 
 
 def _answer(drain: Callable[[], list[Any]]) -> list[Any]:
     """Wait for what the trial has published."""
-    answers, end = drain(), time.monotonic() + TRIAL
+    answers, end = drain(), time.monotonic() + TRIAL_TIMEOUT
     while not answers and time.monotonic() < end:
         time.sleep(0.001)
         answers += drain()

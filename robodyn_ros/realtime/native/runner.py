@@ -71,13 +71,13 @@ class NativeLoop:
 
     def run(self, over: Callable[[], bool]) -> None:
         """
-        Go on until it is over.
+        Run until the loop ends.
 
         :raises DataPathError: a call has failed.
         """
         state = self._io.loop_state
         with ExitStack() as held:
-            for handle in self._handles:            # which nobody destroys while they are held
+            for handle in self._handles:            # not destroyed while held
                 held.enter_context(handle)
             loop.begin(state, time.monotonic_ns())
             if self._callback is not None:

@@ -14,7 +14,7 @@ import struct
 from typing import NamedTuple
 
 from robodyn_ros.wire.cdr_writer import Writer
-from robodyn_ros.wire.decoders import FRAME_ID
+from robodyn_ros.wire.decoders import STAMP_END
 
 JOINT_STATES, EFFORTS, TRAJECTORIES = 'joint states', 'efforts', 'trajectories'
 
@@ -215,8 +215,8 @@ def _nearly_again(kind: Kind, messages: list[bytes], random: Random) -> None:
     k = random.randrange(len(messages))
     messages.insert(k + 1, messages[k])
     changed = bytearray(messages[k])
-    if len(changed) > FRAME_ID:
-        changed[random.randrange(FRAME_ID, min(len(changed), 80))] ^= 1 << random.randrange(8)
+    if len(changed) > STAMP_END:
+        changed[random.randrange(STAMP_END, min(len(changed), 80))] ^= 1 << random.randrange(8)
     messages[k + 1] = bytes(changed)
 
 
@@ -227,7 +227,7 @@ def _another(kind: Kind, messages: list[bytes], random: Random) -> None:
 def _splice(kind: Kind, messages: list[bytes], random: Random) -> None:
     """Join the beginning of one message to the end of another."""
     head, tail = random.choice(messages), random.choice((*messages, made_up(kind, random)))
-    at = random.randint(0, max(len(head), FRAME_ID))
+    at = random.randint(0, max(len(head), STAMP_END))
     messages[random.randrange(len(messages))] = head[:at] + tail[at:]
 
 
