@@ -37,7 +37,7 @@ def forked_nodes(start, monkeypatch):
     for parameters in topic_comparison.LOCKSTEP.values():
         monkeypatch.setitem(parameters, 'rate', RATE)
     for name, value in {
-            'environment': lambda _: {}, 'LEAD': 3.0, 'compile_all': lambda *_, **__: None,
+            'environment': lambda _: {}, 'START_DELAY': 3.0, 'compile_all': lambda *_, **__: None,
             'scenes': lambda model: scenes(model)[:1],
             'gains_of': lambda law, *where: gains_of(law, *where) | LIMITS[law]}.items():
         monkeypatch.setattr(topic_comparison, name, value)

@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Entry point of the controller node.
+The controller: a lifecycle node between joint states and effort commands.
 
 The node itself is in :mod:`.node`. It is imported late because its imports are the slowest part of
 the start, during which other nodes are discovered.
