@@ -53,7 +53,8 @@ def test_a_motion_is_refused_then_approached_played_and_recorded(pair, remote, s
     _, controller = pair(LOCKSTEP, [*IN_STEP, '-p', 'mode:=computed_torque'])
     file, asked = motion
     assert remote.change('configure')
-    with session('early') as here, pytest.raises(RosError, match='is not running: not active: activate'):
+    refused = 'is not running: not active: activate'
+    with session('early') as here, pytest.raises(RosError, match=refused):
         Player(here, TOPIC, 'joint_states', confirm=True, within=20.0).find()
     assert remote.change('activate')
 
