@@ -10,11 +10,10 @@ velocity both showed, is changed by the efforts, and approaches the velocity of 
 fast as a disturbance could brake the joint.
 
 - While other joints report motion, the disturbance may be a contact: it brakes with the greatest
-  acceleration that :mod:`.acceleration_limits` permits.
+  acceleration that :mod:`.acceleration_limits` permits, and efforts accelerate nothing.
 - If no position changes, the arm is either at rest or not measured at all. The disturbance is then
-  friction, see :func:`breakaway_effort`.
-- Efforts beyond friction, of the joint or, if no position changes, of any joint, accelerate it,
-  except in RISING and FAULT, where brakes may hold the arm.
+  friction, see :func:`breakaway_effort`. Efforts beyond it accelerate the arm, except in RISING
+  and FAULT, where brakes may hold it.
 
 The predicted displacement in excess of the reported velocity, over about CONSISTENCY_TIME, is a
 contradiction above SHARE of ``consistency_tolerance`` and STEPS of the encoder. A driver may
