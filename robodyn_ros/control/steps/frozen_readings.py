@@ -116,22 +116,17 @@ def frozen_joint(c: Cycle, friction: ndarray, dt: float) -> int:
         alike &= own.unchanged[i] > 0.0
         if FINE <= own.encoder_step[i] < inf:
             share = s.arming_effort
-    driven = m.phase == guard.RUNNING or m.phase == guard.STOPPING
-    yields = False
+    yields = (alike and (m.phase == guard.RUNNING or m.phase == guard.STOPPING)
+              and overcomes_friction(joints, friction, M, v, share))
     for i in range(v.q.shape[0]):
-        yields |= alike and driven and overcomes_friction(joints[i], friction, M, v, share, i)
-    for i in range(v.q.shape[0]):
-        # The others move: the joint alone has a reading that repeats
-        alone = (not alike and driven and own.unchanged[i] > 0.0
-                 and overcomes_friction(joints[i], friction, M, v, share, i))
-        if alike or alone:
+        if alike:
             braking = breakaway_effort(joints[i], friction, share, i) / M[i, i]
         else:
             rate, _ = limit_rates(s, effective_delay(s, v, i))
             braking = ACCELERATION * rate * SPEED_SHARE * v.speed_limit[i]
         if own.unchanged[i] == CHANGED:
             own.unchanged[i] = own.hidden_motion[i] = 0.0
-        coasting = own.coasting_qd[i] + (net_acceleration(v, i) * dt if yields or alone else 0.0)
+        coasting = own.coasting_qd[i] + (net_acceleration(v, i) * dt if yields else 0.0)
         side = 1.0 if coasting > 0.0 else -1.0
         reported = min(max(0.0, side * v.qd[i]), side * coasting)
         coasting = max(reported, side * coasting - braking * dt)
@@ -146,12 +141,15 @@ def frozen_joint(c: Cycle, friction: ndarray, dt: float) -> int:
     return found
 
 
-def overcomes_friction(j: record, friction: ndarray, M: ndarray, v: Vectors, share: float,
-                       i: int) -> bool:
-    """Return whether the effort on joint i exceeds its disturbance and friction."""
-    effort, left = v.published[i], M[i, i] * net_acceleration(v, i)
-    return effort * left > 0.0 and min(abs(effort), abs(left)) > breakaway_effort(
-        j, friction, share, i)
+def overcomes_friction(joints: ndarray, friction: ndarray, M: ndarray, v: Vectors,
+                       share: float) -> bool:
+    """Return whether an effort exceeds disturbance and friction of its joint."""
+    for i in range(v.q.shape[0]):
+        effort, left = v.published[i], M[i, i] * net_acceleration(v, i)
+        if effort * left > 0.0 and min(abs(effort), abs(left)) > breakaway_effort(
+                joints[i], friction, share, i):
+            return True
+    return False
 
 
 def net_acceleration(v: Vectors, i: int) -> float:
