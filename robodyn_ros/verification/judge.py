@@ -98,8 +98,9 @@ class Judge:
             self._violated('after zero', time, 'a message')
         elif elapsed > w.plant.silence and last is not None:
             self._violated('brakes released', time, f'a message after {elapsed:.2f} s')
-        # Gravity that acted twice, or not at all, is corrected at once: see steps/gravity_check.py
-        corrected = not self._faulted and w.subject.reason_code == 'GRAVITY_CONTRADICTED'
+        # Gravity that acts twice, or not at all, is corrected at once: see steps/gravity_check.py
+        corrected = (not self._faulted and w.subject.reason_code == 'GRAVITY_CONTRADICTED'
+                     and w.plant.drives.compensate_gravity != w.settings.robot_compensates_gravity)
         acting = c.share > 0.0
         if last is not None and not corrected and (
                 phase == features.FAULT and acting or not stopped):

@@ -55,6 +55,12 @@ class Case:
     trigger: str = 'timer'
     waypoints: Waypoints | None = None
 
+    @property
+    def seconds(self) -> float:
+        """Duration of a world after the arm has risen [s]."""
+        given = 0.0 if self.waypoints is None else float(self.waypoints.times[-1]) + 2.0 * SETTLING
+        return max(self.worlds.seconds, given)
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -163,11 +169,11 @@ class Player:
 
     def _play(self, drawn: Draw, settings: Settings) -> Outcome:
         world = self.world(drawn, settings)
-        motion = Observed(world, drawn, self.case.waypoints, self._library, self.seconds)
+        motion = Observed(world, drawn, self.case.waypoints, self._library, self.case.seconds)
         planned = [Planned(CATALOGUE[drawn.injection], drawn.start, drawn.duration, drawn.joint)
                    ] if drawn.injection else []
         world.motion = motion
-        run = play(self._library, world, planned, self.seconds)
+        run = play(self._library, world, planned, self.case.seconds)
         f = run.figures
         faulted = f.phase == features.FAULT
         if not (run.armed or faulted):
@@ -199,13 +205,6 @@ class Player:
     def controller(self) -> Controller:
         """Return the controller, as the last world has left it."""
         return self._library.controller
-
-    @property
-    def seconds(self) -> float:
-        """Duration of a world after the arm has risen [s]."""
-        waypoints = self.case.waypoints
-        given = 0.0 if waypoints is None else float(waypoints.times[-1]) + 2.0 * SETTLING
-        return max(self.case.worlds.seconds, given)
 
     def world(self, drawn: Draw, settings: Settings) -> World:
         """Return the world of a draw."""

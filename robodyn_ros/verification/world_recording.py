@@ -22,9 +22,8 @@ def record(case: Case, index: int, path: Path | None) -> Outcome:
     :param path: of the MCAP file; None to write none.
     :raises RobodynError: the controller refuses the settings, or the file cannot be written.
     """
-    player = Player(case)
-    cycles = round((player.seconds + RISING) * case.settings.rate) if path else 0
-    player = Player(case, recorded=cycles) if cycles else player
+    cycles = round((case.seconds + RISING) * case.settings.rate) if path else 0
+    player = Player(case, recorded=cycles)
     outcome = player.play(index)
     if path is not None:
         controller = player.controller
