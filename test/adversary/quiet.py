@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from rich.table import Table
 from robodyn_ros.control.laws.registry import find
-from robodyn_ros.control.settings.settings import FOLLOWED, VELOCITY_TIME
+from robodyn_ros.control.settings.settings import DEFAULT_FOLLOWING_ERROR, VELOCITY_TIME
 from robodyn_ros.verification.arm import MODES
 from robodyn_ros.verification.features import FAULT
 from robodyn_ros.verification.library import Library
@@ -109,7 +109,7 @@ class Healthy(Motion):
         # it is for gains with which neither brings it far from its reference
         astray = (plant.friction_at(fast) / (damping * world.settings.adaptive_bandwidth)
                   + fast * np.diag(plant.dynamics.mass_matrix(plant.q)) / damping)
-        fit = {'pd': sag.max() < SAG, 'adaptive': astray.max() < FOLLOWED[0],
+        fit = {'pd': sag.max() < SAG, 'adaptive': astray.max() < DEFAULT_FOLLOWING_ERROR[0],
                'computed_torque': min(world.settings.acceleration_kp) >= FOLLOWING}
         modes = [mode for mode in MODES if fit.get(mode, True)]
         mode = str(world.random.choice(modes))
