@@ -65,7 +65,7 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         not compiled yet, it does when the settings are given, and not in a cycle.
     :param recorded: number of cycles that the flight recorder keeps, in ``history``; 0: none.
     :param checked: called when the settings have been accepted, before the machine code is loaded.
-        What it raises ends the construction.
+        An exception ends the construction.
     :param like: a controller of the same model and settings, whose checks and compiled code count
         for this one.
     :raises ArgumentError: ``like`` has another model or other settings.
@@ -77,8 +77,8 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
                  checked: Callable[[], None] = lambda: None, like: 'Controller | None' = None):
         model.require_inertia('a controller')
         if like is not None and (like.model is not model or like.settings is not settings):
-            raise ArgumentError('like is a controller of another model, or with other settings',
-                                name='like', remedy='give one that was made with the same objects')
+            raise ArgumentError('like has another model or other settings', name='like',
+                                remedy='give a controller made with the same objects')
         begin_compilation()
         self.model = model
         #: (nv,) ``STATE``: the newest joint states.

@@ -299,7 +299,7 @@ def others_are_cached() -> bool:
 
 
 def begin_others() -> bool:
-    """Let a process that nobody waits for run :func:`compile_others`; return whether it does."""
+    """Run :func:`compile_others` in a background process; return whether it runs."""
     return second_process.begin(
         OPTIONAL, f'from {__name__} import compile_others; compile_others()', nice=19)
 

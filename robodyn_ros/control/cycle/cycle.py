@@ -73,7 +73,7 @@ def cycle(c: Cycle, now: float, tau: ndarray) -> bool:
         unmeasured = velocity_estimator.observe(c, elapsed)
         valid = reason != guard.STATE_INCONSISTENT
         if not valid and driving == plausibility.IN_FAULT:
-            m.observing = 0         # samples begin anew once the fault efforts have ended
+            m.observing = 0         # the estimator restarts once the fault efforts have ended
     limits.predict_state(c)
     robot = c.robot
     if payload_transition.changes_payload(c, driving, dt):
@@ -176,9 +176,9 @@ def advance_time(s: record, m: record, now: float) -> tuple[float, float, bool]:
     """
     Advance the time of the controller; return the elapsed time, ``dt`` [s], and whether it jumped.
 
-    Time may stand still or jump (simulation reset). ``dt``, by which efforts may change, is at
-    most two periods, so that a late cycle makes no large step, and one period after a jump, where
-    the time that has passed for the arm is unknown.
+    Time may stop or jump (simulation reset). ``dt``, which bounds the change of efforts, is at
+    most two periods, so that a late cycle makes no large step, and one period after a jump,
+    because the time that has passed for the arm is unknown.
     """
     elapsed = max(0.0, now - m.time)
     dt = min(elapsed, 2.0 * s.period)
@@ -199,8 +199,8 @@ def note_receipt(state: ndarray, m: record, now: float) -> int:
     """
     Note the time of the newest sample; return 1 if a sample has come since the last cycle, else 0.
 
-    Times after ``now`` are set to it: after a jump back of time, a state would else never become
-    stale.
+    Times after ``now`` are set to it: after a jump back of time, a state would otherwise never
+    become stale.
     """
     newest = -inf
     for i in range(state.shape[0]):
@@ -313,7 +313,7 @@ def law_efforts(c: Cycle, robot: ModelData, unmeasured: int, changed: int, resta
     :param changed: from :func:`law_changed`: with NEW_BASIS, and with NEW_GAINS unless the
         reference is under way, the present pose becomes the reference. It does so as well where
         the arm is so far from its reference that new gains would throw it there.
-    :param restart: it does so because time has jumped or nobody listens.
+    :param restart: whether time has jumped or there is no subscriber.
     :param elapsed: since the last cycle [s], at least ``dt``.
     :param tau: before, the efforts published last.
     """

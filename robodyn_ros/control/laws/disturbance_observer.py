@@ -9,7 +9,7 @@ counts as known.
 
 For small motion about rest, τ = -(K + K_o D) δq - (D + K_o M) δq̇ - K_o K ∫ δq dt: the gain check
 judges this PID controller. The estimate is bounded by the effort limit, and what the limits
-withhold is no disturbance. It stands still in cycles that are late, and where the reference rests
+withhold is no disturbance. It is frozen in cycles that are late, and where the reference rests
 and the position is within ``observer_deadband`` of it, because integral action against static
 friction is a limit cycle (Olsson and Åström, "Friction generated limit cycles", IEEE Transactions
 on Control Systems Technology 9, 2001). Cycles in which a limit acts are not left out: with noise

@@ -3,7 +3,7 @@
 """
 Energy tank of a variable stiffness.
 
-A spring that becomes stiffer while it is deflected gains energy that nobody has given: U(e, K')
+A spring that becomes stiffer while it is deflected gains energy from nowhere: U(e, K')
 - U(e, K), with the potential U of :mod:`.spring`. A stiffness that changes with the motion can
 feed a contact that way until it is unstable. The tank (Ferraguti, Secchi and Fantuzzi, ICRA 2013;
 Ott, Mukherjee and Nakamura, 2010) pays for it: it is filled by the work that the damper takes

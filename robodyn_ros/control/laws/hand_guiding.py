@@ -117,7 +117,7 @@ def wall_force(depth: float, outward: float, stiffness: float, mobility: float) 
     Return the force [N] of a critically damped wall, which pushes only.
 
     :param depth: [m] beyond the wall; ``outward``: its rate [m/s].
-    :param mobility: [1/kg] along the normal; where there is none, there is no damping.
+    :param mobility: [1/kg] along the normal; without mobility there is no damping.
     """
     damping = 2.0 * sqrt(stiffness / mobility) if mobility > 1e-9 else 0.0
     return max(0.0, stiffness * depth + damping * outward)

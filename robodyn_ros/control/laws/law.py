@@ -72,7 +72,7 @@ class Judged(NamedTuple):
     #: Name of the bandwidth K_o [1/s] of a disturbance observer, which acts as integral action.
     observer: str = ''
     #: Names of the bandwidth Λ [1/s] of a reference velocity v, and of the rate α [1/s] of
-    #: integral action on s = v - q̇: τ = D s + α D ∫ s dt, beside M(q) v̇.
+    #: integral action on s = v - q̇: τ = D s + α D ∫ s dt + M(q) v̇.
     reference: str = ''
     adaptation: str = ''
 

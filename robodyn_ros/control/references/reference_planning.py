@@ -25,7 +25,7 @@ class PlannedReference(NamedTuple):
 
     ``asked`` waypoints; ``start`` [s] on the clock of references; ``following``: whether
     ``old`` was in force when ``new`` was planned, which continues it; ``end`` [s]: when the joints
-    that are named come to rest; ``law``: number of the law and gains that it was planned beside.
+    that are named come to rest; ``law``: number of the law and gains in force when planned.
     """
 
     asked: Waypoints

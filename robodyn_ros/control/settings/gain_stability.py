@@ -25,9 +25,9 @@ from numpy.typing import ArrayLike
 
 from ...errors import ParameterError
 
-# Gains must be stable even with period and delay this many times as long, which is equivalent to
-# D this many times as high and K its square: a margin for jitter, and for an arm a fifth lighter
-# than its model. It is small because it applies to the worst of many poses.
+# Factor of period and delay for which gains must be stable, which is equivalent to the factor on D
+# and its square on K: a margin for jitter, and for an arm a fifth lighter than its model. It is
+# small because it applies to the worst of many poses.
 GAIN_MARGIN = 1.25
 # Low gains have pairs of eigenvalues so close to 1 that rounding moves them by √ε = 1.5e-8. At
 # 1 kHz, a motion that grows at this rate takes ten hours to double.
@@ -168,7 +168,7 @@ class Loop:
             observer, with which τ = -(K + K_o D) δq - (D + K_o M) δq̇ - K_o K ∫ δq dt.
         :param reference: bandwidth Λ (nv,) of a reference velocity, with which
             τ = -(K + Λ D) δq - (D + M Λ) δq̇ - Λ K ∫ δq dt: for K = α D and s = -(δq̇ + Λ δq),
-            these are D s + α D ∫ s dt beside M v̇.
+            these are D s + α D ∫ s dt, in addition to M v̇.
         """
         n, d, step, push = len(K), self.periods, self._step[poses], self._push[poses]
         m = n * (2 + d)                     # states without the integrals, which are the last ones

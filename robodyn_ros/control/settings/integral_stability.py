@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Stability of integral action, observers and adaptation, beside gains that are stable alone.
+Stability of integral action, observers and adaptation, with gains that are stable alone.
 
 The loop is that of :mod:`.gain_stability`. A disturbance observer of bandwidth K_o is in it a PID
 controller, τ = -(K + K_o D) δq - (D + K_o M) δq̇ - K_o K ∫ δq dt, see
@@ -33,11 +33,11 @@ from .gain_stability import (
 )
 from ...errors import ParameterError
 
-# What acts, as an argument of `Loop.radii`
+# Actions, as arguments of `Loop.radii`
 INTEGRAL, OBSERVER, REFERENCE = 'integral', 'observer', 'reference'
-# Highest bandwidth of an observer, in those at which the delay makes it unstable alone
+# Highest bandwidth of an observer, relative to that at which the delay makes it unstable alone
 MAX_BANDWIDTH_SHARE = 0.1
-# Fractions of integral gains and bandwidths that are to be stable as well
+# Fractions of integral gains and bandwidths that must be stable as well
 CHECKED_SHARES = 1.0, 0.7, 0.5, 0.35, 0.25, 0.12, 0.06
 
 
@@ -102,7 +102,7 @@ def check_adaptation(joint_names: Sequence[str], M: ArrayLike, damping: ndarray,
 
     :param damping: (nv,) D, which is stable alone.
     :param bandwidth, rate: (nv,) Λ and α [1/s], named ``parameters``; the rate has to be stable
-        alone, with τ = -D δq̇ - α D δq, and the bandwidth beside it.
+        alone, with τ = -D δq̇ - α D δq, and the bandwidth together with it.
     :param M, period, delay, viscous, margin: see :func:`highest_integral`.
     """
     low, _ = highest(M, rate * damping, damping, period, delay, viscous, margin)

@@ -111,7 +111,7 @@ def watched_pairs(model: RobotModel, distance: float, allowed: str) -> Watched:
 
 
 def _require(pairs: ndarray, distance: float, problems: tuple[str, ...]) -> None:
-    """Refuse a distance that nobody would keep, since there are no pairs (P, 2)."""
+    """Refuse a distance if there are no pairs (P, 2)."""
     if len(pairs) == 0:
         raise ParameterError(
             f'{DISTANCE_PARAMETER} = {distance:g} m, and there are no two links with collision '

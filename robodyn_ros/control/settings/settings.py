@@ -38,27 +38,27 @@ from ...model.payload import with_payload
 from ...model.pose import spread
 from ...model.robot import RobotModel
 
-# Of limits.enforce_joint_limits [1/s]: as high as causes no oscillation with efforts that act up
-# to 5 ms late, and low enough for the acceleration to follow; see test/control/test_limits.py.
+# Of limits.enforce_joint_limits [1/s]: they cause no oscillation with efforts that act up to 5 ms
+# late, and the acceleration can follow; see test/control/test_limits.py
 LIMIT_RATE, APPROACH_RATE = 80.0, 7.0
-# A slow loop leaves less of them: LIMIT_RATE is at most this share of the controller's `rate`
+# Largest limit rate of a slow loop, relative to the `rate` of the controller
 LIMIT_RATE_SHARE = 0.2
 
-# s in which references reach the velocity limit where no acceleration limit is set
+# s in which references reach the velocity limit without an acceleration limit
 VELOCITY_TIME = 0.25
-# Effort limits that references accelerate an arm with at most, whatever its acceleration limit
+# Effort limits, bound of the efforts by which references accelerate an arm
 REFERENCE_EFFORT_SHARE = 0.4
-# Default rate of change of efforts, in effort limits per second
+# Effort limits per second
 DEFAULT_EFFORT_RATE = 10.0
-# Of the range of a joint: how far beyond its limits it may be before it is a fault
+# Of the range of a joint
 DEFAULT_POSITION_MARGIN = 0.03
-# Loop delays, besides one period, that states may be late and rare by
+# Default late_limit: loop delays, plus one period
 DEFAULT_LATE_DELAYS = 2.0
-# Default tolerances of rotating and sliding joints [rad, m], see plausibility.py, motion_checks.py
+# Of rotating and sliding joints [rad, m], see plausibility.py, motion_checks.py
 DEFAULT_CONSISTENCY, DEFAULT_FOLLOWING_ERROR = (0.02, 0.005), (0.5, 0.1)
 
-# Greatest radius of gyration of a payload [m]: unlike a wrong mass, a wrong inertia does not show
-# in the efforts of an arm at rest, and too large a one makes its damping unstable
+# Of a payload [m]: the efforts of an arm at rest do not reveal a wrong inertia, which makes the
+# damping unstable if it is too large
 MAX_GYRATION_RADIUS = 1.0
 CHECKED_POSES = 32
 
@@ -77,7 +77,7 @@ class Settings(ControlParameters):
     empty ``friction_compensation`` and ``friction_offset`` none.
 
     :param mode: name of a law, ``package.module:NAME``, or a :class:`~.laws.law.Law`.
-    :param gains: gains of a law of one's own, by name; they are kept as pairs.
+    :param gains: gains of a custom law, by name; they are kept as pairs.
     :raises ParameterError: a value of the wrong kind, not finite or outside its range; the error
         names the field and the range. Lengths are checked with the model, by the controller.
     """
@@ -434,7 +434,7 @@ class Settings(ControlParameters):
 
 def _own_gains(law: Law, given: Any) -> tuple[tuple[str, tuple[float, ...]], ...]:
     """
-    Return the gains of a law of one's own as pairs, checked.
+    Return the gains of a custom law as pairs, checked.
 
     :param given: mapping or pairs.
     :raises ParameterError: the law has no such gain, or a value is refused.

@@ -3,10 +3,10 @@
 """
 Detection of a wrong ``robot_compensates_gravity`` from measured efforts, before the arm has moved.
 
-While an arm stands still, its measured efforts contain gravity whoever holds it: brakes, drives or
-the robot's own compensation. They differ as soon as efforts are commanded: a robot that adds its
-own gravity compensation measures it in addition to them. With the wrong setting g(q) acts twice,
-and throws the arm, or not at all, and lets it sink.
+While an arm is at rest, its measured efforts contain gravity, whether brakes, drives or the
+robot's own compensation hold it. They differ as soon as efforts are commanded: a robot that adds
+its own gravity compensation measures it in addition to them. With the wrong setting g(q) acts
+twice, and throws the arm, or not at all, and lets it sink.
 
 ``tau`` (nv,) are the efforts published last [N·m | N].
 """

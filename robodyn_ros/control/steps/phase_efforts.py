@@ -78,10 +78,10 @@ def fault_efforts(c: Cycle, trusted: bool, fresh: int, now: float, dt: float,
 
     With a valid state: damped gravity for ``fault_hold_time``, or as long as the state is valid
     with ``fault_action`` *hold*, then a linear ramp to zero in ``fault_ramp_time``. Without one:
-    g(q) of the last valid pose, ramped down likewise, but only if the arm was at rest there. After
-    PARTNER_LOST, where nothing is wrong with the arm itself, it is held in any case. Efforts that
-    drive the arm instead of braking it end at once. Once the efforts have ended, only arming
-    brings them back, whatever happens to settings or time.
+    g(q) of the last valid pose, also ramped down, but only if the arm was at rest there. After
+    PARTNER_LOST the arm itself has no fault and is held in any case. Efforts that drive the arm
+    instead of braking it end at once. Once the efforts have ended, only arming brings them back,
+    whatever happens to settings or time.
 
     :param trusted: whether the joint states may be used in this cycle.
     """
