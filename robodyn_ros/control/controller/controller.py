@@ -61,8 +61,8 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
     :param state: (nv,) records :data:`~robodyn_ros.state.STATE`, written by the code that receives
         joint states; None: the controller allocates them, without any sample yet.
     :param specialize: compile the dynamics for this robot, which takes seconds once. With another
-        payload or armature than at the start those for any robot are used: what the machine has
-        not compiled yet, it does when the settings are given, and not in a cycle.
+        payload or armature than at the start those for any robot are used; if necessary they are
+        compiled when the settings are given, not in a cycle.
     :param recorded: number of cycles that the flight recorder keeps, in ``history``; 0: none.
     :param checked: called when the settings have been accepted, before the machine code is loaded.
         An exception ends the construction.
@@ -307,7 +307,7 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
 
     @property
     def inputs(self) -> Cycle:
-        """Return what the cycle of :attr:`compiled` reads and writes, as of now."""
+        """Return the present inputs and outputs of the cycle of :attr:`compiled`."""
         robot, joints, settings, _, law, task, bounds = self._records
         return Cycle(
             robot=robot, workspace=self._work, joints=joints, settings=settings, law=law,

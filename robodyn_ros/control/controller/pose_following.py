@@ -157,7 +157,7 @@ class PoseFollowing(ControllerStatus):
         self._command(change, start)
 
     def _command(self, change: Callable[[ndarray], None], start: float) -> None:
-        """Change what goes with the reference, which stays as it is."""
+        """Change the command that goes with the reference; keep the reference."""
         self._check_follows_pose()
         old, following = self._poses, bool(self.memory['pose_following'][0])
         new = old if following or self._waits(old) else at_rest(self._held(), start, 0)

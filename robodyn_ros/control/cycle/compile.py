@@ -175,7 +175,7 @@ class Part(NamedTuple):
         return compile_callback(self.name, self.function, self.signature, MODULES, cached=False)
 
     def call(self) -> Callable[..., Any]:
-        """Return what compiled code calls in place of the function."""
+        """Return the replacement of the function in compiled code."""
         place, call = self.place, caller(self.signature)
 
         def call_part(*arguments: Any) -> Any:
@@ -219,7 +219,7 @@ def batch_step() -> Any:
 
 @cache
 def begin() -> None:
-    """Let a second process compile the cycle meanwhile, if this machine has not done so yet."""
+    """Compile the cycle in a second process, if this machine has not done so yet."""
     if not (plain() or is_compiled()):
         compile_ahead.begin()
 
@@ -278,7 +278,7 @@ def load_generic_dynamics() -> None:
 
 
 def load_parts(settings: ndarray, robot: ModelData) -> None:
-    """Load what a cycle with settings, (1,) ``SETTINGS``, and a robot may call."""
+    """Load the code that a cycle with settings, (1,) ``SETTINGS``, and a robot may call."""
     for part in needed_parts(settings):
         part_address(part)
     if needs_generic_dynamics(settings, robot):
@@ -305,7 +305,7 @@ def begin_others() -> bool:
 
 
 def compile_others() -> None:
-    """Compile into the cache what a controller needs as its settings change."""
+    """Compile into the cache the code that a controller needs when its settings change."""
     for quantity in CHECKING_KERNELS:
         dynamics_code.generic(quantity)
         if not TABLE[quantity].options:

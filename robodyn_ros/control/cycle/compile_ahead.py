@@ -30,7 +30,7 @@ def plain() -> bool:
 
 
 def begin() -> None:
-    """Let a second process compile the cycle meanwhile."""
+    """Compile the cycle in a second process."""
     second_process.begin(CODE_NAME, COMPILE_STATEMENT)
 
 

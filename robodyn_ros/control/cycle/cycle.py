@@ -42,7 +42,7 @@ from ..steps.robot_dynamics import gravity, mass_matrix
 from ..steps.velocity_estimator import VELOCITY_OR_GRAVITY
 from ...dynamics.model_data import ModelData
 
-# What differs from the settings of the last cycle: gains or friction; what references depend on
+# Difference from the settings of the last cycle: none, gains or friction, `Settings.basis`
 UNCHANGED, NEW_GAINS, NEW_BASIS = range(3)
 
 
@@ -185,7 +185,7 @@ def advance_time(s: record, m: record, now: float) -> tuple[float, float, bool]:
     jumped = abs(now - m.time) > s.state_timeout
     if jumped:
         dt = min(dt, s.period)
-    if now < m.time:        # what has begun keeps its duration
+    if now < m.time:        # durations in progress continue
         m.since += now - m.time
         m.fading_end += now - m.time
         m.contact_time += now - m.time
@@ -368,7 +368,7 @@ def under_way(c: Cycle, s: record, m: record, now: float) -> bool:
 
 
 def track_pose(c: Cycle, robot: ModelData, reference_time: float) -> None:
-    """Update what is known of the task frame, and its reference at a time [s]."""
+    """Update the state of the task frame, and its reference at a time [s]."""
     pose_tracking.update_task(robot, c.workspace, c.vectors.q, c.task, c.poses,
                               c.controller, reference_time)
 
@@ -392,7 +392,7 @@ def bound_efforts(c: Cycle, robot: ModelData) -> None:
 
 
 def arm_of(c: Cycle, robot: ModelData, now: float, dt: float) -> Arm:
-    """Return what a law knows of the arm."""
+    """Return the arm as a law reads it."""
     v, m = c.vectors, c.controller
     return Arm(now, dt, v.q, v.qd, v.target, v.target_qd, v.target_qdd, v.gravity, v.measured,
                v.applied, v.withheld, c.policy, c.partner, m.coupled, c.task,

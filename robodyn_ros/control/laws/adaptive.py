@@ -101,7 +101,7 @@ class Memory(NamedTuple):
     """State of the law, and arrays that it needs in a cycle."""
 
     factor: Annotated[ndarray, 16]      # G by rows
-    nominal: Annotated[ndarray, 16]     # P₀ by rows: what the estimate has begun with
+    nominal: Annotated[ndarray, 16]     # P₀ by rows: the initial estimate
     clock: Annotated[ndarray, 3]        # time of the last cycle [s], 1 after it, index of the body
     error: ndarray                      # s [rad/s | m/s], less the dead band where P̂ learns
     acceleration: ndarray               # a [rad/s² | m/s²]

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Control law: its function, its gains, and what the controller has to know of it."""
+"""Declaration of a control law: function, gains, memory, reference and stability rules."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, Field, fields

@@ -271,7 +271,7 @@ def _feedback(model: RobotModel, settings: Settings, inertia: ndarray) -> tuple[
 
 
 def _low_pass(a: ndarray, cutoff: float, step: float) -> ndarray:
-    """Return samples (N, nv) without what is above ``cutoff`` [Hz], and without phase shift."""
+    """Return samples (N, nv), low-pass filtered at ``cutoff`` [Hz] without phase shift."""
     sos = butter(FILTER_ORDER, 2.0 * cutoff * step, output='sos')
     return sosfiltfilt(sos, a, axis=0, padlen=min(len(a) - 1, round(1.0 / (cutoff * step))))
 

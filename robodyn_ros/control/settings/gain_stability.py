@@ -133,7 +133,7 @@ class Loop:
 
         # Damping of one joint, the others free: x⁺ = x - a x₋d is stable for
         # 0 < a < 2 sin(π / (4 d + 2)) (Levin, May, Theoretical Population Biology 9 (1976))
-        self.bearable = (2.0 * sin(pi / (4 * self.periods + 2)) / period
+        self.max_damping = (2.0 * sin(pi / (4 * self.periods + 2)) / period
                          / (inverse**2).sum(-2).max(0))
 
         # Modes W of friction, Wᵀ M W = 1 and Wᵀ B W = diag(rate), in which ÿ + rate ẏ = Wᵀ τ
@@ -153,7 +153,7 @@ class Loop:
         self._step[:, n:, n:] = np.eye(n) + W * np.expm1(-x) @ to_modes
         self._push = np.concatenate([W * second, W * first], 1) @ _transposed(W)    # by τ over T
 
-    def supported(self, D: ndarray) -> ndarray:
+    def max_stiffness(self, D: ndarray) -> ndarray:
         """Return the stiffness (nv,) whose delay cancels all damping of slow motion."""
         return (D + self.friction) / self.late
 
@@ -261,16 +261,16 @@ def _changes(loop: Loop, K: ndarray, D: ndarray, poses: list[int]) -> Iterator[l
                 yield change
 
     def softer(level: float) -> Gains:
-        return np.minimum(K, level * loop.supported(D)), D
+        return np.minimum(K, level * loop.max_stiffness(D)), D
 
     def less_damped(level: float) -> Gains:
-        return K, np.minimum(D, level * loop.bearable)
+        return K, np.minimum(D, level * loop.max_damping)
 
     def both(level: float) -> Gains:
-        d = np.minimum(D, level * loop.bearable)
-        return np.minimum(K, 0.5 * loop.supported(d)), d
+        d = np.minimum(D, level * loop.max_damping)
+        return np.minimum(K, 0.5 * loop.max_stiffness(d)), d
 
-    if (weak := np.flatnonzero(K > loop.supported(D))).size:    # stiffer than damping allows
+    if (weak := np.flatnonzero(K > loop.max_stiffness(D))).size:    # stiffer than damping allows
         yield list(alone(0, weak))
         yield [softer]
     yield [*alone(0, np.flatnonzero(K)), *alone(1, np.flatnonzero(D))]

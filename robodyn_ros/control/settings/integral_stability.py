@@ -50,13 +50,13 @@ def highest_integral(M: ArrayLike, gains: Gains, integral: ndarray, period: floa
     :param M, period, delay, viscous: see :func:`~.gain_stability.spectral_radius`.
     :param gains: K and D (nv,), which are stable alone.
     :param integral: (nv,) gain of the integral of the position error [N·m/(rad·s) | N/(m·s)].
-    :param action: what ``integral`` is: the gain of INTEGRAL action, or the bandwidth [1/s] of an
+    :param action: meaning of ``integral``: gain of INTEGRAL action, or bandwidth [1/s] of an
         OBSERVER or of a REFERENCE velocity, see :meth:`.gain_stability.Loop.radii`.
     """
     loop = Loop(M, margin * period, margin * delay, viscous)
     if action != INTEGRAL:
-        bearable = MAX_BANDWIDTH_SHARE * Loop(np.eye(1), period, delay, 0.0).bearable
-        integral = np.where(integral > bearable, rounded(bearable, ROUND_FLOOR), integral)
+        largest = MAX_BANDWIDTH_SHARE * Loop(np.eye(1), period, delay, 0.0).max_damping
+        integral = np.where(integral > largest, rounded(largest, ROUND_FLOOR), integral)
 
     def stable(share: float) -> bool:
         lower = (share * fraction * integral for fraction in CHECKED_SHARES)

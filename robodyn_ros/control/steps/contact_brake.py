@@ -29,7 +29,7 @@ BRAKE_RATE_SHARE = 0.5
 
 
 def brake(c: Cycle, robot: ModelData, tau: ndarray) -> None:
-    """Take from the efforts ``tau`` (nv,) [N·m | N] of a law what makes the arm too fast."""
+    """Add the damping to the efforts ``tau`` (nv,) [N·m | N] of a law."""
     s, v, work, bounds = c.settings, c.vectors, c.workspace, c.bounds
     if bounds.region.shape[0] == 0 or not moves(v.qd):
         return

@@ -131,7 +131,7 @@ FORGIVEN_PERIODS = 0.1
 
 @dataclass(frozen=True)
 class Parameters:
-    """Conditions under which the arm is driven, and what happens when they fail."""
+    """Conditions under which the arm is driven, and the reactions if they fail."""
 
     state_timeout: float = number(
         0.05, 's', 0.001, 1.0, 'Age above which joint states are stale, which is a fault.',

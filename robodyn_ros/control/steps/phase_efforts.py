@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 # to the joint of WRONG_DIRECTION, which has already moved against its effort.
 RUNAWAY_VELOCITY, RUNAWAY_GROWTH = 1.15, 1.1
 WRONG_DIRECTION_VELOCITY, WRONG_DIRECTION_GROWTH = 0.5, 1.5
-# An impact may spin a light wrist as a reversed joint would: for this time [s] after a collision
-# the arm that becomes faster gets gravity compensation alone, which brakes neither and drives
-# neither, before its speed is judged again
+# An impact may spin a light wrist as a reversed joint would: for this time [s] after a collision,
+# an arm that becomes faster gets gravity compensation only, which neither brakes nor drives,
+# before its speed is checked again
 RECOIL_TIME = 0.05
 #: Fields of the controller state.
 STATE = [
@@ -101,7 +101,7 @@ def fault_efforts(c: Cycle, trusted: bool, fresh: int, now: float, dt: float,
     if (m.without_state == 0 and not unbraked and remaining_share(s, m, now) == 1.0
             and accelerates_arm(v, m)):
         m.without_state, m.since = 1, -inf
-    if (m.without_state == 0 and (judged_at_once(m) or now >= m.fading_end)
+    if (m.without_state == 0 and (motors_checked_at_once(m) or now >= m.fading_end)
             and motor_fault(c, fresh)):
         m.without_state, m.since = 1, -inf
     damped_gravity(s, v, tau)
@@ -141,8 +141,8 @@ def accelerates_arm(v: Vectors, m: record) -> bool:
     return False
 
 
-def judged_at_once(m: record) -> bool:
-    """Return whether motors are judged although efforts of the law have not faded yet."""
+def motors_checked_at_once(m: record) -> bool:
+    """Return whether motors are checked although efforts of the law have not faded yet."""
     return bool(m.reason == COLLISION or m.reason == VELOCITY_ABOVE_LIMIT)
 
 

@@ -110,7 +110,7 @@ def pair_distance(bounds: Bounds, a: int, b: int) -> tuple[float, float]:
     """
     Return the distance [m] of two capsules, negative where they overlap, and -d/dt of it [m/s].
 
-    Segments that touch have no direction: what they may approach with is the whole speed.
+    Segments that touch have no direction: their whole relative speed counts as approach.
     """
     p, q = closest_points(vec(bounds.ends[a, 0:3]), vec(bounds.ends[a, 3:6]),
                           vec(bounds.ends[b, 0:3]), vec(bounds.ends[b, 3:6]))
