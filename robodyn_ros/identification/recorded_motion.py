@@ -154,7 +154,7 @@ def parts_of(checked: Sequence[CheckedMotion], share: float,
     if verification is not None:
         train = joined(motions)
         test = joined([verification.motion], train.time[-1] + PICTURE_PAUSE)
-        text = f'fitted: all {len(train)} samples; {len(test)} of the verification are predicted'
+        text = f'fitted: all {len(train)} samples; predicted: {len(test)} of the verification'
         return Parts(train, test, (*notes, *verification.notes, text),
                      (*issues, *verification.issues))
     if len(motions) == 1:

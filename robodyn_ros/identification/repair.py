@@ -27,7 +27,7 @@ class Change(NamedTuple):
     What was changed of a link.
 
     :param excess: share by which the largest principal moment exceeded the sum of the others.
-    :param before: (3,) [kg·m²] principal moments, in ascending order; ``after`` likewise.
+    :param before: (3,) [kg·m²] principal moments, in ascending order; ``after``: repaired.
     """
 
     link: str

@@ -3,7 +3,7 @@
 """
 Editor of numbers of <inertial>, <dynamics> and <robodyn> that preserves all other text.
 
-A parser that builds a tree forgets how the text was written. Expat tells at which byte each
+A parser that builds a tree forgets how the text was written. Expat reports at which byte each
 element begins, and from there a start tag is read by its characters: it is well-formed by then.
 """
 

@@ -4,7 +4,7 @@
 Identified inertias in the URDF that they belong to, which else stays byte for byte.
 
 A body of the model is a moving link with all that is fixed to it, or locked: at the position where
-it was locked. Motion tells of the body as a whole, not how its mass is shared out. The rule:
+it was locked. Motion determines the body as a whole, not the distribution of its mass. The rule:
 
 1. A body that is what the text says already is left as it is.
 2. Else the links fixed to the moving link keep their inertials, and the moving link has the rest.

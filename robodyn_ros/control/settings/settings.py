@@ -193,8 +193,9 @@ class Settings(ControlParameters):
     def stable_accelerations(self, model: RobotModel, kp: ndarray,
                              kd: ndarray) -> tuple[ndarray, ndarray]:
         """Return gains on accelerations, lowered until :meth:`check_gains` accepts."""
-        return highest(np.eye(model.nv), kp, self._followed(model, checked_masses(model), kd, True),
-                       1.0 / self.rate, self.loop_delay, margin=ACCELERATION_MARGIN)
+        damping = self._followed(model, checked_masses(model), kd, True)
+        return highest(np.eye(model.nv), kp, damping, 1.0 / self.rate, self.loop_delay,
+                       margin=ACCELERATION_MARGIN)
 
     def _followed(self, model: RobotModel, masses: ndarray, damping: ndarray,
                   accelerations: bool) -> ndarray:

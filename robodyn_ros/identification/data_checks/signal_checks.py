@@ -134,7 +134,7 @@ def _limits(position: ndarray, model: RobotModel) -> Iterator[DataIssue]:
     for j, name in enumerate(model.joint_names):
         lower, upper = float(model.position_lower[j]), float(model.position_upper[j])
         if not (np.isfinite(upper - lower) and upper > lower):
-            continue        # none, or nobody wrote them
+            continue        # none, or never written
         slack = MAX_OVERRUN * (upper - lower)
         if lower - slack <= low[j] and high[j] <= upper + slack:
             continue
@@ -176,7 +176,7 @@ def motion_extent(position: ndarray) -> ndarray:
 
 
 def still_joints(position: ndarray, model: RobotModel) -> ndarray:
-    """Return which joints (nv,) of a motion (N, nv) [rad | m] move too little to be told."""
+    """Return which joints (nv,) of a motion (N, nv) [rad | m] move too little."""
     return motion_extent(position) < np.where(model.slides, MIN_SLIDE, MIN_TURN)
 
 

@@ -224,9 +224,9 @@ def _horizontal(model: RobotModel) -> ndarray:
 def _chance(x: ndarray, spread: ndarray) -> float:
     """Return how probable so large an x is, or a larger one, where the true one is zero."""
     values, vectors = np.linalg.eigh(spread)
-    told = values > 1e-12 * max(values.max(), 1e-30)
+    kept = values > 1e-12 * max(values.max(), 1e-30)
     along = vectors.T @ x
-    return float(chdtrc(max(told.sum(), 1), np.sum(along[told]**2 / values[told])))
+    return float(chdtrc(max(kept.sum(), 1), np.sum(along[kept]**2 / values[kept])))
 
 
 def _note(kind: str, x: ndarray, error: ndarray, taken: bool, beyond: bool) -> str:

@@ -81,5 +81,5 @@ class ParameterSelection:
 
 
 USUAL_PARAMETERS = ParameterSelection()
-# Besides the inertial parameters nothing is to be found: friction and armature are the model's
+# Friction and armature are those of the model
 INERTIAL_ONLY = ParameterSelection(viscous=False, coulomb=False, offset=False, armature=False)

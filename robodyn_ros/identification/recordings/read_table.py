@@ -68,7 +68,7 @@ def read_csv(path: Path, text: str) -> Table:
     the ends of lines left out, and so is an incomplete last line.
 
     Encodings, preambles, unit lines and decimal commas are detected here, since the readers of
-    pandas and polars have to be told; the numbers are read by ``numpy.loadtxt``.
+    pandas and polars need it as an argument; the numbers are read by ``numpy.loadtxt``.
 
     :raises RecordingError: there are no two lines with the same number of numbers.
     """
@@ -206,7 +206,7 @@ def _separator(lines: list[str]) -> str:
 
 
 def _commented(lines: list[str], separator: str, width: int) -> list[str]:
-    """Return the header in a comment, empty where there is none."""
+    """Return the header in a comment, or an empty string."""
     names: list[str] = []
     for line in lines:
         if not line.lstrip().startswith(COMMENT_SIGNS):

@@ -39,7 +39,7 @@ def write(path: Path, recording: Recording) -> None:
     """
     Write .npz (arrays joint_names, time, position, ...) or .csv (time, position_NAME, ...).
 
-    The file is written beside the target and then renamed.
+    The file is written next to the target and then renamed.
 
     :raises RecordingError: writing failed; the remedy names the file where the recording was saved
         instead.
