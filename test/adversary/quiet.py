@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from rich.table import Table
 from robodyn_ros.control.laws.registry import find
-from robodyn_ros.control.settings.settings import FOLLOWED, VELOCITY_TIME
+from robodyn_ros.control.settings.settings import DEFAULT_FOLLOWING_ERROR, VELOCITY_TIME
 from robodyn_ros.verification.arm import MODES
 from robodyn_ros.verification.features import FAULT
 from robodyn_ros.verification.library import Library
@@ -110,9 +110,9 @@ class Healthy(Motion):
                   + fast * np.diag(plant.dynamics.mass_matrix(plant.q)) / damping)
         # near a straight arm friction alone moves joints of parallel axes far apart
         apart = abs(np.linalg.inv(plant.dynamics.mass_matrix(plant.q))) @ plant.friction_at(fast)
-        fit = {'pd': sag.max() < SAG, 'adaptive': astray.max() < FOLLOWED[0],
+        fit = {'pd': sag.max() < SAG, 'adaptive': astray.max() < DEFAULT_FOLLOWING_ERROR[0],
                'computed_torque':
-               (apart / world.settings.acceleration_kp).max() < 0.5 * FOLLOWED[0]}
+               (apart / world.settings.acceleration_kp).max() < 0.5 * DEFAULT_FOLLOWING_ERROR[0]}
         modes = [mode for mode in MODES if fit.get(mode, True)]
         mode = str(world.random.choice(modes))
         self._until = world.time + world.random.uniform(*TURN)
