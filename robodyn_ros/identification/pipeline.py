@@ -76,7 +76,7 @@ def run(source: Source, options: PipelineOptions, folder: Path,
     :raises RecordingError: the recording cannot be read or has errors, see
         :func:`~.recorded_motion.checked_motion`.
     :raises IdentificationError: efforts are currents, the motion determines too little, or the
-        estimate predicts worse than a constant: then nothing is written.
+        estimate predicts worse than a constant: no file is written.
     :raises ArgumentError: the folder cannot be written to.
     """
     parts = read_parts(source, options, notify, stage)

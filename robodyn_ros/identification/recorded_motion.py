@@ -23,7 +23,7 @@ PICTURE_PAUSE = 1.0    # [s] between joined recordings in pictures
 
 
 class CheckedMotion(NamedTuple):
-    """Motion that passed the checks, all notes so far, and the issues that stopped nothing."""
+    """Motion that passed the checks, all notes so far, and the remaining issues."""
 
     motion: Motion
     notes: tuple[str, ...]
@@ -143,7 +143,7 @@ def joined(motions: Sequence[Motion], begin: float | None = None) -> Motion:
 def parts_of(checked: Sequence[CheckedMotion], share: float,
              verification: CheckedMotion | None = None) -> Parts:
     """
-    Return what is fitted and what is predicted of motions.
+    Return the fitted and the predicted parts of motions.
 
     :param share: of the samples of each motion, from the first, that is fitted.
     :param verification: is predicted instead, and the motions are fitted as a whole.

@@ -49,8 +49,8 @@ class PartnerCoupling(ControllerStatus):
         """
         Energy (nv,) [J] that each joint has given to the coupling since it began.
 
-        The sum over both arms is what the coupling stores and dissipates: it is passive as long as
-        the sum is not negative.
+        The sum over both arms is the energy that the coupling stores and dissipates: it is passive
+        as long as the sum is not negative.
         """
         law = self._coupling_law()
         kept: Any = registry.memory_fields(law, self._law_memory)

@@ -183,8 +183,8 @@ class Part(NamedTuple):
         return call_part
 
 
-# The optional ones in the order in which the background compiles them: first what is tuned while
-# an arm moves
+# Optional parts, in the order in which the background compiles them: first those that are tuned
+# while an arm moves
 PARTS = (Part(FRICTION, cycle.compensate_friction, COMPENSATE_FRICTION, 'compensates_friction'),
          Part(POSE, cycle.track_pose, TRACK_POSE, 'follows_pose'),
          Part(REFERENCE_BOUNDS, time_scaling.slow_down, BOUND_REFERENCE, 'bounded'),

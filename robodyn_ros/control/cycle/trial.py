@@ -5,8 +5,8 @@ Trial of a custom law before it drives an arm.
 
 It must compile, return finite numbers, write to none of its inputs, and be fast enough.
 
-The guard handles what a trial cannot find: a law that fails in another state writes NaN, which
-latches EFFORT_NOT_FINITE in that cycle.
+The guard handles errors that a trial cannot find: a law that fails in another state writes NaN,
+which latches EFFORT_NOT_FINITE in that cycle.
 """
 
 from collections.abc import Callable

@@ -83,7 +83,7 @@ class CouplingState(NamedTuple):
     :param status: AWAY, WAITING, COUPLED or ALIGNED.
     :param joint_names: (K,) the coupled joints, by the names that the leader has for them.
     :param rows: (5, K) in the order of :data:`QUANTITIES`: position [rad | m], the follower's with
-        what it still deviates from the leader; velocity; stiffness K and damping D of the arm;
+        its remaining deviation from the leader; velocity; stiffness K and damping D of the arm;
         energy [J] that it has given to the coupling.
     """
 

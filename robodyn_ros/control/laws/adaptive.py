@@ -158,7 +158,7 @@ def begin(arm: Arm, memory: Any) -> None:
             same = same and memory.nominal[4 * i + j] == P[i][j]
     if same:
         return
-    if goes_on:         # the share of the way that the model goes is what the rest fades by
+    if goes_on:         # the learned part fades by the share of the transition
         before, left = read4(memory.factor), arm.payload_time / (arm.payload_time + arm.dt)
         learned = plus(times_transposed(before, before), -1.0, read4(memory.nominal))
         G = factored(plus(P, left, learned), MIN_MASS, MIN_RADIUS)

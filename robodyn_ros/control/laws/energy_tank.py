@@ -26,8 +26,8 @@ from numpy import ndarray, record
 from .spring import couples, energy, greatest, quadratic, quadratic_of
 
 STIFFNESS_TIME = 0.1    # s, with which the stiffness in force follows the one asked for
-# Difference [N/m, N, N·m/rad], also relative, from which on it is taken over: it would come closer
-# for ever, and what follows from a constant stiffness be computed again in each cycle
+# Difference [N/m, N, N·m/rad], also relative, below which the stiffness is taken over: an
+# asymptotic approach would repeat the computations of a new stiffness in each cycle
 STIFFNESS_TOLERANCE = 1e-9
 # Of the work of the damper: the rest is left for the efforts that are held for a period
 DAMPER_CREDIT_SHARE = 0.5
@@ -99,7 +99,7 @@ def vary_block(K: ndarray, account: ndarray, s: record, asked: ndarray, e: ndarr
 
     :param K, asked: (6, 6); ``first``, ``last``: axes of the block, see :mod:`.spring`.
     """
-    # Nothing is left where `tank_energy` was lowered below what is spent
+    # The tank is empty if `tank_energy` was lowered below the spent energy
     most, available = greatest(s, first, last), max(0.0, s.tank_energy - account[SPENT])
     x, y = quadratic(K, e, first, last), quadratic(asked, e, first, last)
     before = energy(x, most)

@@ -3,8 +3,8 @@
 """
 Spring of six axes with a full stiffness matrix, whose force does not grow beyond a limit.
 
-The force has a potential, so that at a constant stiffness nothing can be gained on any way around:
-with x = eᵀ K e, which is twice the energy of a spring without a limit,
+The force has a potential, so that at a constant stiffness no closed path gains energy: with
+x = eᵀ K e, which is twice the energy of a spring without a limit,
 
     U = x/2 for x <= S,  √(S x) - S/2 beyond,  F = K e min(1, √(S/x))
 

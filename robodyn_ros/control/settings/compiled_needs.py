@@ -37,7 +37,7 @@ def needs(settings: Settings, record: ndarray, robot: ModelData, before: Setting
 
 def check_compiled(new: Mapping[str, Callable[[], bool]]) -> None:
     """
-    Check that what settings need can be loaded, without compiling it or waiting for it.
+    Check that the needed code can be loaded, without compiling it or waiting for it.
 
     :param new: items of :func:`needs` that this process has not loaded yet.
     :raises ParameterError: code is missing, and the process that compiles it still runs or has

@@ -6,11 +6,11 @@ Stability of integral action, observers and adaptation, with gains that are stab
 The loop is that of :mod:`.gain_stability`. A disturbance observer of bandwidth K_o is in it a PID
 controller, τ = -(K + K_o D) δq - (D + K_o M) δq̇ - K_o K ∫ δq dt, see
 :mod:`.laws.disturbance_observer`; an adaptive law is at most one, too, with K = α D, see
-:mod:`.laws.adaptive`. Integral gains and bandwidths of all joints are lowered by a
-common factor, to what is stable at the worst pose. No bandwidth may exceed a tenth of that at
-which the delay makes an observer alone unstable: longer delays are tolerated as with as much more
-damping, K_o M. All lower values are to be stable too, because the action is weaker where a law
-suspends it: their fractions CHECKED_SHARES are checked.
+:mod:`.laws.adaptive`. Integral gains and bandwidths of all joints are lowered by a common factor,
+until they are stable at the worst pose. No bandwidth may exceed a tenth of that at which the delay
+makes an observer alone unstable: longer delays are tolerated as with as much more damping, K_o M.
+All lower values are to be stable too, because the action is weaker where a law suspends it: their
+fractions CHECKED_SHARES are checked.
 """
 
 from collections.abc import Sequence

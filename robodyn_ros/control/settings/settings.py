@@ -364,8 +364,8 @@ class Settings(ControlParameters):
         """
         Return the (nv,) records ``JOINT`` for a model, in its joint order.
 
-        :raises ParameterError: a limit is zero, a length wrong, friction or its share are not
-            what they could be.
+        :raises ParameterError: a limit is zero, a length is wrong, or friction or its share is
+            implausible.
         """
         out, defaults = np.zeros(model.nv, JOINT), self._defaults(model)
         for f in recorded(self, JOINT_RECORD):

@@ -48,8 +48,8 @@ def suggest_gains(model: RobotModel, pose: ArrayLike | None = None,
 
     Stiffness and damping are SUGGESTED_KP and SUGGESTED_KD times the diagonal of M(q). They are
     lower where another pose with less inertia would be unstable; stiffness is lowered as much as
-    damping. The bandwidth of the observer is OBSERVER_BANDWIDTH, or what these gains permit;
-    where that is next to nothing, damping is a little lower.
+    damping. The bandwidth of the observer is OBSERVER_BANDWIDTH, or less if these gains require
+    it; where little would remain, damping is slightly lower.
 
     The gains are a start for all control laws::
 

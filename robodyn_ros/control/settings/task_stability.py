@@ -32,7 +32,7 @@ ACCELERATION_MARGIN = 2.0
 # Factors of all gains that are tried for the remedy of a refusal
 REMEDY_LEVELS = tuple(0.8**np.arange(1, 40))
 WALL_AXES = np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0])
-# Gains [1/s², 1/s] of motions that walls leave free, which are else at the border of stability
+# Gains [1/s², 1/s] of motions that walls leave free, which are otherwise only marginally stable
 FREE_MOTION_GAINS = 1.0, 2.0
 
 

@@ -56,8 +56,8 @@ def begin(c: Cycle, now: float, tau: ndarray) -> None:
     Note, as the arm begins to rise, which efforts are measured beyond the commanded ones.
 
     The check is made only if these include gravity: some sensors do not measure it (currents, or
-    efforts from which it has been subtracted), and nothing can be concluded while efforts of a
-    fault hold the arm.
+    efforts from which it has been subtracted), and fault efforts that hold the arm make the check
+    inconclusive.
     """
     joints, m, v = c.joints, c.controller, c.vectors
     m.armed, m.contradictions = now, 0

@@ -118,8 +118,9 @@ def predict_state(c: Cycle) -> None:
     without a queue: a Smith predictor (Åström and Wittenmark, Computer-Controlled Systems, 1997,
     section 8.4). The change of velocity that remains unexplained from sample to sample is a
     disturbance, as an acceleration [rad/s² | m/s²]: unmodelled payload, friction or contact. It is
-    low-pass filtered like the residual of De Luca and Mattone (ICRA 2003), and bounded by what
-    :func:`.acceleration_bounds` can counteract, so that one false sample has little effect.
+    low-pass filtered like the residual of De Luca and Mattone (ICRA 2003), and bounded by the
+    acceleration that :func:`.acceleration_bounds` can counteract, so that one false sample has
+    little effect.
 
     Writes ``predicted_q``, ``predicted_qd`` and ``disturbance`` of the :class:`Memory`.
     """

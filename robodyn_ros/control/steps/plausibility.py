@@ -221,7 +221,7 @@ def consistent(c: Cycle, i: int, elapsed: float, kept: float, measured: bool) ->
     Add Δq - q̇ Δt to its leaky integrals; return whether one of them is within its tolerance.
 
     :param kept: fraction of the integrals that is left after ``elapsed``.
-    :param measured: whether the velocity is a measurement; without one nothing is compared.
+    :param measured: whether the velocity is a measurement; without one there is no comparison.
     """
     j, v, stamped = c.joints[i], c.vectors, c.state[i].stamp - c.vectors.plausibility.stamp[i]
     own = c.vectors.plausibility

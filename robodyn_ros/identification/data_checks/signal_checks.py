@@ -140,7 +140,7 @@ def _limits(position: ndarray, model: RobotModel) -> Iterator[DataIssue]:
             continue
         scale = 1e-3 if model.slides[j] else np.pi / 180
         fits = lower - slack <= scale * low[j] and scale * high[j] <= upper + slack
-        # What is but shifted or turned would be within in degrees as well
+        # Positions that are only shifted or reversed would be within the limits in degrees, too
         far = max(-low[j], high[j]) > WRONG_UNIT_FACTOR * max(abs(lower), abs(upper))
         outside[name] = j, bool(fits and far)
     for name, (j, of_unit) in outside.items():

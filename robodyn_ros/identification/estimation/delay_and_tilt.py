@@ -61,7 +61,7 @@ class Mounting:
 
 AS_RECORDED = Mounting(0.0, np.zeros(3), ())
 
-# Motions by their delay, so that what is computed of one is not computed again
+# Motions by their delay, so that cached results of a motion are found again
 _SHIFTED_MOTIONS: WeakKeyDictionary[Motion, dict[float, Motion]] = WeakKeyDictionary()
 _INNER_MOTIONS: WeakKeyDictionary[Motion, Motion] = WeakKeyDictionary()
 
@@ -186,7 +186,7 @@ class Problem:
         effects = [slopes] if delay else []
         effects += [-turned @ full for turned in self.turned]
         columns = now.matrix[:, :, self.base.independent]
-        # What is left of the effects once the parameters have been fitted again
+        # Residuals of the effects after the parameters have been fitted again
         weight = 1.0 / found.sigma
         rows = np.concatenate([columns, np.stack(effects, axis=2), found.error[:, :, None]], axis=2
                               ) * weight[:, None] * np.sqrt(self.weight / len(now))[:, None]

@@ -35,7 +35,7 @@ class DriveGains:
     :param relative: whether one common factor of all gains and parameters is not determined.
     :param values: (p,) base parameters for these gains (over the same factor); ``base`` names
         them.
-    :param undetermined: sentences about what the recordings do not determine.
+    :param undetermined: sentences about gains and parameters that the recordings do not determine.
     """
 
     joint_names: tuple[str, ...]
@@ -190,7 +190,7 @@ class Problem:
         return self.result(model, base, x, sigma, free)
 
     def best(self, x: ndarray, sigma: ndarray, free: ndarray) -> ndarray:
-        """Return x with what is free of it such that the errors are least."""
+        """Return x whose free elements minimize the errors."""
         def whole(y: ndarray) -> ndarray:
             z = x.copy()
             z[free] = y
@@ -203,7 +203,7 @@ class Problem:
 
     def result(self, model: RobotModel, base: BaseParameters, x: ndarray, sigma: ndarray,
                free: ndarray) -> DriveGains:
-        """Name what the Jacobian does not see, and how far off the rest may be."""
+        """Name the undetermined gains, and return the standard errors of the others."""
         J = self.jacobian(x, sigma)[:, free]
         norms = np.linalg.norm(J, axis=0)
         norms[norms == 0.0] = 1.0

@@ -37,7 +37,7 @@ class Solution(NamedTuple):
     """
     Base parameters (p,), σ of the residuals (nv,) and divisor of the errors (nv,).
 
-    ``error`` (N, nv) is what they leave of the efforts.
+    ``error`` (N, nv) are the residual efforts.
     """
 
     values: ndarray
@@ -90,8 +90,8 @@ def block_factors(given: Regression, base: BaseParameters, sigma: ndarray) -> li
     """
     Return triangular factors (k, p + 1) of the weighted rows of blocks, base parameters only.
 
-    Blocks are stretches between gaps, which recordings are, if there are enough of them, and else
-    equal shares of the samples.
+    Blocks are the segments between gaps, such as recordings, if there are enough of them;
+    otherwise equal shares of the samples.
     """
     compressed = given.compressed
     if VALIDATION_BLOCKS <= len(given.segments) <= MAX_SPREAD_BLOCKS:

@@ -68,7 +68,7 @@ def consistent(given: Regression, weight: float, plain: Estimate | None = None) 
 
 def divisors(given: Regression, sigma: ndarray) -> ndarray:
     """
-    Return what errors are divided by (nv,), at least what simulations without noise have.
+    Return the divisors of the errors (nv,), bounded below for simulations without noise.
 
     :param sigma: (nv,) of the residuals.
     """
@@ -120,8 +120,8 @@ def armature_scale(given: Regression) -> ndarray:
     """
     Return the size (nv,) that the armature of each joint may have [kg·m² | kg].
 
-    It is the inertia of the links at the joint, or what the measured efforts leave room for,
-    whichever is greater: behind a high gear ratio the rotor of a wrist has hundreds of times the
+    It is the greater one of the inertia of the links at the joint and that permitted by the
+    measured efforts: behind a high gear ratio the rotor of a wrist has hundreds of times the
     inertia of its links. The effort limit has to accelerate it: a joint that hardly moves leaves
     room for any inertia.
     """

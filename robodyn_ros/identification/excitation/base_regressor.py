@@ -16,7 +16,7 @@ from ...errors import IdentificationError
 from ...model.robot import RobotModel
 
 BODY_PARAMETERS = ('m', 'mx', 'my', 'mz', 'Ixx', 'Ixy', 'Iyy', 'Ixz', 'Iyz', 'Izz')
-# What a joint may have besides the inertia of the bodies, and the columns that it takes
+# Terms of a joint besides the inertia of the bodies, and their columns
 JOINT_TERMS = {'friction': ('viscous', 'Coulomb'), 'offset': ('offset',),
                'armature': ('armature',)}
 # Share of the velocity limit in which the sign of a velocity is taken to change: a step would

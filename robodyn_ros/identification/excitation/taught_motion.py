@@ -58,7 +58,7 @@ def smoothed(joint_names: Sequence[str], time: ndarray, position: ndarray,
 
     :param time: (N,) [s], increasing; ``position``: (N, nv) [rad | m].
     :param velocity_limit: (nv,) [rad/s | m/s]; ``acceleration_limit``: (nv,) [rad/s² | m/s²].
-    :param spacing: [s]; what is shorter than about twice of it is smoothed away.
+    :param spacing: [s]; details shorter than about twice of it are lost.
     :raises TrajectoryError: the arm has not been moved, samples are missing for longer than the
         spacing, or a joint has no limit.
     """

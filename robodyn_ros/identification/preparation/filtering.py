@@ -114,7 +114,7 @@ class LowPass:
         """
         Return some samples of a filtered signal from every ``step``-th sample (n, ...) alone.
 
-        The signal has to be smooth: next to nothing above half the rate of the samples. The
+        The signal has to be smooth: with negligible power above half the rate of the samples. The
         response of the filter to an impulse is sampled as the signal is.
 
         :param every: one in so many of the n is returned, from the first.

@@ -88,7 +88,7 @@ def _signals(recording: Recording) -> dict[str, ndarray]:
 
 def _choices(recording: Recording, signals: dict[str, ndarray],
              options: PreparationOptions) -> tuple[Stretches, float, Cutoff]:
-    """Return where to cut, the rate and the cutoff: the last decides what gaps can be bridged."""
+    """Return the segments, the rate and the cutoff, which limits the gaps that are bridged."""
     found = stretches(recording.time, signals['position'])
     rate = found.rate if options.rate is None else options.rate
     if options.cutoff is None:

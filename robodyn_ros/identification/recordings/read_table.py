@@ -116,8 +116,7 @@ def text_of(path: Path) -> str:
     """
     Return a text in UTF-8, in UTF-16 with a byte-order mark, or in Windows-1252.
 
-    :raises RecordingError: the file is not text; for well-known formats the remedy says what to
-        do.
+    :raises RecordingError: the file is not text; for well-known formats it contains a remedy.
     """
     if advice := FORMAT_REMEDIES.get(path.suffix.lower()):
         raise RecordingError(f'{path.name} is of a kind that is not read', name=str(path),
