@@ -137,9 +137,9 @@ class Loop:
                          / (inverse**2).sum(-2).max(0))
 
         # Modes W of friction, Wᵀ M W = 1 and Wᵀ B W = diag(rate), in which ÿ + rate ẏ = Wᵀ τ
-        rate, turn = np.linalg.eigh(inverse * self.friction @ _transposed(inverse))
-        W = _transposed(inverse) @ turn
-        to_modes = _transposed(half @ turn)
+        rate, turn = np.linalg.eigh(inverse * self.friction @ transposed(inverse))
+        W = transposed(inverse) @ turn
+        to_modes = transposed(half @ turn)
         x = np.maximum(rate, 0.0)[:, None, :] * period
         mean = np.divide(-np.expm1(-x), x, where=x > 0.0, out=np.ones_like(x))
         first = period * mean                                   # ∫ exp(-rate t) dt over T
@@ -151,7 +151,7 @@ class Loop:
         self._step[:, :n, :n] = np.eye(n)
         self._step[:, :n, n:] = W * first @ to_modes
         self._step[:, n:, n:] = np.eye(n) + W * np.expm1(-x) @ to_modes
-        self._push = np.concatenate([W * second, W * first], 1) @ _transposed(W)    # by τ over T
+        self._push = np.concatenate([W * second, W * first], 1) @ transposed(W)    # by τ over T
 
     def max_stiffness(self, D: ndarray) -> ndarray:
         """Return the stiffness (nv,) whose delay cancels all damping of slow motion."""
@@ -305,5 +305,6 @@ def listing(joint_names: Sequence[str], values: ndarray, where: ndarray) -> str:
     return ', '.join(f'{values[i]:.6g} ({joint_names[i]})' for i in where)
 
 
-def _transposed(matrices: ndarray) -> ndarray:
+def transposed(matrices: ndarray) -> ndarray:
+    """Return the transposes of matrices (..., n, m)."""
     return np.swapaxes(matrices, -1, -2)

@@ -12,10 +12,9 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from .merge import QUANTITIES
 from .recording import Recording
 from ...errors import Argument, RecordingError, Remedy
-
-QUANTITIES = ('position', 'velocity', 'effort')
 
 
 def check_target(path: Path, overwrite: bool) -> None:
