@@ -10,8 +10,8 @@ Ott, Mukherjee and Nakamura, 2010) pays for it: it is filled by the work that th
 from the arm and by a spring that becomes softer. With the energy of the tank as part of the
 stored one, the port to the environment is passive at any K(t).
 
-What the tank does not hold is not spent: of the stiffness that is asked for, A, a share γ of what
-it has along the deflection is then left out,
+The tank never spends more than it holds: if necessary, a share γ of the requested stiffness A
+along the deflection is left out,
 
     A - γ (A e) (A e)ᵀ / (eᵀ A e),
 

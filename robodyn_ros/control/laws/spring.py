@@ -44,8 +44,8 @@ def greatest(s: record, first: int, last: int) -> float:
     """
     Return S [J] of a block.
 
-    The stiffness in the stiffest direction is taken for the largest sum of the magnitudes of a
-    row, which it never exceeds, and which it is where the axes are not coupled.
+    The stiffness in the stiffest direction is bounded by the largest sum of the magnitudes of a
+    row, which is exact for uncoupled axes.
 
     :param s: record ``TASK``.
     """

@@ -3,9 +3,8 @@
 """
 Pairs of links whose distance is watched, and their capsules.
 
-Not watched are links of the same body, neighbours at a joint, pairs that the settings allow, and
-those that are too close at all of SAMPLED_POSES poses, as those that an SRDF disables with the
-reason *Always*.
+Links of one body, neighbours at a joint and pairs allowed by the settings are not watched, nor are
+pairs that are too close at all of SAMPLED_POSES poses (reason *Always* in an SRDF).
 """
 
 from functools import lru_cache

@@ -401,8 +401,8 @@ class Settings(ControlParameters):
         """
         Raise :class:`ParameterError` where a limit could not be kept.
 
-        That is a limit that is 0, unknown or above that of the URDF, or a ``state_timeout`` that
-        is no longer than a period.
+        Such a limit is 0, unknown or above that of the URDF; ``state_timeout`` must exceed a
+        period.
         """
         for name in ('effort_limit', 'velocity_limit'):
             limit, urdf = joints[name], getattr(model, name)
