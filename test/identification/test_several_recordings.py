@@ -127,7 +127,7 @@ def test_two_recordings_and_a_third_that_verifies(files, tmp_path):
                      '--delay', 0, '--no-tilt', '--presliding', 'none',
                      '--output', tmp_path, '--verbose')
     assert result.exit_code == 0, result.output
-    assert 'a.csv: ' in result.output and 'of the verification are predicted' in result.output
+    assert 'a.csv: ' in result.output and 'of the verification' in result.output
     values = yaml.safe_load((tmp_path / 'friction.yaml').read_text())
     values = values['/**/controller']['ros__parameters']
     np.testing.assert_allclose(values['friction_offset'], OFFSET, atol=0.1)
