@@ -26,8 +26,8 @@ def run(robot: CatalogRobot, out: Console, *, language: str, output: Path | None
     Write a C file and its header, or a script.
 
     :param language: 'c' or 'js'.
-    :param quantities: keys of MEANING; of the default, all but derivatives, what does not fit is
-        left out.
+    :param quantities: keys of QUANTITY_MEANINGS; of the default, all but derivatives, those that
+        the robot does not have are left out.
     :param single: whether C computes in ``float``.
     :raises ArgumentError: an option makes no sense, a file exists or cannot be written.
     :raises UnknownNameError: there is no such quantity or frame.

@@ -21,7 +21,7 @@ from .estimation.estimate import Estimate, inertial_of
 from .estimation.least_squares import least_squares, undetermined
 from .estimation.model_selection import select_model
 from .estimation.parameter_selection import ParameterSelection
-from .estimation.physical_consistency import consistent
+from .estimation.physical_consistency import consistent, require_clarabel
 from .estimation.regression import regression
 from .estimation.selection import decimated, Selected
 from .motion import Motion
@@ -75,10 +75,11 @@ def run(source: Source, options: PipelineOptions, folder: Path,
     :param on_motion: called with the motion as soon as it is read and checked.
     :raises RecordingError: the recording cannot be read or has errors, see
         :func:`~.recorded_motion.checked_motion`.
-    :raises IdentificationError: efforts are currents, the motion determines too little, or the
-        estimate predicts worse than a constant: no file is written.
+    :raises IdentificationError: clarabel is not installed, efforts are currents, the motion
+        determines too little, or the estimate predicts worse than a constant: no file is written.
     :raises ArgumentError: the folder cannot be written to.
     """
+    require_clarabel()      # before a user waits for the rest
     parts = read_parts(source, options, notify, stage)
     on_motion(parts)
     if not options.coupled:

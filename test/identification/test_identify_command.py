@@ -217,7 +217,7 @@ def test_options_are_obeyed_and_the_next_command_has_them(tmp_path, monkeypatch)
     assert '- delay of the efforts 2 ms, cut-off as identified' in again.output
     # The summary; the rest is in the report
     assert len(result.output.splitlines()) <= 25 and 'position in rad' not in result.output
-    assert 'mean relative RMS' in line and 'with the URDF as it is' in line
+    assert 'mean relative RMS' in line and 'with the original URDF' in line
     for word in ('viscous', 'Coulomb', 'corrected.urdf', 'report.html', '--verbose'):
         assert word in line
     given = yaml.safe_load((tmp_path / 'out/friction.yaml').read_text())

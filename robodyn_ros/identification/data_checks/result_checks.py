@@ -33,7 +33,8 @@ def result_issues(estimate: Estimate, validation: Validation, nominal: Validatio
     :param delay: of the efforts [s] that was found.
     """
     if abs(delay) > MAX_USUAL_DELAY:
-        yield _warning('delay', 'effort', f'efforts are {1e3 * delay:.3g} ms later than '
+        order = 'later' if delay > 0.0 else 'earlier'
+        yield _warning('delay', 'effort', f'efforts are {1e3 * abs(delay):.3g} ms {order} than '
                        'positions, which is compensated only approximately',
                        'record positions and efforts of the same cycle, with the stamps of the '
                        'robot', delay)

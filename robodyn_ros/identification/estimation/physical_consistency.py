@@ -178,7 +178,7 @@ def conic_least_squares(A: ndarray, b: ndarray, positive: ndarray, lmi: Sequence
     :param lmi: maps (16, 10) of ten entries of z each, in their order, to P_k (4, 4) by rows.
     :raises IdentificationError: clarabel is missing, or finds nothing.
     """
-    clarabel = _clarabel()
+    clarabel = require_clarabel()
     # The minimum is the same; errors in units of tiny noise are beyond clarabel's tolerances
     size = max(1.0, float(np.abs(b).max(initial=0.0)) / 1e4)
     A, b = A / size, b / size
@@ -210,7 +210,12 @@ def conic_least_squares(A: ndarray, b: ndarray, positive: ndarray, lmi: Sequence
     raise _unsolved(failure)
 
 
-def _clarabel() -> Any:
+def require_clarabel() -> Any:
+    """
+    Return the module clarabel.
+
+    :raises IdentificationError: it is not installed.
+    """
     try:
         import clarabel
     except ImportError as why:
