@@ -263,5 +263,5 @@ def markdown(table: Iterable[Parameter]) -> str:
     rows = ['| parameter | meaning | default, range |', '|---|---|---|']
     for p in table:
         meaning = p.description.replace('|', r'\|')        # which does not end the cell
-        rows.append(f'| `{p.name}` | {meaning} | {allowed(p)}{", live" if p.live else ""} |')
+        rows.append(f'| `{p.name}` | {meaning} | {allowed(p)}{"" if p.live else ", fixed"} |')
     return '\n'.join(rows) + '\n'
