@@ -254,8 +254,10 @@ def allowed(p: Parameter) -> str:
         first = f'`{p.default}`'
         return p.range.replace(first, f'**{first}**', 1)
     shown = f'`{str(p.default).lower()}`' if p.default not in ('', []) else written_type(p)
-    bounds = p.range.strip('[]').replace(', ', '–' if (p.lower or 0) >= 0 else ' to ')
-    return ', '.join(filter(None, (shown, f'{bounds} {p.unit}'.strip())))
+    bounds = p.range.strip('[]').replace(', ', '–' if (p.lower or 0) >= 0 else '…')
+    limits = f'{bounds} {p.unit.replace(" or ", ", ")}'.strip()
+    return limits if p.type == list[float] and not p.default else ', '.join(
+        filter(None, (shown, limits)))
 
 
 def markdown(table: Iterable[Parameter]) -> str:
