@@ -252,7 +252,8 @@ def allowed(p: Parameter) -> str:
     """Return default, range and unit of a parameter as in the docs; its type if it has none."""
     if p.choices:
         first = f'`{p.default}`'
-        return p.range.replace(first, f'**{first}**', 1)
+        return (f'**{first}**, [more](laws.md)' if p.places else
+                p.range.replace(first, f'**{first}**', 1))
     shown = f'`{str(p.default).lower()}`' if p.default not in ('', []) else written_type(p)
     bounds = p.range.strip('[]').replace(', ', '–' if (p.lower or 0) >= 0 else '…')
     limits = f'{bounds} {p.unit.replace(" or ", ", ")}'.strip()
