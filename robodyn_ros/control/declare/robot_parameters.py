@@ -73,8 +73,7 @@ class RobotParameters:
         'Whether the robot adds g(q) itself (Franka, UR). Required for robots not in this '
         'package.', live=False, record=SETTINGS)
     payload_frame: str = text(
-        'Link that carries the payload, in adaptive the learned one. Empty: in adaptive, that of '
-        'the last joint.')
+        'Link of the payload, in adaptive of the learned one (empty: that of the last joint).')
     payload_mass: float = number(
         0.0, 'kg', 0.0, 1000.0, 'Mass of the payload; 0: no payload.')
     payload_com: Sequence[float] = numbers(
@@ -94,8 +93,7 @@ class RobotParameters:
         'rad or m', 1e-6, 1e3, 'Largest distance from the reference to the start of a trajectory.',
         (0.05,))
     allow_nonzero_velocity_at_trajectory_end: bool = flag(
-        'Decelerate past a trajectory that ends with a velocity (MoveIt Servo) instead of '
-        'refusing it.')
+        'Decelerate past a trajectory that ends with a velocity (MoveIt Servo).')
     goal_tolerance: PerJoint = numbers(
         'rad or m', 0.0, 1e3, 'Default `goal_tolerance` of `~/follow_joint_trajectory`. Empty or '
         '0: unlimited.')

@@ -33,8 +33,8 @@ class Parameters:
     workspace_upper: Sequence[float] = numbers(
         'm', -100.0, 100.0, 'Greatest x, y, z. Empty: unlimited.')
     workspace_planes: Sequence[float] = numbers(
-        '1, m', -100.0, 100.0, 'Up to 8 planes that bound the workspace: n and b of n · p <= b, '
-        'four numbers each.')
+        '1, m', -100.0, 100.0, 'Up to 8 planes n · p <= b that bound the workspace, four numbers '
+        'each.')
     workspace_stiffness: float = number(
         1000.0, 'N/m', 0.0, 1e5, 'Stiffness of the workspace walls in hand_guiding.')
     self_collision_distance: float = number(

@@ -42,8 +42,8 @@ class Parameters:
         COUPLING_ROLE, 'Role in leader_follower: the follower moves to the leader at the start.',
         live=False)
     coupling_joints: str = text(
-        "Follower: the leader's joint for each own joint, separated by commas. Empty: the same "
-        "names.", live=False)
+        "Follower: the leader's joint for each own joint, comma-separated. Empty: the same names.",
+        live=False)
     coupling_scale: PerJoint = numbers(
         '', -100.0, 100.0, 'Follower: scale s of each joint, q = s q_leader + `coupling_offset`. '
         'Empty: 1.', live=False)

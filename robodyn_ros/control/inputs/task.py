@@ -37,7 +37,7 @@ class Parameters:
     task_frame: str = text('Link whose frame task-space laws control.')
     task_stiffness: Sequence[float] = matrix(
         'N/m, N·m/rad', 1e5, 'Stiffness of cartesian_impedance along and about x, y, z, or a 6×6 '
-        'matrix by rows.', (500.0, 500.0, 500.0, 30.0, 30.0, 30.0), record=TASK_RECORD)
+        'matrix.', (500.0, 500.0, 500.0, 30.0, 30.0, 30.0), record=TASK_RECORD)
     task_damping_ratio: float = number(
         1.0, '', 0.0, 2.0, 'Damping ratio ζ of cartesian_impedance.', record=TASK_RECORD)
     task_damping_design: str = choice(

@@ -71,8 +71,8 @@ class Parameters:
         'N·m or N', 0.0, 1e6, 'Push that is a fault, except in gravity_compensation. Empty or 0: '
         'unlimited.', record=JOINT, unlimited=True)
     collision_reaction: str = choice(
-        COLLISION_REACTION, 'Fault efforts after a collision: damped or undamped gravity '
-        'compensation, or a slow retreat.', record=SETTINGS)
+        COLLISION_REACTION, 'Fault efforts after a collision: damped, undamped, or with a slow '
+        'retreat.', record=SETTINGS)
 
 
 class Memory(NamedTuple):

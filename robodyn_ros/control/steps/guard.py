@@ -152,8 +152,8 @@ class Parameters:
         0.05, 'rad/s or m/s', 0.0, 10.0, 'Maximum joint velocity for arming.',
         record=SETTINGS)
     arming_effort: float = number(
-        0.1, '', 0.0, 10.0, 'Maximum difference between measured efforts and g(q) for arming, as '
-        'a share of the effort limit.', record=SETTINGS)
+        0.1, '', 0.0, 10.0, 'Largest difference of measured efforts and g(q) for arming, as a '
+        'share of the effort limit.', record=SETTINGS)
     accept_zero_state: bool = flag(
         'Permit arming at exactly zero positions and velocities without measured efforts.',
         record=SETTINGS)
@@ -169,11 +169,11 @@ class Parameters:
         STOP_WITH, 'Last message: zero effort, or g(q) for a drive that keeps its last command.',
         record=SETTINGS)
     fault_action: str = choice(
-        FAULT_ACTION, 'Damped gravity compensation after a fault: then a ramp to zero, or hold it '
-        'while the state is fresh.', record=SETTINGS)
+        FAULT_ACTION, 'Damped gravity compensation after a fault: ramp it to zero, or hold it.',
+        record=SETTINGS)
     stall_action: str = choice(
-        STALL_ACTION, 'Reaction to a stall of the loop: silence, or a single zero for a drive '
-        'that keeps its last command.', record=SETTINGS)
+        STALL_ACTION, 'After a stall of the loop: silence, or a zero for drives that keep their '
+        'last command.', record=SETTINGS)
     fault_hold_time: float = number(
         0.5, 's', 0.0, 60.0, 'Duration of damped gravity compensation after a fault.',
         record=SETTINGS)

@@ -71,7 +71,7 @@ class Parameters:
     """Effort of the test."""
 
     motor_test_effort: float = number(
-        0.0, '', 0.0, 0.5, 'Test of the motors while arming: largest effort, as a share of the '
+        0.0, '', 0.0, 0.5, 'Largest effort of the motor test while arming, as a share of the '
         'effort limit; 0: no test.', record=SETTINGS_RECORD, after='arming_effort')
 
 

@@ -64,8 +64,8 @@ class Parameters:
         0.0, 's', 0.0, 1e3, 'Mean age of the states that is a fault. 0: twice `loop_delay` plus '
         'one period.', record=SETTINGS_RECORD, after='state_timeout')
     consistency_tolerance: PerJoint = numbers(
-        'rad or m', 0.0, 1e3, 'Difference between positions and integrated velocities that is a '
-        'fault. Empty: 0.02 rad or 0.005 m; 0: unlimited.', record=JOINT_RECORD, unlimited=True,
+        'rad or m', 0.0, 1e3, 'Contradiction of positions and velocities that is a fault. Empty: '
+        '0.02 rad or 0.005 m; 0: unlimited.', record=JOINT_RECORD, unlimited=True,
         after='position_margin')
 
 

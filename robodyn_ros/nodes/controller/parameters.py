@@ -73,19 +73,18 @@ ROBOT = (
 
 LOOP = (
     Parameter('autostart', bool, False, 'Configure and activate once at start-up.'),
-    Parameter('specialize', bool, True, 'Compile the dynamics for this robot: faster cycles, a '
-              'few seconds once per machine.'),
+    Parameter('specialize', bool, True, 'Compile the dynamics for this robot: faster cycles.'),
     *_declared(LoopParameters),
-    Parameter('trigger', str, 'timer', 'Event that starts a cycle: clock, joint state, or joint '
-              'state in the receiving thread (native data path only).', choices=TRIGGERS),
+    Parameter('trigger', str, 'timer', 'Event that starts a cycle: clock or joint state; inline: '
+              'within the receiving thread.', choices=TRIGGERS),
     Parameter('data_path', str, 'auto', 'Native code, Python with a wait set, or an rclpy '
               'executor; auto: the first available.', choices=DATA_PATHS),
     Parameter('driver', str, '', 'Driver in place of the topics, `package.module:NAME`. Empty: '
               'none.'),
     Parameter('driver_options', list[str], [], 'Options of the driver, `name=value` with values '
               'in YAML.'),
-    Parameter('discovery_time', float, -1.0, 'Time for the discovery of other command publishers '
-              'before activation. Negative: 0.7 s with Fast DDS, else 2 s.', 's', -1.0, 30.0),
+    Parameter('discovery_time', float, -1.0, 'Time to discover other command publishers before '
+              'activation. Negative: 0.7 s with Fast DDS, else 2 s.', 's', -1.0, 30.0),
     Parameter('arming_timeout', float, 5.0, 'Time for which activation and reset wait for a good '
               'state.', 's', 0.1, 60.0, live=True),
 )
@@ -105,8 +104,8 @@ REALTIME = (
               'Empty: none.'),
     Parameter('flight_recorder', float, 5.0, 'Time span recorded at a fault (64 MiB at most); 0: '
               'none.', 's', 0.0, 60.0),
-    Parameter('flight_folder', str, '', 'Folder of the flight recordings; the newest 20 are kept. '
-              'Empty: ROS logs.', live=True),
+    Parameter('flight_folder', str, '', 'Folder of the newest 20 flight recordings. Empty: ROS '
+              'logs.', live=True),
 )
 
 # Thresholds of the timing diagnostics
@@ -125,8 +124,8 @@ QUALITY = (
 )
 
 STOPS = (
-    Parameter('heartbeat_timeout', float, 0.0, 'Maximum silence of `~/heartbeat`, after which the '
-              'arm stops; 0: no heartbeat is required.', 's', 0.0, 60.0),
+    Parameter('heartbeat_timeout', float, 0.0, 'Maximum silence of `~/heartbeat`; 0: no heartbeat '
+              'is required.', 's', 0.0, 60.0),
     Parameter('emergency_stop', bool, False, 'Subscribe to `~/emergency_stop`: *true* or no '
               'publisher stops the arm.'),
 )

@@ -14,7 +14,7 @@ from ...model.validate import check_inertias
 
 PARAMETERS = (
     Parameter('robot_description', str, '', 'URDF text.'),
-    Parameter('urdf', str, '', 'Path of a URDF, or name of a known robot (`panda`); used if '
+    Parameter('urdf', str, '', 'Path of a URDF, or name of a known robot (`panda`), if '
               '`robot_description` is empty.'),
     Parameter('locked_joints', list[str], [], 'Joints that do not move.'),
     Parameter('locked_positions', list[float], [], 'Position of each locked joint.', 'rad or m'),

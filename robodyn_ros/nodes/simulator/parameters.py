@@ -19,8 +19,7 @@ TIME = (
     Parameter('lockstep_timeout', float, 2.0, 'Wall time without a command after which lockstep '
               'pauses.', 's', 0.01, 3600.0),
     Parameter('lockstep_settle', float, 0.02, 'Wall time without a command before lockstep '
-              'starts, between response time and `state_timeout` of the controller.', 's', 0.001,
-              10.0),
+              'starts; below `state_timeout`.', 's', 0.001, 10.0),
     Parameter('real_time_factor', float, 0.0, 'Maximum simulation time per wall time in lockstep; '
               '0: unlimited.', '', 0.0, 1000.0),
     Parameter('publish_clock', bool, False, 'Publish `/clock`, and stamp joint states with it.'),
@@ -33,8 +32,8 @@ DRIVES = (
               'engage.', 's', 0.001, 60.0),
     Parameter('brakes', bool, True, 'Whether the arm has brakes, which hold it without commands.',
               live=True),
-    Parameter('compensates_gravity', bool, False, 'Whether the drives add g(q) to each command, '
-              'as those of Franka and UR do.'),
+    Parameter('compensates_gravity', bool, False, 'Whether the drives add g(q) to each command '
+              '(Franka, UR).'),
     Parameter('friction_file', str, '', 'Path of a friction.yaml of `robodyn identify`. Empty: '
               'friction from the URDF.'),
     Parameter('armature', list[float], [], 'Rotor inertia reflected to the joints. Empty: from '
