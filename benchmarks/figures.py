@@ -21,7 +21,7 @@ README_ROWS = (('inverse_dynamics', 'loop'), ('forward_dynamics', 'loop'),
 def readme_dynamics(found: Mapping[str, Any]) -> str:
     """Return what the README says of :mod:`benchmarks.dynamics`."""
     return (f'Speed relative to {_pinocchio(found)}; above 1 is faster. `make bench` measures it '
-            f'again:\n\n{results.table(found, README_ROWS, beside=False)}')
+            f'again:\n\n{results.table(found, README_ROWS)}')
 
 
 def readme_generated(found: Mapping[str, Any]) -> str:

@@ -197,7 +197,9 @@ def show(console: Console, found: Mapping[str, Any]) -> None:
 
 def markdown(found: Mapping[str, Any]) -> str:
     """Return the tables for a page, without the peers whose CPUs are kept awake."""
-    lines = [conditions(found['machine']), '',
+    machine = found['machine']
+    lines = [f'{machine["cpu"]}, {machine["cpus"]} CPUs, load {machine["load"]:.1f} at the start, '
+             f'{100 * machine["steal"]:.1f} % of the time stolen by the host.', '',
              'The states of one arm of 7 joints are sent in turns to each controller. Round trips '
              '[µs] and CPU are those at 1 kHz. A state without an answer counts as an infinite '
              'round trip. The echo copies positions between two messages of Fast DDS in the '

@@ -23,8 +23,7 @@ TIME = (
     Parameter('real_time_factor', float, 0.0, 'Maximum simulation time per wall time in lockstep; '
               '0: unlimited.', '', 0.0, 1000.0),
     Parameter('publish_clock', bool, False, 'Publish `/clock`, and stamp joint states with it.'),
-    Parameter('publish_description', bool, False, 'Publish the URDF on `robot_description` '
-              '(transient local).'),
+    Parameter('publish_description', bool, False, 'Publish the URDF on `robot_description`.'),
 )
 
 DRIVES = (
@@ -44,14 +43,14 @@ DRIVES = (
               's', 0.0, 60.0, live=True),
     Parameter('command_delay', float, 0.0, 'Time from a command to its effect, in whole periods.',
               's', 0.0, 1.0),
-    Parameter('position_noise', float, 0.0, 'Standard deviation of the noise of positions.',
-              'rad or m', 0.0, 1.0),
+    Parameter('position_noise', float, 0.0, 'Standard deviation of position noise.', 'rad or m',
+              0.0, 1.0),
     Parameter('position_resolution', float, 0.0, 'Encoder step to which positions are rounded; 0: '
               'none.', 'rad or m', 0.0, 1.0),
-    Parameter('velocity_noise', float, 0.0, 'Standard deviation of the noise of velocities.',
+    Parameter('velocity_noise', float, 0.0, 'Standard deviation of velocity noise.',
               'rad/s or m/s', 0.0, 10.0),
-    Parameter('effort_noise', float, 0.0, 'Standard deviation of the noise of efforts.',
-              'N·m or N', 0.0, 1000.0),
+    Parameter('effort_noise', float, 0.0, 'Standard deviation of effort noise.', 'N·m or N', 0.0,
+              1000.0),
     Parameter('seed', int, 0, 'Seed of the noise.', '', 0),
 )
 
