@@ -77,19 +77,17 @@ NEGLIGIBLE_SIZE = 1e-12    # kg and m, of an estimate that is refused
 class AdaptiveGains:
     """Gains of the adaptation of a payload."""
 
-    adaptive_bandwidth: PerJoint = gain(
-        '1/s', 0.0, 1e3, 'Bandwidth Λ of the reference velocity of adaptive.')
+    adaptive_bandwidth: PerJoint = gain('1/s', 0.0, 1e3, 'Bandwidth Λ of adaptive.')
     adaptation_rate: PerJoint = gain(
-        '1/s', 0.0, 20.0, 'Rate α at which adaptive learns the payload; 0: off. Empty: 2.', 2.0)
+        '1/s', 0.0, 20.0, 'Learning rate α of adaptive; 0: off. Empty: 2.', 2.0)
     adaptation_deadband: PerJoint = gain(
-        'rad/s or m/s', 0.0, 1e3, 'Error of the reference velocity below which adaptive does not '
-        'learn. Empty: 0.005.', 5e-3)
+        'rad/s or m/s', 0.0, 1e3, 'Velocity error below which adaptive does not learn. Empty: '
+        '0.005.', 5e-3)
     adaptation_mass: PerJoint = gain(
-        'kg', 1e-3, 1e3, "Largest payload mass that adaptive learns; the last joint's value "
-        'applies.')
+        'kg', 1e-3, 1e3, "Largest mass that adaptive learns; the last joint's value applies.")
     adaptation_reach: PerJoint = gain(
-        'm', 1e-2, 10.0, 'Largest distance of a learned payload from the joint that carries it; '
-        "the last joint's value applies. Empty: 1.", 1.0)
+        'm', 1e-2, 10.0, "Largest distance of a learned payload from its joint; the last joint's "
+        "value applies. Empty: 1.", 1.0)
 
 
 @dataclass(frozen=True)

@@ -38,9 +38,9 @@ class ObserverGains:
     """Gains of an observer of disturbances at each joint."""
 
     observer_bandwidth: PerJoint = gain(
-        '1/s', 0.0, 1e4, 'Bandwidth K_o of the disturbance_observer.')
+        '1/s', 0.0, 1e4, 'Bandwidth of the estimate of disturbance_observer.')
     observer_deadband: PerJoint = gain(
-        'rad or m', 0.0, 1e3, 'Distance from a reference at rest within which the '
+        'rad or m', 0.0, 1e3, 'Distance from a reference at rest within which '
         'disturbance_observer pauses. Empty: 0.001.', 1e-3)
 
 

@@ -32,10 +32,9 @@ class GuidingGains:
     guiding_damping: PerJoint = gain(
         'N·m·s/rad or N·s/m', 0.0, 1e4, 'Damping of hand_guiding. Empty: none.', 0.0)
     wall_lower: PerJoint = gain(
-        'rad or m', -1e3, 1e3, 'Position of the lower virtual wall of each joint in hand_guiding, '
-        'with the spring `stiffness` and damper `damping`. Empty: none.', -inf)
-    wall_upper: PerJoint = gain(
-        'rad or m', -1e3, 1e3, 'Position of the upper virtual wall.', inf)
+        'rad or m', -1e3, 1e3, 'Lower virtual wall of each joint in hand_guiding. Empty: none.',
+        -inf)
+    wall_upper: PerJoint = gain('rad or m', -1e3, 1e3, 'Upper virtual wall. Empty: none.', inf)
 
 
 @dataclass(frozen=True)

@@ -55,26 +55,23 @@ class Parameters:
     """Thresholds of collisions and pushes, and the reaction."""
 
     collision_threshold: PerJoint = numbers(
-        'N·m or N', 0.0, 1e6, 'External effort above which the fault COLLISION is latched, except '
-        'in gravity_compensation; empty or 0: unlimited.', record=JOINT,
-        unlimited=True)
+        'N·m or N', 0.0, 1e6, 'External effort that is a fault, except in gravity_compensation. '
+        'Empty or 0: unlimited.', record=JOINT, unlimited=True)
     collision_velocity_band: PerJoint = numbers(
-        'N·m·s/rad or N·s/m', 0.0, 1e5, 'Increase of `collision_threshold` with the velocity, for '
-        'unmodeled friction; empty: none.', record=JOINT)
+        'N·m·s/rad or N·s/m', 0.0, 1e5, 'Increase of the threshold with the velocity. Empty: '
+        'none.', record=JOINT)
     collision_effort_band: PerJoint = numbers(
-        '', 0.0, 1.0, "Increase of `collision_threshold` with the magnitude of the model's "
-        'effort without accelerations, for its relative error; empty: none.',
-        record=JOINT)
+        '', 0.0, 1.0, "Increase of the threshold with the model's effort without accelerations. "
+        "Empty: none.", record=JOINT)
     push_bandwidth: float = number(
-        0.0, '1/s', 0.0, 1e2, 'Bandwidth below which an external effort is a push instead of a '
-        'collision; 0: every contact is a collision.', record=SETTINGS)
+        0.0, '1/s', 0.0, 1e2, 'Bandwidth below which an external effort is a push; 0: every '
+        'contact is a collision.', record=SETTINGS)
     push_threshold: PerJoint = numbers(
-        'N·m or N', 0.0, 1e6, 'Push above which the fault PUSHED is latched, except in '
-        'gravity_compensation; empty or 0: unlimited.',
-        record=JOINT, unlimited=True)
+        'N·m or N', 0.0, 1e6, 'Push that is a fault, except in gravity_compensation. Empty or 0: '
+        'unlimited.', record=JOINT, unlimited=True)
     collision_reaction: str = choice(
-        COLLISION_REACTION, 'Fault efforts after a collision: damped gravity compensation, '
-        'gravity compensation alone, or a slow motion away from the contact.', record=SETTINGS)
+        COLLISION_REACTION, 'Fault efforts after a collision: damped, undamped, or with a slow '
+        'retreat.', record=SETTINGS)
 
 
 class Memory(NamedTuple):

@@ -24,8 +24,8 @@ class Parameters:
     """Enabling signal."""
 
     guiding_timeout: float = number(
-        0.2, 's', 0.01, 2.0, 'Time after a *true* on `~/guiding` (std_msgs/Bool) for which '
-        'hand_guiding lets the arm be moved.', record=SETTINGS_RECORD)
+        0.2, 's', 0.01, 2.0, 'Time for which a *true* on `~/guiding` lets the arm be moved.',
+        record=SETTINGS_RECORD)
 
 
 #: Fields of the controller state.

@@ -44,8 +44,8 @@ class Parameters:
     external_effort_bandwidth: float = number(
         50.0, '1/s', 0.1, 1e3, 'Bandwidth of the estimate of external efforts.', record=SETTINGS)
     observed_effort: str = choice(
-        OBSERVED_EFFORT, 'Known joint efforts of this estimate: commanded, or measured (gravity '
-        'included) if the state contains them.', record=SETTINGS)
+        OBSERVED_EFFORT, 'Efforts of this estimate: commanded, or measured (gravity included).',
+        record=SETTINGS)
 
 
 class Memory(NamedTuple):

@@ -34,8 +34,8 @@ class Parameters:
     """Duration of a transition."""
 
     payload_transition: float = number(
-        0.5, 's', 0.0, 60.0, 'Duration of the transition between payloads while the arm is '
-        'driven.', record=SETTINGS_RECORD, after='payload_inertia')
+        0.5, 's', 0.0, 60.0, 'Duration of the transition between payloads while driven.',
+        record=SETTINGS_RECORD, after='payload_inertia')
 
 
 #: Fields of the controller state.

@@ -61,13 +61,12 @@ class Parameters:
     """Tolerances of samples."""
 
     late_limit: float = number(
-        0.0, 's', 0.0, 1e3, 'Maximum mean delay of the state stamps plus half the interval '
-        'between states; more is a fault, because gains are not checked for it. 0: twice '
-        '`loop_delay` plus one period.', record=SETTINGS_RECORD, after='state_timeout')
+        0.0, 's', 0.0, 1e3, 'Mean age of the states that is a fault. 0: twice `loop_delay` plus '
+        'one period.', record=SETTINGS_RECORD, after='state_timeout')
     consistency_tolerance: PerJoint = numbers(
-        'rad or m', 0.0, 1e3, 'Maximum difference between positions and integrated velocities '
-        'over about 0.2 s, and maximum position jump; more is a fault. Empty: 0.02 rad or 0.005 '
-        'm, 0: unlimited.', record=JOINT_RECORD, unlimited=True, after='position_margin')
+        'rad or m', 0.0, 1e3, 'Contradiction of positions and velocities that is a fault. Empty: '
+        '0.02 rad or 0.005 m; 0: unlimited.', record=JOINT_RECORD, unlimited=True,
+        after='position_margin')
 
 
 class Memory(NamedTuple):

@@ -30,9 +30,8 @@ class Parameters:
     """Velocities that are not measured."""
 
     missing_velocity: str = choice(
-        MISSING_VELOCITY, 'Reaction to a state without velocity, or with more than ten times its '
-        'limit: a fault, an estimate from positions, or gravity compensation alone.',
-        record=SETTINGS, after='late_limit')
+        MISSING_VELOCITY, 'Reaction to a missing velocity: fault, estimate, or gravity '
+        'compensation alone.', record=SETTINGS, after='late_limit')
     velocity_bandwidth: float = number(
         30.0, 'Hz', 0.1, 1000.0, 'Bandwidth of the velocity estimate, well below the rate of the '
         'states.', record=SETTINGS)
