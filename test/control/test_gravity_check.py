@@ -110,6 +110,36 @@ def test_a_wrong_choice_neither_throws_the_arm_nor_lets_it_fall(two_link, by_rob
     assert rig.phase == 'INACTIVE' and list(rig.published[-1]) == [0.0, 0.0]
 
 
+class Misled(Drives):
+    """Sensors that tell 0, or twice gravity, while the arm rises: as with the other choice."""
+
+    lasting, since = 0.0035, np.inf
+
+    def sense(self):
+        super().sense()
+        if self.acting is not None:
+            self.since = min(self.since, self.time)
+        if 0.0 <= self.time - self.since < self.lasting:
+            self.state['effort'] = (1 - self.by_robot) * 2.0 * self.dynamics.gravity(self.q)
+
+
+@pytest.mark.parametrize('lasting', [0.0035, 5.0])
+@pytest.mark.parametrize('fault_action', ['ramp', 'hold'])
+@pytest.mark.parametrize('by_robot', [False, True])
+def test_false_efforts_neither_throw_the_arm_nor_let_it_fall(two_link, by_robot, fault_action,
+                                                             lasting):
+    """The fault latches; the arm then moves as if the first choice were right, which it gets."""
+    rig = Misled(two_link, by_robot, by_robot, fault_action=fault_action)
+    rig.lasting = lasting
+    rig.controller.arm()
+    rig.run(0.4)
+    assert rig.phase == 'FAULT' and rig.controller.reason_code == CODE
+    assert rig.controller.memory['gravity_by_robot'][0] == by_robot
+    assert abs(rig.q - POSE).max() < 0.05 and abs(rig.qd).max() < 0.02
+    g = rig.dynamics.gravity(rig.q)
+    assert rig.published[-1] == pytest.approx(np.zeros(2) if by_robot else g, abs=0.5)
+
+
 @pytest.mark.parametrize('by_robot', [False, True])
 def test_sensors_that_feel_no_gravity_tell_nothing(two_link, by_robot):
     """Currents, or efforts without gravity, as UR robots give them."""

@@ -17,7 +17,7 @@ from math import isnan
 from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
-from numpy import ndarray
+from numpy import ndarray, record
 
 if TYPE_CHECKING:
     from .cycle_data import Cycle, Vectors
@@ -87,11 +87,45 @@ def gravity_contradicted(c: Cycle, fresh: int, now: float, tau: ndarray) -> bool
     m.contradictions = m.contradictions + 1 if matches else 0
     if m.contradictions < CONTRADICTIONS:
         return False
-    m.gravity_by_robot = 1 - m.gravity_by_robot
+    reverse(m, v)
+    return True
+
+
+def reverse(m: record, v: Vectors) -> None:
+    """Put the other choice in force; efforts continue with its gravity alone."""
+    m.gravity_by_robot, m.contradictions = 1 - m.gravity_by_robot, 0
     for i in range(v.q.shape[0]):
         v.tau_gravity[i] = 0.0 if m.gravity_by_robot == 1 else v.gravity[i]
         v.tau_residual[i] = v.published[i] = 0.0
-    return True
+
+
+def reconsider(c: Cycle, fresh: int) -> None:
+    """
+    Reverse the choice once more, in the fault, where the arm moves as if it were wrong.
+
+    A driver that sends zero efforts for a few samples makes a right choice look wrong. Its
+    opposite then throws the arm, or lets it fall, with the whole of g(q): an external effort that
+    no late effort explains, since those of the first choice act the other way.
+    """
+    m, v = c.controller, c.vectors
+    if m.senses_gravity == 0 or fresh == 0:
+        return
+    m.contradictions = m.contradictions + 1 if moves_by_gravity(c) else 0
+    if m.contradictions >= CONTRADICTIONS:
+        reverse(m, v)
+        m.senses_gravity = 0        # once only
+
+
+def moves_by_gravity(c: Cycle) -> bool:
+    """Return whether the external efforts are, over all joints, those of a wrong choice."""
+    joints, m, v = c.joints, c.controller, c.vectors
+    off = weight = 0.0
+    for i in range(v.q.shape[0]):
+        g = v.gravity[i] / joints[i].effort_limit
+        external = v.momentum_observer.external[i] / joints[i].effort_limit
+        off += (external + g if m.gravity_by_robot == 1 else external - g) ** 2
+        weight += g * g
+    return off < HOLDING * HOLDING * weight
 
 
 def moves_fast(v: Vectors) -> bool:
