@@ -34,8 +34,9 @@ def without_false_efforts(recording: Recording, accept: Collection[str]) -> Reco
         false |= spikes
     if FROZEN not in accept:
         false |= frozen[:, None]
-    return replace(recording, effort=np.where(false, np.nan, recording.effort)
-                   ) if false.any() else recording
+    if not false.any():
+        return recording
+    return replace(recording, effort=np.where(false, np.nan, np.asarray(recording.effort)))
 
 
 def false_effort_issues(recording: Recording) -> Iterator[DataIssue]:
