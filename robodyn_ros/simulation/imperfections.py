@@ -4,7 +4,6 @@
 
 from collections import deque
 from math import inf
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from ..errors import ArgumentError
 
 def nonnegative(name: str, value: Any) -> float:
     """Return a finite number of at least 0; raise :class:`ArgumentError` if it is none."""
-    if not isinstance(value, Real) or not 0.0 <= value < inf:
+    if not isinstance(value, (int, float, np.number)) or not 0.0 <= value < inf:
         raise ArgumentError(f'{name} is {value!r}', name=name, value=value,
                             remedy='give a finite number of at least 0')
     return float(value)
