@@ -11,6 +11,7 @@ from scipy.interpolate import CubicSpline
 
 from ..errors import IdentificationError
 
+
 @dataclass(frozen=True, eq=False)
 class Motion:
     """
