@@ -20,10 +20,11 @@ from .signal_checks import MIN_LEVELS
 from ..recordings.recording import Recording
 
 SPIKE, FROZEN = 'effort spike', 'frozen effort'     # kinds of issue
-LONGEST_SPIKE = 3       # samples
-QUANTILE, UNUSUAL = 98.0, 25.0      # %; times it: of the distances from the median of neighbours
-OUTSTANDING = 0.25      # of the range of the efforts of a joint
-MOST = 0.01             # share of the samples that may be left out
+MAX_SPIKE_SAMPLES = 3
+# A spike is farther from the median of its neighbours than MIN_SPIKE_FACTOR times this quantile of
+# the distances [%], and than MIN_SPIKE_SHARE of the range of the efforts of the joint
+SPIKE_QUANTILE, MIN_SPIKE_FACTOR, MIN_SPIKE_SHARE = 98.0, 25.0, 0.25
+MAX_FALSE_SHARE = 0.01  # of the samples, which may be left out
 
 
 def without_false_efforts(recording: Recording, accept: Collection[str]) -> Recording:
@@ -59,8 +60,10 @@ def false_effort_issues(recording: Recording) -> Iterator[DataIssue]:
 
 def _consequence(share: float) -> tuple[str, float, Severity]:
     """Return remedy, value and severity of an issue of this share of the samples."""
-    return ('find out why the driver sends them, and leave these samples out of the file'
-            if share >= MOST else 'they are treated as gaps', share, Severity.of(share >= MOST))
+    if share < MAX_FALSE_SHARE:
+        return 'they are treated as gaps', share, Severity.WARNING
+    return ('find out why the driver sends them, and leave these samples out of the file', share,
+            Severity.ERROR)
 
 
 def _false_efforts(recording: Recording) -> tuple[ndarray, ndarray]:
@@ -69,7 +72,7 @@ def _false_efforts(recording: Recording) -> tuple[ndarray, ndarray]:
     good = np.flatnonzero(np.isfinite(np.column_stack([
         effort, recording.position, recording.time])).all(1))
     spikes, frozen = np.zeros(effort.shape, bool), np.zeros(len(effort), bool)
-    if len(good) > 2 * LONGEST_SPIKE:
+    if len(good) > 2 * MAX_SPIKE_SAMPLES:
         spikes[good] = _spikes(effort[good])
         frozen[good] = _frozen(recording.time[good], recording.position[good], effort[good])
     return spikes, frozen
@@ -77,10 +80,10 @@ def _false_efforts(recording: Recording) -> tuple[ndarray, ndarray]:
 
 def _spikes(effort: ndarray) -> ndarray:
     """Return which efforts (N, nv) are far from the median of their neighbours."""
-    away = np.abs(effort - median_filter(effort, (2 * LONGEST_SPIKE + 1, 1), mode='nearest'))
+    away = np.abs(effort - median_filter(effort, (2 * MAX_SPIKE_SAMPLES + 1, 1), mode='nearest'))
     low, high = np.percentile(effort, [0.5, 99.5], axis=0)
-    usual = np.percentile(away, QUANTILE, axis=0)
-    return np.asarray((away > UNUSUAL * usual) & (away > OUTSTANDING * (high - low)))
+    usual = np.percentile(away, SPIKE_QUANTILE, axis=0)
+    return np.asarray((away > MIN_SPIKE_FACTOR * usual) & (away > MIN_SPIKE_SHARE * (high - low)))
 
 
 def _frozen(time: ndarray, position: ndarray, effort: ndarray) -> ndarray:
