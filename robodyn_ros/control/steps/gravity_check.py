@@ -34,6 +34,10 @@ AGREEMENT_TOLERANCE, HOLDING_TOLERANCE = 0.3, 0.5
 # Fraction of gravity that may be commanded at arming. From 1/6 on, which follows from both
 # tolerances, fault efforts could look like those of the other choice if sensors do not follow them
 MAX_COMMANDED_SHARE = 0.1
+# Fraction of the effort measured at arming. Where a hand has moved the arm to less gravity,
+# measured efforts of a right choice look like those without gravity. At least
+# 2 AGREEMENT_TOLERANCE, since sensors may measure half of gravity
+MIN_PRESENT_GRAVITY = 0.6
 # Velocity limits: in faster motion, late measurements of efforts look like gravity
 MAX_CHECKED_VELOCITY = 0.25
 
@@ -142,10 +146,10 @@ def matches_other_choice(c: Cycle, tau: ndarray) -> bool:
     Return whether the newest measured efforts are, over all joints, those of the other choice.
 
     Efforts are compared as fractions of the effort limits. Commands that do not hold the arm, as
-    those of a motion, are inconclusive.
+    those of a motion, are inconclusive, and so is a pose with little of the gravity at arming.
     """
     joints, m, v = c.joints, c.controller, c.vectors
-    away = off = sensed = 0.0
+    away = off = sensed = weight = 0.0
     for i in range(v.q.shape[0]):
         if isnan(v.measured[i]):
             continue
@@ -155,5 +159,7 @@ def matches_other_choice(c: Cycle, tau: ndarray) -> bool:
         away += ((tau[i] - holding) / limit) ** 2
         off += ((v.measured[i] - tau[i] - on_top) / limit) ** 2
         sensed += (offset / limit) ** 2
-    return (away < HOLDING_TOLERANCE * HOLDING_TOLERANCE * sensed
+        weight += (v.gravity[i] / limit) ** 2
+    return (weight > MIN_PRESENT_GRAVITY * MIN_PRESENT_GRAVITY * sensed
+            and away < HOLDING_TOLERANCE * HOLDING_TOLERANCE * sensed
             and off < AGREEMENT_TOLERANCE * AGREEMENT_TOLERANCE * sensed)
