@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .data_checks.data_issue import DataIssue, raise_errors
+from .data_checks.false_efforts import false_effort_issues, without_false_efforts
 from .data_checks.physics_checks import motion_issues
 from .data_checks.signal_checks import recording_issues, velocity_issues
 from .motion import Motion
@@ -59,6 +60,8 @@ def checked_motion(recording: Recording, model: RobotModel,
     options = options or PreparationOptions()
     recording = recording.of(model.joint_names)
     issues = raise_errors(recording_issues(recording, model), options.accept)
+    issues += raise_errors(false_effort_issues(recording), options.accept)
+    recording = without_false_efforts(recording, options.accept)
     prepared = prepare(recording, options)
     if prepared.measured_velocity is not None:
         issues += raise_errors(velocity_issues(

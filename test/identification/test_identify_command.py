@@ -142,6 +142,25 @@ def test_numbers_that_cannot_be_read_are_refused(identified, tmp_path):
     assert result.exit_code == 1 and str(tmp_path / 'parameters.yaml') in result.output
 
 
+def test_numbers_of_another_identification_are_refused(identified, tmp_path):
+    """As calibrate-float leaves them, which writes the other two files of a folder."""
+    folder, _ = identified
+    for name in ('friction.yaml', 'parameters.yaml'):
+        shutil.copy(folder / 'out' / name, tmp_path / name)
+    file = tmp_path / 'friction.yaml'
+    words = ('validate', folder / 'fit.csv', '--robot', 'two_link', '--friction', file)
+    assert robodyn(*words).exit_code == 0
+    given = yaml.safe_load(file.read_text())
+    given['/**/controller']['ros__parameters']['friction_compensation'] = [0.8, 0.8]
+    file.write_text(yaml.safe_dump(given))
+    assert robodyn(*words).exit_code == 0
+    given['/**/controller']['ros__parameters']['coulomb_friction'] = [0.5, 0.5]
+    file.write_text(yaml.safe_dump(given))
+    result = robodyn(*words)
+    assert result.exit_code == 1
+    assert 'not of this friction.yaml: coulomb_friction differ' in ' '.join(result.output.split())
+
+
 def test_it_weighs_what_is_in_the_hand(identified):
     folder, _ = identified
     loaded = with_payload(real(), 'link2', 0.35, (0.4, 0.0, 0.0))

@@ -145,6 +145,8 @@ def cycle(c: Cycle, now: float, tau: ndarray) -> bool:
             guard.fault(c, guard.EFFORT_NOT_FINITE, -1, now)
     publishing = m.phase != guard.INACTIVE
     if m.phase == guard.FAULT:
+        if m.reason == guard.GRAVITY_CONTRADICTED:
+            gravity_check.reconsider(c, fresh)
         publishing = phase_efforts.fault_efforts(c, valid, fresh, now, dt, tau)
         if publishing:
             limits.limit_efforts(c, dt, tau)

@@ -17,6 +17,7 @@ from ...errors import Remedy
 MAX_UNEXPLAINED = 0.3   # relative RMS above which a joint is reported
 MAX_DEVIATION = 30.0    # % standard error of a base parameter above which it is counted
 COMPARED_STATES = 2000
+MIN_IMPROVEMENT = 0.1   # of the error, by which least squares has to be better to be reported
 MAX_USUAL_DELAY = 0.01    # [s] of efforts, with usual drivers
 SAME_STATE_DISTANCE = 0.05    # standard deviations within which states are the same
 
@@ -47,7 +48,7 @@ def result_issues(estimate: Estimate, validation: Validation, nominal: Validatio
     yield from _prediction_issues(validation, nominal, estimate.selection.unexplained)
     error = float(validation.relative.mean())
     for name, other in plain.items():
-        if (least := float(other.relative.mean())) < error:
+        if (least := float(other.relative.mean())) < (1.0 - MIN_IMPROVEMENT) * error:
             yield _warning('least squares', name, f'{name} predicts the test part better, '
                            f'{100 * least:.2f} % against {100 * error:.2f} % as exported, with '
                            'physically inconsistent parameters or by chance: the notes compare '
