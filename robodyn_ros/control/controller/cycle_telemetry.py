@@ -28,7 +28,7 @@ class CycleTelemetry(NamedTuple):
     position: ndarray       # in use [rad | m]
     velocity: ndarray       # in use [rad/s | m/s]
     target: ndarray         # reference position, while the law in force follows one
-    target_qd: ndarray      # likewise, velocity
+    target_qd: ndarray      # reference velocity
     measured: ndarray       # effort, where the joint states carry it
     commanded: ndarray      # effort, while one is published
     gravity: ndarray        # gravity term: g(q), 0 where the robot adds it

@@ -41,13 +41,13 @@ class Snapshot(NamedTuple):
     inputs: ndarray                     # (C,) CYCLE_INPUT
     state: ndarray                      # (C, nv) STATE
     memory: ndarray                     # (C + 1,) CONTROLLER_STATE, at the cycles' boundaries
-    vectors: ndarray                    # (C + 1, K, nv) likewise
-    tau: ndarray                        # (C + 1, nv) likewise
+    vectors: ndarray                    # (C + 1, K, nv) vectors there
+    tau: ndarray                        # (C + 1, nv) efforts there
     partner: ndarray                    # (C, 5, nv) rows of the partner
     versions: dict[int, Version]        # by their numbers in `cycles`
-    points: dict[int, Points]           # likewise, by serial
-    policies: dict[int, Policy]         # likewise
-    poses: dict[int, PosePoints]        # likewise
+    points: dict[int, Points]           # by serial
+    policies: dict[int, Policy]         # by serial
+    poses: dict[int, PosePoints]        # by serial
 
 
 class History:

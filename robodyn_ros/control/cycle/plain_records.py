@@ -30,7 +30,7 @@ class Records:
         return len(self._records)
 
     def __getitem__(self, index: Any) -> Any:
-        """Return a record; likewise of a slice or a field, an array."""
+        """Return a record; for a slice or a field, an array."""
         if type(index) is not int and not isinstance(index, np.integer):
             return self._array[index]
         if (record := self._records[index]) is None:

@@ -226,9 +226,9 @@ def _problem(law: Law) -> str | None:
                               rows_type(registry.memory_class(law)), VECTOR))(law.efforts)
     except NumbaError as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        told = [line for line in lines if not line.startswith(UNINFORMATIVE_PREFIXES)]
+        problems = [line for line in lines if not line.startswith(UNINFORMATIVE_PREFIXES)]
         places = [line.rstrip(':') for line in lines if line.startswith('File "')]
         return ', '.join(
             line if len(line) <= MAX_MESSAGE_LENGTH else f'{line[:MAX_MESSAGE_LENGTH]} ...'
-            for line in (*told[:1], *places[:1]))
+            for line in (*problems[:1], *places[:1]))
     return None

@@ -52,14 +52,14 @@ class Bounds(NamedTuple):
     region: ndarray         # (0 or 3,) force [N], stiffness [N/m], mass [kg] of the body region
     points: ndarray         # (N,) FRAME whose origins may run into it
     rate: ndarray           # (nv,) workspace: velocity of the reference on its own clock
-    vector: ndarray         # (2, nv) likewise
-    pose: ndarray           # (4, 4) likewise
+    vector: ndarray         # (2, nv) workspace
+    pose: ndarray           # (4, 4) workspace
     clearance: ndarray      # (1,) [m] least distance between links
     carriers: ndarray       # (C,) body of each capsule, nb for the base
     capsules: ndarray       # (C, 7) both ends of its segment in the frame of the body, radius [m]
     pairs: ndarray          # (P, 2) capsules whose distance is watched
     motion: ndarray         # (nb + 1, 18) workspace: see self_collision.place_bodies
-    ends: ndarray           # (C, 6) likewise: ends of the segments in the frame of the base [m]
+    ends: ndarray           # (C, 6) workspace: ends of the segments in the frame of the base [m]
     nearest: ndarray        # (2,) pair that bounded a motion last, -1 for none, and distance [m]
 
     @classmethod

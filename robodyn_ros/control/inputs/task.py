@@ -101,16 +101,16 @@ class Task(NamedTuple):
     settings: ndarray       # (1,) TASK
     frame: ndarray          # (1,) FRAME that is controlled
     pose: ndarray           # (4, 4) of the frame
-    jacobian: ndarray       # (6, nv) likewise
+    jacobian: ndarray       # (6, nv) of the frame
     target: ndarray         # (4, 4) its reference, with the velocity and acceleration below
     velocity: ndarray
     acceleration: ndarray
     wrench: ndarray         # (6,) [N, N·m] that the frame is to exert, in the axes of the base
     stiffness: ndarray      # (6, 6) that is asked for, in the axes of the settings
     scratch: ndarray        # (4, 6, 6) workspace of the laws
-    vector: ndarray         # (4, 6) likewise
-    columns: ndarray        # (nv, 6) likewise
-    effort: ndarray         # (nv,) likewise
+    vector: ndarray         # (4, 6) workspace
+    columns: ndarray        # (nv, 6) workspace
+    effort: ndarray         # (nv,) workspace
     # (1,) int64, address of the kernel of pose and Jacobian of the frame, or 0
     kernel: ndarray
 

@@ -111,7 +111,7 @@ SETTINGS = np.dtype([
     ('version', np.int64),              # counts all changes, see history.py
     ('period', float),                  # s, nominal
     ('limit_rate', float),              # 1/s, see limits.enforce_joint_limits
-    ('approach_rate', float),           # 1/s, likewise
+    ('approach_rate', float),           # 1/s, see limits.enforce_joint_limits
     ('compensates_friction', np.int64),  # 1: of some joint
     ('payload_body', np.int64),         # index of the body that holds payload_frame
 ])
@@ -233,8 +233,8 @@ class Flight(NamedTuple):
     inputs: ndarray         # (N,) CYCLE_INPUT
     state: ndarray          # (N, nv) STATE
     memory: ndarray         # (N,) CONTROLLER_STATE at the boundary before the cycle
-    vectors: ndarray        # (N, K, nv) likewise, of the K rows
-    tau: ndarray            # (N, nv) likewise
+    vectors: ndarray        # (N, K, nv) the K vectors there
+    tau: ndarray            # (N, nv) efforts there
     partner: ndarray        # (N, 5, nv) rows of the partner, an input of the cycle
     present: ndarray        # (K, nv) the rows of the controller themselves
 
@@ -260,7 +260,7 @@ class Cycle(NamedTuple):
     poses: PosePoints           # its reference
     bounds: Bounds              # of the motion in space
     controller: Any             # record CONTROLLER_STATE, kept from cycle to cycle
-    vectors: Vectors            # (nv,) each, kept likewise
-    payload: payload_transition.PayloadInForce  # inertial parameters in force, kept likewise
+    vectors: Vectors            # (nv,) each, kept from cycle to cycle
+    payload: payload_transition.PayloadInForce  # inertial parameters in force, also kept
     ring: Flight                # flight recorder
     code: ndarray               # (6,) int64, addresses of machine code, see cycle/compile.py

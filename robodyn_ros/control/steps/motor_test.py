@@ -228,7 +228,7 @@ def add_efforts(c: Cycle, friction: ndarray, dt: float, tau: ndarray) -> bool:
     n, i = v.q.shape[0], m.tested
     if i == n:
         return True
-    if dt == 0.0:           # nobody listens: the arm sags
+    if dt == 0.0:           # no subscriber: the arm sags
         rest(m, v, i)
     if m.test_effort == 0.0:
         m.test_time += dt

@@ -50,7 +50,7 @@ class PayloadInForce(NamedTuple):
 
     inertial: ndarray       # (nb, 10) mass, first and second moments, as in BODY
     bodies: ndarray         # (nb,) BODY, written while the payload changes
-    friction: ndarray       # (13, nv), likewise: that of the settings
+    friction: ndarray       # (13, nv), also written: that of the settings
     robot: ModelData        # with read-only views of both, and without kernels
 
 

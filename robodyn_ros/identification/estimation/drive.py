@@ -220,7 +220,7 @@ class Problem:
         names = model.joint_names
         text = [] if self.loaded else [
             'one common factor of all gains and parameters: only ratios of gains to that of '
-            f'{names[self.reference]} are determined; a motion with a known load tells the factor']
+            f'{names[self.reference]} are determined; a motion with a known load gives the factor']
         text += [f'the gain of {names[j]}: its current shares no parameter with '
                  + ('what feels the load' if self.loaded else f'that of {names[self.reference]}')
                  for j in np.flatnonzero(open_[:self.nv])]

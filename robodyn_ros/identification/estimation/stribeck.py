@@ -36,7 +36,7 @@ class FrictionSpeeds:
     :param model: the model with these scales, for the regression of all other parameters.
     :param friction_velocity: (nv,) [rad/s | m/s].
     :param stribeck_velocity: (nv,) [rad/s | m/s]; nominal where static friction is not selected.
-    :param friction_velocity_error: (nv,) standard errors; ``stribeck_velocity_error`` likewise.
+    :param friction_velocity_error: (nv,) standard errors; ``stribeck_velocity_error``: too.
     :param undetermined: names such as 'stribeck_velocity joint3' of scales that the motion does
         not determine; they stay nominal, with an infinite error.
     """

@@ -5,7 +5,7 @@
 import numpy as np
 from numpy import ndarray
 
-TURN_TOLERANCE = 1.0    # [rad] of motion between two samples beside a jump by a turn
+TURN_TOLERANCE = 1.0    # [rad] of motion between two samples, besides a jump by a turn
 
 
 def unwrapped(angle: ndarray) -> tuple[ndarray, int]:
