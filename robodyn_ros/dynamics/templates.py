@@ -115,7 +115,7 @@ import numpy as np
 from numba import boolean, carray, njit
 
 from robodyn_ros.dynamics.numba_types import TYPES, stack
-from robodyn_ros.dynamics.simd_states import Angles, four_states, STATES
+from robodyn_ros.dynamics.simd_states import Angles, four_states, SIMD_LANES
 from robodyn_ros.compiler.jit import OPTIONS
 
 globals().update(TYPES)
@@ -127,13 +127,13 @@ execute = four_states('''
 
 @njit(boolean(INT, INT, {types}), cache=True, **OPTIONS)
 def {name}(first, last, {arguments}):
-    usable = carray(stack(STATES), (STATES,), np.int64)
+    usable = carray(stack(SIMD_LANES), (SIMD_LANES,), np.int64)
     good = True
-    for k in range(first, last, STATES):
-        end = min(k + STATES, last)
-        if end - k < STATES:
+    for k in range(first, last, SIMD_LANES):
+        end = min(k + SIMD_LANES, last)
+        if end - k < SIMD_LANES:
             usable[:] = 0
-        if end - k < STATES or not execute(k, usable, ({arguments},)):
+        if end - k < SIMD_LANES or not execute(k, usable, ({arguments},)):
             for state in range(k, end):
                 if usable[state - k] == 0:
                     for i in range({nv}):

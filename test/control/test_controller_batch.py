@@ -87,7 +87,7 @@ def test_missed_periods_count_for_all(arm, settings):
 def test_only_an_equal_controller_vouches_for_another_one(arm, settings):
     first = Controller(arm, settings, specialize=False)
     for model, other in ((load_urdf('two_link'), settings), (arm, replace(settings, rate=900.0))):
-        with pytest.raises(ArgumentError, match='another model, or with other settings'):
+        with pytest.raises(ArgumentError, match='another model or other settings'):
             Controller(model, other, specialize=False, like=first)
 
 
