@@ -43,7 +43,7 @@ class Parameters:
 
 
 class Bounds(NamedTuple):
-    """Bounds of the motion; an array without rows bounds nothing."""
+    """Bounds of the motion; an array without rows is no bound."""
 
     tool: ndarray           # (1,) FRAME whose origin is bounded
     planes: ndarray         # (P, 4) normal out of the workspace, and distance b [m]: n · p <= b
@@ -64,7 +64,7 @@ class Bounds(NamedTuple):
 
     @classmethod
     def none(cls, nv: int) -> 'Bounds':
-        """Return bounds that bound nothing."""
+        """Return empty bounds."""
         return cls(no_frame(), np.zeros((0, 4)), np.full(1, np.inf), np.zeros(1), np.zeros(0),
                    no_frame()[:0], np.zeros(nv), np.zeros((2, nv)), np.eye(4), np.zeros(1),
                    np.zeros(0, np.int64), np.zeros((0, 7)), np.zeros((0, 2), np.int64),

@@ -22,10 +22,10 @@ from ..declare.setting_fields import (
 #: Axes of stiffness and errors, in the order of their numbers.
 TASK_AXES = ('base', 'tool')
 BASE_AXES, TOOL_AXES = range(len(TASK_AXES))
-#: Projectors of the posture, likewise.
+#: Projectors of the posture, in the order of their numbers.
 NULLSPACE_PROJECTOR = ('dynamic', 'kinematic', 'none')
 DYNAMIC, KINEMATIC, UNPROJECTED = range(len(NULLSPACE_PROJECTOR))
-#: Damping of cartesian_impedance, likewise.
+#: Damping of cartesian_impedance, in the order of their numbers.
 TASK_DAMPING_DESIGN = ('double_diagonalization', 'unit_inertia', 'given')
 MODES, UNIT_INERTIA, GIVEN = range(len(TASK_DAMPING_DESIGN))
 

@@ -13,10 +13,9 @@ and of the model's errors, which grow with velocity and load (Haddadin, De Luca 
 has no effect on the joints beyond the link that it touches: that link is moved by the last joint
 whose threshold is exceeded within ISOLATION_TIME.
 
-r_p is zero or, with ``push_bandwidth``, the part of r that is slower than this bandwidth. Who
-pushes on purpose does so more slowly than an impact, and is no collision: with the low-pass filter
-of the observer, the difference is a band-pass filter of the contact. A push is a fault, PUSHED,
-above ``push_threshold``.
+r_p is zero or, with ``push_bandwidth``, the part of r below this bandwidth. A deliberate push is
+slower than an impact and is no collision: with the low-pass filter of the observer, the difference
+is a band-pass filter of the contact. A push is a fault, PUSHED, above ``push_threshold``.
 
 The reaction is a latched fault with the reason COLLISION or PUSHED, whose efforts are damped
 gravity compensation as those of any fault (*stop*), gravity compensation alone (*float*), or the
@@ -53,7 +52,7 @@ REACT_STOP, REACT_FLOAT, REACT_RETREAT = range(len(COLLISION_REACTION))
 
 @dataclass(frozen=True)
 class Parameters:
-    """What a collision and a push are, and the reaction."""
+    """Thresholds of collisions and pushes, and the reaction."""
 
     collision_threshold: PerJoint = numbers(
         'N·m or N', 0.0, 1e6, 'External effort that is a fault, except in gravity_compensation. '

@@ -122,8 +122,8 @@ STALL_SILENCE, STALL_ZERO = range(len(STALL_ACTION))
 MAX_REST_VELOCITY = 0.1
 # After a fault, efforts of the law that still drive the arm are given this time [s] to fade, at
 # most, before an arm that becomes faster is blamed on the fault efforts: from the effort limit at
-# the default `effort_rate_limit`; and at most this share of `fault_hold_time`. What is faster than
-# this multiple of the velocity limit is not due to such efforts.
+# the default `effort_rate_limit`; and at most this share of `fault_hold_time`. Speeds above this
+# multiple of the velocity limit are not due to such efforts.
 FADING_TIME, FADING_SHARE, FADING_SPEED = 0.1, 0.5, 1.4
 # Missed periods that are forgiven each cycle: a lasting 10 % is tolerated, a burst adds up
 FORGIVEN_PERIODS = 0.1
@@ -131,7 +131,7 @@ FORGIVEN_PERIODS = 0.1
 
 @dataclass(frozen=True)
 class Parameters:
-    """Conditions under which the arm is driven, and what happens when they fail."""
+    """Conditions under which the arm is driven, and the reactions if they fail."""
 
     state_timeout: float = number(
         0.05, 's', 0.001, 1.0, 'Age at which joint states are stale, a fault.', record=SETTINGS)
@@ -213,10 +213,10 @@ def fault(c: Cycle, reason: int, joint: int, now: float) -> None:
     Latch a fault and decide which fault efforts apply.
 
     The first reason is kept when a second fault interrupts the stop of the first one. The efforts
-    continue from those published, which is what the limits left of those of the law. Without a
-    valid state (stale, from two publishers, or inconsistent) the efforts are those of the last
-    valid pose, and only if the arm was at rest there; otherwise they are zero at once. They are
-    also zero at once after CLOCK_STOPPED, because a ramp needs time that passes.
+    continue from those published, after the limits. Without a valid state (stale, from two
+    publishers, or inconsistent) the efforts are those of the last valid pose, and only if the arm
+    was at rest there; otherwise they are zero at once. They are also zero at once after
+    CLOCK_STOPPED, because a ramp needs time that passes.
     """
     joints, s, m, v = c.joints, c.settings, c.controller, c.vectors
     m.following = 0
@@ -298,8 +298,8 @@ def end_fault_efforts(m: record, s: record) -> None:
     End the efforts of a latched fault at once, after a stall.
 
     A drive with a command timeout has engaged its brakes by then, and a command might release
-    them: with ``stall_action`` *silence* nothing is published any more, with *zero* a single zero
-    is, for drives that keep the last effort.
+    them: with ``stall_action`` *silence* publishing stops, with *zero* a single zero follows, for
+    drives that keep the last effort.
     """
     m.since = -inf
     if s.stall_action == STALL_SILENCE:

@@ -131,8 +131,8 @@ def blocked(j: record, s: record, v: Vectors, dt: float, i: int) -> bool:
     """
     Return whether joint i has been driven for BLOCKED_TIME without moving.
 
-    It is driven by more than ``blocked_effort`` effort limits in addition to gravity, of what was
-    published: a law that the joint limits keep from pushing outward drives nothing.
+    It is driven by a published effort of more than ``blocked_effort`` effort limits in addition to
+    gravity: a law whose outward effort the joint limits remove does not drive the joint.
     """
     own = v.motion_checks
     driven = abs(v.published[i]) > s.blocked_effort * j.effort_limit

@@ -38,7 +38,7 @@ from ..declare.setting_fields import JOINT_RECORD, number, numbers, PerJoint, SE
 if TYPE_CHECKING:
     from .cycle_data import Cycle, Vectors
 
-# `driving`, whether samples are judged: efforts are zero; the arm is driven; a fault is in force
+# Values of `driving`: efforts are zero; the arm is driven; fault efforts are in force
 NOT_DRIVEN, DRIVEN, IN_FAULT = range(3)
 
 OVERSPEED = 1.1             # velocity limits; what the limits let pass stays below it
@@ -70,7 +70,7 @@ class Parameters:
 
 
 class Memory(NamedTuple):
-    """Newest samples of the joints, and what they are compared with, (nv,) each."""
+    """Newest samples of the joints, and the state of their checks, (nv,) each."""
 
     position: ndarray       # newest position and velocity, used or not
     velocity: ndarray
@@ -220,7 +220,7 @@ def consistent(c: Cycle, i: int, elapsed: float, kept: float, measured: bool) ->
     Add Δq - q̇ Δt to its leaky integrals; return whether one of them is within its tolerance.
 
     :param kept: fraction of the integrals that is left after ``elapsed``.
-    :param measured: whether the velocity is a measurement; without one nothing is compared.
+    :param measured: whether the velocity is a measurement; without one there is no comparison.
     """
     j, v, stamped = c.joints[i], c.vectors, c.state[i].stamp - c.vectors.plausibility.stamp[i]
     own = c.vectors.plausibility

@@ -49,7 +49,7 @@ def observe(c: Cycle, elapsed: float) -> int:
     Joints whose newest sample was rejected (:mod:`.plausibility`) keep the one before it. A
     velocity that is NaN or not credible is replaced by the derivative of the position behind a
     first-order low-pass filter of ``velocity_bandwidth``. The estimate stays as it is while no
-    time elapses, and begins anew after a jump of time (``m.observing`` 0).
+    time elapses, and restarts after a jump of time (``m.observing`` 0).
 
     :returns: index of the last joint without a measured velocity, -1 for none.
     """
