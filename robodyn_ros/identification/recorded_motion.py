@@ -24,7 +24,7 @@ PICTURE_PAUSE = 1.0    # [s] between joined recordings in pictures
 
 
 class CheckedMotion(NamedTuple):
-    """Motion that passed the checks, all notes so far, and the issues that stopped nothing."""
+    """Motion that passed the checks, all notes so far, and the remaining issues."""
 
     motion: Motion
     notes: tuple[str, ...]
@@ -146,7 +146,7 @@ def joined(motions: Sequence[Motion], begin: float | None = None) -> Motion:
 def parts_of(checked: Sequence[CheckedMotion], share: float,
              verification: CheckedMotion | None = None) -> Parts:
     """
-    Return what is fitted and what is predicted of motions.
+    Return the fitted and the predicted parts of motions.
 
     :param share: of the samples of each motion, from the first, that is fitted.
     :param verification: is predicted instead, and the motions are fitted as a whole.
@@ -157,7 +157,7 @@ def parts_of(checked: Sequence[CheckedMotion], share: float,
     if verification is not None:
         train = joined(motions)
         test = joined([verification.motion], train.time[-1] + PICTURE_PAUSE)
-        text = f'fitted: all {len(train)} samples; {len(test)} of the verification are predicted'
+        text = f'fitted: all {len(train)} samples; predicted: {len(test)} of the verification'
         return Parts(train, test, (*notes, *verification.notes, text),
                      (*issues, *verification.issues))
     if len(motions) == 1:

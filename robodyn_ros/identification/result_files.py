@@ -25,7 +25,7 @@ URDF, FRICTION, NUMBERS = 'corrected.urdf', 'friction.yaml', 'parameters.yaml'
 @contextmanager
 def writable_folder(folder: Path) -> Iterator[None]:
     """
-    Make a folder, if there is none, in which the body of the ``with`` statement writes.
+    Make the folder in which the body of the ``with`` statement writes.
 
     :raises ArgumentError: it cannot be made or written to.
     """
@@ -127,7 +127,7 @@ class Conditions(NamedTuple):
 
 def conditions_of(friction: Path) -> Conditions | None:
     """
-    Return the conditions in the parameters.yaml beside a friction.yaml, None where there is none.
+    Return the conditions in the parameters.yaml next to a friction.yaml, or None.
 
     :raises IdentificationError: a file cannot be read, or they are of two identifications.
     """

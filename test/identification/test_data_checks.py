@@ -410,7 +410,7 @@ def test_issues_are_data_and_those_of_a_kind_share_a_line():
     assert {issue.severity for issue in found} == {Severity.WARNING}
     line, = by_kind(found)
     assert line.joint == model.joint_names[0] and line.remedy == found[0].remedy
-    assert line.message.endswith(f'likewise {", ".join(model.joint_names[3:5])}')
+    assert line.message.endswith(f'also {", ".join(model.joint_names[3:5])}')
 
 
 def test_an_error_that_is_accepted_is_kept_as_an_issue(r, model):

@@ -3,10 +3,10 @@
 """
 Detection of a wrong ``robot_compensates_gravity`` from measured efforts, before the arm has moved.
 
-While an arm stands still, its measured efforts contain gravity whoever holds it: brakes, drives or
-the robot's own compensation. They differ as soon as efforts are commanded: a robot that adds its
-own gravity compensation measures it in addition to them. With the wrong setting g(q) acts twice,
-and throws the arm, or not at all, and lets it sink.
+While an arm is at rest, its measured efforts contain gravity, whether brakes, drives or the
+robot's own compensation hold it. They differ as soon as efforts are commanded: a robot that adds
+its own gravity compensation measures it in addition to them. With the wrong setting g(q) acts
+twice, and throws the arm, or not at all, and lets it sink.
 
 ``tau`` (nv,) are the efforts published last [N·m | N].
 """
@@ -61,8 +61,8 @@ def begin(c: Cycle, now: float, tau: ndarray) -> None:
     Note, as the arm begins to rise, which efforts are measured beyond the commanded ones.
 
     The check is made only if these include gravity: some sensors do not measure it (currents, or
-    efforts from which it has been subtracted), and nothing can be concluded while efforts of a
-    fault hold the arm.
+    efforts from which it has been subtracted), and fault efforts that hold the arm make the check
+    inconclusive.
     """
     joints, m, v = c.joints, c.controller, c.vectors
     m.armed, m.contradictions = now, 0

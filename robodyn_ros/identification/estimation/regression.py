@@ -194,7 +194,7 @@ OwnColumn = tuple[str, tuple[str, str], ndarray, tuple[Any, ...], Callable[[], n
 def own_columns(model: RobotModel, motion: Motion, selection: ParameterSelection
                 ) -> list[OwnColumn]:
     """
-    Return name, units, nominal value (nv,), key and column of what each joint has alone.
+    Return name, units, nominal value (nv,), key and column of the parameters of single joints.
 
     The key decides the column of a motion, which a function returns (N, nv).
     """

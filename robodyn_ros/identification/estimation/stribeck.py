@@ -110,7 +110,7 @@ class Fit:
         return replace(self.start, **fields)
 
     def errors(self, logarithms: ndarray) -> ndarray:
-        """Return what the best coefficients leave of the friction, joint by joint (nv · N,)."""
+        """Return the residual friction of the best coefficients, joint by joint (nv · N,)."""
         columns = []
         for name, *_, unit, load in friction_columns(self.model(logarithms), self.selection,
                                                      self.motion):
