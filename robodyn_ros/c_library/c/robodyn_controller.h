@@ -74,7 +74,8 @@ enum robodyn_error {
   ROBODYN_WRONG_CPU,       /* the processor lacks instructions that the library uses */
   ROBODYN_NO_MEMORY,       /* memory could not be allocated */
   ROBODYN_PENDING,         /* no step has taken the request yet */
-  ROBODYN_BUSY,            /* no step has taken the request before this one yet */
+  ROBODYN_BUSY,            /* no step has taken the request before this one yet, or the loop
+                              sets references itself */
   ROBODYN_NOT_RUNNING,     /* references are followed in the phase RUNNING alone */
   ROBODYN_NOT_FOLLOWED,    /* the law in force follows no such reference */
   ROBODYN_NOT_FINITE,      /* a number is NAN or infinite, or a quaternion has not length 1 */
@@ -87,7 +88,8 @@ enum robodyn_error {
   ROBODYN_NOT_EXPORTED,    /* settings or a payload that the export has not judged */
   ROBODYN_WRONG_PAYLOAD,   /* gravity with the payload contradicts the efforts, see payload */
   ROBODYN_NOT_RECORDED,    /* there is no recording: create was given no cycles */
-  ROBODYN_NOT_WRITTEN      /* the file could not be written */
+  ROBODYN_NOT_WRITTEN,     /* the file could not be written */
+  ROBODYN_BOUNDED          /* bounds of the motion are set, which would not slow down a stream */
 };
 
 /* What an error means, in words. [any] */
