@@ -140,10 +140,11 @@ static void give_next(int64_t *request, const struct pools *pools)
 static int begin(robodyn_controller *c, request_function *plan, int pose, int64_t *request,
                  const int64_t *result, struct pools *pools, double now)
 {
+  struct pool *const pool = pools->of + pose;
+  struct reference *const new = pool->references + pool->next;
+  new->segments = 0; /* what was there is overwritten, even if the request is refused */
   const int error = (int)plan(c->words + CYCLE, request, now);
   if (error == ROBODYN_OK) {
-    struct pool *const pool = pools->of + pose;
-    struct reference *const new = pool->references + pool->next;
     new->segments = result[2];
     set_reference(c->words + CYCLE + (pose ? CYCLE_POSES : CYCLE_POINTS), pose, new->memory,
                   pool->segments, (int)new->segments);
@@ -635,6 +636,7 @@ ROBODYN_API int robodyn_controller_post_trajectory(robodyn_controller *c, int co
     }
     c->words[POST_COUNTS] = count;
     c->words[POST_COUNTS + 1] = accelerations != NULL;
+    c->post_pools.of[0].references[c->post_pools.of[0].next].segments = 0; /* overwritten */
     error = (int)robodyn_prepare_path(c->words + CYCLE, request, 0.0);
   }
   if (joint) {
