@@ -8,6 +8,7 @@ from typing import Any
 from rich.console import Console
 
 from ..c_library.library import HEADER, write_library
+from ..c_library.ros2_control_package import package_name, write_package
 from ..control.laws import registry
 from ..control.laws.law import PARTNER, POLICY
 from ..dynamics.source_text import identifier
@@ -33,6 +34,7 @@ def run(robot: str, config: str, output: Path, out: Console, *, force: bool) -> 
     if output.exists() and not force:
         raise ArgumentError(f'{output} exists', name='--output', value=str(output),
                             remedy='give another --output, or --force to replace what is in it')
+    package = package_name(output)
     file = config_path(config)
     values = parameter_values(file) | {'urdf': robot, 'robot_description': ''}
     for name in STOPS:
@@ -52,8 +54,14 @@ def run(robot: str, config: str, output: Path, out: Console, *, force: bool) -> 
         out.print(f'warning: {warning}', soft_wrap=True)
     with out.status('compiling ...'):           # in a terminal only
         library = write_library(model, settings(values), output, identifier(model.name))
+        write_package(model, settings(values), output)
     out.print(f'{library}, {output / HEADER}: {law.name} at {values["rate"]:g} Hz, '
               f'{model.nv} joints', soft_wrap=True)
+    if values['arming_samples'] > 1 and not values['robot_compensates_gravity']:
+        out.print(f'warning: arming_samples is {values["arming_samples"]}: an arm that does not '
+                  'compensate gravity itself is not held for so many cycles when ros2_control '
+                  'activates the controller; set arming_samples: 1', soft_wrap=True)
+    out.print(f'{output}: package {package} for ros2_control, see its README.md', soft_wrap=True)
 
 
 def parameter_values(file: Path) -> dict[str, Any]:
