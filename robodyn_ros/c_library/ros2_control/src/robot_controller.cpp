@@ -32,6 +32,7 @@ CallbackReturn RobotController::on_init()
     "state_interfaces", std::vector<std::string>{"position", "velocity", "effort"}, fixed);
   node->declare_parameter("base_frame", "", fixed);
   node->declare_parameter("flight_folder", "", fixed);
+  node->declare_parameter("release_at_fault", false, fixed);
   node->declare_parameter("settings", robodyn_controller_settings_name(0));
   fixed.floating_point_range.resize(1);
   const auto number = [&](const char * name, double value, double lower, double upper)
@@ -111,6 +112,7 @@ CallbackReturn RobotController::on_configure(const rclcpp_lifecycle::State &)
     array->assign(n, 0.0);
   }
   arming_timeout_ = node->get_parameter("arming_timeout").as_double();
+  release_at_fault_ = node->get_parameter("release_at_fault").as_bool();
   telemetry_rate_ = node->get_parameter("telemetry_rate").as_double();
   base_frame_ = node->get_parameter("base_frame").as_string();
   flight_folder_ = node->get_parameter("flight_folder").as_string();
@@ -264,9 +266,9 @@ return_type RobotController::update_and_write_commands(
   const bool applied = step();
   waited_ += period.seconds();
   // The manager deactivates a controller whose update fails, and activates its fallback.
-  const bool released =
-    robodyn_controller_phase(stepped_) == ROBODYN_FAULT || waited_ > arming_timeout_;
-  return !applied && released ? return_type::ERROR : return_type::OK;
+  const bool fault = robodyn_controller_phase(stepped_) == ROBODYN_FAULT;
+  return fault && (release_at_fault_ || !applied) || waited_ > arming_timeout_ ? return_type::ERROR
+                                                                               : return_type::OK;
 }
 
 bool RobotController::step()

@@ -105,6 +105,7 @@ private:
   double now_ = 0.0;     // s, clock of the library: the sum of all periods
   double waited_ = 0.0;  // s since arming was requested; NAN once it has succeeded
   double arming_timeout_ = 0.0;
+  bool release_at_fault_ = false;
   rclcpp::Time last_update_{0, 0, RCL_ROS_TIME};
 
   std::mutex cycle_mutex_;  // the loop only tries to lock it
