@@ -267,8 +267,8 @@ return_type RobotController::update_and_write_commands(
   waited_ += period.seconds();
   // The manager deactivates a controller whose update fails, and activates its fallback.
   const bool fault = robodyn_controller_phase(stepped_) == ROBODYN_FAULT;
-  return fault && (release_at_fault_ || !applied) || waited_ > arming_timeout_ ? return_type::ERROR
-                                                                               : return_type::OK;
+  const bool released = release_at_fault_ || !applied;
+  return (fault && released) || waited_ > arming_timeout_ ? return_type::ERROR : return_type::OK;
 }
 
 bool RobotController::step()
