@@ -136,6 +136,24 @@ def size_of(kind: Any) -> int:
     return int(context.get_abi_sizeof(context.get_value_type(kind)))
 
 
+def place_of_field(kind: Any, path: str) -> tuple[int, int]:
+    """
+    Return the index of the word at which a field begins, and its number of dimensions.
+
+    :param path: name of the field; of one in a tuple of the tuple ``tuple.field``.
+    """
+    name, _, rest = path.partition('.')
+    place = 0
+    for other, field in zip(kind.fields, kind):
+        if other == name:
+            if rest:
+                inside, ndim = place_of_field(field, rest)
+                return place + inside, ndim
+            return place, _array_fields_of(name, field)[0].ndim
+        place += sum(one.words for one in _array_fields_of(other, field))
+    raise KeyError(path)
+
+
 class TupleMemory:
     """
     A named tuple in memory, as compiled code reads it by :func:`reference_to`.
@@ -252,16 +270,16 @@ class _ArrayField(NamedTuple):
 @cache
 def _array_fields(kind: Any) -> list[_ArrayField]:
     """Return the arrays of the type of a tuple and of the tuples in it, in order."""
-    fields = []
-    for name, field in zip(kind.fields, kind):
-        if isinstance(field, types.BaseTuple):
-            fields += _array_fields(field)
-        elif isinstance(field, types.Record):
-            fields.append(_ArrayField(name, as_dtype(field), 0))
-        else:
-            assert isinstance(field, types.Array) and field.layout == 'C', name
-            fields.append(_ArrayField(name, as_dtype(field.dtype), field.ndim))
-    return fields
+    return [one for name, field in zip(kind.fields, kind) for one in _array_fields_of(name, field)]
+
+
+def _array_fields_of(name: str, field: Any) -> list[_ArrayField]:
+    if isinstance(field, types.BaseTuple):
+        return _array_fields(field)
+    if isinstance(field, types.Record):
+        return [_ArrayField(name, as_dtype(field), 0)]
+    assert isinstance(field, types.Array) and field.layout == 'C', name
+    return [_ArrayField(name, as_dtype(field.dtype), field.ndim)]
 
 
 def _arrays(values: Any) -> Iterator[ndarray]:

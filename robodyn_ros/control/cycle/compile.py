@@ -241,11 +241,19 @@ def uncached_cycle() -> Any:
     return _cycle(cached=False)
 
 
+def _recorded_cycle(*, cached: bool = True) -> Any:
+    return compile_callback('recorded_control', recorded_cycle.recorded_cycle, BY_REFERENCE,
+                            RECORDER_MODULES, allocates=False, cached=cached)
+
+
+def uncached_recorded_cycle() -> Any:
+    """Return the recorded cycle likewise; it calls the cycle at its address."""
+    return _recorded_cycle(cached=False)
+
+
 def _recorder() -> tuple[Any, Any]:
-    """Return the recorded cycle, which calls the cycle at its address, and `_step`."""
-    return (compile_callback('recorded_control', recorded_cycle.recorded_cycle, BY_REFERENCE,
-                             RECORDER_MODULES, allocates=False),
-            compile_function('control_step', _step, STEP, RECORDER_MODULES))
+    """Return the recorded cycle and `_step`."""
+    return (_recorded_cycle(), compile_function('control_step', _step, STEP, RECORDER_MODULES))
 
 
 @cache
