@@ -4,6 +4,7 @@
 #include "robot_controller.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -16,7 +17,7 @@ namespace
 {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kRounding = 1e-6;  // relative, of the update rate
-constexpr double kResume = 2.5;     // periods within which a restart goes on
+constexpr double kResume = 2.5;     // intervals of updates within which a restart goes on
 }  // namespace
 
 CallbackReturn RobotController::on_init()
@@ -200,7 +201,9 @@ RobotController::on_export_reference_interfaces_list()
 CallbackReturn RobotController::on_activate(const rclcpp_lifecycle::State &)
 {
   const std::lock_guard<std::mutex> lock(library_mutex_);
-  const double pause = (get_node()->now() - last_update_).seconds();
+  const auto now = std::chrono::steady_clock::now();
+  const std::chrono::duration<double> pause = now - last_update_;
+  last_update_ = now;
   for (const auto & interface : ordered_exported_reference_interfaces_)
   {
     std::ignore = interface->set_value(kNan);
@@ -208,7 +211,7 @@ CallbackReturn RobotController::on_activate(const rclcpp_lifecycle::State &)
   // The manager restarts a controller whose chained mode changes: the arm does not notice.
   const bool driven = library_ && (robodyn_controller_phase(stepped_) == ROBODYN_RISING ||
                                    robodyn_controller_phase(stepped_) == ROBODYN_RUNNING);
-  if (driven && 0.0 <= pause && pause < kResume * robodyn_controller_period())
+  if (driven && pause < kResume * interval_)
   {
     write(efforts_);
     return CallbackReturn::SUCCESS;
@@ -259,10 +262,12 @@ return_type RobotController::update_reference_from_subscribers(
 }
 
 return_type RobotController::update_and_write_commands(
-  const rclcpp::Time & time, const rclcpp::Duration & period)
+  const rclcpp::Time &, const rclcpp::Duration & period)
 {
+  const auto update = std::chrono::steady_clock::now();  // which neither NTP nor /clock sets
+  interval_ = update - last_update_;
+  last_update_ = update;
   now_ += period.seconds();
-  last_update_ = time;
   const bool applied = step();
   waited_ += period.seconds();
   // The manager deactivates a controller whose update fails, and activates its fallback.

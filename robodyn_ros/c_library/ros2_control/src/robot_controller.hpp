@@ -4,6 +4,7 @@
 #ifndef ROBOT_CONTROLLER_HPP_
 #define ROBOT_CONTROLLER_HPP_
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -106,7 +107,8 @@ private:
   double waited_ = 0.0;  // s since arming was requested; NAN once it has succeeded
   double arming_timeout_ = 0.0;
   bool release_at_fault_ = false;
-  rclcpp::Time last_update_{0, 0, RCL_ROS_TIME};
+  std::chrono::steady_clock::time_point last_update_;
+  std::chrono::duration<double> interval_{0.0};  // between the last two updates
 
   std::mutex cycle_mutex_;  // the loop only tries to lock it
   Cycle cycle_;
