@@ -359,7 +359,7 @@ void RobotController::share()
   c.active = true;
   c.phase = robodyn_controller_phase(stepped_);
   c.settings = robodyn_controller_settings(stepped_);
-  const bool refused = c.phase == ROBODYN_INACTIVE && !std::isnan(waited_);
+  const bool refused = c.refused = c.phase == ROBODYN_INACTIVE && !std::isnan(waited_);
   c.reason =
     refused ? robodyn_controller_arming_refusal(stepped_) : robodyn_controller_reason(stepped_);
   c.joint = refused ? robodyn_controller_arming_refusal_joint(stepped_)

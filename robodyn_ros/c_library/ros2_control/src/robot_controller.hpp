@@ -62,6 +62,7 @@ private:
     const char * reason = "NO_REASON";
     const char * held_by = "NO_REASON";
     bool active = false;
+    bool refused = false;  // arming: the reason is against that
     std::uint64_t cycles = 0;
     std::uint64_t unread = 0;     // samples of a joint that were not finite or not readable
     std::uint64_t unwritten = 0;  // commands that the hardware interface did not take

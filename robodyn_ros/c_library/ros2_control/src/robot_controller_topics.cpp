@@ -107,25 +107,21 @@ void RobotController::tick()
 void RobotController::report(const Cycle & cycle)
 {
   const auto logger = get_node()->get_logger();
-  if (cycle.phase != reported_.phase || cycle.active != reported_.active)
+  if (cycle.phase == ROBODYN_FAULT && reported_.phase != ROBODYN_FAULT)
   {
-    if (cycle.phase == ROBODYN_FAULT)
-    {
-      RCLCPP_ERROR(
-        logger, "FAULT %s; activate again to re-arm", described(cycle.reason, cycle.joint).c_str());
-    }
-    else if (!cycle.active)
-    {
-      const bool refused = cycle.phase == ROBODYN_INACTIVE && cycle.reason != nullptr &&
-                           std::string(cycle.reason) != "NO_REASON";
-      RCLCPP_INFO(
-        logger, "inactive%s%s", refused ? ", not armed: " : "",
-        refused ? described(cycle.reason, cycle.joint).c_str() : "");
-    }
-    else
-    {
-      RCLCPP_INFO(logger, "%s", kPhases[cycle.phase]);
-    }
+    RCLCPP_ERROR(
+      logger, "FAULT %s; activate again to re-arm", described(cycle.reason, cycle.joint).c_str());
+  }
+  else if (cycle.active && (cycle.phase != reported_.phase || !reported_.active))
+  {
+    RCLCPP_INFO(logger, "%s", kPhases[cycle.phase]);
+  }
+  if (reported_.active && !cycle.active)
+  {
+    const bool refused = cycle.phase == ROBODYN_INACTIVE && cycle.refused;
+    RCLCPP_INFO(
+      logger, "inactive%s%s", refused ? ", not armed: " : "",
+      refused ? described(cycle.reason, cycle.joint).c_str() : "");
   }
   int joint = -1, result = ROBODYN_PENDING;
   {
