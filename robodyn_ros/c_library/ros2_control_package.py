@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Package of a controller for ros2_control: a plugin around the C library of a controller."""
 
+from collections.abc import Mapping
 import json
 from pathlib import Path
 import re
@@ -31,26 +32,31 @@ def package_name(folder: Path) -> str:
     return name
 
 
-def write_package(model: RobotModel, settings: Settings, folder: Path) -> None:
+def write_package(model: RobotModel, settings: Mapping[str, Settings], folder: Path) -> None:
     """
     Write the files of an ament_cmake package beside those of the library in a folder.
 
+    :param settings: as in :func:`.library.write_library`.
     :raises ArgumentError: see :func:`package_name`; the folder cannot be written.
     :raises ParameterError: no controller manager runs at the rate.
     """
     package = package_name(folder)
-    rate = settings.rate
+    first = next(iter(settings.values()))
+    rate = first.rate
     if rate != round(rate):
         raise ParameterError(f'rate = {rate:g} Hz is no update_rate of a controller manager',
                              name='rate', value=rate, remedy='choose a whole number')
     texts = {
         NAME: package,
         '@robot@': _plain(model.name),
-        '@mode@': settings.law_in_force.name,
+        '@mode@': first.law_in_force.name,
+        '@first@': json.dumps(next(iter(settings))),
+        '@settings@': ', '.join(f'{_plain(name)} ({one.law_in_force.name})'
+                                for name, one in settings.items()),
         '@rate@': f'{rate:g}',
         '@version@': package_version(),
         '@base@': json.dumps(model.base_link),
-        '@arming_timeout@': f'{max(MIN_ARMING_TIMEOUT, 2.0 * settings.arming_samples / rate):g}',
+        '@arming_timeout@': f'{max(MIN_ARMING_TIMEOUT, 2.0 * first.arming_samples / rate):g}',
         '@joints@': ', '.join(map(json.dumps, model.joint_names)),
         '@command_joints@': ', '.join(json.dumps(f'{package}/{n}') for n in model.joint_names),
         '@joint_list@': ', '.join(f'`{_plain(name)}`' for name in model.joint_names),

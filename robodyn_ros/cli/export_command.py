@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Subcommand `export`."""
 
+from math import isfinite
 from pathlib import Path
 from typing import Annotated
 
@@ -20,9 +21,16 @@ def export(robot: Robot, locked: Locked = [],  # noqa: B006
            as_c: Annotated[bool, typer.Option(
                '--c', help='Write C99, with a header and a test.')] = False,
            as_js: Annotated[bool, typer.Option('--js', help='Write JavaScript.')] = False,
-           config: Annotated[str, typer.Option(
+           config: Annotated[list[str], typer.Option(
                '--config', metavar='YAML', help='Write a C library of the controller with these '
-               'parameters (experimental).')] = '',
+               'parameters (experimental). Can be repeated: other modes, gains and payloads that a '
+               'program may change to.')] = [],  # noqa: B006
+           payload: Annotated[str, typer.Option(
+               '--payload', metavar='MASS,DISTANCE', help='With --config: greatest mass [kg] of a '
+               'payload that a program may set, and of the distance of its center from '
+               'payload_frame [m].')] = '',
+           aarch64: Annotated[bool, typer.Option(
+               '--aarch64', help='With --config: write machine code for ARM, too.')] = False,
            output: Annotated[Path | None, typer.Option(
                '--output', '-o', metavar='FILE', help='File to write, whose name begins those of '
                'the functions; default: ROBOT.c or ROBOT.js in this folder. With --config, the '
@@ -47,6 +55,10 @@ def export(robot: Robot, locked: Locked = [],  # noqa: B006
                 'options are given that --config does not take', name='--config', value=config,
                 remedy='leave out --quantity, --frame and --float, and write locked joints, '
                 'root, tip and gravity into the parameter file')
+        load = numbers('--payload', payload) or [0.0, 0.0]
+        if len(load) != 2 or not all(isfinite(x) and x >= 0.0 for x in load):
+            raise ArgumentError(f'--payload is {payload}', name='--payload', value=payload,
+                                remedy='give a mass and a distance of at least 0: 3,0.1')
         from ..catalog.requirements import require_modules
         from ..errors import RosError
 
@@ -54,8 +66,11 @@ def export(robot: Robot, locked: Locked = [],  # noqa: B006
         from .export_library import run as export_library
 
         export_library(robot, config, output or Path(f'{Path(robot).stem}_controller'), console(),
-                       force=force)
+                       force=force, payload=(load[0], load[1]), aarch64=aarch64)
         return
+    if payload or aarch64:
+        raise ArgumentError('--payload and --aarch64 belong to --config', name='--payload',
+                            remedy='leave them out, or give --config')
     from .export import run
     from ..catalog.robots import load_robot
 

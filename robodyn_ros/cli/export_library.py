@@ -2,32 +2,39 @@
 # SPDX-License-Identifier: Apache-2.0
 """Subcommand `export --config`: the controller of a robot as a C library."""
 
+from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
+from ..c_library.exported import Options
 from ..c_library.library import HEADER, write_library
 from ..c_library.ros2_control_package import package_name, write_package
 from ..control.laws import registry
 from ..control.laws.law import PARTNER, POLICY
+from ..control.settings.settings import Settings
 from ..dynamics.source_text import identifier
 from ..errors import ArgumentError, ParameterError
 from ..nodes.controller import robot as robot_parameters
-from ..nodes.controller.parameters import law_parameters, settings, TABLE
+from ..nodes.controller.parameters import law_parameters, ROBOT, settings, STOPS, TABLE
 from ..nodes.middleware.parameter_files import config_path, unread, value_in
 from ..nodes.middleware.parameters import Parameter, WRITTEN
 
 NODE = '/controller'
-# Parameters of the node by which somebody else stops the arm: the library has no such input
-STOPS = 'heartbeat_timeout', 'emergency_stop'
 
 
-def run(robot: str, config: str, output: Path, out: Console, *, force: bool) -> None:
+def run(robot: str, configs: Sequence[str], output: Path, out: Console, *, force: bool,
+        payload: tuple[float, float] = (0.0, 0.0), aarch64: bool = False) -> None:
     """
     Write the library of a robot with the parameters of its controller node.
 
-    :param config: parameter file, or the name of one in the config folder of this package.
+    :param configs: parameter files, or names of those in the config folder of this package. Robot
+        and rate are those of the first one; the others differ in what a node may change at run
+        time.
+    :param payload: greatest mass [kg] and distance [m] of a payload that is set at run time.
+    :param aarch64: whether to write machine code for ARM as well.
     :raises RobodynError: the node would refuse robot or parameters, the library cannot do what
         they ask for, or the folder exists or cannot be written.
     """
@@ -35,33 +42,58 @@ def run(robot: str, config: str, output: Path, out: Console, *, force: bool) -> 
         raise ArgumentError(f'{output} exists', name='--output', value=str(output),
                             remedy='give another --output, or --force to replace what is in it')
     package = package_name(output)
-    file = config_path(config)
-    values = parameter_values(file) | {'urdf': robot, 'robot_description': ''}
-    for name in STOPS:
-        if values[name]:
-            raise ParameterError(
-                f'{name} is set in {file}, and the library has no input for it', name=name,
-                value=values[name], remedy='stop the arm by robodyn_controller_stop or '
-                'robodyn_controller_disarm in your program, and take it out of the file')
+    given, exported = {}, {}
+    for config in configs:
+        file = config_path(config)
+        values = parameter_values(file) | {'urdf': robot, 'robot_description': ''}
+        if file.stem in given:
+            raise ArgumentError(f'two files are named {file.stem}', name='--config',
+                                value=str(file), remedy='rename one: settings have the names of '
+                                'their files')
+        _check_mode(values)
+        given[file.stem] = values
+        law = registry.find(values['mode'])
+        known = [parameter.name for parameter in (*TABLE, *law_parameters(law))]
+        for warning in unread(['--ros-args', '--params-file', str(file)], NODE, known):
+            out.print(f'warning: {warning}', soft_wrap=True)
+        exported[file.stem] = settings(values)
+    first, *others = given.values()
+    for name, other in zip([*given][1:], others, strict=True):
+        _check_same(name, first, other)
+    model = robot_parameters.controlled(first, robot_parameters.description(first))
+    with out.status('compiling ...'):           # in a terminal only
+        library = write_library(
+            model, exported, output, identifier(model.name),
+            Options(*payload, first['heartbeat_timeout'], first['emergency_stop']),
+            aarch64=aarch64)
+        write_package(model, exported, output)
+    modes = ', '.join(f'{name}: {values["mode"]}' for name, values in given.items())
+    out.print(f'{library}, {output / HEADER}: {modes} at {first["rate"]:g} Hz, '
+              f'{model.nv} joints', soft_wrap=True)
+    out.print(f'{output}: package {package} for ros2_control, see its README.md', soft_wrap=True)
+    if first['arming_samples'] > 1 and not first['robot_compensates_gravity']:
+        out.print(f'warning: arming_samples is {first["arming_samples"]}: when ros2_control '
+                  'activates the controller, nothing holds an arm without gravity compensation '
+                  'of its own for so many cycles; set arming_samples: 1', soft_wrap=True)
+
+
+def _check_mode(values: dict[str, Any]) -> None:
     law = registry.find(values['mode'])
     if law.reference in (POLICY, PARTNER):
         raise ParameterError(f'mode {law.name} follows a {law.reference}, and the library has no '
                              'input for it', name='mode', value=law.name,
                              remedy='choose another mode')
-    model = robot_parameters.controlled(values, robot_parameters.description(values))
-    known = [parameter.name for parameter in (*TABLE, *law_parameters(law))]
-    for warning in unread(['--ros-args', '--params-file', str(file)], NODE, known):
-        out.print(f'warning: {warning}', soft_wrap=True)
-    with out.status('compiling ...'):           # in a terminal only
-        library = write_library(model, settings(values), output, identifier(model.name))
-        write_package(model, settings(values), output)
-    out.print(f'{library}, {output / HEADER}: {law.name} at {values["rate"]:g} Hz, '
-              f'{model.nv} joints', soft_wrap=True)
-    if values['arming_samples'] > 1 and not values['robot_compensates_gravity']:
-        out.print(f'warning: arming_samples is {values["arming_samples"]}: an arm that does not '
-                  'compensate gravity itself is not held for so many cycles when ros2_control '
-                  'activates the controller; set arming_samples: 1', soft_wrap=True)
-    out.print(f'{output}: package {package} for ros2_control, see its README.md', soft_wrap=True)
+
+
+def _check_same(name: str, first: dict[str, Any], other: dict[str, Any]) -> None:
+    """Refuse another value of what the first file decides: the robot, and stops of the arm."""
+    changeable = {field.name for field in fields(Settings)}
+    for key in (parameter.name for parameter in (*ROBOT, *STOPS)):
+        if key not in changeable and first[key] != other[key]:
+            raise ParameterError(
+                f'{key} is {other[key]!r} in {name}, and {first[key]!r} in the first file',
+                name=key, value=other[key],
+                remedy='give the same: it cannot change while the arm is driven')
 
 
 def parameter_values(file: Path) -> dict[str, Any]:

@@ -54,7 +54,7 @@ def description(model: RobotModel, versions: Mapping[int, Version], inputs: Cycl
         np.zeros((1, nv)), np.zeros((0, len(QUANTITIES), nv)), dict(versions),
         {0: Points.none(nv)}, {0: Policy.none(nv)}, {0: PosePoints.none()})
     snapshot.memory['mode'] = versions[0].record['mode']
-    about = About('C library', 'NO_REASON', '', '', 'c', 'step', 'steady', 0.0, package_version(),
+    about = About('C library', 'NO_REASON', '', 'at an unknown time', 'c', 'step', 'steady', 0.0, package_version(),
                   compiled().code, machine())
     text = json.dumps(described(model, snapshot, about),
                       default=lambda value: np.asarray(value).tolist())
@@ -99,7 +99,7 @@ def cycles_of(data: bytes) -> Flown:
     gaps = np.flatnonzero(~complete)
     begin = min(max(lost, gaps[-1] + 1 if len(gaps) else 0), count)
     used = slice(begin, count)
-    versions = {int(number): _version(first.snapshot.versions, known[int(number)])
+    versions = {int(number): _version(first.snapshot.versions, int(number), known[int(number)])
                 for number in np.unique(cycles['version'][used])}
     snapshot = Snapshot(
         cycles[used], inputs[used], state[used], memory[begin:], vectors[begin:], tau[begin:],
@@ -155,12 +155,13 @@ def _changes(data: ndarray, size: int, nb: int) -> tuple[dict[int, ndarray], dic
             {int(c['version']): c['bodies'].copy() for c in used})
 
 
-def _version(exported: Mapping[int, Version], change: ndarray) -> Version:
+def _version(exported: Mapping[int, Version], number: int, change: ndarray) -> Version:
     """Return the settings of a change, with its numbers."""
     index, law, basis, payload = change.tolist()
     version = exported[index]
     record = version.record.copy()
-    record['law'], record['basis'], record['payload'] = law, basis, payload
+    record['version'], record['law'] = number, law
+    record['basis'], record['payload'] = basis, payload
     return version._replace(record=record)
 
 

@@ -19,6 +19,7 @@ import zlib
 import numpy as np
 
 from .arrays import About, described, Flown, packed, unpacked
+from .cycles_file import cycles_of, is_cycles_file, MAGIC
 from ..control.controller.history import Snapshot
 from ..control.laws.registry import mode_name
 from ..control.steps import guard
@@ -31,6 +32,7 @@ from ..wire.effort import EffortEncoder
 from ..wire.joint_state import JointStateEncoder
 
 ARRAYS, WORDS = 'flight.npz', 'flight.json'
+GIVE = 'give a file that a flight recorder has written'
 # Prefix of the topics: playing a file back must not drive an arm
 TOPICS = '/flight'
 
@@ -129,12 +131,23 @@ def write(path: Path, model: RobotModel, snapshot: Snapshot, about: About) -> No
 
 def read(path: Path) -> Flown:
     """
-    Return the recording in a file.
+    Return the recording in a file of a flight recorder, or of the C library.
 
     :raises RecordingError: the file cannot be read, or is no recording; it names the file.
     """
     def refuse(problem: str, remedy: str) -> RecordingError:
         return RecordingError(f'{path} {problem}', name='file', value=str(path), remedy=remedy)
+    try:
+        with path.open('rb') as stream:
+            if is_cycles_file(stream.read(len(MAGIC))):
+                stream.seek(0)
+                return cycles_of(stream.read())
+    except OSError as error:
+        raise refuse(f'cannot be read ({error.strerror or error})', GIVE) from error
+    except FILE_ERRORS as error:
+        raise refuse(f'is no recording by a C library of this version ({error})',
+                     'give a file of a library that this version of robodyn_ros has '
+                     'exported') from error
     if not available():
         raise refuse('cannot be read: the library mcap is missing',
                      f'run `{pip_install("mcap")}`')
@@ -151,8 +164,7 @@ def read(path: Path) -> Flown:
             raise ValueError(f'no attachment {ARRAYS}')
         return unpacked(data[0])
     except OSError as error:
-        raise refuse(f'cannot be read ({error.strerror or error})',
-                     'give a file that a flight recorder has written') from error
+        raise refuse(f'cannot be read ({error.strerror or error})', GIVE) from error
     except (McapError, *FILE_ERRORS) as error:
         raise refuse(f'is no flight recording of this version ({error})',
                      'give a file that the flight recorder of this version of robodyn_ros has '

@@ -39,7 +39,7 @@ STYLE = ('{Language: Cpp, BasedOnStyle: Google, ColumnLimit: 100, AccessModifier
 def package(tmp_path_factory):
     """Return a folder with the files of a package, without those of the C library."""
     folder = tmp_path_factory.mktemp('workspace') / PACKAGE
-    write_package(load_urdf('two_link'), SETTINGS, folder)
+    write_package(load_urdf('two_link'), {'stiff': SETTINGS}, folder)
     return folder
 
 
@@ -66,6 +66,7 @@ def test_names_of_manifest_plugin_and_parameters_agree(package):
     manager, controller, trajectory = (parameters[name]['ros__parameters'] for name in (
         'controller_manager', PACKAGE, f'{PACKAGE}_trajectory'))
     assert controller['type'] == manager[PACKAGE]['type'] == declared.get('name')
+    assert controller['settings'] == 'stiff'
     assert manager['update_rate'] == 500 and controller['arming_timeout'] == 0.01
     assert trajectory['joints'] == ['joint1', 'joint2']
     assert trajectory['command_joints'] == [f'{PACKAGE}/joint1', f'{PACKAGE}/joint2']
@@ -97,8 +98,7 @@ def test_declared_parameters_are_those_of_the_file(package):
     source = (package / 'src' / f'{PACKAGE}.cpp').read_text()
     declared = set(re.findall(r'(?:declare_parameter|number)\(\s*"(\w+)"', source))
     file = yaml.safe_load((package / 'config' / f'{PACKAGE}.yaml').read_text())
-    assert declared == file[PACKAGE]['ros__parameters'].keys() - {'type'} | {
-        'settings'}
+    assert declared == file[PACKAGE]['ros__parameters'].keys() - {'type'}
 
 
 def test_the_functions_that_the_plugin_calls_are_declared(package):
@@ -111,7 +111,7 @@ def test_the_functions_that_the_plugin_calls_are_declared(package):
 @pytest.mark.parametrize('name', ['My_arm', 'my-arm', '1arm', 'a', 'my__arm', 'arm_'])
 def test_a_folder_that_names_no_package_is_refused(name, tmp_path):
     with pytest.raises(ArgumentError, match='no name of a ROS package'):
-        write_package(load_urdf('two_link'), SETTINGS, tmp_path / name)
+        write_package(load_urdf('two_link'), {'stiff': SETTINGS}, tmp_path / name)
     assert not (tmp_path / name).exists()
 
 
@@ -124,14 +124,14 @@ def test_the_command_refuses_it_before_it_compiles(tmp_path):
 
 def test_a_rate_that_no_manager_has_is_refused(tmp_path):
     with pytest.raises(ParameterError, match='update_rate'):
-        write_package(load_urdf('two_link'), Settings(mode='gravity_compensation', rate=333.5),
+        write_package(load_urdf('two_link'), {'a': Settings(rate=333.5)},
                       tmp_path / 'arm_controller')
 
 
 def test_names_are_quoted_where_they_are_data(tmp_path):
     text = (Path(load_urdf.__code__.co_filename).parents[2] / 'urdf/two_link.urdf').read_text()
     model = load_urdf(text.replace('"joint1"', '"on"').replace('"two_link"', '"a&amp;b &lt;c"'))
-    write_package(model, SETTINGS, tmp_path / PACKAGE)
+    write_package(model, {'stiff': SETTINGS}, tmp_path / PACKAGE)
     ElementTree.parse(tmp_path / PACKAGE / 'package.xml')
     file = yaml.safe_load((tmp_path / PACKAGE / 'config' / f'{PACKAGE}.yaml').read_text())
     assert file[f'{PACKAGE}_trajectory']['ros__parameters']['joints'] == ['on', 'joint2']
