@@ -34,7 +34,7 @@ from ..control.settings.motion_limits import motion_limits, MotionLimits
 from ..control.settings.settings import Settings
 from ..control.settings.task_frame import reach
 from ..control.steps import robot_dynamics
-from ..control.steps.acceleration_limits import SHARE
+from ..control.steps.acceleration_limits import VELOCITY_SHARE
 from ..control.steps.cycle_data import Cycle
 from ..dynamics.model_data import ADDRESSED_KERNELS, frame_record
 from ..dynamics.specialize import kernel_callback
@@ -129,17 +129,18 @@ class Exported:
         """Return the limits of references of some settings, as the controller has them."""
         version = self.versions[k]
         return motion_limits(self.model, version.settings,
-                             SHARE * version.joints['velocity_limit'],
+                             VELOCITY_SHARE * version.joints['velocity_limit'],
                              version.joints['effort_limit'])
 
     def _write_limits(self, r: Request) -> None:
         r.payload_limits[:] = self.options.payload_mass, self.options.payload_distance
         for k, version in enumerate(self.versions):
             limits, settings, joints = self.motion_limits(k), version.settings, version.joints
-            for row, values in ((LOWER, joints['position_lower']), (UPPER, joints['position_upper']),
-                                (VELOCITY, limits.model.velocity_limit),
-                                (ACCELERATION, limits.acceleration), (JERK, limits.jerk),
-                                (TOLERANCE, limits.start_tolerance), (PERIODIC, joints['periodic'])):
+            for row, values in (
+                    (LOWER, joints['position_lower']), (UPPER, joints['position_upper']),
+                    (VELOCITY, limits.model.velocity_limit), (ACCELERATION, limits.acceleration),
+                    (JERK, limits.jerk), (TOLERANCE, limits.start_tolerance),
+                    (PERIODIC, joints['periodic'])):
                 r.limits[k, row] = values
             if settings.law_in_force.reference == POSE:
                 pose = pose_limits(settings)

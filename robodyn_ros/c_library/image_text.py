@@ -10,12 +10,12 @@ import numpy as np
 from numpy import ndarray
 
 from .compile_requests import REQUEST
-from .exported import CYCLE, Exported, GENERIC
+from .exported import Exported, GENERIC
 from .requests import SHORT, WAYPOINTS
 from ..compiler.object_code import Image
 from ..compiler.tuple_reference import place_of_field, WORD
 from ..control.cycle.compile import CYCLE_INPUTS
-from ..control.cycle.ring_buffer import SPARE
+from ..control.cycle.ring_buffer import SPARE_SLOTS
 from ..control.inputs.pose_tracking import no_command
 from ..control.laws.law import POSE, TRAJECTORY
 from ..control.steps import guard, robot_dynamics
@@ -58,7 +58,7 @@ static const struct {{
 {reasons}
 }};
 
-/* Structures of arrays that the cycle may read, and records of the settings: words of the image. */
+/* Words of the image: structures that the cycle may read, and records of the settings. */
 static const int structures[STRUCTURES] = {{{structures}}};
 static const int settings_places[SETTINGS_COUNT] = {{{records}}};
 
@@ -153,11 +153,12 @@ def _constants(exported: Exported, memory: Image) -> dict[str, int]:
     points = field(CYCLE_INPUTS, 'points.header')
     out = {
         'JOINTS': nv, 'SETTINGS_COUNT': count, 'STRUCTURES': count + 2, 'WAYPOINTS': WAYPOINTS,
-        'BRIEF': SHORT, 'SPARE': SPARE, 'LONGEST': LONGEST, 'COMMAND': len(no_command()),
+        'BRIEF': SHORT, 'SPARE': SPARE_SLOTS, 'LONGEST': LONGEST, 'COMMAND': len(no_command()),
         'BODIES_BYTES': inputs.robot.bodies.nbytes, 'RING_ARRAYS': len(RING),
         'RING_MEMORY': RING.index('memory'), 'RING_VECTORS': RING.index('vectors'),
         'EMERGENCY_STOP': int(exported.options.emergency_stop),
-        'EMERGENCY_STOP_REASON': guard.EMERGENCY_STOP, 'HEARTBEAT_LOST_REASON': guard.HEARTBEAT_LOST,
+        'EMERGENCY_STOP_REASON': guard.EMERGENCY_STOP,
+        'HEARTBEAT_LOST_REASON': guard.HEARTBEAT_LOST,
         # Of structures, and of fields in them
         'CYCLE': cycle, 'TRIAL': memory.tuples[count + 1], 'STEP': step, 'POST': post,
         'CYCLE_WORDS': step - memory.tuples[count + 1],
@@ -201,7 +202,7 @@ def _constants(exported: Exported, memory: Image) -> dict[str, int]:
         'EXTERNAL': memory.place_of(v.momentum_observer.external)}
     for name, of in (('STEP', request), ('POST', exported.post)):
         out |= {f'{name}_{key.upper()}': memory.place_of(getattr(of, key)) for key in (
-            'asked', 'pose', 'payload', 'count', 'settings', 'result')}
+            'asked', 'pose', 'payload', 'counts', 'settings', 'result')}
     return out
 
 

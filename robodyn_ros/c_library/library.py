@@ -35,7 +35,7 @@ FLAGS = '-std=c11', '-O2', '-Wall', '-Wextra', '-fPIC', '-fvisibility=hidden', '
 
 
 def write_library(model: RobotModel, settings: Mapping[str, Settings], folder: Path, name: str,
-                  options: Options = Options(), *, aarch64: bool = False) -> Path:
+                  options: Options | None = None, *, aarch64: bool = False) -> Path:
     """
     Write ``libNAME.so``, its header and its sources into a folder; return the library.
 
@@ -51,7 +51,7 @@ def write_library(model: RobotModel, settings: Mapping[str, Settings], folder: P
         raise RobodynError('the control cycle is plain Python', name='ROBODYN_PLAIN',
                            remedy='unset ROBODYN_PLAIN')
     compiler = c_compiler()
-    write_sources(Exported(model, settings, options), folder, aarch64=aarch64)
+    write_sources(Exported(model, settings, options or Options()), folder, aarch64=aarch64)
     library = f'lib{name}.so'
     done = subprocess.run(
         [*compiler, *FLAGS, '-shared', SOURCE, OBJECT, '-o', library, '-lm',
@@ -67,7 +67,7 @@ def write_sources(exported: Exported, folder: Path, *, aarch64: bool) -> None:
     functions = exported.functions()
     memory = exported.memory(functions)
     text = image_text(exported, memory, functions, description(
-        exported.model, {k: version for k, version in enumerate(exported.versions)},
+        exported.model, dict(enumerate(exported.versions)),
         exported.controller.inputs))
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -45,6 +45,8 @@ class Replica:
         first = next(iter(exported.settings.values()))
         self.controller = Controller(exported.model, first)
         self._advance = self.controller.step        # whatever a simulation puts in its place
+        if exported.options.emergency_stop:
+            self.controller.cycle_input['stop_reason'] = guard.EMERGENCY_STOP
         nv, nb = exported.model.nv, exported.model.nb
         kept = {name: getattr(exported.step, name) for name in (
             'limits', 'pose_limits', 'reach', 'frames', 'payload_limits')}
@@ -61,7 +63,7 @@ class Replica:
 
     def call(self, kind: int, *data: ArrayLike) -> None:
         """Make a call before the next step, see the kinds in this module."""
-        numbers = np.concatenate([np.ravel(np.asarray(a, float)) for a in (*data, [])])
+        numbers = np.concatenate([np.zeros(0), *(np.ravel(np.asarray(a, float)) for a in data)])
         self._calls = [(kind, numbers)]
         c = self.controller
         self._planned = None
@@ -123,7 +125,7 @@ class Replica:
         r.times[:count] = numbers[2:2 + count]
         r.waypoints[:count, :kinds] = numbers[2 + count:].reshape(kinds, count, nv).transpose(
             1, 0, 2)
-        r.count[:] = count, kinds == 3
+        r.counts[:] = count, kinds == 3
         self.error = self._run(requests.prepare_path, r, now)
         if self.error == 'OK':
             self._begin(requests.begin_path, r, now)

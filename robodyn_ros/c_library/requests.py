@@ -65,9 +65,9 @@ class Request(NamedTuple):
     asked: ndarray          # (3, nv) position, velocity, acceleration; NaN where not given
     pose: ndarray           # (13,) position, quaternion x y z w, twist
     payload: ndarray        # (4,) mass [kg], center [m] in the axes of the frame
-    times: ndarray          # (W,) of waypoints [s], of which the first `count` are used
+    times: ndarray          # (W,) of waypoints [s], of which the first `counts` tells are used
     waypoints: ndarray      # (W, 3, nv) their positions, velocities, accelerations
-    count: ndarray          # (2,) waypoints; 1 if they have accelerations
+    counts: ndarray         # (2,) waypoints; 1 if they have accelerations
     settings: ndarray       # (1,) index of the settings in force
     limits: ndarray         # (K, 7, nv) LOWER, UPPER, ...
     pose_limits: ndarray    # (K, 3, 6) velocity, acceleration, jerk of the pose
@@ -353,8 +353,8 @@ def prepare_path(c: Cycle, r: Request, now: float) -> int:
     The first segment is that of :func:`begin_path`. It ends at the waypoint of index 1 if the
     first one is at time 0.
     """
-    W, n, x, points = r.count[0], r.stream.shape[1], r.waypoints, r.points
-    limits, quintic = r.limits[r.settings[0]], r.count[1] == 1
+    W, n, x, points = r.counts[0], r.stream.shape[1], r.waypoints, r.points
+    limits, quintic = r.limits[r.settings[0]], r.counts[1] == 1
     r.result[0] = r.result[1] = -1
     for w in range(W):
         r.result[1] = w
@@ -420,7 +420,7 @@ def begin_path(c: Cycle, r: Request, now: float) -> int:
             return JUMP
         for k in range(1, segments):
             out[k, 0, i] += turns
-        quintic = r.count[1] == 1
+        quintic = r.counts[1] == 1
         acceleration = r.waypoints[first, 2, i] if quintic else 0.0
         if not last and not quintic:
             acceleration = 2.0 * out[1, 2, i]

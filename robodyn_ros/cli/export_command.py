@@ -23,8 +23,8 @@ def export(robot: Robot, locked: Locked = [],  # noqa: B006
            as_js: Annotated[bool, typer.Option('--js', help='Write JavaScript.')] = False,
            config: Annotated[list[str], typer.Option(
                '--config', metavar='YAML', help='Write a C library of the controller with these '
-               'parameters (experimental). Can be repeated: other modes, gains and payloads that a '
-               'program may change to.')] = [],  # noqa: B006
+               'parameters (experimental). Can be repeated: other modes, gains and payloads that '
+               'a program may change to.')] = [],  # noqa: B006
            payload: Annotated[str, typer.Option(
                '--payload', metavar='MASS,DISTANCE', help='With --config: greatest mass [kg] of a '
                'payload that a program may set, and of the distance of its center from '

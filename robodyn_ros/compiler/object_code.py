@@ -89,7 +89,9 @@ def image(tuples: Sequence[tuple[Any, Any]], functions: Mapping[int, str]) -> Im
     memories = [TupleMemory(kind) for kind, _ in tuples]
     for memory, (_, values) in zip(memories, tuples, strict=True):
         memory.write(values)
-    words, starts, arrays = [], [], []
+    words: list[ndarray] = []
+    starts: list[int] = []
+    arrays: list[tuple[int, ndarray]] = []
     for memory in memories:
         start = sum(map(len, words))
         starts.append(start)

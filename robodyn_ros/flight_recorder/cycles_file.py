@@ -10,10 +10,8 @@ the file was written. All numbers have eight bytes, in the order of x86-64.
 
 from collections.abc import Mapping
 from dataclasses import replace
-from io import BytesIO
 import json
 from typing import Any
-import zipfile
 
 import numpy as np
 from numpy import ndarray
@@ -54,8 +52,8 @@ def description(model: RobotModel, versions: Mapping[int, Version], inputs: Cycl
         np.zeros((1, nv)), np.zeros((0, len(QUANTITIES), nv)), dict(versions),
         {0: Points.none(nv)}, {0: Policy.none(nv)}, {0: PosePoints.none()})
     snapshot.memory['mode'] = versions[0].record['mode']
-    about = About('C library', 'NO_REASON', '', 'at an unknown time', 'c', 'step', 'steady', 0.0, package_version(),
-                  compiled().code, machine())
+    about = About('C library', 'NO_REASON', '', 'at an unknown time', 'c', 'step', 'steady', 0.0,
+                  package_version(), compiled().code, machine())
     text = json.dumps(described(model, snapshot, about),
                       default=lambda value: np.asarray(value).tolist())
     return packed(text, snapshot)
@@ -77,17 +75,18 @@ def cycles_of(data: bytes) -> Flown:
     if stream.take(len(MAGIC)).tobytes() != MAGIC:
         raise ValueError('it begins in another way')
     size, count, changes, change_bytes, references = stream.numbers(HEAD)
-    first = unpacked(_trimmed(stream.take(size).tobytes()))
+    first = unpacked(stream.take(size).tobytes())
     model, nv = first.model, first.model.nv
     rows = first.snapshot.vectors.shape[1]
     if not 0 <= count <= len(data):
         raise ValueError(f'{count} cycles')
-    arrays = [np.frombuffer(stream.take((count + 1) * dtype.itemsize * int(np.prod(shape, dtype=int))),
-                            dtype).reshape(count + 1, *shape).copy()
-              for dtype, shape in (
-                  (CYCLE, ()), (CYCLE_INPUT, ()), (STATE, (nv,)), (CONTROLLER_STATE, ()),
-                  (np.dtype(float), (rows, nv)), (np.dtype(float), (nv,)),
-                  (np.dtype(float), (len(QUANTITIES), nv)))]
+    arrays: list[Any] = [
+        np.frombuffer(stream.take((count + 1) * dtype.itemsize * int(np.prod(shape, dtype=int))),
+                      dtype).reshape(count + 1, *shape).copy()
+        for dtype, shape in (
+            (CYCLE, ()), (CYCLE_INPUT, ()), (STATE, (nv,)), (CONTROLLER_STATE, ()),
+            (np.dtype(float), (rows, nv)), (np.dtype(float), (nv,)),
+            (np.dtype(float), (len(QUANTITIES), nv)))]
     known, bodies = _changes(stream.take(changes * change_bytes), change_bytes, model.nb)
     points, poses = dict(first.snapshot.points), dict(first.snapshot.poses)
     for _ in range(references):
@@ -103,10 +102,8 @@ def cycles_of(data: bytes) -> Flown:
                 for number in np.unique(cycles['version'][used])}
     snapshot = Snapshot(
         cycles[used], inputs[used], state[used], memory[begin:], vectors[begin:], tau[begin:],
-        partner[used], versions, *(
-            {int(i): kept[int(i)] for i in np.unique(cycles[name][used])}
-            for name, kept in (('serial', points), ('policy', first.snapshot.policies),
-                               ('pose', poses))))
+        partner[used], versions, _used(points, cycles['serial'][used]),
+        first.snapshot.policies, _used(poses, cycles['pose'][used]))
     about = _about(first.about, model, snapshot)
     text = json.dumps(described(model, snapshot, about),
                       default=lambda value: np.asarray(value).tolist())
@@ -117,6 +114,11 @@ def cycles_of(data: bytes) -> Flown:
             flown.snapshot.versions[number] = version._replace(robot=version.robot._replace(
                 bodies=given, addresses=np.zeros_like(version.robot.addresses)))
     return flown
+
+
+def _used(kept: Mapping[int, Any], numbers: ndarray) -> dict[int, Any]:
+    """Return those of the references that cycles refer to."""
+    return {number: kept[number] for number in map(int, np.unique(numbers))}
 
 
 class _Stream:
@@ -136,12 +138,6 @@ class _Stream:
     def numbers(self, count: int) -> list[int]:
         """Return the next integers."""
         return np.frombuffer(self.take(8 * count).tobytes(), np.int64).tolist()
-
-
-def _trimmed(data: bytes) -> bytes:
-    """Return a zip file without the zeros that follow it."""
-    with zipfile.ZipFile(BytesIO(data)):
-        return data
 
 
 def _changes(data: ndarray, size: int, nb: int) -> tuple[dict[int, ndarray], dict[int, ndarray]]:

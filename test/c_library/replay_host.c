@@ -117,6 +117,7 @@ static int replay(robodyn_controller *c, const char *data, const char *end, size
     memcpy(expected, states + n * sizeof *state, n * sizeof *expected);
     data = states + n * sizeof *state + n * sizeof *expected;
     const int kind = (int)head[1];
+    robodyn_controller_heartbeat(c);
     int error = call(c, kind, numbers, count, n);
     const long before = allocations ? allocations() : 0;
     const double begin = seconds();

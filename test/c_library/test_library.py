@@ -7,7 +7,9 @@ The library takes a minute of compiling, once for all tests: its machine code is
 """
 
 import ctypes
+from dataclasses import replace
 from itertools import groupby
+import os
 from pathlib import Path
 import platform
 import re
@@ -17,25 +19,45 @@ import subprocess
 from c_compiler import COMPILER, needs_compiler
 import numpy as np
 import pytest
-from robodyn_ros import load_urdf, Settings
+from robodyn_ros import Dynamics, load_urdf, Settings
+from robodyn_ros.c_library import replica
+from robodyn_ros.c_library.exported import Exported, Options
 from robodyn_ros.c_library.library import write_library
+from robodyn_ros.c_library.replica import Replica
 from robodyn_ros.cli.app import app
 from robodyn_ros.closed_loop import ClosedLoop
 from robodyn_ros.compiler.object_code import image
 from robodyn_ros.control.controller.controller import Controller
 from robodyn_ros.control.cycle.compile import CYCLE_INPUTS
 from robodyn_ros.control.steps import guard
-from robodyn_ros.control.steps.guard import ARM
-from robodyn_ros.errors import RobodynError
+from robodyn_ros.errors import ParameterError, RobodynError
+from robodyn_ros.flight_recorder.file import read
+from robodyn_ros.flight_recorder.replay import Replay
+from robodyn_ros.model.quaternions import product
 from typer.testing import CliRunner
 import yaml
 
-HOST = Path(__file__).with_name('replay_host.c')
-SETTINGS = Settings(mode='joint_impedance', rate=1000.0, stiffness=(100.0, 60.0),
-                    damping=(8.0, 4.0))
+HOST, ALLOCATIONS = (Path(__file__).with_name(name) for name in (
+    'replay_host.c', 'count_allocations.c'))
+NODE = {'heartbeat_timeout': 0.2, 'emergency_stop': True}      # of the node, not of the settings
+COMMON = {'rate': 1000.0, 'payload_frame': 'link2', 'task_frame': 'tool0'}
+STIFF = {'mode': 'joint_impedance', 'stiffness': [100.0, 60.0], 'damping': [8.0, 4.0]}
+FILES = {'stiff': STIFF, 'soft': STIFF | {'stiffness': [40.0, 25.0]},
+         'free': {'mode': 'gravity_compensation'},
+         'loaded': STIFF | {'payload_mass': 0.2, 'payload_com': [0.0, 0.0, 0.05]},
+         'heavy': STIFF | {'payload_mass': 2.0},
+         'spatial': {'mode': 'cartesian_impedance'}}
+FIRST, SOFT, FREE, LOADED, HEAVY, SPATIAL = range(len(FILES))
+MASS, DISTANCE = 0.5, 0.1
 pytestmark = [pytest.mark.slow, needs_compiler, pytest.mark.skipif(
     platform.machine() != 'x86_64' or 'avx2' not in Path('/proc/cpuinfo').read_text(),
     reason='needs x86-64-v3')]
+
+
+def settings_of(values):
+    known = {key: tuple(value) if isinstance(value, list) else value
+             for key, value in (COMMON | values).items()}
+    return Settings(**known)
 
 
 @pytest.fixture(scope='module')
@@ -43,88 +65,209 @@ def folder(tmp_path_factory):
     """Return a folder with the library of two_link, and a program that replays recordings."""
     pytest.importorskip('rclpy')
     place = tmp_path_factory.mktemp('library')
-    (place / 'arm.yaml').write_text(yaml.safe_dump({'/**/controller': {'ros__parameters': {
-        'mode': SETTINGS.mode, 'rate': SETTINGS.rate, 'stiffness': list(SETTINGS.stiffness),
-        'damping': list(SETTINGS.damping)}}}))
-    result = CliRunner().invoke(app, [
-        'export', 'two_link', '--config', str(place / 'arm.yaml'), '-o', str(place), '--force'])
+    words = ['export', 'two_link', '-o', str(place), '--force', '--payload',
+             f'{MASS},{DISTANCE}']
+    for name, values in FILES.items():
+        (place / f'{name}.yaml').write_text(yaml.safe_dump(
+            {'/**/controller': {'ros__parameters': NODE | COMMON | values}}))
+        words += ['--config', str(place / f'{name}.yaml')]
+    result = CliRunner().invoke(app, words)
     assert result.exit_code == 0, result.output
-    done = subprocess.run(
-        [*COMPILER, '-std=c11', '-O2', '-Wall', '-Wextra', '-Werror', '-I.', HOST, '-o', 'host',
-         '-L.', '-ltwo_link', f'-Wl,-rpath,{place}'], cwd=place, text=True, capture_output=True)
-    assert done.returncode == 0, done.stderr
+    for words in (['-shared', '-fPIC', str(ALLOCATIONS), '-o', 'liballocations.so'],
+                  [str(HOST), '-o', 'host', '-L.', '-ltwo_link', f'-Wl,-rpath,{place}']):
+        done = subprocess.run([*COMPILER, '-std=c11', '-O2', '-Wall', '-Wextra', '-Werror', '-I.',
+                               *words], cwd=place, text=True, capture_output=True)
+        assert done.returncode == 0, done.stderr
     return place
 
 
-def record(c, step, now):
-    """Run a cycle; return whether it publishes, and its record."""
-    request, before = c.cycle_input['request'][0], c.state.tobytes()
-    publish = step(now)
-    head = np.array([now, request, publish, c.phase, c.memory['joint'][0]], float)
-    return publish, (head.tobytes() + c.reason_code.encode().ljust(32, b'\0') + before
-                     + c.tau.tobytes())
-
-
-def replayed(folder, cycles, tmp_path):
+def replayed(folder, cycles, tmp_path, *more):
     """Return status and output of the program that replays cycles."""
     (tmp_path / 'cycles').write_bytes(cycles)
-    done = subprocess.run([folder / 'host', tmp_path / 'cycles', '2'], text=True,
-                          capture_output=True, timeout=60)
-    return done.returncode, done.stdout
+    done = subprocess.run(
+        [folder / 'host', tmp_path / 'cycles', '2', *more], text=True, capture_output=True,
+        timeout=120, env=os.environ | {'LD_PRELOAD': str(folder / 'liballocations.so')})
+    return done.returncode, done.stdout + done.stderr
 
 
 @pytest.fixture(scope='module')
-def recorded():
-    """Return cycles in which two_link is pushed, stops, fails twice, and is armed again."""
-    pytest.importorskip('mujoco')
-    loop = ClosedLoop(load_urdf('two_link'), SETTINGS, [0.3, 0.5])
-    loop.controller = Controller(load_urdf('two_link'), SETTINGS)       # with kernels, as nodes
-    c, cycles, phases, advance = loop.controller, [], [], loop.controller.step
-    state = c.state
+def exported():
+    """Return what the library is made of, in this process."""
+    return Exported(load_urdf('two_link'), {name: settings_of(v) for name, v in FILES.items()},
+                    Options(MASS, DISTANCE, *NODE.values()))
+
+
+def played(exported, steps, calls, disturb=lambda k, loop: 0.0):
+    """
+    Return the records of a motion of two_link in simulation, its phases, positions and references, errors.
+
+    :param calls: of a step: its number and the replica to a call, or None.
+    :param disturb: changes the state before a step; returns by how much the step is late [s].
+    """
+    first = next(iter(exported.settings.values()))
+    loop, own = ClosedLoop(load_urdf('two_link'), first, [0.3, 0.5]), Replica(exported)
+    c = loop.controller = own.controller
+    records, phases, motion, errors = [], [], [], {}
 
     def step(now):
-        k = len(cycles)
+        k = len(records)
+        late = disturb(k, loop)
+        if call := calls(k, own):
+            own.call(*call)
+        publish, record = own.step(now + late)
+        records.append(record)
+        phases.append((guard.PHASES[c.phase], c.reason_code))
+        motion.append([c.state['position'].copy(), c._v.target.copy()])
+        if own.error != 'OK':
+            errors[k] = own.error
+        return publish
+    c.step = step
+    for _ in range(steps):
+        loop.tick()
+    return b''.join(records), [phase for phase, _ in groupby(phases)], np.array(motion), errors
+
+
+@pytest.fixture(scope='module')
+def pushed(exported):
+    """Return the same of two_link that is pushed, stops, fails three times, and is armed again."""
+    pytest.importorskip('mujoco')
+    calls_at = {0: replica.RELEASE, 1: replica.ARM, 1000: replica.ARM, 1200: replica.STOP,
+                2200: replica.ARM, 2500: replica.EMERGENCY_STOP, 2800: replica.RELEASE,
+                3000: replica.ARM}
+
+    def disturb(k, loop):
+        state, phase = loop.controller.state, loop.controller.phase
         if k in (200, 1150):
             loop.plant.push('link2', [30.0, 0.0, 20.0], 0.2)
         if 600 <= k < 700:
             state['received'] = 0.001 * 600         # no state arrives: a fault
         if k >= 650:
-            loop.plant.brakes = c.phase in (guard.INACTIVE, guard.FAULT)
-        if 2500 <= k:
+            loop.plant.brakes = phase in (guard.INACTIVE, guard.FAULT)
+        if k >= 3300:
             state['position'][0] += 1.0             # another arm: a fault
-        if k in (1000, 2200):
-            c.arm()
-        if k == 1200:
-            c.stop()
-        publish, cycle = record(c, advance, now + 0.0004 * (k >= 400))      # a delayed cycle
-        cycles.append(cycle)
-        phases.append((guard.PHASES[c.phase], c.reason_code))
-        return publish
-    c.step = step
-    c.arm()
-    motion = []
-    for _ in range(2700):
-        loop.tick()
-        motion.append(state['position'].copy())
-    return b''.join(cycles), [phase for phase, _ in groupby(phases)], np.array(motion)
+        return 0.0004 * (k >= 400)                  # a delayed cycle
+    return played(exported, 3500, lambda k, own: (calls_at[k],) if k in calls_at else None,
+                  disturb)
 
 
-def test_the_recording_has_motion_faults_and_a_stop(recorded):
-    _, phases, motion = recorded
-    assert np.ptp(motion[200:600], axis=0).min() > 0.01
-    assert [phase for phase, _ in phases] == [
-        'INACTIVE', 'RUNNING', 'FAULT', 'RUNNING', 'STOPPING', 'INACTIVE', 'RUNNING',
-        'FAULT'], phases
+def test_the_recording_has_motion_faults_and_stops(pushed):
+    _, phases, motion, _ = pushed
+    assert np.ptp(motion[200:600, 0], axis=0).min() > 0.01
+    assert [phase if phase != 'FAULT' else reason for phase, reason in phases] == [
+        'INACTIVE', 'RUNNING', 'STALE_STATE', 'RUNNING', 'STOPPING', 'INACTIVE', 'RUNNING',
+        'EMERGENCY_STOP', 'RUNNING', 'STATE_INCONSISTENT'], phases
 
 
-def test_a_program_without_python_gives_the_same_efforts(folder, recorded, tmp_path):
-    status, output = replayed(folder, recorded[0], tmp_path)
-    assert status == 0 and output.startswith('2700 steps agree'), output
+def test_a_program_without_python_gives_the_same_efforts(folder, pushed, tmp_path):
+    status, output = replayed(folder, pushed[0], tmp_path)
+    assert status == 0 and output.startswith('3500 steps agree'), output
+    assert 'none allocates' in output
 
 
-def test_so_it_does_with_random_states_times_and_requests(folder, tmp_path):
-    c, rng = Controller(load_urdf('two_link'), SETTINGS), np.random.default_rng(5)
-    now, cycles, phases = 0.0, [], set()
+SINE = 2.0      # rad/s
+
+
+def stream(k, own, begun={}):       # noqa: B006
+    """Return the next reference of a stream that has begun with step 3000."""
+    if k == 3000:
+        begun['at'] = own.controller._v.target.copy()
+    t, size = 1e-3 * (k - 3000), np.array([0.2, -0.1])
+    return (replica.STREAM_JOINTS, begun['at'] + size * (1.0 - np.cos(SINE * t)),
+            size * SINE * np.sin(SINE * t), size * SINE**2 * np.cos(SINE * t))
+
+
+X, V = [[0.5, 0.3], [0.4, 0.4], [0.3, 0.5]], [[-0.1, 0.1], [-0.1, 0.1], [0.0, 0.0]]
+NAN = np.nan
+ASKED = {
+    0: (replica.RELEASE,), 1: (replica.ARM,),
+    10: (replica.TARGET, [0.5, 0.5]), 400: (replica.TARGET, [0.6, 0.2]),
+    900: (replica.TRAJECTORY, [3, 3], [0.5, 1.0, 1.5], X, V, np.zeros((3, 2))),
+    1500: (replica.TRAJECTORY,),
+    1600: (replica.TRAJECTORY, [3, 2], [0.0, 0.7, 1.5], X, V),
+    1700: (replica.TRAJECTORY, [3, 2], [0.0, 0.7, 1.5], X[::-1], V),
+    1800: (replica.TRAJECTORY, [3, 2], [0.5, 1.0, 1.5], X, V),
+    1900: (replica.SETTINGS, [SOFT]), 2200: (replica.SETTINGS, [FREE]),
+    2250: (replica.TARGET, [0.1, 0.1]), 2300: (replica.SETTINGS, [FIRST]),
+    2400: (replica.SETTINGS, [LOADED]), 2500: (replica.SETTINGS, [HEAVY]),
+    2600: (replica.SETTINGS, [FIRST]),
+    2700: (replica.TARGET, [NAN, 0.0]), 2710: (replica.TARGET, [100.0, 0.0]),
+    2720: (replica.TRAJECTORY, [2, 2], [0.5, 0.4], X[:2], V[1:]),
+    2730: (replica.TRAJECTORY, [2, 2], [0.5, 1.0], X[:2], V[:2]),
+    2740: (replica.TRAJECTORY, [3, 2], [0.01, 0.02, 0.03], X, V),
+    2750: (replica.TRAJECTORY, [2, 2], [0.5, 1.0], X[:2], [[NAN, 0.0], [0.0, 0.0]]),
+    2760: (replica.STREAM_JOINTS, [[1.5, 1.5], [0.0, 0.0], [0.0, 0.0]]),
+    2770: (replica.STREAM_JOINTS, [[NAN, NAN], [50.0, 0.0], [0.0, 0.0]]),
+    2780: (replica.STREAM_POSE, np.zeros(13)),
+    4100: (replica.SETTINGS, [SPATIAL]), 4600: (replica.STREAM_POSE, np.full(13, NAN)),
+    4700: (replica.POSE, [9.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]),
+    4800: (replica.TARGET, [0.3, 0.5])}
+
+
+def asked(k, own):
+    if 3000 <= k < 3600:
+        return stream(k, own)
+    if 3600 <= k < 3800:            # velocities alone
+        return replica.STREAM_JOINTS, [[NAN, NAN], [0.2, 0.1], [NAN, NAN]]
+    if k in (4200, 4300) or 4400 <= k < 4500:
+        position = own.controller.memory['pose_position'][0].copy()
+        R = own.controller.memory['pose_rotation'][0].reshape(3, 3)
+        angle = np.arctan2(R[2, 0], R[0, 0])            # about z, then by 90° about x
+        quaternion = product(np.sqrt([0.5, 0.0, 0.0, 0.5]),
+                             np.array([0.0, 0.0, np.sin(angle / 2.0), np.cos(angle / 2.0)]))
+        if k >= 4400:
+            return (replica.STREAM_POSE, position + [0.0, 0.0, 1e-4], quaternion,
+                    [0.0, 0.0, 0.1, 0.0, 0.0, 0.0])
+        return replica.POSE, position - [0.02, 0.0, 0.02], quaternion
+    return ASKED.get(k)
+
+
+@pytest.fixture(scope='module')
+def followed(exported):
+    """Return the same of two_link that follows references of all kinds, and refuses others."""
+    pytest.importorskip('mujoco')
+    return played(exported, 5000, asked)
+
+
+def test_references_are_followed_or_refused_with_their_reason(followed):
+    _, phases, motion, errors = followed
+    assert phases[-1] == ('RUNNING', 'NO_REASON'), phases
+    assert np.abs(motion[899, 1] - [0.6, 0.2]).max() < 1e-9
+    assert np.abs(motion[1899, 1] - [0.6, 0.2]).max() > 0.05
+    assert np.ptp(motion[3000:3600], axis=0).min() > 0.05
+    steps = np.abs(np.diff(motion[2700:4100, 1], axis=0))       # of the reference, of 0.4 rad/s
+    assert steps.max() < 5e-4 and steps[1200:].max() == 0.0
+    refused = {k: error for k, error in errors.items() if not 4400 <= k < 4500}
+    assert refused == {
+        10: 'NOT_RUNNING', 1700: 'JUMP', 2250: 'NOT_FOLLOWED', 2500: 'WRONG_PAYLOAD',
+        2700: 'NOT_FINITE', 2710: 'OUTSIDE', 2720: 'WRONG_TIMES', 2730: 'MOVING_END',
+        2740: 'TOO_FAST', 2750: 'NOT_FINITE', 2760: 'JUMP', 2770: 'TOO_FAST',
+        2780: 'NOT_FOLLOWED', 4600: 'NOT_FINITE', 4700: 'OUTSIDE', 4800: 'NOT_FOLLOWED'}
+
+
+def test_so_does_the_program(folder, followed, tmp_path):
+    status, output = replayed(folder, followed[0], tmp_path)
+    assert status == 0 and output.startswith('5000 steps agree'), output
+    assert 'none allocates' in output
+
+
+def test_a_recording_of_the_program_is_recomputed_bit_for_bit(folder, followed, tmp_path):
+    status, output = replayed(folder, followed[0], tmp_path, '4000', tmp_path / 'flight')
+    assert status == 0, output
+    flown = read(tmp_path / 'flight')
+    agreement = Replay(flown.model, flown.snapshot).compare()
+    assert agreement.cycles == agreement.same > 3000
+    assert len(flown.snapshot.versions) > 5 and len(flown.snapshot.points) > 600
+    data = (tmp_path / 'flight').read_bytes()
+    for damaged in (data[:-9], data[:50_000], data[:16]):
+        (tmp_path / 'flight').write_bytes(damaged)
+        with pytest.raises(RobodynError, match='is no recording by a C library'):
+            read(tmp_path / 'flight')
+
+
+def test_so_it_is_with_random_states_times_and_calls(folder, exported, tmp_path):
+    own, rng = Replica(exported), np.random.default_rng(5)
+    c, now, cycles, phases = own.controller, 0.0, [], set()
+    own.call(replica.RELEASE)
     for k in range(20_000):
         now += 0.001
         c.state['position'], c.state['velocity'] = [0.3, 0.5], 0.0
@@ -133,26 +276,32 @@ def test_so_it_does_with_random_states_times_and_requests(folder, tmp_path):
             field = rng.choice(['position', 'velocity', 'effort', 'received', 'other', 'stamp'])
             c.state[field][rng.integers(2)] = rng.choice([np.nan, np.inf, -1e9, 0.0, 0.31, now])
         if rng.random() < 0.01:                     # a jump of the time, a stall, or no time
-            now += rng.choice([-0.5, -0.001, 0.002, 0.004, 0.06, 0.3])
-        if k % 400 == 0 or rng.random() < 0.01:
-            c.cycle_input['request'] = rng.integers(4) if k % 400 else ARM
-        cycles.append(record(c, c.step, now)[1])
+            now += rng.choice([-0.5, -0.001, 0.002, 0.004, 0.06, 0.15])
+        if k % 400 == 1:
+            own.call(replica.ARM)
+        elif k > 1 and rng.random() < 0.05:
+            numbers = rng.choice([0.3, 0.5, 0.31, 3.0, np.nan, np.inf, 0.0, -1e300], 6)
+            kind = rng.choice([replica.ARM, replica.DISARM, replica.STREAM_JOINTS,
+                               replica.TARGET, replica.SETTINGS])
+            own.call(kind, *{replica.STREAM_JOINTS: [numbers], replica.TARGET: [numbers[:2]],
+                             replica.SETTINGS: [[rng.integers(len(FILES))]]}.get(kind, []))
+        cycles.append(own.step(now)[1])
         phases.add(c.phase)
     status, output = replayed(folder, b''.join(cycles), tmp_path)
     assert status == 0 and output.startswith('20000 steps agree'), output
     assert phases >= {guard.INACTIVE, guard.RUNNING, guard.FAULT}
 
 
-def test_the_program_notices_one_bit(folder, recorded, tmp_path):
-    cycles = bytearray(recorded[0])
-    cycles[300 * (40 + 32 + 2 * 56 + 16) - 8] ^= 1          # of an effort
+def test_the_program_notices_one_bit(folder, pushed, tmp_path):
+    cycles = bytearray(pushed[0])
+    cycles[300 * (56 + 32 + 2 * 56 + 16) - 8] ^= 1          # of an effort
     status, output = replayed(folder, cycles, tmp_path)
     assert status == 1 and 'step 299 differs' in output
 
 
-def test_it_needs_libm_and_libc_and_allocates_in_create_only(folder):
-    if not (nm := shutil.which('nm')):
-        pytest.skip('needs nm')
+def test_it_needs_libm_and_libc_alone(folder):
+    if not (nm := shutil.which('nm')) or not (readelf := shutil.which('readelf')):
+        pytest.skip('needs nm and readelf')
 
     def symbols(file, *options):
         lines = subprocess.run([nm, *options, folder / file], text=True, check=True,
@@ -160,53 +309,210 @@ def test_it_needs_libm_and_libc_and_allocates_in_create_only(folder):
         return {line.split()[-1].partition('@')[0] for line in lines}
     assert {name for name in symbols('robodyn_cycle.o', '-u') if not re.match(
         'Py|numba_|NRT_Free|NRT_MemInfo_call_dtor|robodyn_ros_address', name)} <= {
-            'exp', 'fmod', 'memset', 'memcpy', 'sincos', 'sin', 'cos', 'tanh', 'pow', 'log'}
+            'exp', 'fmod', 'memset', 'memcpy', 'memmove', 'sincos', 'sin', 'cos', 'tanh', 'pow',
+            'log', 'atan2', 'cbrt', 'rint', 'round'}
     assert {name for name in symbols('libtwo_link.so', '-D', '--defined-only')
             if not name.startswith('robodyn_controller_')} == set()
+    needed = subprocess.run([readelf, '-d', folder / 'libtwo_link.so'], text=True, check=True,
+                            capture_output=True).stdout
+    assert set(re.findall(r'NEEDED.*\[(.*)\]', needed)) <= {'libm.so.6', 'libc.so.6'}
 
 
-def test_another_header_or_robot_gets_no_controller(folder):
-    library, error = ctypes.CDLL(folder / 'libtwo_link.so'), ctypes.c_int()
-    create = library.robodyn_controller_create
-    create.restype = ctypes.c_void_p
-    for version, joints, expected in ((2, 2, 1), (1, 3, 2), (1, 2, 0)):
-        controller = create(version, joints, ctypes.byref(error))
+# --- Through ctypes --------------------------------------------------------------------------
+
+
+class Library:
+    """The functions of the library, without their prefix; a controller that is called."""
+
+    def __init__(self, folder, recorded=0):
+        self._library = ctypes.CDLL(folder / 'libtwo_link.so')
+        for name, kind in (('create', ctypes.c_void_p), ('period', ctypes.c_double),
+                           ('payload_mass', ctypes.c_double), ('joint', ctypes.c_char_p),
+                           ('robot', ctypes.c_char_p), ('reason', ctypes.c_char_p),
+                           ('error_text', ctypes.c_char_p), ('reason_text', ctypes.c_char_p),
+                           ('settings_mode', ctypes.c_char_p),
+                           ('settings_name', ctypes.c_char_p)):
+            self.function(name).restype = kind
+        self.controller = ctypes.c_void_p(self.function('create')(2, 2, recorded, None))
+        self.state, self.tau, self.time = np.full((2, 7), np.nan), np.zeros(2), 0.0
+        self.state[:, :3] = [[0.3, 0.0, 16.79165356], [0.5, 0.0, 2.73387713]]
+        self.beats = True
+
+    def function(self, name):
+        return getattr(self._library, f'robodyn_controller_{name}')
+
+    def __getattr__(self, name):
+        return lambda *words: self.function(name)(self.controller, *words)
+
+    def run(self, steps):
+        """Step so often, every millisecond."""
+        for _ in range(steps):
+            self.time += 0.001
+            self.state[:, 3] = self.time
+            if self.beats:
+                self.heartbeat()
+            self.step(ctypes.c_void_p(self.state.ctypes.data), ctypes.c_double(self.time),
+                      ctypes.c_void_p(self.tau.ctypes.data))
+
+    def start(self):
+        """Run until the arm is RUNNING."""
+        self.emergency_stop(0)
+        self.arm()
+        self.run(400)
+        assert self.phase() == guard.RUNNING, self.reason()
+
+
+@pytest.fixture
+def library(folder):
+    one = Library(folder, 2000)
+    yield one
+    one.destroy()
+
+
+def test_the_library_tells_what_was_exported(library):
+    f = library.function
+    assert f('version')() == 2 and f('robot')() == b'two_link' and f('joints')() == 2
+    assert f('joint')(1) == b'joint2' and f('joint')(2) is None and f('period')() == 0.001
+    assert [f('settings_name')(k).decode() for k in range(f('settings_count')())] == [*FILES]
+    assert f('settings_mode')(FREE) == b'gravity_compensation'
+    assert f('settings_mode')(99) is None and f('settings_mode')(-1) is None
+    assert [f('settings_reference')(k) for k in (FIRST, FREE, SPATIAL)] == [1, 0, 2]
+    limits = (ctypes.c_double * 6)()
+    assert f('limits')(FIRST, 1, limits) == 1 and f('limits')(FIRST, 2, limits) == 0
+    assert limits[1] == load_urdf('two_link').position_upper[1]
+    assert f('payload_mass')() == MASS
+    assert f('reason_text')(b'STALE_STATE') == b'state is stale' and f('reason_text')(b'x') is None
+    assert f('error_text')(8).startswith(b'the law in force') and f('error_text')(99)
+
+
+def test_another_header_or_robot_gets_no_controller(library):
+    create, error = library.function('create'), ctypes.c_int()
+    for version, joints, expected in ((1, 2, 1), (3, 2, 1), (2, 3, 2), (2, 2, 0)):
+        controller = create(version, joints, 0, ctypes.byref(error))
         assert (controller is None, error.value) == (expected != 0, expected)
-    library.robodyn_controller_joint.restype = ctypes.c_char_p
-    assert library.robodyn_controller_joint(1) == b'joint2'
-    assert library.robodyn_controller_joint(2) is None
 
 
-def test_two_controllers_share_nothing(folder):
-    library = ctypes.CDLL(folder / 'libtwo_link.so')
-    library.robodyn_controller_create.restype = ctypes.c_void_p
-    one, other = (ctypes.c_void_p(library.robodyn_controller_create(1, 2, None)) for _ in range(2))
-    state, tau = np.full((2, 7), np.nan), np.zeros(2)
-    state[:, :3] = 0.0
-    library.robodyn_controller_arm(one)
-    for k in range(60):
-        state[:, 3] = now = 0.001 * k
-        for controller in (one, other):
-            library.robodyn_controller_step(
-                controller, ctypes.c_void_p(state.ctypes.data), ctypes.c_double(now),
-                ctypes.c_void_p(tau.ctypes.data))
-    assert library.robodyn_controller_phase(other) == guard.INACTIVE
-    library.robodyn_controller_destroy(one)
-    library.robodyn_controller_destroy(other)
-    library.robodyn_controller_destroy(None)
+def test_two_controllers_share_nothing(library, folder):
+    other = Library(folder)
+    library.start()
+    other.run(400)
+    assert other.phase() == guard.INACTIVE
+    other.destroy()
+    library.function('destroy')(None)
+
+
+def test_an_emergency_stop_holds_until_it_is_released(library):
+    library.arm()
+    library.run(100)
+    assert library.phase() == guard.INACTIVE            # the file asks for it from the beginning
+    library.start()
+    library.emergency_stop(1)
+    library.emergency_stop(0)                           # between two steps: it is not missed
+    library.run(1)
+    assert library.phase() == guard.FAULT and library.reason() == b'EMERGENCY_STOP'
+
+
+def test_silence_of_the_heartbeat_is_a_stop(library):
+    library.start()
+    library.beats = False
+    library.run(190)
+    assert library.phase() == guard.RUNNING
+    library.run(20)
+    assert library.phase() == guard.FAULT and library.reason() == b'HEARTBEAT_LOST'
+
+
+def numbers(*values):
+    return (ctypes.c_double * len(values))(*values)
+
+
+def test_one_request_waits_at_a_time(library):
+    library.start()
+    assert library.posted(None) == 0 and library.post_target(numbers(0.4, 0.4)) == 0
+    assert library.posted(None) == 5                    # PENDING
+    assert library.post_target(numbers(0.4, 0.4)) == 6 == library.post_settings(SOFT)   # BUSY
+    library.run(1)
+    assert library.posted(None) == 0 and library.moving() == 1
+    assert library.post_settings(99) == 16              # NOT_EXPORTED
+    assert library.post_settings(SOFT) == 0 and library.settings() == FIRST
+    library.run(1)
+    assert library.settings() == SOFT
+    joint = ctypes.c_int()
+    assert library.post_target(numbers(0.4, 99.0)) == 0
+    library.run(1)
+    assert library.posted(ctypes.byref(joint)) == 10 and joint.value == 1       # OUTSIDE
+
+
+def test_a_payload_changes_gravity_within_its_bounds(library, tmp_path):
+    def post(mass, *center):
+        error = library.post_payload(ctypes.c_double(mass), numbers(*center))
+        library.run(1)
+        return error or library.posted(None)
+    assert post(MASS + 0.01, 0.0, 0.0, 0.0) == 16 == post(0.1, DISTANCE, DISTANCE, 0.0)
+    assert post(NAN, 0.0, 0.0, 0.0) == 9
+    library.start()
+    before = library.tau.copy()
+    assert post(MASS, 0.0, 0.0, DISTANCE) == 17         # no effort is measured of such a payload
+    assert post(0.1, 0.0, 0.02, 0.05) == 0
+    library.run(1500)
+    model = load_urdf('two_link')
+    loaded = Settings(mode='gravity_compensation', payload_frame='link2', payload_mass=0.1,
+                      payload_com=(0.0, 0.02, 0.05)).loaded(model)
+    expected = (Dynamics(loaded).gravity([0.3, 0.5]) - Dynamics(model).gravity([0.3, 0.5]))
+    assert np.abs(library.tau - before - expected).max() < 1e-9
+    assert library.post_settings(SOFT) == 0             # without the payload
+    library.run(1000)
+    assert np.abs(library.tau - before).max() < 1e-9
+    assert library.write_recording(str(tmp_path / 'flight').encode()) == 0
+    flown = read(tmp_path / 'flight')
+    agreement = Replay(flown.model, flown.snapshot).compare()
+    assert agreement.cycles == agreement.same == 2000
+
+
+def test_without_cycles_to_record_there_is_no_recording(folder, tmp_path):
+    library = Library(folder)
+    assert library.write_recording(str(tmp_path / 'flight').encode()) == 18     # NOT_RECORDED
+    library.destroy()
+    library = Library(folder, 10)
+    assert library.write_recording(b'/nowhere/flight') == 19                    # NOT_WRITTEN
+    library.destroy()
+
+
+# --- In Python -------------------------------------------------------------------------------
+
+
+def test_settings_that_need_another_loop_are_refused():
+    model, first = load_urdf('two_link'), settings_of(STIFF)
+    with pytest.raises(ParameterError, match='rate of slow is 500.0: give 1000.0'):
+        Exported(model, {'fast': first, 'slow': replace(first, rate=500.0)})
+    with pytest.raises(ParameterError, match='nothing holds the payload in bare: set payload_fra'):
+        Exported(model, {'bare': replace(first, payload_frame='')}, Options(1.0, 0.1))
+    with pytest.raises(ParameterError, match='unstable'):
+        Exported(model, {'fast': first, 'hard': replace(first, stiffness=(1e5, 1e5))})
+
+
+def test_files_of_another_robot_are_refused(tmp_path):
+    pytest.importorskip('rclpy')
+    words = ['export', 'two_link', '-o', str(tmp_path / 'out')]
+    for name, more in (('one', {}), ('two', {'tip': 'link1'})):
+        (tmp_path / f'{name}.yaml').write_text(yaml.safe_dump(
+            {'/**/controller': {'ros__parameters': COMMON | STIFF | more}}))
+        words += ['--config', str(tmp_path / f'{name}.yaml')]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code and "tip is 'link1' in two, and '' in the first" in result.output
 
 
 def test_arrays_that_share_memory_do_so_in_the_image():
-    controller = Controller(load_urdf('two_link'), SETTINGS, specialize=False)
-    found = image(CYCLE_INPUTS, controller.inputs, {})
+    controller = Controller(load_urdf('two_link'), settings_of(STIFF), specialize=False)
+    found = image([(CYCLE_INPUTS, controller.inputs)] * 2, {})
     v, ring = controller.inputs.vectors, controller.inputs.ring
     assert found.place_of(ring.present) == found.place_of(v.q)
     assert found.place_of(v.qd) == found.place_of(v.q) + 2
     assert set(found.pointers.values()) <= set(range(len(found.words)))
+    assert len(found.tuples) == 2 and len(found.pointers) % 2 == 0
 
 
 def test_there_is_no_library_without_a_compiler(monkeypatch, tmp_path):
     monkeypatch.setattr(shutil, 'which', lambda name: None)
     monkeypatch.setattr('robodyn_ros.c_library.library.find_spec', lambda name: None)
     with pytest.raises(RobodynError, match='there is no C compiler: install gcc'):
-        write_library(load_urdf('two_link'), SETTINGS, tmp_path, 'two_link')
+        write_library(load_urdf('two_link'), {'stiff': settings_of(STIFF)}, tmp_path, 'two_link')

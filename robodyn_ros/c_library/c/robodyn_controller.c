@@ -623,8 +623,8 @@ ROBODYN_API int robodyn_controller_post_trajectory(robodyn_controller *c, int co
         copy(kept + (3 * w + 2) * JOINTS, accelerations + w * JOINTS, JOINTS);
       }
     }
-    c->words[POST_COUNT] = count;
-    c->words[POST_COUNT + 1] = accelerations != NULL;
+    c->words[POST_COUNTS] = count;
+    c->words[POST_COUNTS + 1] = accelerations != NULL;
     error = (int)robodyn_prepare_path(c->words + CYCLE, request, 0.0);
   }
   if (joint) {
