@@ -57,9 +57,9 @@ CallbackReturn RobotController::on_configure(const rclcpp_lifecycle::State &)
   {
     RCLCPP_ERROR(
       logger,
-      "update_rate is %u Hz, and the gains were checked at %g Hz: set update_rate of the "
-      "controller "
-      "manager to %g and do not set that of this controller, or export again with rate: %u.0",
+      "update_rate is %u Hz, and the gains were checked at %g Hz: set update_rate of the manager "
+      "or "
+      "of this controller to %g, or export again with rate: %u.0",
       get_update_rate(), rate, rate, get_update_rate());
     return CallbackReturn::FAILURE;
   }
