@@ -104,6 +104,7 @@ CallbackReturn RobotController::on_configure(const rclcpp_lifecycle::State &)
   }
 
   const std::size_t n = joints_.size();
+  cycle_ = Cycle{};
   states_.assign(n, {kNan, kNan, kNan, -INFINITY, kNan, kNan, kNan});
   for (auto * array :
        {&applied_, &efforts_, &zeros_, &cycle_.position, &cycle_.velocity, &cycle_.effort,
@@ -142,7 +143,8 @@ CallbackReturn RobotController::on_cleanup(const rclcpp_lifecycle::State &)
   close_topics();
   const std::lock_guard<std::mutex> lock(library_mutex_);
   stepped_ = nullptr;
-  library_ = spare_ = faulty_ = nullptr;
+  library_ = spare_ = retired_ = faulty_ = nullptr;
+  waits_for_post_ = false;
   stop_ = -1;
   return CallbackReturn::SUCCESS;
 }
@@ -201,6 +203,8 @@ RobotController::on_export_reference_interfaces_list()
 CallbackReturn RobotController::on_activate(const rclcpp_lifecycle::State &)
 {
   const std::lock_guard<std::mutex> lock(library_mutex_);
+  const std::lock_guard<std::mutex> loop(loop_mutex_);
+  released_ = false;
   const auto now = std::chrono::steady_clock::now();
   const std::chrono::duration<double> pause = now - last_update_;
   last_update_ = now;
@@ -218,6 +222,7 @@ CallbackReturn RobotController::on_activate(const rclcpp_lifecycle::State &)
   }
   // With a memory of its own, allocated beforehand: faults, requests and estimates are of the past.
   int error = ROBODYN_OK;
+  retired_ = std::move(library_);  // freed by the executor
   library_ = spare_ ? std::move(spare_) : create(&error);
   spare_.reset();
   if (!library_)
@@ -245,7 +250,10 @@ CallbackReturn RobotController::on_activate(const rclcpp_lifecycle::State &)
 CallbackReturn RobotController::on_deactivate(const rclcpp_lifecycle::State &)
 {
   // The manager has no time for a stop, see the README: a constant effort would drive an arm away.
-  // After a stop by ~/stop its last message remains, zero or g(q).
+  // After a stop by ~/stop its last message remains, zero or g(q). An update that another thread
+  // makes meanwhile must not write after this.
+  const std::lock_guard<std::mutex> loop(loop_mutex_);
+  released_ = true;
   if (robodyn_controller_phase(stepped_) != ROBODYN_INACTIVE)
   {
     write(zeros_);
@@ -264,6 +272,11 @@ return_type RobotController::update_reference_from_subscribers(
 return_type RobotController::update_and_write_commands(
   const rclcpp::Time &, const rclcpp::Duration & period)
 {
+  const std::unique_lock<std::mutex> lock(loop_mutex_, std::try_to_lock);
+  if (!lock.owns_lock() || released_)
+  {
+    return return_type::OK;
+  }
   const auto update = std::chrono::steady_clock::now();  // which neither NTP nor /clock sets
   interval_ = update - last_update_;
   last_update_ = update;

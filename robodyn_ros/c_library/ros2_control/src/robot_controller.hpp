@@ -111,12 +111,15 @@ private:
   std::chrono::steady_clock::time_point last_update_;
   std::chrono::duration<double> interval_{0.0};  // between the last two updates
 
-  std::mutex cycle_mutex_;  // the loop only tries to lock it
+  std::mutex loop_mutex_;  // updates only try to lock it: the manager may switch in another thread
+  bool released_ = true;
+
+  std::mutex cycle_mutex_;  // updates only try to lock it
   Cycle cycle_;
 
-  std::mutex library_mutex_;  // which library is posted to; not locked in updates
-  Library library_, spare_;   // in use; for the next activation
-  int stop_ = -1;             // emergency stop that was heard last, -1 for none
+  std::mutex library_mutex_;           // which library is posted to; not locked in updates
+  Library library_, spare_, retired_;  // in use; for the next activation; to be freed
+  int stop_ = -1;                      // emergency stop that was heard last, -1 for none
   int settings_ = 0;
 
   // Of the executor

@@ -91,14 +91,16 @@ void RobotController::tick()
   check_emergency_stop();
   report(cycle);
   publish(cycle);
+  Library retired, spare;
   bool lacks_spare;
   {
     const std::lock_guard<std::mutex> lock(library_mutex_);
+    retired = std::move(retired_);
     lacks_spare = !spare_;
   }
   if (lacks_spare)
   {
-    Library spare = create(nullptr);
+    spare = create(nullptr);
     const std::lock_guard<std::mutex> lock(library_mutex_);
     spare_ = std::move(spare);
   }
