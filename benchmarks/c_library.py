@@ -127,11 +127,11 @@ def recorded(exported: Exported, seed: int, steps: int) -> tuple[bytes, list[int
             late += rng.choice([0.002, 0.004, 0.2])
         elif disturbance == 4:
             c.state['velocity'][joint] = rng.choice([np.nan, 20.0])
-        loop.plant.brakes = c.phase in (guard.INACTIVE, guard.FAULT) and k % 3000 > 1500
+        loop.plant.brakes = not c.memory['publishing'][0]
         c.state['received'] += late
-        if c.phase != guard.RUNNING:
+        if c.phase != guard.RUNNING or own.error != 'OK':
             stream = None
-        if k % 700 == 0 and c.phase in (guard.INACTIVE, guard.FAULT):
+        if k % 200 == 0 and c.phase in (guard.INACTIVE, guard.FAULT):
             call = (replica.ARM,)
         elif c.phase == guard.RUNNING and k % EVERY == 0:
             stream = Streamed(own, rng) if rng.random() < 0.3 else None

@@ -9,10 +9,11 @@ from typing import Any
 from numba import types
 
 from . import requests
-from .requests import FUNCTIONS, request, Request
+from .requests import FUNCTIONS, Request, request
 from ..compiler.jit import compile_callback, jitable, tuple_type
 from ..compiler.tuple_reference import Reference
-from ..control.cycle.compile import CYCLE_INPUTS, MODULES as CYCLE_MODULES
+from ..control.cycle.compile import CYCLE_INPUTS
+from ..control.cycle.compile import MODULES as CYCLE_MODULES
 
 MODULES = (*CYCLE_MODULES, jitable(requests), sys.modules[__name__])
 REQUEST = tuple_type(Request, **request(1, 1, 1, 2)._asdict())

@@ -140,7 +140,7 @@ def present_joints(c: Cycle, r: Request, time: float) -> None:
 
 
 def begin_points(c: Cycle, points: Points, time: float, segments: int, r: Request) -> None:
-    """Number a reference of the joints, which has no efforts."""
+    """Give a reference of the joints, without efforts, its start and its serial number."""
     header = points.header[0]
     header.start, header.serial = time, c.points.header[0].serial + 1
     r.result[2] = segments
@@ -485,10 +485,12 @@ def asked_pose(r: Request) -> tuple[int, Matrix3]:
 
 
 def begin_poses(c: Cycle, r: Request, time: float, segments: int, R: Matrix3) -> None:
-    """Number a reference of the pose, whose rotation vectors begin at R."""
+    """Give a reference of the pose, whose rotation vectors begin at R, the same."""
     header, poses = r.poses.header[0], r.poses
     header.start, header.serial = time, c.poses.header[0].serial + 1
     r.result[2] = segments
+    for i in range(poses.command.shape[0]):
+        poses.command[i] = 0.0
     poses.command[STIFFNESS_LAW] = NO_LAW
     for k in range(segments):
         for i in range(3):
