@@ -115,10 +115,18 @@ class Judge:
             if time >= self.since - EPSILON and acting and not stopped:
                 self._peak(c.step, int(c.step_joint))
         self._last, self._published_at = tau, time
-        if not acting and (stopped or w.settings.mode != 'pd'):         # whose errors may be zero
+        if not acting and not self._rests_without_effort and (
+                stopped or w.settings.mode != 'pd'):                    # whose errors may be zero
             self._ended = True
             if time >= self.since - EPSILON and np.isnan(f.zero):
                 f.zero = 1e3 * (time - self.since)
+
+    @property
+    def _rests_without_effort(self) -> bool:
+        """Whether zero is an effort like others, and ends no fault."""
+        w = self.world
+        return bool(w.settings.robot_compensates_gravity
+                    or not w.arm.dynamics.gravity(w.plant.q).any())
 
     def _peak(self, share: float, joint: int) -> None:
         """Note an effort change, as a share of the limit of its joint, if it is the largest."""
