@@ -55,6 +55,7 @@ def write_package(model: RobotModel, settings: Mapping[str, Settings], folder: P
                                 for name, one in settings.items()),
         '@rate@': f'{rate:g}',
         '@version@': package_version(),
+        '@payload_frame@': json.dumps(first.payload_frame),
         '@base@': json.dumps(model.base_link),
         '@arming_timeout@': f'{max(MIN_ARMING_TIMEOUT, 2.0 * first.arming_samples / rate):g}',
         '@joints@': ', '.join(map(json.dumps, model.joint_names)),

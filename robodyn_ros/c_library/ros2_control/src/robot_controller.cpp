@@ -32,6 +32,7 @@ CallbackReturn RobotController::on_init()
   node->declare_parameter(
     "state_interfaces", std::vector<std::string>{"position", "velocity", "effort"}, fixed);
   node->declare_parameter("base_frame", "", fixed);
+  node->declare_parameter("payload_frame", "", fixed);
   node->declare_parameter("flight_folder", "", fixed);
   node->declare_parameter("release_at_fault", false, fixed);
   node->declare_parameter("settings", robodyn_controller_settings_name(0));
@@ -117,6 +118,7 @@ CallbackReturn RobotController::on_configure(const rclcpp_lifecycle::State &)
   release_at_fault_ = node->get_parameter("release_at_fault").as_bool();
   telemetry_rate_ = node->get_parameter("telemetry_rate").as_double();
   base_frame_ = node->get_parameter("base_frame").as_string();
+  payload_frame_ = node->get_parameter("payload_frame").as_string();
   flight_folder_ = node->get_parameter("flight_folder").as_string();
   if (flight_folder_.empty())
   {

@@ -13,6 +13,7 @@
 
 #include "controller_interface/chainable_controller_interface.hpp"
 #include "diagnostic_msgs/msg/diagnostic_array.hpp"
+#include "geometry_msgs/msg/inertia_stamped.hpp"
 #include "geometry_msgs/msg/pose_stamped.hpp"
 #include "rclcpp/rclcpp.hpp"
 #include "rclcpp_lifecycle/state.hpp"
@@ -88,9 +89,10 @@ private:
   void set_emergency_stop(int stop);
   void follow_trajectory(const trajectory_msgs::msg::JointTrajectory & message);
   void follow_pose(const geometry_msgs::msg::PoseStamped & message);
-  /// Hands a request over if it is the one publisher's and the controller follows references.
+  void take_payload(const geometry_msgs::msg::InertiaStamped & message);
+  /// Hands a request over if it is the one publisher's, a reference only if none is chained.
   template <typename Request>
-  void post(const rclcpp::SubscriptionBase & subscription, Request request);
+  void post(const rclcpp::SubscriptionBase & subscription, bool reference, Request request);
   static std::string error_text(int error, int joint);
   rcl_interfaces::msg::SetParametersResult set_parameters(
     const std::vector<rclcpp::Parameter> & parameters);
@@ -126,12 +128,13 @@ private:
   Cycle reported_;
   Library faulty_;  // to be recorded
   double telemetry_rate_ = 0.0;
-  std::string base_frame_, flight_folder_;
+  std::string base_frame_, payload_frame_, flight_folder_;
   int ticks_ = 0, ticks_to_recording_ = 0;
   bool waits_for_post_ = false;
   rclcpp::TimerBase::SharedPtr timer_;
   rclcpp::Subscription<trajectory_msgs::msg::JointTrajectory>::SharedPtr trajectory_;
   rclcpp::Subscription<geometry_msgs::msg::PoseStamped>::SharedPtr pose_;
+  rclcpp::Subscription<geometry_msgs::msg::InertiaStamped>::SharedPtr payload_;
   rclcpp::Subscription<std_msgs::msg::Bool>::SharedPtr emergency_stop_, heartbeat_;
   rclcpp::Service<std_srvs::srv::Trigger>::SharedPtr stop_service_;
   rclcpp::Publisher<diagnostic_msgs::msg::DiagnosticArray>::SharedPtr diagnostics_;

@@ -38,6 +38,8 @@ void RobotController::open_topics()
     [this](const trajectory_msgs::msg::JointTrajectory & m) { follow_trajectory(m); });
   pose_ = node->create_subscription<geometry_msgs::msg::PoseStamped>(
     "~/target_pose", 1, [this](const geometry_msgs::msg::PoseStamped & m) { follow_pose(m); });
+  payload_ = node->create_subscription<geometry_msgs::msg::InertiaStamped>(
+    "~/payload", 1, [this](const geometry_msgs::msg::InertiaStamped & m) { take_payload(m); });
   emergency_stop_ = node->create_subscription<std_msgs::msg::Bool>(
     "~/emergency_stop", 10, [this](const std_msgs::msg::Bool & m) { set_emergency_stop(m.data); });
   heartbeat_ = node->create_subscription<std_msgs::msg::Bool>(
@@ -75,6 +77,7 @@ void RobotController::close_topics()
   timer_.reset();
   trajectory_.reset();
   pose_.reset();
+  payload_.reset();
   emergency_stop_.reset();
   heartbeat_.reset();
   stop_service_.reset();
@@ -244,14 +247,14 @@ void RobotController::check_emergency_stop()
 }
 
 template <typename Request>
-void RobotController::post(const rclcpp::SubscriptionBase & topic, Request request)
+void RobotController::post(const rclcpp::SubscriptionBase & topic, bool reference, Request request)
 {
   std::string refusal;
   if (!reported_.active)
   {
     refusal = "the controller is not active";
   }
-  else if (is_in_chained_mode())
+  else if (reference && is_in_chained_mode())
   {
     refusal = "another controller commands the reference interfaces: deactivate it";
   }
@@ -284,7 +287,7 @@ std::string RobotController::error_text(int error, int joint)
 void RobotController::follow_trajectory(const trajectory_msgs::msg::JointTrajectory & message)
 {
   post(
-    *trajectory_,
+    *trajectory_, true,
     [&](robodyn_controller * library) -> std::string
     {
       const std::size_t n = joints_.size(), count = message.points.size();
@@ -337,7 +340,7 @@ void RobotController::follow_trajectory(const trajectory_msgs::msg::JointTraject
 void RobotController::follow_pose(const geometry_msgs::msg::PoseStamped & message)
 {
   post(
-    *pose_,
+    *pose_, true,
     [&](robodyn_controller * library) -> std::string
     {
       const auto & frame = message.header.frame_id;
@@ -350,6 +353,26 @@ void RobotController::follow_pose(const geometry_msgs::msg::PoseStamped & messag
       const double position[] = {p.x, p.y, p.z};
       const double quaternion[] = {q.x, q.y, q.z, q.w};
       return error_text(robodyn_controller_post_pose(library, position, quaternion), -1);
+    });
+}
+
+void RobotController::take_payload(const geometry_msgs::msg::InertiaStamped & message)
+{
+  post(
+    *payload_, false,
+    [&](robodyn_controller * library) -> std::string
+    {
+      const auto & load = message.inertia;
+      if (message.header.frame_id != payload_frame_)
+      {
+        return "frame_id is not the payload_frame '" + payload_frame_ + "'";
+      }
+      if (load.ixx != 0.0 || load.iyy != 0.0 || load.izz != 0.0)
+      {
+        return "it has an inertia: give a point mass, or export settings with the payload";
+      }
+      const double center[] = {load.com.x, load.com.y, load.com.z};
+      return error_text(robodyn_controller_post_payload(library, load.m, center), -1);
     });
 }
 
