@@ -22,13 +22,15 @@ import pytest
 from robodyn_ros import Dynamics, load_urdf, Settings
 from robodyn_ros.c_library import replica
 from robodyn_ros.c_library.exported import Exported, Options
-from robodyn_ros.c_library.library import write_library
+from robodyn_ros.c_library.library import ARM, ARM_CPU, write_library
 from robodyn_ros.c_library.replica import Replica
 from robodyn_ros.cli.app import app
 from robodyn_ros.closed_loop import ClosedLoop
-from robodyn_ros.compiler.object_code import image
+from robodyn_ros.compiler.object_code import image, object_file
 from robodyn_ros.control.controller.controller import Controller
 from robodyn_ros.control.cycle.compile import CYCLE_INPUTS
+from robodyn_ros.control.cycle.compile_laws import compiled_law
+from robodyn_ros.control.laws.joint_impedance import LAW
 from robodyn_ros.control.steps import guard
 from robodyn_ros.errors import ParameterError, RobodynError
 from robodyn_ros.flight_recorder.file import read
@@ -509,6 +511,13 @@ def test_arrays_that_share_memory_do_so_in_the_image():
     assert found.place_of(v.qd) == found.place_of(v.q) + 2
     assert set(found.pointers.values()) <= set(range(len(found.words)))
     assert len(found.tuples) == 2 and len(found.pointers) % 2 == 0
+
+
+def test_machine_code_for_arm_is_made_of_the_same_functions():
+    functions = {'robodyn_law': compiled_law(LAW, cached=False)}
+    assert '@llvm.x86' in functions['robodyn_law'].inspect_llvm()      # which LLVM has put there
+    code = object_file(functions, ARM_CPU, ARM)
+    assert code[:4] == b'\x7fELF' and int.from_bytes(code[18:20], 'little') == 183     # AArch64
 
 
 def test_there_is_no_library_without_a_compiler(monkeypatch, tmp_path):

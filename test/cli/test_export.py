@@ -71,8 +71,6 @@ def library(tmp_path, *words, **parameters):
 
 
 @pytest.mark.parametrize(('parameters', 'message'), [
-    ({'heartbeat_timeout': 0.5}, 'heartbeat_timeout is set in'),
-    ({'emergency_stop': True}, 'the library has no input for it: stop the arm by'),
     ({'mode': 'leader_follower'}, 'mode leader_follower follows a partner'),
     ({'mode': 'joint_impedance'}, 'mode joint_impedance needs gains'),
     ({'mode': 'flying'}, "parameter mode = 'flying' is refused: choose one of"),
@@ -92,6 +90,25 @@ def test_a_library_takes_its_options_from_the_file(tmp_path):
     (tmp_path / 'out').mkdir()
     result = library(tmp_path)
     assert result.exit_code == 1 and 'out exists: give another --output' in result.output
+
+
+@pytest.mark.parametrize(('words', 'message'), [
+    (['--payload', '3'], '--payload is 3: give a mass and a distance'),
+    (['--payload', '3,-1'], '--payload is 3,-1: give a mass and a distance'),
+    (['--payload', '3,nan'], '--payload is 3,nan: give a mass and a distance'),
+    (['--payload', '3,0.1'], 'nothing holds the payload in arm: set payload_frame'),
+    (['--config', 'arm.yaml'], 'two files are named arm: rename one'),
+])
+def test_a_library_of_refused_options_is_not_written(tmp_path, monkeypatch, words, message):
+    monkeypatch.chdir(tmp_path)
+    result = library(tmp_path, *words)
+    assert result.exit_code == 1 and message in result.output
+    assert not (tmp_path / 'out').exists()
+
+
+def test_options_of_a_library_need_a_parameter_file():
+    result = CliRunner().invoke(app, ['export', 'two_link', '--js', '--aarch64'])
+    assert result.exit_code == 1 and '--payload and --aarch64 belong to --config' in result.output
 
 
 def test_numbers_of_a_parameter_file_are_read_as_by_ros(tmp_path):
