@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Compilation of :mod:`.requests`, for any robot."""
+"""Compilation of what the C library is asked for, for any robot."""
 
 from collections.abc import Callable
 import sys
@@ -8,21 +8,30 @@ from typing import Any
 
 from numba import types
 
-from . import requests
-from .requests import FUNCTIONS, Request, request
+from . import joint_requests, payload_requests, pose_requests, request_polynomials
+from . import request as request_data
+from .joint_requests import begin_path, begin_stop, begin_target, prepare_path, stream_joints
+from .payload_requests import check_payload, load_payload
+from .pose_requests import begin_pose, stream_pose
+from .request import Request, request
 from ..compiler.jit import compile_callback, jitable, tuple_type
 from ..compiler.tuple_reference import Reference
 from ..control.cycle.compile import CYCLE_INPUTS
 from ..control.cycle.compile import MODULES as CYCLE_MODULES
 
-MODULES = (*CYCLE_MODULES, jitable(requests), sys.modules[__name__])
+#: Functions of the requests: those of the step, and the check of a trajectory by another thread.
+FUNCTIONS = (stream_joints, begin_target, begin_stop, prepare_path, begin_path, begin_pose,
+             stream_pose, load_payload, check_payload)
+MODULES = (*CYCLE_MODULES, *map(jitable, (
+    request_data, request_polynomials, joint_requests, pose_requests, payload_requests)),
+    sys.modules[__name__])
 REQUEST = tuple_type(Request, **request(1, 1, 1, 2)._asdict())
 SIGNATURE = types.int64(Reference(CYCLE_INPUTS), Reference(REQUEST), types.float64)
 
 
 def compiled_request(function: Callable[..., int], *, cached: bool = True) -> Any:
     """
-    Return one of :data:`.requests.FUNCTIONS`, with an ``address`` and an ``inspect_llvm``.
+    Return one of :data:`FUNCTIONS`, with an ``address`` and an ``inspect_llvm``.
 
     It takes the addresses of a Cycle and a Request, and the time [s].
 

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .compile_requests import compiled_request, REQUEST
-from .requests import (
+from .compile_requests import compiled_request, FUNCTIONS, REQUEST
+from .request import (
     ACCELERATION,
-    FUNCTIONS,
     JERK,
     LOWER,
     PERIODIC,

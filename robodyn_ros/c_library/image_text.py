@@ -11,7 +11,7 @@ from numpy import ndarray
 
 from .compile_requests import REQUEST
 from .exported import Exported, GENERIC
-from .requests import SHORT, WAYPOINTS
+from .request import SHORT, WAYPOINTS
 from ..compiler.object_code import Image
 from ..compiler.tuple_reference import place_of_field, WORD
 from ..control.cycle.compile import CYCLE_INPUTS

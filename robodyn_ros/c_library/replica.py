@@ -15,10 +15,11 @@ import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
 
-from . import requests
-from .compile_requests import compiled_request, REQUEST
+from .compile_requests import compiled_request, FUNCTIONS, REQUEST
 from .exported import Exported
-from .requests import ERRORS, Request
+from .joint_requests import begin_path, begin_stop, begin_target, prepare_path, stream_joints
+from .pose_requests import begin_pose, stream_pose
+from .request import ERRORS, Request, request, SHORT, WAYPOINTS
 from ..compiler.tuple_reference import TupleMemory
 from ..control.controller.controller import Controller
 from ..control.inputs.points import Points
@@ -51,12 +52,12 @@ class Replica:
         kept = {name: getattr(exported.step, name) for name in (
             'limits', 'pose_limits', 'reach', 'frames', 'payload_limits')}
         count = len(exported.versions)
-        self._step = requests.request(nv, nb, count, requests.SHORT)._replace(**kept)
-        self._post = requests.request(nv, nb, count, requests.WAYPOINTS)._replace(**kept)
+        self._step = request(nv, nb, count, SHORT)._replace(**kept)
+        self._post = request(nv, nb, count, WAYPOINTS)._replace(**kept)
         self._memories = {id(r): TupleMemory(REQUEST) for r in (self._step, self._post)}
         for r in (self._step, self._post):
             self._memories[id(r)].write(r)
-        self._functions = {f: _call(compiled_request(f).address) for f in requests.FUNCTIONS}
+        self._functions = {f: _call(compiled_request(f).address) for f in FUNCTIONS}
         self.error, self.settings = 'OK', 0
         self._calls: list[tuple[int, ndarray]] = []
         self._planned: Callable[[float], None] | None = None
@@ -93,19 +94,19 @@ class Replica:
             self._use(int(numbers[0]))
         elif kind == STREAM_JOINTS:
             self._step.asked[:] = numbers.reshape(3, -1)
-            self._begin(requests.stream_joints, self._step, now)
+            self._begin(stream_joints, self._step, now)
         elif kind == STREAM_POSE:
             self._step.pose[:] = numbers
-            self._begin(requests.stream_pose, self._step, now)
+            self._begin(stream_pose, self._step, now)
         elif kind == TARGET:
             self._post.asked[0] = numbers
-            self._begin(requests.begin_target, self._post, now)
+            self._begin(begin_target, self._post, now)
         elif kind == POSE:
             self._post.pose[:] = 0.0
             self._post.pose[:7] = numbers
-            self._begin(requests.begin_pose, self._post, now)
+            self._begin(begin_pose, self._post, now)
         elif len(numbers) == 0:
-            self._begin(requests.begin_stop, self._post, now)
+            self._begin(begin_stop, self._post, now)
         else:
             self._trajectory(numbers, now)
 
@@ -126,9 +127,9 @@ class Replica:
         r.waypoints[:count, :kinds] = numbers[2 + count:].reshape(kinds, count, nv).transpose(
             1, 0, 2)
         r.counts[:] = count, kinds == 3
-        self.error = self._run(requests.prepare_path, r, now)
+        self.error = self._run(prepare_path, r, now)
         if self.error == 'OK':
-            self._begin(requests.begin_path, r, now)
+            self._begin(begin_path, r, now)
 
     def _run(self, function: Any, r: Request, now: float) -> str:
         return ERRORS[self._functions[function](
@@ -139,7 +140,7 @@ class Replica:
         if self.error != 'OK':
             return
         c, segments = self.controller, int(r.result[2])
-        if function in (requests.stream_pose, requests.begin_pose):
+        if function in (stream_pose, begin_pose):
             p = r.poses
             c._poses = PosePoints(p.header.copy(), p.times[:segments + 1].copy(),
                                   p.coefficients[:segments].copy(), p.bases[:segments].copy(),

@@ -37,6 +37,7 @@ enum { NOTHING, PATH, HALT, TARGET, POSE, SETTINGS, PAYLOAD };
 /* Streams of references, set for the next step. */
 enum { NO_STREAM, JOINTS_STREAM, POSE_STREAM };
 enum { STOPPED = 1, STOP_UNSEEN = 2 };
+enum { POSTED_REFERENCES = 4 };
 enum { CHANGES = 64 }; /* of the settings that a recording may refer to */
 
 static const double LONGEST_INTERVAL = 10.0; /* s; a longer one is a pause */
@@ -47,14 +48,22 @@ enum { ITEMS = 2, ITEM_BYTES, ADDRESS, SHAPE };
 
 /* A reference: header (start, serial number), times, coefficients, and what else it consists of. */
 struct reference {
-  int64_t pose, segments;
+  int64_t segments;
   double *memory;
 };
 
-/* References in turn, of which the newest is in force, or the next one is being planned. */
+/*
+ * Room for references, which are planned in turn: the newest one may be in force until another one
+ * of its kind is, whatever pool that is from, and is not overwritten before that.
+ */
 struct pool {
   struct reference *references;
-  int count, next, segments;
+  int pose, count, next, segments;
+};
+
+/* Pools of a request: references of the joints, and of the pose. */
+struct pools {
+  struct pool of[2];
 };
 
 /* Settings, as a recording refers to them by the number of their version. */
@@ -69,7 +78,7 @@ struct robodyn_controller {
   double last, behind; /* time of the last step, and periods behind */
   double efforts[JOINTS];
   int settings, loaded, stream, error, error_joint;
-  struct pool brief, lengthy;
+  struct pools step_pools, post_pools;
   struct change *changes;
   int64_t recorded, version, spare_bodies;
   double heard; /* the last heartbeat */
@@ -117,27 +126,30 @@ static void set_reference(int64_t *fields, int pose, double *memory, int room, i
   }
 }
 
-/* Lets a request write its reference where the next one of a pool is. */
-static void give_next(int64_t *request, const struct pool *pool)
+/* Lets a request write its reference where the next one of its kind is. */
+static void give_next(int64_t *request, const struct pools *pools)
 {
-  double *const memory = pool->references[pool->next].memory;
-  set_reference(request + REQUEST_POINTS, 0, memory, pool->segments, pool->segments);
-  set_reference(request + REQUEST_POSES, 1, memory, BRIEF, BRIEF);
+  for (int pose = 0; pose < 2; pose++) {
+    const struct pool *const pool = pools->of + pose;
+    set_reference(request + (pose ? REQUEST_POSES : REQUEST_POINTS), pose,
+                  pool->references[pool->next].memory, pool->segments, pool->segments);
+  }
 }
 
 /* Plans a reference and puts it in force, or returns an error. */
 static int begin(robodyn_controller *c, request_function *plan, int pose, int64_t *request,
-                 struct pool *pool, double now)
+                 const int64_t *result, struct pools *pools, double now)
 {
+  struct pool *const pool = pools->of + pose;
+  struct reference *const new = pool->references + pool->next;
+  new->segments = 0; /* what was there is overwritten, even if the request is refused */
   const int error = (int)plan(c->words + CYCLE, request, now);
   if (error == ROBODYN_OK) {
-    struct reference *const new = pool->references + pool->next;
-    new->pose = pose;
-    new->segments = c->words[(pool == &c->brief ? STEP_RESULT : POST_RESULT) + 2];
+    new->segments = result[2];
     set_reference(c->words + CYCLE + (pose ? CYCLE_POSES : CYCLE_POINTS), pose, new->memory,
-                  pose ? BRIEF : pool->segments, (int)new->segments);
+                  pool->segments, (int)new->segments);
     pool->next = (pool->next + 1) % pool->count;
-    give_next(request, pool);
+    give_next(request, pools);
   }
   return error;
 }
@@ -241,14 +253,12 @@ static size_t lay_out(robodyn_controller *c, char *memory, int recorded)
   c->words = (int64_t *)TAKE(sizeof image);
   c->changes = (struct change *)TAKE(CHANGES * sizeof *c->changes);
   c->spare_bodies = (int64_t)(uintptr_t)TAKE(BODIES_BYTES);
-  c->brief.count = recorded + SPARE + 2;
-  c->brief.segments = BRIEF;
-  c->lengthy.count = 4;
-  c->lengthy.segments = WAYPOINTS;
-  for (int k = 0; k < 2; k++) {
-    struct pool *const pool = k ? &c->lengthy : &c->brief;
-    const size_t joints = reference_size(0, pool->segments), poses = reference_size(1, BRIEF);
-    const size_t size = joints > poses ? joints : poses;
+  for (int k = 0; k < 4; k++) {
+    struct pool *const pool = (k < 2 ? &c->step_pools : &c->post_pools)->of + k % 2;
+    pool->pose = k % 2;
+    pool->count = k < 2 ? recorded + SPARE + 2 : POSTED_REFERENCES;
+    pool->segments = k == 2 ? WAYPOINTS : BRIEF;
+    const size_t size = reference_size(pool->pose, pool->segments);
     pool->references =
         (struct reference *)TAKE((size_t)pool->count * sizeof *pool->references);
     double *const numbers = (double *)TAKE((size_t)pool->count * size * sizeof(double));
@@ -311,8 +321,8 @@ ROBODYN_API robodyn_controller *robodyn_controller_create(int version, int joint
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
     c->words[functions[i].word] = (int64_t)(uintptr_t)functions[i].function;
   }
-  give_next(c->words + STEP, &c->brief);
-  give_next(c->words + POST, &c->lengthy);
+  give_next(c->words + STEP, &c->step_pools);
+  give_next(c->words + POST, &c->post_pools);
   note_change(c);
   c->last = c->heard = -INFINITY;
   c->error_joint = c->result_joint = -1;
@@ -413,7 +423,8 @@ static int take(robodyn_controller *c, int posted, double now)
                                  : posted == TARGET ? &robodyn_begin_target
                                  : posted == POSE   ? &robodyn_begin_pose
                                                     : &robodyn_begin_stop;
-  const int error = begin(c, plan, posted == POSE, request, &c->lengthy, now);
+  const int error = begin(c, plan, posted == POSE, request, c->words + POST_RESULT, &c->post_pools,
+                          now);
   c->result_joint = (int)c->words[POST_RESULT];
   return error;
 }
@@ -425,7 +436,7 @@ static void follow_stream(robodyn_controller *c, double now)
   c->error_joint = -1;
   if (c->stream != NO_STREAM) {
     c->error = begin(c, pose ? &robodyn_stream_pose : &robodyn_stream_joints, pose,
-                     c->words + STEP, &c->brief, now);
+                     c->words + STEP, c->words + STEP_RESULT, &c->step_pools, now);
     c->error_joint = (int)c->words[STEP_RESULT];
   }
   c->stream = NO_STREAM;
@@ -625,6 +636,7 @@ ROBODYN_API int robodyn_controller_post_trajectory(robodyn_controller *c, int co
     }
     c->words[POST_COUNTS] = count;
     c->words[POST_COUNTS + 1] = accelerations != NULL;
+    c->post_pools.of[0].references[c->post_pools.of[0].next].segments = 0; /* overwritten */
     error = (int)robodyn_prepare_path(c->words + CYCLE, request, 0.0);
   }
   if (joint) {
@@ -693,7 +705,8 @@ static void write_recording(const robodyn_controller *c, FILE *file)
   const int64_t *const cycle = c->words + CYCLE, n = c->recorded, last = done(c);
   const int64_t first = last + SPARE > n ? last + SPARE - n : 0;
   const int64_t head[] = {(int64_t)sizeof about, last - first, CHANGES,
-                          (int64_t)sizeof(struct change), c->brief.count + c->lengthy.count};
+                          (int64_t)sizeof(struct change),
+                          2 * (c->step_pools.of[0].count + POSTED_REFERENCES)};
   fwrite("robodyn_cycles 1", 16, 1, file);
   fwrite(head, sizeof head, 1, file);
   fwrite(about, sizeof about, 1, file);
@@ -704,13 +717,12 @@ static void write_recording(const robodyn_controller *c, FILE *file)
     }
   }
   fwrite(c->changes, sizeof *c->changes, CHANGES, file);
-  for (int k = 0; k < 2; k++) {
-    const struct pool *const pool = k ? &c->lengthy : &c->brief;
+  for (int k = 0; k < 4; k++) {
+    const struct pool *const pool = (k < 2 ? &c->step_pools : &c->post_pools)->of + k % 2;
+    const size_t size = reference_size(pool->pose, pool->segments);
     for (int i = 0; i < pool->count; i++) {
       const struct reference *const r = pool->references + i;
-      const int64_t room = r->pose ? BRIEF : pool->segments;
-      const size_t size = reference_size((int)r->pose, (int)room);
-      const int64_t what[] = {r->pose, r->segments, room, (int64_t)size};
+      const int64_t what[] = {pool->pose, r->segments, pool->segments, (int64_t)size};
       fwrite(what, sizeof what, 1, file);
       fwrite(r->memory, sizeof *r->memory, size, file);
     }
