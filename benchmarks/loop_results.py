@@ -202,8 +202,7 @@ def markdown(found: Mapping[str, Any]) -> str:
              f'{100 * machine["steal"]:.1f} % of the time stolen by the host.', '',
              'The states of one arm of 7 joints are sent in turns to each controller. Round trips '
              '[µs] and CPU are those at 1 kHz. A state without an answer counts as an infinite '
-             'round trip. The echo copies positions between two messages of Fast DDS in the '
-             'receiving thread, a practical lower bound.', '',
+             'round trip. The echo of Fast DDS is a practical lower bound.', '',
              '| | p50 | p99 | p99.9 | max | CPU | p50, multiple of the echo | '
              'answered at 1, 4, 10 kHz |', '|---|---|---|---|---|---|---|---|']
     for key, row in found['peers'].items():

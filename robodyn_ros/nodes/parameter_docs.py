@@ -27,7 +27,7 @@ ESSENTIAL = ('urdf', 'mode', 'rate', 'stiffness', 'damping', 'acceleration_kp', 
              'trigger', 'autostart', 'payload_frame', 'payload_mass', 'payload_com')
 #: Headings of the other parameters of the controller, by the first one below each.
 HEADINGS = {
-    'robot_description': 'Robot model', 'autostart': 'Loop, data path and driver',
+    'robot_description': 'Robot model', 'autostart': 'Loop, driver, hand-over and telemetry',
     'arming_timeout': 'Arming, stopping and fault efforts',
     'priority': 'Real time and diagnostics', 'mode': 'Control law and gains',
     'task_frame': 'Task space', 'coupling_role': 'Coupled arms',
@@ -36,7 +36,7 @@ HEADINGS = {
     'heartbeat_timeout': 'State and motion checks',
     'arming_samples': 'Arming, stopping and fault efforts',
     'external_effort_bandwidth': 'Contact, hand guiding and bounded motion',
-    'coupling_rate': 'Coupled arms', 'controller_manager': 'Hand-over and telemetry'}
+    'coupling_rate': 'Coupled arms', 'controller_manager': 'Loop, driver, hand-over and telemetry'}
 
 
 def page() -> str:

@@ -30,21 +30,18 @@ class RobotParameters:
         'kg·m² or kg', 0.0, 1e3, 'Rotor inertia reflected to the joints. Empty: from the URDF.',
         live=False)
     viscous_friction: PerJoint = numbers(
-        'N·m·s/rad or N·s/m', 0.0, 1e5, 'Viscous friction in the positive direction. Empty: from '
-        'the URDF.')
+        'N·m·s/rad or N·s/m', 0.0, 1e5, 'Viscous friction, forwards. Empty: from the URDF.')
     coulomb_friction: PerJoint = numbers(
-        'N·m or N', 0.0, 1e6, 'Coulomb friction in the positive direction. Empty: from the URDF.')
+        'N·m or N', 0.0, 1e6, 'Coulomb friction, forwards. Empty: from the URDF.')
     static_friction: PerJoint = numbers(
         'N·m or N', 0.0, 1e6, 'Friction near rest. Empty: `coulomb_friction`, else from the URDF.')
     backward_viscous_friction: PerJoint = numbers(
-        'N·m·s/rad or N·s/m', 0.0, 1e5, 'Viscous friction in the negative direction. Empty: as in '
-        'the positive one.')
+        'N·m·s/rad or N·s/m', 0.0, 1e5, 'Viscous friction, backwards. Empty: as forwards.')
     backward_coulomb_friction: PerJoint = numbers(
-        'N·m or N', 0.0, 1e6, 'Coulomb friction in the negative direction. Empty: as in the '
-        'positive one.')
+        'N·m or N', 0.0, 1e6, 'Coulomb friction, backwards. Empty: as forwards.')
     backward_static_friction: PerJoint = numbers(
-        'N·m or N', 0.0, 1e6, 'Friction near rest in the negative direction. Empty: '
-        '`backward_coulomb_friction`, else as in the positive one.')
+        'N·m or N', 0.0, 1e6, 'Friction near rest, backwards. Empty: `backward_coulomb_friction`, '
+        'else as forwards.')
     friction_velocity: PerJoint = numbers(
         'rad/s or m/s', 1e-6, 1e3, 'Velocity scale of the sign change; in gravity_compensation '
         'above the velocity noise.')

@@ -28,10 +28,10 @@ class Parameters:
         0.0, 'm/s', 0.0, 100.0, 'Maximum speed of the origin of `task_frame` along references. 0: '
         'unlimited.')
     workspace_lower: Sequence[float] = numbers(
-        'm', -100.0, 100.0, 'Least x, y, z of the origin of `task_frame` in the base. Empty: '
+        'm', -100.0, 100.0, 'Lower corner of the workspace of `task_frame` in the base. Empty: '
         'unlimited.')
     workspace_upper: Sequence[float] = numbers(
-        'm', -100.0, 100.0, 'Greatest x, y, z. Empty: unlimited.')
+        'm', -100.0, 100.0, 'Upper corner. Empty: unlimited.')
     workspace_planes: Sequence[float] = numbers(
         '1, m', -100.0, 100.0, 'Up to 8 planes n · p <= b that bound the workspace, four numbers '
         'each.')

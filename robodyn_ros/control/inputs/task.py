@@ -59,8 +59,7 @@ class Parameters:
         '1/s²', 0.0, 1e5, 'Position gain of operational_space along and about x, y, z.',
         (100.0,) * 6, record=TASK_RECORD)
     task_kd: Sequence[float] = numbers(
-        '1/s', 0.0, 1e4, 'Velocity gain of operational_space along and about x, y, z.',
-        (20.0,) * 6, record=TASK_RECORD)
+        '1/s', 0.0, 1e4, 'Velocity gain of operational_space.', (20.0,) * 6, record=TASK_RECORD)
     task_singularity_damping: float = number(
         1e-3, '', 1e-6, 1.0, 'Damping of operational_space near singular poses, relative to the '
         'mobility.', record=TASK_RECORD)
@@ -69,10 +68,9 @@ class Parameters:
         record=TASK_RECORD)
     nullspace_projector: str = choice(
         NULLSPACE_PROJECTOR, 'Projector of the posture: no acceleration of `task_frame`, no '
-        'static force there, or none.', record=TASK_RECORD)
+        'static force, none.', record=TASK_RECORD)
     task_velocity_limit: Sequence[float] = numbers(
-        'm/s, rad/s', 1e-3, 2.0, 'Maximum velocity of the reference pose along and about each '
-        'axis.', (0.25, 1.0))
+        'm/s, rad/s', 1e-3, 2.0, 'Maximum velocity of the reference pose.', (0.25, 1.0))
     task_acceleration_limit: Sequence[float] = numbers(
         'm/s², rad/s²', 1e-2, 20.0, 'Maximum acceleration of the reference pose.', (1.0, 4.0))
     task_jerk_limit: Sequence[float] = numbers(

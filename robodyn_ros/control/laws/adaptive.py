@@ -84,10 +84,10 @@ class AdaptiveGains:
         'rad/s or m/s', 0.0, 1e3, 'Velocity error below which adaptive does not learn. Empty: '
         '0.005.', 5e-3)
     adaptation_mass: PerJoint = gain(
-        'kg', 1e-3, 1e3, "Largest mass that adaptive learns; the last joint's value applies.")
+        'kg', 1e-3, 1e3, "Largest mass that adaptive learns (last joint's value).")
     adaptation_reach: PerJoint = gain(
-        'm', 1e-2, 10.0, "Largest distance of a learned payload from its joint; the last joint's "
-        "value applies. Empty: 1.", 1.0)
+        'm', 1e-2, 10.0, "Largest distance of a learned payload from its joint (last joint's "
+        "value). Empty: 1.", 1.0)
 
 
 @dataclass(frozen=True)

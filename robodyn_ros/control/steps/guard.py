@@ -144,8 +144,8 @@ class Parameters:
         100, '', 1, 1000000, 'Largest number of periods missed at once, or in total beyond one in '
         'ten.', record=SETTINGS)
     saturation_timeout: float = number(
-        2.0, 's', 0.01, 3600.0, 'Time at the effort or effort rate limit, less the time without, '
-        'that is a fault.', record=SETTINGS)
+        2.0, 's', 0.01, 3600.0, 'Time at the effort or effort rate limit that is a fault.',
+        record=SETTINGS)
     arming_samples: int = number(
         20, '', 1, 10000, 'Consecutive good samples required for arming.', record=SETTINGS)
     arming_velocity: float = number(
@@ -158,8 +158,7 @@ class Parameters:
         'Permit arming at exactly zero positions and velocities without measured efforts.',
         record=SETTINGS)
     damping_rate: float = number(
-        10.0, '1/s', 0.0, 100.0, 'Damping λ in λ M(q) q̇ while rising, stopping and after a '
-        'fault.', record=SETTINGS)
+        10.0, '1/s', 0.0, 100.0, 'Damping λ in λ M(q) q̇ outside RUNNING.', record=SETTINGS)
     rest_velocity: float = number(
         0.02, 'rad/s or m/s', 0.0, 1.0, 'Velocity below which a joint is at rest.',
         record=SETTINGS)

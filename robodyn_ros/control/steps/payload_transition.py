@@ -34,7 +34,7 @@ class Parameters:
     """Duration of a transition."""
 
     payload_transition: float = number(
-        0.5, 's', 0.0, 60.0, 'Duration of the transition between payloads while driven.',
+        0.5, 's', 0.0, 60.0, 'Duration of a change of payload while driven.',
         record=SETTINGS_RECORD, after='payload_inertia')
 
 

@@ -33,8 +33,7 @@ class Parameters:
         MISSING_VELOCITY, 'Reaction to a missing velocity: fault, estimate, or gravity '
         'compensation alone.', record=SETTINGS, after='late_limit')
     velocity_bandwidth: float = number(
-        30.0, 'Hz', 0.1, 1000.0, 'Bandwidth of the velocity estimate, well below the rate of the '
-        'states.', record=SETTINGS)
+        30.0, 'Hz', 0.1, 1000.0, 'Bandwidth of the velocity estimate.', record=SETTINGS)
 
 
 #: Fields of the controller state.

@@ -156,7 +156,9 @@ def undetermined(given: Regression, base: BaseParameters) -> ndarray:
                                       remedy='leave these samples out')
     R, norms = _normalized(given.compressed.joints(base.independent))
     _, singular, directions = np.linalg.svd(R)
-    size = abs(directions[singular <= RANK_TOLERANCE * singular.max(initial=0.0)])
+    told = np.zeros(len(directions), bool)      # a few rows have as few singular values
+    told[:len(singular)] = singular > RANK_TOLERANCE * singular.max(initial=0.0)
+    size = abs(directions[~told])
     involved = size > MIN_NAMED_ENTRY * size.max(axis=1, keepdims=True, initial=0.0)
     return involved.any(axis=0) | (norms == 0.0)
 

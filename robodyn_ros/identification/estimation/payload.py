@@ -189,6 +189,10 @@ def _error_columns(model: RobotModel, motion: Motion, errors: ModelErrors) -> nd
 
 def _solve(given: Regression, order: tuple[int, ...], errors: ndarray | None) -> _Solution:
     base = base_of(given, order)
+    if not len(base.independent):
+        raise IdentificationError(
+            'no effort of this motion depends on the mass of a load', name='mass', value=0.0,
+            remedy='move joints that its weight loads, or that accelerate it')
     check_determined(given, base)
     found = solve(given, base, 'weighted')
     matrix = covariance(given, base.independent, found.divisor, found.error).matrix

@@ -96,12 +96,12 @@ REALTIME = (
               'Empty: all.', '', 0, 1023),
     Parameter('lock_memory', bool, False, 'Lock the memory of the process in RAM (mlockall) while '
               'active.'),
-    Parameter('spin', float, 0.0, 'Busy-waiting before each deadline (`trigger: timer`): less '
-              'latency, more CPU load.', 's', 0.0, 0.001),
+    Parameter('spin', float, 0.0, 'Busy-waiting before each deadline: less latency, more CPU '
+              'load.', 's', 0.0, 0.001),
     Parameter('keep_awake', bool, False, 'Prevent deep idle states while active '
               '(/dev/cpu_dma_latency): less latency, more power.'),
-    Parameter('timing_file', str, '', 'File (.npz) for the timing of the last million cycles. '
-              'Empty: none.'),
+    Parameter('timing_file', str, '', 'File (.npz) for the timing of the latest cycles. Empty: '
+              'none.'),
     Parameter('flight_recorder', float, 5.0, 'Time span recorded at a fault (64 MiB at most); 0: '
               'none.', 's', 0.0, 60.0),
     Parameter('flight_folder', str, '', 'Folder of the newest 20 flight recordings. Empty: ROS '
@@ -110,8 +110,8 @@ REALTIME = (
 
 # Thresholds of the timing diagnostics
 QUALITY = (
-    Parameter('rate_warn', float, 0.05, 'Error or standard deviation of the rate, relative to '
-              '`rate`, that causes a warning.', '', 0.0, 1.0, live=True),
+    Parameter('rate_warn', float, 0.05, 'Error or deviation of the rate, relative to `rate`, that '
+              'causes a warning.', '', 0.0, 1.0, live=True),
     Parameter('rate_error', float, 0.1, 'As `rate_warn`, for an error.', '', 0.0, 1.0, live=True),
     Parameter('execution_warn', float, 0.001, 'Mean cycle time that causes a warning; at most '
               'half a period.', 's', 0.0, 1.0, live=True),
@@ -148,8 +148,8 @@ HAND_OVER = (
 )
 
 TELEMETRY = (
-    Parameter('telemetry_rate', float, 20.0, 'Rate of `~/reference`, `~/tracking_error`, '
-              '`~/effort_…` and `~/phase`; 0: not published.', 'Hz', 0.0, 1000.0),
+    Parameter('telemetry_rate', float, 20.0, 'Rate of the telemetry topics; 0: not published.',
+              'Hz', 0.0, 1000.0),
 )
 
 TABLE = (ROBOT + LOOP + REALTIME + QUALITY + _declared(LawParameters) + STOPS
