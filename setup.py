@@ -27,7 +27,8 @@ setup(
     license=manifest.findtext('license'),
     python_requires='>=3.10',
     packages=find_packages(include=[name, f'{name}.*']),
-    package_data={name: ['py.typed', 'c_library/c/*', 'report/templates/*.html']},
+    package_data={name: ['py.typed', 'c_library/c/*', 'c_library/ros2_control/**',
+                         'report/templates/*.html']},
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{name}']),
         (f'share/{name}', ['package.xml', 'LICENSE']),

@@ -64,6 +64,7 @@ EXTRAS = {
         # Not available on all platforms: `fuzz wire` then reports that it is missing.
         'atheris; platform_system == "Linux" and platform_machine == "x86_64" '
         'and python_version < "3.14"',
+        'clang-format==23.*',
         'codespell==2.4.*',
         'colcon-common-extensions',
         'coverage>=7.10',           # the first that measures child processes without a plugin

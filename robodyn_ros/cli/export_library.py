@@ -11,6 +11,7 @@ from rich.console import Console
 
 from ..c_library.exported import Options
 from ..c_library.library import HEADER, write_library
+from ..c_library.ros2_control_package import package_name, write_package
 from ..control.laws import registry
 from ..control.laws.law import PARTNER, POLICY
 from ..control.settings.settings import Settings
@@ -40,6 +41,7 @@ def run(robot: str, configs: Sequence[str], output: Path, out: Console, *, force
     if output.exists() and not force:
         raise ArgumentError(f'{output} exists', name='--output', value=str(output),
                             remedy='give another --output, or --force to replace what is in it')
+    package = package_name(output)
     given, exported = {}, {}
     for config in configs:
         file = config_path(config)
@@ -64,9 +66,15 @@ def run(robot: str, configs: Sequence[str], output: Path, out: Console, *, force
             model, exported, output, identifier(model.name),
             Options(*payload, first['heartbeat_timeout'], first['emergency_stop']),
             aarch64=aarch64)
+        write_package(model, exported, output)
     modes = ', '.join(f'{name}: {values["mode"]}' for name, values in given.items())
     out.print(f'{library}, {output / HEADER}: {modes} at {first["rate"]:g} Hz, '
               f'{model.nv} joints', soft_wrap=True)
+    out.print(f'{output}: package {package} for ros2_control, see its README.md', soft_wrap=True)
+    if first['arming_samples'] > 1 and not first['robot_compensates_gravity']:
+        out.print(f'warning: arming_samples is {first["arming_samples"]}: when ros2_control '
+                  'activates the controller, nothing holds an arm without gravity compensation '
+                  'of its own for so many cycles; set arming_samples: 1', soft_wrap=True)
 
 
 def _check_mode(values: dict[str, Any]) -> None:

@@ -1,0 +1,44 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Load the controller of @robot@ into a running controller manager, inactive.
+
+ros2 launch robot_controller robot_controller.launch.py
+ros2 control switch_controllers --activate robot_controller \
+    --deactivate joint_trajectory_controller --strict --activate-asap
+"""
+
+from pathlib import Path
+
+from ament_index_python.packages import get_package_share_directory
+from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument
+from launch.conditions import IfCondition
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+
+PACKAGE = 'robot_controller'
+
+
+def spawner(controller, **arguments):
+    """Return the process that loads and configures a controller."""
+    return Node(
+        package='controller_manager', executable='spawner', output='screen',
+        arguments=[controller, '--inactive', '--param-file', LaunchConfiguration('config'),
+                   '--controller-manager', LaunchConfiguration('controller_manager')],
+        **arguments)
+
+
+def generate_launch_description():
+    """Describe the processes; both end once the controllers are loaded."""
+    config = Path(get_package_share_directory(PACKAGE), 'config', f'{PACKAGE}.yaml')
+    return LaunchDescription([
+        DeclareLaunchArgument('config', default_value=str(config),
+                              description='parameters of the controllers'),
+        DeclareLaunchArgument('controller_manager', default_value='/controller_manager',
+                              description='name of the controller manager'),
+        DeclareLaunchArgument('trajectory', default_value='false',
+                              description='whether to load the controller of trajectories, too'),
+        spawner(PACKAGE),
+        spawner(f'{PACKAGE}_trajectory', condition=IfCondition(LaunchConfiguration('trajectory'))),
+    ])

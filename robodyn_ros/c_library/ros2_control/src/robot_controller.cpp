@@ -1,0 +1,409 @@
+// Copyright 2026 robodyn_ros contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "robot_controller.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "pluginlib/class_list_macros.hpp"
+
+namespace robot_controller
+{
+namespace
+{
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kRounding = 1e-6;  // relative, of the update rate
+constexpr double kResume = 2.5;     // intervals of updates within which a restart goes on
+}  // namespace
+
+CallbackReturn RobotController::on_init()
+{
+  for (int i = 0; i < robodyn_controller_joints(); ++i)
+  {
+    joints_.emplace_back(robodyn_controller_joint(i));
+  }
+  const auto node = get_node();
+  rcl_interfaces::msg::ParameterDescriptor fixed;
+  fixed.read_only = true;
+  node->declare_parameter(
+    "state_interfaces", std::vector<std::string>{"position", "velocity", "effort"}, fixed);
+  node->declare_parameter("base_frame", "", fixed);
+  node->declare_parameter("payload_frame", "", fixed);
+  node->declare_parameter("flight_folder", "", fixed);
+  node->declare_parameter("release_at_fault", false, fixed);
+  node->declare_parameter("settings", robodyn_controller_settings_name(0));
+  fixed.floating_point_range.resize(1);
+  const auto number = [&](const char * name, double value, double lower, double upper)
+  {
+    fixed.floating_point_range[0].from_value = lower;
+    fixed.floating_point_range[0].to_value = upper;
+    node->declare_parameter(name, value, fixed);
+  };
+  number("arming_timeout", 0.2, 0.001, 10.0);
+  number("telemetry_rate", 20.0, 1.0, 1000.0);
+  number("flight_recorder", 5.0, 0.0, 60.0);
+  return CallbackReturn::SUCCESS;
+}
+
+CallbackReturn RobotController::on_configure(const rclcpp_lifecycle::State &)
+{
+  const auto node = get_node();
+  const auto logger = node->get_logger();
+  const double rate = 1.0 / robodyn_controller_period();
+  if (std::abs(get_update_rate() / rate - 1.0) > kRounding)
+  {
+    RCLCPP_ERROR(
+      logger,
+      "update_rate is %u Hz, and the gains were checked at %g Hz: set update_rate of the manager "
+      "or "
+      "of this controller to %g, or export again with rate: %u.0",
+      get_update_rate(), rate, rate, get_update_rate());
+    return CallbackReturn::FAILURE;
+  }
+  if (is_async())
+  {
+    RCLCPP_ERROR(logger, "is_async is set: the efforts would be a period late, set it to false");
+    return CallbackReturn::FAILURE;
+  }
+  state_interface_types_ = node->get_parameter("state_interfaces").as_string_array();
+  fields_.clear();
+  for (const auto & type : state_interface_types_)
+  {
+    fields_.push_back(
+      type == "position"   ? &robodyn_joint_state::position
+      : type == "velocity" ? &robodyn_joint_state::velocity
+      : type == "effort"   ? &robodyn_joint_state::effort
+                           : nullptr);
+  }
+  if (
+    std::count(fields_.begin(), fields_.end(), nullptr) ||
+    !std::count(fields_.begin(), fields_.end(), &robodyn_joint_state::position))
+  {
+    RCLCPP_ERROR(
+      logger, "state_interfaces: name position, and those of velocity and effort that there are");
+    return CallbackReturn::FAILURE;
+  }
+  const auto chosen = set_parameters({node->get_parameter("settings")});
+  if (!chosen.successful)
+  {
+    RCLCPP_ERROR(logger, "%s", chosen.reason.c_str());
+    return CallbackReturn::FAILURE;
+  }
+  int error = ROBODYN_OK;
+  spare_ = create(&error);
+  if (!spare_)
+  {
+    RCLCPP_ERROR(
+      logger, "no controller of %s: %s%s", robodyn_controller_robot(),
+      robodyn_controller_error_text(error),
+      error == ROBODYN_WRONG_CPU ? "; export again for this processor" : "");
+    return CallbackReturn::FAILURE;
+  }
+
+  const std::size_t n = joints_.size();
+  cycle_ = Cycle{};
+  states_.assign(n, {kNan, kNan, kNan, -INFINITY, kNan, kNan, kNan});
+  for (auto * array :
+       {&applied_, &efforts_, &zeros_, &cycle_.position, &cycle_.velocity, &cycle_.effort,
+        &cycle_.reference_position, &cycle_.reference_velocity, &cycle_.commanded, &cycle_.external,
+        &chained_position_, &chained_velocity_})
+  {
+    array->assign(n, 0.0);
+  }
+  arming_timeout_ = node->get_parameter("arming_timeout").as_double();
+  release_at_fault_ = node->get_parameter("release_at_fault").as_bool();
+  telemetry_rate_ = node->get_parameter("telemetry_rate").as_double();
+  base_frame_ = node->get_parameter("base_frame").as_string();
+  payload_frame_ = node->get_parameter("payload_frame").as_string();
+  flight_folder_ = node->get_parameter("flight_folder").as_string();
+  if (flight_folder_.empty())
+  {
+    flight_folder_ = rclcpp::get_log_directory().string();
+  }
+  reported_ = cycle_;
+
+  open_topics();
+  return CallbackReturn::SUCCESS;
+}
+
+RobotController::Library RobotController::create(int * error) const
+{
+  const double seconds = get_node()->get_parameter("flight_recorder").as_double();
+  return Library(
+    robodyn_controller_create(
+      ROBODYN_CONTROLLER_VERSION, static_cast<int>(joints_.size()),
+      static_cast<int>(seconds / robodyn_controller_period()), error),
+    robodyn_controller_destroy);
+}
+
+CallbackReturn RobotController::on_cleanup(const rclcpp_lifecycle::State &)
+{
+  close_topics();
+  const std::lock_guard<std::mutex> lock(library_mutex_);
+  stepped_ = nullptr;
+  library_ = spare_ = retired_ = faulty_ = nullptr;
+  waits_for_post_ = false;
+  stop_ = -1;
+  return CallbackReturn::SUCCESS;
+}
+
+CallbackReturn RobotController::on_error(const rclcpp_lifecycle::State & previous)
+{
+  return on_cleanup(previous);
+}
+
+controller_interface::InterfaceConfiguration RobotController::command_interface_configuration()
+  const
+{
+  controller_interface::InterfaceConfiguration configuration;
+  configuration.type = controller_interface::interface_configuration_type::INDIVIDUAL;
+  for (const auto & joint : joints_)
+  {
+    configuration.names.push_back(joint + "/effort");
+  }
+  return configuration;
+}
+
+controller_interface::InterfaceConfiguration RobotController::state_interface_configuration() const
+{
+  controller_interface::InterfaceConfiguration configuration;
+  configuration.type = controller_interface::interface_configuration_type::INDIVIDUAL;
+  for (const auto & joint : joints_)
+  {
+    for (const auto & type : state_interface_types_)
+    {
+      configuration.names.push_back(joint + "/" + type);
+    }
+  }
+  return configuration;
+}
+
+std::vector<hardware_interface::CommandInterface::SharedPtr>
+RobotController::on_export_reference_interfaces_list()
+{
+  std::vector<hardware_interface::CommandInterface::SharedPtr> interfaces;
+  for (const char * const type : {"position", "velocity"})
+  {
+    for (const auto & joint : joints_)
+    {
+      hardware_interface::InterfaceInfo info;
+      info.name = type;
+      info.data_type = "double";
+      interfaces.push_back(
+        std::make_shared<hardware_interface::CommandInterface>(
+          hardware_interface::InterfaceDescription(
+            std::string(get_node()->get_name()) + "/" + joint, info)));
+    }
+  }
+  return interfaces;
+}
+
+CallbackReturn RobotController::on_activate(const rclcpp_lifecycle::State &)
+{
+  const std::lock_guard<std::mutex> lock(library_mutex_);
+  const std::lock_guard<std::mutex> loop(loop_mutex_);
+  released_ = false;
+  const auto now = std::chrono::steady_clock::now();
+  const std::chrono::duration<double> pause = now - last_update_;
+  last_update_ = now;
+  for (const auto & interface : ordered_exported_reference_interfaces_)
+  {
+    std::ignore = interface->set_value(kNan);
+  }
+  // The manager restarts a controller whose chained mode changes: the arm does not notice.
+  const bool driven = library_ && (robodyn_controller_phase(stepped_) == ROBODYN_RISING ||
+                                   robodyn_controller_phase(stepped_) == ROBODYN_RUNNING);
+  if (driven && pause < kResume * interval_)
+  {
+    write(efforts_);
+    return CallbackReturn::SUCCESS;
+  }
+  // With a memory of its own, allocated beforehand: faults, requests and estimates are of the past.
+  int error = ROBODYN_OK;
+  retired_ = std::move(library_);  // freed by the executor
+  library_ = spare_ ? std::move(spare_) : create(&error);
+  spare_.reset();
+  if (!library_)
+  {
+    RCLCPP_ERROR(get_node()->get_logger(), "%s", robodyn_controller_error_text(error));
+    return CallbackReturn::FAILURE;
+  }
+  stepped_ = library_.get();
+  if (stop_ >= 0)
+  {
+    robodyn_controller_emergency_stop(stepped_, stop_);
+  }
+  if (settings_ != 0)
+  {
+    robodyn_controller_post_settings(stepped_, settings_);
+  }
+  robodyn_controller_arm(stepped_);
+  states_.assign(joints_.size(), {kNan, kNan, kNan, -INFINITY, kNan, kNan, kNan});
+  waited_ = 0.0;
+  now_ = 0.0;
+  step();  // before the hardware is written to: it would get no effort in this cycle
+  return CallbackReturn::SUCCESS;
+}
+
+CallbackReturn RobotController::on_deactivate(const rclcpp_lifecycle::State &)
+{
+  // The manager has no time for a stop, see the README: a constant effort would drive an arm away.
+  // After a stop by ~/stop its last message remains, zero or g(q). An update that another thread
+  // makes meanwhile must not write after this.
+  const std::lock_guard<std::mutex> loop(loop_mutex_);
+  released_ = true;
+  if (robodyn_controller_phase(stepped_) != ROBODYN_INACTIVE)
+  {
+    write(zeros_);
+  }
+  const std::lock_guard<std::mutex> lock(cycle_mutex_);
+  cycle_.active = false;
+  return CallbackReturn::SUCCESS;
+}
+
+return_type RobotController::update_reference_from_subscribers(
+  const rclcpp::Time &, const rclcpp::Duration &)
+{
+  return return_type::OK;  // subscribers hand their requests over to the library
+}
+
+return_type RobotController::update_and_write_commands(
+  const rclcpp::Time &, const rclcpp::Duration & period)
+{
+  const std::unique_lock<std::mutex> lock(loop_mutex_, std::try_to_lock);
+  if (!lock.owns_lock() || released_)
+  {
+    return return_type::OK;
+  }
+  const auto update = std::chrono::steady_clock::now();  // which neither NTP nor /clock sets
+  interval_ = update - last_update_;
+  last_update_ = update;
+  now_ += period.seconds();
+  const bool applied = step();
+  waited_ += period.seconds();
+  // The manager deactivates a controller whose update fails, and activates its fallback.
+  const bool fault = robodyn_controller_phase(stepped_) == ROBODYN_FAULT;
+  const bool released = release_at_fault_ || !applied;
+  return (fault && released) || waited_ > arming_timeout_ ? return_type::ERROR : return_type::OK;
+}
+
+bool RobotController::step()
+{
+  read_states();
+  if (is_in_chained_mode())
+  {
+    read_chained_reference();
+  }
+  const bool apply = robodyn_controller_step(stepped_, states_.data(), now_, applied_.data());
+  const int phase = robodyn_controller_phase(stepped_);
+  if (phase != ROBODYN_INACTIVE)
+  {
+    waited_ = kNan;
+  }
+  if (apply)
+  {
+    efforts_ = applied_;
+  }
+  else if (phase == ROBODYN_FAULT || !std::isnan(waited_))
+  {
+    efforts_ = zeros_;  // otherwise the last message of a stop remains
+  }
+  write(efforts_);
+  share();
+  return apply;
+}
+
+void RobotController::read_states()
+{
+  const std::size_t fields = fields_.size();
+  for (std::size_t i = 0; i < joints_.size(); ++i)
+  {
+    robodyn_joint_state sample{kNan, kNan, kNan, now_, kNan, kNan, kNan};
+    bool good = true;
+    for (std::size_t k = 0; k < fields; ++k)
+    {
+      const auto value = state_interfaces_[i * fields + k].get_optional();
+      good = good && value.has_value();
+      sample.*fields_[k] = value.value_or(kNan);
+    }
+    if (good && std::isfinite(sample.position))
+    {
+      states_[i] = sample;
+    }
+    else
+    {
+      ++unread_;  // the sample before it becomes stale
+    }
+  }
+}
+
+void RobotController::read_chained_reference()
+{
+  const std::size_t n = joints_.size();
+  for (std::size_t i = 0; i < n; ++i)
+  {
+    chained_position_[i] = ordered_exported_reference_interfaces_[i]->get_optional().value_or(kNan);
+    chained_velocity_[i] =
+      ordered_exported_reference_interfaces_[n + i]->get_optional().value_or(kNan);
+  }
+  robodyn_controller_set_reference(
+    stepped_, chained_position_.data(), chained_velocity_.data(), nullptr);
+}
+
+void RobotController::write(const std::vector<double> & efforts)
+{
+  for (std::size_t i = 0; i < efforts.size(); ++i)
+  {
+    unwritten_ += command_interfaces_[i].set_value(efforts[i]) ? 0 : 1;
+  }
+}
+
+void RobotController::share()
+{
+  ++cycles_;
+  const std::unique_lock<std::mutex> lock(cycle_mutex_, std::try_to_lock);
+  if (!lock.owns_lock())
+  {
+    return;
+  }
+  Cycle & c = cycle_;
+  c.active = true;
+  c.phase = robodyn_controller_phase(stepped_);
+  c.settings = robodyn_controller_settings(stepped_);
+  const bool refused = c.refused = c.phase == ROBODYN_INACTIVE && !std::isnan(waited_);
+  c.reason =
+    refused ? robodyn_controller_arming_refusal(stepped_) : robodyn_controller_reason(stepped_);
+  c.joint = refused ? robodyn_controller_arming_refusal_joint(stepped_)
+                    : robodyn_controller_reason_joint(stepped_);
+  c.held_by = robodyn_controller_held_by(stepped_);
+  c.reference_error = robodyn_controller_reference_error(stepped_, nullptr);
+  c.cycles = cycles_;
+  c.unread = unread_;
+  c.unwritten = unwritten_;
+  for (std::size_t i = 0; i < joints_.size(); ++i)
+  {
+    c.position[i] = states_[i].position;
+    c.velocity[i] = states_[i].velocity;
+  }
+  c.commanded = efforts_;
+  robodyn_controller_external_effort(stepped_, c.external.data());
+  if (c.phase == ROBODYN_RUNNING)
+  {
+    robodyn_controller_reference(
+      stepped_, c.reference_position.data(), c.reference_velocity.data(), nullptr);
+  }
+  else
+  {
+    std::fill(c.reference_position.begin(), c.reference_position.end(), kNan);
+    std::fill(c.reference_velocity.begin(), c.reference_velocity.end(), kNan);
+  }
+}
+
+}  // namespace robot_controller
+
+PLUGINLIB_EXPORT_CLASS(
+  robot_controller::RobotController, controller_interface::ChainableControllerInterface)

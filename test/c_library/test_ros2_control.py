@@ -1,0 +1,161 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Package for ros2_control: its files fit together, and its C++ compiles where the headers are.
+
+The plugin was run in a controller manager with MuJoCo, which cannot be installed from PyPI:
+docs/ros2_control_plugin.md has the results.
+"""
+
+import ast
+import os
+from pathlib import Path
+import re
+import shutil
+import subprocess
+from xml.etree import ElementTree
+
+import pytest
+from robodyn_ros import load_urdf, Settings
+from robodyn_ros.c_library import library
+from robodyn_ros.c_library.ros2_control_package import TEMPLATES, write_package
+from robodyn_ros.cli.app import app
+from robodyn_ros.errors import ArgumentError, ParameterError
+from typer.testing import CliRunner
+import yaml
+
+PACKAGE = 'my_arm_controller'
+SETTINGS = Settings(mode='joint_impedance', rate=500.0, stiffness=(100.0, 60.0),
+                    damping=(8.0, 4.0), arming_samples=1)
+# As ros2_controllers are formatted
+STYLE = ('{Language: Cpp, BasedOnStyle: Google, ColumnLimit: 100, AccessModifierOffset: -2, '
+         'AlignAfterOpenBracket: AlwaysBreak, BreakBeforeBraces: Allman, '
+         'ConstructorInitializerIndentWidth: 0, ContinuationIndentWidth: 2, '
+         'DerivePointerAlignment: false, PointerAlignment: Middle, ReflowComments: true, '
+         'IncludeBlocks: Preserve}')
+
+
+@pytest.fixture(scope='module')
+def package(tmp_path_factory):
+    """Return a folder with the files of a package, without those of the C library."""
+    folder = tmp_path_factory.mktemp('workspace') / PACKAGE
+    write_package(load_urdf('two_link'), {'stiff': SETTINGS}, folder)
+    return folder
+
+
+def test_no_word_of_the_templates_is_left(package):
+    for file in package.rglob('*'):
+        if file.is_file():
+            text = str(file.relative_to(package)) + file.read_text()
+            assert 'robot_controller' not in text and not re.search(r'@\w+@', text), file
+
+
+def test_names_of_manifest_plugin_and_parameters_agree(package):
+    manifest = ElementTree.parse(package / 'package.xml')
+    assert manifest.findtext('name') == PACKAGE
+    plugin = ElementTree.parse(package / f'{PACKAGE}_plugin.xml').getroot()
+    declared = plugin.find('class')
+    source = (package / 'src' / f'{PACKAGE}.cpp').read_text()
+    exported = re.search(r'PLUGINLIB_EXPORT_CLASS\(\s*([\w:]+), ([\w:]+)\)', source).groups()
+    assert (declared.get('type'), declared.get('base_class_type')) == exported
+    assert plugin.get('path') == PACKAGE
+    cmake = (package / 'CMakeLists.txt').read_text()
+    assert f'project({PACKAGE} ' in cmake and f'{PACKAGE}_plugin.xml' in cmake.replace(
+        '${PROJECT_NAME}', PACKAGE)
+    parameters = yaml.safe_load((package / 'config' / f'{PACKAGE}.yaml').read_text())
+    manager, controller, trajectory = (parameters[name]['ros__parameters'] for name in (
+        'controller_manager', PACKAGE, f'{PACKAGE}_trajectory'))
+    assert controller['type'] == manager[PACKAGE]['type'] == declared.get('name')
+    assert controller['settings'] == 'stiff'
+    assert manager['update_rate'] == 500 and controller['arming_timeout'] == 0.01
+    assert trajectory['joints'] == ['joint1', 'joint2']
+    assert trajectory['command_joints'] == [f'{PACKAGE}/joint1', f'{PACKAGE}/joint2']
+    ast.parse((package / 'launch' / f'{PACKAGE}.launch.py').read_text())
+
+
+def test_the_manifest_is_valid(package):
+    parse_package = pytest.importorskip('catkin_pkg.package').parse_package
+    warnings = []
+    assert parse_package(package, warnings=warnings).get_build_type() == 'ament_cmake'
+    assert not warnings
+
+
+def test_dependencies_are_those_that_are_included_and_linked(package):
+    manifest = ElementTree.parse(package / 'package.xml')
+    depends = {element.text for element in manifest.findall('depend')}
+    cmake = (package / 'CMakeLists.txt').read_text()
+    found = set(re.search(r'set\(DEPENDENCIES(.*?)\)', cmake, re.DOTALL)[1].split())
+    linked = set(re.findall(r'\$\{(\w+)_TARGETS\}|(\w+)::\w+', cmake))
+    included = set(re.findall(r'#include "(\w+)/', ''.join(
+        file.read_text() for file in (package / 'src').iterdir())))
+    assert depends == found == {a or b for a, b in linked}
+    assert included - {'rcl_interfaces', 'controller_manager'} <= depends
+    sources = {f'src/{file.name}' for file in (package / 'src').glob('*.cpp')}
+    assert sources == set(re.findall(r'src/\w+\.cpp', cmake))
+
+
+def test_declared_parameters_are_those_of_the_file(package):
+    source = (package / 'src' / f'{PACKAGE}.cpp').read_text()
+    declared = set(re.findall(r'(?:declare_parameter|number)\(\s*"(\w+)"', source))
+    file = yaml.safe_load((package / 'config' / f'{PACKAGE}.yaml').read_text())
+    assert declared == file[PACKAGE]['ros__parameters'].keys() - {'type'}
+
+
+def test_the_functions_that_the_plugin_calls_are_declared(package):
+    header = (library.SOURCES / library.HEADER).read_text()
+    for source in (package / 'src').iterdir():
+        for function in re.findall(r'\brobodyn_controller_\w+(?=\()', source.read_text()):
+            assert f'{function}(' in header, function
+
+
+@pytest.mark.parametrize('name', ['My_arm', 'my-arm', '1arm', 'a', 'my__arm', 'arm_'])
+def test_a_folder_that_names_no_package_is_refused(name, tmp_path):
+    with pytest.raises(ArgumentError, match='no name of a ROS package'):
+        write_package(load_urdf('two_link'), {'stiff': SETTINGS}, tmp_path / name)
+    assert not (tmp_path / name).exists()
+
+
+def test_the_command_refuses_it_before_it_compiles(tmp_path):
+    pytest.importorskip('rclpy')
+    result = CliRunner().invoke(app, ['export', 'two_link', '--config', 'two_link.yaml', '-o',
+                                      str(tmp_path / 'My-Arm')])
+    assert result.exit_code and 'no name of a ROS package' in ' '.join(result.output.split())
+
+
+def test_a_rate_that_no_manager_has_is_refused(tmp_path):
+    with pytest.raises(ParameterError, match='update_rate'):
+        write_package(load_urdf('two_link'), {'a': Settings(rate=333.5)},
+                      tmp_path / 'arm_controller')
+
+
+def test_names_are_quoted_where_they_are_data(tmp_path):
+    text = (Path(load_urdf.__code__.co_filename).parents[2] / 'urdf/two_link.urdf').read_text()
+    model = load_urdf(text.replace('"joint1"', '"on"').replace('"two_link"', '"a&amp;b &lt;c"'))
+    write_package(model, {'stiff': SETTINGS}, tmp_path / PACKAGE)
+    ElementTree.parse(tmp_path / PACKAGE / 'package.xml')
+    file = yaml.safe_load((tmp_path / PACKAGE / 'config' / f'{PACKAGE}.yaml').read_text())
+    assert file[f'{PACKAGE}_trajectory']['ros__parameters']['joints'] == ['on', 'joint2']
+
+
+def test_the_sources_are_formatted():
+    formatter = shutil.which('clang-format')
+    if not formatter:
+        pytest.skip('needs clang-format: pip install clang-format')
+    done = subprocess.run([formatter, '--dry-run', '-Werror', f'--style={STYLE}',
+                           *(TEMPLATES / 'src').iterdir()], text=True, capture_output=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_plugin_compiles(package):
+    prefixes = [Path(p) for p in os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep) if p]
+    if not any((p / 'include/controller_interface').is_dir() for p in prefixes):
+        pytest.skip('needs the headers of ros2_control: source a workspace that has them')
+    if not (compiler := shutil.which('c++')):
+        pytest.skip('needs a C++ compiler')
+    places = [folder for p in prefixes for folder in (p / 'include', *(p / 'include').glob('*/'))]
+    for source in (package / 'src').glob('*.cpp'):
+        done = subprocess.run(
+            [compiler, '-std=c++17', '-fsyntax-only', '-Wall', '-Wextra', '-Werror',
+             f'-I{library.SOURCES}', *(word for p in places for word in ('-isystem', p)), source],
+            text=True, capture_output=True)
+        assert done.returncode == 0, done.stderr
