@@ -17,13 +17,14 @@ from .catalogue import CATALOGUE
 from .draw import Draw, draw, true_model
 from .library import Library
 from .motion import Tour
-from .plant import Drives, TICK
+from .plant import Drives
+from .plant_step import TICK
 from .play import Planned, play
 from .sensing import Conditions
 from .world import World
 from .worlds import Worlds
 from ..control.controller.controller import Controller
-from ..control.controller.cycle_telemetry import TelemetryReader
+from ..control.laws import registry
 from ..control.references.trajectory import Waypoints
 from ..control.settings.settings import Settings
 from ..dynamics import Dynamics
@@ -33,7 +34,7 @@ from ..model.robot import RobotModel
 SETTLING = 0.6          # s at the end of a world without a motion
 STOPPED = 'states stop'         # the injection after which a fault has to latch soon
 SETTLED = 0.3           # s of these in which the arm has to be at rest
-EVERY = 20              # ticks between two looks at the reference
+NOTHING = -1            # mode that none is
 TRIGGERS = {'timer': 'timer', 'state': 'state', 'inline': 'state'}
 
 
@@ -106,27 +107,32 @@ class Outcome:
 
 
 class Observed(Tour):
-    """A motion that also observes the distance from the reference and the effort."""
+    """A motion that also observes the distance from the reference, and the rest after its end."""
 
-    def __init__(self, world: World, drawn: Draw, waypoints: Waypoints | None, subject: Library,
-                 seconds: float):
+    def __init__(self, world: World, drawn: Draw, waypoints: Waypoints | None, seconds: float):
         super().__init__(drawn.motion, world.plant, world.random,
                          waypoints=waypoints if drawn.motion == 'tour' else None)
-        self._reader = TelemetryReader(subject.controller)
-        self.error, self.last_velocity = 0.0, 0.0
-        self._follows, self._seconds = world.settings.law_in_force.follows, seconds
+        self._data, self._seconds = world.data.numbers, seconds
 
     def act(self, world: World) -> None:
-        """Observe, then move."""
-        plant = world.plant
-        self.until = min(self.until, world.time + self._seconds - SETTLING)
-        if world.subject.phase == features.RUNNING:
-            if self._follows and world.ticks % EVERY == 0:
-                target = self._reader.read().target
-                self.error = max(self.error, float(np.nanmax(abs(plant.q - target), initial=0.0)))
-            if world.time > self.until + SETTLING - SETTLED:
-                self.last_velocity = max(self.last_velocity, plant.speed)
+        """Observe from now on, and move."""
+        if not np.isfinite(self.until):
+            m, settings = self._data, world.settings
+            self.until = world.time + self._seconds - SETTLING
+            m['observed'], m['late_from'] = 1, self.until + SETTLING - SETTLED
+            m['observed_mode'] = (registry.number(settings.mode) if settings.law_in_force.follows
+                                  else NOTHING)
         super().act(world)
+
+    @property
+    def error(self) -> float:
+        """Largest distance from the reference [rad | m]."""
+        return float(self._data['error'][0])
+
+    @property
+    def last_velocity(self) -> float:
+        """Largest velocity after the motion, in velocity limits."""
+        return float(self._data['late_speed'][0])
 
 
 class Player:
@@ -169,7 +175,7 @@ class Player:
 
     def _play(self, drawn: Draw, settings: Settings) -> Outcome:
         world = self.world(drawn, settings)
-        motion = Observed(world, drawn, self.case.waypoints, self._library, self.case.seconds)
+        motion = Observed(world, drawn, self.case.waypoints, self.case.seconds)
         planned = [Planned(CATALOGUE[drawn.injection], drawn.start, drawn.duration, drawn.joint)
                    ] if drawn.injection else []
         world.motion = motion
