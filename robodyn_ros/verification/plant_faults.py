@@ -63,9 +63,9 @@ def _other(a: Active, plant: Plant, kind: str) -> None:
     a.memory['restore'] = lambda: setattr(plant, 'dynamics', plant.arm.dynamics)
 
 
-@injection('3 kg unknown', PLANT, steady=True, scenes=(FLOATING, IMPEDANCE, PANDA, PANDA_IMPEDANCE, Scene(
-    mode='computed_torque', motion='trajectory', share=1.0)),
-    robots=('two_link', 'panda', 'ur5'))
+@injection('3 kg unknown', PLANT, steady=True, robots=('two_link', 'panda', 'ur5'), scenes=(
+    FLOATING, IMPEDANCE, PANDA, PANDA_IMPEDANCE,
+    Scene(mode='computed_torque', motion='trajectory', share=1.0)))
 def unknown_payload(a: Active, plant: Plant) -> None:
     _other(a, plant, 'payload')
 
@@ -129,7 +129,8 @@ def dead_motor(a: Active, plant: Plant) -> None:
     _motor(a, plant, 0.0)
 
 
-@injection('motor at half its torque', PLANT, steady=True, disobeys=True, scenes=(FLOATING, IMPEDANCE))
+@injection('motor at half its torque', PLANT, steady=True, disobeys=True,
+           scenes=(FLOATING, IMPEDANCE))
 def weak_motor(a: Active, plant: Plant) -> None:
     _motor(a, plant, 0.5)
 

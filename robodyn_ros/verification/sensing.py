@@ -85,6 +85,8 @@ class Channel:
         data = self._data
         count = int(data.numbers['inbox'][0])
         data.numbers['inbox'] = 0
-        return [Sample(*data.inbox_rows[k].copy(), float(one['stamp']), float(one['arrives']),
-                       foreign=bool(one['foreign']), malformed=MALFORMED[one['malformed']])
+        rows = data.inbox_rows.copy()
+        return [Sample(rows[k, 0], rows[k, 1], rows[k, 2], float(one['stamp']),
+                       float(one['arrives']), foreign=bool(one['foreign']),
+                       malformed=MALFORMED[one['malformed']])
                 for k, one in enumerate(data.inbox[:count])]
