@@ -38,7 +38,7 @@ class Motion:
 
     def undisturbed(self, now: int) -> int:
         """Return the number of ticks from ``now`` before it acts."""
-        return int(np.clip((self.due - START) / TICK - now, 0, FAR))
+        return int(max(0.0, min((self.due - START) / TICK - now, FAR)))
 
     def act(self, world: 'World') -> None:
         """Let a hand guide the plant, or ask the controller for the next trajectory."""

@@ -78,7 +78,7 @@ class Plant:
                  drives: Drives = IDEAL):
         model = arm.model
         self.arm, self.drives = arm, drives
-        self.data = WorldData.of(parameters(arm.dynamics.model), workspace(model), model.nv)
+        self.data = WorldData.of(workspace(model), model.nv)
         self._memory, self._run = TupleMemory(WORLD), compiled_run()
         p, m = self.data.plant, self.data.numbers
         self.q, self.qd, self.effort, self.external = p.q, p.qd, p.command, p.external

@@ -98,7 +98,7 @@ def finish(w: Any, time: float) -> None:
 def _kinds() -> dict[str, Any]:
     """Return the types of the fields of :class:`WorldData`."""
     none: Any = None
-    one = WorldData.of(none, none, 1)
+    one = WorldData.of(none, 1)
     kinds: dict[str, Any] = one._asdict()
     for name in ('plant', 'sensing', 'judge'):
         vectors = kinds[name]

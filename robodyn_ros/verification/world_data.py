@@ -46,12 +46,13 @@ class WorldData(NamedTuple):
     violations: ndarray         # VIOLATION of each of judge_step.KINDS, and SUSPECT
 
     @classmethod
-    def of(cls, robot: ModelData, workspace: Workspace, nv: int) -> 'WorldData':
-        """Return the memory of a world, zero."""
+    def of(cls, workspace: Workspace, nv: int) -> 'WorldData':
+        """Return the memory of a world, zero, in which no arm moves yet."""
         def vectors(kind: Any) -> Any:
             return kind(*np.zeros((len(kind._fields), nv)))
+        none: Any = None
         return cls(
-            robot, workspace, np.zeros(1, NUMBERS), vectors(PlantVectors),
+            none, workspace, np.zeros(1, NUMBERS), vectors(PlantVectors),
             vectors(SensingVectors), vectors(JudgeVectors), np.zeros(nv), np.arange(nv),
             np.zeros((nv, nv)), np.zeros((BLOCK, 2, nv)), np.zeros((BLOCK, 2)),
             np.zeros(1, SAMPLE), np.zeros(UNDER_WAY, SAMPLE), np.zeros((UNDER_WAY, 3, nv)),
@@ -61,8 +62,6 @@ class WorldData(NamedTuple):
 
 def number(name: str) -> property:
     """Return a property that is a number of ``self.data``."""
-    kind = NUMBERS[name].type
-
     def write(self: Any, value: Any) -> None:
         self.data.numbers[name] = value
-    return property(lambda self: kind(self.data.numbers[name][0]).item(), write)
+    return property(lambda self: self.data.numbers[name].item(), write)
