@@ -136,9 +136,9 @@ class Plant:
         self.data.numbers['published'] = 1
         self.run(0, 1, COMMAND, ADVANCE)
 
-    def advance(self) -> None:
-        """Move on by one tick."""
-        self.run(0, 1, ADVANCE, LATCH)
+    def advance(self, ticks: int = 1) -> None:
+        """Move on."""
+        self.run(0, ticks, ADVANCE, LATCH)
 
     def friction_at(self, qd: ndarray) -> ndarray:
         """Friction of its gears at velocities (nv,) [N·m | N]."""

@@ -148,7 +148,7 @@ class Player:
         believed = replace(case.settings.loaded(case.model), effort_limit=joints['effort_limit'],
                            velocity_limit=joints['velocity_limit'])
         self._arm = arm_of(case.name, believed)
-        self._library = Library(case.model, case.settings, specialize=specialize,
+        self.library = Library(case.model, case.settings, specialize=specialize,
                                 recorded=recorded)
 
     @cached_property
@@ -157,7 +157,7 @@ class Player:
         found = {}
         for mode in self.case.worlds.modes:
             found[mode] = replace(self.case.settings, mode=mode)
-            self._library.controller.check(found[mode])
+            self.library.controller.check(found[mode])
         return found
 
     def play(self, index: int) -> Outcome:
@@ -179,12 +179,12 @@ class Player:
         planned = [Planned(CATALOGUE[drawn.injection], drawn.start, drawn.duration, drawn.joint)
                    ] if drawn.injection else []
         world.motion = motion
-        run = play(self._library, world, planned, self.case.seconds)
+        run = play(self.library, world, planned, self.case.seconds)
         f = run.figures
         faulted = f.phase == features.FAULT
         if not (run.armed or faulted):
             return Outcome(drawn.index, drawn.plain(), violations=run.violations,
-                           refusal=self._library.controller.arming_refusal or 'it does not rise')
+                           refusal=self.library.controller.arming_refusal or 'it does not rise')
         violations = dict(run.violations)
         time = 1e-3 * f.fault if np.isfinite(f.fault) else None
         calm = not drawn.injection and not faulted
@@ -210,7 +210,7 @@ class Player:
     @property
     def controller(self) -> Controller:
         """Return the controller, as the last world has left it."""
-        return self._library.controller
+        return self.library.controller
 
     def world(self, drawn: Draw, settings: Settings) -> World:
         """Return the world of a draw."""
