@@ -46,7 +46,7 @@ from ...state import no_state, STATE
 
 # Fraction of the effort limit by which g(q) may change while the arm is driven
 GRAVITY_CHANGE = 0.1
-REMEMBERED = 16         # settings whose gains need no check again
+REMEMBERED = 64         # settings whose gains need no check again
 # Fields of a model that its compiled kernels have as constants
 KERNEL_DATA = [name for name in ModelData._fields if name not in ('friction', 'addresses')]
 
