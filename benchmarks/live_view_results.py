@@ -13,18 +13,15 @@ def markdown(found: dict[str, Any]) -> str:
     lines = [f'{machine["cpu"]}, {machine["cpus"]} CPUs, load {machine["load"]:.1f}; control '
              f'thread with {found["scheduling"]}. A simulated Panda moves at {found["rate"]:g} '
              f'Hz, in turns of {found["seconds"]:g} s: alone, with the page, and beside a process '
-             'that computes as much as the page and its client. A loop that only sleeps runs '
-             'beside the controller, with its priority on its CPU: periods that both miss are due '
-             'to the machine.', '',
+             'with the same load. Periods that a sleeping loop of the same priority misses as '
+             'well are due to the machine.', '',
              '| turns | missed periods | not missed by the sleeping loop | '
-             'wake-up error p99 [µs] | pictures a second | CPU of page or process |',
-             '|---|---|---|---|---|---|']
+             'wake-up error p99 [µs] | CPU of page or process |',
+             '|---|---|---|---|---|']
     for kind in dict.fromkeys(row['kind'] for row in rows):
         turns = [row for row in rows if row['kind'] == kind]
         total = {key: sum(row[key] for row in turns) for key in ('missed', 'periods', 'own')}
-        middle = {key: np.median([row[key] for row in turns])
-                  for key in ('p99', 'pictures', 'cpu')}
+        middle = {key: np.median([row[key] for row in turns]) for key in ('p99', 'cpu')}
         lines.append(f'| {len(turns)} {kind} | {total["missed"]} of {total["periods"]} | '
-                     f'{total["own"]} | {middle["p99"]:.0f} | {middle["pictures"]:.1f} | '
-                     f'{middle["cpu"]:.0%} |')
+                     f'{total["own"]} | {middle["p99"]:.0f} | {middle["cpu"]:.0%} |')
     return '\n'.join(lines) + '\n'

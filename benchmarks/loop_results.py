@@ -158,8 +158,8 @@ def conditions(machine: Mapping[str, Any]) -> str:
                       for each in machine['wake-up [µs], before and after'])
     return (f'{machine["cpu"]}, {machine["cpus"]} CPUs, load {machine["load"]:.1f} at the start, '
             f'{100 * machine["steal"]:.1f} % of the time stolen by the host; idle states: '
-            f'{machine["idle states"]}; futex wake-up before and after [µs]: {costs}; the echo is '
-            f'in {machine["echo"]}.')
+            f'{machine["idle states"]}; futex wake-up before and after [µs]: {costs}; echo in '
+            f'{machine["echo"]}.')
 
 
 def show(console: Console, found: Mapping[str, Any]) -> None:
@@ -197,12 +197,12 @@ def show(console: Console, found: Mapping[str, Any]) -> None:
 
 def markdown(found: Mapping[str, Any]) -> str:
     """Return the tables for a page, without the peers whose CPUs are kept awake."""
-    lines = [conditions(found['machine']), '',
-             'The states of one arm of 7 joints are sent in turns to each controller, whose '
-             'efforts identify the state that they answer. Round trips [µs] and CPU are those at '
-             '1 kHz. A state without an answer counts as an infinite round trip. The echo copies '
-             'positions between two messages of Fast DDS in the receiving thread, a practical '
-             'lower bound.', '',
+    machine = found['machine']
+    lines = [f'{machine["cpu"]}, {machine["cpus"]} CPUs, load {machine["load"]:.1f} at the start, '
+             f'{100 * machine["steal"]:.1f} % of the time stolen by the host.', '',
+             'The states of one arm of 7 joints are sent in turns to each controller. Round trips '
+             '[µs] and CPU are those at 1 kHz. A state without an answer counts as an infinite '
+             'round trip. The echo of Fast DDS is a practical lower bound.', '',
              '| | p50 | p99 | p99.9 | max | CPU | p50, multiple of the echo | '
              'answered at 1, 4, 10 kHz |', '|---|---|---|---|---|---|---|---|']
     for key, row in found['peers'].items():

@@ -13,14 +13,10 @@ from matplotlib.figure import Figure
 from .loop_results import with_infinity
 
 ENOUGH = 0.999              # share of the states that are answered
-# Of each series: what it varies, and its heading
-VARIED = {'arms': 'arms', 'together': 'arms', 'echo': 'arms', 'rates': 'rate', 'joints': 'joints'}
+# Series with a table in docs/benchmarks.md (the picture shows all), and their headings
+SERIES = 'arms', 'together'
 HEADS = {'arms': 'Arms of 7 joints at 1 kHz',
-         'together': 'The same, with all controllers in one process',
-         'echo': 'The same, with an echo of Fast DDS instead of each controller',
-         'rates': 'One arm of 7 joints, by rate [Hz]',
-         'joints': 'One arm at 1 kHz, by joints'}
-LABELS = {'arms': 'arms', 'rate': 'rate [Hz]', 'joints': 'joints'}
+         'together': 'The same, with all controllers in one process'}
 SPARE = 0.05                 # share of the CPUs, below which nothing is left to give
 
 
@@ -75,16 +71,16 @@ def markdown(found: Mapping[str, Any]) -> str:
              f'controllers {"with" if found["fifo"] else "without"} SCHED_FIFO; '
              f'{found["seconds"]:g} s each; times are those of the worst arm, the CPU is that of '
              f'one controller, the memory that of all; {faults} faults.', '', verdict(found)]
-    for series, key in VARIED.items():
+    for series in SERIES:
         rows = found['series'].get(series, [])
         if not rows:
             continue
         lines += ['', f'{HEADS[series]}:', '',
-                  f'| {LABELS[key]} | answered | before the next | p50 [µs] | p99 [µs] | CPU | '
-                  'CPUs left | MiB |', '|' + '---|' * 8]
-        lines += [f'| {row[key]:g} | {row["answered"]:.3%} | {row["in time"]:.3%} | '
+                  '| arms | answered before the next | p50 [µs] | p99 [µs] | CPU | MiB |',
+                  '|' + '---|' * 6]
+        lines += [f'| {row["arms"]:g} | {row["in time"]:.3%} | '
                   f'{row["p50"]:.0f} | {row["p99"]:.0f} | '
-                  f'{row["controllers"] / row["arms"]:.1%} | {left(row, cpus):.0%} | '
+                  f'{row["controllers"] / row["arms"]:.1%} | '
                   f'{row["memory"]:.0f} |' for row in rows]
     return '\n'.join(lines) + '\n'
 

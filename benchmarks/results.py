@@ -99,13 +99,11 @@ def conditions(found: dict[str, Any]) -> str:
             f'{(machine["compiler"] or "nobody").partition(" -")[0]}.')
 
 
-def table(found: Mapping[str, Any], chosen: Iterable[tuple[str, str]], *,
-          beside: bool = True) -> str:
+def table(found: Mapping[str, Any], chosen: Iterable[tuple[str, str]]) -> str:
     """
     Return a table of Markdown: how many times as fast as the first of those beside each row.
 
     :param chosen: quantity and way of each row; rows that nobody was timed in are left out.
-    :param beside: whether each row names who is beside it.
     :raises ValueError: none was timed.
     """
     robots = found['robots']
@@ -117,9 +115,7 @@ def table(found: Mapping[str, Any], chosen: Iterable[tuple[str, str]], *,
             peer = next(iter(next(iter(rows.values()))['against']))
             cells = (f'{rows[name]["against"][peer]["ratio"]:.1f}' if name in rows else ''
                      for name in robots)
-            named = f', vs. {PEERS[peer]}' if beside else ''
-            lines.append(f'| {QUANTITIES[quantity]}{PHRASES[way]}{named} | '
-                         f'{" | ".join(cells)} |')
+            lines.append(f'| {QUANTITIES[quantity]}{PHRASES[way]} | {" | ".join(cells)} |')
     if not lines:
         raise ValueError('none of the rows of the table was timed: run the benchmark with --cpp')
     heads = ' | '.join(f'{HEADS.get(name, name)} ({robot["joints"]})'
@@ -129,5 +125,5 @@ def table(found: Mapping[str, Any], chosen: Iterable[tuple[str, str]], *,
 
 def markdown(found: dict[str, Any]) -> str:
     """Return conditions, and the first ratio of every row of EXPECTED."""
-    return (f'Speed relative to the library named in each row; above 1, robodyn_ros is faster. '
-            f'{conditions(found)}\n\n{table(found, EXPECTED)}')
+    return ('Speed relative to Pinocchio in C++ or, for calls from Python, to its binding; above '
+            f'1, robodyn_ros is faster. {conditions(found)}\n\n{table(found, EXPECTED)}')

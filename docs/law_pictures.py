@@ -155,10 +155,10 @@ def compliant(law: str, title: str) -> Picture:
 
 
 def policy(title: str) -> Picture:
-    """Let a planner at 50 Hz move the arm, and fall silent on the way."""
-    goal, curves, silent = POSE + [0.4, -0.5], {}, 0.35
+    """Let a planner at 50 Hz move the arm, and stop on the way."""
+    goal, curves, stopped = POSE + [0.4, -0.5], {}, 0.35
     effort, gain = linear_quadratic_regulator(DYNAMICS, goal, *COSTS)
-    for name, end in (('feedback_policy', np.inf), ('the planner falls silent', silent)):
+    for name, end in (('feedback_policy', np.inf), ('planner stops', stopped)):
         loop = loop_of('feedback_policy')
 
         def each(t: float, loop: ClosedLoop = loop, end: float = end) -> None:
@@ -166,7 +166,7 @@ def policy(title: str) -> Picture:
                 loop.controller.follow_policy(loop.now, effort, goal, np.zeros(2), gain)
         curves[name] = run(loop, 1.5, first_joint, each)
     return Picture(title, f'{ARM.joint_names[0]} [rad]', curves,
-                   {'no policy: held': (silent + 0.05, 1.5)})
+                   {'no policy: arm held': (stopped + 0.05, 1.5)})
 
 
 def coupled(title: str) -> Picture:
@@ -184,7 +184,7 @@ def coupled(title: str) -> Picture:
     times = leader.period * np.arange(len(rows))
     return Picture(title, f'{ARM.joint_names[0]} [rad]', {
         name: (times, values) for name, values in zip(
-            ('leader', 'follower, 10 ms away'), np.array(rows).T)}, {
+            ('leader', 'follower'), np.array(rows).T)}, {
         'a hand pushes the leader': (0.0, 1.5)})
 
 
@@ -192,27 +192,27 @@ LOADED = with_payload(ARM, 'tool0', 2.0, (0.0, 0.0, 0.05))
 PICTURES: dict[str, Callable[[], Picture]] = {
     'gravity_compensation': lambda: pushed(
         'gravity_compensation', 'joint_impedance',
-        'after a push it floats on, and nothing brings it back', 1.5),
-    'pd': lambda: tracking('pd', 'joint_impedance', 'without a model, the springs sag'),
+        'after a push, the arm drifts on', 1.5),
+    'pd': lambda: tracking('pd', 'joint_impedance', 'without gravity compensation, the arm sags'),
     'joint_impedance': lambda: pushed(
-        'joint_impedance', 'pd', 'yields as a spring does, and returns', 40.0),
+        'joint_impedance', 'pd', 'the arm yields like a spring', 40.0),
     'computed_torque': lambda: tracking(
-        'computed_torque', 'joint_impedance', 'a fast motion, with the right model'),
+        'computed_torque', 'joint_impedance', 'fast motion, exact model'),
     'disturbance_observer': lambda: tracking(
-        'disturbance_observer', 'computed_torque', 'masses wrong by 20 %, friction, delay',
+        'disturbance_observer', 'computed_torque', 'mass errors of 20 %, friction, delay',
         model=FALSE.known, plant=FALSE.plant, delay=FALSE.delay),
-    'feedback_policy': lambda: policy('follows a planner, and holds the arm without one'),
+    'feedback_policy': lambda: policy('the arm is held if the planner stops'),
     'adaptive': lambda: tracking(
-        'adaptive', 'computed_torque', 'a payload of 2 kg that nobody told of', repeat=3,
+        'adaptive', 'computed_torque', 'undeclared payload of 2 kg', repeat=3,
         plant=LOADED),
     'cartesian_impedance': lambda: compliant(
         'cartesian_impedance', 'soft along one axis, stiff along another'),
     'operational_space': lambda: task(
-        'operational_space', 'cartesian_impedance', 'the tool moves to a pose and back'),
+        'operational_space', 'cartesian_impedance', 'motion of the tool to a pose and back'),
     'hand_guiding': lambda: pushed(
         'hand_guiding', 'gravity_compensation', 'guided while enabled, held afterwards', 1.5,
         guided=True),
-    'leader_follower': lambda: coupled('a hand moves one arm, the other follows')}
+    'leader_follower': lambda: coupled('bilateral coupling with a delay of 10 ms')}
 
 
 def draw(name: str, picture: Picture) -> None:

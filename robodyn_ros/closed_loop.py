@@ -23,7 +23,7 @@ from .model.pose import initial_position
 from .model.robot import RobotModel
 from .report.run_figure import run_figure
 from .simulation.drive import Drive
-from .simulation.imperfections import Noise
+from .simulation.imperfections import Noise, nonnegative
 from .simulation.plant import Plant
 
 if TYPE_CHECKING:
@@ -104,7 +104,8 @@ def simulate(model: RobotModel, settings: Settings, position: ArrayLike, duratio
         not armed, and the message says why.
     :raises ParameterError: the settings are invalid, or the position has another length or is
         outside the limits.
-    :raises ArgumentError: the position is not of numbers; the duration is negative or not finite.
+    :raises ArgumentError: the position is not of numbers; the duration or the delay is negative or
+        not finite; ``plant`` has other joints, or the same in another order.
     :raises TrajectoryError: the waypoints are refused.
     :raises ImportError: MuJoCo is not installed.
 
@@ -114,9 +115,7 @@ def simulate(model: RobotModel, settings: Settings, position: ArrayLike, duratio
     >>> run.fault, run.position.shape, run.phase[-1].item()
     ('', (101, 2), 'RUNNING')
     """
-    if not 0.0 <= duration < inf:
-        raise ArgumentError(f'duration is {duration}', name='duration', value=duration,
-                            remedy='give a number of seconds that is not negative')
+    duration = nonnegative('duration', duration)
     loop = ClosedLoop(model, settings, position, plant=plant, delay=delay, noise=noise)
     loop.start()
     if waypoints is not None:
@@ -154,6 +153,11 @@ class ClosedLoop:
         start = initial_position(model, given.ravel().tolist())
         substeps = ceil(self.period / MAX_PHYSICS_STEP - 1e-9)
         moved = settings.with_rotors(model) if plant is None else plant
+        if moved.joint_names != model.joint_names:
+            raise ArgumentError(
+                f'plant has the joints {", ".join(moved.joint_names)}', name='plant',
+                value=moved.joint_names, remedy='give a robot with the joints of the model, in '
+                f'its order: {", ".join(model.joint_names)}')
         #: The simulated arm, with its obstacles.
         self.plant = Plant(moved.to_urdf(), model=moved, timestep=self.period / substeps,
                            substeps=substeps,

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A controller in MuJoCo by one call."""
 
+from dataclasses import replace
 import sys
 
 import numpy as np
@@ -50,6 +51,15 @@ def test_what_ends_it_is_told(two_link):
         simulate(two_link, Settings(), [0.3, 'a'], 0.1)
     with pytest.raises(ArgumentError, match='duration is -1'):
         simulate(two_link, Settings(), START, -1.0)
+    for delay in (-1.0, np.nan, np.inf, '1'):      # the brakes of this arm would never open
+        with pytest.raises(ArgumentError, match='delay is'):
+            simulate(two_link, Settings(), START, 0.1, delay=delay)
+    with pytest.raises(ArgumentError, match='duration is None'):
+        simulate(two_link, Settings(), START, None)
+    swapped = replace(two_link, joint_names=('joint2', 'joint1'))
+    for plant in (swapped, load_urdf('two_link', locked={'joint2': 0.0})):
+        with pytest.raises(ArgumentError, match='plant has the joints .*order: joint1, joint2'):
+            simulate(two_link, Settings(), START, 0.1, plant=plant)
     with pytest.raises(TrajectoryError, match='follows no reference'):
         simulate(two_link, Settings(), START, 0.1, Waypoints(
             two_link.joint_names, np.array([1.0]), END[None]))

@@ -52,8 +52,8 @@ def anchors(text: str) -> set[str]:
                                              ('### Packages of control', 'robodyn_ros/control')])
 def test_the_architecture_lists_the_packages_there_are(heading, folder):
     text = (ROOT / 'docs' / 'architecture.md').read_text().partition(f'{heading}\n')[2]
-    rows = re.findall(r'^\| (`[^|]*) \|', re.split(r'\n###? ', text)[0], re.MULTILINE)
-    named = {path.rstrip('/') for row in rows for path in re.findall(r'`([^`]+)`', row)}
+    items = re.findall(r'^- (`[^:]*):', re.split(r'\n###? ', text)[0], re.MULTILINE)
+    named = {path.rstrip('/') for item in items for path in re.findall(r'`([^`]+)`', item)}
     assert {path.parent.name for path in (ROOT / folder).glob('*/__init__.py')} <= named
     assert all((ROOT / folder / path).exists() for path in named)
 

@@ -89,7 +89,7 @@ def init(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
          force: Annotated[bool, typer.Option('--force', help='Replace FILE.')] = False,
          robot_compensates: Annotated[bool | None, typer.Option(
              '--robot-compensates-gravity/--controller-compensates-gravity', help='Whether the '
-             'arm stays up under zero effort (Franka, UR) or sinks; default: to be filled '
+             'robot adds gravity compensation itself (Franka, UR); default: left for you to fill '
              'in.')] = None,
          accept: AcceptInertia = False,
          rate: Annotated[float, typer.Option(
@@ -185,7 +185,7 @@ def check_machine(duration: Annotated[float, typer.Option(
         min=1.0, max=86400.0, help='Duration of the measurement [s]; a longer one shows rarer '
         'events.')] = 120.0,
         fix: Annotated[bool, typer.Option(
-            '--fix', help='Measure nothing: print the commands for what is missing (permissions, '
+            '--fix', help='Do not measure: print the commands for missing settings (permissions, '
             'idle states, frequency governor) and, in a terminal, offer to run them.')] = False,
         report: ReportFile = None, as_json: AsJson = False) -> None:
     """Measure the loop rate that this machine sustains, and recommend improvements."""
@@ -226,8 +226,8 @@ def replay(file: Annotated[Path, typer.Argument(
                '--cycle', metavar='N', help='Cycle to show; default: the one in which the '
                'latest fault latched.')] = None,
            law: Annotated[list[str], typer.Option(
-               '--law', metavar='PACKAGE.MODULE:NAME', help='Law of your own that the recording '
-               'was made with; its module is imported. Can be repeated.')] = [],  # noqa: B006
+               '--law', metavar='PACKAGE.MODULE:NAME', help='Custom law of the recording; its '
+               'module is imported. Repeatable.')] = [],  # noqa: B006
            picture: Annotated[Path | None, typer.Option(
                '--picture', metavar='PNG', help='File of the picture; default: beside FILE.')
                ] = None,
@@ -248,11 +248,11 @@ def replay(file: Annotated[Path, typer.Argument(
 
 @app.command('new-law')
 def new_law(name: Annotated[str, typer.Argument(
-                metavar='NAME', help='Name of the law and of its module, as my_spring.')],
+                metavar='NAME', help='Name of the law and of its module, such as my_spring.')],
             folder: Annotated[Path, typer.Option(help='Folder to write to.')] = Path('.'),
             force: Annotated[bool, typer.Option('--force', help='Replace the files.')] = False
             ) -> None:
-    """Write a commented control law of your own, and its test, to be filled in."""
+    """Write a commented template of a control law, and its test."""
     from .new_law import run
 
     run(name, folder, console(), force)
@@ -260,11 +260,11 @@ def new_law(name: Annotated[str, typer.Argument(
 
 @app.command('new-driver')
 def new_driver(name: Annotated[str, typer.Argument(
-                   metavar='NAME', help='Name of the driver and of its module, as my_arm.')],
+                   metavar='NAME', help='Name of the driver and of its module, such as my_arm.')],
                folder: Annotated[Path, typer.Option(help='Folder to write to.')] = Path('.'),
                force: Annotated[bool, typer.Option('--force', help='Replace the files.')] = False
                ) -> None:
-    """Write a commented driver of an arm of your own, and its test, to be filled in."""
+    """Write a commented template of a driver, and its test."""
     from .new_driver import run
 
     run(name, folder, console(), force)
@@ -280,7 +280,7 @@ def compare_laws(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # no
                      '--picture', metavar='PNG', help='File of the picture.')
                      ] = Path('build/compare_laws.png'),
                  topics: Annotated[bool, typer.Option(
-                     '--topics', help='Through the real nodes and topics of ROS 2, in lockstep.')
+                     '--topics', help='Use the ROS 2 nodes and topics, in lockstep.')
                      ] = False, report: ReportFile = None, as_json: AsJson = False) -> None:
     """Compare all trajectory-tracking laws in MuJoCo with an exact and a perturbed model."""
     from ..catalog.requirements import require_modules
@@ -298,7 +298,7 @@ def compare_laws(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # no
 @app.command()
 def demo(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # noqa: B006
          brief: Annotated[bool, typer.Option(
-             '--brief', help='Shorter motions, contacts at half the rate; all checks are made.'
+             '--brief', help='Shorter motions, contacts at half the rate, all checks.'
              )] = False,
          scene: Annotated[str, typer.Option(
              help='motion: free fall, gravity, a push, a trajectory. contact: a push, guiding by '

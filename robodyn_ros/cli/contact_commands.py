@@ -26,10 +26,10 @@ def calibrate_collision(duration: Annotated[float, typer.Option(
                         node: NodeName = 'controller', sim_time: SimTime = False,
                         wait: Wait = 10.0) -> None:
     """
-    Learn collision thresholds while the arm does its usual motions and touches nothing.
+    Learn collision thresholds from usual motions of the arm, without contact.
 
-    Move it meanwhile, for instance with `robodyn play`: the thresholds fit the motions that were
-    heard, their speeds and their loads. They are printed, and set with --set.
+    Move the arm meanwhile, for instance with `robodyn play`: the thresholds fit the recorded
+    motions, speeds and loads. --set sets them in the controller.
 
     Example: robodyn calibrate-collision --duration 60 --set
     """
@@ -44,18 +44,18 @@ def calibrate_collision(duration: Annotated[float, typer.Option(
 
 @app.command()
 def jog(linear: Annotated[float, typer.Option(
-            min=1e-4, help='Speed along the axes at the beginning [m/s].')] = 0.05,
+            min=1e-4, help='Initial linear speed [m/s].')] = 0.05,
         angular: Annotated[float, typer.Option(
-            min=1e-3, help='Speed about the axes at the beginning [rad/s].')] = 0.2,
+            min=1e-3, help='Initial angular speed [rad/s].')] = 0.2,
         hold: Annotated[float, typer.Option(
-            min=0.05, max=2.0, help='How long a key moves the frame [s]; its repetition prolongs '
-            'it. Shorter than the delay of the repetition, the motion stops in between.')] = 0.5,
+            min=0.05, max=2.0, help='Duration of the motion after a key press [s]; longer than '
+            'the repeat delay of the keyboard.')] = 0.5,
         node: NodeName = 'controller', sim_time: SimTime = False, wait: Wait = 10.0) -> None:
     """
     Move the frame of a task-space law (`task_frame`) from the keyboard.
 
-    The controller has to run in cartesian_impedance or operational_space. Let go of the key, and
-    the frame comes to rest after --hold; close the terminal, and after `twist_timeout`.
+    The controller must run cartesian_impedance or operational_space. The frame stops --hold after
+    the last key press, and `twist_timeout` after the terminal is closed.
 
     Example: robodyn jog --linear 0.02
     """
@@ -73,20 +73,20 @@ def teach(file: Annotated[Path, typer.Argument(
           motion: Annotated[bool, typer.Option(
               '--motion', help='Record one motion between two keys, instead of poses.')] = False,
           speed: Annotated[float, typer.Option(
-              min=0.01, max=1.0, help='Highest speed when it is repeated, as a share of the '
-              'velocity limits; what was shown slower stays as slow.')] = 0.3,
+              min=0.01, max=1.0, help='Speed limit of the replay, as a share of the velocity '
+              'limits; slower parts stay slow.')] = 0.3,
           smoothing: Annotated[float, typer.Option(
-              min=0.02, max=2.0, metavar='SECONDS', help='Spacing of the knots of the spline '
-              'through a motion: more removes more tremor, and more of the motion.')] = 0.15,
+              min=0.02, max=2.0, metavar='SECONDS', help='Knot spacing of the spline through a '
+              'motion: larger values remove more tremor.')] = 0.15,
           states: States = 'joint_states',
           overwrite: Annotated[bool, typer.Option(
               '--overwrite', help='Replace FILE.')] = False,
           node: NodeName = 'controller', sim_time: SimTime = False, wait: Wait = 10.0) -> None:
     """
-    Show poses, or a motion, by hand to an arm in gravity_compensation, and write a trajectory.
+    Record poses or a motion of an arm that is guided by hand, and write a trajectory.
 
-    The way between two poses is straight in the joint angles. Nothing is checked for collisions
-    here: play it slowly first.
+    Joint angles change linearly between two poses. The motion is NOT CHECKED FOR COLLISIONS:
+    play it slowly first.
 
     Example: robodyn teach way.yaml
     """

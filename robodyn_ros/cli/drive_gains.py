@@ -49,7 +49,7 @@ def drive_gains_command(
         columns: ColumnsOption = [], units: UnitsOption = [],  # noqa: B006
         rate: Rate = None, topic: Topic = '', joints: Joints = '',
         accept: Accept = [], cutoff: CutoffOption = None) -> None:  # noqa: B006
-    """Estimate the torque constants by which `robodyn identify` reads motor currents."""
+    """Estimate the torque constants that convert motor currents to efforts."""
     from .identify import read_options
     from ..catalog.robots import load_robot
     from ..identification.estimation.drive import drive_gains

@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.console import Console
 
 from ..catalog.robots import CatalogRobot
-from ..dynamics.c_code import c_file, DOUBLE, FLOAT, MEANING
+from ..dynamics.c_code import c_file, DOUBLE, FLOAT, QUANTITY_MEANINGS
 from ..dynamics.javascript import JAVASCRIPT, javascript_file
 from ..dynamics.signatures import TABLE
 from ..dynamics.source_text import Dialect, identifier, Kernel, kernels
@@ -17,7 +17,7 @@ from ..model.resources import package_version
 from ..model.robot import RobotModel
 from ..text import printable
 
-DERIVATIVES = {name for name in MEANING if name.endswith('derivatives')}
+DERIVATIVES = {name for name in QUANTITY_MEANINGS if name.endswith('derivatives')}
 
 
 def run(robot: CatalogRobot, out: Console, *, language: str, output: Path | None,
@@ -26,8 +26,8 @@ def run(robot: CatalogRobot, out: Console, *, language: str, output: Path | None
     Write a C file and its header, or a script.
 
     :param language: 'c' or 'js'.
-    :param quantities: keys of MEANING; of the default, all but derivatives, what does not fit is
-        left out.
+    :param quantities: keys of QUANTITY_MEANINGS; of the default, all but derivatives, those that
+        the robot does not have are left out.
     :param single: whether C computes in ``float``.
     :raises ArgumentError: an option makes no sense, a file exists or cannot be written.
     :raises UnknownNameError: there is no such quantity or frame.
@@ -39,8 +39,8 @@ def run(robot: CatalogRobot, out: Console, *, language: str, output: Path | None
             remedy='write letters, digits and underscores, which also begin the names of the '
                    f'functions, and .{language}: my_arm.{language}')
     for quantity in quantities:
-        if quantity not in MEANING:
-            raise UnknownNameError('quantity', quantity, MEANING)
+        if quantity not in QUANTITY_MEANINGS:
+            raise UnknownNameError('quantity', quantity, QUANTITY_MEANINGS)
         if 'frame' in TABLE[quantity].options and not frames:
             raise ArgumentError(f'{quantity} is that of a frame', name='--frame', value=quantity,
                                 remedy='name one: --frame NAME')
@@ -62,7 +62,7 @@ def run(robot: CatalogRobot, out: Console, *, language: str, output: Path | None
 def _kernels(model: RobotModel, quantities: Iterable[str], frames: Iterable[str],
              dialect: Dialect, out: Console) -> list[Kernel]:
     found = []
-    for quantity in quantities or [name for name in MEANING if name not in DERIVATIVES]:
+    for quantity in quantities or [name for name in QUANTITY_MEANINGS if name not in DERIVATIVES]:
         try:
             found += kernels(model, quantity, dialect, frames)
         except RobodynError as error:

@@ -24,15 +24,15 @@ def export(robot: Robot, locked: Locked = [],  # noqa: B006
                '--config', metavar='YAML', help='Write a C library of the controller with these '
                'parameters (experimental).')] = '',
            output: Annotated[Path | None, typer.Option(
-               '--output', '-o', metavar='FILE', help='File to write, whose name begins those of '
-               'the functions; default: ROBOT.c or ROBOT.js in this folder. With --config, the '
-               'folder; default: ROBOT_controller.')] = None,
+               '--output', '-o', metavar='FILE', help='File to write, whose name prefixes the '
+               'functions; default: ROBOT.c or ROBOT.js. With --config, the folder; default: '
+               'ROBOT_controller.')] = None,
            quantity: Annotated[list[str], typer.Option(
                '--quantity', metavar='NAME', help='Quantity to export, a method of Dynamics; '
-               'default: all but derivatives. Can be repeated.')] = [],  # noqa: B006
+               'default: all but derivatives. Repeatable.')] = [],  # noqa: B006
            frame: Annotated[list[str], typer.Option(
-               '--frame', metavar='NAME', help='Frame whose pose, Jacobian and rate of the '
-               'Jacobian are exported. Can be repeated.')] = [],  # noqa: B006
+               '--frame', metavar='NAME', help='Frame whose pose, Jacobian and Jacobian rate are '
+               'exported. Repeatable.')] = [],  # noqa: B006
            single: Annotated[bool, typer.Option(
                '--float', help='Compute in single precision, with --c.')] = False,
            force: Annotated[bool, typer.Option('--force', help='Replace the files.')] = False

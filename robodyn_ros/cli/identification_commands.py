@@ -111,25 +111,24 @@ def play(file: Annotated[Path, typer.Argument(
          delay: Annotated[float, typer.Option(
              min=0.0, help='Seconds to wait before the motion.')] = 0.0,
          approach: Annotated[float, typer.Option(
-             min=0.0, metavar='SECONDS', help='First move from the present pose to the start of '
-             'the motion, in at least this time, and with at most half of the highest velocity '
-             'of each joint in FILE. This motion is NOT CHECKED FOR COLLISIONS: make sure that '
-             'the way is free. 0: the robot must be there.')] = 0.0,
+             min=0.0, metavar='SECONDS', help='Minimum duration of a motion from the present pose '
+             'to the start, at no more than half of the highest velocities in FILE. It is NOT '
+             'CHECKED FOR COLLISIONS: keep the way free. 0: the robot must be there.')] = 0.0,
          record: Annotated[Path | None, typer.Option(
              metavar='FILE', help='Also record the motion: .npz or .csv.')] = None,
          overwrite: Overwrite = False,
          unconfirmed: Annotated[bool, typer.Option(
-             '--unconfirmed', help='Do not check the diagnostics of the controller: for '
-             'controllers of other packages.')] = False,
+             '--unconfirmed', help='Do not check diagnostics, for controllers of other '
+             'packages.')] = False,
          sim_time: Annotated[bool, typer.Option(
              '--sim-time', help='Use the time of /clock.')] = False,
          learn: Annotated[int | None, typer.Option(
-             min=0, max=1000, metavar='N', help='Repeat the motion N times and learn the efforts '
-             'that its error lacks (iterative learning control); 0: play it once with those '
-             'learned before.')] = None,
+             min=0, max=1000, metavar='N', help='Repeat the motion N times and learn efforts that '
+             'reduce its error (iterative learning control); 0: once, with the efforts learned '
+             'before.')] = None,
          learned: Annotated[Path | None, typer.Option(
-             metavar='FILE', help='File of the learned efforts, which is read if it exists. '
-             'Default: FILE.learned.npz.')] = None,
+             metavar='FILE', help='File of the learned efforts, read if it exists; default: '
+             'FILE.learned.npz.')] = None,
          picture: Annotated[Path | None, typer.Option(
              metavar='PNG', help='Picture of the errors of all repeats.')] = None,
          wait: Wait = 10.0) -> None:

@@ -183,7 +183,7 @@ def run(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
     out.print('check it on another recording: ' + shlex.join([
         'robodyn', 'validate', 'RECORDING', '--robot', str(output / URDF), '--friction',
         str(output / FRICTION), *same_robot, *same_files]), soft_wrap=True)
-    out.print('the next motion, which tells most beside these: ' + shlex.join([
+    out.print('suggested next excitation: ' + shlex.join([
         'robodyn', 'excite', str(with_meshes(output / URDF, robot.path)),
         *same_robot, '--at', ','.join(f'{value:.6g}' for value in robot.pose), *same_files,
         '--criterion', 'information',
@@ -197,7 +197,7 @@ def _print_summary(found: Identification, source: str, out: Console) -> None:
     out.print(f'{found.nominal.name}: {found.estimate.base.rank} base parameters from {source}, '
               f'method {found.estimate.method}', soft_wrap=True)
     out.print(f'error of predicted efforts, mean relative RMS on motion that was not fitted: '
-              f'{mean:.2f} %, with the URDF as it is {before:.1f} %', soft_wrap=True)
+              f'{mean:.2f} %, with the original URDF {before:.1f} %', soft_wrap=True)
     out.print(summary_table(found))
 
 

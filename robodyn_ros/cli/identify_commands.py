@@ -20,16 +20,15 @@ Sources = Annotated[list[Path], typer.Argument(
 OfRobot = Annotated[str, typer.Option(
     '--robot', metavar='ROBOT', help='Path of a URDF file, or a known name: two_link, panda, ...')]
 ColumnsOption = Annotated[list[str], typer.Option(
-    '--columns', metavar='QUANTITY=PATTERN', help='Columns of time, position, velocity or effort, '
-    'if their headers are not recognized: position=q{i} ({i} from 1, {i0} from 0, {name}), or a '
-    'list of headers and numbers from 0: effort=13-18.')]
+    '--columns', metavar='QUANTITY=PATTERN', help='Columns of time, position, velocity or effort '
+    'with other headers: position=q{i} ({i} from 1, {i0} from 0, {name}), or headers and numbers '
+    'from 0: effort=13-18.')]
 UnitsOption = Annotated[list[str], typer.Option(
     '--units', metavar='QUANTITY=UNIT', help='deg, deg/s, mN·m, ms ..., with a minus to invert '
     'the sign; or a factor to SI. For one joint: effort.joint2=-N·m.')]
 Joints = Annotated[str, typer.Option(
-    '--joints', metavar='J1,J2,...', help='Joints of the robot in the order of the columns, if '
-    'their headers contain numbers only; for a bag: its names of the joints, in the order of '
-    'the robot.')]
+    '--joints', metavar='J1,J2,...', help='Joints in the order of the columns, if the headers '
+    'have numbers only; for a bag: its joint names, in the order of the robot.')]
 Rate = Annotated[float | None, typer.Option(
     '--rate', help='Sample rate (Hz), if there is no time column.')]
 Topic = Annotated[str, typer.Option(
@@ -37,7 +36,8 @@ Topic = Annotated[str, typer.Option(
 Accept = Annotated[list[str], typer.Option(
     '--accept', metavar='KIND', help='Kind of data issue to accept, as its message says.')]
 CutoffOption = Annotated[float | None, typer.Option(
-    '--cutoff', help='Cut-off of the low-pass filter (Hz), inf for none; default: automatic.')]
+    '--cutoff', help='Cut-off frequency of the low-pass filter (Hz); inf: none; default: '
+                     'automatic.')]
 FrictionFile = Annotated[Path | None, typer.Option(
     '--friction', metavar='YAML', help='friction.yaml of an identification; cut-off, delay and '
     'the uncertainty of the model are those of the parameters.yaml beside it.')]
@@ -47,8 +47,7 @@ FrictionFile = Annotated[Path | None, typer.Option(
 def identify_command(
         recordings: Sources, robot: OfRobot,
         verify: Annotated[Path | None, typer.Option(
-            metavar='RECORDING', help='Recording that is predicted, and not fitted; the others '
-            'are fitted as a whole.')] = None,
+            metavar='RECORDING', help='Recording to predict; the others are fitted.')] = None,
         locked: Locked = [], root: Root = '', tip: Tip = '', gravity: Gravity = '',  # noqa: B006
         columns: ColumnsOption = [], units: UnitsOption = [],  # noqa: B006
         rate: Rate = None, topic: Topic = '', joints: Joints = '',
@@ -64,8 +63,8 @@ def identify_command(
             '--armature/--no-armature', help='Estimate the rotor inertia, or keep that of the '
             'URDF; default: where it is significant.')] = None,
         moving: Annotated[float | None, typer.Option(
-            min=0.0, help='Use samples of a joint only above this velocity (rad/s | m/s): '
-            'stiction at reversals is not modelled.')] = None,
+            min=0.0, help='Use samples of a joint above this velocity only (rad/s | '
+            'm/s).')] = None,
         delay: Annotated[str, typer.Option(
             metavar='auto|SECONDS', help='Delay of the efforts relative to the positions.'
             )] = 'auto',
@@ -80,7 +79,7 @@ def identify_command(
         frame: Annotated[str, typer.Option(help='Link that holds the load.')] = '',
         friction: FrictionFile = None,
         force: Annotated[bool, typer.Option(
-            '--force', help='Write the files of a result that predicts worse than a constant.'
+            '--force', help='Write the files even if the result predicts worse than a constant.'
             )] = False,
         verbose: Annotated[bool, typer.Option(
             '--verbose', help='Print all notes, parameters and tables of the report.')] = False,

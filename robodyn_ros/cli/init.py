@@ -4,6 +4,7 @@
 
 import os
 from pathlib import Path
+from shutil import which
 from typing import Any
 
 from rich.console import Console
@@ -48,8 +49,9 @@ def run(robot: CatalogRobot, given: dict[str, Any], console: Console, *, output:
         console.print('Missing in the URDF:', style='bold')
         for sentence in lacking:
             console.print(f'- {sentence}')
-    console.print('Check every value, then: ros2 launch robodyn_ros controller.launch.py '
-                  f'config:={output.resolve()}', soft_wrap=True)
+    start = ('ros2 launch robodyn_ros controller.launch.py config:=' if which('ros2') else
+             'robodyn_controller --ros-args --params-file ')     # ROS wheels lack ros2
+    console.print(f'Check every value, then: {start}{output.resolve()}', soft_wrap=True)
 
 
 def _relative(robot: CatalogRobot, output: Path) -> str:

@@ -1,13 +1,13 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Skeleton of a driver of one's own, and of its test."""
+"""Skeleton of a custom driver, and of its test."""
 
 from pathlib import Path
 from string import Template
 
 from rich.console import Console
 
-from .new_law import write_module
+from .new_law import test_command, write_module
 
 DRIVER = Template('''\
 """
@@ -31,10 +31,10 @@ class $constant:
     Driver of the arm by its SDK or bus: replace the stand-in below.
 
     Arrays are in the order of model.joint_names, in rad, m, N·m and N: convert units, signs and
-    order here. The guard stops the arm where they are wrong, but only once it is armed.
+    order here. The guard detects errors only once the arm is armed.
 
     :param model: the robot; model.joint_names, model.effort_limit, ...
-    :param address, rate: examples of options; those of the user come as driver_options.
+    :param address, rate: examples of options, which users set by driver_options.
     """
 
     def __init__(self, model, address: str = '', rate: float = 1000.0):
@@ -46,8 +46,8 @@ class $constant:
         """
         Wait for the next state of the arm; return None if none comes within, say, 10 ms.
 
-        A thread of its own calls this again and again. An exception is logged, and the state
-        becomes stale; so it does while this waits.
+        A dedicated thread calls this in a loop. An exception is logged. The state becomes stale
+        after an exception, and while this waits.
         """
         self._next += self._period
         time.sleep(max(0.0, self._next - time.monotonic()))
@@ -58,8 +58,8 @@ class $constant:
         """
         Send efforts, without waiting for an answer; the control thread calls this.
 
-        Let the drives stop by themselves when no efforts come: nothing else helps when this
-        process dies.
+        The drives must stop by themselves without efforts: nothing else helps if this process
+        dies.
         """
         self._effort = tau.copy()
 
@@ -97,4 +97,4 @@ def run(name: str, folder: Path, out: Console, force: bool = False) -> None:
     constant = ''.join(word.capitalize() for word in name.split('_'))
     driver, test = write_module(name, folder, {'': DRIVER, 'test_': TEST}, constant, force)
     out.print(f'{driver}: the driver, parameter driver {name}:{constant}\n{test}: its test\n'
-              f'try it: cd {folder} && python -m pytest {test.name}')
+              f'run the test: {test_command(test)}')

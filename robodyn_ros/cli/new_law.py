@@ -1,8 +1,9 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Skeleton of a control law of one's own, and of its test."""
+"""Skeleton of a custom control law, and of its test."""
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 from keyword import iskeyword
 from pathlib import Path
 from string import Template
@@ -42,17 +43,18 @@ def efforts(arm: Any, gains: Any, memory: Any, tau: ndarray) -> None:
     Write the efforts tau (nv,) [N·m | N], with g(q).
 
     Numba compiles this: loop over the joints, allocate nothing. robodyn_ros.control.laws.law.Arm
-    lists what is known of the arm; robodyn_ros.control.laws.dynamics has its inverse dynamics.
-    What the law is to keep from cycle to cycle it writes to memory: see laws/computed_torque.py.
+    documents the fields of arm; robodyn_ros.control.laws.dynamics has its inverse dynamics. Write
+    the state of the law to memory: see robodyn_ros/control/laws/computed_torque.py.
     """
     for i in range(tau.shape[0]):
         tau[i] = (arm.gravity[i] + gains.spring[i] * (arm.q_reference[i] - arm.q[i])
                   + gains.damper[i] * (arm.qd_reference[i] - arm.qd[i]))
 
 
-$constant = Law('$name', efforts, equation='τ = g(q) + K (q_r - q) + D (q̇_r - q̇)',
-        source='write here where it comes from', gains=Gains,
-        judged=(Judged('spring', 'damper'),))       # are they stable, with the delay of the loop?
+$constant = Law(
+    '$name', efforts, equation='τ = g(q) + K (q_r - q) + D (q̇_r - q̇)',
+    source='book or paper, and equation', gains=Gains,
+    judged=(Judged('spring', 'damper'),))       # gains whose stability the controller checks
 ''')
 
 TEST = Template('''\
@@ -76,7 +78,7 @@ def test_it_holds_the_arm():
 
 
 def test_random_worlds_break_nothing():
-    # Other masses, friction, delays and noise, and faults: see `robodyn verify`, which plays more
+    # Other masses, friction, delays, noise, and faults; `robodyn verify` runs more of them
     assert verify(ARM, SETTINGS, worlds=5, seconds=1.0) == []
 ''')
 
@@ -89,7 +91,13 @@ def run(name: str, folder: Path, out: Console, force: bool = False) -> None:
     """
     law, test = write_module(name, folder, {'': LAW, 'test_': TEST}, name.upper(), force)
     out.print(f'{law}: the law, mode {name}:{name.upper()}\n{test}: its test\n'
-              f'try it: cd {folder} && python -m pytest {test.name}')
+              f'run the test: {test_command(test)}')
+
+
+def test_command(test: Path) -> str:
+    """Return the command that runs a test, with the installation of pytest if it is missing."""
+    install = '' if find_spec('pytest') else 'pip install pytest && '
+    return f'{install}python -m pytest {test}'
 
 
 def write_module(name: str, folder: Path, templates: Mapping[str, Template], constant: str,
@@ -102,7 +110,7 @@ def write_module(name: str, folder: Path, templates: Mapping[str, Template], con
     """
     if not name.isidentifier() or iskeyword(name) or name != name.lower():
         raise ArgumentError(f'{name!r} is no name of a Python module', name='NAME', value=name,
-                            remedy='write small letters, digits and underscores, as my_spring')
+                            remedy='use lower-case letters, digits and underscores: my_spring')
     texts = {folder / f'{prefix}{name}.py': text for prefix, text in templates.items()}
     if there := [str(path) for path in texts if path.exists() and not force]:
         raise ArgumentError(f'{", ".join(there)} exists', name='NAME', value=name,

@@ -65,38 +65,36 @@ def warn_of_option(former: str, present: str) -> None:
 
 app = typer.Typer(cls=Commands, no_args_is_help=True, pretty_exceptions_enable=False,
                   epilog=EXIT_CODES,
-                  help='Model-based torque control of robot arms: tools around the library.')
+                  help='Model-based torque control of robot arms: command-line tools.')
 
 Robot = Annotated[str, typer.Argument(
     metavar='ROBOT', autocompletion=robots,
-    help='Path of a URDF file, or a known name: two_link, rp, arm6, panda, ur5, '
-    'kinova, ...')]
+    help='Path of a URDF, or a known name: two_link, rp, arm6, panda, ur5, kinova, ...')]
 Locked = Annotated[list[str], typer.Option(
-    '--locked', metavar='JOINT=VALUE', help='Joint to lock, and its position '
-    '(rad or m). Can be repeated; replaces the locked joints of config/ROBOT.yaml.')]
+    '--locked', metavar='JOINT=VALUE', help='Joint to lock, and its position (rad or m); replaces '
+    'the locked joints of config/ROBOT.yaml. Repeatable.')]
 At = Annotated[str, typer.Option(
-    metavar='V1,V2,...', help='Pose, one value per joint (rad or m). Default: that of '
-    'config/ROBOT.yaml, or zero, or the middle of the limits if they exclude zero.')]
+    metavar='V1,V2,...', help='Pose, one value per joint (rad or m); default: from '
+    'config/ROBOT.yaml, else zero or mid-range.')]
 
 AcceptInertia = Annotated[bool, typer.Option(
     '--accept-inertia', help='Accept physically inconsistent inertias, and numbers that are '
     'probably in other units.')]
 
 ReportFile = Annotated[Path | None, typer.Option(
-    '--report', metavar='HTML', help='Also write a report: one page with tables and plots that '
-    'can be zoomed.')]
+    '--report', metavar='HTML', help='Also write a report: one page with tables and interactive '
+    'plots.')]
 
 AsJson = Annotated[bool, typer.Option(
-    '--json', help='Print the figures as JSON on one line, for a script, and nothing else.')]
+    '--json', help='Print only the figures, as JSON on one line.')]
 
 NodeName = Annotated[str, typer.Option(
     '--node', help='Name of the running controller, with its namespace.')]
 
 Root = Annotated[str, typer.Option('--root', help='Link that is the fixed base.')]
 Gravity = Annotated[str, typer.Option(
-    '--gravity', metavar='X,Y,Z', help='Gravity (m/s²) in the frame of the base, for a robot that '
-    'does not stand upright; default: that of the URDF, or 0,0,-9.81, in the frame of its root '
-    'link.')]
+    '--gravity', metavar='X,Y,Z', help='Gravity (m/s²) in the frame of the base; default: from '
+    'the URDF, else 0,0,-9.81 in the frame of its root link.')]
 Tip = Annotated[str, typer.Option('--tip', help='Last link of the chain; omits other branches.')]
 
 

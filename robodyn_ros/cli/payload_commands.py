@@ -19,8 +19,8 @@ Wait = Annotated[float, typer.Option(min=0.1, help='Seconds to wait for the cont
 def set_payload(mass: Annotated[float, typer.Option(
                     help='Mass [kg]; 0: no payload.')],
                 com: Annotated[str, typer.Option(
-                    metavar='X,Y,Z', help='Center of mass in the link [m]; without a mass not '
-                    'needed.')] = '',
+                    metavar='X,Y,Z', help='Center of mass in the link [m]; not needed without a '
+                    'mass.')] = '',
                 inertia: Annotated[str, typer.Option(
                     metavar='IXX,IXY,IXZ,IYY,IYZ,IZZ', help='Inertia about the center of mass, '
                     'in the axes of the link [kg·m²]. Default: a point mass.')] = '',
@@ -43,18 +43,17 @@ def find_payload(frame: Annotated[str, typer.Option(
                      help='Link that holds it. Default: payload_frame of the controller, else '
                      'the last link.')] = '',
                  amplitude: Annotated[float, typer.Option(
-                     min=0.05, max=1.0, help='Farthest a joint moves from where it is '
-                     '[rad | m].')] = 0.35,
+                     min=0.05, max=1.0, help='Largest displacement of a joint [rad | m].')] = 0.35,
                  duration: Annotated[float, typer.Option(
                      min=5.0, max=60.0, help='Duration of the motion [s].')] = 10.0,
                  setting: Annotated[bool, typer.Option(
-                     '--set', help='Set the payload that was found.')] = False,
+                     '--set', help='Set the identified payload.')] = False,
                  states: Annotated[str, typer.Option(
                      help='Topic of the joint states, with efforts.')] = 'joint_states',
                  node: NodeName = 'controller', sim_time: SimTime = False,
                  wait: Wait = 10.0) -> None:
     """
-    Find the payload of a running controller by a short motion about the present pose.
+    Identify the payload of a running controller from a short motion about the present pose.
 
     The motion is NOT CHECKED FOR COLLISIONS: make sure that the way is free.
     """
@@ -71,8 +70,8 @@ def calibrate_float(folder: Annotated[Path, typer.Option(
                         '--output', help='Folder for corrected.urdf and friction.yaml.'
                         )] = Path('calibrated'),
                     amplitude: Annotated[float, typer.Option(
-                        min=0.1, max=3.0, help='Farthest a joint moves from where it is '
-                        '[rad | m].')] = 0.6,
+                        min=0.1, max=3.0, help='Largest displacement of a joint [rad | '
+                        'm].')] = 0.6,
                     duration: Annotated[float, typer.Option(
                         min=10.0, max=60.0, help='Duration of the motion [s].')] = 30.0,
                     states: Annotated[str, typer.Option(
@@ -80,7 +79,7 @@ def calibrate_float(folder: Annotated[Path, typer.Option(
                     node: NodeName = 'controller', sim_time: SimTime = False,
                     wait: Wait = 10.0) -> None:
     """
-    Find masses, centers of mass and friction with which an arm floats, by a slow motion.
+    Identify masses and friction from a slow motion, so that the arm floats.
 
     All joints move about the present pose. The motion is NOT CHECKED FOR COLLISIONS: make sure
     that the way is free. The result is a URDF and friction parameters for the controller.

@@ -25,32 +25,32 @@ def verify(robot: Robot, locked: Locked = [],  # noqa: B006
                metavar='FILE', help='Worlds file: the true robot and the distributions of what '
                'is uncertain.')] = None,
            write_worlds: Annotated[Path | None, typer.Option(
-               '--write-worlds', metavar='FILE', help='Write the worlds file with its defaults, '
-               'to be edited, and play nothing.')] = None,
+               '--write-worlds', metavar='FILE', help='Write the worlds file with its defaults '
+               'for editing, then exit.')] = None,
            runs: Annotated[int | None, typer.Option(
-               min=1, max=10_000_000, help='Number of worlds; default: 500, with --brief '
-               '40.')] = None,
+               min=1, max=10_000_000, help='Number of worlds; default: 500, or 40 with '
+               '--brief.')] = None,
            seed: Annotated[int, typer.Option(min=0, help='Seed of the worlds.')] = 0,
            brief: Annotated[bool, typer.Option(
                '--brief', help='40 worlds of 2 s, as a check in continuous integration.')
                ] = False,
            jobs: Annotated[int, typer.Option(
-               min=1, help='Processes.')] = os.cpu_count() or 1,
+               min=1, help='Number of processes.')] = os.cpu_count() or 1,
            scheduler: Annotated[str, typer.Option(
-               '--scheduler', metavar='ADDRESS', help='Dask scheduler whose workers play the '
+               '--scheduler', metavar='ADDRESS', help='Dask scheduler whose workers simulate the '
                'worlds, as tcp://host:8786; default: processes of this machine.')] = '',
            output: Annotated[Path | None, typer.Option(
                '--output', '-o', metavar='FILE', help='SQLite file of the results, which resumes '
                'an interrupted run; default: in build/verify, named after the inputs.')] = None,
            boundary: Annotated[list[str], typer.Option(
-               '--boundary', metavar='QUANTITY', help='Find how far this quantity of the worlds '
-               'file may grow until a criterion breaks; --runs is then the number of worlds at '
-               'each level, 30 by default. Can be repeated.')] = [],  # noqa: B006
+               '--boundary', metavar='QUANTITY', help='Find the value of this quantity of the '
+               'worlds file at which a criterion breaks; --runs is then the number of worlds at '
+               'each level, 30 by default. Repeatable.')] = [],  # noqa: B006
            world: Annotated[int | None, typer.Option(
-               '--world', min=0, metavar='INDEX', help='Play this world alone, and write a '
+               '--world', min=0, metavar='INDEX', help='Simulate this world only, and write a '
                'flight recording for `robodyn replay`.')] = None,
            list_faults: Annotated[bool, typer.Option(
-               '--faults', help='List the faults that can be injected, and play nothing.')
+               '--faults', help='List the faults that can be injected, then exit.')
                ] = False,
            report: ReportFile = None, as_json: AsJson = False) -> None:
     """Verify a robot, its parameter file and its control law in random simulated worlds."""

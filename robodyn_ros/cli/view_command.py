@@ -17,16 +17,16 @@ def view(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
          tip: Tip = '',
          gravity: Gravity = '',
          port: Annotated[int, typer.Option(
-             min=1, max=65535, help='Port of the page, on this machine only; the next free one '
-             'where it is in use.')] = 8080,
+             min=1, max=65535, help='Port of the page on localhost; the next free one if it is in '
+             'use.')] = 8080,
          browser: Annotated[bool, typer.Option(
              '--browser/--no-browser', help='Open the page in the browser.')] = True,
          live: Annotated[bool, typer.Option(
-             '--live', help='Follow the joint states and diagnostics of a robot that is '
-             'running; nothing is published.')] = False,
+             '--live', help='Show the joint states and diagnostics of a running robot; publishes '
+             'nothing.')] = False,
          allow_control: Annotated[bool, typer.Option(
-             '--allow-control', help='With --live: let the page change mode, gains and payload, '
-             'reset, move a target pose, and push a simulated arm.')] = False,
+             '--allow-control', help='With --live: change mode, gains and payload, reset, move a '
+             'target pose, push a simulated arm.')] = False,
          states: Annotated[str, typer.Option(
              '--states', help='Topic of the joint states, with --live.')] = 'joint_states',
          node: Annotated[str, typer.Option(

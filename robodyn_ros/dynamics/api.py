@@ -22,7 +22,7 @@ from .evaluators import EVALUATORS
 from .model_data import ModelData, workspace
 from .queries import Queries
 from .signatures import QUANTITIES
-from .simd_states import STATES
+from .simd_states import SIMD_LANES
 from .specialize import checked, simd_batch, state_loop
 from ..errors import ArgumentError
 from ..model.robot import RobotModel
@@ -205,7 +205,7 @@ def divided(run: Callable[[int, int], bool | None], count: int, workers: int) ->
     if workers == 1:
         return run(0, count) is not False
     # Whole groups of SIMD lanes, but for the last
-    bounds = [count * i // workers // STATES * STATES for i in range(workers)]
+    bounds = [count * i // workers // SIMD_LANES * SIMD_LANES for i in range(workers)]
     pairs = [*zip(bounds, [*bounds[1:], count])]
     others = [_pool(workers, os.getpid()).submit(run, *pair) for pair in pairs[1:]]
     return all([run(*pairs[0]) is not False, *(done.result() is not False for done in others)])

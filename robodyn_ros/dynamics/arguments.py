@@ -16,7 +16,7 @@ from .kinematics import REFERENCES
 from ..errors import ArgumentError, SingularityError, UnknownNameError
 from ..model.robot import RobotModel
 
-AXES = 'xyzrpy'
+AXIS_LETTERS = 'xyzrpy'
 # Singular value of a scaled Jacobian below which a task is singular: M_x, the inverse of a square,
 # has no significant digits there
 SINGULAR_RATIO = 1e-7
@@ -100,7 +100,7 @@ def check_options(options: Sequence[Any]) -> None:
     """Raise :class:`ArgumentError` for a frame, reference, axes or damping of the wrong type."""
     for (name, wanted), value in zip((
             ('frame', 'the name of a frame'), ('reference', f'one of {", ".join(REFERENCES)}'),
-            ('axes', f'letters of {AXES!r} as one text')), options):
+            ('axes', f'letters of {AXIS_LETTERS!r} as one text')), options):
         if not isinstance(value, str):
             raise ArgumentError(f'{name} is {value!r}', name=name, value=value,
                                 remedy=f'give {wanted}')
@@ -132,12 +132,12 @@ def task_axes(axes: str) -> ndarray:
     for letter in axes:
         later = letter == 'y' and any(row > 0 for row in rows)
         place = 5 if later else ('xyzrp'.find(letter) if letter.islower()
-                                 else AXES.upper().find(letter, 3))
+                                 else AXIS_LETTERS.upper().find(letter, 3))
         rows.append(place)
     if not rows or min(rows) < 0 or len(set(rows)) < len(rows):
         raise ArgumentError(f'axes {axes!r} are not those of a task', name='axes', value=axes,
-                            remedy=f'choose letters of {AXES!r}, each once: motion along x, y, z, '
-                                   'rotation about them')
+                            remedy=f'choose letters of {AXIS_LETTERS!r}, each once: motion along '
+                                   'x, y, z, rotation about them')
     return np.array(rows, np.int64)
 
 

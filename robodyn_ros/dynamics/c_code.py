@@ -27,7 +27,7 @@ DOUBLE = Dialect('const double', 'int', {})
 FLOAT = Dialect('const float', 'int', {'cos': 'cosf', 'sin': 'sinf'},
                 lambda value: f'{np.float32(value)}f')
 # What the functions write
-MEANING = {
+QUANTITY_MEANINGS = {
     'inverse_dynamics': 'efforts of a motion, M(q) qdd + C(q, qd) qd + g(q) [N·m | N]',
     'gravity': 'efforts that hold the robot at rest, g(q) [N·m | N]',
     'bias': 'efforts without acceleration, C(q, qd) qd + g(q) [N·m | N]',
@@ -43,11 +43,11 @@ MEANING = {
     'inverse_dynamics_derivatives': 'derivatives of inverse_dynamics by q, qd and qdd',
     'forward_dynamics_derivatives': 'derivatives of forward_dynamics by q, qd and tau'}
 # Of results relative to the largest of their kind, and of those that need the inverse of M
-TOLERANCE = {'double': (1e-12, 1e-9), 'float': (1e-4, 1e-2)}
-STATES = 'q', 'qd', 'qdd', 'tau'
+TEST_TOLERANCES = {'double': (1e-12, 1e-9), 'float': (1e-4, 1e-2)}
+STATE_ARGUMENTS = 'q', 'qd', 'qdd', 'tau'
 TEST_STATES = 4
-WIDTH = 99
-GLUE = '\xa0'       # a space at which lines are not broken
+LINE_WIDTH = 99
+NON_BREAKING_SPACE = '\xa0'       # a space at which lines are not broken
 
 HEADER = """\
 /*
@@ -138,7 +138,7 @@ def c_file(model: RobotModel, kernels: Sequence[Kernel], name: str, about: Seque
     """
     Return C99 functions of one state, ``NAME_gravity(q, out_tau)``, and of many, with ``_batch``.
 
-    :param kernels: of quantities in MEANING, in the dialect DOUBLE or FLOAT.
+    :param kernels: of quantities in QUANTITY_MEANINGS, in the dialect DOUBLE or FLOAT.
     :param name: prefix of the functions, and name of the files.
     :param about: sentences for a comment, of printable characters.
     :raises ArgumentError: two functions have the same name.
@@ -150,7 +150,7 @@ def c_file(model: RobotModel, kernels: Sequence[Kernel], name: str, about: Seque
             raise ArgumentError(f'two functions are {kernel.name!r} in C', name='frame',
                                 value=kernel.frame, remedy='export their frames one by one')
     comment = '\n'.join(line for text in about for line in wrap(
-        _comment(text), WIDTH, initial_indent=' * ', subsequent_indent=' * ',
+        _comment(text), LINE_WIDTH, initial_indent=' * ', subsequent_indent=' * ',
         break_long_words=False, break_on_hyphens=False))
     header = HEADER.format(
         about=comment, constant=name.upper(), nv=model.nv,
@@ -169,10 +169,11 @@ def _comment(text: str) -> str:
 
 
 def _wrapped(line: str) -> list[str]:
-    """Return a line as lines of up to WIDTH characters."""
+    """Return a line as lines of up to LINE_WIDTH characters."""
     indent = ' ' * (len(line) - len(line.lstrip(' ')) + 4)
-    return [part.replace(GLUE, ' ') for part in wrap(
-        line, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)]
+    return [part.replace(NON_BREAKING_SPACE, ' ') for part in wrap(
+        line, LINE_WIDTH, subsequent_indent=indent, break_long_words=False,
+        break_on_hyphens=False)]
 
 
 def _parameters(nv: int, kernel: Kernel, number: str, many: bool = False) -> str:
@@ -180,7 +181,7 @@ def _parameters(nv: int, kernel: Kernel, number: str, many: bool = False) -> str
     outputs = [(number, key, count) for key, count in kernel.outputs.items()]
     parameters = [f'{kind} *{key}' if many else f'{kind} {key}[{count}]'
                   for kind, key, count in (*inputs, *outputs)]
-    return ', '.join(text.replace(' ', GLUE)
+    return ', '.join(text.replace(' ', NON_BREAKING_SPACE)
                      for text in (*(['size_t count'] if many else []), *parameters))
 
 
@@ -188,7 +189,7 @@ def _declaration(nv: int, kernel: Kernel, prefix: str, number: str) -> str:
     name = f'{prefix}_{kernel.name}'
     frame = f'Frame {printable(kernel.frame)}: ' if kernel.frame else ''
     return '\n'.join([
-        f'/* {_comment(frame + MEANING[kernel.quantity])} */',
+        f'/* {_comment(frame + QUANTITY_MEANINGS[kernel.quantity])} */',
         *_wrapped(f'void {name}({_parameters(nv, kernel, number)});'),
         *_wrapped(f'void {name}_batch({_parameters(nv, kernel, number, many=True)});')])
 
@@ -199,7 +200,7 @@ def _definition(nv: int, kernel: Kernel, prefix: str, number: str) -> str:
     sizes = dict.fromkeys(kernel.inputs, nv) | kernel.outputs
     batch = BATCH.format(
         name=name, parameters=_parameters(nv, kernel, number, many=True),
-        arguments=', '.join(f'{key} + {count} * k'.replace(' ', GLUE)
+        arguments=', '.join(f'{key} + {count} * k'.replace(' ', NON_BREAKING_SPACE)
                             for key, count in sizes.items()))
     lines = [f'void {name}({_parameters(nv, kernel, number)})', '{',
              *(f'  {statement}' for statement in (*unused, *kernel.statements)), '}', '',
@@ -222,7 +223,7 @@ def _test(model: RobotModel, kernels: Sequence[Kernel], prefix: str, dialect: Di
                           strict=True))
         expected += [_array(f'{name}_{key}', array, dialect) for key, array in arrays.items()]
         arguments = ', '.join([*(f'test_{key}' for key in kernel.inputs), *kernel.outputs])
-        tolerance = TOLERANCE[number][TABLE[kernel.quantity].inverts_mass_matrix]
+        tolerance = TEST_TOLERANCES[number][TABLE[kernel.quantity].inverts_mass_matrix]
         checks += ['  {', *(f'    {number} {key}[{array.size}];'
                             for key, array in arrays.items()),
                    f'    {name}_batch({TEST_STATES}, {arguments});',
@@ -230,7 +231,7 @@ def _test(model: RobotModel, kernels: Sequence[Kernel], prefix: str, dialect: Di
                      f'{tolerance!r});' for key, array in arrays.items()), '  }']
     used = {key for kernel in kernels for key in kernel.inputs}
     return ('\n'.join(_array(f'test_{key}', states[key], dialect)
-                      for key in STATES if key in used), '\n'.join(expected),
+                      for key in STATE_ARGUMENTS if key in used), '\n'.join(expected),
             '\n'.join(part for line in checks for part in _wrapped(line)))
 
 
@@ -241,7 +242,7 @@ def _states(model: RobotModel) -> dict[str, ndarray]:
     lower = np.maximum(model.position_lower, pose - MAX_LIMIT)
     upper = np.minimum(model.position_upper, pose + MAX_LIMIT)
     return {key: rng.uniform(lower, upper, shape) if key == 'q' else rng.uniform(-2.0, 2.0, shape)
-            for key in STATES}
+            for key in STATE_ARGUMENTS}
 
 
 def _array(name: str, values: ndarray, dialect: Dialect) -> str:

@@ -23,7 +23,7 @@ from .spatial import (
     wrench_to_parent,
 )
 
-AXIS = (0.0, 0.0, 1.0)
+JOINT_AXIS = (0.0, 0.0, 1.0)
 
 
 def coriolis(bodies: ndarray, base: ndarray, joints: ndarray, qd: ndarray, work: ndarray,
@@ -73,7 +73,7 @@ def coriolis(bodies: ndarray, base: ndarray, joints: ndarray, qd: ndarray, work:
                            scale(body.slide * m, rate))
         column_moment = add(
             scale(body.turn, add(inertia_times(E, rate),
-                                 relative_momentum_moment(D, h, vec(me.v), AXIS))),
+                                 relative_momentum_moment(D, h, vec(me.v), JOINT_AXIS))),
             scale(body.slide, cross(h, rate)))
         C[body.driver, body.driver] += joint_effort(body, column_force, column_moment)
 

@@ -17,7 +17,7 @@ from numpy import ndarray
 
 from ..model.robot import RobotModel
 
-Z = np.array([0.0, 0.0, 1.0])
+Z_AXIS = np.array([0.0, 0.0, 1.0])
 # Entries this small are rounding errors and set to zero. Larger ones are kept: right angles that a
 # URDF gives with few digits are taken as they are.
 ANGLE_ROUNDING = 1e-14
@@ -57,7 +57,7 @@ def record_frames(model: RobotModel) -> Frames:
         place[i] += shift * rotation[i, :, 2]
         axes[i], rotation[i] = axes[i] @ turn, rotation[i] @ turn
         for k in children[i]:
-            rotation[k], place[k] = turn.T @ rotation[k], turn.T @ (place[k] - shift * Z)
+            rotation[k], place[k] = turn.T @ rotation[k], turn.T @ (place[k] - shift * Z_AXIS)
 
     for i in range(n):
         if not children[i]:
@@ -74,9 +74,9 @@ def record_frames(model: RobotModel) -> Frames:
         else:
             x = np.array([-z[1], z[0], 0.0]) / sine
             # Ends of the common normal: at `along` on z, and at `back` from p on z_j
-            along, _, back = np.linalg.solve(np.column_stack([Z, x, -z]), p)
+            along, _, back = np.linalg.solve(np.column_stack([Z_AXIS, x, -z]), p)
             move(j, np.eye(3), back)
-        move(i, np.column_stack([x, np.cross(Z, x), Z]), along)
+        move(i, np.column_stack([x, np.cross(Z_AXIS, x), Z_AXIS]), along)
 
     for i in range(n):
         if abs(rotation[i, 0, 2]) < ANGLE_ROUNDING:

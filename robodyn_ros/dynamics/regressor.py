@@ -18,7 +18,7 @@ from .spatial import (
     ZERO,
 )
 
-PARAMETERS = 10     # of a body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz
+BODY_PARAMETERS = 10    # m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz
 
 
 def regressor(bodies: ndarray, axes: ndarray, origins: ndarray, joints: ndarray, work: ndarray,

@@ -35,10 +35,10 @@ class Quantity(NamedTuple):
         return f'{name}_with_wrenches' if self.takes_external_wrench else name
 
 
-MOTION, AT = ('q', 'qd', 'qdd'), ('frame', 'reference')
+MOTION_ARGUMENTS, FRAME_ARGUMENTS = ('q', 'qd', 'qdd'), ('frame', 'reference')
 
 QUANTITIES = {
-    'inverse_dynamics': Quantity(MOTION, {'tau': ('nv',)}, takes_external_wrench=True),
+    'inverse_dynamics': Quantity(MOTION_ARGUMENTS, {'tau': ('nv',)}, takes_external_wrench=True),
     'gravity': Quantity(('q',), {'tau': ('nv',)}),
     'bias': Quantity(('q', 'qd'), {'tau': ('nv',)}, takes_external_wrench=True),
     'mass_matrix': Quantity(('q',), {'M': ('nv', 'nv')}),
@@ -47,24 +47,25 @@ QUANTITIES = {
     'forward_dynamics': Quantity(('q', 'qd', 'tau'), {'qdd': ('nv',)},
                                  takes_external_wrench=True, inverts_mass_matrix=True),
     'inverse_dynamics_derivatives': Quantity(
-        MOTION, {'dtau_dq': ('nv', 'nv'), 'dtau_dqd': ('nv', 'nv'), 'M': ('nv', 'nv')},
+        MOTION_ARGUMENTS, {'dtau_dq': ('nv', 'nv'), 'dtau_dqd': ('nv', 'nv'), 'M': ('nv', 'nv')},
         takes_external_wrench=True),
     'forward_dynamics_derivatives': Quantity(
         ('q', 'qd', 'tau'),
         {'dqdd_dq': ('nv', 'nv'), 'dqdd_dqd': ('nv', 'nv'), 'dqdd_dtau': ('nv', 'nv')},
         takes_external_wrench=True, inverts_mass_matrix=True),
     'pose': Quantity(('q',), {'T': ('4', '4')}, ('frame',)),
-    'jacobian': Quantity(('q',), {'J': ('6', 'nv')}, AT),
-    'jacobian_dot': Quantity(('q', 'qd'), {'Jd': ('6', 'nv')}, AT),
+    'jacobian': Quantity(('q',), {'J': ('6', 'nv')}, FRAME_ARGUMENTS),
+    'jacobian_dot': Quantity(('q', 'qd'), {'Jd': ('6', 'nv')}, FRAME_ARGUMENTS),
     'task_space': Quantity(
         ('q', 'qd'), {'inertia': ('k', 'k'), 'velocity': ('k',), 'gravity': ('k',)},
-        (*AT, 'axes', 'damping'), inverts_mass_matrix=True),
-    'task_velocity_terms': Quantity(('q',), {'B': ('k', 'pairs'), 'C': ('k', 'nv')},
-                                    (*AT, 'axes', 'damping'), inverts_mass_matrix=True),
+        (*FRAME_ARGUMENTS, 'axes', 'damping'), inverts_mass_matrix=True),
+    'task_velocity_terms': Quantity(
+        ('q',), {'B': ('k', 'pairs'), 'C': ('k', 'nv')},
+        (*FRAME_ARGUMENTS, 'axes', 'damping'), inverts_mass_matrix=True),
     'kinetic_energy': Quantity(('q', 'qd'), {'energy': ('1',)}),
     'potential_energy': Quantity(('q',), {'energy': ('1',)}, needs_full_inertia=True),
     'center_of_mass': Quantity(('q',), {'center': ('3',)}, needs_full_inertia=True),
-    'regressor': Quantity(MOTION, {'Y': ('nv', '10nb')}),
+    'regressor': Quantity(MOTION_ARGUMENTS, {'Y': ('nv', '10nb')}),
     'friction': Quantity(('qd',), {'tau': ('nv',)}),
 }
 # For compiled callers only: forward dynamics with the factors of M that `entry_points.solve`

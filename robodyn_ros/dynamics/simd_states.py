@@ -22,12 +22,12 @@ from .joint_transforms import QUARTERS_PER_RADIAN, REDUCTION_LIMIT, remainder_co
 from .llvm_code import Translator, WORD
 from ..compiler.intrinsics import unpack_tuple
 
-STATES = 4                      # float64s of a vector of 256 bits
-ALIGNMENT = 8                   # bytes, of any float64
-VECTOR = ir.VectorType(ir.DoubleType(), STATES)
-WORDS = ir.VectorType(WORD, STATES)
+SIMD_LANES = 4    # float64s of a vector of 256 bits
+FLOAT_ALIGNMENT = 8    # bytes
+VECTOR = ir.VectorType(ir.DoubleType(), SIMD_LANES)
+WORDS = ir.VectorType(WORD, SIMD_LANES)
 # The last bits of a sum with this number are those of the nearest integer
-INTEGERS = 1.5 * 2.0**52
+ROUNDING_SHIFT = 1.5 * 2.0**52
 # Of two vectors: even and odd elements by turns, and halves
 EVEN, ODD, LOWER, UPPER = (0, 4, 2, 6), (1, 5, 3, 7), (0, 1, 4, 5), (2, 3, 6, 7)
 
@@ -79,8 +79,8 @@ def four_states(lines: str, inputs: Sequence[str], nv: int, outputs: Mapping[str
                 del vectors[:count]
             place = context.make_array(signature.args[1])(context, builder, args[1]).data
             builder.store(builder.sext(mask, WORDS),
-                          builder.bitcast(place, WORDS.as_pointer()), align=ALIGNMENT)
-            bits = ir.IntType(STATES)
+                          builder.bitcast(place, WORDS.as_pointer()), align=FLOAT_ALIGNMENT)
+            bits = ir.IntType(SIMD_LANES)
             return builder.icmp_signed('==', builder.bitcast(mask, bits), bits(-1))
         return types.boolean(first, usable, arrays), build
     return execute
@@ -99,7 +99,7 @@ def _usable(builder: ir.IRBuilder, positions: list, others: list, limit: float) 
             result = builder.fadd(result, term)
         return result
 
-    constant = Translator(builder, STATES).constant
+    constant = Translator(builder, SIMD_LANES).constant
     # 0 times what is not finite is NaN, which is not less than anything
     result = builder.fadd(total([builder.fmul(x, x) for x in positions]),
                           builder.fmul(total(others), constant(0.0)))
@@ -128,7 +128,7 @@ def _results(builder: ir.IRBuilder, lines: str, values: Mapping[str, list],
     def write(name: str, index: tuple[int, ...], value: Any) -> None:
         results[name][index[0]] = value
 
-    code = Translator(builder, STATES, read, write)
+    code = Translator(builder, SIMD_LANES, read, write)
     results = {name: [code.constant(0.0)] * n for name, n in outputs.items()}
     code.run(ast.parse(lines).body)
     return [one for columns in results.values() for one in columns]
@@ -146,7 +146,7 @@ def _cos_sin(builder: ir.IRBuilder, code: Translator, angle: Any) -> tuple[Any, 
         sign = builder.and_(bits, _words(1 << 63))
         return builder.bitcast(builder.xor(builder.bitcast(value, WORDS), sign), VECTOR)
 
-    integers = code.constant(INTEGERS)
+    integers = code.constant(ROUNDING_SHIFT)
     shifted = builder.fadd(builder.fmul(angle, code.constant(QUARTERS_PER_RADIAN)), integers)
     c, s = code.call(remainder_cos_sin, angle, builder.fsub(shifted, integers))
     quadrant = builder.bitcast(shifted, WORDS)
@@ -157,19 +157,20 @@ def _cos_sin(builder: ir.IRBuilder, code: Translator, angle: Any) -> tuple[Any, 
 
 
 def _words(value: int) -> Any:
-    return ir.Constant(WORDS, [value] * STATES)
+    return ir.Constant(WORDS, [value] * SIMD_LANES)
 
 
 def _load(builder: ir.IRBuilder, start: Any, columns: int) -> list:
     """Return the columns of four rows."""
     loaded: dict[int, Any] = {}
     for column in _tiles(columns):
-        rows = [builder.load(_as_vector(builder, start, row * columns + column), '', ALIGNMENT)
-                for row in range(STATES)]
+        rows = [builder.load(_as_vector(builder, start, row * columns + column), '',
+                             FLOAT_ALIGNMENT)
+                for row in range(SIMD_LANES)]
         loaded.update(enumerate(_transposed(builder, rows), column))
-    for column in range(columns if columns < STATES else 0):
-        vector: Any = ir.Constant(VECTOR, [0.0] * STATES)
-        for row in range(STATES):
+    for column in range(columns if columns < SIMD_LANES else 0):
+        vector: Any = ir.Constant(VECTOR, [0.0] * SIMD_LANES)
+        for row in range(SIMD_LANES):
             element = builder.load(builder.gep(start, [WORD(row * columns + column)]))
             vector = builder.insert_element(vector, element, WORD(row))
         loaded[column] = vector
@@ -180,21 +181,21 @@ def _store(builder: ir.IRBuilder, start: Any, vectors: list) -> None:
     """Write columns of four rows."""
     columns = len(vectors)
     for column in _tiles(columns):
-        for row, vector in enumerate(_transposed(builder, vectors[column:column + STATES])):
+        for row, vector in enumerate(_transposed(builder, vectors[column:column + SIMD_LANES])):
             builder.store(vector, _as_vector(builder, start, row * columns + column),
-                          align=ALIGNMENT)
-    for column in range(columns if columns < STATES else 0):
-        for row in range(STATES):
+                          align=FLOAT_ALIGNMENT)
+    for column in range(columns if columns < SIMD_LANES else 0):
+        for row in range(SIMD_LANES):
             builder.store(builder.extract_element(vectors[column], WORD(row)),
                           builder.gep(start, [WORD(row * columns + column)]))
 
 
 def _tiles(columns: int) -> list[int]:
     """Return the first columns of square tiles that cover all; the last ones may overlap."""
-    if columns < STATES:
+    if columns < SIMD_LANES:
         return []
-    return [*range(0, columns - STATES + 1, STATES),
-            *([columns - STATES] if columns % STATES else [])]
+    return [*range(0, columns - SIMD_LANES + 1, SIMD_LANES),
+            *([columns - SIMD_LANES] if columns % SIMD_LANES else [])]
 
 
 def _as_vector(builder: ir.IRBuilder, start: Any, element: int) -> Any:
@@ -205,6 +206,6 @@ def _transposed(builder: ir.IRBuilder, rows: list) -> list:
     """Return the columns of four vectors."""
     def shuffle(a: Any, b: Any, mask: tuple[int, ...]) -> Any:
         return builder.shuffle_vector(
-            a, b, ir.Constant(ir.VectorType(ir.IntType(32), STATES), mask))
+            a, b, ir.Constant(ir.VectorType(ir.IntType(32), SIMD_LANES), mask))
     pairs = [[shuffle(rows[i], rows[i + 1], mask) for i in (0, 2)] for mask in (EVEN, ODD)]
     return [shuffle(pair[0], pair[1], half) for half in (LOWER, UPPER) for pair in pairs]

@@ -22,7 +22,7 @@ from .model_data import dimensions, ModelData, Workspace, WORKSPACE_SHAPES
 from .signatures import TABLE
 from .symbolic_scalar import Expression, Graph, straight_line
 
-LANES = 8       # sines and cosines are computed in groups of this size, without scalar remainder
+TRIG_GROUP = 8    # sines and cosines that are computed together, without scalar remainder
 
 
 class Trace(NamedTuple):
@@ -117,7 +117,7 @@ def regrouped(bodies: ndarray) -> ndarray:
 
 def lanes(count: int) -> int:
     """Return ``count`` rounded up to whole SIMD vectors."""
-    return -(-count // LANES) * LANES
+    return -(-count // TRIG_GROUP) * TRIG_GROUP
 
 
 def _assignments(graph: Graph, outputs: dict[str, ndarray]) -> Trace:

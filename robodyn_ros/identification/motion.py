@@ -9,6 +9,8 @@ import numpy as np
 from numpy import ndarray
 from scipy.interpolate import CubicSpline
 
+from ..errors import IdentificationError
+
 
 @dataclass(frozen=True, eq=False)
 class Motion:
@@ -56,6 +58,8 @@ class Motion:
 
         They are interpolated by a cubic spline; samples at the ends of segments without efforts
         are left out.
+
+        :raises IdentificationError: the delay is not finite, or no sample is left.
         """
         kept, ends, efforts = [], [0], []
         for a, b in self.segments:
@@ -66,11 +70,15 @@ class Motion:
             efforts.append(CubicSpline(time, self.effort[a:b])(time[inside] + delay))
             kept.append(a + np.flatnonzero(inside))
             ends.append(ends[-1] + int(inside.sum()))
-        index = np.concatenate(kept or [np.zeros(0, int)])
+        if not kept:
+            raise IdentificationError(
+                f'no sample has efforts {delay:g} s after the position', name='delay', value=delay,
+                remedy='give a delay that is shorter than the segments of the motion')
+        index = np.concatenate(kept)
         arrays = {name: getattr(self, name)[index] for name in (
             'time', 'position', 'velocity', 'acceleration')}
         return replace(self, **arrays, segments=tuple(zip(ends, ends[1:])),
-                       effort=np.concatenate(efforts or [self.effort[:0]]))
+                       effort=np.concatenate(efforts))
 
     def split(self, share: float) -> tuple['Motion', 'Motion']:
         """Return the first ``share`` of the samples, and the others."""

@@ -21,7 +21,7 @@ from .estimation.estimate import Estimate, inertial_of
 from .estimation.least_squares import least_squares, undetermined
 from .estimation.model_selection import select_model
 from .estimation.parameter_selection import ParameterSelection
-from .estimation.physical_consistency import consistent
+from .estimation.physical_consistency import consistent, require_clarabel
 from .estimation.regression import regression
 from .estimation.selection import decimated, Selected
 from .motion import Motion
@@ -50,8 +50,8 @@ class Estimates(NamedTuple):
     Estimates of one motion.
 
     :param others: plain least squares with friction, offset and armature, for comparison, by name;
-        none where the motion does not determine all its parameters.
-    :param absent: reasons why one of these is missing, by its name.
+        empty if the motion does not determine all its parameters.
+    :param absent: reasons why one of these is missing, by name.
     :param weighted: weighted least squares with all selected effects.
     :param delivered: the consistent one, with the same effects, which is exported.
     """
@@ -69,16 +69,17 @@ def run(source: Source, options: PipelineOptions, folder: Path,
     """
     Read recordings, identify the robot and write the files; return the result and their paths.
 
-    :param notify: is called with every note and issue as soon as it is known, and so also with
-        what was understood of a recording that is refused later.
-    :param stage: is called with the name of each stage when it begins.
-    :param on_motion: is called with the motion as soon as it is read and checked.
+    :param notify: called with every note and issue at once, also of recordings that are refused
+        later.
+    :param stage: called with the name of each stage at its start.
+    :param on_motion: called with the motion as soon as it is read and checked.
     :raises RecordingError: the recording cannot be read or has errors, see
         :func:`~.recorded_motion.checked_motion`.
-    :raises IdentificationError: efforts are currents, the motion determines too little, or the
-        estimate predicts worse than a constant: then nothing is written.
+    :raises IdentificationError: clarabel is not installed, efforts are currents, the motion
+        determines too little, or the estimate predicts worse than a constant: no file is written.
     :raises ArgumentError: the folder cannot be written to.
     """
+    require_clarabel()      # before a user waits for the rest
     parts = read_parts(source, options, notify, stage)
     on_motion(parts)
     if not options.coupled:
@@ -97,20 +98,20 @@ def run(source: Source, options: PipelineOptions, folder: Path,
 
 def require_prediction(found: Identification) -> None:
     """
-    Raise :class:`IdentificationError` where a model predicts no joint better than a constant.
+    Check that the model predicts better than a constant.
 
-    :raises IdentificationError: or where at most joints nothing was identified.
+    :raises IdentificationError: it does not, or most joints are not identified.
     """
     validation, lost = found.validation, found.estimate.selection.unexplained
-    told = np.delete(validation.relative, lost)
-    if 2 * len(lost) > len(validation.relative) or told.mean() > MAX_PREDICTING_RMS:
+    errors = np.delete(validation.relative, lost)
+    if 2 * len(lost) > len(validation.relative) or errors.mean() > MAX_PREDICTING_RMS:
         worst = validation.joint_names[int(validation.relative.argmax())]
         error = float(validation.relative.mean())
         raise IdentificationError(
             f'the estimate leaves {100 * error:.0f} % of the efforts unexplained on the part that '
             f'was not fitted, most at {worst}: nothing is written', name=worst, value=error,
-            remedy=('see whether model, columns and mounting are those of this recording; to have '
-                    'the files anyway, ', Argument('force', True)))
+            remedy=('check whether model, columns and mounting match this recording; to write the '
+                    'files anyway, ', Argument('force', True)))
 
 
 def identify_parts(parts: Parts, model: RobotModel, options: PipelineOptions,
@@ -151,7 +152,7 @@ def identify_parts(parts: Parts, model: RobotModel, options: PipelineOptions,
 
 def without_unexplained(selected: Selected, errors: ndarray) -> Selected:
     """
-    Return what is estimated without the joints whose efforts are not explained.
+    Return the selection without the joints whose efforts are not explained.
 
     :param errors: (nv,) relative RMS of each joint on motion that was not fitted; may be empty.
     """

@@ -20,13 +20,13 @@ class PredictionBand(NamedTuple):
     """
     Half widths of the 95 % band of the predicted efforts, at random states.
 
-    It is that of the parameters' uncertainty. Residual efforts, which the estimate's σ describes,
-    come in addition.
+    The band covers the uncertainty of the parameters, not the residual efforts, whose standard
+    deviation is the σ of the estimate.
 
     :param median: (nv,) over the states [N·m | N]; ``largest``: at the worst state. Both are
         infinite at joints that are not identified.
     :param worst: (nv, nv) [rad | m] position of the worst state of each joint.
-    :param parameters: (nv,) base parameter to which each joint's band is due most.
+    :param parameters: (nv,) base parameter that contributes most to the band of each joint.
     :param undetermined: base parameters that the motion does not determine, which the band leaves
         out: they stay as in the nominal model.
     """
@@ -64,15 +64,15 @@ def prediction_band(estimate: Estimate, motion: Motion) -> PredictionBand:
                     rng.uniform(-acceleration, acceleration, shape), np.zeros(shape), 1.0,
                     ((0, RANDOM_STATES),))
     given = regression(model, states, estimate.every_sample)
-    told = np.isfinite(np.diag(estimate.covariance))
-    rows = given.matrix[:, :, estimate.base.independent[told]]
-    values, vectors = np.linalg.eigh(estimate.covariance[np.ix_(told, told)])
+    determined = np.isfinite(np.diag(estimate.covariance))
+    rows = given.matrix[:, :, estimate.base.independent[determined]]
+    values, vectors = np.linalg.eigh(estimate.covariance[np.ix_(determined, determined)])
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     width = BAND_WIDTH * np.linalg.norm(rows @ root, axis=2)
     width[:, list(estimate.selection.unexplained)] = np.inf
     at = width.argmax(0)
-    names = np.array(estimate.base.base_names)[told]
-    alone = abs(rows) * np.sqrt(np.diag(estimate.covariance)[told])
+    names = np.array(estimate.base.base_names)[determined]
+    alone = abs(rows) * np.sqrt(np.diag(estimate.covariance)[determined])
     most = [str(names[alone[k, j].argmax()]) for j, k in enumerate(at)]
     return PredictionBand(model.joint_names, np.median(width, axis=0), width.max(0),
                           states.position[at], tuple(most), estimate.undetermined)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .data_checks.data_issue import DataIssue, raise_errors
+from .data_checks.false_efforts import false_effort_issues, without_false_efforts
 from .data_checks.physics_checks import motion_issues
 from .data_checks.signal_checks import recording_issues, velocity_issues
 from .motion import Motion
@@ -23,7 +24,7 @@ PICTURE_PAUSE = 1.0    # [s] between joined recordings in pictures
 
 
 class CheckedMotion(NamedTuple):
-    """Motion that passed the checks, all notes so far, and the issues that stopped nothing."""
+    """Motion that passed the checks, all notes so far, and the remaining issues."""
 
     motion: Motion
     notes: tuple[str, ...]
@@ -59,6 +60,8 @@ def checked_motion(recording: Recording, model: RobotModel,
     options = options or PreparationOptions()
     recording = recording.of(model.joint_names)
     issues = raise_errors(recording_issues(recording, model), options.accept)
+    issues += raise_errors(false_effort_issues(recording), options.accept)
+    recording = without_false_efforts(recording, options.accept)
     prepared = prepare(recording, options)
     if prepared.measured_velocity is not None:
         issues += raise_errors(velocity_issues(
@@ -143,7 +146,7 @@ def joined(motions: Sequence[Motion], begin: float | None = None) -> Motion:
 def parts_of(checked: Sequence[CheckedMotion], share: float,
              verification: CheckedMotion | None = None) -> Parts:
     """
-    Return what is fitted and what is predicted of motions.
+    Return the fitted and the predicted parts of motions.
 
     :param share: of the samples of each motion, from the first, that is fitted.
     :param verification: is predicted instead, and the motions are fitted as a whole.
@@ -154,7 +157,7 @@ def parts_of(checked: Sequence[CheckedMotion], share: float,
     if verification is not None:
         train = joined(motions)
         test = joined([verification.motion], train.time[-1] + PICTURE_PAUSE)
-        text = f'fitted: all {len(train)} samples; {len(test)} of the verification are predicted'
+        text = f'fitted: all {len(train)} samples; predicted: {len(test)} of the verification'
         return Parts(train, test, (*notes, *verification.notes, text),
                      (*issues, *verification.issues))
     if len(motions) == 1:

@@ -27,7 +27,7 @@ class Change(NamedTuple):
     What was changed of a link.
 
     :param excess: share by which the largest principal moment exceeded the sum of the others.
-    :param before: (3,) [kg·m²] principal moments, in ascending order; ``after`` likewise.
+    :param before: (3,) [kg·m²] principal moments, in ascending order; ``after``: repaired.
     """
 
     link: str
@@ -45,13 +45,13 @@ class Change(NamedTuple):
 
 def repaired_urdf(text: bytes) -> tuple[bytes, tuple[Change, ...]]:
     """
-    Return a URDF in which every inertia is one of a rigid body, and what was changed for that.
+    Return a URDF in which every inertia is physically consistent, and the changes.
 
     Masses, centres of mass and principal axes stay, and so does gravity; the moments become the
     nearest that have positive second moments of mass, see
     :func:`~robodyn_ros.model.consistency.nearest_consistent`: the pseudo-inertia of the link is
-    then positive definite. Nothing else of the text changes. Links without mass or without inertia
-    stay as they are: what they have cannot be known.
+    then positive definite. The rest of the text stays. Links without mass or without inertia stay
+    as they are: what they have cannot be known.
 
     :param text: content of a file of URDF.
     :raises UrdfError: it is not one of a URDF.

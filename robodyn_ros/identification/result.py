@@ -32,7 +32,7 @@ class Identification:
     :param estimate: the delivered model.
     :param others: estimates for comparison, by name.
     :param validations: on the test part, by name: URDF, others, the estimate.
-    :param notes: what was understood and chosen, one line each.
+    :param notes: interpretations and decisions, one line each.
     :param issues: of the data, then of the result.
     :param absent: reasons why a model for comparison is missing, by its name.
     :param band: confidence band of the predictions over the workspace.
@@ -54,7 +54,7 @@ class Identification:
 
     @property
     def validation(self) -> Validation:
-        """Return the validation of what is exported, the estimate."""
+        """Return the validation of the exported estimate."""
         return self.validations[self.estimate.method]
 
     @property

@@ -17,6 +17,7 @@ from .result import Identification
 from .urdf_friction import urdf_with_friction
 from .urdf_update import corrected_urdf
 from ..errors import ArgumentError, IdentificationError
+from ..model.friction_file import NODE
 
 URDF, FRICTION, NUMBERS = 'corrected.urdf', 'friction.yaml', 'parameters.yaml'
 
@@ -24,7 +25,7 @@ URDF, FRICTION, NUMBERS = 'corrected.urdf', 'friction.yaml', 'parameters.yaml'
 @contextmanager
 def writable_folder(folder: Path) -> Iterator[None]:
     """
-    Make a folder, if there is none, in which the body of the ``with`` statement writes.
+    Make the folder in which the body of the ``with`` statement writes.
 
     :raises ArgumentError: it cannot be made or written to.
     """
@@ -95,6 +96,7 @@ def numbers(found: Identification) -> dict[str, Any]:
             'determination': _plain(of.determination),
             'autocorrelations_outside_95_percent_band': _plain(of.whiteness)}
             for name, of in found.validations.items()},
+        'friction': friction_parameters(estimate),
         'prediction_band_95_percent': found.band.plain() if found.band else {},
         'model_errors': {'names': list(errors.names), 'covariance': [
             [float(f'{value:.{SIGNIFICANT_DIGITS}g}') for value in row[:k + 1]]
@@ -125,9 +127,9 @@ class Conditions(NamedTuple):
 
 def conditions_of(friction: Path) -> Conditions | None:
     """
-    Return the conditions in the parameters.yaml beside a friction.yaml, None where there is none.
+    Return the conditions in the parameters.yaml next to a friction.yaml, or None.
 
-    :raises IdentificationError: the file cannot be read.
+    :raises IdentificationError: a file cannot be read, or they are of two identifications.
     """
     path = friction.with_name(NUMBERS)
     if friction.name != FRICTION or not path.is_file():
@@ -135,13 +137,22 @@ def conditions_of(friction: Path) -> Conditions | None:
     try:
         given = yaml.load(path.read_text(encoding='utf-8'), getattr(
             yaml, 'CSafeLoader', yaml.SafeLoader))
+        beside = yaml.safe_load(friction.read_text(encoding='utf-8-sig'))
+        changed = [name for name, values in given['friction'].items()
+                   if beside[NODE]['ros__parameters'].get(name) != values]
         rows = given['model_errors']['covariance']
         names = tuple(str(name) for name in given['model_errors']['names'])
         lower = np.zeros((len(names), len(names)))
         lower[np.tril_indices(len(names))] = np.concatenate([[], *rows])
-        return Conditions(float(given['cutoff']), float(given['delay']), ModelErrors(
+        found = Conditions(float(given['cutoff']), float(given['delay']), ModelErrors(
             names, lower + np.tril(lower, -1).T))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, KeyError, TypeError, ValueError) as why:
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, KeyError, TypeError, ValueError,
+            AttributeError) as why:
         raise IdentificationError(
             f'{path} cannot be read ({why})', name=str(path),
             remedy='run `robodyn identify` again, or move the friction.yaml elsewhere') from None
+    if changed:
+        raise IdentificationError(
+            f'{path} is not of this {FRICTION}: {", ".join(changed)} differ', name=str(path),
+            value=changed, remedy=f'move the {FRICTION} elsewhere, and give delay and cut-off')
+    return found

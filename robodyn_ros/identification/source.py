@@ -99,7 +99,7 @@ def notify_all(notify: Notify, notes: Iterable[str], issues: Iterable[DataIssue]
 
 
 def read_parts(source: Source, options: PipelineOptions, notify: Notify, stage: Stage) -> Parts:
-    """Return what is fitted and what is predicted of the recordings, read and checked."""
+    """Return the fitted and the predicted parts of the recordings, read and checked."""
     stage('reading')
     recordings, several = [], len(source.all) > 1
     for recording in source.read():

@@ -3,7 +3,7 @@
 """
 Editor of numbers of <inertial>, <dynamics> and <robodyn> that preserves all other text.
 
-A parser that builds a tree forgets how the text was written. Expat tells at which byte each
+A parser that builds a tree forgets how the text was written. Expat reports at which byte each
 element begins, and from there a start tag is read by its characters: it is well-formed by then.
 """
 
@@ -130,7 +130,7 @@ class UrdfText:
     def change(self, link: int, mass: float, moments: Sequence[float],
                com: Sequence[float] | None = None) -> None:
         """
-        Give a link another inertial; what it lacks is put in, as its neighbours are.
+        Give a link another inertial; missing elements are inserted, formatted as their neighbours.
 
         :param mass: [kg].
         :param moments: in the order of MOMENTS [kg·m²], in the axes of its <origin>.

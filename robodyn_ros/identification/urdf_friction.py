@@ -21,7 +21,7 @@ from ..model.urdf_elements import joint_data, JointData
 from ..model.urdf_extension import Extension, extension, written
 from ..model.urdf_xml import read
 
-# Fields of a model, and of what the text says of a joint; of the last two, a column a joint
+# Fields of a model and of a joint in the text; the last two have a column a joint
 ELEMENT_NAMES = {
     'viscous_friction': 'damping', 'coulomb_friction': 'friction', **{name: name for name in (
         'static_friction', 'friction_velocity', 'stribeck_velocity', 'presliding_distance',
@@ -32,11 +32,11 @@ NUMBER_ROUNDING = 1e-14
 
 def urdf_with_friction(text: str, model: RobotModel, found: RobotModel) -> str:
     """
-    Return the text of a URDF with the friction and armature of a model, and nothing else changed.
+    Return the text of a URDF, in which only friction and armature are replaced.
 
     :param text: that ``model`` was loaded from.
     :param found: with the joints of ``model``, and other friction. Joints where it is equal stay.
-    :raises IdentificationError: what was written would not be read as what was asked.
+    :raises IdentificationError: reading the result would give other values.
     """
     changed = [v for v in range(model.nv) if not _equal(_of_model(model, v), _of_model(found, v))]
     if not changed:
@@ -71,7 +71,7 @@ def _pretty(said: Extension) -> bytes:
 
 
 def _check(text: str, model: RobotModel, found: RobotModel, changed: list[int]) -> None:
-    """Raise :class:`IdentificationError` where the text is not read as what was asked."""
+    """Raise :class:`IdentificationError` if reading the text gives other values."""
     robot, elements, *_ = read(text)
     said = extension(elements, {joint.name: joint.type for joint in robot.joints})
     joints = {joint.name: joint for joint in robot.joints}

@@ -1,16 +1,16 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Identified inertias in the URDF that they belong to, which else stays byte for byte.
+Identified inertias in their URDF, whose other bytes stay unchanged.
 
 A body of the model is a moving link with all that is fixed to it, or locked: at the position where
-it was locked. Motion tells of the body as a whole, not how its mass is shared out. The rule:
+it was locked. Motion determines the body as a whole, not the distribution of its mass. The rule:
 
-1. A body that is what the text says already is left as it is.
-2. Else the links fixed to the moving link keep their inertials, and the moving link has the rest.
-3. Where that rest would be none a real body has (its mass and all its second moments positive, by
+1. A body that equals that of the text is left as it is. 2. Else the links fixed to the moving link
+keep their inertials, and the moving link has the rest. 3. Where that rest would be none a real
+body has (its mass and all its second moments positive, by
    a margin), the fixed links become lighter, all by one factor, as if they were less dense: half
-   of the factor at which nothing would be left.
+   of the factor that would leave no mass.
 4. Where the body itself is at or beyond that border (a point mass, a rod without thickness), the
    fixed links get zeros, and the moving link has everything.
 
@@ -61,13 +61,13 @@ class _Part(NamedTuple):
 
 def corrected_urdf(text: Text, model: RobotModel, parameters: ArrayLike) -> Text:
     """
-    Return the text of a URDF with other inertials, and nothing else changed.
+    Return the text of a URDF, in which only inertials are replaced.
 
     Read with the root, tip and locked joints of ``model`` it gives these parameters, to a
     relative error of 1e-12 (of a first moment in √(m tr Σ), of moments in tr Σ: Σ = ∫ r rᵀ dm).
 
-    :param text: that ``model`` was loaded from; bytes keep what Python changes on reading a file
-        as text, such as line endings, and their encoding.
+    :param text: that ``model`` was loaded from; bytes keep their encoding and line endings, which
+        reading as text would change.
     :param parameters: (nb, 10) of each moving body, as ``RobotModel.inertial_parameters``: mass
         [kg], first moment (3) [kg·m], Ixx, Ixy, Iyy, Ixz, Iyz, Izz [kg·m²] about the origin of
         the body's frame, in its axes.
@@ -75,7 +75,7 @@ def corrected_urdf(text: Text, model: RobotModel, parameters: ArrayLike) -> Text
     :raises InertiaError: a body with these parameters would not be read again: its mass, or a
         principal moment about its centre of mass, is negative.
     :raises UrdfError: ``load_urdf`` refuses the text, or expat does.
-    :raises IdentificationError: what was written would not be read as what was asked.
+    :raises IdentificationError: reading the result would give other values.
     """
     asked = pseudo_inertia(finite('parameters', parameters, (model.nb, 10),
                                   '[kg, kg·m, kg·m²], ten a moving body'))
@@ -139,7 +139,7 @@ def decoded(text: bytes, encoding: str) -> str:
 
 
 def _lumped(text: str, model: RobotModel) -> tuple[URDF, list[list[_Part]]]:
-    """Return what the text says of links and joints, and the parts of each body of the model."""
+    """Return links and joints of the text, and the parts of each body of the model."""
     robot, elements, *_ = read(text)
     check_tree(robot)
     extra = extension(elements, {joint.name: joint.type for joint in robot.joints})

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reader of the file in which an identification leaves friction, armature and gravity."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -47,10 +48,13 @@ def read_friction(path: Path, model: RobotModel) -> tuple[RobotModel, ndarray]:
     """
     Return the model with friction and gravity of a parameter file, and offsets (nv,) [N·m | N].
 
-    :raises IdentificationError: the file cannot be read, or is for other joints.
+    Parameters that are not given keep the values of the model, or follow from others, as in the
+    controller.
+
+    :raises IdentificationError: the file cannot be read, has no friction, or is for other joints.
     """
     try:
-        text = path.read_text(encoding='utf-8')
+        text = path.read_text(encoding='utf-8-sig')
         given: Any = yaml.safe_load(text)
         given = given[NODE]['ros__parameters']
         values = {name: np.array(given[name], float) for name in KNOWN if name in given}
@@ -60,12 +64,18 @@ def read_friction(path: Path, model: RobotModel) -> tuple[RobotModel, ndarray]:
     except (OSError, UnicodeDecodeError, yaml.YAMLError, KeyError, TypeError, ValueError) as why:
         raise IdentificationError(f'{path} cannot be read ({why})', name=str(path),
                                   remedy='give the friction.yaml of `robodyn identify`') from None
-    joints = text.splitlines()[0].removeprefix(HEADER).rstrip('.').split(', ')
-    if text.startswith(HEADER) and joints != [*model.joint_names]:
+    if not values:
         raise IdentificationError(
-            f'{path} is for the joints {", ".join(joints)}, not {", ".join(model.joint_names)}',
-            name=str(path), value=joints, remedy='give the file of this robot, with the same '
-            'joints locked; where joints were renamed, correct the first line')
+            f'{path} has none of {", ".join(KNOWN)}', name=str(path), value=[*given],
+            remedy='give the friction.yaml of `robodyn identify`')
+    for line in text.splitlines():
+        joints = line.removeprefix(HEADER).rstrip('.').split(', ')
+        if line.startswith(HEADER) and joints != [*model.joint_names]:
+            raise IdentificationError(
+                f'{path} is for the joints {", ".join(joints)}, not '
+                f'{", ".join(model.joint_names)}', name=str(path), value=joints,
+                remedy='give the file of this robot, with the same joints locked; where joints '
+                'were renamed, correct that line')
     for name, array in values.items():
         if array.shape != (model.nv,) or not np.isfinite(array).all():
             raise IdentificationError(
@@ -76,15 +86,19 @@ def read_friction(path: Path, model: RobotModel) -> tuple[RobotModel, ndarray]:
         if name not in SIGNED and (array < 0.0).any() or name in SPEEDS and (array == 0.0).any():
             raise IdentificationError(f'{name} in {path} is {array.tolist()}', name=name,
                                       value=array.tolist(), remedy='give numbers above 0')
-    forward = [values.get(name, getattr(model, name)) for name in FORWARD]
-    if 'coulomb_friction' in values and 'static_friction' not in values:
-        forward[2] = forward[1]
-    backward = [values.get(back, values.get(name, kept)) for name, back, kept in zip(
-        FORWARD, BACKWARD, model.backward_friction)]
-    fields: dict[str, Any] = dict(zip(FORWARD, forward), backward_friction=np.array(backward),
-                                  gravity_vector=gravity)
-    fields |= {name: values[name] for name in (*SPEEDS, *EFFECTS, 'armature') if name in values}
-    if COUPLED[0] in values:
-        fields['coupled_friction'] = np.array([values.get(name, np.zeros(model.nv))
-                                               for name in COUPLED])
+    fields: dict[str, Any] = {
+        **{name: values[name] for name in (*SPEEDS, *EFFECTS, 'armature') if name in values},
+        **{name: _given(values, names, getattr(model, name)) for name, names in zip(
+            FORWARD, (FORWARD[:1], FORWARD[1:2], FORWARD[:0:-1]))},
+        'backward_friction': np.array([_given(values, names, kept) for names, kept in zip(
+            ((BACKWARD[0], FORWARD[0]), (BACKWARD[1], FORWARD[1]),
+             (BACKWARD[2], BACKWARD[1], FORWARD[2], FORWARD[1])), model.backward_friction)]),
+        'coupled_friction': np.array([values.get(name, kept) for name, kept in zip(
+            COUPLED, model.coupled_friction)]),
+        'gravity_vector': gravity}
     return replace(model, **fields), values.get('friction_offset', np.zeros(model.nv))
+
+
+def _given(values: Mapping[str, ndarray], names: Sequence[str], kept: ndarray) -> ndarray:
+    """Return the first of the named values that is given, else what is kept."""
+    return next((values[name] for name in names if name in values), kept)

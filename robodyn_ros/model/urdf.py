@@ -102,9 +102,10 @@ def load_urdf(path_or_xml: str | bytes | Path, root: str | None = None,
                               in builder.frames), place if meshes is None else Path(meshes))
     if given is None:
         given = base_gravity(robot, extra, builder.base, locked)
-    model = validated(builder.model(given, *shapes), massless)
-    return model if friction is None else with_friction_file(model, Path(friction),
-                                                             gravity is not None)
+    model = builder.model(given, *shapes)
+    if friction is not None:
+        model = with_friction_file(model, Path(friction), gravity is not None)
+    return validated(model, massless)
 
 
 def _is_text(source: str | bytes | Path) -> bool:

@@ -10,35 +10,33 @@ from .simulator import parameters as simulator_parameters
 INTRODUCTION = """\
 # Parameters
 
-This page is generated from the declarations in `robodyn_ros/control/` and `robodyn_ros/nodes/`; do
-not edit it.
+This page is generated from the declarations in the code: do not edit it.
 
-Lists have one value per joint, in the order of the model; gains and limits also accept a single
-value for all joints. *Live* parameters may change while the controller is configured, the others
-only while it is unconfigured; the simulator reads the latter once, at its start. If one value of a
-set is refused, the whole set is refused. Defaults are in bold where there is a choice.
+Numbers without a default are lists with one value per joint, in the order of the model; gains and
+limits also accept a single value for all joints. *Fixed* parameters change only while the
+controller is unconfigured, or at the start of the simulator. A set with a refused value is refused
+as a whole. The default of a choice is in bold.
 
 ## Essential parameters
 
-Most robots need only these; `robodyn init my_arm.urdf` writes a file with suitable gains. Those
-below are for `joint_impedance` and `computed_torque`; other laws have
-[more](#control-law-and-gains).
+`robodyn init my_arm.urdf` writes a file with suitable gains. Those below are for `joint_impedance`
+and `computed_torque`; other laws have [more](#control-law-and-gains).
 """
 ESSENTIAL = ('urdf', 'mode', 'rate', 'stiffness', 'damping', 'acceleration_kp', 'acceleration_kd',
              'loop_delay', 'robot_compensates_gravity', 'effort_limit', 'velocity_limit',
              'trigger', 'autostart', 'payload_frame', 'payload_mass', 'payload_com')
 #: Headings of the other parameters of the controller, by the first one below each.
 HEADINGS = {
-    'robot_description': 'Robot model', 'autostart': 'Loop, data path and driver',
+    'robot_description': 'Robot model', 'autostart': 'Loop, driver, hand-over and telemetry',
     'arming_timeout': 'Arming, stopping and fault efforts',
     'priority': 'Real time and diagnostics', 'mode': 'Control law and gains',
     'task_frame': 'Task space', 'coupling_role': 'Coupled arms',
-    'effort_limit': 'Limits and rotor inertia', 'viscous_friction': 'Friction',
-    'robot_compensates_gravity': 'Payload', 'acceleration_limit': 'References',
+    'effort_limit': 'Limits and payload', 'viscous_friction': 'Friction',
+    'robot_compensates_gravity': 'Limits and payload', 'acceleration_limit': 'References',
     'heartbeat_timeout': 'State and motion checks',
     'arming_samples': 'Arming, stopping and fault efforts',
     'external_effort_bandwidth': 'Contact, hand guiding and bounded motion',
-    'coupling_rate': 'Coupled arms', 'controller_manager': 'Hand-over and telemetry'}
+    'coupling_rate': 'Coupled arms', 'controller_manager': 'Loop, driver, hand-over and telemetry'}
 
 
 def page() -> str:

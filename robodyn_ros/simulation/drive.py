@@ -76,8 +76,8 @@ class Drive:
         self._deadline = now + self.timeout
         if self._held and not self._refused:
             self._refused = True
-            self._tell('a command came: the brakes stay engaged until they are released on '
-                       'request')
+            self._tell('a command came: the brakes stay engaged until ~/reset or '
+                       '~/release_brakes of the simulator')
 
     def watch(self, now: float) -> None:
         """Check the command timeout at ``now`` [s] of the caller's clock."""

@@ -3,11 +3,22 @@
 """Sensor noise, resolution of encoders, and command delay."""
 
 from collections import deque
+from math import inf
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
 from .plant import PlantState
+from ..errors import ArgumentError
+
+
+def nonnegative(name: str, value: Any) -> float:
+    """Return a finite number of at least 0; raise :class:`ArgumentError` if it is none."""
+    if not isinstance(value, (int, float, np.number)) or not 0.0 <= value < inf:
+        raise ArgumentError(f'{name} is {value!r}', name=name, value=value,
+                            remedy='give a finite number of at least 0')
+    return float(value)
 
 
 class Noise:
@@ -19,12 +30,15 @@ class Noise:
     :param effort: [N·m | N] standard deviation.
     :param seed: of the random generator.
     :param resolution: step of the encoders, to which positions are rounded [rad | m]; 0: none.
+    :raises ArgumentError: one of them is negative or not finite.
     """
 
     def __init__(self, position: float = 0.0, velocity: float = 0.0, effort: float = 0.0,
                  seed: int = 0, resolution: float = 0.0):
-        self._deviations = {'position': position, 'velocity': velocity, 'effort': effort}
-        self._random, self._resolution = np.random.default_rng(seed), resolution
+        self._deviations = {name: nonnegative(name, value) for name, value in (
+            ('position', position), ('velocity', velocity), ('effort', effort))}
+        self._random = np.random.default_rng(seed)
+        self._resolution = nonnegative('resolution', resolution)
 
     def apply(self, state: PlantState) -> PlantState:
         """Return the state with noise."""
@@ -41,7 +55,7 @@ class Delay:
     """Queue of commands, each of which arrives ``delay`` [s] of simulation time after sending."""
 
     def __init__(self, delay: float = 0.0):
-        self.delay = delay
+        self.delay = nonnegative('delay', delay)
         self._under_way: deque[tuple[float, ndarray]] = deque()
 
     def send(self, tau: ndarray, time: float) -> None:

@@ -88,7 +88,7 @@ def highest_gains(arm: Arm, loop_delay: float, rate: float) -> dict[str, ndarray
     asked = Settings(loop_delay=loop_delay, rate=rate, damping_rate=damping_rate(loop_delay, rate))
     stiffness, damping = asked.stable(model, np.full(model.nv, 1e6), np.full(model.nv, 1e5))
     kp, kd = asked.stable_accelerations(model, np.full(model.nv, 1e5), np.full(model.nv, 1e4))
-    bandwidth = 0.05 * Loop(np.eye(1), 1.0 / rate, loop_delay, 0.0).bearable
+    bandwidth = 0.05 * Loop(np.eye(1), 1.0 / rate, loop_delay, 0.0).max_damping
     return {'stiffness': stiffness, 'damping': damping, 'acceleration_kp': kp,
             'acceleration_kd': kd, 'observer_bandwidth': bandwidth,
             'adaptive_bandwidth': 0.2 * bandwidth, 'adaptation_mass': np.array([5.0])}

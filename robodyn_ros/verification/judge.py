@@ -53,6 +53,8 @@ class Judge:
         m['period'], m['judged'] = 1.0 / s.rate, 1
         m['fault_ramp_time'], m['fault_hold_time'] = s.fault_ramp_time, s.fault_hold_time
         m['zero_is_end'] = s.mode != 'pd'       # whose errors may be zero
+        m['rests_without_effort'] = (s.robot_compensates_gravity or not
+                                     world.arm.dynamics.gravity(world.plant.q).any())
         m['corrects_gravity'] = (world.plant.drives.compensate_gravity
                                  != s.robot_compensates_gravity)
         m['published_at'], m['too_fast_since'] = -np.inf, np.inf

@@ -42,6 +42,7 @@ NUMBERS = [
     ('fault_ramp_time', float),
     ('fault_hold_time', float),
     ('zero_is_end', int),           # 1: only an arm that is released has zero efforts
+    ('rests_without_effort', int),  # 1: zero is an effort like others, and ends no fault
     ('corrects_gravity', int),      # 1: who compensates gravity is set wrongly
     ('braking', int),               # 1: efforts may be those of braking at a limit
     ('throwing', int),              # what injections are excused for, see World
@@ -140,7 +141,7 @@ def judge_effort(w: Any, time: float) -> None:
     m.has_last, m.published_at = 1, time
     for i in range(tau.shape[0]):
         j.last[i] = tau[i]
-    if share == 0.0 and (stopped or m.zero_is_end):
+    if share == 0.0 and not m.rests_without_effort and (stopped or m.zero_is_end):
         m.ended = 1
         if time >= m.since - EPSILON and m.zero != m.zero:
             m.zero = 1e3 * (time - m.since)

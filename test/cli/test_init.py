@@ -105,11 +105,11 @@ def test_joints_without_rotors_get_the_smallest_plausible_armature(tmp_path):
 def test_what_no_urdf_says_is_left_to_a_person(tmp_path):
     file = tmp_path / 'arm.yaml'
     said = init('two_link', '--output', file).output
-    assert 'Who compensates gravity' in said
+    assert 'Gravity compensation: set' in said
     assert '# robot_compensates_gravity: ?' in file.read_text()
     assert not taken(file)['robot_compensates_gravity']
     said = init('two_link', '--output', file, '--force', '--robot-compensates-gravity').output
-    assert 'Who compensates gravity' not in said
+    assert 'Gravity compensation: set' not in said
     assert taken(file)['robot_compensates_gravity'] is True
 
 

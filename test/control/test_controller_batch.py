@@ -92,5 +92,8 @@ def test_only_an_equal_controller_vouches_for_another_one(arm, settings):
 
 
 def test_there_is_at_least_one_arm(arm, settings):
+    for count in (2.5, '2', np.nan):
+        with pytest.raises(ArgumentError, match='count is'):
+            ControllerBatch(arm, settings, count)
     with pytest.raises(ArgumentError, match='count is 0'):
         ControllerBatch(arm, settings, 0)

@@ -110,6 +110,56 @@ def test_a_wrong_choice_neither_throws_the_arm_nor_lets_it_fall(two_link, by_rob
     assert rig.phase == 'INACTIVE' and list(rig.published[-1]) == [0.0, 0.0]
 
 
+class Guided(Drives):
+    """A hand moves the arm, as soon as it has risen, to where gravity is a quarter of before."""
+
+    def sense(self):
+        begin, end, duration = np.array([1.1, 0.0]), np.array([1.46, 0.0]), 0.6
+        share = min(max(0.0, self.time - 0.1) / duration, 1.0)
+        self.q = begin + share * share * (3.0 - 2.0 * share) * (end - begin)
+        self.qd = 6.0 * share * (1.0 - share) * (end - begin) / duration
+        super().sense()
+
+
+@pytest.mark.parametrize('by_robot', [False, True])
+def test_a_right_choice_is_not_contradicted_where_gravity_has_become_small(two_link, by_robot):
+    rig = Guided(two_link, by_robot, by_robot)
+    rig.controller.arm()
+    rig.run(1.0)
+    assert rig.controller.memory['senses_gravity'][0] == 1
+    assert rig.phase == 'RUNNING', rig.controller.reason
+
+
+class Misled(Drives):
+    """Sensors that tell 0, or twice gravity, while the arm rises: as with the other choice."""
+
+    lasting, since = 0.0035, np.inf
+
+    def sense(self):
+        super().sense()
+        if self.acting is not None:
+            self.since = min(self.since, self.time)
+        if 0.0 <= self.time - self.since < self.lasting:
+            self.state['effort'] = (1 - self.by_robot) * 2.0 * self.dynamics.gravity(self.q)
+
+
+@pytest.mark.parametrize('lasting', [0.0035, 5.0])
+@pytest.mark.parametrize('fault_action', ['ramp', 'hold'])
+@pytest.mark.parametrize('by_robot', [False, True])
+def test_false_efforts_neither_throw_the_arm_nor_let_it_fall(two_link, by_robot, fault_action,
+                                                             lasting):
+    """The fault latches; the arm then moves as if the first choice were right, which it gets."""
+    rig = Misled(two_link, by_robot, by_robot, fault_action=fault_action)
+    rig.lasting = lasting
+    rig.controller.arm()
+    rig.run(0.4)
+    assert rig.phase == 'FAULT' and rig.controller.reason_code == CODE
+    assert rig.controller.memory['gravity_by_robot'][0] == by_robot
+    assert abs(rig.q - POSE).max() < 0.05 and abs(rig.qd).max() < 0.02
+    g = rig.dynamics.gravity(rig.q)
+    assert rig.published[-1] == pytest.approx(np.zeros(2) if by_robot else g, abs=0.5)
+
+
 @pytest.mark.parametrize('by_robot', [False, True])
 def test_sensors_that_feel_no_gravity_tell_nothing(two_link, by_robot):
     """Currents, or efforts without gravity, as UR robots give them."""
@@ -159,7 +209,7 @@ def test_late_efforts_of_a_fast_motion_contradict_nothing(speed, found):
     memory.senses_gravity, memory.armed = 1, 0.5
     v = Vectors.zeros(1)
     v.speed_limit[:], v.qd[:], v.gravity_check.tau_offset[:] = 3.0, 3.0 * speed, 15.0
-    v.measured[:], tau = 28.0, np.array([13.0])
+    v.gravity[:], v.measured[:], tau = 15.0, 28.0, np.array([13.0])
     c = SimpleNamespace(joints=joints, controller=memory[0], vectors=v)
     contradicted = [gravity_check.gravity_contradicted(c, 1, 1.0, tau) for _ in range(3)]
     assert contradicted == [False, False, found] and memory.gravity_by_robot[0] == found

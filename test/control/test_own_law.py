@@ -128,7 +128,7 @@ def test_one_that_does_not_return_is_refused_and_steps_back(tmp_path):
 import os, threading
 from robodyn_ros import Controller, Settings, errors, load_urdf
 from robodyn_ros.control.cycle import trial
-trial.PATIENCE = 0.5
+trial.TRIAL_TIMEOUT = 0.5
 try:
     Controller(load_urdf('two_link'), Settings(mode='own_laws:ENDLESS'), specialize=False)
 except errors.ParameterError as error:

@@ -9,12 +9,12 @@ from c_compiler import compile_c, needs_compiler
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf
-from robodyn_ros.dynamics.c_code import c_file, DOUBLE, FLOAT, MEANING
+from robodyn_ros.dynamics.c_code import c_file, DOUBLE, FLOAT, QUANTITY_MEANINGS
 from robodyn_ros.dynamics.source_text import kernels
 from robodyn_ros.errors import ArgumentError, InertiaError, UnknownNameError
 from robodyn_ros.model.resources import robot_names, robot_path
 
-SHORT = [name for name in MEANING if not name.endswith('derivatives')]
+SHORT = [name for name in QUANTITY_MEANINGS if not name.endswith('derivatives')]
 
 
 def written(folder, model, quantities, frames=(), dialect=DOUBLE, about=()):
@@ -39,7 +39,7 @@ test_of.__test__ = False
 @needs_compiler
 @pytest.mark.parametrize('dialect', [DOUBLE, FLOAT], ids=['double', 'float'])
 @pytest.mark.parametrize(('robot', 'quantities'), [
-    ('rp', MEANING), ('arm6', SHORT), ('panda', SHORT[:6])])
+    ('rp', QUANTITY_MEANINGS), ('arm6', SHORT), ('panda', SHORT[:6])])
 def test_its_own_test_passes(robot, quantities, dialect, tmp_path):
     """The Panda has a mimic joint, whose angle is a multiple of another one."""
     model = load_urdf(robot_path(robot))

@@ -8,7 +8,7 @@ from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.dynamics import Batch
 from robodyn_ros.dynamics.joint_transforms import REDUCTION_LIMIT
 from robodyn_ros.dynamics.signatures import QUANTITIES
-from robodyn_ros.dynamics.simd_states import Angles, STATES
+from robodyn_ros.dynamics.simd_states import Angles, SIMD_LANES
 from robodyn_ros.dynamics.specialize import simd_batch, SPECIALIZED_QUANTITIES
 from robodyn_ros.errors import ArgumentError
 from robots import ARM, GRIPPER, random_tree, REAL
@@ -43,7 +43,7 @@ def test_it_is_what_vectors_are_computed_by(model):
 @pytest.mark.parametrize('name', VECTORS)
 def test_a_batch_is_what_the_code_for_any_robot_gives(model, name, close):
     ours, any_robot = Batch(model, 1, specialize=True), Batch(model, 1)
-    for count in (0, 1, STATES - 1, STATES, STATES + 1, 70):
+    for count in (0, 1, SIMD_LANES - 1, SIMD_LANES, SIMD_LANES + 1, 70):
         inputs = inputs_of(name, count, model.nv)
         mine, right = getattr(ours, name)(*inputs), getattr(any_robot, name)(*inputs)
         assert mine.shape == right.shape
@@ -63,7 +63,7 @@ def test_angles_far_away_among_others(model, close):
 def test_a_joint_that_is_always_far_away(close):
     far = load_urdf(GRIPPER.replace('offset="0.1"', 'offset="5e8"').replace(
         'lower="-1" upper="0.15"', 'lower="4e8" upper="6e8"'))
-    (q,) = inputs_of('gravity', 2 * STATES, far.nv)
+    (q,) = inputs_of('gravity', 2 * SIMD_LANES, far.nv)
     close(Batch(far, 1, specialize=True).gravity(q), Batch(far, 1).gravity(q), 1e-12)
 
 
@@ -114,8 +114,8 @@ def test_what_is_not_finite_is_named_wherever_it_is(model, name):
     names = QUANTITIES[name].inputs
     for where in np.ndindex(len(names), 2, model.nv):
         for value in (np.nan, np.inf, -np.inf):
-            inputs = inputs_of(name, STATES + 2, model.nv)
-            of, k, joint = where[0], (3, STATES + 1)[where[1]], where[2]
+            inputs = inputs_of(name, SIMD_LANES + 2, model.nv)
+            of, k, joint = where[0], (3, SIMD_LANES + 1)[where[1]], where[2]
             inputs[of, k, joint] = value
             with pytest.raises(ArgumentError,
                                match=rf'{names[of]}\[{k}, {joint}\], of joint .*, is {value}'):
@@ -125,14 +125,14 @@ def test_what_is_not_finite_is_named_wherever_it_is(model, name):
 def test_an_input_without_effect_must_be_finite():
     """The effort of a single joint does not depend on its velocity."""
     one = load_urdf(random_tree(1, 1))
-    q, qd, qdd = inputs_of('inverse_dynamics', STATES, 1)
+    q, qd, qdd = inputs_of('inverse_dynamics', SIMD_LANES, 1)
     qd[2, 0] = np.nan
     with pytest.raises(ArgumentError, match=r'qd\[2, 0\]'):
         Batch(one, 1, specialize=True).inverse_dynamics(q, qd, qdd)
 
 
 def test_huge_numbers_are_finite(model):
-    q, qd, qdd = inputs_of('inverse_dynamics', STATES, model.nv)
+    q, qd, qdd = inputs_of('inverse_dynamics', SIMD_LANES, model.nv)
     qdd[0] = 1.7e308                        # whose sum is not
     mine = Batch(model, 1, specialize=True).inverse_dynamics(q, qd, qdd)
     assert np.isfinite(mine[1:]).all()

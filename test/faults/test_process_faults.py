@@ -5,7 +5,7 @@
 import re
 import signal
 
-from faults.arm import Arm, RAMP, TELEPORTED
+from faults.arm import Arm, PERIOD, RAMP, TELEPORTED
 from faults.rows import row
 from geometry_msgs.msg import WrenchStamped
 from nodes.bring_up import bring_up, CONTROLLER, POSE, SIMULATOR
@@ -197,6 +197,35 @@ def test_measured_efforts_contradict_who_compensates_gravity(controller, remote)
     assert not efforts[thrown:].any()
     assert thrown < 200
     arm.refuses_reset('contradict robot_compensates_gravity')
+
+
+class Misled(SelfHolding):
+    """One that moves by what it is told, and whose driver sends no efforts once it is driven."""
+
+    def send(self, *seconds, **fields):
+        """Send the state of now."""
+        last = np.array(self.remote.newest_command() or ZERO)
+        if last.any():
+            h = seconds[0] if seconds else PERIOD
+            self.velocity = self.velocity + h * self.dynamics.forward_dynamics(
+                self.position, self.velocity, last + self.gravity)
+            self.position = self.position + h * self.velocity
+        told = {'effort': [0.0, 0.0]} if self.remote.command_count else {}
+        super().send(*seconds, **told, **fields)
+
+
+def test_false_efforts_that_the_motion_of_the_arm_refutes(controller, remote):
+    """The robot does add gravity, as set: it is not thrown, and the fault says what is false."""
+    arm = Misled(remote, controller(robot_compensates_gravity=True))
+    begin = arm.position
+    arm.configure()
+    with arm.streaming():
+        assert remote.change('activate')
+        remote.until(lambda: arm.phase == 'FAULT', 'the fault')
+        remote.until(lambda: 'false efforts' in remote.diagnostics['reason'], 'what is false')
+        remote.listen(0.5)
+    arm.faulted('GRAVITY_CONTRADICTED')
+    assert abs(arm.position - begin).max() < 0.1
 
 
 @pytest.mark.parametrize('by_robot', [True, False])

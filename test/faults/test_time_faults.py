@@ -109,7 +109,8 @@ def test_states_do_not_stay_fresh_when_time_jumps_back(running, remote):
     goes_limp(arm, arm.silence, g)
     arm.faulted('STALE_STATE')
     assert remote.trigger('/controller/reset') == (
-        False, 'time stands still, or no state starts a cycle; use_sim_time is true, and the '
+        False, 'no control cycle has run: the clock is not advancing, or no joint states arrive; '
+        'use_sim_time is true, and the '
         'stamps of joint_states do not advance')
     arm.reset()
     assert arm.tick() == near(arm.gravity)

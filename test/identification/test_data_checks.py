@@ -63,6 +63,46 @@ def test_what_is_right_passes(name, model, seed):
     assert issues(recorded(name, seed), model) == []
 
 
+def with_efforts(r, samples, values, joints=slice(None)):
+    effort = r.effort.copy()
+    effort[samples, joints] = values
+    return replace(r, effort=effort)
+
+
+@pytest.mark.parametrize('samples', [slice(400, 401), slice(2600, 2603)])
+@pytest.mark.parametrize('size', [20.0, 1e5])
+def test_spikes_of_efforts_are_gaps(name, model, r, samples, size):
+    """In the fitted part or the other one; a few false samples do not change the motion."""
+    value = size * abs(r.effort[:, 0]).max()
+    spiked = with_efforts(r, samples, value, 0)
+    found, *_ = checked_motion(spiked, model).issues
+    assert found.kind == 'effort spike' and found.joint == model.joint_names[0]
+    assert found.severity is Severity.WARNING and 'treated as gaps' in found.render()
+    motion, right = (checked_motion(each, model, PreparationOptions(cutoff=10.0)).motion
+                     for each in (spiked, with_efforts(r, samples, np.nan)))
+    assert np.array_equal(motion.effort, right.effort)
+    kept = checked_motion(spiked, model, PreparationOptions(cutoff=10.0, accept=(
+        *EVERYTHING.accept, 'effort spike'))).motion
+    assert abs(kept.effort - right.effort)[:, 0].max() > abs(right.effort[:, 0]).max()
+
+
+def test_many_spikes_of_efforts_are_an_error(name, model, r):
+    spiked = with_efforts(r, slice(5, None, 60), 20.0 * abs(r.effort[:, -1]).max(), -1)
+    assert 'far from those around them' in str(refusal(spiked, model))
+
+
+def test_efforts_that_a_driver_repeats(name, model, r):
+    """For 0.12 s in motion: a gap; for a second: an error, until it is cut out of the file."""
+    speed = abs(r.velocity[800:1100] / r.velocity.std(0)).min(1)
+    at = 800 + int(speed.argmax())
+    found = checked_motion(with_efforts(r, slice(at, at + 30), r.effort[at]), model).issues
+    assert [(issue.kind, issue.severity) for issue in found] == [
+        ('frozen effort', Severity.WARNING)]
+    error = refusal(with_efforts(r, slice(at, at + 250), r.effort[at]), model)
+    assert 'all efforts stand still while the arm moves' in str(error)
+    assert "--accept 'frozen effort'" in error.render(as_option)
+
+
 @pytest.mark.parametrize('other', ['rp', 'ur5', 'kinova'])
 def test_what_is_right_passes_for_other_robots(other):
     assert issues(recorded(other), robot(other)) == []
@@ -370,7 +410,7 @@ def test_issues_are_data_and_those_of_a_kind_share_a_line():
     assert {issue.severity for issue in found} == {Severity.WARNING}
     line, = by_kind(found)
     assert line.joint == model.joint_names[0] and line.remedy == found[0].remedy
-    assert line.message.endswith(f'likewise {", ".join(model.joint_names[3:5])}')
+    assert line.message.endswith(f'also {", ".join(model.joint_names[3:5])}')
 
 
 def test_an_error_that_is_accepted_is_kept_as_an_issue(r, model):

@@ -7,6 +7,7 @@ from dataclasses import replace
 from exciting import motion, noisy, with_joints
 import numpy as np
 import pytest
+from robodyn_ros.errors import IdentificationError
 from robodyn_ros.identification import identify, ParameterSelection
 from robodyn_ros.identification.estimation.delay_and_tilt import find_mounting
 from robodyn_ros.identification.preparation.filtering import LowPass
@@ -38,6 +39,9 @@ def test_borders_stay(planar):
     given = replace(motion(planar, 300), segments=((0, 100), (100, 300)))
     assert given.later(0.025).segments == ((0, 97), (97, 294))
     assert given.later(-0.025).segments == ((0, 97), (97, 294))
+    for delay in (np.nan, np.inf, 60.0):
+        with pytest.raises(IdentificationError, match='no sample has efforts'):
+            given.later(delay)
 
 
 def test_delay_and_tilt_are_found(spatial):

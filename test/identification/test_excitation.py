@@ -153,7 +153,7 @@ def test_collisions_are_kept_out_of(two_link, tmp_path):
     touches = collisions.touches(blind.trajectory(rate=100.0)[1])
     assert [t[:2] for t in touches] == [('base_link', 'link2')] and touches[0].distance < 0.0
     assert not collisions.touches(careful.trajectory(rate=1000.0)[1])
-    assert 'collisions were not looked for' in blind.notes and not careful.notes
+    assert 'collisions were not checked' in blind.notes and not careful.notes
     assert careful.reached.condition < careful.attempts[0].start.condition
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from exciting import motion, noisy, relative_errors, with_joints
 import numpy as np
 import pytest
+from robodyn_ros import load_urdf
 from robodyn_ros.errors import IdentificationError
 from robodyn_ros.identification import friction_speeds, identify, ParameterSelection
 
@@ -38,6 +39,14 @@ def test_without_noise_they_are_exact(sticky, believed):
     np.testing.assert_allclose(found.friction_velocity, sticky.friction_velocity, rtol=0.02)
     np.testing.assert_allclose(found.stribeck_velocity, sticky.stribeck_velocity, rtol=0.02)
     assert found.undetermined == ()
+
+
+def test_of_one_joint():
+    """The only unknown, and far from what is believed."""
+    true = with_joints(load_urdf('two_link', locked={'joint2': 0.3}), 0.7, 1.0)
+    believed = replace(true, friction_velocity=np.array([0.9]))
+    found = friction_speeds(believed, slow(true), ParameterSelection())
+    assert found.friction_velocity == pytest.approx(true.friction_velocity, rel=0.02)
 
 
 def test_with_noise_they_are_within_their_errors(sticky, believed):

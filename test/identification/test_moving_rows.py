@@ -36,6 +36,11 @@ def test_slow_rows_are_left_out_joint_by_joint(planar):
     np.testing.assert_array_equal(part.target, whole.target * rows)
 
 
+def test_a_motion_that_is_never_so_fast_is_refused(planar):
+    with pytest.raises(IdentificationError, match='no joint is faster than 100'):
+        regression(planar, motion(planar), ParameterSelection(moving=100.0))
+
+
 def test_filters_carry_slowness_and_ends_further(planar):
     given = replace(motion(planar, rate=1000.0, count=9000), cutoff=20.0)
     rows = rows_that_count(given, ParameterSelection(moving=0.1))

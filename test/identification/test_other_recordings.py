@@ -99,7 +99,7 @@ def test_what_stands_around_the_numbers(tmp_path):
         compare(got(tmp_path / 'a.csv', '\n'.join(text)))
     missing = got(tmp_path / 'a.csv', '\n'.join([header, '0.1,' + ','.join(['NA'] * 6), *rows]))
     compare(missing)
-    assert '1 lines left out: they hold nothing of the joints' in missing.notes
+    assert '1 lines left out: no values of the joints' in missing.notes
 
 
 def test_a_list_says_which_columns(tmp_path):

@@ -7,6 +7,7 @@ from dataclasses import replace
 from exciting import motion, noisy, with_joints
 import numpy as np
 import pytest
+from robodyn_ros import load_urdf
 from robodyn_ros.errors import ArgumentError, IdentificationError, UnknownNameError
 from robodyn_ros.identification import identify, ParameterSelection
 from robodyn_ros.identification.estimation.payload import find_payload, ModelErrors
@@ -58,6 +59,17 @@ def test_what_a_planar_arm_cannot_tell_is_named(planar):
     assert 'com z' in found.unseen and 'com x' not in found.unseen
     assert abs(found.mass - MASS) < 3 * found.mass_error
     assert (abs(found.com - COM) < 3 * found.com_error)[:2].all()
+
+
+def test_a_mass_that_nothing_depends_on_is_refused():
+    """A point on the axis of the only joint, which is vertical."""
+    turntable = load_urdf(
+        '<robot name="turntable"><link name="base"/><link name="plate"><inertial>'
+        '<mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/>'
+        '</inertial></link><joint name="joint" type="continuous"><parent link="base"/>'
+        '<child link="plate"/><axis xyz="0 0 1"/></joint></robot>')
+    with pytest.raises(IdentificationError, match='no effort of this motion depends on the mass'):
+        find_payload(turntable, noisy(motion(turntable), 0.01, 0), 'plate')
 
 
 def test_nothing_in_the_hand_is_said_to_be_so(panda):

@@ -13,7 +13,7 @@ from robodyn_ros import Dynamics
 from robodyn_ros.cli.identification_tables import comparison
 from robodyn_ros.errors import IdentificationError
 from robodyn_ros.identification import base_parameters, identify, ParameterSelection
-from robodyn_ros.identification.estimation.least_squares import least_squares
+from robodyn_ros.identification.estimation.least_squares import least_squares, undetermined
 from robodyn_ros.identification.estimation.regression import regression
 from robodyn_ros.identification.friction_file import friction_parameters
 from robodyn_ros.identification.options import PipelineOptions
@@ -54,6 +54,15 @@ def test_what_the_motion_does_not_tell_stays_nominal(planar):
     np.testing.assert_allclose(base.values(found.parameters), found.values, atol=1e-9)
     error = given.target - given.matrix @ found.parameters
     np.testing.assert_allclose(error.std(0), 0.02, rtol=0.1)
+
+
+def test_nothing_is_determined_where_nothing_is_explained(planar):
+    """Of joints that are left out the offset remains: fewer equations than parameters."""
+    selection = ParameterSelection(static=True, directions=True, armature=True)
+    base = base_parameters(planar, selection)
+    given = regression(planar, motion(planar), replace(selection, unexplained=(0, 1)))
+    lost = np.array(base.base_names)[undetermined(given, base)]
+    assert set(base.base_names) - set(lost) == {'offset joint1', 'offset joint2'}
 
 
 def test_a_full_motion_is_treated_as_before(spatial):

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`robodyn set-payload` and `find-payload`, as a person runs them, on a simulated arm."""
 
+from dataclasses import replace
 import re
 import sys
 
@@ -92,6 +93,27 @@ def test_the_motion_stays_near_and_ends_where_it_begins(name):
     assert np.gradient(motion.velocities, h, axis=0)[1:-1] == pytest.approx(
         motion.accelerations[1:-1], abs=0.15)
     assert 0.0 < found.mass_error < 0.2
+
+
+@pytest.mark.parametrize('amplitude, duration', [(0.35, 10.0), (1.0, 10.0), (0.35, 2.0)])
+def test_the_motion_is_within_the_efforts_of_the_arm(amplitude, duration):
+    """Of one that can just hold itself, too; what is said to be moved is what moves."""
+    pose = np.array([0.0, -0.5, 0.0, -2.0, 0.0, 1.5, 0.7, 0.02])
+    model = load_urdf('panda')
+    weight = abs(Dynamics(model).gravity(pose))
+    model = replace(model, effort_limit=np.minimum(model.effort_limit, np.maximum(
+        1.1 * weight, 0.02 * model.effort_limit)))
+    try:
+        found = payload_motion(model, 'panda_hand', pose, amplitude=amplitude, duration=duration)
+    except IdentificationError as error:
+        assert duration < 10.0 and 'no small motion' in str(error)
+        return
+    motion = found.trajectory
+    efforts = Dynamics(model).batch.inverse_dynamics(
+        motion.positions, motion.velocities, motion.accelerations)
+    assert (abs(efforts) <= model.effort_limit).all()
+    away = abs(motion.positions - pose).max(0)
+    assert (away <= found.amplitude + 1e-9).all() and (found.amplitude <= 1.3 * away).all()
 
 
 def test_a_load_that_a_planar_arm_does_not_feel_is_not_looked_for():

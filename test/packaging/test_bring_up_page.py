@@ -41,7 +41,7 @@ def test_the_lockstep_recipe_is_for_both_nodes():
 
 
 def test_every_block_and_every_launch_file_is_there():
-    assert len(BLOCKS) == TEXT.count('```yaml') == 7
+    assert len(BLOCKS) == TEXT.count('```yaml') == 5
     for file in (ROOT / 'launch').glob('*.launch.py'):
         assert f'`{file.name}`' in TEXT
 

@@ -60,7 +60,8 @@ def test_silence_engages_the_brakes_until_they_are_released_on_request(make):
         drive.watch(8.05)
         assert drive.held and not moved(drive)
     assert drive.told[2:] == [
-        'a command came: the brakes stay engaged until they are released on request']
+        'a command came: the brakes stay engaged until ~/reset or ~/release_brakes of the '
+        'simulator']
     drive.release(8.05)
     assert moved(drive) and drive.state().effort == pytest.approx(TAU)      # of who commands now
     drive.watch(8.3)

@@ -3,6 +3,7 @@
 
 import numpy as np
 import pytest
+from robodyn_ros.errors import ArgumentError
 from robodyn_ros.simulation.imperfections import Delay, Noise
 from robodyn_ros.simulation.plant import PlantState
 
@@ -59,3 +60,12 @@ def test_without_delay_a_command_is_there_at_once():
     delay.send(np.ones(2), 0.1)
     assert delay.arrived(0.1) is not None
     assert delay.arrived(0.1) is None
+
+
+@pytest.mark.parametrize('given', [-1e-3, np.nan, np.inf, '0'])
+def test_what_is_no_size_is_refused(given):
+    for name in ('position', 'velocity', 'effort', 'resolution'):
+        with pytest.raises(ArgumentError, match=f'{name} is'):
+            Noise(**{name: given})
+    with pytest.raises(ArgumentError, match='delay is'):
+        Delay(given)

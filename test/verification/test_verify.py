@@ -71,6 +71,23 @@ def test_the_sound_robot_breaks_nothing():
     assert planted.first_bad(short(planted.sound(), 2.0), 8, specialize=False) is None
 
 
+@pytest.mark.parametrize('compensates', [True, False])
+def test_zero_efforts_of_an_arm_that_needs_none_are_no_end(compensates):
+    """A hand moves it: its velocity is judged, and no effort comes after a last one."""
+    case = short(planted.sound(mode='gravity_compensation', robot_compensates_gravity=compensates))
+    gravity = case.worlds.truth.gravity if compensates else (0.0, 0.0, 0.0)
+    case = replace(case, model=replace(case.model, gravity_vector=np.array(gravity)))
+    case = replace(case, worlds=replace(
+        case.worlds, modes=('gravity_compensation',), fault_share=0.0,
+        truth=replace(case.worlds.truth, compensates_gravity=compensates, gravity=gravity)))
+    player = Player(case, specialize=False)
+    played = [player.play(k) for k in range(3)]
+    assert {one.world['motion'] for one in played} >= {'hand'}
+    for one in played:
+        assert not one.bad, criteria.problem(one)
+        assert one.world['motion'] == 'still' or one.figures['velocity'] > 0.01
+
+
 @pytest.mark.parametrize('name', FOUND)
 def test_planted_mistakes_are_found(name):
     mistake = {m.name: m.planted for m in planted.MISTAKES}[name]

@@ -63,11 +63,11 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
     :param state: (nv,) records :data:`~robodyn_ros.state.STATE`, written by the code that receives
         joint states; None: the controller allocates them, without any sample yet.
     :param specialize: compile the dynamics for this robot, which takes seconds once. With another
-        payload or armature than at the start those for any robot are used: what the machine has
-        not compiled yet, it does when the settings are given, and not in a cycle.
+        payload or armature than at the start those for any robot are used; if necessary they are
+        compiled when the settings are given, not in a cycle.
     :param recorded: number of cycles that the flight recorder keeps, in ``history``; 0: none.
     :param checked: called when the settings have been accepted, before the machine code is loaded.
-        What it raises ends the construction.
+        An exception ends the construction.
     :param like: a controller of the same model and settings, whose checks and compiled code count
         for this one.
     :raises ArgumentError: ``like`` has another model or other settings.
@@ -79,8 +79,8 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
                  checked: Callable[[], None] = lambda: None, like: 'Controller | None' = None):
         model.require_inertia('a controller')
         if like is not None and (like.model is not model or like.settings is not settings):
-            raise ArgumentError('like is a controller of another model, or with other settings',
-                                name='like', remedy='give one that was made with the same objects')
+            raise ArgumentError('like has another model or other settings', name='like',
+                                remedy='give a controller made with the same objects')
         begin_compilation()
         self.model = model
         #: (nv,) ``STATE``: the newest joint states.
@@ -318,7 +318,7 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
 
     @property
     def inputs(self) -> Cycle:
-        """Return what the cycle of :attr:`compiled` reads and writes, as of now."""
+        """Return the present inputs and outputs of the cycle of :attr:`compiled`."""
         robot, joints, settings, _, law, task, bounds = self._records
         return Cycle(
             robot=robot, workspace=self._work, joints=joints, settings=settings, law=law,

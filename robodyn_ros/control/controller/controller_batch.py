@@ -46,9 +46,10 @@ class ControllerBatch:
 
     def __init__(self, model: RobotModel, settings: Settings, count: int, *,
                  specialize: bool = True):
-        if count < 1:
-            raise ArgumentError(f'count is {count}', name='count', value=count,
-                                remedy='give the number of arms, at least 1')
+        if not isinstance(count, (int, np.integer)) or count < 1:
+            raise ArgumentError(f'count is {count!r}', name='count', value=count,
+                                remedy='give the number of arms, a whole number of at least 1')
+        count = int(count)
         #: (N, nv) :data:`~robodyn_ros.state.STATE`: the newest joint states, to be written.
         self.state = no_state(count * model.nv).reshape(count, model.nv)
         #: (N, nv) [N·m | N]: the efforts of the last step.

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Methods of :class:`~.controller.Controller` that tell its state: phase, reasons, estimates."""
+"""Status of a :class:`~.controller.Controller`: phase, reasons, estimates."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ from ..steps.guard import ARM, NO_REQUEST
 from ...errors import TrajectoryError
 from ...model.robot import RobotModel
 
-# A measured effort so near the negative of g(q), in their difference, has the wrong sign
+# Share of their difference within which a measured effort equals -g(q): its sign is wrong
 REVERSED_EFFORT_TOLERANCE = 0.3
-# As many trajectories, each shorter [s] and each replacing the one before, are a stream
+# Number of trajectories that form a stream if each is shorter than STREAM_HORIZON [s] and replaces
+# the one before
 STREAM_LENGTH, STREAM_HORIZON = 2, 0.5
 STREAM_FAULTS = ('EFFORT_LIMITED', 'EFFORT_OSCILLATES', 'FOLLOWING_ERROR')
 # Faults of a joint that may have been given too little effort
@@ -36,7 +37,7 @@ ZERO_STATE_HINT = (': has the driver read its encoders? If the arm is at zero, s
 
 
 class ControllerStatus:
-    """What a controller tells: its phase, reasons of faults and refusals, its estimates."""
+    """Phase of a controller, reasons of faults and refusals, and estimates."""
 
     model: RobotModel
     settings: Settings
@@ -50,7 +51,7 @@ class ControllerStatus:
 
     @property
     def held_by(self) -> str:
-        """Reason in words why the last motion has ended before its end, '' if it has not."""
+        """Sentence that explains why the last motion ended early, '' if it did not."""
         code = int(self.memory['held_by'][0])
         if code == guard.NO_REASON:
             return ''
@@ -65,7 +66,7 @@ class ControllerStatus:
 
     @property
     def reason(self) -> str:
-        """Reason of the fault in words, with the joint concerned and a hint, if any."""
+        """Sentence that explains the fault, with the joint concerned and a hint, if any."""
         hint = ''
         if self.reason_code in ('PERIODS_MISSED', 'LOOP_STALLED'):
             hint = self._pace.sentence(1.0 / self.settings.rate)
@@ -83,9 +84,10 @@ class ControllerStatus:
 
     @property
     def arming_refusal(self) -> str:
-        """Reason in words why the arm has not risen although arming was requested."""
+        """Sentence that explains why arming was refused."""
         if self.asked:
-            return 'time stands still, or no state starts a cycle'
+            return ('no control cycle has run: the clock is not advancing, or no joint states '
+                    'arrive')
         if self.memory['arming_refusal'][0] == guard.NO_REASON:
             return (f'{self.memory["good_samples"][0]} good samples in a row, of '
                     f'{self.settings.arming_samples}')
@@ -98,7 +100,7 @@ class ControllerStatus:
         return sentence + (ZERO_STATE_HINT if code == 'ZERO_STATE' else '')
 
     def _mismatch(self) -> str:
-        """Return both efforts of the joint that refuses to be armed, and what they look like."""
+        """Return measured and expected effort of the joint that prevents arming, and a hint."""
         i = int(self.memory['arming_refusal_joint'][0])
         measured, expected = float(self._v.measured[i]), float(self._v.gravity[i])
         text = f': {measured:.4g} is measured, {expected:.4g} N·m or N is expected'
@@ -111,7 +113,7 @@ class ControllerStatus:
         """
         Estimated external efforts on the joints (nv,) [N·m | N], NaN while there is no estimate.
 
-        They are what the model, with its friction and payload, does not explain; see
+        The model with its friction and payload does not explain them, see
         :mod:`.momentum_observer`.
         """
         if not self.memory['estimates'][0]:
@@ -142,10 +144,10 @@ class ControllerStatus:
 
     def check_received(self, received: float) -> None:
         """
-        Refuse a reference that came before the arm was RUNNING, and has waited since.
+        Refuse a reference received before the arm was RUNNING.
 
         :param received: time [s] on the clock of :meth:`~.controller.Controller.step`.
-        :raises TrajectoryError: it would start a motion that nobody expects any more.
+        :raises TrajectoryError: it would start an unexpected motion.
         """
         begun = float(self.memory['since'][0])
         if self.phase == guard.RUNNING and received < begun:

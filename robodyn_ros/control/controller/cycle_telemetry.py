@@ -33,8 +33,8 @@ class CycleTelemetry(NamedTuple):
     commanded: ndarray      # effort, while one is published
     gravity: ndarray        # gravity term: g(q), 0 where the robot adds it
     friction: ndarray       # friction compensation
-    law: ndarray            # the rest of what the law, the rise, the stop or the fault requests
-    limits: ndarray         # what the limits have added; in a fault it is part of `law`
+    law: ndarray            # the rest of the request of law, rise, stop or fault
+    limits: ndarray         # added by the limits; in a fault it is part of `law`
 
 
 class TelemetryReader:

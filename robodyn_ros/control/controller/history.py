@@ -59,7 +59,7 @@ class History:
 
     def __init__(self, flight: Flight):
         self.flight = flight
-        #: The four, by their field in CYCLE and their number.
+        #: The four kinds, by their field in CYCLE and their number.
         self.kept: dict[str, dict[int, Any]] = {name: {} for name in NUMBER_FIELDS}
 
     def begin(self, version: Version, points: Points, policy: Policy,

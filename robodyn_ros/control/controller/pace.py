@@ -30,8 +30,8 @@ class Pace:
         """
         Return how many periods have passed without a step before this one.
 
-        Fractions add up: a step every 1.25 periods misses one period in four. Time that stands
-        still or jumps back does not count, nor does an interval above ``timeout`` [s], a stall.
+        Fractions add up: a step every 1.25 periods misses one period in four. Intervals of zero or
+        less and stalls, intervals above ``timeout`` [s], do not count.
         """
         elapsed, self._last = now - self._last, now
         if not 0.0 < elapsed <= MAX_INTERVAL:
@@ -53,5 +53,5 @@ class Pace:
         if not self.interval > (1.0 + PERIOD_ROUNDING) * period:
             return ''
         return (f'step is called every {1e3 * self.interval:.3g} ms, and rate = {1 / period:.4g} '
-                f'Hz promises every {1e3 * period:.3g} ms: set rate to '
-                f'{1 / self.interval:.3g}, with which gains are judged, or call step as often')
+                f'Hz requires {1e3 * period:.3g} ms: set rate to {1 / self.interval:.3g}, or call '
+                'step more often')

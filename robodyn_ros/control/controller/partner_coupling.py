@@ -33,7 +33,7 @@ from ...errors import ArgumentError
 
 
 class PartnerCoupling(ControllerStatus):
-    """What two controllers in the mode ``leader_follower`` tell each other."""
+    """State that two controllers in the mode ``leader_follower`` exchange."""
 
     changed: Callable[[], None]
     _law_memory: ndarray
@@ -49,8 +49,8 @@ class PartnerCoupling(ControllerStatus):
         """
         Energy (nv,) [J] that each joint has given to the coupling since it began.
 
-        The sum over both arms is what the coupling stores and dissipates: it is passive as long as
-        the sum is not negative.
+        The sum over both arms is the energy that the coupling stores and dissipates: it is passive
+        as long as the sum is not negative.
         """
         law = self._coupling_law()
         kept: Any = registry.memory_fields(law, self._law_memory)
@@ -58,7 +58,7 @@ class PartnerCoupling(ControllerStatus):
 
     def coupling_state(self) -> CouplingState:
         """
-        Return what the partner has to know, as of the last step.
+        Return the state for the partner, after the last step.
 
         :raises ArgumentError: the law in force couples no arms.
         """
@@ -76,21 +76,21 @@ class PartnerCoupling(ControllerStatus):
 
     def follow_partner(self, state: CouplingState, time: float) -> None:
         """
-        Take what the partner tells.
+        Update the state of the partner.
 
         :param time: of its state [s], on the clock of :meth:`step`.
         :raises ArgumentError: the law in force couples no arms, or see :func:`.partner.checked`
-            and :func:`.partner.check_continues`; what it told before stays in force, until it is
+            and :func:`.partner.check_continues`; the previous state stays in force, until it is
             older than ``coupling_timeout``.
         """
         self._coupling_law()
         role = self.settings.coupling_role
         rows = checked(joint_map(self.model, self.settings), role, self.model.nv, state)
         old = self._partner
-        # What it told before is of the future where time has jumped back
+        # After a jump back of time, the previous state is of the future
         if not np.isfinite(time) or time < min(old.header['time'][0], self.memory['time'][0]):
-            raise ArgumentError('the partner is older than what it told before', name='time',
-                                value=time, remedy='send its states in their order')
+            raise ArgumentError('the state of the partner is older than the previous one',
+                                name='time', value=time, remedy='send the states in order')
         stiffness, damping = (np.minimum(rows[k], self.settings.gain_of(self.model, name))
                               for k, name in ((STIFFNESS, 'stiffness'), (DAMPING, 'damping')))
         check_coupling(self.model.joint_names, stiffness, damping,

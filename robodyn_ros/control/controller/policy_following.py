@@ -31,8 +31,8 @@ class PolicyFollowing(ControllerStatus):
         :param effort: (nv,) u [N·m | N], with g(q).
         :param position, velocity: (nv,) x̂ [rad | m, per s].
         :param gain: (nv, 2 nv) K.
-        :raises ArgumentError: the law in force uses none, or see :func:`.policy.checked`; the
-            policy before it stays in force.
+        :raises ArgumentError: the law in force uses no policy, or see :func:`.policy.checked`; the
+            previous policy stays in force.
         """
         if self.settings.law_in_force.reference != POLICY:
             raise ArgumentError(f'{self.settings.mode} uses no policy', name='mode',
@@ -40,11 +40,11 @@ class PolicyFollowing(ControllerStatus):
         serial = int(self._policy.header['serial'][0]) + 1
         new = checked(self.model, self._records.joints, effort, position, velocity, gain, time,
                       serial)
-        # The one in force is of the future where time has jumped back
+        # After a jump back of time, the policy in force is of the future
         newest = min(self._policy.header['time'][0], self.memory['time'][0])
         if new.header['time'][0] < newest:
             raise ArgumentError('the policy is older than the one in force', name='time',
-                                value=time, remedy='send policies in their order')
+                                value=time, remedy='send policies in order')
         self.history.add(new)
         self._policy = new
         self.changed()

@@ -59,8 +59,8 @@ class PoseFollowing(ControllerStatus):
         Move the reference of ``task_frame`` to a pose, as soon as the limits allow.
 
         A target may replace another one at any time and from any motion: the reference continues
-        with limited velocity, acceleration and jerk (``task_velocity_limit``, ...), so that one
-        that jumps does no harm.
+        with limited velocity, acceleration and jerk (``task_velocity_limit``, ...), even if the
+        target jumps.
 
         :param position: (3,) [m] in the frame of the base.
         :param quaternion: (4,) x, y, z, w: orientation in the frame of the base.
@@ -116,9 +116,9 @@ class PoseFollowing(ControllerStatus):
 
     def follow_wrench(self, wrench: ArrayLike, start: float, *, tool_axes: bool = False) -> None:
         """
-        Exert a wrench with ``task_frame`` for ``wrench_timeout``, beside what the law does.
+        Exert a wrench with ``task_frame`` for ``wrench_timeout``, in addition to the law.
 
-        Then it fades, within 0.1 s, whatever becomes of the one who sends them.
+        It then fades within 0.1 s, even if the sender disappears.
 
         :param wrench: (6,) force and torque [N, N·m] on the environment, at the origin of the
             frame, in the axes of the base, or of the frame.
@@ -157,7 +157,7 @@ class PoseFollowing(ControllerStatus):
         self._command(change, start)
 
     def _command(self, change: Callable[[ndarray], None], start: float) -> None:
-        """Change what goes with the reference, which stays as it is."""
+        """Change the command that goes with the reference; keep the reference."""
         self._check_follows_pose()
         old, following = self._poses, bool(self.memory['pose_following'][0])
         new = old if following or self._waits(old) else at_rest(self._held(), start, 0)

@@ -23,7 +23,7 @@ from ..steps import guard
 from ..steps.acceleration_limits import VELOCITY_SHARE
 from ...errors import TrajectoryError
 
-# What the elements of Settings.basis are
+# Names of the elements of Settings.basis
 BASIS_NAMES = 'mode', 'task_frame', 'velocity_scale', 'bounds of the motion'
 MAX_LATENESS = 0.05    # s after its start, within which a trajectory is accepted
 
@@ -63,7 +63,7 @@ class TrajectoryFollowing(ControllerStatus):
         self.commit(planned)
 
     def prepare(self, waypoints: Waypoints, start: float) -> PlannedReference:
-        """Plan what :meth:`follow` would follow, with its errors, and change nothing."""
+        """Plan the reference of :meth:`follow`, with its errors, and change nothing."""
         if self.phase != guard.RUNNING:
             raise TrajectoryError(f'the controller is {self.phase.name}', name='phase',
                                   remedy='activate it first; it follows when RUNNING')

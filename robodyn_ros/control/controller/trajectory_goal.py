@@ -34,13 +34,13 @@ QUANTITIES = ('position', 'velocity')
 
 
 class Status(Enum):
-    """How a goal has ended."""
+    """Outcome of a goal."""
 
     SUCCEEDED, ABORTED, CANCELED = range(3)
 
 
 class Result(NamedTuple):
-    """End of a goal: its status, the code of control_msgs, and the reason in words."""
+    """End of a goal: its status, the code of control_msgs, and the reason as text."""
 
     status: Status
     code: int
@@ -70,7 +70,7 @@ class TrajectoryGoal:
     Tolerances are checked when :meth:`step` is called, the guard checks in every cycle.
 
     :param planned: from :meth:`.Controller.prepare`.
-    :param fault: returns the reason of a fault in words; None: :attr:`.Controller.reason`.
+    :param fault: returns the reason of a fault; None: :attr:`.Controller.reason`.
     :raises TrajectoryError: the controller cannot follow it any more, see
         :meth:`.Controller.commit`; its reference stays in force.
     """
@@ -165,7 +165,7 @@ class TrajectoryGoal:
                       'a new goal has replaced it')
 
     def _lost(self) -> str:
-        """Return why the reference of the goal is in force no more, '' while it is."""
+        """Return why the reference of the goal is no longer in force, '' while it is."""
         controller, m = self.controller, self.controller.memory
         if controller.phase == guard.FAULT:
             return f'FAULT: {self._fault()}'

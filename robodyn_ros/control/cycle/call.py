@@ -39,7 +39,7 @@ def call_law(law: LawMemory, arm: Arm, tau: ndarray) -> None:
 
 def copied(law: LawMemory, arm: Arm) -> Arm:
     """
-    Return the arm with copies of what the cycle goes on to use.
+    Return the arm with copies of the arrays that the cycle uses afterwards.
 
     What a law of a user writes there by mistake, perhaps in a branch that no trial has reached,
     changes neither the state nor the limits that the guard judges by.

@@ -175,7 +175,7 @@ class Part(NamedTuple):
         return compile_callback(self.name, self.function, self.signature, MODULES, cached=False)
 
     def call(self) -> Callable[..., Any]:
-        """Return what compiled code calls in place of the function."""
+        """Return the replacement of the function in compiled code."""
         place, call = self.place, caller(self.signature)
 
         def call_part(*arguments: Any) -> Any:
@@ -183,8 +183,8 @@ class Part(NamedTuple):
         return call_part
 
 
-# The optional ones in the order in which the background compiles them: first what is tuned while
-# an arm moves
+# Optional parts, in the order in which the background compiles them: first those that are tuned
+# while an arm moves
 PARTS = (Part(FRICTION, cycle.compensate_friction, COMPENSATE_FRICTION, 'compensates_friction'),
          Part(POSE, cycle.track_pose, TRACK_POSE, 'follows_pose'),
          Part(REFERENCE_BOUNDS, time_scaling.slow_down, BOUND_REFERENCE, 'bounded'),
@@ -219,7 +219,7 @@ def batch_step() -> Any:
 
 @cache
 def begin() -> None:
-    """Let a second process compile the cycle meanwhile, if this machine has not done so yet."""
+    """Compile the cycle in a second process, if this machine has not done so yet."""
     if not (plain() or is_compiled()):
         compile_ahead.begin()
 
@@ -278,7 +278,7 @@ def load_generic_dynamics() -> None:
 
 
 def load_parts(settings: ndarray, robot: ModelData) -> None:
-    """Load what a cycle with settings, (1,) ``SETTINGS``, and a robot may call."""
+    """Load the code that a cycle with settings, (1,) ``SETTINGS``, and a robot may call."""
     for part in needed_parts(settings):
         part_address(part)
     if needs_generic_dynamics(settings, robot):
@@ -299,13 +299,13 @@ def others_are_cached() -> bool:
 
 
 def begin_others() -> bool:
-    """Let a process that nobody waits for run :func:`compile_others`; return whether it does."""
+    """Run :func:`compile_others` in a background process; return whether it runs."""
     return second_process.begin(
         OPTIONAL, f'from {__name__} import compile_others; compile_others()', nice=19)
 
 
 def compile_others() -> None:
-    """Compile into the cache what a controller needs as its settings change."""
+    """Compile into the cache the code that a controller needs when its settings change."""
     for quantity in CHECKING_KERNELS:
         dynamics_code.generic(quantity)
         if not TABLE[quantity].options:

@@ -98,7 +98,7 @@ def rows_of(kind: Any) -> Any:
 
 
 def call_compiled(law: LawMemory, arm: Arm, tau: ndarray) -> None:
-    """Do what :func:`.call.call_law` does, with the compiled law."""
+    """Call the compiled law, as :func:`.call.call_law` calls the plain one."""
     for i in range(tau.shape[0]):
         tau[i] = np.nan
     law.returned[0] = 0

@@ -42,7 +42,7 @@ from ..steps.robot_dynamics import gravity, mass_matrix
 from ..steps.velocity_estimator import VELOCITY_OR_GRAVITY
 from ...dynamics.model_data import ModelData
 
-# What differs from the settings of the last cycle: gains or friction; what references depend on
+# Difference from the settings of the last cycle: none, gains or friction, `Settings.basis`
 UNCHANGED, NEW_GAINS, NEW_BASIS = range(3)
 
 
@@ -73,7 +73,7 @@ def cycle(c: Cycle, now: float, tau: ndarray) -> bool:
         unmeasured = velocity_estimator.observe(c, elapsed)
         valid = reason != guard.STATE_INCONSISTENT
         if not valid and driving == plausibility.IN_FAULT:
-            m.observing = 0         # samples begin anew once the fault efforts have ended
+            m.observing = 0         # the estimator restarts once the fault efforts have ended
     limits.predict_state(c)
     robot = c.robot
     if payload_transition.changes_payload(c, driving, dt):
@@ -145,6 +145,8 @@ def cycle(c: Cycle, now: float, tau: ndarray) -> bool:
             guard.fault(c, guard.EFFORT_NOT_FINITE, -1, now)
     publishing = m.phase != guard.INACTIVE
     if m.phase == guard.FAULT:
+        if m.reason == guard.GRAVITY_CONTRADICTED:
+            gravity_check.reconsider(c, fresh)
         publishing = phase_efforts.fault_efforts(c, valid, fresh, now, dt, tau)
         if publishing:
             limits.limit_efforts(c, dt, tau)
@@ -176,16 +178,16 @@ def advance_time(s: record, m: record, now: float) -> tuple[float, float, bool]:
     """
     Advance the time of the controller; return the elapsed time, ``dt`` [s], and whether it jumped.
 
-    Time may stand still or jump (simulation reset). ``dt``, by which efforts may change, is at
-    most two periods, so that a late cycle makes no large step, and one period after a jump, where
-    the time that has passed for the arm is unknown.
+    Time may stop or jump (simulation reset). ``dt``, which bounds the change of efforts, is at
+    most two periods, so that a late cycle makes no large step, and one period after a jump,
+    because the time that has passed for the arm is unknown.
     """
     elapsed = max(0.0, now - m.time)
     dt = min(elapsed, 2.0 * s.period)
     jumped = abs(now - m.time) > s.state_timeout
     if jumped:
         dt = min(dt, s.period)
-    if now < m.time:        # what has begun keeps its duration
+    if now < m.time:        # durations in progress continue
         m.since += now - m.time
         m.fading_end += now - m.time
         m.contact_time += now - m.time
@@ -199,8 +201,8 @@ def note_receipt(state: ndarray, m: record, now: float) -> int:
     """
     Note the time of the newest sample; return 1 if a sample has come since the last cycle, else 0.
 
-    Times after ``now`` are set to it: after a jump back of time, a state would else never become
-    stale.
+    Times after ``now`` are set to it: after a jump back of time, a state would otherwise never
+    become stale.
     """
     newest = -inf
     for i in range(state.shape[0]):
@@ -313,7 +315,7 @@ def law_efforts(c: Cycle, robot: ModelData, unmeasured: int, changed: int, resta
     :param changed: from :func:`law_changed`: with NEW_BASIS, and with NEW_GAINS unless the
         reference is under way, the present pose becomes the reference. It does so as well where
         the arm is so far from its reference that new gains would throw it there.
-    :param restart: it does so because time has jumped or nobody listens.
+    :param restart: whether time has jumped or there is no subscriber.
     :param elapsed: since the last cycle [s], at least ``dt``.
     :param tau: before, the efforts published last.
     """
@@ -368,7 +370,7 @@ def under_way(c: Cycle, s: record, m: record, now: float) -> bool:
 
 
 def track_pose(c: Cycle, robot: ModelData, reference_time: float) -> None:
-    """Update what is known of the task frame, and its reference at a time [s]."""
+    """Update the state of the task frame, and its reference at a time [s]."""
     pose_tracking.update_task(robot, c.workspace, c.vectors.q, c.task, c.poses,
                               c.controller, reference_time)
 
@@ -392,7 +394,7 @@ def bound_efforts(c: Cycle, robot: ModelData) -> None:
 
 
 def arm_of(c: Cycle, robot: ModelData, now: float, dt: float) -> Arm:
-    """Return what a law knows of the arm."""
+    """Return the arm as a law reads it."""
     v, m = c.vectors, c.controller
     return Arm(now, dt, v.q, v.qd, v.target, v.target_qd, v.target_qdd, v.gravity, v.measured,
                v.applied, v.withheld, c.policy, c.partner, m.coupled, c.task,

@@ -14,7 +14,7 @@ class LawAddresses:
     Addresses of laws: of one at once, of our others when the mode is switched to them.
 
     What this machine has not compiled yet is compiled by a second process, with low priority, so
-    that no loop in Python stands still for a compilation.
+    that no loop in Python waits for a compilation.
 
     :param first: the law to begin with.
     :raises ParameterError: it does not compile.

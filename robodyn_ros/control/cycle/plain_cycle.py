@@ -18,7 +18,7 @@ def prepared(c: Cycle) -> Callable[[float, ndarray], bool]:
     """
     Return a function of ``now`` and ``tau``.
 
-    It does what the compiled :func:`.recorded_cycle.recorded_cycle` does.
+    It is equivalent to the compiled :func:`.recorded_cycle.recorded_cycle`.
     """
     return partial(recorded_cycle, fields_readable(c))
 

@@ -15,7 +15,7 @@ from ..inputs.partner import QUANTITIES
 from ..steps.cycle_data import CONTROLLER_STATE, Cycle, CYCLE_INPUT, Flight, VECTOR_NAMES, Vectors
 from ...state import no_state, STATE
 
-# Time of a cycle, what it read by number, and whether it published.
+# Time of a cycle, numbers of its inputs, and whether it published.
 CYCLE = np.dtype([
     ('now', float),                     # s, on the clock of the cycle
     ('version', np.int64),              # of the settings, see SETTINGS
@@ -40,7 +40,7 @@ def bytes_a_cycle(nv: int, rows: int) -> int:
 
 def recorder(nv: int, cycles: int, rows: int = 0) -> tuple[Flight, Vectors, ndarray]:
     """
-    Return a ring of ``cycles`` cycles, within MAX_RING_BYTES bytes, and what it copies.
+    Return a ring of ``cycles`` cycles, within MAX_RING_BYTES, and the arrays that it copies.
 
     That are the vectors, and the memory of the law, an array (rows, nv).
 

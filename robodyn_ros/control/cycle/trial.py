@@ -1,12 +1,12 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Trial of a law of a user before it drives an arm.
+Trial of a custom law before it drives an arm.
 
-It compiles, returns numbers, writes to nothing that it is to read, and is fast enough.
+It must compile, return finite numbers, write to none of its inputs, and be fast enough.
 
-What a trial cannot find is left to the guard: a law that fails in some other state writes NaN, and
-EFFORT_NOT_FINITE is latched in that cycle.
+The guard handles errors that a trial cannot find: a law that fails in another state writes NaN,
+which latches EFFORT_NOT_FINITE in that cycle.
 """
 
 from collections.abc import Callable
@@ -46,7 +46,7 @@ TRIAL_STATES = 16
 TRIAL_TIMEOUT = 5.0    # s
 TIMED_CALLS, TIMED_BATCHES = 50, 5      # that are timed; the fastest batch counts
 MAX_PERIOD_SHARE = 0.5    # of the period, for one call
-# Lines of a message of Numba that do not say what is wrong; characters of one that does
+# Of lines in a message of Numba; characters of an informative line
 UNINFORMATIVE_PREFIXES = 'Failed in nopython', 'During:', 'raised from', 'No implementation of'
 MAX_MESSAGE_LENGTH = 160
 # Numba type of an Arm in Python, whose fields are tuples
@@ -75,7 +75,7 @@ def address_of(law: Law) -> int:
         return compiled_law(law).address
     except NumbaError as error:
         if (problem := _problem(law)) is None:
-            raise refused(law, 'it allocates memory, which takes a time that nothing bounds',
+            raise refused(law, 'it allocates memory, which takes an unbounded time',
                           'write loops over joints instead of expressions of whole arrays, and '
                           'keep intermediate arrays in the memory of the law') from error
         raise refused(law, f'it does not compile: {problem}',
@@ -85,7 +85,7 @@ def address_of(law: Law) -> int:
 
 def check(law: Law, of_law: LawMemory, model: RobotModel, joints: ndarray, period: float) -> None:
     """
-    Try a law of a user in random states.
+    Try a custom law in random states.
 
     :param of_law: its code and its gains.
     :param joints: (nv,) ``JOINT``.
@@ -161,7 +161,7 @@ def _bytes(arm: Arm) -> dict[str, bytes]:
 
 def _within_patience(law: Law, call: Callable[[], Any]) -> None:
     """
-    Call in another thread; one that does not return goes on where nothing else wants the CPU.
+    Call in another thread; if it does not return, continue it at idle priority.
 
     Compiled code cannot be interrupted: the thread lasts as long as the process.
     """
@@ -172,7 +172,7 @@ def _within_patience(law: Law, call: Callable[[], Any]) -> None:
         with suppress(AttributeError, OSError):     # not Linux, or it has just ended
             os.sched_setscheduler(thread.native_id or 0, os.SCHED_IDLE, os.sched_param(0))
         raise refused(law, f'it has not returned within {TRIAL_TIMEOUT:g} s',
-                      'bound its loops by the number of joints, and start this process anew: the '
+                      'bound its loops by the number of joints, and restart this process: the '
                       'trial goes on in it, at the lowest priority')
 
 
@@ -211,7 +211,7 @@ def _compiled_trial() -> Any:
 
 
 def _python_error(law: Law, of_law: LawMemory, arm: Arm) -> str:
-    """Return what the law raises in Python, where it has failed as compiled code."""
+    """Return the error that the law raises in Python, after it failed as compiled code."""
     try:
         call_law(of_law, arm, np.zeros(len(arm.q)))
     except Exception as error:          # whatever a law of a user raises
@@ -220,7 +220,7 @@ def _python_error(law: Law, of_law: LawMemory, arm: Arm) -> str:
 
 
 def _problem(law: Law) -> str | None:
-    """Return what Numba has against a law, None if it compiles where it may allocate memory."""
+    """Return the error of Numba for a law, None if it compiles with memory allocation."""
     try:
         numba.njit(types.void(Reference(ARM), rows_type(registry.gains_class(law)),
                               rows_type(registry.memory_class(law)), VECTOR))(law.efforts)

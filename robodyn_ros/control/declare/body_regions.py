@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Body regions of ISO/TS 15066:2016, Annex A: what they withstand, and how they yield.
+Body regions of ISO/TS 15066:2016, Annex A: permitted force, stiffness and mass.
 
 The greatest force of a transient contact is the quasi-static one of table A.2 times its multiplier
 of 2; stiffness and effective mass are those of table A.3. Skull, forehead and face are left out:

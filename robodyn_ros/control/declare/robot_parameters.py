@@ -18,94 +18,82 @@ class RobotParameters:
         'N·m or N', 0.0, 1e6, 'Effort limit, at most that of the URDF. Empty: from the URDF.',
         live=False, record=JOINT)
     effort_rate_limit: PerJoint = numbers(
-        'N·m/s or N/s', 0.0, 1e8, 'Maximum rate of change of the effort, without gravity '
-        'compensation. Empty: ten times the effort limit per second.', record=JOINT)
+        'N·m/s or N/s', 0.0, 1e8, 'Maximum rate of the effort, without gravity compensation. '
+        'Empty: ten effort limits per second.', record=JOINT)
     velocity_limit: PerJoint = numbers(
         'rad/s or m/s', 0.0, 1e3, 'Velocity limit, at most that of the URDF. Empty: from the '
         'URDF.', live=False, record=JOINT)
     loop_delay: float = number(
-        0.002, 's', 0.0, 0.1, 'Maximum time from the measurement of a state to the effect of its '
-        'efforts; gains must be stable with it.', live=False, record=SETTINGS)
+        0.002, 's', 0.0, 0.1, 'Longest time from the measurement of a state to the effect of its '
+        'efforts.', live=False, record=SETTINGS)
     armature: PerJoint = numbers(
-        'kg·m² or kg', 0.0, 1e3, 'Rotor inertia reflected to the joints, which standard URDF '
-        'lacks; it permits higher gains. Empty: from the URDF.', live=False)
+        'kg·m² or kg', 0.0, 1e3, 'Rotor inertia reflected to the joints. Empty: from the URDF.',
+        live=False)
     viscous_friction: PerJoint = numbers(
-        'N·m·s/rad or N·s/m', 0.0, 1e5, 'Viscous friction in the positive direction; it enters '
-        'the gain check. Empty: from the URDF.')
+        'N·m·s/rad or N·s/m', 0.0, 1e5, 'Viscous friction, forwards. Empty: from the URDF.')
     coulomb_friction: PerJoint = numbers(
-        'N·m or N', 0.0, 1e6, 'Coulomb friction in the positive direction. Empty: from the URDF.')
+        'N·m or N', 0.0, 1e6, 'Coulomb friction, forwards. Empty: from the URDF.')
     static_friction: PerJoint = numbers(
-        'N·m or N', 0.0, 1e6, 'Friction near rest. Empty: `coulomb_friction` if set, else from '
-        'the URDF.')
+        'N·m or N', 0.0, 1e6, 'Friction near rest. Empty: `coulomb_friction`, else from the URDF.')
     backward_viscous_friction: PerJoint = numbers(
-        'N·m·s/rad or N·s/m', 0.0, 1e5, 'Viscous friction in the negative direction. Empty: '
-        '`viscous_friction` if set, else from the URDF.')
+        'N·m·s/rad or N·s/m', 0.0, 1e5, 'Viscous friction, backwards. Empty: as forwards.')
     backward_coulomb_friction: PerJoint = numbers(
-        'N·m or N', 0.0, 1e6, 'Coulomb friction in the negative direction. Empty: '
-        '`coulomb_friction` if set, else from the URDF.')
+        'N·m or N', 0.0, 1e6, 'Coulomb friction, backwards. Empty: as forwards.')
     backward_static_friction: PerJoint = numbers(
-        'N·m or N', 0.0, 1e6, 'Friction near rest in the negative direction. Empty: '
-        '`backward_coulomb_friction` if set, else as in the positive direction or from the URDF.')
+        'N·m or N', 0.0, 1e6, 'Friction near rest, backwards. Empty: `backward_coulomb_friction`, '
+        'else as forwards.')
     friction_velocity: PerJoint = numbers(
-        'rad/s or m/s', 1e-6, 1e3, 'Velocity scale of the sign change of friction; in '
-        'gravity_compensation, several times the velocity noise.')
+        'rad/s or m/s', 1e-6, 1e3, 'Velocity scale of the sign change; in gravity_compensation '
+        'above the velocity noise.')
     stribeck_velocity: PerJoint = numbers(
         'rad/s or m/s', 1e-6, 1e3, 'Velocity scale of the decay from static to Coulomb friction.')
     presliding_distance: PerJoint = numbers(
-        'rad or m', 0.0, 1.0, 'Distance after a reversal over which friction changes sign, '
-        'compensated along the reference or, if the arm floats, the measured motion (then at '
-        'least 40 times the position noise). 0: the sign follows the velocity. Empty: from the '
-        'URDF.')
+        'rad or m', 0.0, 1.0, 'Distance after a reversal over which friction changes sign; 0: '
+        'none. Empty: from the URDF.')
     load_friction: PerJoint = numbers(
-        '', 0.0, 0.5, 'Increase of Coulomb and static friction with the load, as a share of '
-        '|g(q)|. Empty: from the URDF.')
+        '', 0.0, 0.5, 'Increase of Coulomb and static friction as a share of |g(q)|. Empty: from '
+        'the URDF.')
     coupling_ratio: PerJoint = numbers(
-        '', -10.0, 10.0, 'Ratio by which the motor of a joint also turns with the next joint, as '
-        'in wrists: its friction acts on both. 0: none. Empty: from the URDF.')
+        '', -10.0, 10.0, 'Ratio of a motor that also turns the next joint; 0: none. Empty: from '
+        'the URDF.')
     coupled_viscous_friction: PerJoint = numbers(
         'N·m·s/rad or N·s/m', 0.0, 1e5, 'Viscous friction of such a motor. Empty: from the URDF.')
     coupled_coulomb_friction: PerJoint = numbers(
         'N·m or N', 0.0, 1e6, 'Coulomb friction of such a motor. Empty: from the URDF.')
     friction_offset: PerJoint = numbers(
-        'N·m or N', -1e6, 1e6, 'Constant effort in addition to gravity and friction; compensated '
-        'with the friction.', record=JOINT)
-    friction_compensation: PerJoint = numbers(
-        '', 0.0, 1.0, 'Share of friction and offset that is compensated, at the reference '
-        'velocity; in gravity_compensation at the measured one, up to 0.8. Empty: none.',
+        'N·m or N', -1e6, 1e6, 'Constant effort in addition to gravity and friction.',
         record=JOINT)
+    friction_compensation: PerJoint = numbers(
+        '', 0.0, 1.0, 'Compensated share of friction and offset; in gravity_compensation up to '
+        '0.8. Empty: none.', record=JOINT)
     robot_compensates_gravity: bool = flag(
-        'Whether the robot itself adds g(q) to its commands, as Franka and UR do; commands then '
-        'exclude g(q). Required for robots that are not part of this package.',
-        live=False, record=SETTINGS)
+        'Whether the robot adds g(q) itself (Franka, UR). Required for robots not in this '
+        'package.', live=False, record=SETTINGS)
     payload_frame: str = text(
-        'Link that carries the payload; required with a payload_mass above 0. In adaptive, the '
-        'link of the learned payload; empty: that of the last joint.')
+        'Link of the payload, in adaptive of the learned one (empty: that of the last joint).')
     payload_mass: float = number(
         0.0, 'kg', 0.0, 1000.0, 'Mass of the payload; 0: no payload.')
     payload_com: Sequence[float] = numbers(
         'm', -10.0, 10.0, 'Center of mass of the payload in `payload_frame`.', (0.0, 0.0, 0.0))
     payload_inertia: Sequence[float] = numbers(
-        'kg·m²', -1e3, 1e3, 'Inertia of the payload about its center of mass, in the axes of '
-        '`payload_frame`: ixx, ixy, ixz, iyy, iyz, izz. Zeros: a point mass.', (0.0,) * 6)
+        'kg·m²', -1e3, 1e3, 'Inertia about the center of mass in the axes of `payload_frame`: '
+        'ixx, ixy, ixz, iyy, iyz, izz.', (0.0,) * 6)
     acceleration_limit: PerJoint = numbers(
-        'rad/s² or m/s²', 1e-3, 1e5, 'Acceleration limit of stops and of motions to a target '
-        'without a time; gains must follow it within `effort_rate_limit`. Empty: velocity limit '
-        'within 0.25 s.')
+        'rad/s² or m/s²', 1e-3, 1e5, 'Acceleration limit of stops and targets. Empty: velocity '
+        'limit within 0.25 s.')
     jerk_limit: PerJoint = numbers(
         'rad/s³ or m/s³', 1e-3, 1e7, 'Jerk limit of the same motions. Empty: acceleration limit '
         'within 0.1 s.')
     feedforward_limit: float = number(
-        0.5, '', 0.0, 1.0, 'Largest effort accepted in waypoints of trajectories, as a fraction '
-        'of the effort limit.')
+        0.5, '', 0.0, 1.0, 'Largest effort of waypoints, as a share of the effort limit.')
     trajectory_start_tolerance: PerJoint = numbers(
-        'rad or m', 1e-6, 1e3, 'Largest accepted distance from the reference to the start of a '
-        'trajectory, such as the measured pose.', (0.05,))
+        'rad or m', 1e-6, 1e3, 'Largest distance from the reference to the start of a trajectory.',
+        (0.05,))
     allow_nonzero_velocity_at_trajectory_end: bool = flag(
-        'Accept a trajectory that ends with a velocity, and decelerate past its end. MoveIt Servo '
-        'needs it from Jazzy on.')
+        'Decelerate past a trajectory that ends with a velocity (MoveIt Servo).')
     goal_tolerance: PerJoint = numbers(
-        'rad or m', 0.0, 1e3, 'Default `goal_tolerance` of `~/follow_joint_trajectory`; joints '
-        'must also be slower than `rest_velocity`. Empty or 0: unlimited.')
+        'rad or m', 0.0, 1e3, 'Default `goal_tolerance` of `~/follow_joint_trajectory`. Empty or '
+        '0: unlimited.')
     goal_time_tolerance: float = number(
-        0.0, 's', 0.0, 3600.0, 'Default `goal_time_tolerance` of `~/follow_joint_trajectory`; 0: '
+        0.0, 's', 0.0, 3600.0, 'Default `goal_time_tolerance` of `~/follow_joint_trajectory`. 0: '
         'unlimited.')

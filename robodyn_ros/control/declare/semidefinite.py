@@ -44,20 +44,20 @@ def refusal(values: Sequence[float] | ndarray, size: int) -> tuple[str, str]:
                 'give the same number at both places')
     if (along := negative_direction(as_matrix(given, size))) is not None:
         return (f'is not positive semi-definite: negative along ({direction(along)})',
-                'give elements beside the diagonal that are smaller, and none on it below 0')
+                'give smaller off-diagonal elements, and none below 0 on the diagonal')
     return '', ''
 
 
 def negative_direction(matrix: ndarray) -> ndarray | None:
     """
-    Return a direction x (n,), its largest element ±1, with xᵀ K x < 0, or None if there is none.
+    Return a direction x (n,), its largest element ±1, with xᵀ K x < 0, or None.
 
     :param matrix: (n, n) symmetric.
     """
     diagonal = matrix.diagonal()
     if (diagonal < 0.0).any():
         return np.eye(len(matrix))[int(diagonal.argmin())]
-    # An axis whose diagonal element is 0 can be coupled to nothing: scaled by more than it could
+    # An axis with a diagonal element of 0 must have no coupling: the large scale reveals any
     unit = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1e-12 * max(diagonal.max(), 1e-12)))
     values, vectors = np.linalg.eigh(unit[:, None] * matrix * unit)
     if values[0] >= -ELEMENT_ROUNDING:

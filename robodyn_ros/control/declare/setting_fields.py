@@ -67,7 +67,7 @@ def gain(unit: str, lower: float, upper: float, doc: str, default: float | None 
     Declare a gain of a control law: one number a joint, or one for all joints.
 
     :param lower, upper, doc: see :func:`number`; of each element.
-    :param default: what an empty list stands for; None: the law cannot do without the gain.
+    :param default: value of an empty list; None: the law requires the gain.
     """
     return field(default=(), metadata={
         'unit': unit, 'lower': lower, 'upper': upper, 'doc': doc, 'live': True, 'record': '',

@@ -22,33 +22,28 @@ class Parameters:
     """Bounds that references are slowed down for."""
 
     contact_region: str = choice(
-        CONTACT_REGION, 'Body region of ISO/TS 15066 that the arm may run into: references are '
-        'slowed down to keep the contact force within that of the region. Not a certified safety '
-        'function.')
+        CONTACT_REGION, 'Body region of ISO/TS 15066 that limits the speed of references. Not a '
+        'certified safety function.')
     tool_speed_limit: float = number(
-        0.0, 'm/s', 0.0, 100.0, 'Maximum speed of the origin of `task_frame` along references; 0: '
+        0.0, 'm/s', 0.0, 100.0, 'Maximum speed of the origin of `task_frame` along references. 0: '
         'unlimited.')
     workspace_lower: Sequence[float] = numbers(
-        'm', -100.0, 100.0, 'Least x, y and z of the origin of `task_frame` in the base frame: '
-        'references stop there, and hand_guiding has a wall; empty: unlimited.')
+        'm', -100.0, 100.0, 'Lower corner of the workspace of `task_frame` in the base. Empty: '
+        'unlimited.')
     workspace_upper: Sequence[float] = numbers(
-        'm', -100.0, 100.0, 'Greatest x, y and z.')
+        'm', -100.0, 100.0, 'Upper corner. Empty: unlimited.')
     workspace_planes: Sequence[float] = numbers(
-        '1, m', -100.0, 100.0, 'Further planes that bound the workspace, four numbers each: '
-        'outward normal n and distance b from the origin, n · p <= b; at most 8 planes.')
+        '1, m', -100.0, 100.0, 'Up to 8 planes n · p <= b that bound the workspace, four numbers '
+        'each.')
     workspace_stiffness: float = number(
-        1000.0, 'N/m', 0.0, 1e5, 'Stiffness of the critically damped workspace walls in '
-        'hand_guiding.')
+        1000.0, 'N/m', 0.0, 1e5, 'Stiffness of the workspace walls in hand_guiding.')
     self_collision_distance: float = number(
-        0.0, 'm', 0.0, 1.0, 'Minimum distance between the collision capsules of links that are '
-        'not adjacent, at which references stop; 0: not monitored.')
-    self_collision_allowed: str = text(
-        'Pairs of links exempt from `self_collision_distance`, such as those that an SRDF '
-        'disables: `link3 link5, link4 hand`.')
+        0.0, 'm', 0.0, 1.0, 'Minimum distance of links that are not adjacent. 0: not monitored.')
+    self_collision_allowed: str = text('Pairs of links exempt from it: `link3 link5, link4 hand`.')
 
 
 class Bounds(NamedTuple):
-    """Bounds of the motion; an array without rows bounds nothing."""
+    """Bounds of the motion; an array without rows is no bound."""
 
     tool: ndarray           # (1,) FRAME whose origin is bounded
     planes: ndarray         # (P, 4) normal out of the workspace, and distance b [m]: n · p <= b
@@ -69,7 +64,7 @@ class Bounds(NamedTuple):
 
     @classmethod
     def none(cls, nv: int) -> 'Bounds':
-        """Return bounds that bound nothing."""
+        """Return empty bounds."""
         return cls(no_frame(), np.zeros((0, 4)), np.full(1, np.inf), np.zeros(1), np.zeros(0),
                    no_frame()[:0], np.zeros(nv), np.zeros((2, nv)), np.eye(4), np.zeros(1),
                    np.zeros(0, np.int64), np.zeros((0, 7)), np.zeros((0, 2), np.int64),

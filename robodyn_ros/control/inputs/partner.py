@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Partner of a coupled arm: what the two arms of :mod:`.laws.leader_follower` tell each other.
+Partner of a coupled arm: the state that two arms of :mod:`.laws.leader_follower` exchange.
 
 All of it is in the joints of the leader. The follower alone has the map between its joints and
 those of the leader, q_f = s q_l + o, so that no two maps can contradict each other. It conserves
@@ -28,7 +28,7 @@ AWAY, WAITING, COUPLED, ALIGNED = range(4)
 #: Rows of a partner: position, velocity, stiffness, damping, energy given to the coupling.
 POSITION, VELOCITY, STIFFNESS, DAMPING, ENERGY = range(5)
 QUANTITIES = 'position', 'velocity', 'stiffness', 'damping', 'energy'
-# rad or m by which a position may deviate from what the velocities of two messages make of it
+# rad or m, between a position and its prediction by the velocities of two messages
 MAX_POSITION_JUMP = 0.1
 #: Roles of a coupled arm.
 COUPLING_ROLE = ('leader', 'follower')
@@ -39,20 +39,19 @@ class Parameters:
     """Role of an arm in leader_follower, and its joints in those of the leader."""
 
     coupling_role: str = choice(
-        COUPLING_ROLE, 'Role of the arm in leader_follower: the follower moves to the pose of the '
-        'leader at the start; afterwards both are equal.', live=False)
+        COUPLING_ROLE, 'Role in leader_follower: the follower moves to the leader at the start.',
+        live=False)
     coupling_joints: str = text(
-        "Of the follower: the leader's joint for each of its joints, separated by commas; an "
-        'empty entry holds the joint. Empty: joints of the same name.', live=False)
+        "Follower: the leader's joint for each own joint, comma-separated. Empty: the same names.",
+        live=False)
     coupling_scale: PerJoint = numbers(
-        '', -100.0, 100.0, 'Of the follower: scale s of each joint, q = s q_leader + '
-        '`coupling_offset`. Empty: 1.', live=False)
+        '', -100.0, 100.0, 'Follower: scale s of each joint, q = s q_leader + `coupling_offset`. '
+        'Empty: 1.', live=False)
     coupling_offset: PerJoint = numbers(
-        'rad or m', -1e3, 1e3, 'Of the follower: position of each joint where that of the leader '
-        'is 0. Empty: 0.', live=False)
+        'rad or m', -1e3, 1e3, 'Follower: position of each joint where that of the leader is 0. '
+        'Empty: 0.', live=False)
     coupling_timeout: float = number(
-        0.1, 's', 0.001, 1.0, "Age of the partner's newest message above which the coupling is "
-        'lost, which is a fault.', record=SETTINGS_RECORD)
+        0.1, 's', 0.001, 1.0, 'Silence of the partner that is a fault.', record=SETTINGS_RECORD)
 
 
 class Partner(NamedTuple):
@@ -69,7 +68,7 @@ class Partner(NamedTuple):
 
     @classmethod
     def none(cls, nv: int) -> 'Partner':
-        """Return the partner before it says anything."""
+        """Return the partner before its first state."""
         header = np.zeros(1, HEADER)
         header['time'] = -np.inf
         return cls(header, np.zeros((len(QUANTITIES), nv)))
@@ -77,13 +76,13 @@ class Partner(NamedTuple):
 
 class CouplingState(NamedTuple):
     """
-    What an arm tells its partner, in the joints of the leader.
+    State of an arm for its partner, in the joints of the leader.
 
-    :param role: of the arm that says it, ``'leader'`` or ``'follower'``.
+    :param role: of the sending arm, ``'leader'`` or ``'follower'``.
     :param status: AWAY, WAITING, COUPLED or ALIGNED.
     :param joint_names: (K,) the coupled joints, by the names that the leader has for them.
     :param rows: (5, K) in the order of :data:`QUANTITIES`: position [rad | m], the follower's with
-        what it still deviates from the leader; velocity; stiffness K and damping D of the arm;
+        its remaining deviation from the leader; velocity; stiffness K and damping D of the arm;
         energy [J] that it has given to the coupling.
     """
 

@@ -18,8 +18,8 @@ from ...errors import ArgumentError
 from ...model.robot import RobotModel
 
 HEADER = np.dtype([('time', float), ('serial', np.int64)])
-# Highest position gain, in effort limits per rad or m, and velocity gain, in effort limits per
-# velocity limit: not what is stable, but what no planner means
+# Highest position gain [effort limits per rad or m] and velocity gain [effort limits per velocity
+# limit]: a sanity bound, not a stability bound
 MAX_POLICY_GAIN = 1e4
 
 
@@ -41,7 +41,7 @@ class Policy(NamedTuple):
 
     @classmethod
     def none(cls, nv: int) -> 'Policy':
-        """Return the policy before the first one comes, which is never fresh."""
+        """Return the policy before the first one, which is never fresh."""
         header = np.zeros(1, HEADER)
         header['time'] = -np.inf
         return cls(header, np.zeros(nv), np.zeros(nv), np.zeros(nv), np.zeros((nv, 2 * nv)))

@@ -39,10 +39,10 @@ class PosePoints(NamedTuple):
     """
     Reference pose of S segments, quintic polynomials of the time since the start of their segment.
 
-    ``header`` (1,) and ``times`` (S + 1,) [s] are as in :class:`.points.Points`;
-    ``coefficients`` (S, 6, 6) by ascending powers, of the position [m] and of a rotation vector φ
-    [rad]: the orientation is exp(φ) R with the rotation R of the segment, ``bases`` (S, 3, 3).
-    ``command`` (45,) is what goes with it, see WRENCH and the other indices.
+    ``header`` (1,) and ``times`` (S + 1,) [s] are as in :class:`.points.Points`; ``coefficients``
+    (S, 6, 6) by ascending powers, of the position [m] and of a rotation vector φ [rad]: the
+    orientation is exp(φ) R with the rotation R of the segment, ``bases`` (S, 3, 3). ``command``
+    (45,) accompanies it, see WRENCH and the other indices.
     """
 
     header: ndarray

@@ -22,10 +22,10 @@ from ..declare.setting_fields import (
 #: Axes of stiffness and errors, in the order of their numbers.
 TASK_AXES = ('base', 'tool')
 BASE_AXES, TOOL_AXES = range(len(TASK_AXES))
-#: Projectors of the posture, likewise.
+#: Projectors of the posture, in the order of their numbers.
 NULLSPACE_PROJECTOR = ('dynamic', 'kinematic', 'none')
 DYNAMIC, KINEMATIC, UNPROJECTED = range(len(NULLSPACE_PROJECTOR))
-#: Damping of cartesian_impedance, likewise.
+#: Damping of cartesian_impedance, in the order of their numbers.
 TASK_DAMPING_DESIGN = ('double_diagonalization', 'unit_inertia', 'given')
 MODES, UNIT_INERTIA, GIVEN = range(len(TASK_DAMPING_DESIGN))
 
@@ -34,52 +34,43 @@ MODES, UNIT_INERTIA, GIVEN = range(len(TASK_DAMPING_DESIGN))
 class Parameters:
     """Task of cartesian_impedance and operational_space, and the motion of its reference."""
 
-    task_frame: str = text('Link whose frame cartesian_impedance and operational_space control.')
+    task_frame: str = text('Link whose frame task-space laws control.')
     task_stiffness: Sequence[float] = matrix(
-        'N/m, N·m/rad', 1e5, 'Stiffness of cartesian_impedance along and about x, y and z of '
-        '`task_axes` (0 frees an axis), or the 36 elements of a symmetric, positive semidefinite '
-        'matrix by rows.', (500.0, 500.0, 500.0, 30.0, 30.0, 30.0), record=TASK_RECORD)
+        'N/m, N·m/rad', 1e5, 'Stiffness of cartesian_impedance along and about x, y, z, or a 6×6 '
+        'matrix.', (500.0, 500.0, 500.0, 30.0, 30.0, 30.0), record=TASK_RECORD)
     task_damping_ratio: float = number(
-        1.0, '', 0.0, 2.0, 'Damping ratio ζ of cartesian_impedance, see `task_damping_design`.',
-        record=TASK_RECORD)
+        1.0, '', 0.0, 2.0, 'Damping ratio ζ of cartesian_impedance.', record=TASK_RECORD)
     task_damping_design: str = choice(
-        TASK_DAMPING_DESIGN, 'Damping of cartesian_impedance: by double diagonalization, with '
-        'ratio ζ in each mode of arm and spring; 2 ζ √K, as for an inertia of 1 kg and 1 kg·m²; '
-        'or `task_damping`.', record=TASK_RECORD)
+        TASK_DAMPING_DESIGN, 'Damping of cartesian_impedance: ratio ζ in each mode; 2 ζ √K; or '
+        '`task_damping`.', record=TASK_RECORD)
     task_damping: Sequence[float] = matrix(
-        'N·s/m, N·m·s/rad', 1e4, 'Damping of cartesian_impedance with `task_damping_design` '
-        'given: 6 or 36 numbers as in `task_stiffness`.',
-        (45.0, 45.0, 45.0, 11.0, 11.0, 11.0), record=TASK_RECORD)
+        'N·s/m, N·m·s/rad', 1e4, 'Damping of cartesian_impedance with `task_damping_design: '
+        'given`.', (45.0, 45.0, 45.0, 11.0, 11.0, 11.0), record=TASK_RECORD)
     task_selection: Sequence[float] = numbers(
-        '', 0.0, 1.0, '1 for each axis along and about x, y and z of `task_axes` that task-space '
-        'laws control; 0 leaves it to the posture and `~/target_wrench`.',
-        (1.0,) * 6, record=TASK_RECORD)
-    task_error_limit: Sequence[float] = numbers(
-        'm, rad', 1e-3, 3.0, 'Distance and angle from the reference beyond which the force of '
-        'task-space laws stays constant; in cartesian_impedance in the stiffest direction, in '
-        'softer ones up to the same energy.', (0.1, 0.5), record=TASK_RECORD)
-    task_axes: str = choice(TASK_AXES, 'Axes of stiffness, gains and selection: those of the base '
-        'or of `task_frame`.', record=TASK_RECORD)
-    task_kp: Sequence[float] = numbers(
-        '1/s²', 0.0, 1e5, 'Position gain of operational_space along and about x, y and z of '
-        '`task_axes`.', (100.0,) * 6, record=TASK_RECORD)
-    task_kd: Sequence[float] = numbers(
-        '1/s', 0.0, 1e4, 'Velocity gain of operational_space along and about x, y and z of '
-        '`task_axes`.', (20.0,) * 6,
+        '', 0.0, 1.0, '1 for each controlled axis, 0 for a free one.', (1.0,) * 6,
         record=TASK_RECORD)
+    task_error_limit: Sequence[float] = numbers(
+        'm, rad', 1e-3, 3.0, 'Distance and angle from the reference beyond which the force stays '
+        'constant.', (0.1, 0.5), record=TASK_RECORD)
+    task_axes: str = choice(
+        TASK_AXES, 'Axes of stiffness, gains and selection: of the base or of `task_frame`.',
+        record=TASK_RECORD)
+    task_kp: Sequence[float] = numbers(
+        '1/s²', 0.0, 1e5, 'Position gain of operational_space along and about x, y, z.',
+        (100.0,) * 6, record=TASK_RECORD)
+    task_kd: Sequence[float] = numbers(
+        '1/s', 0.0, 1e4, 'Velocity gain of operational_space.', (20.0,) * 6, record=TASK_RECORD)
     task_singularity_damping: float = number(
-        1e-3, '', 1e-6, 1.0, 'Damping of the task inertia of operational_space near singular '
-        'poses, relative to the mobility of each axis.', record=TASK_RECORD)
+        1e-3, '', 1e-6, 1.0, 'Damping of operational_space near singular poses, relative to the '
+        'mobility.', record=TASK_RECORD)
     tank_energy: float = number(
-        1.0, 'J', 0.0, 100.0, 'Energy that may be added by raising `~/target_stiffness` under '
-        'load, beyond what damping and softening have dissipated.', record=TASK_RECORD)
+        1.0, 'J', 0.0, 100.0, 'Energy that a rising `~/target_stiffness` may add under load.',
+        record=TASK_RECORD)
     nullspace_projector: str = choice(
-        NULLSPACE_PROJECTOR, 'Projector of the posture efforts: dynamic, no acceleration of '
-        '`task_frame`; kinematic, no static force at `task_frame`; none, the posture acts against '
-        'the task.', record=TASK_RECORD)
+        NULLSPACE_PROJECTOR, 'Projector of the posture: no acceleration of `task_frame`, no '
+        'static force, none.', record=TASK_RECORD)
     task_velocity_limit: Sequence[float] = numbers(
-        'm/s, rad/s', 1e-3, 2.0, 'Maximum velocity of the reference pose, along and about each '
-        'axis of the base.', (0.25, 1.0))
+        'm/s, rad/s', 1e-3, 2.0, 'Maximum velocity of the reference pose.', (0.25, 1.0))
     task_acceleration_limit: Sequence[float] = numbers(
         'm/s², rad/s²', 1e-2, 20.0, 'Maximum acceleration of the reference pose.', (1.0, 4.0))
     task_jerk_limit: Sequence[float] = numbers(
@@ -88,11 +79,9 @@ class Parameters:
         'N, N·m', 0.0, 1e4, 'Largest force and torque accepted on `~/target_wrench`.',
         (50.0, 10.0))
     wrench_timeout: float = number(
-        0.2, 's', 0.01, 2.0, 'Time after a message on `~/target_wrench` until its wrench fades, '
-        'within 0.1 s.')
+        0.2, 's', 0.01, 2.0, 'Time after a `~/target_wrench` until it fades.')
     twist_timeout: float = number(
-        0.2, 's', 0.01, 2.0, 'Time after a message on `~/target_twist` until the reference '
-        'decelerates to rest.')
+        0.2, 's', 0.01, 2.0, 'Time after a `~/target_twist` until the reference stops.')
 
 
 # Settings of laws that control a frame in task space: the parameters declared for this record.

@@ -21,12 +21,12 @@ second term is at most MAX_FACTOR_STEP: P̂ is positive definite in every cycle.
 γ no Lyapunov function proves convergence, but near rest the law is at most the PI controller
 τ = -D s - α D ∫ s dt, which the gain check judges with the delay of the loop.
 
-P̂ stands still where all |s| < ``adaptation_deadband``, while the reference rests (integral
-action against static friction is a limit cycle, and drift would go on for ever), while the limits
-withhold effort, and in cycles that are late. It begins with the model, and stays within bounds of
-it (:func:`excess`). Where another payload is set, what was learned fades as that payload comes
-into force: P̂ goes straight from what it was to the new model. A lasting push on a moving arm
-is taken for a payload: for contact choose joint_impedance.
+P̂ is frozen where all |s| < ``adaptation_deadband``, while the reference rests (integral action
+against static friction is a limit cycle, and P̂ would drift), while the limits withhold effort,
+and in cycles that are late. It begins with the model, and stays within bounds of it
+(:func:`excess`). When another payload is set, the learned part fades as that payload comes into
+force, so that P̂ moves straight to the new model. A lasting push on a moving arm looks like a
+payload: for contact choose joint_impedance.
 """
 
 from dataclasses import dataclass
@@ -77,19 +77,17 @@ NEGLIGIBLE_SIZE = 1e-12    # kg and m, of an estimate that is refused
 class AdaptiveGains:
     """Gains of the adaptation of a payload."""
 
-    adaptive_bandwidth: PerJoint = gain(
-        '1/s', 0.0, 1e3, 'Bandwidth Λ of the reference velocity of adaptive.')
+    adaptive_bandwidth: PerJoint = gain('1/s', 0.0, 1e3, 'Bandwidth Λ of adaptive.')
     adaptation_rate: PerJoint = gain(
-        '1/s', 0.0, 20.0, 'Rate α at which adaptive learns the payload; 0: off. Empty: 2.', 2.0)
+        '1/s', 0.0, 20.0, 'Learning rate α of adaptive; 0: off. Empty: 2.', 2.0)
     adaptation_deadband: PerJoint = gain(
-        'rad/s or m/s', 0.0, 1e3, 'Error of the reference velocity below which adaptive does not '
-        'learn. Empty: 0.005.', 5e-3)
+        'rad/s or m/s', 0.0, 1e3, 'Velocity error below which adaptive does not learn. Empty: '
+        '0.005.', 5e-3)
     adaptation_mass: PerJoint = gain(
-        'kg', 1e-3, 1e3, "Largest payload mass that adaptive learns; the last joint's value "
-        'applies.')
+        'kg', 1e-3, 1e3, "Largest mass that adaptive learns (last joint's value).")
     adaptation_reach: PerJoint = gain(
-        'm', 1e-2, 10.0, 'Largest distance of a learned payload from the joint that carries it; '
-        "the last joint's value applies. Empty: 1.", 1.0)
+        'm', 1e-2, 10.0, "Largest distance of a learned payload from its joint (last joint's "
+        "value). Empty: 1.", 1.0)
 
 
 @dataclass(frozen=True)
@@ -101,12 +99,12 @@ class Memory(NamedTuple):
     """State of the law, and arrays that it needs in a cycle."""
 
     factor: Annotated[ndarray, 16]      # G by rows
-    nominal: Annotated[ndarray, 16]     # P₀ by rows: what the estimate has begun with
+    nominal: Annotated[ndarray, 16]     # P₀ by rows: the initial estimate
     clock: Annotated[ndarray, 3]        # time of the last cycle [s], 1 after it, index of the body
     error: ndarray                      # s [rad/s | m/s], less the dead band where P̂ learns
     acceleration: ndarray               # a [rad/s² | m/s²]
     velocity: ndarray                   # of a call of the inverse dynamics [rad/s | m/s]
-    effort: ndarray                     # likewise [N·m | N]
+    effort: ndarray                     # of that call [N·m | N]
 
 
 def motion(arm: Arm, memory: Any, tau: ndarray) -> Matrix34:
@@ -158,7 +156,7 @@ def begin(arm: Arm, memory: Any) -> None:
             same = same and memory.nominal[4 * i + j] == P[i][j]
     if same:
         return
-    if goes_on:         # the share of the way that the model goes is what the rest fades by
+    if goes_on:         # the learned part fades by the share of the transition
         before, left = read4(memory.factor), arm.payload_time / (arm.payload_time + arm.dt)
         learned = plus(times_transposed(before, before), -1.0, read4(memory.nominal))
         G = factored(plus(P, left, learned), MIN_MASS, MIN_RADIUS)

@@ -4,8 +4,8 @@
 Cartesian impedance: a spring and a damper between a frame of the robot and its reference pose.
 
 τ = Jᵀ (K e + D (v_d - v) + F) + g(q) + posture, with full matrices K and D, and the wrench F of a
-feed-forward. C(q, q̇) q̇ is not compensated: then, at constant K, what the arm gives to whoever
-touches its frame is what it was given (Ott, Cartesian Impedance Control of Redundant and
+feed-forward. C(q, q̇) q̇ is not compensated, so that at constant K the arm is passive toward its
+environment (Ott, Cartesian Impedance Control of Redundant and
 Flexible-Joint Robots, 2008, section 3.3). A stiffness that varies pays for its energy, see
 :mod:`.energy_tank`; of the spring, see :mod:`.spring`.
 """
@@ -53,7 +53,7 @@ from ..inputs.task import GIVEN, TOOL_AXES, UNIT_INERTIA
 INITIAL_JACOBI_SWEEPS, JACOBI_SWEEPS = 3, 1
 # Least mobility of a mode, relative to the largest, that its damping is designed for
 MIN_MODE_MOBILITY = 1e-9
-# Of the diagonal, below which an element beside it is left; and whose square is not yet 0
+# Of the diagonal elements: smaller off-diagonal elements count as zero; size whose square is not 0
 OFF_DIAGONAL_TOLERANCE, SQUARE_UNDERFLOW = 1e-9, 1e-150
 # Of an element of the diagonal of K, below which a pivot of its factor is rounding
 PIVOT_TOLERANCE = 1e-9
@@ -111,7 +111,7 @@ def fill_from_damper(reference: ndarray, speed: ndarray, force: ndarray, memory:
     """
     Credit the tank with the work of the damper while the reference rests.
 
-    Of a reference that moves, whoever moves it does a part of that work.
+    While the reference moves, its source does part of that work.
 
     :param reference: (6,) velocity of the reference; ``speed`` (6,) v_d - v; ``force`` (6,) of
         the damper.
@@ -197,8 +197,8 @@ def diagonalize(S: ndarray, modes: ndarray, sweeps: int) -> None:
     Diagonalise ``S`` (6, 6), symmetric, by cyclic Jacobi rotations, which ``modes`` collects.
 
     Golub and Van Loan, Matrix Computations, 2013, section 8.5. With the half difference d of the
-    diagonal, o beside it, and w = √(d² + o²), the tangent of an angle is ±o/(|d| + w), and its
-    cosine √((|d| + w)/2w).
+    diagonal, the off-diagonal o, and w = √(d² + o²), the tangent of an angle is ±o/(|d| + w), and
+    its cosine √((|d| + w)/2w).
 
     :param modes: (6, 6) rotations by rows, in and out.
     """

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Computed torque: inverse dynamics cancels those of the arm; with integral action, if wanted."""
+"""Computed torque control with optional integral action."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -21,8 +21,7 @@ class AccelerationGains:
     acceleration_kd: PerJoint = gain(
         '1/s', 0.0, 1e4, 'Velocity gain k_d of computed_torque.')
     acceleration_ki: PerJoint = gain(
-        '1/s³', 0.0, 1e6, 'Integral gain k_i of computed_torque; integration pauses while limits '
-        'reduce the effort. Empty: 0.', 0.0)
+        '1/s³', 0.0, 1e6, 'Integral gain k_i of computed_torque. Empty: 0.', 0.0)
 
 
 class Memory(NamedTuple):
@@ -36,7 +35,7 @@ def computed_torque(arm: Arm, gains: Any, memory: Any, tau: ndarray) -> None:
     """
     Write τ = M(q) (q̈_r + k_d (q̇_r - q̇) + k_p (q_r - q) + k_i ∫ (q_r - q)) + C q̇ + g, by RNEA.
 
-    The integral of a joint stands still while its effort is limited and the error would drive it
+    The integral of a joint is frozen while its effort is limited and the error would drive it
     further beyond the limit (conditional integration, Åström and Hägglund, Advanced PID Control,
     2006, section 3.5).
     """

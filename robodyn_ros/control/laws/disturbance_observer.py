@@ -4,18 +4,18 @@
 Disturbance observer: a spring and a damper that also cancel friction and errors of the model.
 
 The disturbance is estimated from the generalised momentum, see :mod:`..momentum_residual`; the
-bandwidth of the estimate r is K_o. τ is what the law itself has asked for: compensated friction
-counts as known.
+bandwidth of the estimate r is K_o. τ is the request of the law itself: compensated friction counts
+as known.
 
 For small motion about rest, τ = -(K + K_o D) δq - (D + K_o M) δq̇ - K_o K ∫ δq dt: the gain check
-judges this PID controller. The estimate is bounded by the effort limit, and what the limits
-withhold is no disturbance. It stands still in cycles that are late, and where the reference rests
-and the position is within ``observer_deadband`` of it, because integral action against static
-friction is a limit cycle (Olsson and Åström, "Friction generated limit cycles", IEEE Transactions
-on Control Systems Technology 9, 2001). Cycles in which a limit acts are not left out: with noise
-they are those with the greatest changes of velocity, and the estimate would drift until the arm
-oscillates. A lasting push is a disturbance as well: the arm does not yield to it as a spring
-does, so for contact choose joint_impedance.
+judges this PID controller. The estimate is bounded by the effort limit, and effort withheld by the
+limits is no disturbance. It is frozen in cycles that are late, and where the reference rests and
+the position is within ``observer_deadband`` of it, because integral action against static friction
+is a limit cycle (Olsson and Åström, "Friction generated limit cycles", IEEE Transactions on
+Control Systems Technology 9, 2001). Cycles in which a limit acts are not left out: with noise they
+are those with the greatest changes of velocity, and the estimate would drift until the arm
+oscillates. A lasting push is a disturbance as well: the arm does not yield to it as a spring does,
+so for contact choose joint_impedance.
 """
 
 from dataclasses import dataclass
@@ -38,10 +38,10 @@ class ObserverGains:
     """Gains of an observer of disturbances at each joint."""
 
     observer_bandwidth: PerJoint = gain(
-        '1/s', 0.0, 1e4, 'Bandwidth K_o of the disturbance_observer.')
+        '1/s', 0.0, 1e4, 'Bandwidth of the estimate of disturbance_observer.')
     observer_deadband: PerJoint = gain(
-        'rad or m', 0.0, 1e3, 'Distance from a reference at rest within which the '
-        'disturbance_observer pauses. Empty: 0.001.', 1e-3)
+        'rad or m', 0.0, 1e3, 'Distance from a reference at rest within which the observer '
+        'pauses. Empty: 0.001.', 1e-3)
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,15 @@
 """
 Energy tank of a variable stiffness.
 
-A spring that becomes stiffer while it is deflected gains energy that nobody has given: U(e, K')
+A spring that becomes stiffer while it is deflected gains energy from nowhere: U(e, K')
 - U(e, K), with the potential U of :mod:`.spring`. A stiffness that changes with the motion can
 feed a contact that way until it is unstable. The tank (Ferraguti, Secchi and Fantuzzi, ICRA 2013;
 Ott, Mukherjee and Nakamura, 2010) pays for it: it is filled by the work that the damper takes
 from the arm and by a spring that becomes softer. With the energy of the tank as part of the
 stored one, the port to the environment is passive at any K(t).
 
-What the tank does not hold is not spent: of the stiffness that is asked for, A, a share γ of what
-it has along the deflection is then left out,
+The tank never spends more than it holds: if necessary, a share γ of the requested stiffness A
+along the deflection is left out,
 
     A - γ (A e) (A e)ᵀ / (eᵀ A e),
 
@@ -26,8 +26,8 @@ from numpy import ndarray, record
 from .spring import couples, energy, greatest, quadratic, quadratic_of
 
 STIFFNESS_TIME = 0.1    # s, with which the stiffness in force follows the one asked for
-# Difference [N/m, N, N·m/rad], also relative, from which on it is taken over: it would come closer
-# for ever, and what follows from a constant stiffness be computed again in each cycle
+# Difference [N/m, N, N·m/rad], also relative, below which the stiffness is taken over: an
+# asymptotic approach would repeat the computations of a new stiffness in each cycle
 STIFFNESS_TOLERANCE = 1e-9
 # Of the work of the damper: the rest is left for the efforts that are held for a period
 DAMPER_CREDIT_SHARE = 0.5
@@ -99,7 +99,7 @@ def vary_block(K: ndarray, account: ndarray, s: record, asked: ndarray, e: ndarr
 
     :param K, asked: (6, 6); ``first``, ``last``: axes of the block, see :mod:`.spring`.
     """
-    # Nothing is left where `tank_energy` was lowered below what is spent
+    # The tank is empty if `tank_energy` was lowered below the spent energy
     most, available = greatest(s, first, last), max(0.0, s.tank_energy - account[SPENT])
     x, y = quadratic(K, e, first, last), quadratic(asked, e, first, last)
     before = energy(x, most)

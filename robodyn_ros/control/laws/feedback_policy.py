@@ -28,8 +28,7 @@ class PolicyGains:
     """How long a policy is in force."""
 
     policy_timeout: PerJoint = gain(
-        's', 1e-3, 10.0, 'Age of the newest policy above which feedback_policy holds the arm by '
-        'joint impedance. Empty: 0.1.', 0.1)
+        's', 1e-3, 10.0, 'Age above which a policy is stale. Empty: 0.1.', 0.1)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ Hand guiding: the arm floats within virtual walls while it is enabled, else it h
 
 Walls are unilateral springs with dampers, of joints (``wall_lower``, ``wall_upper``) and of the
 tool (the planes of the workspace). Beyond one by δ > 0 it pushes with max(0, K δ + D δ̇) and
-never pulls: what it gives back is at most the energy K δ²/2 that its spring has taken (Colgate and
+never pulls: it returns at most the energy K δ²/2 stored in its spring (Colgate and
 Brown, Factors affecting the Z-width of a haptic display, ICRA 1994). The dampers of the tool are
 critical, D = 2 √(K m) with the mass m that the wall feels, 1/(nᵀ J M⁻¹ Jᵀ n).
 """
@@ -32,10 +32,9 @@ class GuidingGains:
     guiding_damping: PerJoint = gain(
         'N·m·s/rad or N·s/m', 0.0, 1e4, 'Damping of hand_guiding. Empty: none.', 0.0)
     wall_lower: PerJoint = gain(
-        'rad or m', -1e3, 1e3, 'Position of the lower virtual wall of each joint in hand_guiding, '
-        'with the spring `stiffness` and damper `damping`. Empty: none.', -inf)
-    wall_upper: PerJoint = gain(
-        'rad or m', -1e3, 1e3, 'Position of the upper virtual wall.', inf)
+        'rad or m', -1e3, 1e3, 'Lower virtual wall of each joint in hand_guiding. Empty: none.',
+        -inf)
+    wall_upper: PerJoint = gain('rad or m', -1e3, 1e3, 'Upper virtual wall. Empty: none.', inf)
 
 
 @dataclass(frozen=True)
@@ -117,7 +116,7 @@ def wall_force(depth: float, outward: float, stiffness: float, mobility: float) 
     Return the force [N] of a critically damped wall, which pushes only.
 
     :param depth: [m] beyond the wall; ``outward``: its rate [m/s].
-    :param mobility: [1/kg] along the normal; where there is none, there is no damping.
+    :param mobility: [1/kg] along the normal; without mobility there is no damping.
     """
     damping = 2.0 * sqrt(stiffness / mobility) if mobility > 1e-9 else 0.0
     return max(0.0, stiffness * depth + damping * outward)

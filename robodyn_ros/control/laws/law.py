@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Control law: its function, its gains, and what the controller has to know of it."""
+"""Declaration of a control law: function, gains, memory, reference and stability rules."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, Field, fields
@@ -26,8 +26,8 @@ class Arm(NamedTuple):
     """
     State and reference of the arm, as a law reads them; a law writes to none of the arrays.
 
-    One of a user that does so in its trial is refused; later, what it writes to the vectors and to
-    ``joints`` is lost with the cycle.
+    One of a user that does so in its trial is refused; later, anything written to the vectors and
+    to ``joints`` is lost with the cycle.
 
     Arrays are (nv,) in the model's joint order, positions in rad | m, efforts in N·m | N.
     """
@@ -72,7 +72,7 @@ class Judged(NamedTuple):
     #: Name of the bandwidth K_o [1/s] of a disturbance observer, which acts as integral action.
     observer: str = ''
     #: Names of the bandwidth Λ [1/s] of a reference velocity v, and of the rate α [1/s] of
-    #: integral action on s = v - q̇: τ = D s + α D ∫ s dt, beside M(q) v̇.
+    #: integral action on s = v - q̇: τ = D s + α D ∫ s dt + M(q) v̇.
     reference: str = ''
     adaptation: str = ''
 
@@ -84,16 +84,16 @@ class Law:
 
     ``efforts(arm, gains, memory, tau)`` writes the efforts (nv,) [N·m | N] with g(q), as if the
     robot compensated no gravity. It is compiled by Numba and called in every control cycle: it
-    must neither allocate memory nor keep anything but what it writes to ``memory``.
+    must not allocate memory, and its only state is ``memory``.
 
     :param name: as in the parameter ``mode`` and in messages.
     :param efforts: the function; ``arm`` is an :class:`Arm`, ``gains`` and ``memory`` are named
         tuples of (nv,) arrays, with the fields of the two parameters below.
     :param equation: for the docs, with ``source``: book or paper, and equation.
     :param gains: dataclass whose fields are declared by :func:`..setting_fields.gain`; None: none.
-    :param memory: NamedTuple class of what the law keeps from cycle to cycle, (nv,) floats each,
-        or as its type states, ``Annotated[ndarray, 16]`` or ``Annotated[ndarray, (6, 6)]``;
-        zero when the law begins. None: nothing.
+    :param memory: NamedTuple class of the state of the law, (nv,) floats each, or as its type
+        states, ``Annotated[ndarray, 16]`` or ``Annotated[ndarray, (6, 6)]``; zero when the law
+        begins. None: nothing.
     :param reference: ``'trajectory'``, ``'policy'`` for a law that evaluates ``arm.policy``,
         ``'pose'`` for one that evaluates ``arm.task``, ``'partner'`` for one that evaluates
         ``arm.partner``, or ``'none'``.

@@ -19,7 +19,7 @@ the coupling, less that of the spring (passivity observer: Hannaford and Ryu, "T
 passivity control of haptic interfaces", IEEE Transactions on Robotics and Automation 18(1), 2002;
 its sum over sampled displacements is exact for efforts that are held: Ryu, Preusche, Hannaford and
 Hirzinger, IEEE Transactions on Control Systems Technology 13(2), 2005). Where more has come out
-than went in, ẋ_p fades out of the law: what remains is a spring and a damper to the ground, which
+than went in, ẋ_p fades out of the law: a spring and a damper to the ground remain, which
 is passive with varying delays too (Nuño, Basañez, Ortega and Spong, "Position tracking for
 non-linear teleoperators with variable time delay", International Journal of Robotics Research
 28(7), 2009). What was dissipated long ago does not count: the observed surplus is bounded by
@@ -54,12 +54,11 @@ class CouplingGains:
     """Gains of the coupling besides stiffness and damping."""
 
     coupling_delay: PerJoint = gain(
-        's', 0.0, 0.5, 'Round-trip delay between coupled arms, including half a message period '
-        'each way, up to which leader_follower is passive; at most twice damping over stiffness. '
-        'Empty: 0.03.', 0.03)
+        's', 0.0, 0.5, 'Round-trip delay up to which leader_follower is passive. Empty: 0.03.',
+        0.03)
     coupling_speed: PerJoint = gain(
-        'rad/s or m/s', 1e-3, 10.0, 'Speed at which the follower moves to the pose of the leader '
-        'when leader_follower starts. Empty: 0.2.', 0.2)
+        'rad/s or m/s', 1e-3, 10.0, 'Speed of the follower to the pose of the leader. Empty: 0.2.',
+        0.2)
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 """
 Spring of six axes with a full stiffness matrix, whose force does not grow beyond a limit.
 
-The force has a potential, so that at a constant stiffness nothing can be gained on any way around:
-with x = eᵀ K e, which is twice the energy of a spring without a limit,
+The force has a potential, so that at a constant stiffness no closed path gains energy: with
+x = eᵀ K e, which is twice the energy of a spring without a limit,
 
     U = x/2 for x <= S,  √(S x) - S/2 beyond,  F = K e min(1, √(S/x))
 
@@ -44,8 +44,8 @@ def greatest(s: record, first: int, last: int) -> float:
     """
     Return S [J] of a block.
 
-    The stiffness in the stiffest direction is taken for the largest sum of the magnitudes of a
-    row, which it never exceeds, and which it is where the axes are not coupled.
+    The stiffness in the stiffest direction is bounded by the largest sum of the magnitudes of a
+    row, which is exact for uncoupled axes.
 
     :param s: record ``TASK``.
     """

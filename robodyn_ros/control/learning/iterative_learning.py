@@ -11,7 +11,7 @@ control, International Journal of Control 75(14), 2002). From the error e = q_r 
     u_{k+1}(t) = Q (u_k(t) + γ (M(q_r) ë + D ė + K e)(t + delay))
 
 where D and K are the gains of the feedback (times M(q_r) for gains of accelerations): the effort
-that the feedback gave because of the error, and what the error's acceleration still lacked.
+of the feedback due to the error, and the effort missing for the acceleration of the error.
 """
 
 from dataclasses import dataclass, replace
@@ -271,7 +271,7 @@ def _feedback(model: RobotModel, settings: Settings, inertia: ndarray) -> tuple[
 
 
 def _low_pass(a: ndarray, cutoff: float, step: float) -> ndarray:
-    """Return samples (N, nv) without what is above ``cutoff`` [Hz], and without phase shift."""
+    """Return samples (N, nv), low-pass filtered at ``cutoff`` [Hz] without phase shift."""
     sos = butter(FILTER_ORDER, 2.0 * cutoff * step, output='sos')
     return sosfiltfilt(sos, a, axis=0, padlen=min(len(a) - 1, round(1.0 / (cutoff * step))))
 

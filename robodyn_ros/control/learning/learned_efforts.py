@@ -27,7 +27,7 @@ READ_ERRORS = (EOFError, KeyError, RecursionError, TypeError, ValueError, zipfil
 
 
 def subject(learning: IterativeLearning) -> dict[str, str]:
-    """Return what the efforts depend on, in words or as hashes; other efforts fit where it is."""
+    """Return the fingerprint that must match for learned efforts to be reused."""
     s, motion = learning.settings, learning.motion
     arrays = (motion.times, motion.positions, motion.velocities, motion.accelerations)
     friction = [getattr(s, name) for name in (

@@ -53,7 +53,7 @@ def pseudo_inertia(controller: Controller) -> tuple[ndarray, ndarray]:
 
 def learned_payload(controller: Controller) -> LearnedPayload:
     """
-    Return what the law ``adaptive`` has learned: the estimated body without that of the model.
+    Return the learned payload of ``adaptive``: the estimated body minus that of the model.
 
     A payload that the settings state is part of the model: the result comes in addition to it.
     Parameters that the motion has not excited are those of the model, and those that it has

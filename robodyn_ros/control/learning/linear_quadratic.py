@@ -9,7 +9,7 @@ from scipy.linalg import solve_continuous_are
 
 from ...dynamics import Dynamics
 
-DIFFERENCE_STEP = 1e-6    # rad or m, of g(q)
+DIFFERENCE_STEP = 1e-6    # rad or m
 
 
 def linear_quadratic_regulator(dynamics: Dynamics, position: ArrayLike, state_cost: ArrayLike,

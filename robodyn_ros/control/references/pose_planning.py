@@ -182,7 +182,7 @@ def at_twist(limits: MotionLimits, now: PoseState, twist: ArrayLike, duration: f
     """
     Return a motion that takes on a twist, keeps it, and decelerates to rest after a duration.
 
-    So it ends by itself, whatever becomes of the one who jogs.
+    It ends by itself, even if the sender disappears.
 
     :param twist: (6,) [m/s, rad/s] in the axes of the base.
     :param duration: [s] from ``start`` to the deceleration.

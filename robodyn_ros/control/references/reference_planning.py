@@ -25,7 +25,7 @@ class PlannedReference(NamedTuple):
 
     ``asked`` waypoints; ``start`` [s] on the clock of references; ``following``: whether
     ``old`` was in force when ``new`` was planned, which continues it; ``end`` [s]: when the joints
-    that are named come to rest; ``law``: number of the law and gains that it was planned beside.
+    that are named come to rest; ``law``: number of the law and gains in force when planned.
     """
 
     asked: Waypoints
@@ -108,7 +108,7 @@ def _path(limits: MotionLimits, asked: Waypoints, state: State, start: float,
 
 def _startable(limits: MotionLimits, asked: Waypoints, position: ndarray) -> Waypoints:
     """
-    Return waypoints of which the first, where it is that of the measured pose, can be joined.
+    Return waypoints whose first one can be joined if it is the measured pose.
 
     An arm that has sunk below a position limit by less than the tolerance is taken to be on it. A
     first waypoint that is so near, and so soon, that the reference would jump to it begins at
@@ -138,10 +138,10 @@ def from_now_on(limits: MotionLimits, asked: Waypoints, position: ndarray) -> Wa
     """
     Return waypoints that should have been under way for ``elapsed``, as they are followed now.
 
-    Without much delay, a stamp means "at once", unless the reference is nearer to where the
-    trajectory should be by now than to its start, as it is to that of a window of MoveIt Servo,
-    which begins in the past. A trajectory under way is joined, if that is within
-    ``start_tolerance`` of the reference; else the next of its waypoints is the first one.
+    With little delay, a stamp means "at once". An exception is a trajectory whose present point is
+    nearer to the reference than its start, such as a window of MoveIt Servo, which begins in the
+    past. A trajectory under way is joined, if that is within ``start_tolerance`` of the reference;
+    else the next of its waypoints is the first one.
 
     :param position: (nv,) [rad | m] of the reference.
     :raises TrajectoryError: all of it is over; a joint that the robot has not.

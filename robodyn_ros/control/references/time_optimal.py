@@ -91,7 +91,7 @@ def _states(planned, present):
 
 def _calculate(ruckig, asked, planned):
     """
-    Plan a motion; :class:`TrajectoryError` where there is none.
+    Plan a motion; raise :class:`TrajectoryError` if there is none.
 
     Ruckig misses motions that reach a limit in one point only, as one of 2 cm does under 1 m/s²
     and 10 m/s³: acceleration and jerk a little below their limits have no such coincidence.

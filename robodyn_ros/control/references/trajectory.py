@@ -92,7 +92,7 @@ def interpolate(model: RobotModel, asked: Waypoints, position: ndarray, velocity
 def points_through(times: ndarray, x: ndarray, xd: ndarray, xdd: ndarray, start: float,
                    serial: int) -> Points:
     """
-    Return quintic segments through states, which nothing checks.
+    Return quintic segments through states, without checks.
 
     :param times: (W,) [s] from 0 on; ``x``, ``xd``, ``xdd``: (W, nv) [rad | m, per s, per s²].
     :param start: time [s] on the clock of the controller.

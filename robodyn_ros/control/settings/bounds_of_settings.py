@@ -22,7 +22,7 @@ def bounds_of(settings: Settings, model: RobotModel, robot: ModelData) -> Bounds
     Return the bounds of the settings.
 
     :raises ParameterError: a bound of the tool without a ``task_frame`` that moves; a box or a
-        plane that is none, or that leaves no room; a distance of links without shapes.
+        plane that is invalid or leaves no room; a distance of links without shapes.
     """
     bounds, planes = Bounds.none(model.nv), workspace_planes(settings)
     if len(planes) or settings.tool_speed_limit:
@@ -50,9 +50,9 @@ def bounds_of(settings: Settings, model: RobotModel, robot: ModelData) -> Bounds
 
 def contact_points(model: RobotModel, robot: ModelData) -> ndarray:
     """
-    Return points of the links that may run into somebody, as (N,) FRAME.
+    Return points of the links that may hit a person, as (N,) FRAME.
 
-    They are the origins of all frames that move, among them both ends of each link: no point
+    They are the origins of all moving frames, which include both ends of each link: no point
     between them is faster.
     """
     names: list[str] = []

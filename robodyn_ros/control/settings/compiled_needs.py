@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Check that the compiled code is available that settings need besides the control cycle."""
+"""Availability of the compiled code that settings need besides the control cycle."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -21,7 +21,7 @@ from ...errors import ParameterError
 def needs(settings: Settings, record: ndarray, robot: ModelData, before: Settings
           ) -> dict[str, Callable[[], bool]]:
     """
-    Return the names of what settings need, with functions that tell whether it is compiled.
+    Return the names of code that settings need, with functions that return whether it is compiled.
 
     :param record: the settings as (1,) ``SETTINGS``, and the ``robot`` with their payload.
     :param before: the settings that are replaced.
@@ -37,7 +37,7 @@ def needs(settings: Settings, record: ndarray, robot: ModelData, before: Setting
 
 def check_compiled(new: Mapping[str, Callable[[], bool]]) -> None:
     """
-    Check that what settings need can be loaded, without compiling it or waiting for it.
+    Check that the needed code can be loaded, without compiling it or waiting for it.
 
     :param new: items of :func:`needs` that this process has not loaded yet.
     :raises ParameterError: code is missing, and the process that compiles it still runs or has

@@ -142,5 +142,5 @@ def check_compensation(model: RobotModel, share: ndarray, offset: ndarray, limit
         raise ParameterError(
             f'friction_offset of {model.joint_names[i]} is {offset[i]:g}, and its Coulomb or '
             f'static friction {most_friction[i]:g} N·m or N', name='friction_offset',
-            value=float(offset[i]), remedy='give at most as much as the friction: what is larger '
+            value=float(offset[i]), remedy='give at most as much as the friction: a larger offset '
             'is a payload, a wrong model or a wrong sensor')

@@ -25,9 +25,9 @@ from numpy.typing import ArrayLike
 
 from ...errors import ParameterError
 
-# Gains must be stable even with period and delay this many times as long, which is equivalent to
-# D this many times as high and K its square: a margin for jitter, and for an arm a fifth lighter
-# than its model. It is small because it applies to the worst of many poses.
+# Factor of period and delay for which gains must be stable, which is equivalent to the factor on D
+# and its square on K: a margin for jitter, and for an arm a fifth lighter than its model. It is
+# small because it applies to the worst of many poses.
 GAIN_MARGIN = 1.25
 # Low gains have pairs of eigenvalues so close to 1 that rounding moves them by √ε = 1.5e-8. At
 # 1 kHz, a motion that grows at this rate takes ten hours to double.
@@ -133,13 +133,13 @@ class Loop:
 
         # Damping of one joint, the others free: x⁺ = x - a x₋d is stable for
         # 0 < a < 2 sin(π / (4 d + 2)) (Levin, May, Theoretical Population Biology 9 (1976))
-        self.bearable = (2.0 * sin(pi / (4 * self.periods + 2)) / period
+        self.max_damping = (2.0 * sin(pi / (4 * self.periods + 2)) / period
                          / (inverse**2).sum(-2).max(0))
 
         # Modes W of friction, Wᵀ M W = 1 and Wᵀ B W = diag(rate), in which ÿ + rate ẏ = Wᵀ τ
-        rate, turn = np.linalg.eigh(inverse * self.friction @ _transposed(inverse))
-        W = _transposed(inverse) @ turn
-        to_modes = _transposed(half @ turn)
+        rate, turn = np.linalg.eigh(inverse * self.friction @ transposed(inverse))
+        W = transposed(inverse) @ turn
+        to_modes = transposed(half @ turn)
         x = np.maximum(rate, 0.0)[:, None, :] * period
         mean = np.divide(-np.expm1(-x), x, where=x > 0.0, out=np.ones_like(x))
         first = period * mean                                   # ∫ exp(-rate t) dt over T
@@ -151,9 +151,9 @@ class Loop:
         self._step[:, :n, :n] = np.eye(n)
         self._step[:, :n, n:] = W * first @ to_modes
         self._step[:, n:, n:] = np.eye(n) + W * np.expm1(-x) @ to_modes
-        self._push = np.concatenate([W * second, W * first], 1) @ _transposed(W)    # by τ over T
+        self._push = np.concatenate([W * second, W * first], 1) @ transposed(W)    # by τ over T
 
-    def supported(self, D: ndarray) -> ndarray:
+    def max_stiffness(self, D: ndarray) -> ndarray:
         """Return the stiffness (nv,) whose delay cancels all damping of slow motion."""
         return (D + self.friction) / self.late
 
@@ -168,7 +168,7 @@ class Loop:
             observer, with which τ = -(K + K_o D) δq - (D + K_o M) δq̇ - K_o K ∫ δq dt.
         :param reference: bandwidth Λ (nv,) of a reference velocity, with which
             τ = -(K + Λ D) δq - (D + M Λ) δq̇ - Λ K ∫ δq dt: for K = α D and s = -(δq̇ + Λ δq),
-            these are D s + α D ∫ s dt beside M v̇.
+            these are D s + α D ∫ s dt, in addition to M v̇.
         """
         n, d, step, push = len(K), self.periods, self._step[poses], self._push[poses]
         m = n * (2 + d)                     # states without the integrals, which are the last ones
@@ -261,16 +261,16 @@ def _changes(loop: Loop, K: ndarray, D: ndarray, poses: list[int]) -> Iterator[l
                 yield change
 
     def softer(level: float) -> Gains:
-        return np.minimum(K, level * loop.supported(D)), D
+        return np.minimum(K, level * loop.max_stiffness(D)), D
 
     def less_damped(level: float) -> Gains:
-        return K, np.minimum(D, level * loop.bearable)
+        return K, np.minimum(D, level * loop.max_damping)
 
     def both(level: float) -> Gains:
-        d = np.minimum(D, level * loop.bearable)
-        return np.minimum(K, 0.5 * loop.supported(d)), d
+        d = np.minimum(D, level * loop.max_damping)
+        return np.minimum(K, 0.5 * loop.max_stiffness(d)), d
 
-    if (weak := np.flatnonzero(K > loop.supported(D))).size:    # stiffer than damping allows
+    if (weak := np.flatnonzero(K > loop.max_stiffness(D))).size:    # stiffer than damping allows
         yield list(alone(0, weak))
         yield [softer]
     yield [*alone(0, np.flatnonzero(K)), *alone(1, np.flatnonzero(D))]
@@ -305,5 +305,6 @@ def listing(joint_names: Sequence[str], values: ndarray, where: ndarray) -> str:
     return ', '.join(f'{values[i]:.6g} ({joint_names[i]})' for i in where)
 
 
-def _transposed(matrices: ndarray) -> ndarray:
+def transposed(matrices: ndarray) -> ndarray:
+    """Return the transposes of matrices (..., n, m)."""
     return np.swapaxes(matrices, -1, -2)

@@ -40,7 +40,7 @@ class GoalTolerances(NamedTuple):
 
     @classmethod
     def unchecked(cls, nv: int) -> 'GoalTolerances':
-        """Return the tolerances that nothing violates."""
+        """Return infinite tolerances."""
         return cls(np.full((2, nv), inf), np.full((2, nv), inf))
 
 
@@ -69,8 +69,8 @@ def goal_tolerances(model: RobotModel, default: GoalTolerances,
     :param named: joints of the trajectory, to which the defaults of ``goal`` apply: others may
         follow a former one for longer.
     :raises TrajectoryError: a joint that the robot has not, or that is named twice; a number that
-        is negative and not -1, or not finite; a tolerance of the acceleration, which nothing
-        measures.
+        is negative and not -1, or not finite; a tolerance of the acceleration, which is not
+        measured.
     """
     if not np.isfinite(goal_time):
         _refuse(f'goal_time_tolerance is {goal_time}', 'goal_time_tolerance')

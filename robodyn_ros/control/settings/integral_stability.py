@@ -1,16 +1,16 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Stability of integral action, observers and adaptation, beside gains that are stable alone.
+Stability of integral action, observers and adaptation, with gains that are stable alone.
 
 The loop is that of :mod:`.gain_stability`. A disturbance observer of bandwidth K_o is in it a PID
 controller, τ = -(K + K_o D) δq - (D + K_o M) δq̇ - K_o K ∫ δq dt, see
 :mod:`.laws.disturbance_observer`; an adaptive law is at most one, too, with K = α D, see
-:mod:`.laws.adaptive`. Integral gains and bandwidths of all joints are lowered by a
-common factor, to what is stable at the worst pose. No bandwidth may exceed a tenth of that at
-which the delay makes an observer alone unstable: longer delays are tolerated as with as much more
-damping, K_o M. All lower values are to be stable too, because the action is weaker where a law
-suspends it: their fractions CHECKED_SHARES are checked.
+:mod:`.laws.adaptive`. Integral gains and bandwidths of all joints are lowered by a common factor,
+until they are stable at the worst pose. No bandwidth may exceed a tenth of that at which the delay
+makes an observer alone unstable: longer delays are tolerated as with as much more damping, K_o M.
+All lower values are to be stable too, because the action is weaker where a law suspends it: their
+fractions CHECKED_SHARES are checked.
 """
 
 from collections.abc import Sequence
@@ -33,11 +33,11 @@ from .gain_stability import (
 )
 from ...errors import ParameterError
 
-# What acts, as an argument of `Loop.radii`
+# Actions, as arguments of `Loop.radii`
 INTEGRAL, OBSERVER, REFERENCE = 'integral', 'observer', 'reference'
-# Highest bandwidth of an observer, in those at which the delay makes it unstable alone
+# Highest bandwidth of an observer, relative to that at which the delay makes it unstable alone
 MAX_BANDWIDTH_SHARE = 0.1
-# Fractions of integral gains and bandwidths that are to be stable as well
+# Fractions of integral gains and bandwidths that must be stable as well
 CHECKED_SHARES = 1.0, 0.7, 0.5, 0.35, 0.25, 0.12, 0.06
 
 
@@ -50,13 +50,13 @@ def highest_integral(M: ArrayLike, gains: Gains, integral: ndarray, period: floa
     :param M, period, delay, viscous: see :func:`~.gain_stability.spectral_radius`.
     :param gains: K and D (nv,), which are stable alone.
     :param integral: (nv,) gain of the integral of the position error [N·m/(rad·s) | N/(m·s)].
-    :param action: what ``integral`` is: the gain of INTEGRAL action, or the bandwidth [1/s] of an
+    :param action: meaning of ``integral``: gain of INTEGRAL action, or bandwidth [1/s] of an
         OBSERVER or of a REFERENCE velocity, see :meth:`.gain_stability.Loop.radii`.
     """
     loop = Loop(M, margin * period, margin * delay, viscous)
     if action != INTEGRAL:
-        bearable = MAX_BANDWIDTH_SHARE * Loop(np.eye(1), period, delay, 0.0).bearable
-        integral = np.where(integral > bearable, rounded(bearable, ROUND_FLOOR), integral)
+        largest = MAX_BANDWIDTH_SHARE * Loop(np.eye(1), period, delay, 0.0).max_damping
+        integral = np.where(integral > largest, rounded(largest, ROUND_FLOOR), integral)
 
     def stable(share: float) -> bool:
         lower = (share * fraction * integral for fraction in CHECKED_SHARES)
@@ -102,7 +102,7 @@ def check_adaptation(joint_names: Sequence[str], M: ArrayLike, damping: ndarray,
 
     :param damping: (nv,) D, which is stable alone.
     :param bandwidth, rate: (nv,) Λ and α [1/s], named ``parameters``; the rate has to be stable
-        alone, with τ = -D δq̇ - α D δq, and the bandwidth beside it.
+        alone, with τ = -D δq̇ - α D δq, and the bandwidth together with it.
     :param M, period, delay, viscous, margin: see :func:`highest_integral`.
     """
     low, _ = highest(M, rate * damping, damping, period, delay, viscous, margin)

@@ -1,11 +1,10 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Pairs of links whose distance is watched, and the capsules that stand for them.
+Pairs of links whose distance is watched, and their capsules.
 
-Not watched are links of the same body, neighbours at a joint, pairs that the settings allow, and
-those that are too close at all of SAMPLED_POSES poses: they belong together, as those that an SRDF
-disables with the reason *Always*.
+Links of one body, neighbours at a joint and pairs allowed by the settings are not watched, nor are
+pairs that are too close at all of SAMPLED_POSES poses (reason *Always* in an SRDF).
 """
 
 from functools import lru_cache
@@ -36,7 +35,7 @@ class Watched(NamedTuple):
     capsules: ndarray           # (C, 7) both ends in the frame of the body, and radius [m]
     pairs: ndarray              # (P, 2) indices of capsules
     links: tuple[str, ...]      # (C,)
-    notes: tuple[str, ...]      # what is not watched although it could be expected
+    notes: tuple[str, ...]      # warnings of links that are not watched
 
 
 def with_self_collision(bounds: Bounds, model: RobotModel, distance: float, allowed: str
@@ -74,7 +73,7 @@ def nearest_links(model: RobotModel, settings: Any, bounds: Bounds) -> str:
 
 @lru_cache(8)
 def watched_pairs(model: RobotModel, distance: float, allowed: str) -> Watched:
-    """Return what :func:`with_self_collision` watches; it takes a second, once."""
+    """Return the pairs that :func:`with_self_collision` watches; it takes a second, once."""
     robot = parameters(model)
     shapes, problems = link_capsules(model)
     carriers = np.zeros(len(shapes), np.int64)
@@ -111,7 +110,7 @@ def watched_pairs(model: RobotModel, distance: float, allowed: str) -> Watched:
 
 
 def _require(pairs: ndarray, distance: float, problems: tuple[str, ...]) -> None:
-    """Refuse a distance that nobody would keep, since there are no pairs (P, 2)."""
+    """Refuse a distance if there are no pairs (P, 2)."""
     if len(pairs) == 0:
         raise ParameterError(
             f'{DISTANCE_PARAMETER} = {distance:g} m, and there are no two links with collision '

@@ -28,7 +28,7 @@ class LoopParameters:
 
 @dataclass(frozen=True)
 class LawParameters(ArmParameters, LawGains):
-    """Control law, its gains and limits, and what is known of the robot beyond the URDF."""
+    """Control law, its gains and limits, and parameters of the robot beyond the URDF."""
 
 
 @dataclass(frozen=True)

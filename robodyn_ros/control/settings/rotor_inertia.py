@@ -35,7 +35,7 @@ class Scarcity(NamedTuple):
     scarce: ndarray             # (nv,) whether `available` is little, and `armature` would help
 
     def sentence(self, joints: ndarray) -> str:
-        """Return what is left to the joints of a mask (nv,), and the remedy; '' for none."""
+        """Return a warning for the joints of a mask (nv,), with the remedy; '' for none."""
         if not (which := np.flatnonzero(joints)).size:
             return ''
         names = self.joint_names

@@ -38,27 +38,27 @@ from ...model.payload import with_payload
 from ...model.pose import spread
 from ...model.robot import RobotModel
 
-# Of limits.enforce_joint_limits [1/s]: as high as causes no oscillation with efforts that act up
-# to 5 ms late, and low enough for the acceleration to follow; see test/control/test_limits.py.
+# Of limits.enforce_joint_limits [1/s]: they cause no oscillation with efforts that act up to 5 ms
+# late, and the acceleration can follow; see test/control/test_limits.py
 LIMIT_RATE, APPROACH_RATE = 80.0, 7.0
-# A slow loop leaves less of them: LIMIT_RATE is at most this share of the controller's `rate`
+# Largest limit rate of a slow loop, relative to the `rate` of the controller
 LIMIT_RATE_SHARE = 0.2
 
-# s in which references reach the velocity limit where no acceleration limit is set
+# s in which references reach the velocity limit without an acceleration limit
 VELOCITY_TIME = 0.25
-# Effort limits that references accelerate an arm with at most, whatever its acceleration limit
+# Effort limits, bound of the efforts by which references accelerate an arm
 REFERENCE_EFFORT_SHARE = 0.4
-# Default rate of change of efforts, in effort limits per second
+# Effort limits per second
 DEFAULT_EFFORT_RATE = 10.0
-# Of the range of a joint: how far beyond its limits it may be before it is a fault
+# Of the range of a joint
 DEFAULT_POSITION_MARGIN = 0.03
-# Loop delays, besides one period, that states may be late and rare by
+# Default late_limit: loop delays, plus one period
 DEFAULT_LATE_DELAYS = 2.0
-# Default tolerances of rotating and sliding joints [rad, m], see plausibility.py, motion_checks.py
+# Of rotating and sliding joints [rad, m], see plausibility.py, motion_checks.py
 DEFAULT_CONSISTENCY, DEFAULT_FOLLOWING_ERROR = (0.02, 0.005), (0.5, 0.1)
 
-# Greatest radius of gyration of a payload [m]: unlike a wrong mass, a wrong inertia does not show
-# in the efforts of an arm at rest, and too large a one makes its damping unstable
+# Of a payload [m]: the efforts of an arm at rest do not reveal a wrong inertia, which makes the
+# damping unstable if it is too large
 MAX_GYRATION_RADIUS = 1.0
 CHECKED_POSES = 32
 
@@ -77,7 +77,7 @@ class Settings(ControlParameters):
     empty ``friction_compensation`` and ``friction_offset`` none.
 
     :param mode: name of a law, ``package.module:NAME``, or a :class:`~.laws.law.Law`.
-    :param gains: gains of a law of one's own, by name; they are kept as pairs.
+    :param gains: gains of a custom law, by name; they are kept as pairs.
     :raises ParameterError: a value of the wrong kind, not finite or outside its range; the error
         names the field and the range. Lengths are checked with the model, by the controller.
     """
@@ -139,17 +139,16 @@ class Settings(ControlParameters):
 
     def check_gains(self, model: RobotModel) -> None:
         """
-        Refuse gains that would be unstable somewhere in the workspace, whatever the mode.
+        Refuse gains of any mode that would be unstable somewhere in the workspace.
 
-        Only the bandwidth of a disturbance observer and the adaptation of a law are judged in
-        their own mode alone: they may leave less room for delay than the gains beside them, which
-        other modes use too. So is what the effort rate limit can follow, in modes that follow
-        trajectories.
+        The bandwidth of a disturbance observer, the adaptation of a law and the effort rate limit
+        in modes that follow trajectories are checked in their own mode only: they may tolerate
+        less delay than the other gains, which other modes use too.
 
         :raises ParameterError: see :func:`~.gain_stability.check`.
         """
         period, names = 1.0 / self.rate, model.joint_names
-        masses, friction = judged(model), viscous(model)
+        masses, friction = checked_masses(model), viscous(model)
         declared = {f.name: f for law in (*registry.BUILT_IN, self.law_in_force)
                     for f in law.declared}
         for rule in {pair: None for law in (*registry.BUILT_IN, self.law_in_force)
@@ -186,20 +185,21 @@ class Settings(ControlParameters):
 
     def stable(self, model: RobotModel, stiffness: ndarray,
                damping: ndarray) -> tuple[ndarray, ndarray]:
-        """Return stiffness and damping (nv,), lowered to what :meth:`check_gains` accepts."""
-        masses = judged(model)
+        """Return stiffness and damping, lowered until :meth:`check_gains` accepts them."""
+        masses = checked_masses(model)
         return highest(masses, stiffness, self._followed(model, masses, damping, False),
                        1.0 / self.rate, self.loop_delay, viscous(model))
 
     def stable_accelerations(self, model: RobotModel, kp: ndarray,
                              kd: ndarray) -> tuple[ndarray, ndarray]:
-        """Return gains on accelerations (nv,), lowered to what :meth:`check_gains` accepts."""
-        return highest(np.eye(model.nv), kp, self._followed(model, judged(model), kd, True),
-                       1.0 / self.rate, self.loop_delay, margin=ACCELERATION_MARGIN)
+        """Return gains on accelerations, lowered until :meth:`check_gains` accepts."""
+        damping = self._followed(model, checked_masses(model), kd, True)
+        return highest(np.eye(model.nv), kp, damping, 1.0 / self.rate, self.loop_delay,
+                       margin=ACCELERATION_MARGIN)
 
     def _followed(self, model: RobotModel, masses: ndarray, damping: ndarray,
                   accelerations: bool) -> ndarray:
-        """Return damping (nv,), lowered to what the effort rate limit can follow."""
+        """Return damping (nv,), lowered until the effort rate limit can follow it."""
         most = highest_damping(*self._rate_terms(model, masses, accelerations))
         return np.where(damping > most, rounded_down(most), damping)
 
@@ -215,33 +215,33 @@ class Settings(ControlParameters):
         return inertia if accelerations else np.ones(model.nv), most, rate
 
     def acceleration(self, model: RobotModel, velocity_limit: ndarray) -> ndarray:
-        """Return ``acceleration_limit`` (nv,), or what velocity limits (nv,) imply without it."""
+        """Return ``acceleration_limit`` (nv,), or one that velocity limits (nv,) imply."""
         return (self.per_joint(model, 'acceleration_limit') if self._given('acceleration_limit')
                 else velocity_limit / VELOCITY_TIME)
 
     @property
     def limit_rate(self) -> float:
-        """LIMIT_RATE [1/s], or what a slow loop leaves of it."""
+        """LIMIT_RATE [1/s], or less for a slow loop."""
         return min(LIMIT_RATE, LIMIT_RATE_SHARE * self.rate,
                    DELAY_SHARE / max(self.loop_delay, 1e-9))
 
     @property
     def law(self) -> tuple:
-        """Return what decides the effort of the law: where it differs, another law is in force."""
+        """Return the settings that decide the effort: if they differ, the law has changed."""
         return (self.basis, self._lists(*GAINS, *FRICTION_PARAMETERS), self.gains, self.task)
 
     @property
     def basis(self) -> tuple:
         """
-        Return what a reference was planned for: where it differs, the reference cannot go on.
+        Return the settings that a reference was planned for; if they differ, the reference ends.
 
-        That is the law, the frame it controls, the velocity limits, and the bounds of the motion.
+        They are the law, the frame it controls, the velocity limits, and the bounds of the motion.
         """
         return self.mode, self.task[1:2], self.velocity_scale, self.bounds
 
     @property
     def bounds(self) -> tuple:
-        """Return what bounds the motion in space, () if nothing does."""
+        """Return the settings that bound the motion in space, () for none."""
         given = (self.contact_region, self.tool_speed_limit, self.workspace_lower,
                  self.workspace_upper, self.workspace_planes, self.self_collision_distance)
         return (self.task_frame, self.workspace_stiffness, self.self_collision_allowed,
@@ -249,7 +249,7 @@ class Settings(ControlParameters):
 
     @property
     def stability(self) -> tuple:
-        """Return what decides whether the gains are stable on a model: see :meth:`check_gains`."""
+        """Return the settings that :meth:`check_gains` depends on."""
         return (self._lists(*GAINS), self.gains, self.law_in_force.judged, self.loading,
                 self.rate, self.loop_delay, self.damping_rate, self.task,
                 self.law_in_force.follows and self._lists(
@@ -265,7 +265,7 @@ class Settings(ControlParameters):
 
     @property
     def loading(self) -> tuple:
-        """Return what decides which model :meth:`loaded` returns."""
+        """Return the settings that :meth:`loaded` depends on."""
         return self._lists(*CURVE_PARAMETERS, 'armature'), self.payload
 
     def payload_body(self, model: RobotModel) -> int:
@@ -313,7 +313,7 @@ class Settings(ControlParameters):
         effort, velocity = (self.per_joint(model, name) if self._given(name)
                             else getattr(model, name)
                             for name in ('effort_limit', 'velocity_limit'))
-        return scarcity(model, judged(model), effort, velocity, self.limit_rate)
+        return scarcity(model, checked_masses(model), effort, velocity, self.limit_rate)
 
     def _with_payload(self, model: RobotModel) -> RobotModel:
         if not self.payload_frame:
@@ -364,8 +364,8 @@ class Settings(ControlParameters):
         """
         Return the (nv,) records ``JOINT`` for a model, in its joint order.
 
-        :raises ParameterError: a limit is zero, a length wrong, friction or its share are not
-            what they could be.
+        :raises ParameterError: a limit is zero, a length is wrong, or friction or its share is
+            implausible.
         """
         out, defaults = np.zeros(model.nv, JOINT), self._defaults(model)
         for f in recorded(self, JOINT_RECORD):
@@ -401,8 +401,8 @@ class Settings(ControlParameters):
         """
         Raise :class:`ParameterError` where a limit could not be kept.
 
-        That is a limit that is 0, unknown or above that of the URDF, or a ``state_timeout`` that
-        is no longer than a period.
+        Such a limit is 0, unknown or above that of the URDF; ``state_timeout`` must exceed a
+        period.
         """
         for name in ('effort_limit', 'velocity_limit'):
             limit, urdf = joints[name], getattr(model, name)
@@ -434,7 +434,7 @@ class Settings(ControlParameters):
 
 def _own_gains(law: Law, given: Any) -> tuple[tuple[str, tuple[float, ...]], ...]:
     """
-    Return the gains of a law of one's own as pairs, checked.
+    Return the gains of a custom law as pairs, checked.
 
     :param given: mapping or pairs.
     :raises ParameterError: the law has no such gain, or a value is refused.
@@ -464,9 +464,9 @@ def symmetric(moments: Sequence[float]) -> ndarray:
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
-def judged(model: RobotModel) -> ndarray:
-    """Mass matrices (P, nv, nv) at the poses at which gains must be stable."""
-    # A checked call would be compiled for this alone
+def checked_masses(model: RobotModel) -> ndarray:
+    """Return mass matrices (P, nv, nv) at the poses at which gains must be stable."""
+    # A checked call would be compiled for this only
     kernel, robot, work = generic('mass_matrix'), parameters(model), workspace(model)
     poses = spread(model, CHECKED_POSES)
     found = np.empty((len(poses), model.nv, model.nv))

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from .friction import viscous
 from .gain_stability import rounded_down
 from .integral_stability import highest_integral, OBSERVER, REFERENCE
-from .settings import CHECKED_POSES, judged, Settings
+from .settings import checked_masses, CHECKED_POSES, Settings
 from ...dynamics import Dynamics
 from ...model.payload import with_payload
 from ...model.pose import roomy_position, spread
@@ -48,8 +48,8 @@ def suggest_gains(model: RobotModel, pose: ArrayLike | None = None,
 
     Stiffness and damping are SUGGESTED_KP and SUGGESTED_KD times the diagonal of M(q). They are
     lower where another pose with less inertia would be unstable; stiffness is lowered as much as
-    damping. The bandwidth of the observer is OBSERVER_BANDWIDTH, or what these gains permit;
-    where that is next to nothing, damping is a little lower.
+    damping. The bandwidth of the observer is OBSERVER_BANDWIDTH, or less if these gains require
+    it; where little would remain, damping is slightly lower.
 
     The gains are a start for all control laws::
 
@@ -78,7 +78,7 @@ def suggest_gains(model: RobotModel, pose: ArrayLike | None = None,
         bandwidth = stable_observer(model, stiffness, damping, OBSERVER_BANDWIDTH * ones, settings)
     kp, kd = settings.stable_accelerations(model, SUGGESTED_KP * ones, SUGGESTED_KD * ones)
     kp = np.minimum(kp, rounded_down(SUGGESTED_KP / SUGGESTED_KD * kd))
-    adaptive = highest_integral(judged(model), (ADAPTATION_RATE * damping, damping),
+    adaptive = highest_integral(checked_masses(model), (ADAPTATION_RATE * damping, damping),
                                 ADAPTIVE_BANDWIDTH * ones, 1.0 / settings.rate,
                                 settings.loop_delay, viscous(model), action=REFERENCE)
     return SuggestedGains(stiffness, damping, kp, kd, bandwidth, adaptive,
@@ -87,9 +87,10 @@ def suggest_gains(model: RobotModel, pose: ArrayLike | None = None,
 
 def stable_observer(model: RobotModel, stiffness: ndarray, damping: ndarray, bandwidth: ndarray,
                     settings: Settings) -> ndarray:
-    """Return the bandwidth of the observer (nv,), lowered to what the controller accepts."""
-    return highest_integral(judged(model), (stiffness, damping), bandwidth, 1.0 / settings.rate,
-                            settings.loop_delay, viscous(model), action=OBSERVER)
+    """Return the bandwidth of the observer (nv,), lowered until the controller accepts it."""
+    return highest_integral(checked_masses(model), (stiffness, damping), bandwidth,
+                            1.0 / settings.rate, settings.loop_delay, viscous(model),
+                            action=OBSERVER)
 
 
 def heaviest_payload(model: RobotModel) -> float:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy import ndarray
 
 from .friction import viscous
-from .gain_stability import GAIN_MARGIN, Loop, RADIUS_TOLERANCE
+from .gain_stability import GAIN_MARGIN, Loop, RADIUS_TOLERANCE, transposed
 from .workspace_planes import coincidence, workspace_planes
 from ..algebra.cholesky import damped_cholesky
 from ..declare.semidefinite import as_matrix, square_root
@@ -32,7 +32,7 @@ ACCELERATION_MARGIN = 2.0
 # Factors of all gains that are tried for the remedy of a refusal
 REMEDY_LEVELS = tuple(0.8**np.arange(1, 40))
 WALL_AXES = np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0])
-# Gains [1/s², 1/s] of motions that walls leave free, which are else at the border of stability
+# Gains [1/s², 1/s] of motions that walls leave free, which are otherwise only marginally stable
 FREE_MOTION_GAINS = 1.0, 2.0
 
 
@@ -124,7 +124,7 @@ def _task_impedance(J: ndarray, M: ndarray, settings: Any, level: float
     damping = (2.0 * settings.task_damping_ratio * square_root(stiffness)
                if settings.task_damping_design == 'unit_inertia'
                else np.sqrt(level) * as_matrix(settings.task_damping, 6))
-    return _transposed(J) @ stiffness @ J, _transposed(J) @ damping @ J
+    return transposed(J) @ stiffness @ J, transposed(J) @ damping @ J
 
 
 def _impedance(J: ndarray, M: ndarray, stiffness: ndarray, ratio: float
@@ -137,17 +137,17 @@ def _impedance(J: ndarray, M: ndarray, stiffness: ndarray, ratio: float
     :param stiffness: (6, 6) [N/m, N, N·m/rad].
     """
     scaled = square_root(stiffness) @ J
-    square, U = np.linalg.eigh(scaled @ np.linalg.solve(M, _transposed(scaled)))
+    square, U = np.linalg.eigh(scaled @ np.linalg.solve(M, transposed(scaled)))
     largest = np.maximum(square.max(1, keepdims=True), 1e-30)
     square = np.maximum(square, MIN_MODE_MOBILITY * largest)
-    damping = (U * (2.0 * ratio / np.sqrt(square))[:, None]) @ _transposed(U)
-    return _transposed(scaled) @ scaled, _transposed(scaled) @ damping @ scaled
+    damping = (U * (2.0 * ratio / np.sqrt(square))[:, None]) @ transposed(U)
+    return transposed(scaled) @ scaled, transposed(scaled) @ damping @ scaled
 
 
 def _accelerations(J: ndarray, M: ndarray, settings: Any, level: float) -> tuple[ndarray, ndarray]:
     """Return Jᵀ M_x k_p J and Jᵀ M_x k_d J (P, nv, nv)."""
-    A = J @ np.linalg.solve(M, _transposed(J))
-    forces = _transposed(J) @ np.linalg.inv(_more_damped(A, settings.task_singularity_damping))
+    A = J @ np.linalg.solve(M, transposed(J))
+    forces = transposed(J) @ np.linalg.inv(_more_damped(A, settings.task_singularity_damping))
     return (forces * (level * np.asarray(settings.task_kp)) @ J,
             forces * (np.sqrt(level) * np.asarray(settings.task_kd)) @ J)
 
@@ -159,8 +159,8 @@ def _projector(J: ndarray, M: ndarray, projector: str) -> ndarray:
         return np.broadcast_to(np.eye(n), M.shape)
     inverse = np.linalg.inv(M) if projector == 'dynamic' else np.eye(n)
     X = J @ inverse
-    return np.eye(n) - _transposed(J) @ np.linalg.solve(
-        _damped(X @ _transposed(J), PROJECTOR_DAMPING), X)
+    return np.eye(n) - transposed(J) @ np.linalg.solve(
+        _damped(X @ transposed(J), PROJECTOR_DAMPING), X)
 
 
 def _damped(A: ndarray, damping: float) -> ndarray:
@@ -178,7 +178,3 @@ def _more_damped(A: ndarray, damping: float) -> ndarray:
             more = MAX_SINGULARITY_DAMPING * (1.0 - least / SINGULAR_PIVOT)**2
             out[k] = _damped(matrix[None], damping + more)[0]
     return out
-
-
-def _transposed(matrices: ndarray) -> ndarray:
-    return np.swapaxes(matrices, -1, -2)

@@ -13,10 +13,9 @@ and of the model's errors, which grow with velocity and load (Haddadin, De Luca 
 has no effect on the joints beyond the link that it touches: that link is moved by the last joint
 whose threshold is exceeded within ISOLATION_TIME.
 
-r_p is zero or, with ``push_bandwidth``, the part of r that is slower than this bandwidth. Who
-pushes on purpose does so more slowly than an impact, and is no collision: with the low-pass filter
-of the observer, the difference is a band-pass filter of the contact. A push is a fault, PUSHED,
-above ``push_threshold``.
+r_p is zero or, with ``push_bandwidth``, the part of r below this bandwidth. A deliberate push is
+slower than an impact and is no collision: with the low-pass filter of the observer, the difference
+is a band-pass filter of the contact. A push is a fault, PUSHED, above ``push_threshold``.
 
 The reaction is a latched fault with the reason COLLISION or PUSHED, whose efforts are damped
 gravity compensation as those of any fault (*stop*), gravity compensation alone (*float*), or the
@@ -53,29 +52,26 @@ REACT_STOP, REACT_FLOAT, REACT_RETREAT = range(len(COLLISION_REACTION))
 
 @dataclass(frozen=True)
 class Parameters:
-    """What a collision and a push are, and the reaction."""
+    """Thresholds of collisions and pushes, and the reaction."""
 
     collision_threshold: PerJoint = numbers(
-        'N·m or N', 0.0, 1e6, 'External effort above which the fault COLLISION is latched, except '
-        'in gravity_compensation; empty or 0: unlimited.', record=JOINT,
-        unlimited=True)
+        'N·m or N', 0.0, 1e6, 'External effort that is a fault, except in gravity_compensation. '
+        'Empty or 0: unlimited.', record=JOINT, unlimited=True)
     collision_velocity_band: PerJoint = numbers(
-        'N·m·s/rad or N·s/m', 0.0, 1e5, 'Increase of `collision_threshold` with the velocity, for '
-        'unmodeled friction; empty: none.', record=JOINT)
+        'N·m·s/rad or N·s/m', 0.0, 1e5, 'Increase of the threshold with the velocity. Empty: '
+        'none.', record=JOINT)
     collision_effort_band: PerJoint = numbers(
-        '', 0.0, 1.0, "Increase of `collision_threshold` with the magnitude of the model's "
-        'effort without accelerations, for its relative error; empty: none.',
-        record=JOINT)
+        '', 0.0, 1.0, "Increase of the threshold with the model's effort without accelerations. "
+        "Empty: none.", record=JOINT)
     push_bandwidth: float = number(
-        0.0, '1/s', 0.0, 1e2, 'Bandwidth below which an external effort is a push instead of a '
-        'collision; 0: every contact is a collision.', record=SETTINGS)
+        0.0, '1/s', 0.0, 1e2, 'Bandwidth below which an external effort is a push; 0: every '
+        'contact is a collision.', record=SETTINGS)
     push_threshold: PerJoint = numbers(
-        'N·m or N', 0.0, 1e6, 'Push above which the fault PUSHED is latched, except in '
-        'gravity_compensation; empty or 0: unlimited.',
-        record=JOINT, unlimited=True)
+        'N·m or N', 0.0, 1e6, 'Push that is a fault, except in gravity_compensation. Empty or 0: '
+        'unlimited.', record=JOINT, unlimited=True)
     collision_reaction: str = choice(
-        COLLISION_REACTION, 'Fault efforts after a collision: damped gravity compensation, '
-        'gravity compensation alone, or a slow motion away from the contact.', record=SETTINGS)
+        COLLISION_REACTION, 'Fault efforts after a collision: damped, undamped, or with a slow '
+        'retreat.', record=SETTINGS)
 
 
 class Memory(NamedTuple):

@@ -1,15 +1,15 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Damping of an arm that is faster than its contacts may be.
+Damping of an arm that is faster than the speed limit of contacts.
 
-:mod:`.time_scaling` bounds the reference, and an arm under a soft law overshoots it. The force of
-a contact is that of the motion itself, hence whatever the arm is faster than
+:mod:`.time_scaling` bounds the reference, but an arm under a soft law overshoots it. The force of
+a contact depends on the speed of the arm itself. Hence the damping
 
     τ = -λ (1 - σ) M(q) q̇,    λ = BRAKE_RATE_SHARE limit_rate
 
-takes from it, with σ the permitted share of its velocity q̇: damping, in every law that follows a
-reference, and nothing where the arm is slow enough.
+is added to every law that follows a reference, with σ the permitted share of the velocity q̇; it
+is zero while the arm is slow enough.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from ...dynamics.model_data import ModelData
 if TYPE_CHECKING:
     from .cycle_data import Cycle
 
-# Of `limit_rate`, with which the arm is kept inside its limits
+# Of `limit_rate`
 BRAKE_RATE_SHARE = 0.5
 
 
 def brake(c: Cycle, robot: ModelData, tau: ndarray) -> None:
-    """Take from the efforts ``tau`` (nv,) [N·m | N] of a law what makes the arm too fast."""
+    """Add the damping to the efforts ``tau`` (nv,) [N·m | N] of a law."""
     s, v, work, bounds = c.settings, c.vectors, c.workspace, c.bounds
     if bounds.region.shape[0] == 0 or not moves(v.qd):
         return

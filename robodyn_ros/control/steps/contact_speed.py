@@ -21,7 +21,7 @@ from ...dynamics.forward_dynamics import ltdl_solve
 from ...dynamics.kinematics import ALIGNED, jacobian
 from ...dynamics.model_data import ModelData, Workspace
 
-# Slower points [m/s] hurt nobody, and have no direction
+# Slower points [m/s] are harmless, and have no direction
 MIN_POINT_SPEED = 1e-6
 
 

@@ -64,12 +64,12 @@ CYCLE_INPUT = np.dtype([
 @dataclass(frozen=True)
 class GuardParameters(motor_test.Parameters, motion_checks.Parameters,
                       velocity_estimator.Parameters, plausibility.Parameters, guard.Parameters):
-    """Conditions under which the arm is driven, and what happens when they fail."""
+    """Conditions under which the arm is driven, and the reactions if they fail."""
 
 
 @dataclass(frozen=True)
 class ContactParameters(collisions.Parameters, momentum_observer.Parameters):
-    """Estimate of external efforts, and what a collision is."""
+    """Estimate of external efforts, and thresholds of collisions."""
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,7 @@ VECTOR_NAMES = tuple(_names(Vectors))
 
 
 class LawMemory(NamedTuple):
-    """The law in force: its code, its gains, and what it keeps from cycle to cycle."""
+    """The law in force: its code, its gains, and its memory."""
 
     code: ndarray           # (2,) int64: address of the compiled law, number in the registry
     gains: ndarray          # (G, nv) one row a gain

@@ -3,8 +3,8 @@
 """
 Effort of a trajectory, added to the effort of any control law that follows it.
 
-Waypoints may have efforts, as in trajectory_msgs/JointTrajectoryPoint and ros2_controllers: what
-is known to be missing in the effort of the law along this trajectory, for instance learned by
+Waypoints may have efforts, as in trajectory_msgs/JointTrajectoryPoint and ros2_controllers: the
+effort that the law lacks along this trajectory, for instance learned by
 :mod:`.iterative_learning`. It ends with the trajectory.
 """
 

@@ -15,10 +15,10 @@ stiffness that lags is a damper. In a cycle of amplitude A the contact dissipate
 4 F (A - d tanh(A/d)), which is more than is supplied as long as d is not underestimated by more
 than 1 - √share of it, and somewhat further with the lag.
 
-Within the play that lag damps nothing. A joint on its contact is an oscillator of stiffness
-k = F_c/d, and where it vibrates on, the contact creeps under any load: an error of the gravity
-torque that takes the share z of the friction moves the joint by z mean|q̇| a second, and the
-compensation follows. Therefore the measured velocity is damped by
+Within the play that lag adds no damping. A joint on its contact is an oscillator of stiffness k =
+F_c/d, and where it vibrates on, the contact creeps under any load: an error of the gravity torque
+that takes the share z of the friction moves the joint by z mean|q̇| a second, and the compensation
+follows. Therefore the measured velocity is damped by
 
     τ = - b q̇ (1 - z sgn q̇),  b = 2 ζ √(k M_ii),
 

@@ -156,8 +156,8 @@ def net_acceleration(v: Vectors, i: int) -> float:
     """
     Return the acceleration of joint i that the efforts and the disturbance cause [rad/s² | m/s²].
 
-    The disturbance is that of the time when the position last changed: what unknown friction or a
-    hand balanced then, it may still balance.
+    The disturbance is that of the time when the position last changed: unknown friction or a hand
+    may still balance the same effort.
     """
     return v.acceleration[i] + v.frozen_readings.disturbance_before[i]
 

@@ -122,8 +122,8 @@ STALL_SILENCE, STALL_ZERO = range(len(STALL_ACTION))
 MAX_REST_VELOCITY = 0.1
 # After a fault, efforts of the law that still drive the arm are given this time [s] to fade, at
 # most, before an arm that becomes faster is blamed on the fault efforts: from the effort limit at
-# the default `effort_rate_limit`; and at most this share of `fault_hold_time`. What is faster than
-# this multiple of the velocity limit is not due to such efforts.
+# the default `effort_rate_limit`; and at most this share of `fault_hold_time`. Speeds above this
+# multiple of the velocity limit are not due to such efforts.
 FADING_TIME, FADING_SHARE, FADING_SPEED = 0.1, 0.5, 1.4
 # Missed periods that are forgiven each cycle: a lasting 10 % is tolerated, a burst adds up
 FORGIVEN_PERIODS = 0.1
@@ -131,57 +131,48 @@ FORGIVEN_PERIODS = 0.1
 
 @dataclass(frozen=True)
 class Parameters:
-    """Conditions under which the arm is driven, and what happens when they fail."""
+    """Conditions under which the arm is driven, and the reactions if they fail."""
 
     state_timeout: float = number(
-        0.05, 's', 0.001, 1.0, 'Age above which joint states are stale, which is a fault.',
-        record=SETTINGS)
+        0.05, 's', 0.001, 1.0, 'Age at which joint states are stale, a fault.', record=SETTINGS)
     velocity_scale: float = number(
-        1.0, '', 0.01, 1.0, 'Reduced speed: fraction of the velocity limits available to the arm '
-        'and to trajectories.')
+        1.0, '', 0.01, 1.0, 'Share of the velocity limits that arm and trajectories may use.')
     position_margin: PerJoint = numbers(
-        'rad or m', 0.0, 1e3, 'Distance beyond the position limits that is a fault and prevents '
-        'arming. Empty: 3 % of the range, 0: unlimited.', record=JOINT,
-        unlimited=True)
+        'rad or m', 0.0, 1e3, 'Distance beyond the position limits that is a fault. Empty: 3 % of '
+        'the range; 0: unlimited.', record=JOINT, unlimited=True)
     missed_limit: int = number(
-        100, '', 1, 1000000, 'Number of periods that may be missed at once, or in total beyond '
-        'one in ten; more is a fault.', record=SETTINGS)
+        100, '', 1, 1000000, 'Largest number of periods missed at once, or in total beyond one in '
+        'ten.', record=SETTINGS)
     saturation_timeout: float = number(
-        2.0, 's', 0.01, 3600.0, 'Time at the effort limit or effort rate limit, less the time '
-        'without, that is a fault.', record=SETTINGS)
-    arming_samples: int = number(
-        20, '', 1, 10000, 'Number of consecutive good samples required for arming.',
+        2.0, 's', 0.01, 3600.0, 'Time at the effort or effort rate limit that is a fault.',
         record=SETTINGS)
+    arming_samples: int = number(
+        20, '', 1, 10000, 'Consecutive good samples required for arming.', record=SETTINGS)
     arming_velocity: float = number(
         0.05, 'rad/s or m/s', 0.0, 10.0, 'Maximum joint velocity for arming.',
         record=SETTINGS)
     arming_effort: float = number(
-        0.1, '', 0.0, 10.0, 'Maximum difference between measured efforts and g(q) for arming, as '
-        'a fraction of the effort limit; above 2 only if the brakes carry loads that the effort '
-        'sensors do not measure.', record=SETTINGS)
+        0.1, '', 0.0, 10.0, 'Largest difference of measured efforts and g(q) for arming, as a '
+        'share of the effort limit.', record=SETTINGS)
     accept_zero_state: bool = flag(
-        'Permit arming while all positions and velocities are exactly zero and no effort is '
-        'measured, as before a driver has read its encoders. For an arm that really is at zero.',
+        'Permit arming at exactly zero positions and velocities without measured efforts.',
         record=SETTINGS)
     damping_rate: float = number(
-        10.0, '1/s', 0.0, 100.0, 'Damping while rising, stopping and after a fault: λ in '
-        'λ M(q) q̇.', record=SETTINGS)
+        10.0, '1/s', 0.0, 100.0, 'Damping λ in λ M(q) q̇ outside RUNNING.', record=SETTINGS)
     rest_velocity: float = number(
         0.02, 'rad/s or m/s', 0.0, 1.0, 'Velocity below which a joint is at rest.',
         record=SETTINGS)
     stop_timeout: float = number(
         2.0, 's', 0.0, 30.0, 'Maximum duration of the stopping phase.', record=SETTINGS)
     stop_with: str = choice(
-        STOP_WITH, 'Last message after stopping: zero effort, or g(q) for a drive that keeps its '
-        'last command.', record=SETTINGS)
-    fault_action: str = choice(
-        FAULT_ACTION, 'After a fault with a fresh state: damped gravity compensation, then ramp '
-        'to zero; or hold as long as the state is fresh.', record=SETTINGS)
-    stall_action: str = choice(
-        STALL_ACTION, 'After a stall of the loop: silence, because a drive with a command timeout '
-        'has engaged its brakes and a command might release them; or a single zero, for a drive '
-        'that keeps its last command.',
+        STOP_WITH, 'Last message: zero effort, or g(q) for a drive that keeps its last command.',
         record=SETTINGS)
+    fault_action: str = choice(
+        FAULT_ACTION, 'Damped gravity compensation after a fault: ramp it to zero, or hold it.',
+        record=SETTINGS)
+    stall_action: str = choice(
+        STALL_ACTION, 'After a stall of the loop: silence, or a zero for drives that keep their '
+        'last command.', record=SETTINGS)
     fault_hold_time: float = number(
         0.5, 's', 0.0, 60.0, 'Duration of damped gravity compensation after a fault.',
         record=SETTINGS)
@@ -222,10 +213,10 @@ def fault(c: Cycle, reason: int, joint: int, now: float) -> None:
     Latch a fault and decide which fault efforts apply.
 
     The first reason is kept when a second fault interrupts the stop of the first one. The efforts
-    continue from those published, which is what the limits left of those of the law. Without a
-    valid state (stale, from two publishers, or inconsistent) the efforts are those of the last
-    valid pose, and only if the arm was at rest there; otherwise they are zero at once. They are
-    also zero at once after CLOCK_STOPPED, because a ramp needs time that passes.
+    continue from those published, after the limits. Without a valid state (stale, from two
+    publishers, or inconsistent) the efforts are those of the last valid pose, and only if the arm
+    was at rest there; otherwise they are zero at once. They are also zero at once after
+    CLOCK_STOPPED, because a ramp needs time that passes.
     """
     joints, s, m, v = c.joints, c.settings, c.controller, c.vectors
     m.following = 0
@@ -307,8 +298,8 @@ def end_fault_efforts(m: record, s: record) -> None:
     End the efforts of a latched fault at once, after a stall.
 
     A drive with a command timeout has engaged its brakes by then, and a command might release
-    them: with ``stall_action`` *silence* nothing is published any more, with *zero* a single zero
-    is, for drives that keep the last effort.
+    them: with ``stall_action`` *silence* publishing stops, with *zero* a single zero follows, for
+    drives that keep the last effort.
     """
     m.since = -inf
     if s.stall_action == STALL_SILENCE:

@@ -24,8 +24,8 @@ class Parameters:
     """Enabling signal."""
 
     guiding_timeout: float = number(
-        0.2, 's', 0.01, 2.0, 'Time after a *true* on `~/guiding` (std_msgs/Bool) for which '
-        'hand_guiding lets the arm be moved.', record=SETTINGS_RECORD)
+        0.2, 's', 0.01, 2.0, 'Time for which a *true* on `~/guiding` lets the arm be moved.',
+        record=SETTINGS_RECORD)
 
 
 #: Fields of the controller state.
@@ -48,9 +48,9 @@ def guide(c: Cycle, law: bool, now: float) -> bool:
     """
     Return whether a hand guides the arm in this cycle; then its reference is the present pose.
 
-    Where it is let go the reference is the pose of the last cycle, so that the springs of the law
-    begin without a force, and what the hand has done is not judged any more. Trajectories that
-    came meanwhile are not followed afterwards.
+    At release the reference is the pose of the last cycle, so that the springs of the law begin
+    without a force, and the motion checks forget the motion by hand. Trajectories that came
+    meanwhile are not followed afterwards.
 
     :param law: whether the law of the settings is in force, not gravity compensation alone.
     """

@@ -1,10 +1,10 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Effort, velocity and position limits: how much of the requested effort the arm is given.
+Effort, velocity and position limits.
 
-The gravity term is kept and the rest is reduced, joint by joint: a saturated wrist must neither
-soften nor undamp the other joints. ``dt`` is the duration of the cycle [s],
+The gravity term is kept and the rest is reduced, joint by joint: a saturated wrist must not reduce
+stiffness or damping of the other joints. ``dt`` is the duration of the cycle [s],
 ``tau`` (nv,) [N·m | N] the efforts, modified in place, and ``robot`` the dynamics in force.
 """
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # Gauss-Seidel sweeps over the joints in each cycle
 GAUSS_SEIDEL_SWEEPS = 8
 # Effort limits that a law may request beyond the limits before saturation counts faster: stiff
-# laws that catch up with a fast reference request 4.
+# laws that catch up with a fast reference request 4
 EXCESSIVE_REQUEST = 5.0
 OSCILLATION_SWING = 0.05    # effort limits between two reversals of an oscillating effort
 LAW_STEP = 0.2    # effort limits by which new gains may change the request of a law
@@ -102,7 +102,7 @@ def limit_efforts(c: Cycle, dt: float, tau: ndarray) -> None:
 
 
 def steps(joints: ndarray, v: Vectors, tau: ndarray) -> bool:
-    """Return whether a law asks for LAW_STEP effort limits more or less than in the last cycle."""
+    """Return whether the request of a law has changed by LAW_STEP effort limits in this cycle."""
     for i in range(tau.shape[0]):
         if abs(tau[i] - v.requested[i]) > LAW_STEP * joints[i].effort_limit:
             return True
@@ -118,8 +118,9 @@ def predict_state(c: Cycle) -> None:
     without a queue: a Smith predictor (Åström and Wittenmark, Computer-Controlled Systems, 1997,
     section 8.4). The change of velocity that remains unexplained from sample to sample is a
     disturbance, as an acceleration [rad/s² | m/s²]: unmodelled payload, friction or contact. It is
-    low-pass filtered like the residual of De Luca and Mattone (ICRA 2003), and bounded by what
-    :func:`.acceleration_bounds` can counteract, so that one false sample has little effect.
+    low-pass filtered like the residual of De Luca and Mattone (ICRA 2003), and bounded by the
+    acceleration that :func:`.acceleration_bounds` can counteract, so that one false sample has
+    little effect.
 
     Writes ``predicted_q``, ``predicted_qd`` and ``disturbance`` of the :class:`Memory`.
     """
@@ -130,7 +131,7 @@ def predict_state(c: Cycle) -> None:
         delay = effective_delay(s, v, i)
         elapsed = v.plausibility.accepted[i] - own.sample_time[i]
         known = 0.0 <= elapsed <= s.state_timeout and isfinite(own.pending_qd[i])
-        if m.publishing == 0 or not known:          # begins anew
+        if m.publishing == 0 or not known:          # restart
             own.pending_qd[i] = own.disturbance[i] = own.push[i] = 0.0
         elif elapsed > 0.0:
             if elapsed != known_elapsed or delay != known_delay:
@@ -219,8 +220,8 @@ def feasible_push(j: record, v: Vectors, i: int, dt: float, push: float) -> floa
     """
     Return the correction of joint i that is nearest to ``push`` within its limits.
 
-    They are the effort limit and, for what is published, BRAKING_RATE times the effort rate limit:
-    were the rate applied afterwards, the other joints would counteract what does not come yet.
+    They are the effort limit and BRAKING_RATE times the effort rate limit of the published effort.
+    If the rate were applied afterwards, the other joints would counteract efforts not yet applied.
     """
     law, step = v.tau_law[i] - v.gravity[i], BRAKING_RATE * j.effort_rate_limit * dt
     push = min(max(push, v.published[i] - step - law), v.published[i] + step - law)
@@ -247,7 +248,7 @@ def apply_correction(c: Cycle, robot: ModelData, dt: float, tau: ndarray, share:
 
 
 def lower_velocity_limits(joints: ndarray, v: Vectors, dt: float) -> None:
-    """Let velocity limits in force follow those that are set: at once up, gradually down."""
+    """Move the velocity limits in force toward those set: at once up, gradually down."""
     for i in range(v.q.shape[0]):
         v.speed_limit[i] = max(joints[i].velocity_limit,
                                v.speed_limit[i] * exp(-dt / VELOCITY_LIMIT_TIME))

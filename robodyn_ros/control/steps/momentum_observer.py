@@ -3,11 +3,10 @@
 """
 Estimate of the external efforts on the joints, in every mode and phase in which efforts are known.
 
-The estimate ``external`` is the residual of :mod:`.momentum_residual`. It contains whatever the
-model does not: contacts and pushes, but also friction that is not in the model, a payload that was
-not declared, and errors of the inertial parameters. ``pushing`` is what of it changes slower
-than ``push_bandwidth``, as when somebody pushes on purpose. Without efforts in force, or without a
-valid state, nothing is estimated, and both are zero.
+The estimate ``external`` is the residual of :mod:`.momentum_residual`. It contains contacts and
+pushes, but also friction that is not in the model, a payload that was not declared, and errors of
+the inertial parameters. ``pushing`` is its part below ``push_bandwidth``, as of a deliberate push.
+Without efforts in force, or without a valid state, both are zero.
 
 Momentum changes from sample to sample, efforts in each cycle: their impulse is summed until the
 next sample comes.
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from .cycle_data import Cycle, Vectors
 
 IMPULSE_TIME = 0.003        # s, time constant of the impulses of the last milliseconds
-#: Efforts that are taken as known, in the order of their numbers.
+#: Known efforts, in the order of their numbers.
 OBSERVED_EFFORT = ('commanded', 'measured')
 EFFORT_COMMANDED, EFFORT_MEASURED = range(len(OBSERVED_EFFORT))
 
@@ -45,8 +44,8 @@ class Parameters:
     external_effort_bandwidth: float = number(
         50.0, '1/s', 0.1, 1e3, 'Bandwidth of the estimate of external efforts.', record=SETTINGS)
     observed_effort: str = choice(
-        OBSERVED_EFFORT, 'Known joint efforts of this estimate: commanded, or measured (gravity '
-        'included) if the state contains them.', record=SETTINGS)
+        OBSERVED_EFFORT, 'Efforts of this estimate: commanded, or measured (gravity included).',
+        record=SETTINGS)
 
 
 class Memory(NamedTuple):
@@ -103,7 +102,7 @@ def observe(c: Cycle, robot: ModelData, known: bool, fresh: int, elapsed: float,
     if fresh == 0 or dt <= 0.0:
         return
     bandwidth, push_bandwidth = s.external_effort_bandwidth, s.push_bandwidth
-    # The next sample takes back what one with a rejected velocity contributes
+    # The next sample cancels the contribution of a rejected velocity
     kept = 1.0 if rejects(v) else exp(-dt / IMPULSE_TIME)
     for i in range(n):
         unknown = momentum_change(work.M, v.qd, own.observed_qd, i) - own.impulse[i]

@@ -50,13 +50,12 @@ class Parameters:
     """Motions that are faults."""
 
     following_error: PerJoint = numbers(
-        'rad or m', 0.0, 1e3, 'Maximum distance from the trajectory; more is a fault. Empty: 0.5 '
-        'rad or 0.1 m in computed_torque, unlimited in modes with a stiffness; 0: unlimited.',
-        record=JOINT_RECORD, unlimited=True, after='consistency_tolerance')
+        'rad or m', 0.0, 1e3, 'Distance from the trajectory that is a fault; 0: unlimited. Empty: '
+        '0.5 rad or 0.1 m in computed_torque, else unlimited.', record=JOINT_RECORD,
+        unlimited=True, after='consistency_tolerance')
     blocked_effort: float = number(
-        0.3, '', 0.0, 1.0, 'Fraction of the effort limit, on top of gravity, that may act for 0.5 '
-        's without motion; more is a fault. 0: unlimited.',
-        record=SETTINGS_RECORD, unlimited=True)
+        0.3, '', 0.0, 1.0, 'Share of the effort limit that may act for 0.5 s without motion. 0: '
+        'unlimited.', record=SETTINGS_RECORD, unlimited=True)
     power_limit: float = number(
         0.0, 'W', 0.0, 1e6, 'Maximum mechanical power of all joints together; 0: unlimited.',
         record=SETTINGS_RECORD, unlimited=True)
@@ -132,8 +131,8 @@ def blocked(j: record, s: record, v: Vectors, dt: float, i: int) -> bool:
     """
     Return whether joint i has been driven for BLOCKED_TIME without moving.
 
-    It is driven by more than ``blocked_effort`` effort limits in addition to gravity, of what was
-    published: a law that the joint limits keep from pushing outward drives nothing.
+    It is driven by a published effort of more than ``blocked_effort`` effort limits in addition to
+    gravity: a law whose outward effort the joint limits remove does not drive the joint.
     """
     own = v.motion_checks
     driven = abs(v.published[i]) > s.blocked_effort * j.effort_limit

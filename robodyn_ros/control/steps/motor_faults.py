@@ -1,17 +1,17 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Motors that do not do what they are told: reversed, dead, or swapped with another one.
+Motor faults: motors that are reversed, dead, or swapped with another one.
 
-To the observer of :mod:`.momentum_observer` such a motor is an external effort, hence a collision,
-and the efforts of the reaction drive the arm. The two differ in their pattern. Where τ is sent, a
-motor of joint i that is reversed, dead, or connected to the drive of joint k leaves an external
-effort of
+The observer of :mod:`.momentum_observer` sees such a motor as an external effort, hence as a
+collision, and the efforts of the reaction drive the arm. The two differ in their pattern. If τ is
+sent, a motor of joint i that is reversed, dead, or connected to the drive of joint k causes an
+external effort of
 
     r_i = -2 τ_i,    r_i = -τ_i,    r_i = -r_k = τ_k - τ_i
 
 and nothing in the other joints. A contact acts on all joints before the link that it touches, and
-not in proportion to the efforts. Both sides are compared as impulses over MEMORY, so that one
+not in proportion to the efforts. Both are compared as impulses over IMPULSE_TIME, so that one
 false velocity has little effect.
 """
 

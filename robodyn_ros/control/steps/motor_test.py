@@ -71,10 +71,8 @@ class Parameters:
     """Effort of the test."""
 
     motor_test_effort: float = number(
-        0.0, '', 0.0, 0.5, 'Test of the motors while arming: largest effort on top of gravity and '
-        'known static friction, as a fraction of the effort limit. Each joint moves by a few mrad '
-        'or mm, in about 0.7 s. 0: no test, as required with `controller_manager`.',
-        record=SETTINGS_RECORD, after='arming_effort')
+        0.0, '', 0.0, 0.5, 'Largest effort of the motor test while arming, as a share of the '
+        'effort limit; 0: no test.', record=SETTINGS_RECORD, after='arming_effort')
 
 
 class Memory(NamedTuple):

@@ -5,8 +5,8 @@ Gradual change of the dynamics in force, from those with one payload to those wi
 
 Efforts are linear in the inertial parameters of the bodies: masses, first and second moments about
 the origins of fixed frames (Atkeson, An and Hollerbach, IJRR 5(3), 1986, equation 5). Their linear
-interpolation in time is therefore that of g(q), M(q) and C(q, q̇) q̇. What lies between two bodies
-that can exist can exist, too: pseudo-inertias are a convex cone (Wensing, Kim and Slotine, RA-L
+interpolation in time is therefore that of g(q), M(q) and C(q, q̇) q̇. An interpolation between two
+physical bodies is physical: pseudo-inertias are a convex cone (Wensing, Kim and Slotine, RA-L
 3(1), 2018).
 """
 
@@ -34,8 +34,8 @@ class Parameters:
     """Duration of a transition."""
 
     payload_transition: float = number(
-        0.5, 's', 0.0, 60.0, 'Duration of the transition between payloads while the arm is '
-        'driven.', record=SETTINGS_RECORD, after='payload_inertia')
+        0.5, 's', 0.0, 60.0, 'Duration of a change of payload while driven.',
+        record=SETTINGS_RECORD, after='payload_inertia')
 
 
 #: Fields of the controller state.
@@ -121,7 +121,7 @@ def move(inertial: ndarray, bodies: ndarray, share: float) -> None:
 
 
 def between(a: float, b: float, share: float) -> float:
-    """Return the number that lies so far between two others; exactly the second one at 1."""
+    """Return the linear interpolation from a to b; exactly b at share = 1."""
     return b if share == 1.0 else a + share * (b - a)
 
 

@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 # to the joint of WRONG_DIRECTION, which has already moved against its effort.
 RUNAWAY_VELOCITY, RUNAWAY_GROWTH = 1.15, 1.1
 WRONG_DIRECTION_VELOCITY, WRONG_DIRECTION_GROWTH = 0.5, 1.5
-# An impact may spin a light wrist as a reversed joint would: for this time [s] after a collision
-# the arm that becomes faster gets gravity compensation alone, which brakes neither and drives
-# neither, before its speed is judged again
+# An impact may spin a light wrist as a reversed joint would: for this time [s] after a collision,
+# an arm that becomes faster gets gravity compensation only, which neither brakes nor drives,
+# before its speed is checked again
 RECOIL_TIME = 0.05
 #: Fields of the controller state.
 STATE = [
@@ -78,10 +78,10 @@ def fault_efforts(c: Cycle, trusted: bool, fresh: int, now: float, dt: float,
 
     With a valid state: damped gravity for ``fault_hold_time``, or as long as the state is valid
     with ``fault_action`` *hold*, then a linear ramp to zero in ``fault_ramp_time``. Without one:
-    g(q) of the last valid pose, ramped down likewise, but only if the arm was at rest there. After
-    PARTNER_LOST, where nothing is wrong with the arm itself, it is held in any case. Efforts that
-    drive the arm instead of braking it end at once. Once the efforts have ended, only arming
-    brings them back, whatever happens to settings or time.
+    g(q) of the last valid pose, also ramped down, but only if the arm was at rest there. After
+    PARTNER_LOST the arm itself has no fault and is held in any case. Efforts that drive the arm
+    instead of braking it end at once. Once the efforts have ended, only arming brings them back,
+    whatever happens to settings or time.
 
     :param trusted: whether the joint states may be used in this cycle.
     """
@@ -101,7 +101,7 @@ def fault_efforts(c: Cycle, trusted: bool, fresh: int, now: float, dt: float,
     if (m.without_state == 0 and not unbraked and remaining_share(s, m, now) == 1.0
             and accelerates_arm(v, m)):
         m.without_state, m.since = 1, -inf
-    if (m.without_state == 0 and (judged_at_once(m) or now >= m.fading_end)
+    if (m.without_state == 0 and (motors_checked_at_once(m) or now >= m.fading_end)
             and motor_fault(c, fresh)):
         m.without_state, m.since = 1, -inf
     damped_gravity(s, v, tau)
@@ -141,8 +141,8 @@ def accelerates_arm(v: Vectors, m: record) -> bool:
     return False
 
 
-def judged_at_once(m: record) -> bool:
-    """Return whether motors are judged although efforts of the law have not faded yet."""
+def motors_checked_at_once(m: record) -> bool:
+    """Return whether motors are checked although efforts of the law have not faded yet."""
     return bool(m.reason == COLLISION or m.reason == VELOCITY_ABOVE_LIMIT)
 
 

@@ -38,7 +38,7 @@ from ..declare.setting_fields import JOINT_RECORD, number, numbers, PerJoint, SE
 if TYPE_CHECKING:
     from .cycle_data import Cycle, Vectors
 
-# `driving`, whether samples are judged: efforts are zero; the arm is driven; a fault is in force
+# Values of `driving`: efforts are zero; the arm is driven; fault efforts are in force
 NOT_DRIVEN, DRIVEN, IN_FAULT = range(3)
 
 OVERSPEED = 1.1             # velocity limits; what the limits let pass stays below it
@@ -61,17 +61,16 @@ class Parameters:
     """Tolerances of samples."""
 
     late_limit: float = number(
-        0.0, 's', 0.0, 1e3, 'Maximum mean delay of the state stamps plus half the interval '
-        'between states; more is a fault, because gains are not checked for it. 0: twice '
-        '`loop_delay` plus one period.', record=SETTINGS_RECORD, after='state_timeout')
+        0.0, 's', 0.0, 1e3, 'Mean age of the states that is a fault. 0: twice `loop_delay` plus '
+        'one period.', record=SETTINGS_RECORD, after='state_timeout')
     consistency_tolerance: PerJoint = numbers(
-        'rad or m', 0.0, 1e3, 'Maximum difference between positions and integrated velocities '
-        'over about 0.2 s, and maximum position jump; more is a fault. Empty: 0.02 rad or 0.005 '
-        'm, 0: unlimited.', record=JOINT_RECORD, unlimited=True, after='position_margin')
+        'rad or m', 0.0, 1e3, 'Contradiction of positions and velocities that is a fault. Empty: '
+        '0.02 rad or 0.005 m; 0: unlimited.', record=JOINT_RECORD, unlimited=True,
+        after='position_margin')
 
 
 class Memory(NamedTuple):
-    """Newest samples of the joints, and what they are compared with, (nv,) each."""
+    """Newest samples of the joints, and the state of their checks, (nv,) each."""
 
     position: ndarray       # newest position and velocity, used or not
     velocity: ndarray
@@ -221,7 +220,7 @@ def consistent(c: Cycle, i: int, elapsed: float, kept: float, measured: bool) ->
     Add Δq - q̇ Δt to its leaky integrals; return whether one of them is within its tolerance.
 
     :param kept: fraction of the integrals that is left after ``elapsed``.
-    :param measured: whether the velocity is a measurement; without one nothing is compared.
+    :param measured: whether the velocity is a measurement; without one there is no comparison.
     """
     j, v, stamped = c.joints[i], c.vectors, c.state[i].stamp - c.vectors.plausibility.stamp[i]
     own = c.vectors.plausibility

@@ -8,14 +8,14 @@ segments are those of Ericson, Real-Time Collision Detection, 2005, section 5.1.
 closest point to the other and the velocities of both points, the distance changes at
 n · (v_b - v_a): those of the points in the links do not matter, since the distance is least there.
 
-Where it shrinks, the motion may take at most APPROACH_RATE times what is left of it beyond the
-permitted one, as near any other boundary of :mod:`.time_scaling`.
+Its rate is bounded by APPROACH_RATE times the remaining distance to the permitted one, as near any
+other boundary of :mod:`.time_scaling`.
 
 A pose leaves motions of the null space to the arm, which no reference bounds: the posture, a hand
-at the elbow. Of the efforts of a law that follows a pose, :func:`keep_apart` takes what would
-accelerate two links toward each other by more than λ times what their speed is below the permitted
-one, with the least change of the efforts in the metric of M⁻¹ (Featherstone, Rigid Body Dynamics
-Algorithms, 2008, section 11.7), as :mod:`.limits` does at the limits of the joints.
+at the elbow. For a law that follows a pose, :func:`keep_apart` limits the acceleration of two
+links toward each other to λ times the margin of their speed below the permitted one, with the
+least change of the efforts in the metric of M⁻¹ (Featherstone, Rigid Body Dynamics Algorithms,
+2008, section 11.7), as :mod:`.limits` does at the limits of the joints.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def pair_distance(bounds: Bounds, a: int, b: int) -> tuple[float, float]:
     """
     Return the distance [m] of two capsules, negative where they overlap, and -d/dt of it [m/s].
 
-    Segments that touch have no direction: what they may approach with is the whole speed.
+    Segments that touch have no direction: their whole relative speed counts as approach.
     """
     p, q = closest_points(vec(bounds.ends[a, 0:3]), vec(bounds.ends[a, 3:6]),
                           vec(bounds.ends[b, 0:3]), vec(bounds.ends[b, 3:6]))
@@ -146,7 +146,7 @@ def closest_points(a: Vector3, b: Vector3, c: Vector3, d: Vector3) -> tuple[Vect
 
 def keep_apart(c: Cycle, robot: ModelData, tau: ndarray) -> None:
     """
-    Take from the efforts ``tau`` (nv,) [N·m | N] of a law what brings two links too close.
+    Remove the part of the efforts ``tau`` (nv,) [N·m | N] that brings two links too close.
 
     Links that are closer than permitted are not pushed apart. What the arm is known to be
     accelerated by besides, as by a hand, is added to the efforts' part.

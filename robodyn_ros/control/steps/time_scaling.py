@@ -8,13 +8,13 @@ References run on a clock of their own, s, which lags behind the time t of the c
     ds/dt = σ,  q_r(t) = p(s),  q̇_r = σ p'(s),  q̈_r = σ² p''(s) + σ̇ p'(s)
 
 (Dahl and Nielsen, Torque-limited path following by on-line trajectory time scaling, IEEE
-Transactions on Robotics and Automation 6(5), 1990). The path stays what it was planned to be;
-only its speed changes. σ is 1, or what the strictest bound leaves; it falls with the bound, and
-rises at most at RECOVERY_RATE. Trajectories and poses share this clock, on which they are also
-planned, so that one replaces another without a jump whatever σ is.
+Transactions on Robotics and Automation 6(5), 1990). The path stays as planned; only its speed
+changes. σ is 1, or the limit of the strictest bound; it falls with the bound, and rises at most at
+RECOVERY_RATE. Trajectories and poses share this clock, on which they are also planned, so that one
+replaces another without a jump whatever σ is.
 
 Near a boundary the speed toward it is at most APPROACH times the distance d, so that d falls
-exponentially and never below zero. Where nearly nothing of the speed is left the motion ends: the
+exponentially and never below zero. Where the permitted speed is nearly zero the motion ends: the
 reference rests where it is, and only another one, planned from there, moves the arm again.
 """
 
@@ -47,7 +47,7 @@ RECOVERY_RATE = 4.0    # 1/s, of σ
 MAX_SCALING_RATE = 50.0    # 1/s, of σ in accelerations of the reference
 MIN_SCALING = 0.02    # σ below which a motion toward a boundary ends
 SPEED_SHARE = 0.95    # of permitted speeds, so that small overshoots of the arm stay below
-# The same of contacts, whose force is larger by what the drives add before it has reached its peak
+# The same of contacts, whose force grows by the efforts of the drives until its peak
 CONTACT_SPEED_SHARE = 0.87
 MIN_REFERENCE_SPEED = 1e-9    # rad/s | m/s
 SINGULARITY_DAMPING = 1e-3      # of the mobility, relative to it
@@ -73,7 +73,7 @@ def reference_time(m: record, now: float) -> float:
 
 def slow_down(c: Cycle, robot: ModelData, elapsed: float) -> None:
     """
-    Scale the reference of this cycle, sampled at :func:`reference_time`, to what the bounds allow.
+    Scale the reference of this cycle, sampled at :func:`reference_time`, to the bounds.
 
     :param elapsed: since the last cycle [s].
     """

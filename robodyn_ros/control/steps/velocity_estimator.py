@@ -30,12 +30,10 @@ class Parameters:
     """Velocities that are not measured."""
 
     missing_velocity: str = choice(
-        MISSING_VELOCITY, 'Reaction to a state without velocity, or with more than ten times its '
-        'limit: a fault, an estimate from positions, or gravity compensation alone.',
-        record=SETTINGS, after='late_limit')
+        MISSING_VELOCITY, 'Reaction to a missing velocity: fault, estimate, or gravity '
+        'compensation alone.', record=SETTINGS, after='late_limit')
     velocity_bandwidth: float = number(
-        30.0, 'Hz', 0.1, 1000.0, 'Bandwidth of the velocity estimate, well below the rate of the '
-        'states.', record=SETTINGS)
+        30.0, 'Hz', 0.1, 1000.0, 'Bandwidth of the velocity estimate.', record=SETTINGS)
 
 
 #: Fields of the controller state.
@@ -51,7 +49,7 @@ def observe(c: Cycle, elapsed: float) -> int:
     Joints whose newest sample was rejected (:mod:`.plausibility`) keep the one before it. A
     velocity that is NaN or not credible is replaced by the derivative of the position behind a
     first-order low-pass filter of ``velocity_bandwidth``. The estimate stays as it is while no
-    time elapses, and begins anew after a jump of time (``m.observing`` 0).
+    time elapses, and restarts after a jump of time (``m.observing`` 0).
 
     :returns: index of the last joint without a measured velocity, -1 for none.
     """

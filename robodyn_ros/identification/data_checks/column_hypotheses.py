@@ -57,7 +57,7 @@ def hypothesis_issues(batch: Batch, model: RobotModel, fit: Fit,
         return Fit(batch, model, states, fit.effort[::step], weightless, weight)
 
     here = float(np.trace(tried(here_states).unexplained))
-    # Who lacks gravity has efforts that go with no gravity at all, in degrees too
+    # Without gravity, the efforts fit a model without gravity in degrees, too
     without = float(np.trace(tried(here_states, weightless=True).unexplained))
     # Rotors that the model does not have may need more effort than the links
     rotors = float(np.trace(tried(here_states).unexplained_with_rotors))

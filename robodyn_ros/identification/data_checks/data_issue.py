@@ -14,8 +14,8 @@ MAX_DETAILED = 3    # issues of one kind with a message; for the others the name
 class Severity(Enum):
     """Whether an issue stops the identification."""
 
-    ERROR = 'error'         # no result would mean anything
-    WARNING = 'warning'     # to be looked at
+    ERROR = 'error'
+    WARNING = 'warning'
 
     @classmethod
     def of(cls, is_error: bool) -> 'Severity':
@@ -32,8 +32,8 @@ class DataIssue:
     :param joint: the joint, or the quantity ('position', 'time', ...) where it concerns all
         joints.
     :param message: the finding, with the numbers that show it.
-    :param remedy: what to do; arguments that it proposes are data.
-    :param value: the number that was decisive.
+    :param remedy: correction; arguments that it proposes are data.
+    :param value: the decisive number.
     :param severity: whether it stops the identification.
     """
 
@@ -62,9 +62,9 @@ def in_units(quantity: str, unit: str, names: Sequence[str], of: Sequence[str]) 
 
 def raise_errors(issues: Iterable[DataIssue], accept: Sequence[str]) -> tuple[DataIssue, ...]:
     """
-    Return the issues that stop nothing.
+    Return the issues if none of them is an error that is not accepted.
 
-    :param accept: kinds of issue that do not stop anything, though they are errors.
+    :param accept: kinds of issue whose errors are ignored.
     :raises RecordingError: for the first of the others: its joint, value and remedy, and the
         messages of all errors of its kind.
     """
@@ -89,7 +89,7 @@ def by_kind(issues: Iterable[DataIssue]) -> tuple[DataIssue, ...]:
 
 
 def _messages(same: list[DataIssue]) -> str:
-    """Return the messages of issues of one kind; of many the first ones, and the other joints."""
+    """Return the first messages of issues of one kind, and the names of the other joints."""
     text = '; '.join(issue.message for issue in same[:MAX_DETAILED])
     rest = [issue.joint for issue in same[MAX_DETAILED:]]
-    return f'{text}; likewise {", ".join(rest)}' if rest else text
+    return f'{text}; also {", ".join(rest)}' if rest else text

@@ -116,6 +116,6 @@ def _rest(X: ndarray, tau: ndarray) -> ndarray:
         axis=-2, keepdims=True)], axis=-1)
     size = np.sqrt(np.mean(X**2, axis=-2, keepdims=True))
     Q, R = np.linalg.qr(X / np.where(size > 0, size, 1.0))
-    told = np.abs(np.diagonal(R, axis1=-2, axis2=-1)) > 1e-8 * np.sqrt(len(tau))
-    Q *= told[..., None, :]
+    determined = np.abs(np.diagonal(R, axis1=-2, axis2=-1)) > 1e-8 * np.sqrt(len(tau))
+    Q *= determined[..., None, :]
     return np.asarray(np.mean((tau - Q @ (np.swapaxes(Q, -2, -1) @ tau))**2, axis=-2))

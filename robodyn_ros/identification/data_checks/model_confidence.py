@@ -45,7 +45,7 @@ def model_confidence(batch: Batch, model: RobotModel, fit: Fit) -> ModelConfiden
     """
     slopes, holds, power = [], [], np.zeros(model.nv)
     states, rest = fit.states, np.zeros_like(fit.states.position)
-    # Efforts are linear in the parameters of the bodies, and rotors are as the model has them
+    # Efforts are linear in the parameters of the bodies; rotors are those of the model
     moving = batch.regressor(states.position, states.velocity, states.acceleration)
     weighing = batch.regressor(states.position, rest, rest)
     for parameters in _others(model):

@@ -18,9 +18,9 @@ def found_gravity(model: RobotModel, fit: Fit) -> ndarray:
     """
     Return the gravity (3,) [m/s²] in the base frame that fits the efforts best.
 
-    The efforts of gravity are linear in its vector, so that least squares finds the vector, with
-    inertial efforts, friction and an offset of each joint besides. Only its direction is taken,
-    because masses may be wrong; one that is nearly an axis of the base is that axis.
+    The efforts of gravity are linear in its vector, so that least squares finds it together with
+    inertial efforts, friction and an offset of each joint. Only its direction is used, because
+    masses may be wrong; a direction near an axis of the base becomes that axis.
     """
     nv, size = model.nv, float(np.linalg.norm(model.gravity_vector)) or 9.81
     along = np.stack([Batch(replace(model, gravity_vector=size * axis), threads=1).gravity(
@@ -30,7 +30,7 @@ def found_gravity(model: RobotModel, fit: Fit) -> ndarray:
     for j in range(nv):
         others = fit.columns(j)
         others[:, 0] -= fit.gravity[:, j]
-        # What is left of both when the joint's own columns have explained what they can
+        # Residuals of both after regression on the joint's own columns
         basis = np.linalg.qr(others / np.maximum(np.linalg.norm(others, axis=0), 1e-30))[0]
         both = np.column_stack([along[:, j], fit.effort[:, j]]) / noise[j]
         rest = both - basis @ (basis.T @ both)

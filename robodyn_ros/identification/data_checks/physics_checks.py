@@ -47,8 +47,8 @@ def motion_issues(motion: Motion, model: RobotModel, cutoff: float, effort_unit:
     if model.massless_joints:
         yield DataIssue(
             'model', 'effort', 'the model has no inertias that resist '
-            f'{", ".join(model.massless_joints)}: whether columns, signs and mounting are those '
-            'of the robot is not checked', 'look at them yourself', 0.0, Severity.WARNING)
+            f'{", ".join(model.massless_joints)}: columns, signs and mounting are not checked',
+            'check them yourself', 0.0, Severity.WARNING)
         return
     states, effort = thin(motion, cutoff)
     batch = Batch(model, threads=1)         # starting threads takes longer than these few samples
@@ -66,16 +66,16 @@ def motion_issues(motion: Motion, model: RobotModel, cutoff: float, effort_unit:
         yield DataIssue(
             'effort scale', 'effort', f'the efforts are {factor:.3g} times those of the model '
             '(median of the joints)', (
-                'masses of the URDF that are as far off explain it, and so does the URDF of '
-                'another robot, or a wrong unit or torque constant: ',
+                'wrong masses of the URDF, the URDF of another robot, or a wrong unit or torque '
+                'constant explain it: ',
                 Argument('units', {'effort': float(f'{1 / factor:.2g}')})), factor,
             Severity.WARNING)
     mean = float(np.mean(np.diag(fit.unexplained)))
     if mean > MAX_MISFIT:
         yield DataIssue(
             'model', 'effort', f'the model and friction leave {100 * np.exp(mean):.0f} % '
-            f'of the efforts unexplained', 'see whether model and mounting (gravity) are '
-            'those of this robot, and whether effort and position are of one clock', mean,
+            f'of the efforts unexplained', 'check whether model and mounting (gravity) are '
+            'those of this robot, and whether effort and position share a clock', mean,
             Severity.WARNING)
 
 
@@ -115,8 +115,8 @@ def _gravity(fit: Fit, model: RobotModel, known: ModelConfidence) -> Iterator[Da
             'gravity', name, f'the effort of {name} follows gravity by {share:.2f} where '
             f'it should be about 1, though gravity varies by '
             f'{np.ptp(fit.gravity[:, j]):.3g}',
-            'the robot compensates gravity itself: record the torque that is measured, '
-            'with gravity in it' if fatal else 'is it balanced by a spring?',
+            'the robot compensates gravity itself: record the measured torque, including '
+            'gravity' if fatal else 'is it balanced by a spring?',
             share, Severity.of(fatal))
 
 
@@ -141,15 +141,15 @@ def _signs(fit: Fit, model: RobotModel, known: ModelConfidence) -> Iterator[Data
 
 
 def _turn(name: str) -> Remedy:
-    return ('turn its sign: ', Argument('units', {'effort': {name: '-N·m'}}),
-            ", or '-N·m' for all; or that of the position, if this is the one that is turned")
+    return ('reverse its sign: ', Argument('units', {'effort': {name: '-N·m'}}),
+            ", or '-N·m' for all; or that of the position, if that one is wrong")
 
 
 def _sizes(fit: Fit, model: RobotModel, known: ModelConfidence) -> Iterator[DataIssue]:
     """
     Yield joints whose efforts have another order of magnitude than the model's.
 
-    A single joint may carry another load than the model says, so more evidence is required of it.
+    A single joint may carry a load that the model lacks, so more evidence is required of it.
     """
     unit = _unit(fit, known)
     wrong: dict[str, float] = {}
@@ -160,10 +160,10 @@ def _sizes(fit: Fit, model: RobotModel, known: ModelConfidence) -> Iterator[Data
                 and not _plausible(abs(factor)):
             wrong[name] = factor
     thousandths = [name for name, size in wrong.items() if 250 < abs(size) < 4000]
-    told = [name for name, known_one in zip(model.joint_names, known.model) if known_one]
+    checkable = [name for name, known_one in zip(model.joint_names, known.model) if known_one]
     for name, size in wrong.items():
         remedy: Remedy = (
-            'it is in thousandths: ', in_units('effort', 'mN·m', thousandths, told)
+            'it is in thousandths: ', in_units('effort', 'mN·m', thousandths, checkable)
         ) if name in thousandths else (
             'give its unit or factor to SI, for all joints or each: ',
             Argument('units', {'effort': 0.12}),

@@ -17,6 +17,7 @@ from ...errors import Remedy
 MAX_UNEXPLAINED = 0.3   # relative RMS above which a joint is reported
 MAX_DEVIATION = 30.0    # % standard error of a base parameter above which it is counted
 COMPARED_STATES = 2000
+MIN_IMPROVEMENT = 0.1   # of the error, by which least squares has to be better to be reported
 MAX_USUAL_DELAY = 0.01    # [s] of efforts, with usual drivers
 SAME_STATE_DISTANCE = 0.05    # standard deviations within which states are the same
 
@@ -33,8 +34,9 @@ def result_issues(estimate: Estimate, validation: Validation, nominal: Validatio
     :param delay: of the efforts [s] that was found.
     """
     if abs(delay) > MAX_USUAL_DELAY:
-        yield _warning('delay', 'effort', f'efforts are {1e3 * delay:.3g} ms later than '
-                       'positions: this is taken into account, but not exact',
+        order = 'later' if delay > 0.0 else 'earlier'
+        yield _warning('delay', 'effort', f'efforts are {1e3 * abs(delay):.3g} ms {order} than '
+                       'positions, which is compensated only approximately',
                        'record positions and efforts of the same cycle, with the stamps of the '
                        'robot', delay)
     lost = [validation.joint_names[j] for j in estimate.selection.unexplained]
@@ -46,16 +48,16 @@ def result_issues(estimate: Estimate, validation: Validation, nominal: Validatio
     yield from _prediction_issues(validation, nominal, estimate.selection.unexplained)
     error = float(validation.relative.mean())
     for name, other in plain.items():
-        if (least := float(other.relative.mean())) < error:
+        if (least := float(other.relative.mean())) < (1.0 - MIN_IMPROVEMENT) * error:
             yield _warning('least squares', name, f'{name} predicts the test part better, '
                            f'{100 * least:.2f} % against {100 * error:.2f} % as exported, with '
-                           'parameters that no rigid bodies have, or by chance: the notes compare '
+                           'physically inconsistent parameters or by chance: the notes compare '
                            'both on the fitted part', 'record a longer motion, or look for '
                            'effects that the model does not have', error)
     if repeats(train, test):
-        yield _warning('test data', 'motion', 'the test part goes through the states of the '
-                       'training part again, as periods of one motion do: it tests against noise, '
-                       'not against other motion', 'run robodyn validate on another recording')
+        yield _warning('test data', 'motion', 'the test part repeats the states of the training '
+                       'part, as periods of one motion do: it tests noise, not generalization',
+                       'run robodyn validate on another recording')
     if estimate.undetermined:
         yield _warning('excitation', estimate.undetermined[0], 'this motion does not determine '
                        f'{", ".join(estimate.undetermined)}: they stay near the URDF',

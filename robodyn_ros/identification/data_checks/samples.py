@@ -25,7 +25,7 @@ def sample_issues(time: ndarray, position: ndarray, model: RobotModel) -> Iterat
     """
     Yield issues of positions (N, nv) at stamps (N,) [s].
 
-    They are judged by velocity limits and by what is usual in the recording, not by dynamics.
+    The checks use velocity limits and the statistics of the recording, not dynamics.
     """
     steps = np.diff(position, axis=0)
     passed = np.diff(time)
@@ -56,7 +56,7 @@ def _jumps(time: ndarray, passed: ndarray, steps: ndarray, period: float,
     usual = np.percentile(np.abs(steps), 99.5, axis=0)
     limit = np.where(np.isfinite(model.velocity_limit) & (model.velocity_limit > 0),
                      MAX_SPEED_FACTOR * model.velocity_limit, 0.0)
-    # What a gap in the stamps explains is no jump; a clock that was set back explains nothing
+    # A gap in the stamps explains a step of the position; a clock that was set back does not
     elapsed = np.maximum(passed, period)[:, None]
     unusual = UNUSUAL_STEP * usual * elapsed / period
     jumps = (np.abs(steps) > limit * elapsed) & (np.abs(steps) > unusual)

@@ -134,13 +134,13 @@ def _limits(position: ndarray, model: RobotModel) -> Iterator[DataIssue]:
     for j, name in enumerate(model.joint_names):
         lower, upper = float(model.position_lower[j]), float(model.position_upper[j])
         if not (np.isfinite(upper - lower) and upper > lower):
-            continue        # none, or nobody wrote them
+            continue        # none, or never written
         slack = MAX_OVERRUN * (upper - lower)
         if lower - slack <= low[j] and high[j] <= upper + slack:
             continue
         scale = 1e-3 if model.slides[j] else np.pi / 180
         fits = lower - slack <= scale * low[j] and scale * high[j] <= upper + slack
-        # What is but shifted or turned would be within in degrees as well
+        # Positions that are only shifted or reversed would be within the limits in degrees, too
         far = max(-low[j], high[j]) > WRONG_UNIT_FACTOR * max(abs(lower), abs(upper))
         outside[name] = j, bool(fits and far)
     for name, (j, of_unit) in outside.items():
@@ -176,7 +176,7 @@ def motion_extent(position: ndarray) -> ndarray:
 
 
 def still_joints(position: ndarray, model: RobotModel) -> ndarray:
-    """Return which joints (nv,) of a motion (N, nv) [rad | m] move too little to be told."""
+    """Return which joints (nv,) of a motion (N, nv) [rad | m] move too little."""
     return motion_extent(position) < np.where(model.slides, MIN_SLIDE, MIN_TURN)
 
 

@@ -18,13 +18,13 @@ from ...dynamics.model_data import friction_parameters
 from ...model.pose import MAX_LIMIT
 from ...model.robot import RobotModel
 
-# Below this share of it, what is new in a column is the rounding of a URDF's angles (1.5708 is
-# 4e-6 off a right angle), and nothing that a sensor could see
+# Share of a column below which its independent part is due to rounded angles of the URDF (1.5708
+# is 4e-6 off a right angle), and invisible to sensors
 DEPENDENCE_TOLERANCE = 1e-4
 ZERO_COLUMN = 1e-7    # of the largest column
 NEGLIGIBLE_SHARE = 1e-5    # of a column: the effect of a smaller share on the efforts
 EXACT_TOLERANCE = 1e-9    # of a short decimal or fraction
-# Of a body: what textbooks keep comes first, what they regroup with others last
+# Parameters of a body in the order in which they are kept; textbooks regroup the last ones
 KEPT_FIRST = ('Izz', 'Ixx', 'Ixy', 'Ixz', 'Iyz', 'mcx', 'mcy', 'mcz', 'Iyy', 'm')
 SAMPLES_PER_PARAMETER = 4
 
@@ -150,7 +150,7 @@ def base_of(given: Regression, order: Sequence[int] | None = None) -> BaseParame
     kept = np.array(sorted(independent), int)
     scale = norms[kept]
     combination = np.linalg.lstsq(matrix[:, kept] / scale, matrix, rcond=None)[0] / scale[:, None]
-    # What is rounding, measured by what it does to the efforts
+    # Rounding, measured by its effect on the efforts
     effect = abs(combination) * scale[:, None]
     combination[effect <= NEGLIGIBLE_SHARE * norms] = 0.0
     combination[:, ~present] = 0.0

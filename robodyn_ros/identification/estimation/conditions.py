@@ -51,9 +51,9 @@ def better_cutoff(model: RobotModel, motions: Mapping[float, Motion]) -> tuple[f
 
 def mounting_issue(model: RobotModel, motion: Motion) -> DataIssue | None:
     """
-    Return the issue of gravity along another axis of the base, None where there is none.
+    Return the issue of gravity along another axis of the base, or None.
 
-    It is for models without inertias, whose efforts of gravity are unknown.
+    For models without inertias, whose efforts of gravity are unknown.
     """
     size = float(np.linalg.norm(model.gravity_vector))
     axes = [(size * sign * axis).round(3) + 0.0 for axis in np.eye(3) for sign in (1.0, -1.0)]

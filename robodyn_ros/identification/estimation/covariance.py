@@ -47,7 +47,7 @@ def covariance(given: Regression, columns: ndarray, divisor: ndarray, error: nda
     for j, s in enumerate(divisor):
         W = given.matrix[:, j, columns] / (s * size)
         count = max(given.counted[:, j].sum(), 1)
-        # What is left out is 0 in the sums of squares, and no sample
+        # Excluded samples are 0 in the sums of squares, and are not counted
         gamma = autocovariance(error[:, j] / s, given.segments) * len(given) / count
         independent[j] = independent_samples(gamma, len(given), count)
         A += W.T @ W
@@ -97,7 +97,7 @@ def with_spread_of_blocks(matrix: ndarray, blocks: Sequence[ndarray]) -> ndarray
     Return a covariance (p, p) whose errors are no less than those by blocks of the data.
 
     Friction changes with temperature and from day to day, so that recordings, or the parts of one,
-    differ by more than their residuals tell. Each block is left out in turn, and the jackknife
+    differ by more than their residuals show. Each block is left out in turn, and the jackknife
     gives the standard errors (Efron and Stein 1981); where they are larger, rows and columns are
     scaled.
 
@@ -109,7 +109,7 @@ def with_spread_of_blocks(matrix: ndarray, blocks: Sequence[ndarray]) -> ndarray
     for k in range(len(blocks)):
         R = triangle(np.vstack([*blocks[:k], *blocks[k + 1:]]))
         if len(R) < p or not (abs(np.diag(R)[:p]) > 0.0).all():
-            return matrix               # a block alone tells a parameter
+            return matrix               # one block alone determines a parameter
         found.append(np.linalg.lstsq(R[:p, :p], R[:p, p], rcond=None)[0])
     each = np.array(found)
     spread = np.sqrt((len(each) - 1) / len(each) * ((each - each.mean(0))**2).sum(0))

@@ -61,7 +61,7 @@ class Mounting:
 
 AS_RECORDED = Mounting(0.0, np.zeros(3), ())
 
-# Motions by their delay, so that what is computed of one is not computed again
+# Motions by their delay, so that cached results of a motion are found again
 _SHIFTED_MOTIONS: WeakKeyDictionary[Motion, dict[float, Motion]] = WeakKeyDictionary()
 _INNER_MOTIONS: WeakKeyDictionary[Motion, Motion] = WeakKeyDictionary()
 
@@ -186,7 +186,7 @@ class Problem:
         effects = [slopes] if delay else []
         effects += [-turned @ full for turned in self.turned]
         columns = now.matrix[:, :, self.base.independent]
-        # What is left of the effects once the parameters have been fitted again
+        # Residuals of the effects after the parameters have been fitted again
         weight = 1.0 / found.sigma
         rows = np.concatenate([columns, np.stack(effects, axis=2), found.error[:, :, None]], axis=2
                               ) * weight[:, None] * np.sqrt(self.weight / len(now))[:, None]
@@ -224,9 +224,9 @@ def _horizontal(model: RobotModel) -> ndarray:
 def _chance(x: ndarray, spread: ndarray) -> float:
     """Return how probable so large an x is, or a larger one, where the true one is zero."""
     values, vectors = np.linalg.eigh(spread)
-    told = values > 1e-12 * max(values.max(), 1e-30)
+    kept = values > 1e-12 * max(values.max(), 1e-30)
     along = vectors.T @ x
-    return float(chdtrc(max(told.sum(), 1), np.sum(along[told]**2 / values[told])))
+    return float(chdtrc(max(kept.sum(), 1), np.sum(along[kept]**2 / values[kept])))
 
 
 def _note(kind: str, x: ndarray, error: ndarray, taken: bool, beyond: bool) -> str:

@@ -35,7 +35,7 @@ class DriveGains:
     :param relative: whether one common factor of all gains and parameters is not determined.
     :param values: (p,) base parameters for these gains (over the same factor); ``base`` names
         them.
-    :param undetermined: sentences about what the recordings do not determine.
+    :param undetermined: sentences about gains and parameters that the recordings do not determine.
     """
 
     joint_names: tuple[str, ...]
@@ -65,9 +65,9 @@ class DriveGains:
         here = np.concatenate([self.gains, self.values])[at]
         factor = value / here if here else np.nan
         if not (np.isfinite(factor) and factor != 0.0):
-            raise IdentificationError(f'{name} is {here:.4g} by these currents, {value!r} by what '
-                                      'is known', name=name, value=value,
-                                      remedy='give one that is not zero and that is told')
+            raise IdentificationError(f'{name} is {here:.4g} by these currents, and {value!r} is '
+                                      'given', name=name, value=value, remedy='give one that is '
+                                      'determined and not zero')
         text = self.undetermined[1:] if self.relative else self.undetermined
         return replace(self, gains=factor * self.gains, values=factor * self.values,
                        standard_errors=abs(factor) * self.standard_errors, relative=False,
@@ -174,7 +174,7 @@ class Problem:
         return np.vstack(blocks)
 
     def solve(self, model: RobotModel, base: BaseParameters) -> DriveGains:
-        """Iterate σ and solutions, then tell what is open."""
+        """Iterate σ and solutions, then list what is undetermined."""
         x, sigma = self.start(), np.ones(self.nv)
         free = np.delete(np.arange(len(x)), [] if self.loaded else self.reference)
         floor = np.finfo(float).eps * np.sqrt((self.rows[:, :, -1]**2).mean(0)) + 1e-300
@@ -190,7 +190,7 @@ class Problem:
         return self.result(model, base, x, sigma, free)
 
     def best(self, x: ndarray, sigma: ndarray, free: ndarray) -> ndarray:
-        """Return x with what is free of it such that the errors are least."""
+        """Return x whose free elements minimize the errors."""
         def whole(y: ndarray) -> ndarray:
             z = x.copy()
             z[free] = y
@@ -203,7 +203,7 @@ class Problem:
 
     def result(self, model: RobotModel, base: BaseParameters, x: ndarray, sigma: ndarray,
                free: ndarray) -> DriveGains:
-        """Name what the Jacobian does not see, and how far off the rest may be."""
+        """Name the undetermined gains, and return the standard errors of the others."""
         J = self.jacobian(x, sigma)[:, free]
         norms = np.linalg.norm(J, axis=0)
         norms[norms == 0.0] = 1.0
@@ -211,8 +211,8 @@ class Problem:
         singular = np.pad(singular, (0, len(V) - len(singular)))
         null = V[singular <= RANK_TOLERANCE * singular[0]]
         above = singular > RANK_TOLERANCE * singular[0]
-        told = V[above] / singular[above, None]
-        spread = np.sqrt((told**2).sum(0)) / norms
+        determined = V[above] / singular[above, None]
+        spread = np.sqrt((determined**2).sum(0)) / norms
         still = max((self._inflation(x, j) for j in range(self.nv)), default=1.0)
         deviation, open_ = np.zeros(len(x)), np.zeros(len(x), bool)
         deviation[free] = spread * np.sqrt(still)
@@ -220,7 +220,7 @@ class Problem:
         names = model.joint_names
         text = [] if self.loaded else [
             'one common factor of all gains and parameters: only ratios of gains to that of '
-            f'{names[self.reference]} are told; a motion with a known load tells the factor']
+            f'{names[self.reference]} are determined; a motion with a known load tells the factor']
         text += [f'the gain of {names[j]}: its current shares no parameter with '
                  + ('what feels the load' if self.loaded else f'that of {names[self.reference]}')
                  for j in np.flatnonzero(open_[:self.nv])]

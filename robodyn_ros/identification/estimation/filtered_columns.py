@@ -72,12 +72,12 @@ def gravity_efforts(model: RobotModel, motion: Motion, parameters: tuple[float, 
 
 
 def kinematics(model: RobotModel) -> tuple[Any, ...]:
-    """Return what columns of inertial parameters depend on, to look them up by."""
+    """Return the key of the columns of inertial parameters."""
     return (model.joint_names, model.body_joint_types, *(
         np.asarray(getattr(model, name)).tobytes() for name in KINEMATIC_FIELDS))
 
 
-# What the columns of the inertial parameters depend on
+# Fields that the columns of the inertial parameters depend on
 KINEMATIC_FIELDS = ('parent', 'driver', 'ratio', 'shift', 'joint_rotation', 'joint_origin',
                     'joint_axis', 'gravity_vector')
 _COLUMNS: WeakKeyDictionary[Motion, dict[tuple[Any, ...], ndarray]] = WeakKeyDictionary()

@@ -37,7 +37,7 @@ class Solution(NamedTuple):
     """
     Base parameters (p,), σ of the residuals (nv,) and divisor of the errors (nv,).
 
-    ``error`` (N, nv) is what they leave of the efforts.
+    ``error`` (N, nv) are the residual efforts.
     """
 
     values: ndarray
@@ -90,8 +90,8 @@ def block_factors(given: Regression, base: BaseParameters, sigma: ndarray) -> li
     """
     Return triangular factors (k, p + 1) of the weighted rows of blocks, base parameters only.
 
-    Blocks are stretches between gaps, which recordings are, if there are enough of them, and else
-    equal shares of the samples.
+    Blocks are the segments between gaps, such as recordings, if there are enough of them;
+    otherwise equal shares of the samples.
     """
     compressed = given.compressed
     if VALIDATION_BLOCKS <= len(given.segments) <= MAX_SPREAD_BLOCKS:
@@ -156,7 +156,9 @@ def undetermined(given: Regression, base: BaseParameters) -> ndarray:
                                       remedy='leave these samples out')
     R, norms = _normalized(given.compressed.joints(base.independent))
     _, singular, directions = np.linalg.svd(R)
-    size = abs(directions[singular <= RANK_TOLERANCE * singular.max(initial=0.0)])
+    told = np.zeros(len(directions), bool)      # a few rows have as few singular values
+    told[:len(singular)] = singular > RANK_TOLERANCE * singular.max(initial=0.0)
+    size = abs(directions[~told])
     involved = size > MIN_NAMED_ENTRY * size.max(axis=1, keepdims=True, initial=0.0)
     return involved.any(axis=0) | (norms == 0.0)
 
@@ -172,37 +174,37 @@ def undetermined_error(given: Regression, base: BaseParameters) -> Identificatio
                                    'speeds; or lock it in the model')
     involved = [base.base_names[i] for i in np.flatnonzero(undetermined(given, base))]
     return IdentificationError(
-        f'this motion does not tell {", ".join(involved)} apart', name=involved[0],
+        f'this motion does not distinguish {", ".join(involved)}', name=involved[0],
         remedy='move the joints that carry them through more poses, speeds and accelerations, not '
                'all in step; or choose fewer parameters')
 
 
 def determined_part(given: Regression, base: BaseParameters) -> tuple[Regression, BaseParameters]:
     """
-    Return the regression and the base parameters that its motion tells apart.
+    Return the regression and the base parameters that its motion determines.
 
     The others keep their nominal values: their efforts are known. Where all are determined both
     are returned as they are.
     """
-    told = _determined(given.compressed.joints(base.independent))
-    if told.all():
+    determined = _determined(given.compressed.joints(base.independent))
+    if determined.all():
         return given, base
-    rest = base.independent[~told]
-    known = given.known + given.matrix[:, :, rest] @ base.values(given.prior)[~told]
+    rest = base.independent[~determined]
+    known = given.known + given.matrix[:, :, rest] @ base.values(given.prior)[~determined]
     return replace(given, known=known), replace(
-        base, independent=base.independent[told], combination=base.combination[told])
+        base, independent=base.independent[determined], combination=base.combination[determined])
 
 
 def _determined(joints: list[ndarray]) -> ndarray:
-    """Return which parameters (p,) rows (k, p + 1) of joints tell apart, as many as possible."""
+    """Return which parameters (p,) rows (k, p + 1) of joints determine, as many as possible."""
     R, _ = _normalized(joints)
     singular = np.linalg.svd(R, compute_uv=False)
     rank = int(np.sum(singular > RANK_TOLERANCE * singular.max(initial=0.0)))
-    told = np.full(R.shape[1], rank == R.shape[1])
-    if told.all():
-        return told
-    told[qr(R, mode='r', pivoting=True)[1][:rank]] = True
-    return told
+    determined = np.full(R.shape[1], rank == R.shape[1])
+    if determined.all():
+        return determined
+    determined[qr(R, mode='r', pivoting=True)[1][:rank]] = True
+    return determined
 
 
 def _normalized(joints: list[ndarray]) -> tuple[ndarray, ndarray]:
@@ -229,13 +231,13 @@ def solution_without(given: Regression, base: BaseParameters, method: str, block
     """
     compressed, values = given.compressed, base.values(given.prior)
     joints = compressed.joints(base.independent, without=block)
-    told = _determined(joints)
-    kept = [np.column_stack([rows[:, :-1][:, told],
-                             rows[:, -1] - rows[:, :-1][:, ~told] @ values[~told]])
+    determined = _determined(joints)
+    kept = [np.column_stack([rows[:, :-1][:, determined],
+                             rows[:, -1] - rows[:, :-1][:, ~determined] @ values[~determined]])
             for rows in joints]
     a, b = compressed.bounds[block:block + 2]
     counted = given.counted.sum(0) - given.counted[a:b].sum(0)
-    values[told] = _solution(kept, counted, method)[0]
+    values[determined] = _solution(kept, counted, method)[0]
     parameters = np.zeros(given.size)
     parameters[base.independent] = values
     return parameters

@@ -30,13 +30,13 @@ def select_model(model: RobotModel, motion: Motion, selection: ParameterSelectio
     """
     Return the terms and the weight of the prior of the model that predicts best as exported.
 
-    Every candidate is fitted under physical consistency to all blocks of the motion but one and
-    judged by the mean relative RMS of the block that was left out (Stone 1974). Everything that it
-    has is exported, and known to the controller and the simulator. The effects that the likelihood
-    finds come first; then the terms of plain least squares; then terms are
-    dropped that gain nothing, and others added that gain more than a standard error. What the
-    options ask for is not tried. Delay, tilt, presliding distance and velocity scales are found
-    once, with all blocks.
+    Every candidate is fitted under physical consistency to all blocks of the motion but one, and
+    scored by the mean relative RMS of the block that was left out (Stone 1974). All of its terms
+    are exported, and known to the controller and the simulator. The effects that the likelihood
+    selects come first, then the terms of plain least squares; then terms without a gain are
+    dropped, and others added that gain more than a standard error. Terms forced by an option are
+    excluded. Delay, tilt, presliding distance and velocity scales are estimated once, with all
+    blocks.
     """
     found = select_effects(model, motion, selection, options)
     race = Race(motion, Candidate(found.model, found.mounting, found.selection))
@@ -142,14 +142,14 @@ def _coupling(given: Candidate, model: RobotModel, motion: Motion, options: Pipe
     return None if pair is None else _selecting(given, coupling=(pair,))
 
 
-# In this order: what explains most first, since later terms may explain a part of it
+# In descending order of importance, since later terms may explain a part of earlier ones
 CHANGES: dict[str, Change] = {
     'coupled transmission': _coupling, 'presliding': _presliding,
     'load-dependent friction': _load, 'delay': _delay, 'tilt': _tilt, 'rotor inertia': _armature,
     'static friction': _static, 'velocity scales of friction': _speeds,
     'friction of each direction': _directions}
 
-# Terms that the likelihood may have found
+# Terms that the likelihood may have selected
 LIKELY_CHANGES = ('presliding', 'delay', 'tilt', 'rotor inertia')
 
 
@@ -173,5 +173,5 @@ def _weight(race: Race, plain: list[float]) -> tuple[float, list[str]]:
              f'{100 * plain[1]:.2f} % weighted least squares; weight of the prior {weight:g}']
     if error > least:
         notes.append('least squares without constraints predicts the blocks better: physically '
-                     'consistent parameters with nonnegative friction do not reach it')
+                     'consistent parameters with nonnegative friction are less accurate')
     return weight, notes

@@ -22,8 +22,8 @@ class ParameterSelection:
     :param directions: separate friction for each direction of motion.
     :param offset: constant offsets of the effort sensors; without it they are zero.
     :param armature: inertia of the rotors.
-    :param moving: speed [rad/s | m/s] below which samples of a joint are left out, and those
-        before and after that the low-passes mix with them (at the ends of segments too, where the
+    :param moving: speed [rad/s | m/s] below which samples of a joint are left out, with the
+        neighbours that the low-pass filters mix with them (also at the ends of segments, where the
         neighbours are unknown). A joint that sticks at a reversal bears any effort up to its
         static friction, which no function of the velocity describes. Rows of other joints are
         used. None: all samples are used.
@@ -81,5 +81,5 @@ class ParameterSelection:
 
 
 USUAL_PARAMETERS = ParameterSelection()
-# Besides the inertial parameters nothing is to be found: friction and armature are the model's
+# Friction and armature are those of the model
 INERTIAL_ONLY = ParameterSelection(viscous=False, coulomb=False, offset=False, armature=False)

@@ -41,10 +41,10 @@ class Payload:
     :param inertia: (3, 3) [kg·m²] about the centre of mass, None where it is not significant: the
         load is then a point mass.
     :param mass_error: standard error [kg]; ``com_error`` (3,) [m], infinite where not determined;
-        ``inertia_error`` (3, 3) likewise.
+        ``inertia_error`` (3, 3) of the inertia.
     :param sigma: (nv,) standard deviation of the residual efforts [N·m | N].
     :param without: (nv,) root mean square of the residual efforts without a load [N·m | N].
-    :param unseen: quantities that this motion does not determine, in words.
+    :param unseen: descriptions of quantities that this motion does not determine.
     """
 
     frame: str
@@ -73,9 +73,9 @@ class ModelErrors(NamedTuple):
     @classmethod
     def of(cls, estimate: Estimate) -> 'ModelErrors':
         """Return those of an estimate, as far as its motion determined the parameters."""
-        told = np.isfinite(np.diag(estimate.covariance))
-        return cls(tuple(np.array(estimate.base.base_names)[told].tolist()),
-                   estimate.covariance[np.ix_(told, told)])
+        determined = np.isfinite(np.diag(estimate.covariance))
+        return cls(tuple(np.array(estimate.base.base_names)[determined].tolist()),
+                   estimate.covariance[np.ix_(determined, determined)])
 
 
 def find_payload(model: RobotModel, motion: Motion, frame: str,
@@ -144,7 +144,7 @@ def load_columns(model: RobotModel, frame: str, q: ndarray, qd: ndarray, qdd: nd
     Return efforts (N, nv, 10) [N·m | N] of unit inertial parameters of a load at a frame.
 
     :param frame: one of ``model.frame_names`` that moves.
-    :param q: (N, nv) [rad | m]; ``qd``, ``qdd`` likewise, its derivatives.
+    :param q: (N, nv) [rad | m]; ``qd``, ``qdd``: its derivatives.
     """
     first = 10 * model.frame(frame).body
     matrix = Batch(model).regressor(q, qd, qdd)[:, :, first:first + 10] @ _moved(model, frame)
@@ -189,6 +189,10 @@ def _error_columns(model: RobotModel, motion: Motion, errors: ModelErrors) -> nd
 
 def _solve(given: Regression, order: tuple[int, ...], errors: ndarray | None) -> _Solution:
     base = base_of(given, order)
+    if not len(base.independent):
+        raise IdentificationError(
+            'no effort of this motion depends on the mass of a load', name='mass', value=0.0,
+            remedy='move joints that its weight loads, or that accelerate it')
     check_determined(given, base)
     found = solve(given, base, 'weighted')
     matrix = covariance(given, base.independent, found.divisor, found.error).matrix
@@ -262,7 +266,7 @@ def _spread_about_centre(found: _Solution, body: ndarray) -> ndarray:
 
 
 def _errors(found: _Solution, mass: float, centre: ndarray) -> tuple[ndarray, ndarray]:
-    """Return standard errors of the ten parameters (10,), infinite if not told, and of the com."""
+    """Return standard errors of the ten parameters (10,), possibly infinite, and of the com."""
     errors = np.full(10, np.inf)
     errors[found.columns] = np.sqrt(np.diag(found.covariance))
     com = np.full(3, np.inf)

@@ -68,7 +68,7 @@ def consistent(given: Regression, weight: float, plain: Estimate | None = None) 
 
 def divisors(given: Regression, sigma: ndarray) -> ndarray:
     """
-    Return what errors are divided by (nv,), at least what simulations without noise have.
+    Return the divisors of the errors (nv,), bounded below for simulations without noise.
 
     :param sigma: (nv,) of the residuals.
     """
@@ -120,8 +120,8 @@ def armature_scale(given: Regression) -> ndarray:
     """
     Return the size (nv,) that the armature of each joint may have [kg·m² | kg].
 
-    It is the inertia of the links at the joint, or what the measured efforts leave room for,
-    whichever is greater: behind a high gear ratio the rotor of a wrist has hundreds of times the
+    It is the greater one of the inertia of the links at the joint and that permitted by the
+    measured efforts: behind a high gear ratio the rotor of a wrist has hundreds of times the
     inertia of its links. The effort limit has to accelerate it: a joint that hardly moves leaves
     room for any inertia.
     """
@@ -178,7 +178,7 @@ def conic_least_squares(A: ndarray, b: ndarray, positive: ndarray, lmi: Sequence
     :param lmi: maps (16, 10) of ten entries of z each, in their order, to P_k (4, 4) by rows.
     :raises IdentificationError: clarabel is missing, or finds nothing.
     """
-    clarabel = _clarabel()
+    clarabel = require_clarabel()
     # The minimum is the same; errors in units of tiny noise are beyond clarabel's tolerances
     size = max(1.0, float(np.abs(b).max(initial=0.0)) / 1e4)
     A, b = A / size, b / size
@@ -210,7 +210,12 @@ def conic_least_squares(A: ndarray, b: ndarray, positive: ndarray, lmi: Sequence
     raise _unsolved(failure)
 
 
-def _clarabel() -> Any:
+def require_clarabel() -> Any:
+    """
+    Return the module clarabel.
+
+    :raises IdentificationError: it is not installed.
+    """
     try:
         import clarabel
     except ImportError as why:

@@ -141,6 +141,10 @@ def regression(model: RobotModel, motion: Motion, selection: ParameterSelection 
     k = selection.decimate
     ends = np.cumsum([0, *(-(-(b - a) // k) for a, b in motion.segments)]).tolist()
     counted = rows_that_count(motion, selection)
+    if selection.moving is not None and not counted.any():
+        raise IdentificationError(
+            f'no joint is faster than {selection.moving:g} for long enough', name='moving',
+            value=selection.moving, remedy='give a lower velocity, or none')
     matrix, known = np.concatenate(pieces, axis=2), like_efforts(known)
     for j, columns_held in held_columns(names, joint, selection):
         known[:, j] += matrix[:, j, columns_held] @ values[columns_held]
@@ -190,7 +194,7 @@ OwnColumn = tuple[str, tuple[str, str], ndarray, tuple[Any, ...], Callable[[], n
 def own_columns(model: RobotModel, motion: Motion, selection: ParameterSelection
                 ) -> list[OwnColumn]:
     """
-    Return name, units, nominal value (nv,), key and column of what each joint has alone.
+    Return name, units, nominal value (nv,), key and column of the parameters of single joints.
 
     The key decides the column of a motion, which a function returns (N, nv).
     """

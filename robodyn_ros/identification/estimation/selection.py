@@ -17,7 +17,7 @@ from ..motion import Motion
 from ..options import PipelineOptions
 from ...model.robot import RobotModel
 
-SAMPLES_PER_CUTOFF_PERIOD = 5   # that are kept: samples between them add nothing new
+SAMPLES_PER_CUTOFF_PERIOD = 5   # that are kept: samples between them are redundant
 ARMATURE_SIGNIFICANCE = 3.0     # standard errors above zero
 SELECTION_ROUNDS = 4            # of mounting, presliding and armature at most
 SAME_DELAY = 1e-4               # [s]
@@ -25,16 +25,15 @@ SAME_DELAY = 1e-4               # [s]
 
 class Selected(NamedTuple):
     """
-    Effects that are estimated, and what they were found with.
+    Effects that are estimated, and the results of their selection.
 
     :param model: nominal, with the tilt and the velocity scales of friction that were chosen.
     :param mounting: delay and tilt.
     :param selection: with presliding and armature decided.
-    :param notes: what was decided and why, one line each.
+    :param notes: decisions with reasons, one line each.
     :param weight: of the prior; 0 where it is not chosen yet.
     :param terms: decisions of the cross-validation on terms of the model, one line each.
-    :param errors: (nv,) relative RMS of each joint in the cross-validation; empty where there is
-        none.
+    :param errors: (nv,) relative RMS of each joint in the cross-validation; empty without one.
     """
 
     model: RobotModel
@@ -59,20 +58,19 @@ def decimated(selection: ParameterSelection, motion: Motion
     step = max(1, int(motion.rate / (SAMPLES_PER_CUTOFF_PERIOD * motion.cutoff)))
     step -= step % 2 if step > 2 else 0     # columns are computed at half the step
     return replace(selection, decimate=step), [
-        f'one sample in {step} is an equation: {SAMPLES_PER_CUTOFF_PERIOD} or more in a period of '
-        'the cutoff']
+        f'decimated by {step} (>= {SAMPLES_PER_CUTOFF_PERIOD} samples per cut-off period)']
 
 
 def select_effects(model: RobotModel, motion: Motion, selection: ParameterSelection,
                    options: PipelineOptions) -> Selected:
     """
-    Decide which effects besides inertia and friction the motion shows.
+    Select the effects besides inertia and friction that the motion shows.
 
-    Late efforts, friction that reverses late and rotor inertias look alike, so they are found in
-    turn, each with what is assumed of the others, until none changes. That ends in a local
+    Late efforts, friction that reverses late and rotor inertias look alike, so they are estimated
+    in turn, each with the present values of the others, until none changes. That ends in a local
     optimum: the search starts both from the delay that explains most without presliding and from
     the presliding that explains most without a delay, and the result of greater likelihood is
-    taken (:func:`~.delay_and_tilt.criterion`).
+    used (:func:`~.delay_and_tilt.criterion`).
     """
     found = _from_both_starts(model, motion, selection, options)
     return Selected(found.mounting.model(model), found.mounting, found.selection,
@@ -106,7 +104,7 @@ def _from_both_starts(model: RobotModel, motion: Motion, selection: ParameterSel
     if score >= first_score:
         return found
     return other._replace(notes=[
-        *other.notes, f'a search that starts with a delay of {1e3 * first.delay:.3g} ms ends at '
+        *other.notes, f'the search from a delay of {1e3 * first.delay:.3g} ms ends at '
         f'{1e3 * delay:.3g} ms, which is less likely'])
 
 
@@ -128,12 +126,12 @@ def _iterated(model: RobotModel, motion: Motion, selection: ParameterSelection,
 
 
 def _why_no_search(selection: ParameterSelection, asked: float | None) -> list[str]:
-    """Return why presliding is not searched for; nothing where it is."""
+    """Return why presliding is not estimated, [] if it is."""
     if asked is not None:
-        return [f'presliding: {f"{1e3 * asked:.4g} mrad" if asked else "none"}, as asked']
+        return [f'presliding: {f"{1e3 * asked:.4g} mrad" if asked else "none"}, as given']
     if not selection.coulomb or selection.moving is not None:
-        return ['presliding: not searched for, ' + (
-            'reversals are left out' if selection.coulomb else 'there is no dry friction')]
+        return ['presliding: not estimated, ' + (
+            'reversals are left out' if selection.coulomb else 'no dry friction')]
     return []
 
 
@@ -142,7 +140,7 @@ def _mounting(model: RobotModel, motion: Motion, selection: ParameterSelection,
     found = find_mounting(model, motion, selection, options.delay is None, options.tilt)
     if options.delay is None:
         return found
-    note = f'efforts are taken {1e3 * options.delay:.4g} ms after the positions, as asked'
+    note = f'delay of the efforts: {1e3 * options.delay:.4g} ms, as given'
     return replace(found, delay=options.delay, notes=(note, *found.notes))
 
 
@@ -151,22 +149,21 @@ def _with_armature(model: RobotModel, motion: Motion, selection: ParameterSelect
     """Return the selection with or without armature, and why."""
     if asked is not None:
         return replace(selection, armature=asked), [
-            'armature: ' + ('estimated' if asked else 'as in the URDF') + ', as asked']
+            'armature: ' + ('estimated' if asked else 'as in the URDF') + ', as given']
     with_armature = replace(selection, armature=True)
     found = least_squares(regression(model, motion, with_armature), 'weighted', full_rank=False)
     each = [(value, error) for name, value, error in zip(
         found.base.base_names, found.values, found.standard_errors)
         if name.startswith('armature ') and np.isfinite(error)]
     if not each:
-        return with_armature, ['armature: estimated; it does not show apart from the inertia of '
-                               'the links']
+        return with_armature, ['armature: estimated; not distinguishable from the inertia of the '
+                               'links']
     positive = sum(value > ARMATURE_SIGNIFICANCE * error for value, error in each)
     if positive:
-        return with_armature, [f'armature: estimated, for it is significantly positive at '
-                               f'{positive} of {len(each)} joints where it shows']
+        return with_armature, [f'armature: estimated (significant at {positive} of {len(each)} '
+                               'observable joints)']
     negative = sum(value < -ARMATURE_SIGNIFICANCE * error for value, error in each)
     return replace(selection, armature=False), [
-        'armature: as in the URDF; at no joint is it significantly positive' + (
-            f', at {negative} of {len(each)} it would be negative, which no rotor is: either the '
-            'torque sensors are behind the gears, or the model lacks another effect'
-            if negative else '')]
+        'armature: as in the URDF (significant at no joint' + (
+            f', negative at {negative} of {len(each)}: the torque sensors are behind the gears, '
+            'or the model lacks another effect)' if negative else ')')]

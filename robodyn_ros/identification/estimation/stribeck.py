@@ -110,7 +110,7 @@ class Fit:
         return replace(self.start, **fields)
 
     def errors(self, logarithms: ndarray) -> ndarray:
-        """Return what the best coefficients leave of the friction, joint by joint (nv · N,)."""
+        """Return the residual friction of the best coefficients, joint by joint (nv · N,)."""
         columns = []
         for name, *_, unit, load in friction_columns(self.model(logarithms), self.selection,
                                                      self.motion):
@@ -132,8 +132,10 @@ class Fit:
         n, nv = len(self.friction), self.start.nv
         block = kron(csr_matrix(np.eye(nv)), np.ones((n, 1)))
         pattern = csr_matrix(np.hstack([block.toarray()] * (len(self.at) // nv)))
-        self.found = optimize.least_squares(self.errors, self.at, bounds=self.bounds,
-                                            jac_sparsity=pattern, x_scale=1.0, max_nfev=50)
+        one = len(self.at) == 1     # the solver for sparse Jacobians takes two or more
+        self.found = optimize.least_squares(
+            self.errors, self.at, bounds=self.bounds, jac_sparsity=None if one else pattern,
+            x_scale=1.0, max_nfev=50)
         return self.model(self.found.x)
 
     def speeds(self, model: RobotModel, believed: RobotModel, given: Regression
@@ -141,7 +143,7 @@ class Fit:
         """Return the result with errors, correlation of neighbours counted in."""
         assert self.found is not None
         n, nv = self.friction.shape
-        jacobian = self.found.jac.toarray()
+        jacobian = csr_matrix(self.found.jac).toarray()
         deviation = np.full((2, nv), np.inf)
         for j in range(nv):
             J = jacobian[j * n:(j + 1) * n, j::nv]

@@ -16,14 +16,14 @@ from ...errors import IdentificationError
 from ...model.robot import RobotModel
 
 BODY_PARAMETERS = ('m', 'mx', 'my', 'mz', 'Ixx', 'Ixy', 'Iyy', 'Ixz', 'Iyz', 'Izz')
-# What a joint may have besides the inertia of the bodies, and the columns that it takes
+# Terms of a joint besides the inertia of the bodies, and their columns
 JOINT_TERMS = {'friction': ('viscous', 'Coulomb'), 'offset': ('offset',),
                'armature': ('armature',)}
 # Share of the velocity limit in which the sign of a velocity is taken to change: a step would
 # leave the optimisation without a slope
 SIGN_WIDTH = 0.05
 DIFFERENCE_STEP = 1e-6    # in shares of the limits
-RANDOM_STATES, SEED = 300, 0           # random states that tell which columns are independent
+RANDOM_STATES, SEED = 300, 0           # random states that show which columns are independent
 COSINE_ROUNDING = 2e-3    # of a direction cosine: 3.14 is a half turn
 EXACT_COSINES = np.cos(np.radians([0.0, 30.0, 45.0, 60.0, 90.0, 120.0, 135.0, 150.0, 180.0]))
 
@@ -80,7 +80,7 @@ class BaseRegressor:
         size = np.sqrt(np.mean(ideal**2, axis=(0, 1)))
         some = np.flatnonzero(above_rounding(size, model.nb))
         tall = (ideal[:, :, some] / size[some]).reshape(-1, len(some))
-        pivots = qr(tall, mode='r', pivoting=True)[1]   # those that tell most come first
+        pivots = qr(tall, mode='r', pivoting=True)[1]   # the most informative ones first
         self._chosen = some[np.sort(independent_columns(tall, pivots.tolist()))]
         self._scale = np.ones(len(self._chosen))
         self._scale = np.sqrt(np.mean(self(*states)**2, axis=(0, 1)))

@@ -60,7 +60,7 @@ def of_matrix(criterion: Criterion, matrix: ndarray) -> tuple[float, ndarray]:
     """Return a criterion of a matrix (N, nv, columns), and its gradient of the same shape."""
     tall = matrix.reshape(-1, matrix.shape[-1])
     values, vectors = np.linalg.eigh(tall.T @ tall)
-    # Rounding may leave the least ones at or below zero: as small as can be told
+    # Rounding may leave the least ones at or below zero: raise them to the rounding
     values = np.maximum(values, np.finfo(float).eps * max(values[-1], np.finfo(float).tiny))
     value, slope = criterion(values)
     return value, (2.0 * (tall @ vectors) * slope @ vectors.T).reshape(matrix.shape)

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Slow motion of all joints about the present pose, which tells gravity and friction apart."""
+"""Slow motion of all joints about the present pose, which separates gravity and friction."""
 
 import numpy as np
 from numpy import ndarray

@@ -115,7 +115,7 @@ def excite(dynamics: Dynamics, pose: ndarray, limits: Limits, *,
     :param starts: number of random starts.
     :param seed: of the random numbers.
     :param include: joint terms to be identified too, see :class:`BaseRegressor`.
-    :param after: motions that are recorded already: the new one is to tell what they do not.
+    :param after: motions that are recorded already, which the new one complements.
     :param collisions: None: not checked, which a note says.
     :param progress: is called with the completed share, 0 to 1.
     :raises IdentificationError: there is no such criterion, the robot cannot rest at the pose, or
@@ -192,11 +192,11 @@ def _optimised(cost: MotionCost, begin: ndarray, criterion: str,
 
 def _notes(collisions: 'Collisions | None') -> list[str]:
     if collisions is None:
-        return ['collisions were not looked for']
+        return ['collisions were not checked']
     notes = []
     if collisions.excluded:
-        notes.append('too close at the start already, so not compared: ' + ', '.join(
+        notes.append('too close at the start, not checked: ' + ', '.join(
             f'{first} and {second}' for first, second in collisions.excluded))
     if collisions.left_out:
-        notes.append(f'no part of this model, so not looked at: {", ".join(collisions.left_out)}')
+        notes.append(f'not part of this model, not checked: {", ".join(collisions.left_out)}')
     return notes

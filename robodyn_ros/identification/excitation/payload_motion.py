@@ -90,16 +90,22 @@ def _carrying(model: RobotModel, frame: str) -> list[int]:
 
 def _motion(model: RobotModel, frame: str, pose: ndarray, amplitude: ndarray, cycles: ndarray,
             duration: float) -> PayloadMotion:
-    """Return the motion of these amplitudes, smaller ones where efforts would be too large."""
+    """
+    Return the motion of these amplitudes, smaller ones where efforts would be too large.
+
+    Its errors are infinite where hardly any motion is left.
+    """
     t = np.linspace(0.0, duration, round(duration / WAYPOINT_INTERVAL) + 1)
     for _ in range(4):
         x, xd, xdd = windowed_sines(t, amplitude, cycles, duration)
         efforts = Batch(model).inverse_dynamics(pose + x, xd, xdd)
-        excess = (np.abs(efforts - Batch(model).gravity(pose + x)).max(0)
-                  > EFFORT_SHARE * model.effort_limit)
-        if not excess.any():
+        accelerating = efforts - Batch(model).gravity(pose + x)
+        if ((np.abs(accelerating) <= EFFORT_SHARE * model.effort_limit)
+                & (np.abs(efforts) <= model.effort_limit)).all():
             break
         amplitude = amplitude / 2
+    else:
+        amplitude = np.zeros(model.nv)
     columns = load_columns(model, frame, pose + x, xd, xdd)[:, amplitude > 0.0, :4]
     sigma = EFFORT_NOISE * model.effort_limit[amplitude > 0.0]
     errors = _standard_errors(columns / sigma[:, None], duration * SAMPLES_PER_SECOND / len(t))

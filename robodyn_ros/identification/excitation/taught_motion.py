@@ -29,7 +29,7 @@ def through_poses(joint_names: Sequence[str], poses: ndarray, velocity_limit: nd
 
     :param poses: (P, nv) [rad | m]; of equal ones in a row one is kept.
     :param velocity_limit: (nv,) [rad/s | m/s], reached by one joint between two poses at most.
-    :param acceleration_limit: (nv,) [rad/s² | m/s²], likewise.
+    :param acceleration_limit: (nv,) [rad/s² | m/s²].
     :raises TrajectoryError: there are fewer than two poses, or a joint has no limit.
     """
     _check_limits(joint_names, velocity_limit, acceleration_limit)
@@ -58,7 +58,7 @@ def smoothed(joint_names: Sequence[str], time: ndarray, position: ndarray,
 
     :param time: (N,) [s], increasing; ``position``: (N, nv) [rad | m].
     :param velocity_limit: (nv,) [rad/s | m/s]; ``acceleration_limit``: (nv,) [rad/s² | m/s²].
-    :param spacing: [s]; what is shorter than about twice of it is smoothed away.
+    :param spacing: [s]; details shorter than about twice of it are lost.
     :raises TrajectoryError: the arm has not been moved, samples are missing for longer than the
         spacing, or a joint has no limit.
     """
@@ -107,7 +107,7 @@ def _of_motion(time: ndarray, position: ndarray) -> tuple[ndarray, ndarray]:
         moved = (np.abs(position - position[0]) > REST_DISTANCE).any(axis=1)
     if not moved.any() or len(time) < MIN_SAMPLES:
         raise TrajectoryError('the arm has not been moved', name='samples', value=len(time),
-                              remedy='show a motion between its beginning and its end')
+                              remedy='move the arm between start and end of the recording')
     first = max(0, int(np.argmax(moved)) - 1)
     away = (np.abs(position - position[-1]) > REST_DISTANCE).any(axis=1)
     last = len(time) - int(np.argmax(away[::-1])) + 1 if away.any() else len(time)

@@ -41,7 +41,7 @@ def choose_cutoff(pieces: Sequence[ndarray], rate: float) -> Cutoff:
     accelerations. It falls where motion dominates and rises where noise does; the cutoff is at the
     minimum between them, at most BANDWIDTH_FACTOR times the frequency below which POWER_SHARE of
     the velocities' power lies, and at most MAX_CUTOFF of the rate. The joint with the highest
-    value decides; one that stands still has noise alone, and no say.
+    value decides; a joint at rest has noise only and is ignored.
 
     :param pieces: positions (n, nv), equidistant, each without a gap.
     :param rate: [Hz].
@@ -58,12 +58,12 @@ def choose_cutoff(pieces: Sequence[ndarray], rate: float) -> Cutoff:
     most = MAX_CUTOFF * rate
     found = [_of_joint(f[1:], of_joint * omega**2, most) for of_joint in power.T]
     return max(filter(None, found), key=lambda cutoff: cutoff.frequency, default=Cutoff(
-        most, f'{MAX_CUTOFF:g} of the rate, for nothing moves'))
+        most, f'{MAX_CUTOFF:g} of the rate, because nothing moves'))
 
 
 def _of_joint(f: ndarray, velocity: ndarray, most: float) -> Cutoff | None:
     """
-    Return the cutoff of one joint, None if it stands still.
+    Return the cutoff of one joint, None if it is at rest.
 
     :param velocity: spectrum of its velocity at ``f``.
     """
@@ -114,7 +114,7 @@ class LowPass:
         """
         Return some samples of a filtered signal from every ``step``-th sample (n, ...) alone.
 
-        The signal has to be smooth: next to nothing above half the rate of the samples. The
+        The signal has to be smooth: with negligible power above half the rate of the samples. The
         response of the filter to an impulse is sampled as the signal is.
 
         :param every: one in so many of the n is returned, from the first.

@@ -25,7 +25,7 @@ class Prepared(NamedTuple):
 
     :param motion: filtered, on an equidistant grid.
     :param derived_velocity: (N, nv) derivative of the filtered position [rad/s | m/s].
-    :param measured_velocity: (N, nv) the recorded one, filtered alike; None where there is none.
+    :param measured_velocity: (N, nv) the recorded one, filtered as the positions, or None.
     :param notes: choices that were made, one line each.
     """
 
@@ -67,7 +67,7 @@ def prepare(recording: Recording, options: PreparationOptions) -> Prepared:
 
 def _filter_notes(rate: float, cutoff: Cutoff, options: PreparationOptions) -> list[str]:
     notes = [f'resampled at {rate:.6g} Hz' + (
-        ', the rate of the recording' if options.rate is None else ', as asked')]
+        ', the rate of the recording' if options.rate is None else ', as given')]
     if not np.isfinite(cutoff.frequency):
         return [*notes, 'no filter, as asked']
     return [*notes, f'cutoff {cutoff.frequency:.3g} Hz: {cutoff.why}',
@@ -77,7 +77,7 @@ def _filter_notes(rate: float, cutoff: Cutoff, options: PreparationOptions) -> l
 
 def _signals(recording: Recording) -> dict[str, ndarray]:
     """Return what is to be filtered; a sample of which something is not finite is NaN in all."""
-    assert recording.effort is not None     # that there is none is never accepted
+    assert recording.effort is not None     # missing efforts are never accepted
     signals = {'position': recording.position, 'effort': recording.effort}
     velocity = recording.velocity
     if velocity is not None and np.isfinite(velocity).all() and velocity.any():
@@ -88,7 +88,7 @@ def _signals(recording: Recording) -> dict[str, ndarray]:
 
 def _choices(recording: Recording, signals: dict[str, ndarray],
              options: PreparationOptions) -> tuple[Stretches, float, Cutoff]:
-    """Return where to cut, the rate and the cutoff: the last decides what gaps can be bridged."""
+    """Return the segments, the rate and the cutoff, which limits the gaps that are bridged."""
     found = stretches(recording.time, signals['position'])
     rate = found.rate if options.rate is None else options.rate
     if options.cutoff is None:

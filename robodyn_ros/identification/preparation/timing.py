@@ -59,7 +59,7 @@ def stretches(time: ndarray, position: ndarray, gap: float | None = None) -> Str
         notes.append(f'{np.sum(alike)} samples with the stamp of the one before are left out')
         period = float(np.median(steps[steps > 0]))
     regular = steps[(steps > 0) & (steps < DROPPED_INTERVAL * period)]
-    # The mean where only digits are rounded; what jitters is brought to the usual interval
+    # The mean if stamps are only rounded; with jitter the usual interval
     even = np.ptp(np.percentile(regular, [1, 99])) < ROUNDING_TOLERANCE * period
     rate = float(f'{1 / (np.mean(regular) if even else period):.6g}')
     limit = MAX_BRIDGED_GAP * period if gap is None else gap

@@ -60,7 +60,7 @@ def assemble(table: Table, source: str, model: RobotModel, options: TableOptions
                                     '-1.5 or 2e-3')
     notes = [*table.notes, *notes, *lines]
     if not keep.all():
-        notes.append(f'{np.sum(~keep)} lines left out: they hold nothing of the joints')
+        notes.append(f'{np.sum(~keep)} lines left out: no values of the joints')
     order = by_stamp(time[keep])
     if (late := int(np.sum(np.diff(order) < 0))):
         notes.append(f'{late} lines were out of order; sorted by time stamp')
@@ -103,7 +103,7 @@ def _arrays(table: Table, found: Found, source: str, model: RobotModel, names: S
                 raise RecordingError(f'{source} has no effort of {", ".join(missing)}',
                                      name=missing[0], value=list(columns.values()),
                                      remedy='record it, or lock the joint in the model')
-            notes.append(f'{quantity} not used: there is none of {", ".join(missing)}')
+            notes.append(f'{quantity} not used: missing for {", ".join(missing)}')
             continue
         values = np.column_stack([table.columns[columns[name]] for name in names])
         unit = units.get(quantity, of_units.SI_UNITS[quantity])
@@ -128,14 +128,14 @@ def _find(table: Table, headers: list[str], joints: tuple[str, ...], options: Ta
             if not any(header in of.values() for of in named.columns.values())]
     if not table.header and options.columns:
         return named
-    told = by_header(rest, joints) if table.header else \
+    by_column = by_header(rest, joints) if table.header else \
         by_count(headers, joints, options.rate is None)
-    for quantity, columns in told.columns.items():
+    for quantity, columns in by_column.columns.items():
         if quantity not in options.columns:
             named.columns[quantity] = columns
     if 'time' not in options.columns:
-        named.time, named.fraction = told.time, told.fraction
-    named.by_number = told.by_number
+        named.time, named.fraction = by_column.time, by_column.fraction
+    named.by_number = by_column.by_number
     return named
 
 

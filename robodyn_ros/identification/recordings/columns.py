@@ -205,7 +205,7 @@ def _is_time(words: list[str], found: Found, header: str) -> bool:
 
 
 def _unit(quantity: str, header: str) -> str:
-    """Return the unit of this quantity in a header, empty where there is none."""
+    """Return the unit of this quantity in a header, or an empty string."""
     unit = of_headers.without_unit(header)[1]
     if unit and of_units.fits(quantity, unit):
         return unit

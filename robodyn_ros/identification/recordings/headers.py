@@ -51,7 +51,7 @@ def words_in(text: str) -> list[str]:
 
 
 def number_in(text: str) -> int | None:
-    """Return the last number of a header, None where there is none."""
+    """Return the last number of a header, or None."""
     numbers = re.findall(r'\d+', text)
     return int(numbers[-1]) if numbers else None
 

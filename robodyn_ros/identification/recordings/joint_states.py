@@ -30,7 +30,7 @@ def recording_of(states: Sequence[LoggedState], what: str, source: str, model: R
 
     Times are the stamps of the headers, or those of receipt where all stamps are zero.
 
-    :param what: the states in words, for a note.
+    :param what: description of the states, for a note.
     :param joint_names: names in the log of the model's joints, in the model's order; None: those
         of the model, or the same numbers.
     :raises RecordingError: the names of the joints are others, or the states cannot be merged.

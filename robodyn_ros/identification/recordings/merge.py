@@ -53,7 +53,7 @@ def merge(messages: Iterable[Message], source: str, joints: Sequence[str] | None
     :raises RecordingError: there is no position, or the stamps of a joint run backwards.
     """
     streams, refused = _sort(messages, joints)
-    notes = [f'{refused} messages refused: as many numbers as names are needed'] if refused else []
+    notes = [f'{refused} messages refused: the numbers do not match the names'] if refused else []
     series = _series(streams)
     names = tuple(dict.fromkeys(name for quantity, name in series if quantity == 'position'))
     if not names:
@@ -79,7 +79,7 @@ def merge(messages: Iterable[Message], source: str, joints: Sequence[str] | None
             columns[key] = np.interp(base.time, s.time, value)
             keep &= _covered(base.time, s.time)
     if not keep.all():
-        notes.append(f'{np.sum(~keep)} samples left out: not every joint was heard of near them')
+        notes.append(f'{np.sum(~keep)} samples left out: some joint has no message near them')
     arrays: dict[str, ndarray | None] = {}
     for quantity in QUANTITIES:
         have = [name for name in names if (quantity, name) in columns]
@@ -87,7 +87,7 @@ def merge(messages: Iterable[Message], source: str, joints: Sequence[str] | None
             if len(have) == len(names) else None
         if 0 < len(have) < len(names):
             rest = ', '.join(name for name in names if name not in have)
-            notes.append(f'{quantity} not used: there is none of {rest}')
+            notes.append(f'{quantity} not used: missing for {rest}')
     assert arrays['position'] is not None
     return Merged(names, base.time[keep], arrays['position'], arrays['velocity'],
                   arrays['effort'], notes)
@@ -147,7 +147,7 @@ def _check_rising(series: dict[tuple[str, str], _Series], source: str) -> None:
     for (_, name), s in series.items():
         if (np.diff(s.time) < 0).any():
             raise RecordingError(
-                f'the stamps of {name} in {source} run backwards, so it cannot be put beside '
+                f'the stamps of {name} in {source} run backwards, so it cannot be combined with '
                 f'joints of other messages', name=name, value=float(np.diff(s.time).min()),
                 remedy='record all joints in one message, or with one clock')
 

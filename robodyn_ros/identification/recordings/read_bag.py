@@ -33,8 +33,9 @@ def read_bag(path: Path, model: RobotModel, topic: str | None,
         from rosbags.typesys import get_typestore, Stores
     except ImportError:
         raise RecordingError(
-            f'{path.name} is a bag, and what reads it is not installed', name='rosbags',
-            value=str(path), remedy=f'run `{pip_install_extra("identify")}`') from None
+            f'{path.name} is a bag, and the package that reads bags is not installed',
+            name='rosbags', value=str(path),
+            remedy=f'run `{pip_install_extra("identify")}`') from None
     try:
         with AnyReader([_storage(path)],
                        default_typestore=get_typestore(Stores.ROS2_HUMBLE)) as reader:

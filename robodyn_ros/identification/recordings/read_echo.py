@@ -14,7 +14,7 @@ HEADER_CELLS = 3    # before the names in ROS 2: seconds, nanoseconds, frame_id
 
 def read_echo(text: str) -> tuple[list[LoggedState], str] | None:
     """
-    Return the joint states of a text, and what they are in words; None where it has none.
+    Return the joint states of a text and their description, or None.
 
     The names of the joints stand in each line, between the time and the numbers. ROS 2 prints no
     header: a line without velocities or efforts is not read, since it does not say which it lacks.
@@ -39,7 +39,7 @@ def read_echo(text: str) -> tuple[list[LoggedState], str] | None:
 
 
 def _ros2(cells: list[str]) -> LoggedState | None:
-    """Return the joint state of a line without header, None where it is none."""
+    """Return the joint state of a line without header, or None."""
     names = list(takewhile(is_text, cells[HEADER_CELLS:]))
     count, first = len(names), HEADER_CELLS + len(names)
     if not count or len(cells) not in (first + count, first + 3 * count):
@@ -66,7 +66,7 @@ def _columns(header: list[str]) -> dict[str, list[int]]:
 
 
 def _ros1(cells: list[str], at: dict[str, list[int]], width: int) -> LoggedState | None:
-    """Return the joint state of a line below a header, None where it is none."""
+    """Return the joint state of a line below a header, or None."""
     if len(cells) != width:
         return None
     try:

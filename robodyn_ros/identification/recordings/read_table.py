@@ -68,7 +68,7 @@ def read_csv(path: Path, text: str) -> Table:
     the ends of lines left out, and so is an incomplete last line.
 
     Encodings, preambles, unit lines and decimal commas are detected here, since the readers of
-    pandas and polars have to be told; the numbers are read by ``numpy.loadtxt``.
+    pandas and polars need it as an argument; the numbers are read by ``numpy.loadtxt``.
 
     :raises RecordingError: there are no two lines with the same number of numbers.
     """
@@ -116,8 +116,7 @@ def text_of(path: Path) -> str:
     """
     Return a text in UTF-8, in UTF-16 with a byte-order mark, or in Windows-1252.
 
-    :raises RecordingError: the file is not text; for well-known formats the remedy says what to
-        do.
+    :raises RecordingError: the file is not text; for well-known formats it contains a remedy.
     """
     if advice := FORMAT_REMEDIES.get(path.suffix.lower()):
         raise RecordingError(f'{path.name} is of a kind that is not read', name=str(path),
@@ -206,7 +205,7 @@ def _separator(lines: list[str]) -> str:
 
 
 def _commented(lines: list[str], separator: str, width: int) -> list[str]:
-    """Return the header in a comment, empty where there is none."""
+    """Return the header in a comment, or an empty string."""
     names: list[str] = []
     for line in lines:
         if not line.lstrip().startswith(COMMENT_SIGNS):

@@ -12,10 +12,9 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from .merge import QUANTITIES
 from .recording import Recording
 from ...errors import Argument, RecordingError, Remedy
-
-QUANTITIES = ('position', 'velocity', 'effort')
 
 
 def check_target(path: Path, overwrite: bool) -> None:
@@ -39,7 +38,7 @@ def write(path: Path, recording: Recording) -> None:
     """
     Write .npz (arrays joint_names, time, position, ...) or .csv (time, position_NAME, ...).
 
-    The file is written beside the target and then renamed.
+    The file is written next to the target and then renamed.
 
     :raises RecordingError: writing failed; the remedy names the file where the recording was saved
         instead.

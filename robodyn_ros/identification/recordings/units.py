@@ -52,7 +52,7 @@ def check(units: Units) -> None:
 
 
 def known(text: str) -> str:
-    """Return the unit in a word of a header, empty where it is none."""
+    """Return the unit in a word of a header, or an empty string."""
     every = {*TIME_UNITS, *CURRENT_UNITS}.union(
         *ROTARY_UNITS.values(), *SLIDING_UNITS.values())
     bare = text.replace(' ', '')

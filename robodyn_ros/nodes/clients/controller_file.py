@@ -71,22 +71,21 @@ def known(limit: ndarray) -> ndarray:
 
 
 def missing(model: RobotModel, values: Mapping[str, Any], settings: Settings) -> list[str]:
-    """Return sentences on data that the URDF lacks or has wrong, and on the consequences."""
+    """Return sentences on missing or wrong data of the URDF, and on the consequences."""
     fixed = np.array(model.joint_types) != 'continuous'
     unlimited = fixed & ~np.isfinite(model.position_upper - model.position_lower)
     frictionless = (model.viscous_friction == 0.0) & (model.coulomb_friction == 0.0)
     out = [] if 'robot_compensates_gravity' in values else [
-        'Who compensates gravity: no URDF says it. Set robot_compensates_gravity: true where the '
-        'arm stays up under zero effort (Franka, UR), false where it sinks. A wrong value throws '
-        'the arm.']
+        'Gravity compensation: set robot_compensates_gravity: true if the arm stays up under zero '
+        'effort (Franka, UR), false if it sinks. A wrong value throws the arm.']
     for lacking, sentence in (
             (~known(model.effort_limit), 'Effort limit of {}: set effort_limit for all joints; '
              'the controller does not start without.'),
             (~known(model.velocity_limit), 'Velocity limit of {}: set velocity_limit for all '
-             'joints, or nothing bounds how fast they move.'),
-            (unlimited, 'Position limits of {}: nothing keeps these joints off their stops.'),
-            (frictionless, 'Friction of {}: `robodyn identify` finds it; it can be compensated '
-             'only then.'),
+             'joints; their speed is unlimited otherwise.'),
+            (unlimited, 'Position limits of {}: these joints may hit their stops.'),
+            (frictionless, 'Friction of {}: `robodyn identify` estimates it; without it, friction '
+             'is not compensated.'),
             (model.armature == 0.0, 'Rotor inertia (armature) of {}: with it, higher gains are '
              'stable, and light joints get more effort near their limits.')):
         if lacking.any():

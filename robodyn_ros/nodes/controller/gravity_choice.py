@@ -8,8 +8,10 @@ from ...errors import ParameterError
 from ...model.resources import OWN_ROBOTS
 
 PARAMETER = 'robot_compensates_gravity'
-# Remedy of the fault GRAVITY_CONTRADICTED
+# Remedies of the fault GRAVITY_CONTRADICTED, the other one if the motion of the arm has refuted it
 REMEDY = f'{PARAMETER} must be the contrary: deactivate, clean up and correct it'
+REFUTED = (f'but the arm moves as {PARAMETER} says: leave it, and find out why the driver sends '
+           'false efforts; ~/reset re-arms')
 
 
 def check_given(given: Collection[str], robot: str) -> None:

@@ -64,106 +64,92 @@ ROBOT = (
     Parameter('description_timeout', float, 5.0, 'Time to wait for the topic `robot_description` '
               'if no parameter defines the robot.', 's',
               0.0, 60.0),
-    Parameter('root', str, '', 'Link that is the fixed base; empty: root link of the URDF.'),
-    Parameter('tip', str, '', 'Last link of the controlled chain, or several, separated by '
-              'commas; empty: the whole tree.'),
-    Parameter('accepted_links', list[str], [], 'Links whose physically inconsistent inertia '
-              '(triangle inequality violated by more than 2 %) is accepted; `*`: all links.'),
+    Parameter('root', str, '', 'Link of the fixed base. Empty: root link of the URDF.'),
+    Parameter('tip', str, '', 'Last links of the controlled chains, separated by commas. Empty: '
+              'the whole tree.'),
+    Parameter('accepted_links', list[str], [], 'Links whose physically inconsistent inertia is '
+              'accepted; `*`: all.'),
 )
 
 LOOP = (
-    Parameter('autostart', bool, False, 'Configure and activate once at start-up, without a '
-              'request.'),
-    Parameter('specialize', bool, True, 'Compile the dynamics for this robot: faster cycles, for '
-              'a few seconds once per machine (`robodyn warmup` compiles in advance). Another '
-              'payload than at configuration uses the generic dynamics.'),
+    Parameter('autostart', bool, False, 'Configure and activate once at start-up.'),
+    Parameter('specialize', bool, True, 'Compile the dynamics for this robot: faster cycles.'),
     *_declared(LoopParameters),
-    Parameter('trigger', str, 'timer', 'Event that starts a cycle: timer, the clock; state, a '
-              'joint state; inline, a joint state, with the cycle in the receiving thread (native '
-              'data path only).', choices=TRIGGERS),
-    Parameter('data_path', str, 'auto', 'Implementation that receives states and publishes '
-              'efforts: native code without the Python interpreter, Python with a wait set, or an '
-              'rclpy executor; auto: the first available. The efforts are the same.',
-              choices=DATA_PATHS),
-    Parameter('driver', str, '', 'Driver that replaces the state and command topics, as '
-              '`package.module:NAME` (see `robodyn new-driver`); empty: none.'),
-    Parameter('driver_options', list[str], [], 'Options of the driver as `name=value`, with '
-              'values in YAML: `[address=192.168.0.2, rate=500]`.'),
-    Parameter('discovery_time', float, -1.0, 'Time after the start of the process (with several '
-              'controllers in it, of the node) until which activation waits to discover other '
-              'command publishers; at least 0.5 s after the own publisher was created. Negative: '
-              '0.7 s with Fast DDS; 2 s with other middleware, custom Fast DDS profiles or its '
-              'discovery server.', 's', -1.0, 30.0),
-    Parameter('arming_timeout', float, 5.0, 'Time for which activation and reset wait until the '
-              'arm can be armed.', 's', 0.1, 60.0, live=True),
+    Parameter('trigger', str, 'timer', 'Event that starts a cycle: clock or joint state; inline: '
+              'within the receiving thread.', choices=TRIGGERS),
+    Parameter('data_path', str, 'auto', 'Native code, Python with a wait set, or an rclpy '
+              'executor; auto: the first available.', choices=DATA_PATHS),
+    Parameter('driver', str, '', 'Driver in place of the topics, `package.module:NAME`. Empty: '
+              'none.'),
+    Parameter('driver_options', list[str], [], 'Options of the driver, `name=value` with values '
+              'in YAML.'),
+    Parameter('discovery_time', float, -1.0, 'Time to discover other command publishers before '
+              'activation. Negative: 0.7 s with Fast DDS, else 2 s.', 's', -1.0, 30.0),
+    Parameter('arming_timeout', float, 5.0, 'Time for which activation and reset wait for a good '
+              'state.', 's', 0.1, 60.0, live=True),
 )
 
 REALTIME = (
-    Parameter('priority', int, 0, 'Real-time priority (SCHED_FIFO) of the control thread; 0: '
-              'none. Interrupt threads of a real-time kernel run at 50.', '', 0, 99),
-    Parameter('cpus', list[int], [], 'CPUs of the control thread and the middleware threads while '
-              'active; empty: all.', '', 0, 1023),
+    Parameter('priority', int, 0, 'SCHED_FIFO priority of the control thread; 0: none.', '',
+              0, 99),
+    Parameter('cpus', list[int], [], 'CPUs of the control and middleware threads while active. '
+              'Empty: all.', '', 0, 1023),
     Parameter('lock_memory', bool, False, 'Lock the memory of the process in RAM (mlockall) while '
               'active.'),
-    Parameter('spin', float, 0.0, 'Time of busy-waiting before each deadline, with `trigger` '
-              'timer: less wake-up latency for more CPU load.', 's', 0.0, 0.001),
-    Parameter('keep_awake', bool, False, 'Keep all CPUs out of deep idle states while active '
-              '(/dev/cpu_dma_latency): less wake-up latency for more power and heat.'),
-    Parameter('timing_file', str, '', 'File (.npz) for the timing of the last million cycles, '
-              'written on deactivation, for `robodyn loop-report`; empty: none.'),
-    Parameter('flight_recorder', float, 5.0, 'Time span of the cycles recorded at a fault, for '
-              '`robodyn replay` (64 MiB at most); 0: none.', 's', 0.0, 60.0),
-    Parameter('flight_folder', str, '', 'Folder of the flight recordings; the newest 20 of this '
-              'node are kept. Empty: folder of the ROS logs.', live=True),
+    Parameter('spin', float, 0.0, 'Busy-waiting before each deadline: less latency, more CPU '
+              'load.', 's', 0.0, 0.001),
+    Parameter('keep_awake', bool, False, 'Prevent deep idle states while active '
+              '(/dev/cpu_dma_latency): less latency, more power.'),
+    Parameter('timing_file', str, '', 'File (.npz) for the timing of the latest cycles. Empty: '
+              'none.'),
+    Parameter('flight_recorder', float, 5.0, 'Time span recorded at a fault (64 MiB at most); 0: '
+              'none.', 's', 0.0, 60.0),
+    Parameter('flight_folder', str, '', 'Folder of the newest 20 flight recordings. Empty: ROS '
+              'logs.', live=True),
 )
 
 # Thresholds of the timing diagnostics
 QUALITY = (
-    Parameter('rate_warn', float, 0.05, 'Mean error or standard deviation of the rate, relative '
-              'to `rate`, above which the diagnostics warn.', '', 0.0, 1.0, live=True),
+    Parameter('rate_warn', float, 0.05, 'Error or deviation of the rate, relative to `rate`, that '
+              'causes a warning.', '', 0.0, 1.0, live=True),
     Parameter('rate_error', float, 0.1, 'As `rate_warn`, for an error.', '', 0.0, 1.0, live=True),
-    Parameter('execution_warn', float, 0.001, 'Mean cycle time above which the diagnostics warn; '
-              'at most half a period.', 's', 0.0, 1.0, live=True),
+    Parameter('execution_warn', float, 0.001, 'Mean cycle time that causes a warning; at most '
+              'half a period.', 's', 0.0, 1.0, live=True),
     Parameter('execution_error', float, 0.002, 'As `execution_warn`, for an error; at most a '
               'period.', 's', 0.0, 1.0, live=True),
-    Parameter('jitter_warn', float, 0.0001, 'Standard deviation of the cycle time above which the '
-              'diagnostics warn.', 's', 0.0, 1.0, live=True),
+    Parameter('jitter_warn', float, 0.0001, 'Standard deviation of the cycle time that causes a '
+              'warning.', 's', 0.0, 1.0, live=True),
     Parameter('jitter_error', float, 0.0002, 'As `jitter_warn`, for an error.', 's', 0.0, 1.0,
               live=True),
 )
 
 STOPS = (
-    Parameter('heartbeat_timeout', float, 0.0, 'Maximum time between messages on `~/heartbeat` '
-              '(std_msgs/Bool); longer silence, false, or two publishers stop the arm. 0: no '
-              'heartbeat is required.', 's', 0.0, 60.0),
-    Parameter('emergency_stop', bool, False, 'Subscribe to `~/emergency_stop` (std_msgs/Bool): '
-              'true stops the arm, as do a missing first message, no publisher and two '
-              'publishers.'),
+    Parameter('heartbeat_timeout', float, 0.0, 'Maximum silence of `~/heartbeat`; 0: no heartbeat '
+              'is required.', 's', 0.0, 60.0),
+    Parameter('emergency_stop', bool, False, 'Subscribe to `~/emergency_stop`: *true* or no '
+              'publisher stops the arm.'),
 )
 
 EXTERNAL_EFFORTS = (
     Parameter('external_effort_rate', float, 20.0, 'Rate of `~/external_torque` and '
               '`~/external_wrench`; 0: not published.', 'Hz', 0.0, 1000.0),
-    Parameter('external_wrench_frame', str, '', 'Frame in which `~/external_wrench` is estimated; '
-              'empty: none.'),
+    Parameter('external_wrench_frame', str, '', 'Frame of `~/external_wrench`. Empty: none.'),
 )
 
 COUPLING = (
-    Parameter('coupling_rate', float, 250.0, 'Rate of `~/coupling` in leader_follower, which the '
-              'partner receives on `~/partner`.', 'Hz', 1.0, 1000.0),
+    Parameter('coupling_rate', float, 250.0, 'Rate of `~/coupling`.', 'Hz', 1.0, 1000.0),
 )
 
 HAND_OVER = (
-    Parameter('controller_manager', str, '', 'Controller manager of ros2_control, e.g. '
-              '/controller_manager, which activates the forward controller once the arm is '
-              'RUNNING and is then polled once a second. Empty: a person switches.'),
-    Parameter('replaced_controllers', list[str], [], 'Controllers deactivated in the same switch, '
-              'and activated again when this controller is deactivated.'),
+    Parameter('controller_manager', str, '', 'Controller manager that activates the forward '
+              'controller when RUNNING. Empty: a person switches.'),
+    Parameter('replaced_controllers', list[str], [], 'Controllers deactivated in this switch, and '
+              'activated again at the end.'),
 )
 
 TELEMETRY = (
-    Parameter('telemetry_rate', float, 20.0, 'Rate of `~/reference`, `~/tracking_error`, '
-              '`~/effort_…` and `~/phase`; 0: not published.', 'Hz', 0.0, 1000.0),
+    Parameter('telemetry_rate', float, 20.0, 'Rate of the telemetry topics; 0: not published.',
+              'Hz', 0.0, 1000.0),
 )
 
 TABLE = (ROBOT + LOOP + REALTIME + QUALITY + _declared(LawParameters) + STOPS

@@ -92,13 +92,20 @@ class ControllerReports:
         """
         detail = ''
         if code == guard.GRAVITY_CONTRADICTED:
-            detail = gravity_choice.REMEDY
+            detail = gravity_choice.REFUTED if self._refuted() else gravity_choice.REMEDY
         elif (topics := self._node.topics) is not None and code in UNREPORTED_REFUSALS:
             detail = topics.clock_detail()
         elif topics is not None:
             detail = (topics.command_publishers.others if code == guard.OTHER_COMMANDS
                       else topics.stop_topics.detail(code))
         return f'{text} ({detail})' if detail else text
+
+    def _refuted(self) -> bool:
+        """Return whether the arm moves, in the fault, as robot_compensates_gravity says."""
+        if (loop := self._node.loop) is None or loop.controller.phase != guard.FAULT:
+            return False            # INACTIVE, the choice is the set one in any case
+        chosen = loop.controller.settings.robot_compensates_gravity
+        return bool(loop.controller.memory['gravity_by_robot'][0] == chosen)
 
     def pending(self) -> bool:
         """Return whether :meth:`log_changes` has work; thread-safe."""

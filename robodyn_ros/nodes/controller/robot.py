@@ -14,13 +14,12 @@ from ...model.validate import check_inertias
 
 PARAMETERS = (
     Parameter('robot_description', str, '', 'URDF text.'),
-    Parameter('urdf', str, '', 'Path of a URDF file, or name of a known robot (`two_link`, '
-              '`panda`, ...); used if `robot_description` is empty.'),
+    Parameter('urdf', str, '', 'Path of a URDF, or name of a known robot (`panda`), if '
+              '`robot_description` is empty.'),
     Parameter('locked_joints', list[str], [], 'Joints that do not move.'),
     Parameter('locked_positions', list[float], [], 'Position of each locked joint.', 'rad or m'),
-    Parameter('gravity', list[float], [], 'Gravity vector in the frame of `root`, for an arm on a '
-              'wall or ceiling. Empty: from `<robodyn>` in the URDF, else 0, 0, -9.81 in the '
-              "frame of the URDF's root link.", 'm/s²'),
+    Parameter('gravity', list[float], [], 'Gravity vector in the frame of `root`. Empty: from the '
+              'URDF, else 0, 0, -9.81.', 'm/s²'),
 )
 
 

@@ -252,10 +252,13 @@ def allowed(p: Parameter) -> str:
     """Return default, range and unit of a parameter as in the docs; its type if it has none."""
     if p.choices:
         first = f'`{p.default}`'
-        return p.range.replace(first, f'**{first}**', 1)
+        return (f'**{first}**, [more](laws.md)' if p.places else
+                p.range.replace(first, f'**{first}**', 1))
     shown = f'`{str(p.default).lower()}`' if p.default not in ('', []) else written_type(p)
-    bounds = p.range.strip('[]').replace(', ', '–' if (p.lower or 0) >= 0 else ' to ')
-    return ', '.join(filter(None, (shown, f'{bounds} {p.unit}'.strip())))
+    bounds = p.range.strip('[]').replace(', ', '–' if (p.lower or 0) >= 0 else '…')
+    limits = f'{bounds} {p.unit.replace(" or ", ", ")}'.strip()
+    return limits if p.type == list[float] and not p.default else ', '.join(
+        filter(None, (shown, limits)))
 
 
 def markdown(table: Iterable[Parameter]) -> str:
@@ -263,5 +266,5 @@ def markdown(table: Iterable[Parameter]) -> str:
     rows = ['| parameter | meaning | default, range |', '|---|---|---|']
     for p in table:
         meaning = p.description.replace('|', r'\|')        # which does not end the cell
-        rows.append(f'| `{p.name}` | {meaning} | {allowed(p)}{", live" if p.live else ""} |')
+        rows.append(f'| `{p.name}` | {meaning} | {allowed(p)}{"" if p.live else ", fixed"} |')
     return '\n'.join(rows) + '\n'
