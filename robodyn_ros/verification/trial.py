@@ -17,13 +17,14 @@ from .catalogue import CATALOGUE
 from .draw import Draw, draw, true_model
 from .library import Library
 from .motion import Tour
-from .plant import Drives, TICK
+from .plant import Drives
+from .plant_step import TICK
 from .play import Planned, play
 from .sensing import Conditions
 from .world import World
 from .worlds import Worlds
 from ..control.controller.controller import Controller
-from ..control.controller.cycle_telemetry import TelemetryReader
+from ..control.laws import registry
 from ..control.references.trajectory import Waypoints
 from ..control.settings.settings import Settings
 from ..dynamics import Dynamics
@@ -32,8 +33,8 @@ from ..model.robot import RobotModel
 
 SETTLING = 0.6          # s at the end of a world without a motion
 STOPPED = 'states stop'         # the injection after which a fault has to latch soon
-SETTLED = 0.3           # s of these in which the arm has to be at rest
-EVERY = 20              # ticks between two looks at the reference
+SETTLED = 0.1           # s of these in which the arm has to be at rest
+NOTHING = -1            # mode that none is
 TRIGGERS = {'timer': 'timer', 'state': 'state', 'inline': 'state'}
 
 
@@ -106,27 +107,32 @@ class Outcome:
 
 
 class Observed(Tour):
-    """A motion that also observes the distance from the reference and the effort."""
+    """A motion that also observes the distance from the reference, and the rest after its end."""
 
-    def __init__(self, world: World, drawn: Draw, waypoints: Waypoints | None, subject: Library,
-                 seconds: float):
+    def __init__(self, world: World, drawn: Draw, waypoints: Waypoints | None, seconds: float):
         super().__init__(drawn.motion, world.plant, world.random,
                          waypoints=waypoints if drawn.motion == 'tour' else None)
-        self._reader = TelemetryReader(subject.controller)
-        self.error, self.last_velocity = 0.0, 0.0
-        self._follows, self._seconds = world.settings.law_in_force.follows, seconds
+        self._data, self._seconds = world.data.numbers, seconds
 
     def act(self, world: World) -> None:
-        """Observe, then move."""
-        plant = world.plant
-        self.until = min(self.until, world.time + self._seconds - SETTLING)
-        if world.subject.phase == features.RUNNING:
-            if self._follows and world.ticks % EVERY == 0:
-                target = self._reader.read().target
-                self.error = max(self.error, float(np.nanmax(abs(plant.q - target), initial=0.0)))
-            if world.time > self.until + SETTLING - SETTLED:
-                self.last_velocity = max(self.last_velocity, plant.speed)
+        """Observe from now on, and move."""
+        if not np.isfinite(self.until):
+            m, settings = self._data, world.settings
+            self.until = world.time + self._seconds - SETTLING
+            m['observed'], m['late_from'] = 1, self.until + SETTLING - SETTLED
+            m['observed_mode'] = (registry.number(settings.mode) if settings.law_in_force.follows
+                                  else NOTHING)
         super().act(world)
+
+    @property
+    def error(self) -> float:
+        """Largest distance from the reference [rad | m]."""
+        return float(self._data['error'][0])
+
+    @property
+    def last_velocity(self) -> float:
+        """Largest velocity after the motion, in velocity limits."""
+        return float(self._data['late_speed'][0])
 
 
 class Player:
@@ -142,7 +148,7 @@ class Player:
         believed = replace(case.settings.loaded(case.model), effort_limit=joints['effort_limit'],
                            velocity_limit=joints['velocity_limit'])
         self._arm = arm_of(case.name, believed)
-        self._library = Library(case.model, case.settings, specialize=specialize,
+        self.library = Library(case.model, case.settings, specialize=specialize,
                                 recorded=recorded)
 
     @cached_property
@@ -151,7 +157,7 @@ class Player:
         found = {}
         for mode in self.case.worlds.modes:
             found[mode] = replace(self.case.settings, mode=mode)
-            self._library.controller.check(found[mode])
+            self.library.controller.check(found[mode])
         return found
 
     def play(self, index: int) -> Outcome:
@@ -169,16 +175,16 @@ class Player:
 
     def _play(self, drawn: Draw, settings: Settings) -> Outcome:
         world = self.world(drawn, settings)
-        motion = Observed(world, drawn, self.case.waypoints, self._library, self.case.seconds)
+        motion = Observed(world, drawn, self.case.waypoints, self.case.seconds)
         planned = [Planned(CATALOGUE[drawn.injection], drawn.start, drawn.duration, drawn.joint)
                    ] if drawn.injection else []
         world.motion = motion
-        run = play(self._library, world, planned, self.case.seconds)
+        run = play(self.library, world, planned, self.case.seconds)
         f = run.figures
         faulted = f.phase == features.FAULT
         if not (run.armed or faulted):
             return Outcome(drawn.index, drawn.plain(), violations=run.violations,
-                           refusal=self._library.controller.arming_refusal or 'it does not rise')
+                           refusal=self.library.controller.arming_refusal or 'it does not rise')
         violations = dict(run.violations)
         time = 1e-3 * f.fault if np.isfinite(f.fault) else None
         calm = not drawn.injection and not faulted
@@ -204,7 +210,7 @@ class Player:
     @property
     def controller(self) -> Controller:
         """Return the controller, as the last world has left it."""
-        return self._library.controller
+        return self.library.controller
 
     def world(self, drawn: Draw, settings: Settings) -> World:
         """Return the world of a draw."""

@@ -19,9 +19,11 @@ from robodyn_ros.verification import criteria, worlds
 from robodyn_ros.verification.arm import arm_of
 from robodyn_ros.verification.boundary import boundary
 from robodyn_ros.verification.draw import draw, true_model
-from robodyn_ros.verification.plant import Drives, Plant, TICK
+from robodyn_ros.verification.plant import Drives, Plant
+from robodyn_ros.verification.plant_step import TICK
 from robodyn_ros.verification.results import Results
 from robodyn_ros.verification.trial import Outcome, Player
+from robodyn_ros.verification.turning_points import of_pair, pairs
 from robodyn_ros.verification.workers import play_all
 from typer.testing import CliRunner
 
@@ -130,12 +132,11 @@ def test_the_drives_lag_saturate_and_do_nothing_to_small_commands():
     strong = Plant(arm, np.zeros(2), drives=Drives(saturation=np.array([1.0, 1.0])))
     small = Plant(arm, np.zeros(2), drives=Drives(dead_zone=np.array([3.0, 3.0])))
     reverse = Plant(arm, np.zeros(2), drives=Drives(gain=-1.0))
-    time = 0.0
     for _ in range(50):
         for plant in (lagging, plain, strong, small, reverse):
-            plant.command(time, np.array([0.0, 2.0]))
-            plant.advance(time)
-        time += TICK
+            plant.command(np.array([0.0, 2.0]))
+            plant.advance()
+    time = 50 * TICK
     expected = 1.0 - 0.02 / time * (1.0 - np.exp(-time / 0.02))      # impulse of a lagging drive
     assert lagging.qd[1] / plain.qd[1] == pytest.approx(expected, rel=0.02)
     assert strong.qd[1] / plain.qd[1] == pytest.approx(0.5, rel=0.02)
@@ -158,16 +159,20 @@ def test_estimates_are_those_of_clopper_and_pearson():
 
 
 def test_what_drives_a_figure_is_found():
+    """Also where both ends of a range do."""
     random = np.random.default_rng(0)
     drawn = random.uniform(size=(200, len(worlds.QUANTITIES)))
     names = [q.name for q in worlds.QUANTITIES]
     outcomes = [Outcome(k, {'injection': '', 'values': dict(zip(names, row))},
                         figures={'velocity': row[names.index('delay')]**2,
-                                 'tracking': float(random.uniform())})
+                                 'tracking': float(random.uniform()),
+                                 'settling': (row[names.index('payload_error')] - 0.5)**2})
                 for k, row in enumerate(drawn.tolist())]
-    found = criteria.influences(outcomes)
-    assert [(one.figure, one.quantity) for one in found] == [('velocity', 'delay')]
-    assert found[0].correlation == pytest.approx(1.0)
+    delay, payload = sorted(criteria.influences(outcomes), key=lambda one: one.quantity)
+    assert delay[:2] == ('velocity', 'delay') and not delay.either_way
+    assert payload[:2] == ('settling', 'payload_error') and payload.either_way
+    assert delay.correlation == pytest.approx(1.0)
+    assert payload.correlation == pytest.approx(1.0, abs=0.01)
 
 
 def test_the_boundary_of_a_payload_that_nobody_declares():
@@ -176,6 +181,27 @@ def test_the_boundary_of_a_payload_that_nobody_declares():
     found = boundary(Player(case, specialize=False), 'unknown_payload', 3)
     assert 0.3 < found.held < found.broken < 1.1 * found.held
     assert 'not armed' in found.how or 'fault' in found.how
+
+
+def test_what_a_broken_world_turns_on(tmp_path):
+    """A payload that nobody declares, between worlds that hold and worlds that break."""
+    case = short(planted.sound(), 0.5)
+    case = replace(case, worlds=replace(case.worlds, fault_share=0.0, ranges={
+        **case.worlds.ranges, 'unknown_payload': (0.0, 4.0)}))
+    player = Player(case, specialize=False)
+    outcomes = [player.play(k) for k in range(16)]
+    found = [*pairs(outcomes, case.worlds)]
+    assert [pair.broken for pair in found] == [one.index for one in outcomes if one.bad]
+    assert not any(outcomes[pair.held].bad for pair in found)
+    turns = [of_pair(player, pair) for pair in found[:4]]
+    payloads = [one for _, points in turns for one in points if one.quantity == 'unknown_payload']
+    assert payloads and all(0.3 < one.held < one.broken < one.held + 0.3 for one in payloads)
+    pair, points = turns[0]
+    results = Results(tmp_path / 'results.sqlite', case)
+    assert results.turning_points(pair) is None
+    results.add_turning_points(pair, points)
+    assert results.turning_points(pair) == points
+    results.close()
 
 
 def test_a_worlds_file_is_read_as_it_was_written(tmp_path):
