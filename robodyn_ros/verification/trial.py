@@ -15,6 +15,8 @@ from . import features
 from .arm import Arm, arm_of
 from .catalogue import CATALOGUE
 from .draw import Draw, draw, true_model
+from .energy import Energy
+from .energy import EVERY as EVERY_POWER
 from .library import Library
 from .motion import Tour
 from .plant import Drives, TICK
@@ -24,6 +26,7 @@ from .world import World
 from .worlds import Worlds
 from ..control.controller.controller import Controller
 from ..control.controller.cycle_telemetry import TelemetryReader
+from ..control.laws.law import NO_REFERENCE
 from ..control.references.trajectory import Waypoints
 from ..control.settings.settings import Settings
 from ..dynamics import Dynamics
@@ -113,8 +116,9 @@ class Observed(Tour):
         super().__init__(drawn.motion, world.plant, world.random,
                          waypoints=waypoints if drawn.motion == 'tour' else None)
         self._reader = TelemetryReader(subject.controller)
-        self.error, self.last_velocity = 0.0, 0.0
-        self._follows, self._seconds = world.settings.law_in_force.follows, seconds
+        self.error, self.last_velocity, self.energy = 0.0, 0.0, Energy(world)
+        law, self._seconds = world.settings.law_in_force, seconds
+        self._follows, self.floats = law.follows, law.reference == NO_REFERENCE
 
     def act(self, world: World) -> None:
         """Observe, then move."""
@@ -122,8 +126,12 @@ class Observed(Tour):
         self.until = min(self.until, world.time + self._seconds - SETTLING)
         if world.subject.phase == features.RUNNING:
             if self._follows and world.ticks % EVERY == 0:
-                target = self._reader.read().target
-                self.error = max(self.error, float(np.nanmax(abs(plant.q - target), initial=0.0)))
+                cycle = self._reader.read()
+                self.error = max(self.error, float(np.nanmax(abs(plant.q - cycle.target),
+                                                             initial=0.0)))
+                self.energy.add_compensation(world, cycle.friction, EVERY)
+            elif self.floats and world.ticks % EVERY_POWER == 0:
+                self.energy.add_floating(world)
             if world.time > self.until + SETTLING - SETTLED:
                 self.last_velocity = max(self.last_velocity, plant.speed)
         super().act(world)
@@ -187,6 +195,9 @@ class Player:
                 faulted and (time or 0.0) <= worlds.reaction_time):
             violations['reaction'] = (f'a fault after {time:.3f} s' if faulted and time
                                       else 'no fault')
+        energy = motion.energy
+        if calm:
+            violations |= energy.violations()
         if calm and motion.refused:
             violations['refused'] = 'the controller refused the motion'
         if calm and settings.law_in_force.exact and motion.error > worlds.tracking_error:
@@ -199,7 +210,9 @@ class Player:
             fault_time=time if faulted else None, violations=violations,
             figures={'velocity': f.velocity, 'effort': f.effort, 'step': f.step,
                      'tracking': motion.error if at_rest else None,
-                     'settling': motion.last_velocity if at_rest and not faulted else None})
+                     'settling': motion.last_velocity if at_rest and not faulted else None,
+                     'supplied energy': energy.supplied if calm and motion.floats else None,
+                     'compensated friction': energy.ratio if calm and at_rest else None})
 
     @property
     def controller(self) -> Controller:

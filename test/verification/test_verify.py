@@ -30,6 +30,8 @@ SHORT = 1.0             # s of a world
 FOUND = {               # planted mistakes and the world that shows each of them first
     'payload of 2 kg declared, none there': '',
     'second motor wired in reverse': 'WRONG_DIRECTION',
+    'friction declared twice as high as it is, fully compensated': 'friction: ',
+    'the same, compensated by 0.8 in an arm that floats': 'passive: ',
     'arm on a wall, gravity of a floor declared': 'not armed',
     'robot_compensates_gravity true, the robot does not': 'GRAVITY_CONTRADICTED',
     'robot_compensates_gravity false, the robot does': 'GRAVITY_CONTRADICTED',
