@@ -9,17 +9,7 @@ import numpy as np
 from numpy import ndarray
 
 from .arm import Arm
-from .plant_step import (
-    APPLIED,
-    COMMAND,
-    compiled_step,
-    DEAD_ZONE,
-    EXTERNAL,
-    GAIN,
-    MOTOR,
-    SATURATION,
-    STUCK,
-)
+from .plant_step import COMMAND, compiled_step, DEAD_ZONE, EXTERNAL, GAIN, MOTOR, SATURATION, STUCK
 from ..control.settings.friction import with_friction
 from ..dynamics import Dynamics
 from ..dynamics.model_data import parameters, workspace
@@ -82,7 +72,6 @@ class Plant:
         self.dynamics = arm.dynamics
         self.effort = self.dynamics.gravity(self.q) * (not drives.compensate_gravity)   # acts
         self._efforts[:2] = self.effort
-        self.applied = self._efforts[APPLIED]               # with those of hands and friction
         self.external = self._rows[EXTERNAL]                # of hands (nv,)
         self.motor = self._rows[MOTOR]                      # sign and health of the motors
         self.motor[:], self._rows[GAIN] = 1.0, drives.gain

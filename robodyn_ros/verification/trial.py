@@ -16,7 +16,6 @@ from .arm import Arm, arm_of
 from .catalogue import CATALOGUE
 from .draw import Draw, draw, true_model
 from .energy import Energy
-from .energy import EVERY as EVERY_POWER
 from .library import Library
 from .motion import Tour
 from .plant import Drives, TICK
@@ -125,13 +124,12 @@ class Observed(Tour):
         plant = world.plant
         self.until = min(self.until, world.time + self._seconds - SETTLING)
         if world.subject.phase == features.RUNNING:
-            if self._follows and world.ticks % EVERY == 0:
+            if (self._follows or self.floats) and world.ticks % EVERY == 0:
                 cycle = self._reader.read()
-                self.error = max(self.error, float(np.nanmax(abs(plant.q - cycle.target),
-                                                             initial=0.0)))
-                self.energy.add_compensation(world, cycle.friction, EVERY)
-            elif self.floats and world.ticks % EVERY_POWER == 0:
-                self.energy.add_floating(world)
+                self.energy.add(world, cycle.commanded - cycle.gravity, cycle.friction, EVERY)
+                if self._follows:
+                    self.error = max(self.error, float(np.nanmax(abs(plant.q - cycle.target),
+                                                                 initial=0.0)))
             if world.time > self.until + SETTLING - SETTLED:
                 self.last_velocity = max(self.last_velocity, plant.speed)
         super().act(world)
@@ -197,7 +195,7 @@ class Player:
                                       else 'no fault')
         energy = motion.energy
         if calm:
-            violations |= energy.violations()
+            violations |= energy.violations(motion.floats)
         if calm and motion.refused:
             violations['refused'] = 'the controller refused the motion'
         if calm and settings.law_in_force.exact and motion.error > worlds.tracking_error:
@@ -212,7 +210,7 @@ class Player:
                      'tracking': motion.error if at_rest else None,
                      'settling': motion.last_velocity if at_rest and not faulted else None,
                      'supplied energy': energy.supplied if calm and motion.floats else None,
-                     'compensated friction': energy.ratio if calm and at_rest else None})
+                     'compensated friction': energy.ratio if calm else None})
 
     @property
     def controller(self) -> Controller:

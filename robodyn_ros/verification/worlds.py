@@ -193,7 +193,7 @@ def read(path: Path, model: RobotModel, settings: Settings) -> Worlds:
         _refuse(path, '--worlds', f'cannot be read ({error})',
                 'write one with --write-worlds and edit it')
     default = default_worlds(model, settings)
-    content = _mapping(path, 'it', content, ('truth', 'distributions', *REST))
+    content = _mapping(path, 'the file', content, ('truth', 'distributions', *REST))
     truth = _mapping(path, 'truth', content.get('truth') or {}, tuple(TRUTH))
     given = _mapping(path, 'distributions', content.get('distributions') or {}, tuple(BY_NAME))
     values = {f.name: _as(path, f'truth.{f.name}', truth.get(f.name), getattr(
@@ -217,9 +217,11 @@ def _check(path: Path, worlds: Worlds, model: RobotModel) -> None:
     bounded('reaction_time', worlds.reaction_time, 1e-3, 600.0)
     bounded('truth.state_rate', worlds.truth.state_rate, 1.0, 1000.0)
     bounded('truth.payload_mass', worlds.truth.payload_mass, 0.0, 1000.0)
-    for name in ('viscous_friction', 'coulomb_friction', 'armature', 'effort_limit'):
+    for name in ('viscous_friction', 'coulomb_friction', 'armature'):
         if (least := min(getattr(worlds.truth, name))) < 0.0:
             _refuse(path, name, f'has the {name} {least:g}', 'give numbers of at least 0')
+    if (least := min(worlds.truth.effort_limit)) <= 0.0:
+        _refuse(path, 'effort_limit', f'has the effort_limit {least:g}', 'give numbers above 0')
     if bad := set(map(abs, worlds.truth.motor_sign)) - {1.0}:
         _refuse(path, 'motor_sign', f'has the motor_sign {min(bad):g}', 'give 1 or -1')
     model.frame(worlds.truth.payload_frame)
@@ -236,46 +238,58 @@ def _check(path: Path, worlds: Worlds, model: RobotModel) -> None:
 
 def _range(path: Path, quantity: Quantity, ends: Any) -> tuple[float, float]:
     """Return both ends; one number stands for both."""
-    pair = list(ends) if isinstance(ends, list) else [ends, ends]
-    numeric = len(pair) == 2 and all(isinstance(x, int | float) and not isinstance(x, bool)
-                                     and isfinite(x) for x in pair)
-    if not numeric:
+    pair = [_number(x) for x in (ends if isinstance(ends, list) else [ends, ends])]
+    if len(pair) != 2 or None in pair:
         _refuse(path, quantity.name, f'has {quantity.name}: {ends!r}',
                 'give a number or [lower end, upper end]')
-    low, high = map(float, pair)
+    low, high = pair
+    if low > high:
+        _refuse(path, quantity.name, f'has {quantity.name}: [{low:g}, {high:g}]',
+                'give the lower end first')
     if not quantity.least <= low <= high <= quantity.most:
         _refuse(path, quantity.name, f'has {quantity.name}: [{low:g}, {high:g}]',
                 f'give [lower end, upper end] within [{quantity.least:g}, {quantity.most:g}]')
     return low, high
 
 
+def _number(value: Any) -> Any:
+    """Return a finite number, also one that YAML 1.1 reads as text (1e-3), else None."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return number if isfinite(number) else None
+
+
 def _as(path: Path, name: str, value: Any, default: Any) -> Any:
     """Return a value of the type, and if it is a list of numbers the length, of the default."""
     if value is None:
         return default
-    number = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
-    if isinstance(default, bool) or isinstance(default, str):
-        if isinstance(value, type(default)):
-            return value
-        _refuse(path, name, f'has {name}: {value!r}',
-                'give true or false' if isinstance(default, bool) else 'give a text')
-    if isinstance(default, float):
-        if number:
-            return float(value)
-        _refuse(path, name, f'has {name}: {value!r}', 'give a number')
-    texts = name in ('modes', 'faults')
-    good = isinstance(value, list) and all(
-        isinstance(x, str) if texts else isinstance(x, int | float) and not isinstance(x, bool)
-        and isfinite(x) for x in value) and (texts or len(value) == len(default))
-    if not good:
-        _refuse(path, name, f'has {name}: {value!r}',
-                'give a list of names' if texts else f'give a list of {len(default)} numbers')
-    return tuple(value) if texts else tuple(map(float, value))
+    found: Any = None
+    if isinstance(default, bool | str):
+        found = value if isinstance(value, type(default)) else None
+        wanted = 'true or false' if isinstance(default, bool) else 'a text'
+    elif isinstance(default, float):
+        found, wanted = _number(value), 'a number'
+    elif name in ('modes', 'faults'):
+        wanted = 'a list of names'
+        if isinstance(value, list) and all(isinstance(x, str) for x in value):
+            found = tuple(value)
+    else:
+        wanted = f'a list of {len(default)} numbers'
+        numbers = tuple(map(_number, value)) if isinstance(value, list) else ()
+        if len(numbers) == len(default) and None not in numbers:
+            found = numbers
+    if found is None:
+        _refuse(path, name, f'has {name}: {value!r}', f'give {wanted}')
+    return found
 
 
 def _mapping(path: Path, what: str, found: Any, known: tuple[str, ...]) -> dict[str, Any]:
     if not isinstance(found, dict):
-        _refuse(path, what, f'{what} is no mapping', f'give it some of {", ".join(known)}')
+        _refuse(path, what, f'{what} is {"empty" if found is None else "no mapping"}', f'give it some of {", ".join(known)}')
     for name in found:
         if name not in known:
             _unknown(path, 'entry', str(name), known)

@@ -168,24 +168,27 @@ def test_a_worlds_file_is_read_as_it_was_written(tmp_path):
     path = tmp_path / 'worlds.yaml'
     path.write_text(worlds.text(case.worlds, 'Worlds.'))
     assert worlds.read(path, case.model, case.settings) == case.worlds
-    path.write_text('distributions: {tilt: 0.1}\nseconds: 2')
+    path.write_text('distributions: {tilt: 1e-1}\nseconds: 2')      # text in YAML 1.1
     found = worlds.read(path, case.model, case.settings)
     assert found.ranges['tilt'] == (0.1, 0.1) and found.seconds == 2.0
 
 
 @pytest.mark.parametrize(('text', 'message'), [
     ('a: [', 'cannot be read'),
-    ('[]', 'it is no mapping'),
+    ('[]', 'the file is no mapping'),
+    ('', 'the file is empty'),
     ('distribution: {}', "unknown entry 'distribution': did you mean distributions"),
     ('distributions: {delai: 0.1}', "unknown entry 'delai': did you mean delay"),
-    ('distributions: {delay: [0.2, 0.1]}', 'lower end, upper end'),
+    ('distributions: {delay: [0.2, 0.1]}', 'lower end first'),
+    ('distributions: {delay: [0.1]}', 'lower end, upper end'),
     ('distributions: {delay: [0.0, 3.0]}', 'within'),
     ('distributions: {delay: true}', 'give a number'),
     ('distributions: {delay: [.nan, 1.0]}', 'give a number'),
     ('truth: {motor_sign: [1.0]}', 'list of 2 numbers'),
     ('truth: {motor_sign: [1.0, 0.5]}', '1 or -1'),
     ('truth: {compensates_gravity: 1}', 'true or false'),
-    ('truth: {effort_limit: [-1.0, 2.0]}', 'at least 0'),
+    ('truth: {effort_limit: [-1.0, 2.0]}', 'above 0'),
+    ('truth: {armature: [-1.0, 2.0]}', 'at least 0'),
     ('truth: {payload_frame: link7}', 'link7'),
     ('modes: [computed_torqe]', 'did you mean computed_torque'),
     ('modes: ["no.such:LAW"]', 'no.such'),
@@ -230,7 +233,27 @@ def test_the_command(tmp_path, monkeypatch):
     assert alone.exit_code == 0 and 'no criterion is broken' in alone.output
     Path('motion.yaml').write_text(MOTION.format(end=9.0))
     outside = CliRunner().invoke(app, [*words, '--runs', '3'])
-    assert outside.exit_code == 1 and 'joint2 is at 9' in outside.output
+    assert outside.exit_code == 1 and 'position of joint2 would be 9' in outside.output
+
+
+@pytest.mark.parametrize(('text', 'message'), [
+    ('mode: 3', 'parameter mode = 3 is refused'),
+    ('acceleration_kp: x', 'finite number'),
+    ('trigger: never', 'choose one of timer')])
+def test_parameter_files_that_are_wrong_are_refused(tmp_path, monkeypatch, text, message):
+    monkeypatch.chdir(tmp_path)
+    Path('c.yaml').write_text(f'/**: {{ros__parameters: {{{text}}}}}')
+    run = CliRunner().invoke(app, ['verify', 'two_link', '--config', 'c.yaml', '--runs', '2'])
+    assert run.exit_code == 1 and message in run.output
+
+
+def test_robots_and_motions_are_refused_before_a_world(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    unknown = CliRunner().invoke(app, ['verify', 'two_lnk'])
+    assert unknown.exit_code == 1 and 'two_link' in unknown.output
+    Path('motion.yaml').write_text(MOTION.format(end=0.8).replace('0.3, 0.8', '3.0, -3.0'))
+    fast = CliRunner().invoke(app, ['verify', 'two_link', '--motion', 'motion.yaml'])
+    assert fast.exit_code == 1 and 'velocity of joint1 would be' in fast.output
 
 
 def test_no_file_is_left_behind_where_the_settings_are_refused(tmp_path, monkeypatch):
