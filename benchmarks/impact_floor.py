@@ -23,7 +23,7 @@ import numpy as np
 from numpy import ndarray
 from robodyn_ros import Dynamics, RobotModel
 from robodyn_ros.control.learning.collision_thresholds import thresholds
-from robodyn_ros.control.settings.settings import EFFORT_RATE
+from robodyn_ros.control.settings.settings import DEFAULT_EFFORT_RATE
 from robodyn_ros.simulation.obstacle import Obstacle
 
 from .collisions import arm, at_speed, impact, quiet, Scene, scenes
@@ -39,9 +39,9 @@ DRIVES: dict[str, Callable[[float, ndarray], ndarray]] = {
     'full effort after 2 ms': lambda t, limit: limit if t >= FOUND else 0.0 * limit,
     'full effort after 3 ms': lambda t, limit: limit if t >= LATEST else 0.0 * limit,
     'after 2 ms at 5 times the effort rate limit': lambda t, limit: limit * min(
-        1.0, CAUTIOUS * EFFORT_RATE * max(0.0, t - FOUND)),
+        1.0, CAUTIOUS * DEFAULT_EFFORT_RATE * max(0.0, t - FOUND)),
     'after 2 ms at the effort rate limit': lambda t, limit: limit * min(
-        1.0, EFFORT_RATE * max(0.0, t - FOUND))}
+        1.0, DEFAULT_EFFORT_RATE * max(0.0, t - FOUND))}
 
 
 def peak(model: RobotModel, dynamics: Dynamics, scene: Scene,

@@ -62,7 +62,7 @@ def main() -> int:
     parser.add_argument('--hard', action='store_true', help='3 kg unknown, efforts 8 ms late')
     asked = parser.parse_args()
     world = HARD._replace(policies=True) if asked.hard else BAD
-    settings.JUDGED_POSES = 2       # as in the test: finding gains is not what this is about
+    settings.CHECKED_POSES = 2       # as in the test: finding gains is not what this is about
     fine = [campaign(load_robot(robot, {}, []).model, law,
                      range(asked.first, asked.first + asked.seeds), world)
             for robot in asked.robots for law in asked.law or names]

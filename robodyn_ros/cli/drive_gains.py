@@ -53,7 +53,7 @@ def drive_gains_command(
     from .identify import read_options
     from ..catalog.robots import load_robot
     from ..identification.estimation.drive import drive_gains
-    from ..identification.estimation.parameter_selection import USUAL
+    from ..identification.estimation.parameter_selection import USUAL_PARAMETERS
     from ..identification.estimation.selection import decimated
     from ..identification.preparation.options import PreparationOptions
     from ..model.payload import with_payload
@@ -69,7 +69,7 @@ def drive_gains_command(
     motions = _currents(paths, chosen, reading, PreparationOptions(
         cutoff=cutoff, accept=tuple(accept)), out)
     load = with_payload(chosen.model, frame, mass, numbers('--com', com)) if loaded else None
-    selection, _ = decimated(USUAL, motions[0])
+    selection, _ = decimated(USUAL_PARAMETERS, motions[0])
     name, _, value = known.partition('=')
     found = drive_gains(chosen.model, motions, replace(selection, armature=True),
                         [None] * len(recordings) + ([load] if loaded else []),

@@ -20,7 +20,7 @@ from ..catalog.robots import CatalogRobot
 from ..dynamics import Dynamics
 from ..errors import ArgumentError, IdentificationError
 from ..extras import pip_install
-from ..identification.excitation.collision_geometry import KINDS, shapes
+from ..identification.excitation.collision_geometry import GEOMETRY_KINDS, shapes
 from ..identification.excitation.fourier import Fourier
 from ..identification.excitation.motion_limits import motion_limits, Shares
 from ..identification.excitation.optimize import Excitation, excite
@@ -96,9 +96,9 @@ def recorded(paths: Sequence[Path], robot: CatalogRobot, reading: Mapping[str, A
 def _collisions(robot: CatalogRobot, kind: str, packages: Sequence[Path], clearance: float,
                 ground: float | None) -> tuple['Collisions | None', str]:
     """Return the collision checker, if any, and a line about it."""
-    if kind not in (*KINDS, 'none'):
+    if kind not in (*GEOMETRY_KINDS, 'none'):
         raise ArgumentError(f'--shapes {kind!r}', name='--shapes', value=kind,
-                            remedy=f'choose {", ".join(KINDS)} or none')
+                            remedy=f'choose {", ".join(GEOMETRY_KINDS)} or none')
     found = [] if kind == 'none' else shapes(robot.path, kind, packages)
     if found:
         try:
@@ -117,7 +117,7 @@ def _collisions(robot: CatalogRobot, kind: str, packages: Sequence[Path], cleara
                                   name='ground', value=ground,
                                   remedy='take others, with --shapes, or leave out --ground')
     return None, ('' if kind == 'none' else f'! the URDF has no {kind} geometry' + (
-        ': --shapes visual takes the shapes that are shown' if kind == KINDS[0] else ''))
+        ': --shapes visual takes the shapes that are shown' if kind == GEOMETRY_KINDS[0] else ''))
 
 
 def _report(found: Excitation, shares: Shares, why: str) -> Group:

@@ -15,7 +15,7 @@ from .identification_tables import (
     parameter_table,
 )
 from ..identification.motion import Motion
-from ..identification.result import Identification, NOMINAL, TERMS
+from ..identification.result import Identification, NOMINAL, TERMS_TITLE
 from ..model.robot import RobotModel
 from ..report.document import Report
 from ..report.units import units
@@ -45,7 +45,7 @@ def report(found: Identification, source: str, scene: str = '') -> Report:
     if scene:
         page.page('The motion that was predicted', scene)
     if found.terms:
-        page.lines(TERMS, found.terms)
+        page.lines(TERMS_TITLE, found.terms)
     page.lines('Processing', found.notes)
     _add_parameters(page, found)
     _add_motion(page, found)

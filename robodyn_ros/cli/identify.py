@@ -37,7 +37,7 @@ from ..identification.preparation.options import PreparationOptions
 from ..identification.recorded_motion import checked_motion
 from ..identification.recordings.read import read
 from ..identification.recordings.recording import Recording
-from ..identification.result import Identification, NOMINAL, TERMS
+from ..identification.result import Identification, NOMINAL, TERMS_TITLE
 from ..identification.result_files import conditions_of, FRICTION, URDF, writable_folder
 from ..identification.validation import of_model, Validation
 from ..model.friction_file import read_friction
@@ -206,7 +206,7 @@ def _print_tables(found: Identification, out: Console) -> None:
     out.print(parameter_table(found))
     out.print(friction_table(found))
     if found.terms:
-        out.print(TERMS, style='bold')
+        out.print(TERMS_TITLE, style='bold')
         show(found.terms, out)
     out.print(comparison(found.validations))
     for name, why in found.absent.items():

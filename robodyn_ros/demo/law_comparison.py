@@ -16,7 +16,7 @@ from . import motion
 from ..closed_loop import simulate, Simulated
 from ..control.laws import registry
 from ..control.references.trajectory import Waypoints
-from ..control.settings.friction import MOST_MEASURED
+from ..control.settings.friction import MAX_MEASURED_SHARE
 from ..control.settings.settings import GAINS, Settings
 from ..control.settings.suggested_gains import suggest_gains, SuggestedGains
 from ..dynamics import Dynamics
@@ -118,7 +118,7 @@ def compensated_share(law: str, model: RobotModel) -> float | tuple[()]:
     """
     if not (model.coulomb_friction.any() or model.viscous_friction.any()):
         return ()
-    return MOST_MEASURED if registry.find(law).guided else 1.0
+    return MAX_MEASURED_SHARE if registry.find(law).guided else 1.0
 
 
 def compare(model: RobotModel, pose: ndarray, shortest: float) -> Iterator[Figures]:

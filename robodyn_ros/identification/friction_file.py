@@ -16,7 +16,7 @@ from ..model.friction_file import BACKWARD, COUPLED, EFFECTS, FORWARD, HEADER, N
 if TYPE_CHECKING:
     from .estimation.estimate import Estimate
 
-DIGITS, SMALLEST = 6, 9        # that count, and decimals after which nothing does
+SIGNIFICANT_DIGITS, MAX_DECIMALS = 6, 9
 
 
 def friction_parameters(estimate: Estimate) -> dict[str, list[float]]:
@@ -36,8 +36,8 @@ def friction_parameters(estimate: Estimate) -> dict[str, list[float]]:
         found['armature'] = model.armature
     if selection.offset:
         found['friction_offset'] = estimate.of_joints('offset')
-    return {name: [round(float(f'{value:.{DIGITS}g}'), SMALLEST) for value in values]
-            for name, values in found.items()}
+    return {name: [round(float(f'{value:.{SIGNIFICANT_DIGITS}g}'), MAX_DECIMALS)
+                   for value in values] for name, values in found.items()}
 
 
 def write_friction(path: Path, parameters: dict[str, list[float]], joint_names: Sequence[str],
@@ -48,7 +48,8 @@ def write_friction(path: Path, parameters: dict[str, list[float]], joint_names: 
     :param gravity: (3,) [m/s²] in the base frame, where the base is tilted; None: not written.
     """
     if gravity is not None:
-        parameters = {**parameters, 'gravity': [round(float(value), DIGITS) for value in gravity]}
+        parameters = {**parameters, 'gravity': [
+            round(float(value), SIGNIFICANT_DIGITS) for value in gravity]}
     text = yaml.safe_dump({NODE: {'ros__parameters': parameters}}, sort_keys=False,
                           default_flow_style=None, width=95)
     path.write_text(f'{HEADER}{", ".join(joint_names)}.\n'

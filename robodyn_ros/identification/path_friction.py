@@ -18,8 +18,8 @@ from ..model.robot import RobotModel
 
 _MATRIX = types.Array(types.float64, 2, 'C')
 _READ_ONLY = types.Array(types.float64, 2, 'A', readonly=True)
-SIGNATURE = types.void(_MATRIX, _READ_ONLY, _READ_ONLY, _READ_ONLY, types.int64, types.int64,
-                       _MATRIX)
+KERNEL_SIGNATURE = types.void(_MATRIX, _READ_ONLY, _READ_ONLY, _READ_ONLY, types.int64,
+                              types.int64, _MATRIX)
 
 
 def path_friction(model: RobotModel, motion: Motion, load: ndarray | None = None) -> ndarray:
@@ -68,4 +68,4 @@ def along(parameters: ndarray, q: ndarray, qd: ndarray, load: ndarray, begin: in
 
 @cache
 def _compiled() -> Any:
-    return compile_function('path_friction', along, SIGNATURE, (jitable(model_friction),))
+    return compile_function('path_friction', along, KERNEL_SIGNATURE, (jitable(model_friction),))

@@ -32,7 +32,7 @@ from .result import (
     Identification,
     NOMINAL,
     ORDINARY,
-    UNCONSTRAINED,
+    UNCONSTRAINED_TERMS,
     WEIGHTED,
 )
 from .result_files import writable_folder, write_friction_file, write_numbers, write_urdf
@@ -41,8 +41,8 @@ from .validation import of_estimate, of_model, Validation
 from ..errors import Argument, IdentificationError
 from ..model.robot import RobotModel
 
-NO_PREDICTION = 0.95    # relative RMS; a constant has 1
-SIGNIFICANT = 3.0       # standard errors of an offset
+MAX_PREDICTING_RMS = 0.95    # relative; a constant has 1
+OFFSET_SIGNIFICANCE = 3.0    # standard errors
 
 
 class Estimates(NamedTuple):
@@ -103,7 +103,7 @@ def require_prediction(found: Identification) -> None:
     """
     validation, lost = found.validation, found.estimate.selection.unexplained
     told = np.delete(validation.relative, lost)
-    if 2 * len(lost) > len(validation.relative) or told.mean() > NO_PREDICTION:
+    if 2 * len(lost) > len(validation.relative) or told.mean() > MAX_PREDICTING_RMS:
         worst = validation.joint_names[int(validation.relative.argmax())]
         error = float(validation.relative.mean())
         raise IdentificationError(
@@ -143,8 +143,8 @@ def identify_parts(parts: Parts, model: RobotModel, options: PipelineOptions,
                            selected.mounting.delay)
     return Identification(
         model, selected.mounting.motion(train), selected.mounting.motion(test), selected.mounting,
-        estimates.delivered, {**estimates.others, UNCONSTRAINED: estimates.weighted}, validations,
-        (*parts.notes, *decimation, *selected.notes), (*parts.issues, *issues),
+        estimates.delivered, {**estimates.others, UNCONSTRAINED_TERMS: estimates.weighted},
+        validations, (*parts.notes, *decimation, *selected.notes), (*parts.issues, *issues),
         estimates.absent, selected.terms,
         prediction_band(estimates.delivered, selected.mounting.motion(train)))
 
@@ -155,7 +155,8 @@ def without_unexplained(selected: Selected, errors: ndarray) -> Selected:
 
     :param errors: (nv,) relative RMS of each joint on motion that was not fitted; may be empty.
     """
-    worse = {*selected.selection.unexplained, *np.flatnonzero(errors > NO_PREDICTION).tolist()}
+    worse = {*selected.selection.unexplained,
+             *np.flatnonzero(errors > MAX_PREDICTING_RMS).tolist()}
     return selected._replace(selection=replace(selected.selection,
                                                unexplained=tuple(sorted(worse))))
 
@@ -194,7 +195,7 @@ def with_significant_offsets(found: Estimate) -> Estimate:
     errors = dict(zip(found.base.base_names, found.standard_errors))
     for j in found.selection.unexplained:
         name = f'offset {found.model.joint_names[j]}'
-        if name in errors and abs(found[name]) < SIGNIFICANT * errors[name]:
+        if name in errors and abs(found[name]) < OFFSET_SIGNIFICANCE * errors[name]:
             parameters[found.names.index(name)] = 0.0
     return replace(found, parameters=parameters, values=found.base.values(parameters))
 
@@ -205,6 +206,6 @@ def validate(model: RobotModel, test: Motion, selected: Selected, estimates: Est
     placed = selected.mounting.motion(test)
     found = {NOMINAL: of_model(model, test)}
     found |= {name: of_estimate(each, test) for name, each in estimates.others.items()}
-    found[UNCONSTRAINED] = of_estimate(estimates.weighted, placed)
+    found[UNCONSTRAINED_TERMS] = of_estimate(estimates.weighted, placed)
     found[estimates.delivered.method] = of_estimate(estimates.delivered, placed)
     return found

@@ -12,8 +12,8 @@ from .estimation.regression import regression
 from .motion import Motion
 from ..model.pose import MAX_LIMIT
 
-STATES, SEED = 400, 0
-WIDTH = 1.96            # standard errors: 95 %
+RANDOM_STATES, SEED = 400, 0
+BAND_WIDTH = 1.96    # standard errors: 95 %
 
 
 class PredictionBand(NamedTuple):
@@ -57,18 +57,18 @@ def prediction_band(estimate: Estimate, motion: Motion) -> PredictionBand:
     model, rng = estimate.model, np.random.default_rng(SEED)
     lower, upper = (np.clip(limit, -MAX_LIMIT, MAX_LIMIT) for limit in (model.position_lower,
                                                             model.position_upper))
-    shape = STATES, model.nv
+    shape = RANDOM_STATES, model.nv
     speed, acceleration = (abs(a).max(0) for a in (motion.velocity, motion.acceleration))
-    states = Motion(model.joint_names, np.arange(STATES, dtype=float),
+    states = Motion(model.joint_names, np.arange(RANDOM_STATES, dtype=float),
                     rng.uniform(lower, upper, shape), rng.uniform(-speed, speed, shape),
                     rng.uniform(-acceleration, acceleration, shape), np.zeros(shape), 1.0,
-                    ((0, STATES),))
+                    ((0, RANDOM_STATES),))
     given = regression(model, states, estimate.every_sample)
     told = np.isfinite(np.diag(estimate.covariance))
     rows = given.matrix[:, :, estimate.base.independent[told]]
     values, vectors = np.linalg.eigh(estimate.covariance[np.ix_(told, told)])
     root = vectors * np.sqrt(np.maximum(values, 0.0))
-    width = WIDTH * np.linalg.norm(rows @ root, axis=2)
+    width = BAND_WIDTH * np.linalg.norm(rows @ root, axis=2)
     width[:, list(estimate.selection.unexplained)] = np.inf
     at = width.argmax(0)
     names = np.array(estimate.base.base_names)[told]

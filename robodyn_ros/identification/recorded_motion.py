@@ -19,7 +19,7 @@ from .recordings.recording import Recording
 from ..errors import Argument, IdentificationError, RecordingError
 from ..model.robot import RobotModel
 
-PAUSE = 1.0     # [s] between recordings that are joined, in pictures
+PICTURE_PAUSE = 1.0    # [s] between joined recordings in pictures
 
 
 class CheckedMotion(NamedTuple):
@@ -131,7 +131,7 @@ def joined(motions: Sequence[Motion], begin: float | None = None) -> Motion:
     times, at = [], first.time[0] if begin is None else begin
     for motion in motions:
         times.append(motion.time - motion.time[0] + at)
-        at = times[-1][-1] + PAUSE
+        at = times[-1][-1] + PICTURE_PAUSE
     starts = np.cumsum([0, *map(len, motions)]).tolist()
     segments = tuple((start + a, start + b) for motion, start in zip(motions, starts)
                      for a, b in motion.segments)
@@ -153,7 +153,7 @@ def parts_of(checked: Sequence[CheckedMotion], share: float,
     motions = [of.motion for of in checked]
     if verification is not None:
         train = joined(motions)
-        test = joined([verification.motion], train.time[-1] + PAUSE)
+        test = joined([verification.motion], train.time[-1] + PICTURE_PAUSE)
         text = f'fitted: all {len(train)} samples; {len(test)} of the verification are predicted'
         return Parts(train, test, (*notes, *verification.notes, text),
                      (*issues, *verification.issues))
@@ -162,7 +162,7 @@ def parts_of(checked: Sequence[CheckedMotion], share: float,
     else:
         pieces = [motion.split(share) for motion in motions]
         train = joined([fitted for fitted, _ in pieces])
-        test = joined([other for _, other in pieces], train.time[-1] + PAUSE)
+        test = joined([other for _, other in pieces], train.time[-1] + PICTURE_PAUSE)
     of_each = '' if len(motions) == 1 else ' of each recording'
     return Parts(train, test, (*notes, f'fitted: the first {share:.0%}{of_each}, {len(train)} '
                                f'samples; the other {len(test)} are predicted'), issues)

@@ -9,17 +9,17 @@ import numpy as np
 from numpy import ndarray
 
 from .urdf_editor import UrdfText
-from .urdf_update import decoded, encoding_of, UPPER
+from .urdf_update import decoded, encoding_of, UPPER_TRIANGLE
 from ..errors import InertiaError
 from ..model.consistency import can_exist, is_consistent, nearest_consistent
 from ..model.urdf_xml import MOMENTS, read
 from ..model.validate import inertia_excess
 
-DIGITS = 8          # of the numbers that are written
+WRITTEN_DIGITS = 8
 # Change over |I| that replaces an inertia instead of repairing it: violations of the triangle
 # inequality need at most 0.58, only negative moments need more
-COLLAPSE = 0.6
-SAME = 1e-9         # of the largest moment: a number that differs by less stays as it is written
+MAX_INERTIA_CHANGE = 0.6
+SAME_NUMBER_TOLERANCE = 1e-9    # of the largest moment: closer numbers stay as they are written
 
 
 class Change(NamedTuple):
@@ -74,9 +74,9 @@ def repaired_urdf(text: bytes) -> tuple[bytes, tuple[Change, ...]]:
         if mass == 0 or not inertia.any() or is_consistent(inertia):
             continue
         new = _rounded(nearest_consistent(inertia), inertia)
-        if np.linalg.norm(new - inertia) > COLLAPSE * np.linalg.norm(inertia):
+        if np.linalg.norm(new - inertia) > MAX_INERTIA_CHANGE * np.linalg.norm(inertia):
             raise _beyond_repair(link.name, inertia, new)
-        written.change(k, mass, new[UPPER].tolist())
+        written.change(k, mass, new[UPPER_TRIANGLE].tolist())
         changes.append(Change(link.name, inertia_excess(inertia), np.linalg.eigvalsh(inertia),
                               np.linalg.eigvalsh(new)))
     if not found:
@@ -125,5 +125,5 @@ def links_not_judged(text: bytes) -> list[str]:
 
 def _rounded(new: ndarray, old: ndarray) -> ndarray:
     """Return an inertia of few digits; entries that are the old ones but for rounding stay."""
-    few = np.array([float(f'{value:.{DIGITS}g}') for value in new.flat]).reshape(3, 3)
-    return np.where(abs(new - old) <= SAME * abs(old).max(), old, few)
+    few = np.array([float(f'{value:.{WRITTEN_DIGITS}g}') for value in new.flat]).reshape(3, 3)
+    return np.where(abs(new - old) <= SAME_NUMBER_TOLERANCE * abs(old).max(), old, few)

@@ -17,8 +17,9 @@ from ..model.robot import RobotModel
 # Names of models in the validations and in the files
 NOMINAL, ORDINARY, WEIGHTED = ('URDF as it is', 'ordinary least squares',
                                'weighted least squares')
-UNCONSTRAINED = 'terms of the estimate, unconstrained'   # its weighted least squares
-TERMS = 'Terms of the exported model, by cross-validation on the fitted part (mean relative RMS)'
+UNCONSTRAINED_TERMS = 'terms of the estimate, unconstrained'    # its weighted least squares
+TERMS_TITLE = ('Terms of the exported model, by cross-validation on the fitted part '
+               '(mean relative RMS)')
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from numpy import ndarray
 import yaml
 
 from .estimation.payload import ModelErrors
-from .friction_file import DIGITS, friction_parameters, write_friction
+from .friction_file import friction_parameters, SIGNIFICANT_DIGITS, write_friction
 from .result import Identification
 from .urdf_friction import urdf_with_friction
 from .urdf_update import corrected_urdf
@@ -97,7 +97,7 @@ def numbers(found: Identification) -> dict[str, Any]:
             for name, of in found.validations.items()},
         'prediction_band_95_percent': found.band.plain() if found.band else {},
         'model_errors': {'names': list(errors.names), 'covariance': [
-            [float(f'{value:.{DIGITS}g}') for value in row[:k + 1]]
+            [float(f'{value:.{SIGNIFICANT_DIGITS}g}') for value in row[:k + 1]]
             for k, row in enumerate(errors.covariance)]},
         'terms': list(found.terms), 'notes': list(found.notes), 'warnings': list(found.warnings)}
 

@@ -25,7 +25,7 @@ from ..errors import ArgumentError, UrdfError
 from ..model.robot import RobotModel
 from ..model.urdf_xml import root_element
 
-CUTOFF_FACTORS = 2.0, 4.0       # of that by the spectrum, which are tried
+TRIED_CUTOFF_FACTORS = 2.0, 4.0    # of the cut-off that the spectrum gives
 
 Notify = Callable[[str | DataIssue], None]
 Stage = Callable[[str], None]
@@ -134,7 +134,7 @@ def filtered_best(recordings: Sequence[Recording], model: RobotModel, options: P
     own = found[0].motion.cutoff
     tried = {own: found}
     if options.preparation.cutoff is None:
-        for factor in CUTOFF_FACTORS:
+        for factor in TRIED_CUTOFF_FACTORS:
             if (cutoff := factor * own) < MAX_CUTOFF * found[0].motion.rate:
                 tried[cutoff] = checked_motions(recordings, model, replace(
                     options.preparation, cutoff=cutoff), several)

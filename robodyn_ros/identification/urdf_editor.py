@@ -16,18 +16,19 @@ from xml.parsers.expat.errors import codes
 from ..errors import UrdfError
 from ..model.urdf_xml import MOMENTS, numbers
 
-SPACE = rb'[ \t\r\n]'
+WHITESPACE = rb'[ \t\r\n]'
 TAG = re.compile(rb'<[^ \t\r\n/>]+')
-ATTRIBUTE = re.compile(SPACE + rb'+([^ \t\r\n=]+)' + SPACE + rb'*=' + SPACE
+ATTRIBUTE = re.compile(WHITESPACE + rb'+([^ \t\r\n=]+)' + WHITESPACE + rb'*=' + WHITESPACE
                        + rb'*("[^"]*"|\'[^\']*\')')
-SPACES = re.compile(SPACE + rb'*')
-PLACES = {('robot', 'link', *rest) for rest in (
+WHITESPACES = re.compile(WHITESPACE + rb'*')
+LINK_PATHS = {('robot', 'link', *rest) for rest in (
     (), ('inertial',), ('inertial', 'origin'), ('inertial', 'mass'), ('inertial', 'inertia'))}
-JOINT_PLACES = {('robot', 'joint'), ('robot', 'joint', 'dynamics')}
-UNIT = b'  '        # of indentation, where the text has none
+JOINT_PATHS = {('robot', 'joint'), ('robot', 'joint', 'dynamics')}
+INDENTATION = b'  '    # where the text has none
 # Errors of expat: a prefix without a namespace, and one that is declared to have none
-UNDECLARED = (codes[errors.XML_ERROR_UNBOUND_PREFIX], codes[errors.XML_ERROR_UNDECLARING_PREFIX])
-ROUNDING = 1e-15    # of the size of a vector: a number as far from another is no other
+PREFIX_ERRORS = (codes[errors.XML_ERROR_UNBOUND_PREFIX],
+                 codes[errors.XML_ERROR_UNDECLARING_PREFIX])
+VECTOR_ROUNDING = 1e-15    # of its size: a closer number is the same
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class UrdfText:
         try:
             self._parse('}')
         except ExpatError as error:
-            if error.code not in UNDECLARED:
+            if error.code not in PREFIX_ERRORS:
                 raise UrdfError(f'URDF is not well-formed XML ({error})', name='URDF',
                                 remedy='correct the XML at that place') from error
             self.links.clear()
@@ -92,11 +93,11 @@ class UrdfText:
             if not path:
                 default = name.removesuffix('robot')
             path.append(name.removeprefix(default))
-            if tuple(path) in PLACES:
+            if tuple(path) in LINK_PATHS:
                 if path[-1] == 'link':
                     self.links.append({})
                 self.links[-1][path[-1]] = self._tag(parser.CurrentByteIndex)
-            elif tuple(path) in JOINT_PLACES:
+            elif tuple(path) in JOINT_PATHS:
                 if path[-1] == 'joint':
                     self.joints.append({})
                 self.joints[-1][path[-1]] = self._tag(parser.CurrentByteIndex)
@@ -159,7 +160,7 @@ class UrdfText:
                 self._value(tags['dynamics'], name, [value], abs(value))
         elif damping or friction:
             tag = tags['joint']         # a joint has children
-            space = SPACES.match(self._text, tag.end)
+            space = WHITESPACES.match(self._text, tag.end)
             new = (space[0] if space else b'') + _element('dynamics', damping=[damping],
                                                           friction=[friction])
             self._changes.append((tag.end, tag.end, new))
@@ -168,7 +169,7 @@ class UrdfText:
         """Put an element <robodyn> in place of the present one, or last into <robot>."""
         element = element.replace(b'\n', self._newline)
         if self._extension is None:
-            self._changes.append((self._end, self._end, UNIT + element + self._newline))
+            self._changes.append((self._end, self._end, INDENTATION + element + self._newline))
         else:
             self._changes.append((*self._extension, element))
 
@@ -188,7 +189,8 @@ class UrdfText:
             return
         begin, end = tag.values[attribute]
         present = numbers(self._text[begin:end].decode(), len(new), float('inf'))
-        if present is None or any(abs(a - b) > ROUNDING * size for a, b in zip(present, new)):
+        if present is None or any(
+                abs(a - b) > VECTOR_ROUNDING * size for a, b in zip(present, new)):
             self._changes.append((begin, end, _words(new)))
 
     def _space_before(self, begin: int) -> bytes:
@@ -198,13 +200,13 @@ class UrdfText:
                 com: Sequence[float]) -> None:
         """Put an inertial first into a link, on lines of its own where the link has some."""
         before = self._space_before(link.begin)
-        space = SPACES.match(self._text, link.end)
+        space = WHITESPACES.match(self._text, link.end)
         after = space[0] if space and not link.empty else b''
         bare = link.empty or self._text[link.end + len(after):].startswith(b'</')
         outer = before.rpartition(b'\n')[2]
-        inner = outer + (outer or UNIT) if bare or b'\n' not in after else \
+        inner = outer + (outer or INDENTATION) if bare or b'\n' not in after else \
             after.rpartition(b'\n')[2]
-        step = inner[len(outer):] if inner.startswith(outer) and inner != outer else UNIT
+        step = inner[len(outer):] if inner.startswith(outer) and inner != outer else INDENTATION
         lines = b'\n' in before and (bare or b'\n' in after)
         children = [_element('origin', xyz=com), _element('mass', value=[mass]),
                     _element('inertia', **{k: [v] for k, v in zip(MOMENTS, moments)})]

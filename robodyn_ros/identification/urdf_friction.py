@@ -22,12 +22,12 @@ from ..model.urdf_extension import Extension, extension, written
 from ..model.urdf_xml import read
 
 # Fields of a model, and of what the text says of a joint; of the last two, a column a joint
-FIELDS = {'viscous_friction': 'damping', 'coulomb_friction': 'friction',
-          **{name: name for name in (
-              'static_friction', 'friction_velocity', 'stribeck_velocity', 'presliding_distance',
-              'load_friction', 'armature', 'backward_friction', 'coupled_friction')}}
-NONE = {'static_friction': None, 'backward': (None, None, None), 'armature': 0.0}
-ROUNDING = 1e-14
+ELEMENT_NAMES = {
+    'viscous_friction': 'damping', 'coulomb_friction': 'friction', **{name: name for name in (
+        'static_friction', 'friction_velocity', 'stribeck_velocity', 'presliding_distance',
+        'load_friction', 'armature', 'backward_friction', 'coupled_friction')}}
+UNKNOWN_FRICTION = {'static_friction': None, 'backward': (None, None, None), 'armature': 0.0}
+NUMBER_ROUNDING = 1e-14
 
 
 def urdf_with_friction(text: str, model: RobotModel, found: RobotModel) -> str:
@@ -55,7 +55,7 @@ def urdf_with_friction(text: str, model: RobotModel, found: RobotModel) -> str:
         editor.change_friction(places[name], *(
             (found.viscous_friction[v], found.coulomb_friction[v]) if drives else (0.0, 0.0)))
         said.joints[name] = replace(said.joint(name), **(
-            friction_extension(found, v) if drives else NONE))
+            friction_extension(found, v) if drives else UNKNOWN_FRICTION))
     if etree.tostring(written(said)) != before:
         editor.change_extension(_pretty(said))
     result = editor.changed().decode()
@@ -86,12 +86,12 @@ def _check(text: str, model: RobotModel, found: RobotModel, changed: list[int]) 
 
 
 def _of_model(model: RobotModel, v: int) -> np.ndarray:
-    return np.hstack([getattr(model, name)[..., v] for name in FIELDS])
+    return np.hstack([getattr(model, name)[..., v] for name in ELEMENT_NAMES])
 
 
 def _of_text(data: JointData) -> np.ndarray:
-    return np.hstack([getattr(data, name) for name in FIELDS.values()])
+    return np.hstack([getattr(data, name) for name in ELEMENT_NAMES.values()])
 
 
 def _equal(one: np.ndarray, other: np.ndarray) -> bool:
-    return bool((np.abs(one - other) <= ROUNDING * np.abs(other)).all())
+    return bool((np.abs(one - other) <= NUMBER_ROUNDING * np.abs(other)).all())

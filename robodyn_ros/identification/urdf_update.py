@@ -41,14 +41,14 @@ from ..model.urdf_xml import read
 
 Text = TypeVar('Text', str, bytes)
 
-ROUNDING = 1e-13        # of the size of a parameter: as far from the text is no change
-EXACT = 1e-12           # of that size: as far as what is written may be from what was asked
-SAME_PLACE = 1e-9       # [m | 1] by which joints of model and text may differ
-DEFINITE = 1e-10        # smallest eigenvalue of a pseudo-inertia whose diagonal is scaled to 1
-MOST = 0.99             # of the body, in any direction, that fixed links may take
-LIGHTER = 0.5           # of what they could take, where they would take more than that
-UPPER = (0, 0, 0, 1, 1, 2), (0, 1, 2, 1, 2, 2)      # rows and columns in the order of MOMENTS
-ENCODING = re.compile(rb'^[ \t\r\n]*<\?xml[^>]*?encoding[ \t\r\n]*=[ \t\r\n]*["\']([\w.-]+)')
+SAME_PARAMETER = 1e-13    # of its size: a closer number is no change
+WRITTEN_TOLERANCE = 1e-12    # of the size of a parameter, of what is written
+PLACE_TOLERANCE = 1e-9    # [m | 1], of joints of model and text
+MIN_EIGENVALUE = 1e-10    # of a pseudo-inertia whose diagonal is scaled to 1
+MAX_FIXED_SHARE = 0.99    # of the body, in any direction, that fixed links may take
+REDUCED_SHARE = 0.5    # of the largest possible share, where fixed links would take more
+UPPER_TRIANGLE = (0, 0, 0, 1, 1, 2), (0, 1, 2, 1, 2, 2)    # in the order of MOMENTS
+XML_ENCODING = re.compile(rb'^[ \t\r\n]*<\?xml[^>]*?encoding[ \t\r\n]*=[ \t\r\n]*["\']([\w.-]+)')
 
 
 class _Part(NamedTuple):
@@ -90,7 +90,7 @@ def corrected_urdf(text: Text, model: RobotModel, parameters: ArrayLike) -> Text
     written = UrdfText(content.encode())
     assert len(written.links) == len(robot.links)
     for name, parts, whole in zip(model.link_names, bodies, asked):
-        if not _differ(_sum(parts), whole, ROUNDING):
+        if not _differ(_sum(parts), whole, SAME_PARAMETER):
             continue
         _check(name, whole)
         fixed = _sum([part for part in parts if not part.moves])
@@ -101,13 +101,15 @@ def corrected_urdf(text: Text, model: RobotModel, parameters: ArrayLike) -> Text
                 body = body_of(whole - share * fixed)
                 turn = np.eye(3) if link.inertial is None else placement(link.inertial.origin)[0]
                 inertia = turn.T @ body.inertia @ turn
-                written.change(part.link, body.mass, inertia[UPPER].tolist(), body.com.tolist())
+                written.change(part.link, body.mass, inertia[UPPER_TRIANGLE].tolist(),
+                               body.com.tolist())
             elif share != 1.0 and link.inertial is not None:
                 inertia = share * np.array(link.inertial.inertia.to_matrix(), float)
-                written.change(part.link, share * link.inertial.mass, inertia[UPPER].tolist())
+                written.change(part.link, share * link.inertial.mass,
+                               inertia[UPPER_TRIANGLE].tolist())
     result = written.changed().decode()
     for name, parts, whole in zip(model.link_names, _lumped(result, model)[1], asked):
-        if _differ(_sum(parts), whole, EXACT):
+        if _differ(_sum(parts), whole, WRITTEN_TOLERANCE):
             raise IdentificationError(f'link {name!r} cannot be written so that it is read again',
                                       name=name, value=whole,
                                       remedy='compare what is fixed to it with the whole')
@@ -119,7 +121,7 @@ def encoding_of(text: bytes) -> str:
     for mark, name in ((BOM_UTF16_LE, 'utf-16-le'), (BOM_UTF16_BE, 'utf-16-be')):
         if text.startswith(mark):
             return name
-    declared = ENCODING.match(text)
+    declared = XML_ENCODING.match(text)
     return declared[1].decode() if declared else 'utf-8'
 
 
@@ -158,7 +160,7 @@ def _lumped(text: str, model: RobotModel) -> tuple[URDF, list[list[_Part]]]:
         if above is None or above.body != model.parent[i] or max(
                 abs(above.rotation @ rotation - model.joint_rotation[i]).max(),
                 abs(above.origin + above.rotation @ origin - model.joint_origin[i]).max()
-                ) > SAME_PLACE:
+                ) > PLACE_TOLERANCE:
             _other(f'joint {name!r} is elsewhere')
     return robot, _parts(robot, frames, model)
 
@@ -215,9 +217,9 @@ def _share(whole: ndarray, fixed: ndarray) -> float:
         return 0.0
     scale = np.sqrt(np.outer(diagonal, diagonal))
     values, vectors = np.linalg.eigh(whole / scale)
-    if values[0] < DEFINITE:
+    if values[0] < MIN_EIGENVALUE:
         return 0.0
     # Whole - s fixed is positive definite where s times the largest of these is below 1
     half = vectors / np.sqrt(values)
     largest = np.linalg.eigvalsh(half.T @ (fixed / scale) @ half)[-1]
-    return 1.0 if largest < MOST else float(LIGHTER / largest)
+    return 1.0 if largest < MAX_FIXED_SHARE else float(REDUCED_SHARE / largest)

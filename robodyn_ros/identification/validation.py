@@ -9,7 +9,7 @@ from numpy import ndarray
 
 from .estimation.estimate import Estimate
 from .estimation.filtered_columns import rows_that_count
-from .estimation.parameter_selection import KNOWN, ParameterSelection
+from .estimation.parameter_selection import INERTIAL_ONLY, ParameterSelection
 from .estimation.regression import predicted
 from .motion import Motion
 from ..errors import Argument, IdentificationError
@@ -90,7 +90,7 @@ def of_model(model: RobotModel, motion: Motion, offset: ndarray | float = 0.0,
 
 def efforts_of(model: RobotModel, motion: Motion) -> ndarray:
     """Return the efforts (N, nv) of a model, which pass the filter of the motion."""
-    return predicted(model, motion, KNOWN, model.inertial_parameters)
+    return predicted(model, motion, INERTIAL_ONLY, model.inertial_parameters)
 
 
 def whiteness(error: ndarray, motion: Motion) -> ndarray:

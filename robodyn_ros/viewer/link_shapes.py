@@ -12,7 +12,7 @@ from numpy import ndarray
 
 from ..errors import UrdfError
 from ..extras import pip_install
-from ..identification.excitation.collision_geometry import KINDS
+from ..identification.excitation.collision_geometry import GEOMETRY_KINDS
 from ..model.robot import RobotModel
 from ..model.shapes import Shape, shape
 from ..model.urdf_xml import regular
@@ -43,7 +43,7 @@ def link_shapes(urdf: Path, model: RobotModel) -> tuple[list[Shape], list[str]]:
 
 def _of_link(link: etree._Element, urdf: Path, notes: list[str]) -> list[Shape]:
     name = link.get('name', '')
-    for kind in reversed(KINDS):
+    for kind in reversed(GEOMETRY_KINDS):
         try:
             shapes = [shape(name, element, urdf) for element in link.iterfind(kind)]
         except UrdfError as error:

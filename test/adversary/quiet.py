@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from rich.table import Table
 from robodyn_ros.control.laws.registry import find
-from robodyn_ros.control.settings.settings import FOLLOWED, VELOCITY_TIME
+from robodyn_ros.control.settings.settings import DEFAULT_FOLLOWING_ERROR, VELOCITY_TIME
 from robodyn_ros.verification.arm import MODES
 from robodyn_ros.verification.features import FAULT
 from robodyn_ros.verification.library import Library
@@ -26,7 +26,6 @@ TURN = 2.0, 5.0             # s between two changes of what goes on
 PUSH = 0.04                 # of the effort limit
 SAG = 0.1                   # rad
 FAST = 0.375                # velocity limits, of a usual trajectory
-FOLLOWING = 50.0            # 1/s², least gain with which friction and noise leave a reference near
 
 
 @dataclass(frozen=True)
@@ -109,8 +108,11 @@ class Healthy(Motion):
         # it is for gains with which neither brings it far from its reference
         astray = (plant.friction_at(fast) / (damping * world.settings.adaptive_bandwidth)
                   + fast * np.diag(plant.dynamics.mass_matrix(plant.q)) / damping)
-        fit = {'pd': sag.max() < SAG, 'adaptive': astray.max() < FOLLOWED[0],
-               'computed_torque': min(world.settings.acceleration_kp) >= FOLLOWING}
+        # near a straight arm friction alone moves joints of parallel axes far apart
+        apart = abs(np.linalg.inv(plant.dynamics.mass_matrix(plant.q))) @ plant.friction_at(fast)
+        fit = {'pd': sag.max() < SAG, 'adaptive': astray.max() < DEFAULT_FOLLOWING_ERROR[0],
+               'computed_torque':
+               (apart / world.settings.acceleration_kp).max() < 0.5 * DEFAULT_FOLLOWING_ERROR[0]}
         modes = [mode for mode in MODES if fit.get(mode, True)]
         mode = str(world.random.choice(modes))
         self._until = world.time + world.random.uniform(*TURN)

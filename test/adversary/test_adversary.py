@@ -27,7 +27,7 @@ FEWER = 8               # compositions
 @pytest.fixture(autouse=True)
 def few_poses(monkeypatch):
     """Judge gains at two poses: test_stability.py is about that."""
-    monkeypatch.setattr(control_settings, 'JUDGED_POSES', 2)
+    monkeypatch.setattr(control_settings, 'CHECKED_POSES', 2)
 
 
 @pytest.fixture(scope='module')

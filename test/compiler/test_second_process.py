@@ -69,7 +69,8 @@ def test_the_cycle_is_begun_before_the_imports_on_a_new_machine(compiled, tmp_pa
     monkeypatch.setattr(compile_ahead, 'cache_directory', lambda: tmp_path)
     monkeypatch.setattr(second_process, 'begin', lambda *what: begun.append(what))
     compile_ahead.begin_on_a_new_machine()
-    assert begun == ([] if compiled else [(compile_ahead.NAME, compile_ahead.STATEMENT)])
+    assert begun == ([] if compiled
+                     else [(compile_ahead.CODE_NAME, compile_ahead.COMPILE_STATEMENT)])
     names: dict[str, object] = {}
-    exec(compile_ahead.STATEMENT.partition(';')[0], names)
+    exec(compile_ahead.COMPILE_STATEMENT.partition(';')[0], names)
     assert names['compile_cycle'] is compile.compile_cycle

@@ -25,5 +25,5 @@ def few_poses():
     """Judge and suggest gains at two poses: test_gain_stability.py is about all of them."""
     with pytest.MonkeyPatch.context() as patch:
         for module in (settings, suggested_gains):
-            patch.setattr(module, 'JUDGED_POSES', POSES)
+            patch.setattr(module, 'CHECKED_POSES', POSES)
         yield

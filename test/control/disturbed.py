@@ -248,7 +248,7 @@ def no_remedies() -> Iterator[None]:
     """Refuse gains without seeking the highest ones that are stable, which takes longest."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gain_stability, '_search', lambda loop, K, D, poses: (0.0 * K, 0.0 * D))
-        patch.setattr(integral_stability, 'LEVELS', (0.0, 1.0))
+        patch.setattr(integral_stability, 'SEARCH_LEVELS', (0.0, 1.0))
         yield
 
 

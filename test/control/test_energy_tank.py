@@ -14,8 +14,8 @@ from robodyn_ros.control.laws import spring
 from robodyn_ros.control.laws.cartesian_impedance import (
     damping_force,
     factor_stiffness,
-    FIRST_SWEEPS,
-    SWEEPS,
+    INITIAL_JACOBI_SWEEPS,
+    JACOBI_SWEEPS,
 )
 from robodyn_ros.control.laws.energy_tank import COUPLED, fill, SPENT, TankMemory, vary_stiffness
 from scipy.spatial.transform import Rotation
@@ -201,7 +201,7 @@ def damping(A, unit, K, modes, sweeps):
 def test_damping_of_a_full_stiffness(stiffness, unit):
     """D of any K of any rank is that of Albu-Schäffer et al., and symmetric."""
     K, A = semidefinite(*stiffness), semidefinite(stiffness[0] + 1, 6, 2.0) + 0.1 * np.eye(6)
-    D = damping(A, unit, K, np.eye(6), FIRST_SWEEPS)
+    D = damping(A, unit, K, np.eye(6), INITIAL_JACOBI_SWEEPS)
     root, (values, vectors) = square_root(K), np.linalg.eigh(
         square_root(K) @ (np.eye(6) if unit else A) @ square_root(K))
     expected = 1.4 * root @ (vectors / np.sqrt(np.maximum(values, 1e-9 * values.max()))
@@ -217,7 +217,8 @@ def test_modes_of_the_cycle_before_make_the_damping_exact():
     for cycle in range(300):
         turned = np.kron(np.eye(2), Rotation.from_rotvec([0.0, 2e-3 * cycle, 0.0]).as_matrix())
         mobility = turned @ A @ turned.T
-        damping_force(mobility, False, factor(K), 0.7, modes, SWEEPS if cycle else FIRST_SWEEPS,
+        damping_force(mobility, False, factor(K), 0.7, modes,
+                      JACOBI_SWEEPS if cycle else INITIAL_JACOBI_SWEEPS,
                       np.zeros(6), np.zeros((4, 6, 6)))
     kept = damping(mobility, False, K, modes, 0)
     exact = damping(mobility, False, K, np.eye(6), 10)

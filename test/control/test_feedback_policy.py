@@ -8,7 +8,7 @@ from control.closed_loop import GAINS, Rig
 import numpy as np
 import pytest
 from robodyn_ros import Controller, load_urdf, Settings
-from robodyn_ros.control.laws.feedback_policy import FADE
+from robodyn_ros.control.laws.feedback_policy import FADE_TIME
 from robodyn_ros.control.learning.linear_quadratic import linear_quadratic_regulator
 from robodyn_ros.errors import ArgumentError
 from robodyn_ros.flight_recorder.arrays import About, described, packed, unpacked
@@ -79,7 +79,7 @@ def test_a_policy_that_stops_is_replaced_without_a_bump():
         poses.append(rig.q.copy())
     steps = abs(np.diff(efforts, axis=0)).max(0)
     usual = abs(np.diff(moving, axis=0))[60:].max(0)
-    assert (steps < usual + 3.0 * rig.period / FADE * (abs(before) + 5.0)).all()
+    assert (steps < usual + 3.0 * rig.period / FADE_TIME * (abs(before) + 5.0)).all()
     assert rig.controller.reason_code == 'NO_REASON'
     assert abs(rig.qd).max() < 1e-3
     stale = poses[50]
@@ -93,7 +93,7 @@ def test_it_comes_back_without_a_bump():
     efforts = planned(rig, 0.5, 50.0, regulator(POSE))
     u, K = lqr(rig.dynamics, POSE)
     jump = abs(K @ np.concatenate([POSE - GOAL, np.zeros(2)])) + abs(u)
-    assert (abs(np.diff(efforts, axis=0)).max(0) < 3.0 * rig.period / FADE * jump).all()
+    assert (abs(np.diff(efforts, axis=0)).max(0) < 3.0 * rig.period / FADE_TIME * jump).all()
     assert rig.controller.reason_code == 'NO_REASON'
 
 

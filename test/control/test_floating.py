@@ -12,7 +12,7 @@ from robodyn_ros.cli.calibrate_float import calibrate, without_payload
 from robodyn_ros.closed_loop import ClosedLoop
 from robodyn_ros.demo.law_comparison import scenes, settings_of
 from robodyn_ros.errors import IdentificationError, ParameterError, RecordingError
-from robodyn_ros.identification.excitation.float_motion import float_motion, LEAST
+from robodyn_ros.identification.excitation.float_motion import float_motion, MIN_AMPLITUDE
 from robodyn_ros.identification.recordings.recording import Recording
 from robodyn_ros.simulation.imperfections import Noise
 
@@ -111,7 +111,7 @@ def test_an_effort_of_the_wrong_sign_is_named(panda):
 def test_the_motion_needs_room(panda):
     pose, known, *_ = panda
     away = float_motion(known, pose, duration=20.0).positions - pose
-    assert away[-1] == pytest.approx(0.0) and (abs(away).max(0) >= LEAST / 2).all()
+    assert away[-1] == pytest.approx(0.0) and (abs(away).max(0) >= MIN_AMPLITUDE / 2).all()
     near = np.where(np.arange(known.nv) == 3, known.position_upper - 0.01, pose)
     with pytest.raises(IdentificationError, match='panda_joint4 has no room'):
         float_motion(known, near)

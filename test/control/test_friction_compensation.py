@@ -16,11 +16,19 @@ from robodyn_ros.control.cycle.compile import PLAIN
 from robodyn_ros.control.laws.registry import FOLLOWING, MODES
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.settings import settings as settings_module
-from robodyn_ros.control.settings.friction import CURVE, MOST_MEASURED
-from robodyn_ros.control.settings.gain_stability import MARGIN, spectral_radius, TOLERANCE
+from robodyn_ros.control.settings.friction import CURVE_PARAMETERS, MAX_MEASURED_SHARE
+from robodyn_ros.control.settings.gain_stability import (
+    GAIN_MARGIN,
+    RADIUS_TOLERANCE,
+    spectral_radius,
+)
 from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.control.steps.cycle_data import Vectors
-from robodyn_ros.control.steps.friction_compensation import begin_path, friction_compensation, PLAY
+from robodyn_ros.control.steps.friction_compensation import (
+    begin_path,
+    friction_compensation,
+    PLAY_SHARE,
+)
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.simulation.plant import Plant
@@ -109,8 +117,8 @@ def test_a_hand_feels_less(two_link):
         rig.pushed = np.array([push, 0.0])
         rig.run(0.5)
         return abs(rig.q - POSE).max()
-    assert way(0.9 * COULOMB[0], MOST_MEASURED) < 1e-6
-    assert way(1.25 * COULOMB[0], MOST_MEASURED) > 4.0 * way(1.25 * COULOMB[0], 0.0) > 0.01
+    assert way(0.9 * COULOMB[0], MAX_MEASURED_SHARE) < 1e-6
+    assert way(1.25 * COULOMB[0], MAX_MEASURED_SHARE) > 4.0 * way(1.25 * COULOMB[0], 0.0) > 0.01
 
 
 @pytest.mark.slow
@@ -121,7 +129,8 @@ def test_it_never_runs_away(two_link, there):
 
     The energy is kinetic: the controller carries gravity.
     """
-    rig = real(two_link, friction_compensation=[MOST_MEASURED], viscous_friction=VISCOUS / there,
+    rig = real(two_link, friction_compensation=[MAX_MEASURED_SHARE],
+               viscous_friction=VISCOUS / there,
                coulomb_friction=COULOMB / there)
     rig.run(0.3)
     assert abs(rig.q - POSE).max() < 1e-6 and abs(rig.qd).max() < 1e-6
@@ -143,10 +152,12 @@ def test_delay_makes_no_share_unstable(seed, nv, periods, share):
     half, B = random.normal(size=(nv, nv)), 10.0**random.uniform(-2.0, 3.0, nv)
     M = half @ half.T + 0.05 * np.eye(nv)
     late = {'period': 1e-3, 'delay': periods * 1e-3, 'stiffness': np.zeros(nv)}
-    assert spectral_radius(M, damping=-share * B, viscous=B, **late) <= 1.0 + TOLERANCE
-    assert spectral_radius(M, damping=-MOST_MEASURED * B, viscous=1.001 * B / MARGIN, **late) <= (
-        1.0 + TOLERANCE)
-    assert spectral_radius(M, damping=-MOST_MEASURED * B, viscous=0.9 * B / MARGIN, **late) > 1.0
+    assert spectral_radius(M, damping=-share * B, viscous=B, **late) <= 1.0 + RADIUS_TOLERANCE
+    assert spectral_radius(M, damping=-MAX_MEASURED_SHARE * B,
+                           viscous=1.001 * B / GAIN_MARGIN, **late) <= (
+        1.0 + RADIUS_TOLERANCE)
+    assert spectral_radius(M, damping=-MAX_MEASURED_SHARE * B,
+                           viscous=0.9 * B / GAIN_MARGIN, **late) > 1.0
 
 
 def followed(model, **how) -> np.ndarray:
@@ -252,15 +263,15 @@ NUMBER = st.floats(0.0, 1e4)
 
 
 # Accelerates an arm without friction while it rises
-FORWARD = {**{name: [0.0, 0.0] for name in CURVE[:6]}, 'viscous_friction': [0.0, 149.0]}
+FORWARD = {**{name: [0.0, 0.0] for name in CURVE_PARAMETERS[:6]}, 'viscous_friction': [0.0, 149.0]}
 
 
 @pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @example(FORWARD, [1.0, 1.0], 0.5, [0.0, 0.0], [-1.0, 0.0])
 @given(st.fixed_dictionaries({name: st.lists(NUMBER, min_size=2, max_size=2)
-                              for name in CURVE[:6]}),
-       st.lists(st.floats(1e-6, 1e3), min_size=2, max_size=2), st.floats(0.0, MOST_MEASURED),
+                              for name in CURVE_PARAMETERS[:6]}),
+       st.lists(st.floats(1e-6, 1e3), min_size=2, max_size=2), st.floats(0.0, MAX_MEASURED_SHARE),
        st.lists(st.floats(-80.0, 80.0), min_size=2, max_size=2),
        st.lists(st.floats(-9.0, 9.0), min_size=2, max_size=2))
 def test_efforts_are_finite_whatever_friction_is(curve, velocity, share, qd, offset):
@@ -288,7 +299,7 @@ def test_efforts_are_finite_whatever_friction_is(curve, velocity, share, qd, off
 @pytest.mark.slow
 def test_limits_hold_without_the_friction(two_link, monkeypatch):
     """As much as drives can overcome is compensated, and the physics of this world has none."""
-    monkeypatch.setattr(settings_module, 'JUDGED_POSES', 2)
+    monkeypatch.setattr(settings_module, 'CHECKED_POSES', 2)
     dynamics = Dynamics(two_link)
     runs = [run(two_link, dynamics, seed, coulomb_friction=0.4 * two_link.effort_limit,
                 friction_compensation=[0.8]) for seed in range(seeds(8, 200))]
@@ -419,15 +430,15 @@ def test_measured_presliding_grows_with_the_motion_of_a_push():
     """Noise within the play moves nothing; a creep of a few distances compensates all of it."""
     v, distance = Vectors.zeros(1), 1e-3
     for k in range(50):
-        v.filtered[:] = 0.9 * PLAY * distance * (-1)**k
+        v.filtered[:] = 0.9 * PLAY_SHARE * distance * (-1)**k
         assert compensated(v, distance, 0.0, False) == 0.0
     efforts = []
-    for q in np.linspace(PLAY * distance, 6.0 * distance, 100):
+    for q in np.linspace(PLAY_SHARE * distance, 6.0 * distance, 100):
         v.filtered[:] = q
         efforts.append(compensated(v, distance, 0.0, False))
     assert (np.diff(efforts) > 0.0).all() and efforts[-1] == pytest.approx(0.8 * 1.2, rel=0.01)
     # As far back as the play is wide, the contact keeps what it bears
-    v.filtered[:] -= 2.0 * PLAY * distance
+    v.filtered[:] -= 2.0 * PLAY_SHARE * distance
     assert compensated(v, distance, 0.0, False) == pytest.approx(efforts[-1])
     v.filtered[:] += 1.0        # a law that begins elsewhere has not come from here
     begin_path(v)

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from robodyn_ros.control.settings.gain_stability import (
     check,
+    GAIN_MARGIN,
     highest,
-    MARGIN,
+    RADIUS_TOLERANCE,
     spectral_radius,
-    TOLERANCE,
 )
 from robodyn_ros.errors import ParameterError
 from scipy.linalg import expm
@@ -126,7 +126,7 @@ def test_joint_that_floats():
 def test_inertia_is_the_reflected_one():
     """The bound of a damped joint is that of its inertia while the others give way."""
     error = refusal(TWO, [0.0, 0.0], [0.0, 100.0], 5e-3)
-    expected = (0.2 - 0.4**2 / 1.5) * bound(5) / MARGIN
+    expected = (0.2 - 0.4**2 / 1.5) * bound(5) / GAIN_MARGIN
     _, damping = follow(error.remedy, [0.0, 0.0], [0.0, 100.0])
     assert 0.99 * expected < damping[1] <= expected
     assert (error.name, error.value) == ('damping', 100.0)
@@ -146,7 +146,7 @@ def test_each_change_may_be_worst_at_another_pose():
     """Joint 1 is light at one pose, joint 2 at the other; what is proposed suits both."""
     poses = np.stack([np.diag([0.1, 1.0]), np.diag([1.0, 0.1])])
     K, D = highest(poses, [0.0, 0.0], [1e3, 1e3], T, 2e-3)
-    assert D == pytest.approx(0.1 * bound(2) / MARGIN * np.ones(2), rel=0.01)
+    assert D == pytest.approx(0.1 * bound(2) / GAIN_MARGIN * np.ones(2), rel=0.01)
 
 
 def test_computed_torque():
@@ -198,7 +198,7 @@ def test_long_delay(periods):
     """More periods than are kept as states: a little stricter, never laxer."""
     exact = bound(periods)
     _, damping = highest([[1.0]], [0.0], [1e3], T, periods * T)
-    assert 0.93 * exact < MARGIN * damping[0] < exact
+    assert 0.93 * exact < GAIN_MARGIN * damping[0] < exact
 
 
 def test_delay_counts_as_whole_periods():
@@ -229,13 +229,14 @@ def test_what_is_proposed_is_accepted(arm):
     M, K, D, delay, viscous = arm
     k, d = highest(M, K, D, T, delay, viscous)
     assert (k <= K).all() and (d <= D).all()
-    assert spectral_radius(M, k, d, MARGIN * T, MARGIN * delay, viscous) <= 1.0 + TOLERANCE
+    radius = spectral_radius(M, k, d, GAIN_MARGIN * T, GAIN_MARGIN * delay, viscous)
+    assert radius <= 1.0 + RADIUS_TOLERANCE
     for periods in range(round(delay / T) + 1):
-        assert spectral_radius(M, k, d, T, periods * T, viscous) <= 1.0 + TOLERANCE
+        assert spectral_radius(M, k, d, T, periods * T, viscous) <= 1.0 + RADIUS_TOLERANCE
     changed = np.concatenate([k < K, d < D])
     if changed.sum() == 1:
         higher = [np.clip(1.02 * low, 1e-3 * gain, gain) for low, gain in ((k, K), (d, D))]
-        assert spectral_radius(M, *higher, MARGIN * T, MARGIN * delay, viscous) >= 1.0
+        assert spectral_radius(M, *higher, GAIN_MARGIN * T, GAIN_MARGIN * delay, viscous) >= 1.0
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ import pytest
 from robodyn_ros import load_urdf, Phase
 from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.control.steps import guard
-from robodyn_ros.control.steps.acceleration_limits import RETURN_VELOCITY
+from robodyn_ros.control.steps.acceleration_limits import RETURN_VELOCITY_SHARE
 from robodyn_ros.model.resources import robot_path
 
 POSE = np.array([0.3, 0.5])
@@ -64,7 +64,7 @@ def test_an_arm_outside_a_limit_returns_slowly(two_link, mode, outside):
     assert rig.phase == 'RUNNING', rig.controller.reason
     assert rig.q[0] > limit - 1e-3
     assert rig.q[0] < limit + 0.1 or mode == 'gravity_compensation'     # it floats on
-    assert fastest < 1.2 * RETURN_VELOCITY * two_link.velocity_limit[0]
+    assert fastest < 1.2 * RETURN_VELOCITY_SHARE * two_link.velocity_limit[0]
 
 
 def test_a_state_that_is_exactly_zero(two_link):

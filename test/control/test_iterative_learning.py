@@ -11,9 +11,9 @@ from robodyn_ros import load_urdf, Settings
 from robodyn_ros.control.learning import learned_efforts
 from robodyn_ros.control.learning.iterative_learning import (
     IterativeLearning,
-    MOST_WORSE,
+    MAX_WORSE_REPEATS,
     Repeat,
-    REST,
+    REST_TIME,
 )
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.demo.motion import amplitudes, waypoints
@@ -89,7 +89,7 @@ def test_learning_ends_where_it_makes_things_worse():
     found = learning()
     assert found.learn(perfect(found, 0.01)).learned
     best, outcome = found.best_efforts, None
-    for k in range(MOST_WORSE):
+    for k in range(MAX_WORSE_REPEATS):
         outcome = found.learn(perfect(found, 0.1 * (k + 1)))
         assert not outcome.learned and found.efforts is best
     assert 'learning has ended: 3 repeats' in outcome.message and found.ended
@@ -187,7 +187,7 @@ def test_files_that_are_none(tmp_path):
 def test_rest_lies_before_and_after_the_motion():
     found = learning()
     asked = found.waypoints
-    rest = asked.times <= REST
+    rest = asked.times <= REST_TIME
     assert (asked.positions[rest] == MOTION.positions[0]).all()
     assert not asked.velocities[rest].any()
-    assert asked.times[-1] == MOTION.times[-1] + 2.0 * REST
+    assert asked.times[-1] == MOTION.times[-1] + 2.0 * REST_TIME

@@ -11,12 +11,12 @@ import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.control.settings import settings
 from robodyn_ros.control.steps.acceleration_limits import (
-    ACCELERATION,
     acceleration_bounds,
-    CAUTION,
+    ACCELERATION_SHARE,
+    DISTURBANCE_WEIGHT,
     permitted_acceleration,
-    RETURN_VELOCITY,
-    SHARE,
+    RETURN_VELOCITY_SHARE,
+    VELOCITY_SHARE,
 )
 from robodyn_ros.control.steps.cycle_data import JOINT
 from robodyn_ros.model.payload import with_payload
@@ -25,8 +25,8 @@ from thorough import seeds
 
 ROBOTS = {'two_link': {}, 'panda': {'panda_finger_joint1': 0.02, 'panda_finger_joint2': 0.02}}
 SEEDS = seeds(20, 200)
-TOP = SHARE * 3.0       # rad/s, of the velocity limit in test_the_net_acceleration_is_bounded
-FAR = ACCELERATION * TOP
+TOP = VELOCITY_SHARE * 3.0    # rad/s, of the limit in test_the_net_acceleration_is_bounded
+FAR = ACCELERATION_SHARE * TOP
 # Arms meet worse poses here than those that gains are judged at
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures('few_poses')]
 
@@ -142,7 +142,7 @@ def test_slow_loops_correct_slowly(rate, delay, limit_rate, approach_rate):
     (0.0, 0.0, -FAR, FAR), (TOP, 0.0, -FAR, 0.0), (1.2 * TOP, 0.0, -FAR, -0.2 * TOP),
     (2.0 * TOP, 0.0, -TOP, -TOP), (-2.0 * TOP, 0.0, TOP, TOP),  # more where the joint is too fast
     (0.0, 0.5, -FAR - 0.5, FAR - 0.5), (0.0, -0.5, 0.5 - FAR, FAR + 0.5),   # a load to be held
-    (TOP, 1.0, -FAR - 1.0, -CAUTION), (TOP, -1.0, -FAR + 1.0, 0.0)])
+    (TOP, 1.0, -FAR - 1.0, -DISTURBANCE_WEIGHT), (TOP, -1.0, -FAR + 1.0, 0.0)])
 def test_the_net_acceleration_is_bounded(qd, disturbance, least, most):
     """In multiples of the rate, for a joint with a velocity limit of 3 rad/s."""
     rig = Rig(load_urdf('two_link'), [0.3, 0.5], loop_delay=0.0)
@@ -189,7 +189,7 @@ def test_room():
     """Far from the limits, near them, at them, beyond them: inward is never forbidden."""
     j = np.zeros(1, JOINT).view(np.recarray)[0]
     j.position_lower, j.position_upper, j.velocity_limit = -1.0, 2.0, 3.0
-    top, slow = SHARE * 3.0, RETURN_VELOCITY * 3.0
+    top, slow = VELOCITY_SHARE * 3.0, RETURN_VELOCITY_SHARE * 3.0
     for q, qd, least, most in ((0.5, 0.0, -top, top), (0.5, top, -2 * top, 0.0),
                                (1.9, 0.0, -top, 0.7), (1.9, 0.7, -top - 0.7, 0.0),
                                (2.0, 0.0, -top, 0.0), (2.02, 0.1, -slow - 0.1, -0.24),

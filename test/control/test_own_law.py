@@ -93,7 +93,7 @@ def test_plain_python_computes_the_same():
 ])
 @pytest.mark.filterwarnings('ignore::pytest.PytestUnraisableExceptionWarning')
 def test_refused_before_it_drives(monkeypatch, name, why):
-    monkeypatch.setattr('robodyn_ros.control.cycle.trial.PATIENCE', 0.5)
+    monkeypatch.setattr('robodyn_ros.control.cycle.trial.TRIAL_TIMEOUT', 0.5)
     error = refusal(mode=f'own_laws:{name}')
     assert why in str(error) and error.name == 'mode' and error.remedy
 

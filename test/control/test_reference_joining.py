@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from robodyn_ros import load_urdf
 from robodyn_ros.control.inputs.points import sample_state
-from robodyn_ros.control.references.reference_planning import from_now_on, JUST_NOW, plan
+from robodyn_ros.control.references.reference_planning import AT_ONCE_DELAY, from_now_on, plan
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.settings.motion_limits import MotionLimits
 from robodyn_ros.errors import TrajectoryError, TrajectoryOverError
@@ -184,8 +184,8 @@ def test_a_window_of_a_stream_is_joined_under_way(limits):
     assert samples(joined, t) == pytest.approx(samples(reference, t), abs=1e-9)
     # The reference waits at its start: at once, up to half a second; nearer later: joined
     assert from_now_on(limits, late, HERE).elapsed == 0.0
-    after = from_now_on(limits, replace(slow, elapsed=JUST_NOW + 0.05), HERE)
-    assert after.elapsed == JUST_NOW + 0.05
+    after = from_now_on(limits, replace(slow, elapsed=AT_ONCE_DELAY + 0.05), HERE)
+    assert after.elapsed == AT_ONCE_DELAY + 0.05
     far = from_now_on(limits, replace(slow, elapsed=1.1), HERE)
     assert far.elapsed == 0.0 and far.times[0] == pytest.approx(0.15) and len(far.times) == 4
     with pytest.raises(TrajectoryOverError):

@@ -120,7 +120,7 @@ def test_what_no_cycle_refers_to_is_forgotten():
 def test_what_is_too_much_is_forgotten_with_its_cycles(monkeypatch):
     rig = recording_rig(1000, mode='pd')
     rig.rise()
-    monkeypatch.setattr(history, 'LARGEST', 1500)       # bytes: a handful of small references
+    monkeypatch.setattr(history, 'MAX_HISTORY_BYTES', 1500)       # a handful of small references
     for k in range(20):
         go(rig, [0.3, 0.5 + 0.001 * k])
         rig.run(0.02)
@@ -163,7 +163,8 @@ def test_it_begins_anew_with_the_loop_and_can_be_off():
 
 def test_its_memory_is_bounded():
     ring, _, _ = ring_buffer.recorder(7, 10**9)
-    assert 11_000 < len(ring.cycles) and sum(a.nbytes for a in ring[1:-1]) <= ring_buffer.LARGEST
+    assert len(ring.cycles) > 11_000
+    assert sum(a.nbytes for a in ring[1:-1]) <= ring_buffer.MAX_RING_BYTES
     ring, _, _ = ring_buffer.recorder(7, 5000)
     assert len(ring.cycles) == 5002
     assert sum(a.nbytes for a in ring[1:-1]) == 5002 * ring_buffer.bytes_a_cycle(7, 0)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf, Settings, simulate
 from robodyn_ros.control.references.trajectory import Waypoints
-from robodyn_ros.control.settings.rotor_inertia import SCARCE
+from robodyn_ros.control.settings.rotor_inertia import SCARCE_EFFORT
 from robodyn_ros.control.settings.suggested_gains import suggest_gains
 from robodyn_ros.model.resources import robot_path
 from thorough import seeds
@@ -32,7 +32,7 @@ def with_rotors(model, times):
 def test_what_is_left_is_quantified(panda):
     found = Settings().scarcity(panda)
     assert found.scarce[6] and not found.scarce[1]
-    assert (found.available[found.scarce] < SCARCE * panda.effort_limit[found.scarce]).all()
+    assert (found.available[found.scarce] < SCARCE_EFFORT * panda.effort_limit[found.scarce]).all()
     only = np.arange(7) == 6
     sentence = found.sentence(found.scarce & only)
     assert 'of 12 (panda_joint7)' in sentence and 'set armature' in sentence

@@ -23,7 +23,7 @@ from robodyn_ros.control.settings.goal_tolerances import default_tolerances
 from robodyn_ros.control.settings.link_pairs import watched_pairs
 from robodyn_ros.control.steps import guard, time_scaling
 from robodyn_ros.control.steps.self_collision import (
-    APPROACH,
+    APPROACH_RATE,
     closest_points,
     closing_row,
     pair_distance,
@@ -126,7 +126,7 @@ def test_the_rate_is_that_of_the_distance(panda, seed):
     smooth = abs(after + before - 2.0 * distance) < 1e-3 * h
     assume(smooth.sum() > 0.8 * len(smooth))
     assert closing[smooth] == near((before - after)[smooth] / (2.0 * h), abs=1e-3)
-    left = APPROACH * (distance - 0.02)
+    left = APPROACH_RATE * (distance - 0.02)
     bounding = closing > 1e-9
     expected = np.maximum(0.0, left[bounding] / closing[bounding])
     assert share == near(expected.min() if bounding.any() else np.inf)

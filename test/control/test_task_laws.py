@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from robodyn_ros import Settings
 from robodyn_ros.closed_loop import ClosedLoop
-from robodyn_ros.control.settings.motion_limits import SLACK
+from robodyn_ros.control.settings.motion_limits import LIMIT_ROUNDING
 from robodyn_ros.control.steps import guard
 from robodyn_ros.errors import ParameterError, TrajectoryError
 from robodyn_ros.flight_recorder.arrays import About, described, packed, unpacked
@@ -329,9 +329,9 @@ def test_the_reference_keeps_its_limits_whatever_is_asked():
     rows = np.array(rows)
     velocity, acceleration = rows[:, 3:9], rows[:, 9:]
     assert np.diff(rows[:, :3], axis=0) == near(PERIOD * velocity[1:, :3], abs=2e-6)
-    assert abs(velocity[:, :3]).max() <= 0.25 + SLACK
-    assert np.linalg.norm(velocity[:, 3:], axis=1).max() <= 3**0.5 + SLACK
-    assert abs(acceleration[:, :3]).max() <= 1.5 + SLACK and bench.phase == 'RUNNING'
+    assert abs(velocity[:, :3]).max() <= 0.25 + LIMIT_ROUNDING
+    assert np.linalg.norm(velocity[:, 3:], axis=1).max() <= 3**0.5 + LIMIT_ROUNDING
+    assert abs(acceleration[:, :3]).max() <= 1.5 + LIMIT_ROUNDING and bench.phase == 'RUNNING'
 
 
 def test_a_change_of_the_mode_begins_where_the_arm_is():

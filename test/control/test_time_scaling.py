@@ -21,7 +21,7 @@ from robodyn_ros.control.cycle.compile import (
     plain,
     REFERENCE_BOUNDS,
 )
-from robodyn_ros.control.cycle.compile_ahead import VARIABLE
+from robodyn_ros.control.cycle.compile_ahead import PLAIN_VARIABLE
 from robodyn_ros.control.declare.body_regions import REGIONS
 from robodyn_ros.control.inputs.bounds import Bounds
 from robodyn_ros.control.inputs.points import sample
@@ -96,7 +96,7 @@ def test_a_limit_that_is_set_later_holds_for_the_next_motion(environment, monkey
     code = rig.controller.compiled.addresses
     bounds = [REFERENCE_BOUNDS, EFFORT_BOUNDS]
     code[bounds] = 0                                # as in a process without bounds before
-    monkeypatch.setenv(VARIABLE, environment)       # what is compiled stays compiled
+    monkeypatch.setenv(PLAIN_VARIABLE, environment)       # what is compiled stays compiled
     rig.controller.use(replace(rig.controller.settings, tool_speed_limit=limit))
     rig.tick()
     assert code[bounds].all() or rig.controller.compiled.step is None
@@ -202,7 +202,7 @@ def test_the_mass_of_a_contact_is_the_reflected_one(seed):
         if np.linalg.norm(v) > 1e-3:
             mobility = 1.0 / reflected_mass(PANDA, q, frame, v)
             shares.append(permitted_speed(*REGIONS['chest'], mobility) / np.linalg.norm(v))
-    assert share == near(time_scaling.CONTACT_SHARE * min(shares), rel=1e-2)
+    assert share == near(time_scaling.CONTACT_SPEED_SHARE * min(shares), rel=1e-2)
     assert reason == guard.CONTACT_SPEED
 
 

@@ -15,7 +15,7 @@ from robodyn_ros.control.inputs.points import sample
 from robodyn_ros.control.references.trajectory import (
     interpolate,
     joint_order,
-    MOST_SEGMENTS,
+    MAX_SEGMENTS,
     splice,
     Waypoints,
 )
@@ -105,20 +105,20 @@ def test_a_new_trajectory_takes_over_without_a_step(two_link, start):
 
 def test_a_queue_of_trajectories_is_bounded(two_link):
     """Each waits for the one before it; no more segments wait than the limit, and it says so."""
-    most = MOST_SEGMENTS // 4
+    most = MAX_SEGMENTS // 4
     times = np.linspace(1.0 / most, 1.0, most)
     waiting, positions = plan(two_link, times, np.tile(HERE, (most, 1))), np.tile(HERE, (most, 1))
     for k in range(1, 4):
         new = interpolate(two_link, Waypoints(two_link.joint_names, times, positions), HERE,
                           np.zeros(2), 10.0 + k, k + 1)
         waiting = splice(waiting, new, 10.0)
-    assert len(waiting.coefficients) == MOST_SEGMENTS
+    assert len(waiting.coefficients) == MAX_SEGMENTS
     later = interpolate(two_link, Waypoints(two_link.joint_names, times[-2:], positions[-2:]),
                         HERE, np.zeros(2), 14.0, 5)
-    with pytest.raises(TrajectoryError, match=f'at most {MOST_SEGMENTS} may'):
+    with pytest.raises(TrajectoryError, match=f'at most {MAX_SEGMENTS} may'):
         splice(waiting, later, 10.0)
     # What is over does not count any more
-    assert len(splice(waiting, later, 11.0).coefficients) <= MOST_SEGMENTS
+    assert len(splice(waiting, later, 11.0).coefficients) <= MAX_SEGMENTS
 
 
 def test_the_quintic_is_that_of_scipy(two_link):

@@ -55,7 +55,7 @@ def test_the_arm_is_pushed_too_hard(running, remote):
 
 
 @row('one false velocity looks like a contact', where=collisions.collision,
-     find='m.above < SAMPLES', instead='False')
+     find='m.above < COLLISION_SAMPLES', instead='False')
 def test_one_false_velocity_is_no_contact(running):
     """A velocity that is false for one sample changes nothing but its own effort."""
     arm = running(**{**CONTACT, 'fault_hold_time': 0.01})

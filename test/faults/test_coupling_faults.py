@@ -125,7 +125,8 @@ def test_bad_message_of_the_partner(follower):
     arm.remote.node.destroy_publisher(other)
 
 
-@row('the pose of the partner jumps', where=partner.check_continues, find='off.max() > JUMP',
+@row('the pose of the partner jumps', where=partner.check_continues,
+     find='off.max() > MAX_POSITION_JUMP',
      instead='False')
 def test_the_pose_of_the_partner_jumps(follower):
     """A jump that its velocities do not explain is left out; one that lasts ends the coupling."""
@@ -147,6 +148,6 @@ def test_coupled_arms_begin_in_different_poses(running):
     leader.couple()
     efforts = leader.ticks(600)
     assert abs(np.diff(efforts, axis=0)).max() < 0.05
-    most = 0.5 * STIFFNESS * 0.2 * leader_follower.LAG + 0.5 * DAMPING * 0.2
+    most = 0.5 * STIFFNESS * 0.2 * leader_follower.MAX_LAG_TIME + 0.5 * DAMPING * 0.2
     assert (abs(efforts).max(0) <= 1.01 * most).all() and (abs(efforts[-1]) > 0.5 * most).all()
     assert arm.phase == 'RUNNING'

@@ -138,7 +138,7 @@ def slowed(arm, key, code):
 
 
 @row('the tool reaches the boundary of its workspace', 'TOOL_OUTSIDE',
-     where=time_scaling.tool_share, find='outward > STILL and _', instead='False')
+     where=time_scaling.tool_share, find='outward > MIN_REFERENCE_SPEED and _', instead='False')
 def test_the_tool_reaches_the_boundary(running):
     """The reference rests inside, and the diagnostics say why."""
     arm = running(**SOFT)
@@ -153,7 +153,7 @@ def test_the_tool_reaches_the_boundary(running):
 
 
 @row('the tool would be too fast', 'TOOL_SPEED', where=time_scaling.tool_share,
-     find='SHARE * bounds.speed[0] < speed', instead='False')
+     find='SPEED_SHARE * bounds.speed[0] < speed', instead='False')
 def test_the_tool_would_be_too_fast(running):
     """The reference is slowed down to the limit, and goes on."""
     arm = running(**{**SOFT, 'tool_speed_limit': 0.02})
@@ -193,7 +193,7 @@ def test_the_arm_is_faster_than_a_contact_may_be(running):
 
 
 @row('two links come too close', 'SELF_COLLISION', where=self_collision.self_collision_share,
-     find='closing > CLOSING and _', instead='False')
+     find='closing > MIN_CLOSING_SPEED and _', instead='False')
 def test_two_links_come_too_close(controller, remote, tmp_path):
     """The arm folds: the reference rests before the second link touches the base."""
     solid = tmp_path / 'solid.urdf'

@@ -11,8 +11,8 @@ from robodyn_ros.control.cycle import cycle
 from robodyn_ros.control.settings import rate_stability
 from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.control.steps import limits
-from robodyn_ros.control.steps.acceleration_limits import acceleration_bounds, CAUTION
-from robodyn_ros.control.steps.limits import OBSERVER_RATE
+from robodyn_ros.control.steps.acceleration_limits import acceleration_bounds, DISTURBANCE_WEIGHT
+from robodyn_ros.control.steps.limits import DISTURBANCE_BANDWIDTH
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 near = pytest.approx
@@ -70,9 +70,9 @@ class Inside:
         """Efforts of this tick; velocity that the last efforts do not explain is a disturbance."""
         arm, most_sudden = self.arm, self._settings.limit_rate * FASTEST
         sudden = (arm.velocity[0] - self._velocity) / PERIOD - self._acceleration
-        self._disturbance += (1.0 - np.exp(-OBSERVER_RATE * PERIOD)) * (
+        self._disturbance += (1.0 - np.exp(-DISTURBANCE_BANDWIDTH * PERIOD)) * (
             np.clip(sudden, -most_sudden, most_sudden) - self._disturbance)
-        self._velocity, outward = arm.velocity[0], CAUTION * self._disturbance
+        self._velocity, outward = arm.velocity[0], DISTURBANCE_WEIGHT * self._disturbance
         least, most = acceleration_bounds(
             self._joint, self._settings.limit_rate, self._settings.approach_rate,
             self._joint.velocity_limit, arm.position[0], arm.velocity[0])

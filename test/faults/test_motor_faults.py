@@ -47,7 +47,8 @@ def test_a_motor_is_reversed_or_swapped(rising, remote):
 
 
 @row('a motor drives the arm while it rises', 'WRONG_DIRECTION', 'OTHER_JOINT_MOVES',
-     where=motor_test.find_fault, find='return by_pattern(_, DRIVEN, _)', instead='pass')
+     where=motor_test.find_fault, find='return by_pattern(_, MIN_DRIVEN_VELOCITY, _)',
+     instead='pass')
 def test_a_motor_drives_the_arm_while_it_rises(rising, remote):
     """Gravity compensation of a reversed motor: its efforts end before it is tested."""
     arm, fastest = rising(STRETCHED, np.diag([-1.0, 1.0]))

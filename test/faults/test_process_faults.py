@@ -181,7 +181,7 @@ class SelfHolding(Arm):
 
 
 @row('measured efforts contradict who compensates gravity', 'GRAVITY_CONTRADICTED',
-     where=gravity_check.gravity_contradicted, find='_ < CONTRADICTIONS', instead='True')
+     where=gravity_check.gravity_contradicted, find='_ < CONTRADICTING_SAMPLES', instead='True')
 def test_measured_efforts_contradict_who_compensates_gravity(controller, remote):
     """The robot adds gravity, which is g(q) twice; once that shows, nothing is commanded."""
     arm = SelfHolding(remote, controller())

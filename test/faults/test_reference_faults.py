@@ -101,7 +101,7 @@ def test_trajectory_that_starts_beside_the_reference(running):
     assert arm.phase == 'RUNNING'
 
 
-@row('trajectory that ends with a velocity', where=trajectory._ordered, find='_ > REST',
+@row('trajectory that ends with a velocity', where=trajectory._ordered, find='_ > REST_VELOCITY',
      instead='False')
 def test_trajectory_that_ends_with_a_velocity(running, remote):
     """Refused; where it is allowed, the reference stops behind the last waypoint."""

@@ -10,7 +10,7 @@ from faults.rows import with_rows
 import pytest
 from robodyn_ros.control.settings import settings
 from robodyn_ros.control.steps import guard
-from robodyn_ros.control.steps.acceleration_limits import SHARE
+from robodyn_ros.control.steps.acceleration_limits import VELOCITY_SHARE
 from robodyn_ros.nodes.controller import parameters as controller_parameters
 from robodyn_ros.nodes.simulator import parameters as simulator_parameters
 
@@ -88,8 +88,8 @@ def test_parameters_exist():
 def test_numbers_are_those_of_the_code():
     assert f'{settings.LIMIT_RATE:g}/s (`LIMIT_RATE`)' in TEXT
     assert f'{settings.APPROACH_RATE:g}/s (q_max - q)) (`APPROACH_RATE`)' in TEXT
-    assert f'min({SHARE:g} q̇_max' in TEXT and f'{100 * SHARE:g} % of the' in TEXT
-    assert f'{settings.JUDGED_POSES} poses' in TEXT
+    assert f'min({VELOCITY_SHARE:g} q̇_max' in TEXT and f'{100 * VELOCITY_SHARE:g} % of the' in TEXT
+    assert f'{settings.CHECKED_POSES} poses' in TEXT
 
 
 def test_links_lead_somewhere():

@@ -16,7 +16,7 @@ from robodyn_ros.control.references.trajectory import interpolate, Waypoints
 from robodyn_ros.errors import IdentificationError, UnknownNameError
 from robodyn_ros.identification.excitation.base_regressor import BaseRegressor
 from robodyn_ros.identification.excitation.collision_geometry import shapes
-from robodyn_ros.identification.excitation.collisions import Collisions, GROUND
+from robodyn_ros.identification.excitation.collisions import Collisions, GROUND_NAME
 from robodyn_ros.identification.excitation.criteria import (
     little_information,
     of_matrix,
@@ -171,7 +171,7 @@ def test_ground_is_kept_off_and_may_not_be_touched_at_the_start(two_link):
     collisions = Collisions(two_link.model, seen, two_link.pose, 0.01, ground=-0.5)
     touch, = [t for t in collisions.touches(np.array([[-1.2, 0.0]])) if t.second == 'link2']
     # The ball of 0.04 m at the end of 0.9 m, 1.2 rad below the horizontal
-    assert touch.first == GROUND
+    assert touch.first == GROUND_NAME
     assert np.isclose(touch.distance, 0.5 - 0.9 * np.sin(1.2) - 0.04, atol=1e-6)
     with pytest.raises(IdentificationError, match='from the ground at the start') as caught:
         Collisions(two_link.model, seen, two_link.pose, 0.01, ground=0.1)
@@ -200,7 +200,8 @@ def test_meshes_are_found_and_their_bodies_placed():
     collisions = Collisions(robot.model, found, robot.pose, 0.01, ground=-0.01)
     assert collisions.excluded == () and collisions.left_out == ()
     forearm_down = np.array([[0.0, 1.7, 0.0, -1.57, 0.0, 1.57, 0.0]])
-    assert (GROUND, 'panda_link7') in {touch[:2] for touch in collisions.touches(forearm_down)}
+    assert (GROUND_NAME, 'panda_link7') in {
+        touch[:2] for touch in collisions.touches(forearm_down)}
 
 
 @pytest.mark.parametrize('ask, name, word', [

@@ -10,7 +10,7 @@ import pytest
 from robodyn_ros.identification import identify, ParameterSelection
 from robodyn_ros.identification.data_checks.result_checks import result_issues
 from robodyn_ros.identification.estimation.base_parameters import base_parameters
-from robodyn_ros.identification.estimation.compressed import BLOCKS
+from robodyn_ros.identification.estimation.compressed import VALIDATION_BLOCKS
 from robodyn_ros.identification.estimation.cross_validation import (
     Candidate,
     Score,
@@ -42,7 +42,7 @@ def taken(terms, name):
 
 def test_a_score_is_the_mean_relative_rms_and_a_gain_has_an_error():
     rng = np.random.default_rng(0)
-    squares = rng.uniform(1, 2, (BLOCKS, 3))
+    squares = rng.uniform(1, 2, (VALIDATION_BLOCKS, 3))
     score, other = Score(squares, np.full(3, 100.0)), Score(1.21 * squares, np.full(3, 100.0))
     assert score.error == pytest.approx(np.sqrt(squares.sum(0) / 100).mean())
     gain, deviation = score.gain(other)

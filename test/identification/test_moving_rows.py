@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 from robodyn_ros.errors import IdentificationError
 from robodyn_ros.identification import identify, Motion, ParameterSelection
-from robodyn_ros.identification.estimation.filtered_columns import REACH, rows_that_count
+from robodyn_ros.identification.estimation.filtered_columns import (
+    RESPONSE_PERIODS,
+    rows_that_count,
+)
 from robodyn_ros.identification.estimation.regression import regression
 
 pytestmark = pytest.mark.slow
@@ -36,7 +39,7 @@ def test_slow_rows_are_left_out_joint_by_joint(planar):
 def test_filters_carry_slowness_and_ends_further(planar):
     given = replace(motion(planar, rate=1000.0, count=9000), cutoff=20.0)
     rows = rows_that_count(given, ParameterSelection(moving=0.1))
-    reach = int(np.ceil(REACH / 20 * 1000))
+    reach = int(np.ceil(RESPONSE_PERIODS / 20 * 1000))
     for fast, counted in zip((abs(given.velocity) >= 0.1).T, rows.T):
         around = [fast[max(i - reach, 0):i + reach + 1].all() for i in range(len(fast))]
         expected = np.array(around)

@@ -19,7 +19,7 @@ from robodyn_ros.identification.recorded_motion import (
     CheckedMotion,
     joined,
     parts_of,
-    PAUSE,
+    PICTURE_PAUSE,
 )
 from robodyn_ros.identification.recordings.read import read
 from robodyn_ros.identification.source import Source
@@ -52,7 +52,7 @@ def test_pieces_that_are_joined_are_the_whole(planar, cuts):
         np.testing.assert_array_equal(getattr(pieces, name), getattr(whole, name))
     assert pieces.segments == tuple(zip(cuts, cuts[1:]))
     assert np.diff(pieces.time).min() > 0
-    assert np.diff(pieces.time)[cuts[1] - 1] == pytest.approx(PAUSE)
+    assert np.diff(pieces.time)[cuts[1] - 1] == pytest.approx(PICTURE_PAUSE)
 
 
 @pytest.mark.parametrize('change', [{'rate': 10.0}, {'cutoff': 3.0}, {'effort_unit': 'A'}])

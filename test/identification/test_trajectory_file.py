@@ -7,7 +7,7 @@ import pytest
 from robodyn_ros.errors import TrajectoryError
 from robodyn_ros.identification.excitation.trajectory_file import (
     JointTrajectory,
-    MOST_POINTS,
+    MAX_POINTS,
     read,
     write,
 )
@@ -114,5 +114,5 @@ def test_refuses_a_file_that_is_not_there(path):
 
 def test_writes_no_more_points_than_can_be_followed(path):
     with pytest.raises(TrajectoryError, match='lower rate'):
-        write(path, trajectory(MOST_POINTS + 1, ('a',)))
+        write(path, trajectory(MAX_POINTS + 1, ('a',)))
     assert not path.exists()

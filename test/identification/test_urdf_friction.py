@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
-from robodyn_ros.identification.urdf_friction import FIELDS, urdf_with_friction
+from robodyn_ros.identification.urdf_friction import ELEMENT_NAMES, urdf_with_friction
 from robots import EXTENDED, GRIPPER, OWN, PANDA_LOCKED, REAL
 
 CASES = {'panda': (REAL['panda'].read_text(), {'locked': PANDA_LOCKED}),
@@ -40,7 +40,7 @@ def test_what_is_read_again_is_what_was_asked(name, newline):
     asked = rusty(model)
     result = urdf_with_friction(text, model, asked)
     again = load_urdf(result, **options)
-    for field in FIELDS:
+    for field in ELEMENT_NAMES:
         np.testing.assert_allclose(getattr(again, field), getattr(asked, field), rtol=1e-14)
     np.testing.assert_array_equal(again.inertial_parameters, model.inertial_parameters)
     np.testing.assert_array_equal(again.gravity_vector, model.gravity_vector)

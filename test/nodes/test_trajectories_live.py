@@ -4,7 +4,7 @@
 
 from nodes.bring_up import bring_up, IN_STEP, LOCKSTEP, POSE
 import numpy as np
-from robodyn_ros.control.references.trajectory import MOST_WAYPOINTS
+from robodyn_ros.control.references.trajectory import MAX_WAYPOINTS
 from trajectories import trajectory_bytes
 
 NAMES = ['joint1', 'joint2']
@@ -22,9 +22,9 @@ def test_a_million_waypoints_do_not_let_the_arm_go(pair, remote, gravity):
     publisher = remote.trajectories()
     publisher.publish(trajectory_bytes(NAMES, np.arange(1e6), np.zeros((10**6, 2))))
     remote.until_line(controller, 'trajectory refused: 1000000 waypoints: give at most 20000')
-    rows = np.zeros((3, MOST_WAYPOINTS, 2))
+    rows = np.zeros((3, MAX_WAYPOINTS, 2))
     rows[0] = POSE
-    publisher.publish(trajectory_bytes(NAMES, np.arange(1.0, MOST_WAYPOINTS + 1), *rows))
+    publisher.publish(trajectory_bytes(NAMES, np.arange(1.0, MAX_WAYPOINTS + 1), *rows))
     remote.until_line(controller, 'following a trajectory of 20000 waypoints')
     remote.listen(0.5)
     remote.until(remote.newest_command, 'commands')

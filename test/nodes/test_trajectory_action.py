@@ -11,7 +11,7 @@ from nodes.bring_up import bring_up, POSE
 import numpy as np
 import pytest
 from rclpy.action import ActionClient
-from robodyn_ros.control.references.trajectory import MOST_WAYPOINTS
+from robodyn_ros.control.references.trajectory import MAX_WAYPOINTS
 from robodyn_ros.nodes.topics.trajectory_action import NoAction, serve_trajectories
 from robodyn_ros.nodes.topics.trajectory_subscriber import TrajectorySubscriber
 from std_msgs.msg import Header
@@ -134,7 +134,7 @@ def test_tolerances_stops_and_refusals(planner, remote, messages):
             (trajectory((9.0, 0.0)), {}, 'INVALID_GOAL: position of joint1'),
             (trajectory(names=['joint1', 'elbow']), {}, 'INVALID_JOINTS: no joint'),
             (trajectory(header=Header(stamp=Time(sec=5))), {}, 'OLD_HEADER_TIMESTAMP'),
-            (trajectory(points=(MOST_WAYPOINTS + 1) * [point]), {}, 'INVALID_GOAL: 20001 way'),
+            (trajectory(points=(MAX_WAYPOINTS + 1) * [point]), {}, 'INVALID_GOAL: 20001 way'),
             (trajectory(), {'path_tolerance': [tolerance(name='joint1', position=-3.0)]},
              'INVALID_GOAL: path_tolerance')):
         assert not planner.send(asked, **fields).accepted

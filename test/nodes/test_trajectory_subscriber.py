@@ -19,7 +19,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.serialization import serialize_message
 from robodyn_ros import load_urdf
 from robodyn_ros.control.inputs.points import sample
-from robodyn_ros.control.references.reference_planning import JUST_NOW
+from robodyn_ros.control.references.reference_planning import AT_ONCE_DELAY
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.nodes.middleware.stream_rate import StreamRate
 from robodyn_ros.nodes.topics.trajectory_subscriber import (
@@ -371,7 +371,7 @@ def test_stamps(node, on_ros_time):
 def test_a_stamp_of_now_means_at_once(node, on_ros_time):
     """It is past when it comes; the motion begins then, whole and from the present reference."""
     desk = Desk(node, on_ros_time)
-    for k, ago in enumerate((0.0, 0.8 * JUST_NOW)):
+    for k, ago in enumerate((0.0, 0.8 * AT_ONCE_DELAY)):
         now = desk.arm.now() if on_ros_time else 1e-9 * node.get_clock().now().nanoseconds
         start = round(1e9 * (now - ago))
         before = desk.arm.controller._v.target.copy()
@@ -385,7 +385,7 @@ def test_a_stamp_of_now_means_at_once(node, on_ros_time):
         desk.arm.rig.run(1.2)
         assert desk.arm.rig.q == pytest.approx([0.4 - 0.1 * k, 0.4], abs=1e-3)
     now = desk.arm.now() if on_ros_time else 1e-9 * node.get_clock().now().nanoseconds
-    start = round(1e9 * (now - 2 * JUST_NOW))
+    start = round(1e9 * (now - 2 * MAX_START_DELAY))
     assert not desk.send(stamped(Time(sec=start // 10**9, nanosec=start % 10**9)))
     desk.close()
 

@@ -41,7 +41,7 @@ FOUND = {               # planted mistakes and the world that shows each of them
 @pytest.fixture(autouse=True)
 def few_poses(monkeypatch):
     """Check gains at two poses: test_gain_stability.py is about that."""
-    monkeypatch.setattr(control_settings, 'JUDGED_POSES', 2)
+    monkeypatch.setattr(control_settings, 'CHECKED_POSES', 2)
 
 
 def short(case, seconds=SHORT):

@@ -14,7 +14,7 @@ from numpy import ndarray
 from ...dynamics.record_types import Matrix3, Vector3
 from ...dynamics.spatial import add, cross, dot, scale
 
-SMALL = 0.05        # rad, below which series of order θ² are exact to 1e-8
+SMALL_ANGLE = 0.05    # rad; series of order θ² are exact to 1e-8 below it
 
 
 def rows(T: ndarray) -> Matrix3:
@@ -43,7 +43,7 @@ def exp(phi: Vector3) -> Matrix3:
     x, y, z = phi
     square = dot(phi, phi)
     angle = sqrt(square)
-    if angle < SMALL:
+    if angle < SMALL_ANGLE:
         a, b = 1.0 - square / 6.0 + square**2 / 120.0, 0.5 - square / 24.0 + square**2 / 720.0
     else:
         a, b = sin(angle) / angle, (1.0 - cos(angle)) / square
@@ -88,7 +88,7 @@ def angular_motion(phi: Vector3, rate: Vector3, second: Vector3) -> tuple[Vector
     """
     square = dot(phi, phi)
     angle = sqrt(square)
-    if angle < SMALL:
+    if angle < SMALL_ANGLE:
         a, b = 0.5 - square / 24.0, 1.0 / 6.0 - square / 120.0
         a_rate, b_rate = -1.0 / 12.0 + square / 180.0, -1.0 / 60.0 + square / 1260.0
     else:

@@ -44,7 +44,7 @@ from ...model.robot import RobotModel
 from ...state import no_state, STATE
 
 # Fraction of the effort limit by which g(q) may change while the arm is driven
-GRAVITY_CHANGE = 0.1
+MAX_GRAVITY_CHANGE = 0.1
 # Fields of a model that its compiled kernels have as constants
 KERNEL_DATA = [name for name in ModelData._fields if name not in ('friction', 'addresses')]
 
@@ -249,7 +249,7 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
 
         :param limit: (nv,) effort limits [N·m | N].
         :raises ParameterError: g(q) of the new model differs by more than ``arming_effort`` (at
-            most GRAVITY_CHANGE) effort limits from the measured efforts, or from the previous
+            most MAX_GRAVITY_CHANGE) effort limits from the measured efforts, or from the previous
             g(q) where none are measured; or at all, while efforts of a fault are in force; or the
             arm is being armed.
         """
@@ -264,7 +264,7 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         gravity, measured = Dynamics(loaded).gravity(v.q), v.measured
         known = np.where(np.isfinite(measured), measured, v.gravity)
         held = self.phase == guard.FAULT        # perhaps without a valid state
-        allowed = 0.0 if held else min(settings.arming_effort, GRAVITY_CHANGE) * limit
+        allowed = 0.0 if held else min(settings.arming_effort, MAX_GRAVITY_CHANGE) * limit
         if (wrong := np.abs(gravity - known) > allowed).any():
             i = int(wrong.argmax())
             said = 'measured' if np.isfinite(measured[i]) else 'given before'

@@ -21,18 +21,18 @@ from ...errors import TrajectoryError
 from ...model.robot import RobotModel
 
 # A measured effort so near the negative of g(q), in their difference, has the wrong sign
-REVERSED = 0.3
+REVERSED_EFFORT_TOLERANCE = 0.3
 # As many trajectories, each shorter [s] and each replacing the one before, are a stream
-STREAM, HORIZON = 2, 0.5
+STREAM_LENGTH, STREAM_HORIZON = 2, 0.5
 STREAM_FAULTS = ('EFFORT_LIMITED', 'EFFORT_OSCILLATES', 'FOLLOWING_ERROR')
 # Faults of a joint that may have been given too little effort
 WEAK_FAULTS = ('EFFORT_LIMITED', 'FOLLOWING_ERROR', 'JOINT_BLOCKED')
 STREAM_HINT = ('every trajectory ends at rest, and those of this stream are short: send single '
-               f'waypoints, or trajectories for the next {HORIZON:g} s or more')
+               f'waypoints, or trajectories for the next {STREAM_HORIZON:g} s or more')
 
 
-ZERO_HINT = (': has the driver read its encoders? If the arm is at zero, set accept_zero_state or '
-             'publish its efforts')
+ZERO_STATE_HINT = (': has the driver read its encoders? If the arm is at zero, set '
+                   'accept_zero_state or publish its efforts')
 
 
 class ControllerStatus:
@@ -69,7 +69,7 @@ class ControllerStatus:
         hint = ''
         if self.reason_code in ('PERIODS_MISSED', 'LOOP_STALLED'):
             hint = self._pace.sentence(1.0 / self.settings.rate)
-        elif self.reason_code in STREAM_FAULTS and self._streamed >= STREAM:
+        elif self.reason_code in STREAM_FAULTS and self._streamed >= STREAM_LENGTH:
             hint = STREAM_HINT
         elif self.reason_code in WEAK_FAULTS:
             joints = np.arange(self.model.nv) == self.memory['joint'][0]
@@ -95,14 +95,14 @@ class ControllerStatus:
             return sentence + self._mismatch()
         if code == 'POSITION_OUTSIDE':
             return f'{sentence}; it is at {self._v.q[self.memory["arming_refusal_joint"][0]]:.6g}'
-        return sentence + (ZERO_HINT if code == 'ZERO_STATE' else '')
+        return sentence + (ZERO_STATE_HINT if code == 'ZERO_STATE' else '')
 
     def _mismatch(self) -> str:
         """Return both efforts of the joint that refuses to be armed, and what they look like."""
         i = int(self.memory['arming_refusal_joint'][0])
         measured, expected = float(self._v.measured[i]), float(self._v.gravity[i])
         text = f': {measured:.4g} is measured, {expected:.4g} N·m or N is expected'
-        if abs(measured + expected) < REVERSED * abs(measured - expected):
+        if abs(measured + expected) < REVERSED_EFFORT_TOLERANCE * abs(measured - expected):
             text += '; is the sign of its effort, or of its axis in the URDF, reversed?'
         return text
 

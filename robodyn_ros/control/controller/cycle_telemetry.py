@@ -13,7 +13,7 @@ from ..settings.settings import Settings
 from ..steps import guard
 from ..steps.cycle_data import Vectors
 
-DRIVEN = guard.RISING, guard.RUNNING, guard.STOPPING
+DRIVEN_PHASES = guard.RISING, guard.RUNNING, guard.STOPPING
 
 
 class CycleTelemetry(NamedTuple):
@@ -65,7 +65,7 @@ class TelemetryReader:
         follows = phase == guard.RUNNING and registry.find(registry.mode_name(mode)).follows
         commanded = tau if m['publishing'] else nothing
         friction = self._friction(v, phase, mode)
-        limits = tau - v.requested if phase in DRIVEN else np.zeros_like(tau)
+        limits = tau - v.requested if phase in DRIVEN_PHASES else np.zeros_like(tau)
         return CycleTelemetry(
             time=float(m['time']), phase=phase,
             position=v.q, velocity=v.qd, target=v.target if follows else nothing,

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from ..cycle.ring_buffer import SPARE
+from ..cycle.ring_buffer import SPARE_SLOTS
 from ..inputs.bounds import Bounds
 from ..inputs.points import Points
 from ..inputs.policy import Policy
@@ -17,9 +17,9 @@ from ..settings.settings import Settings
 from ..steps.cycle_data import Flight, LawMemory, Vectors
 from ...dynamics.model_data import ModelData
 
-LARGEST = 1 << 24           # bytes of each of the four that are kept for the ring
+MAX_HISTORY_BYTES = 1 << 24    # of each of the four kinds that are kept for the ring
 # Fields of CYCLE with their numbers, in the order of `Snapshot`
-FIELDS = 'version', 'serial', 'policy', 'pose'
+NUMBER_FIELDS = 'version', 'serial', 'policy', 'pose'
 
 
 class Version(NamedTuple):
@@ -60,12 +60,12 @@ class History:
     def __init__(self, flight: Flight):
         self.flight = flight
         #: The four, by their field in CYCLE and their number.
-        self.kept: dict[str, dict[int, Any]] = {name: {} for name in FIELDS}
+        self.kept: dict[str, dict[int, Any]] = {name: {} for name in NUMBER_FIELDS}
 
     def begin(self, version: Version, points: Points, policy: Policy,
               poses: PosePoints) -> None:
         """Forget all others; call it while the ring is empty and not being filled."""
-        self.kept = {name: {} for name in FIELDS}
+        self.kept = {name: {} for name in NUMBER_FIELDS}
         for first in (version, points, policy, poses):
             self.add(first)
 
@@ -100,17 +100,17 @@ class History:
         Return a copy of the ring, which may be filled meanwhile.
 
         Cycles are left out that were overwritten while copying, or whose settings or reference
-        have been dropped to stay within LARGEST bytes.
+        have been dropped to stay within MAX_HISTORY_BYTES.
         """
         ring, n = self.flight, len(self.flight.cycles)
         if not n:
             return Snapshot(*ring[1:8], *self.kept.values())
         kept = {name: dict(things) for name, things in self.kept.items()}
         last = int(ring.done[0])
-        first = max(0, last + SPARE - n)
+        first = max(0, last + SPARE_SLOTS - n)
         taken = [_rows(a, np.arange(first, last + 1) % n) for a in ring[1:8]]
         # Cycle number `done` is in work, and writes to its own slot and to the boundary after it
-        gone = max(0, int(ring.done[0]) + SPARE - n) - first if last else 0
+        gone = max(0, int(ring.done[0]) + SPARE_SLOTS - n) - first if last else 0
         unknown = np.flatnonzero(~np.all([
             np.isin(taken[0][name][:-1], [*things]) for name, things in kept.items()], axis=0))
         begin = min(max(gone, unknown[-1] + 1 if len(unknown) else 0), last - first)
@@ -129,12 +129,12 @@ def _rows(a: ndarray, slots: ndarray) -> ndarray:
 
 def _keep(kept: dict, number: int, new: Version | Points | Policy | PosePoints,
           oldest: int) -> None:
-    """Add an entry; drop those older than ``oldest``, and the oldest ones above LARGEST bytes."""
+    """Add an entry; drop those older than ``oldest``, and the oldest above MAX_HISTORY_BYTES."""
     kept[number] = new
     total = 0
     for other in sorted(kept, reverse=True):
         total += _size(kept[other])
-        if other < oldest or (total > LARGEST and other != number):
+        if other < oldest or (total > MAX_HISTORY_BYTES and other != number):
             del kept[other]
 
 

@@ -5,11 +5,11 @@
 import logging
 from math import inf, nan
 
-ROUNDING = 1e-6         # periods
-SLOW = 1.5              # periods after which a step is late
-SLOW_STEPS = 10         # late steps in a row after which a warning is logged
-SHARE = 0.1             # of a new interval in the mean
-LONGEST = 10.0          # s; a longer interval is a pause
+PERIOD_ROUNDING = 1e-6    # periods
+LATE_INTERVAL = 1.5    # periods, above which a step is late
+LATE_STEPS = 10    # in a row, after which a warning is logged
+INTERVAL_WEIGHT = 0.1    # of a new interval in the mean
+MAX_INTERVAL = 10.0    # s; a longer interval is a pause
 
 _log = logging.getLogger(__name__)
 
@@ -34,23 +34,23 @@ class Pace:
         still or jumps back does not count, nor does an interval above ``timeout`` [s], a stall.
         """
         elapsed, self._last = now - self._last, now
-        if not 0.0 < elapsed <= LONGEST:
+        if not 0.0 < elapsed <= MAX_INTERVAL:
             return 0
         mean = self.interval if self.interval > 0.0 else elapsed
-        self.interval = mean + SHARE * (elapsed - mean)
-        self._slow = self._slow + 1 if elapsed > SLOW * period else 0
-        if self._slow == SLOW_STEPS:
+        self.interval = mean + INTERVAL_WEIGHT * (elapsed - mean)
+        self._slow = self._slow + 1 if elapsed > LATE_INTERVAL * period else 0
+        if self._slow == LATE_STEPS:
             _log.warning('%s', self.sentence(period))
         if elapsed > timeout:
             return 0
         behind = max(0.0, self._behind + elapsed / period - 1.0)
-        whole = int(behind + ROUNDING)
+        whole = int(behind + PERIOD_ROUNDING)
         self._behind = behind - whole
         return whole
 
     def sentence(self, period: float) -> str:
         """Return a hint for the user if steps come late, else an empty string."""
-        if not self.interval > (1.0 + ROUNDING) * period:
+        if not self.interval > (1.0 + PERIOD_ROUNDING) * period:
             return ''
         return (f'step is called every {1e3 * self.interval:.3g} ms, and rate = {1 / period:.4g} '
                 f'Hz promises every {1e3 * period:.3g} ms: set rate to '

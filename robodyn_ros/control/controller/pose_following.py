@@ -42,7 +42,7 @@ from ..steps import guard
 from ...dynamics import Dynamics
 from ...errors import TrajectoryError
 
-LATEST = 0.05       # s after its start for which a reference is still accepted
+MAX_LATENESS = 0.05    # s after its start, within which a reference is accepted
 Plan = Callable[[MotionLimits, PoseState, float, int], PosePoints]
 
 
@@ -101,7 +101,7 @@ class PoseFollowing(ControllerStatus):
             present = sample_pose(old, start) if following else self._held()
             new = plan(pose_limits(self.settings), present, start, self.pose_serial + 1)
             now = float(self.memory['time'][0] - self.memory['lag'][0])
-            if now > start + LATEST:
+            if now > start + MAX_LATENESS:
                 raise TrajectoryError(f'it was planned {now - start:.3f} s after its start',
                                       name='start', remedy='give it a start further in the future')
             if (self._poses is old and bool(self.memory['pose_following'][0]) == following

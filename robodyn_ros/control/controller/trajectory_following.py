@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy import ndarray
 
-from .controller_status import ControllerStatus, HORIZON
+from .controller_status import ControllerStatus, STREAM_HORIZON
 from .history import History
 from ..inputs.points import Points, sample
 from ..inputs.pose_tracking import PosePoints
@@ -20,12 +20,12 @@ from ..references.trajectory import splice, Waypoints
 from ..settings.motion_limits import motion_limits
 from ..settings.settings import Settings
 from ..steps import guard
-from ..steps.acceleration_limits import SHARE
+from ..steps.acceleration_limits import VELOCITY_SHARE
 from ...errors import TrajectoryError
 
 # What the elements of Settings.basis are
-BASIS = 'mode', 'task_frame', 'velocity_scale', 'bounds of the motion'
-LATEST = 0.05       # s after its start for which a trajectory is still accepted
+BASIS_NAMES = 'mode', 'task_frame', 'velocity_scale', 'bounds of the motion'
+MAX_LATENESS = 0.05    # s after its start, within which a trajectory is accepted
 
 
 class TrajectoryFollowing(ControllerStatus):
@@ -42,9 +42,9 @@ class TrajectoryFollowing(ControllerStatus):
 
         Joints that are not named keep their present reference. No waypoints: the reference
         decelerates to rest. One at time 0 is a target to be reached as soon as the limits of
-        velocity, acceleration and jerk allow, from any state, as in teleoperation. One no later
-        than :data:`.reference_stream.STREAMED` is one of a stream, which the next one replaces:
-        see :func:`.reference_stream.stream`.
+        velocity, acceleration and jerk allow, from any state, as in teleoperation. One within
+        MAX_STREAM_TIME belongs to a stream, and the next one replaces it: see
+        :func:`.reference_stream.stream`.
 
         Every other trajectory ends at rest, and a new one may replace it on the way. If one starts
         up to ``trajectory_start_tolerance`` from the reference, as a plan from the measured pose
@@ -78,7 +78,7 @@ class TrajectoryFollowing(ControllerStatus):
         start -= float(self.memory['lag'][0])       # on the clock of references
         old, following = self._points, self._follows()
         limits = motion_limits(self.model, self.settings,
-                               SHARE * self._records.joints['velocity_limit'],
+                               VELOCITY_SHARE * self._records.joints['velocity_limit'],
                                self._records.joints['effort_limit'])
         held = self._v.target.copy()
         asked = from_now_on(limits, waypoints, sample(old, start)[0] if following else held)
@@ -107,14 +107,14 @@ class TrajectoryFollowing(ControllerStatus):
         """
         asked, start, following, old, new, *_ = planned
         now = self.reference_time
-        if now > start + LATEST:
+        if now > start + MAX_LATENESS:
             raise TrajectoryError(f'it was planned {now - start:.3f} s after its start',
                                   name='start', remedy='give it a start further in the future')
         if self._superseded(planned):
             raise TrajectoryError('the reference has changed while it was planned',
                                   name='reference', remedy='send it again')
-        streamed = (following and start < old.header['start'][0] + old.times[-1] + LATEST
-                    and 0.0 < np.max(asked.times, initial=0.0) - asked.elapsed < HORIZON
+        streamed = (following and start < old.header['start'][0] + old.times[-1] + MAX_LATENESS
+                    and 0.0 < np.max(asked.times, initial=0.0) - asked.elapsed < STREAM_HORIZON
                     and not is_streamed(asked))
         self._streamed = self._streamed + 1 if streamed else 0
         new = splice(old, new, now) if following else new
@@ -134,7 +134,7 @@ class TrajectoryFollowing(ControllerStatus):
         if (self.phase != guard.RUNNING or not self.memory[follows][0]
                 or time >= points.header['start'][0] + points.times[-1]):
             return ''
-        differs = [what for what, old, new in zip(BASIS, self.settings.basis, settings.basis,
+        differs = [what for what, old, new in zip(BASIS_NAMES, self.settings.basis, settings.basis,
                                                   strict=True) if old != new]
         return (f'the reference under way ends: {" and ".join(differs)} changed; the present pose '
                 'is held' if differs else '')

@@ -20,7 +20,7 @@ from numpy import ndarray
 
 from . import compile_ahead, cycle, plain_cycle, recorded_cycle, ring_buffer
 from . import compile_laws as law_code
-from .compile_ahead import NAME, plain
+from .compile_ahead import CODE_NAME, plain
 from .trial import address_of
 from .. import steps
 from ..inputs import points, pose_tracking
@@ -50,15 +50,15 @@ from ...state import STATE
 
 OPTIONAL = 'control laws and optional parts of the control cycle'
 # Quantities of the library, with which settings are checked
-CHECKS = 'gravity', 'jacobian', 'mass_matrix', 'pose'
+CHECKING_KERNELS = 'gravity', 'jacobian', 'mass_matrix', 'pose'
 
 # Called for each joint: a call would take longer than they do
-INLINE = acceleration_limits, plausibility
+INLINED_STEPS = acceleration_limits, plausibility
 # Steps of the cycle are inlined: each is called once, with hundreds of words of arguments
 STEPS = [import_module(f'{steps.__name__}.{module.name}')
          for module in iter_modules(steps.__path__)]
 MODULES = (*law_code.MODULES, jitable(points), jitable(pose_tracking),
-           *(jitable(step, inline=step in INLINE, apart=('slow_down',)) for step in STEPS
+           *(jitable(step, inline=step in INLINED_STEPS, apart=('slow_down',)) for step in STEPS
              if step not in law_code.MODULES),
            jitable(cycle, inline=True,
                    apart=('cycle', 'law_efforts', 'track_pose', 'compensate_friction',
@@ -232,7 +232,7 @@ def compile_cycle() -> None:
 
 
 def _cycle(*, cached: bool = True) -> Any:
-    return compile_callback(NAME, cycle.cycle, BY_REFERENCE, MODULES, allocates=False,
+    return compile_callback(CODE_NAME, cycle.cycle, BY_REFERENCE, MODULES, allocates=False,
                             cached=cached)
 
 
@@ -306,7 +306,7 @@ def begin_others() -> bool:
 
 def compile_others() -> None:
     """Compile into the cache what a controller needs as its settings change."""
-    for quantity in CHECKS:
+    for quantity in CHECKING_KERNELS:
         dynamics_code.generic(quantity)
         if not TABLE[quantity].options:
             dynamics_code.generic_checked(quantity)
@@ -316,7 +316,7 @@ def compile_others() -> None:
 
 def is_compiled() -> bool:
     """Return whether this machine has compiled the control cycle."""
-    return not plain() and is_cached(NAME, cycle.cycle, MODULES)
+    return not plain() and is_cached(CODE_NAME, cycle.cycle, MODULES)
 
 
 @cache
@@ -326,7 +326,7 @@ def compiled() -> CompiledCycle:
         return PLAIN
     LINKED_EFFORTS.load()
     recorded, step = _recorder()            # while the second process compiles the cycle
-    second_process.wait(NAME, is_compiled)
+    second_process.wait(CODE_NAME, is_compiled)
     addresses = np.zeros(len(CODE), np.int64)
     addresses[[CYCLE, RECORDED_CYCLE]] = _cycle().address, recorded.address
     return CompiledCycle(step, addresses,

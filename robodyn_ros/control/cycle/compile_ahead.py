@@ -12,11 +12,11 @@ import os
 from ...compiler import second_process
 from ...compiler.cache_directory import cache_directory
 
-VARIABLE = 'ROBODYN_PLAIN'
-NAME = 'control'            # of the machine code of the cycle
+PLAIN_VARIABLE = 'ROBODYN_PLAIN'
+CODE_NAME = 'control'    # of the machine code of the cycle
 # In the reason of a change that is refused until what it needs has been compiled
 COMPILING = 'being compiled'
-STATEMENT = 'from robodyn_ros.control.cycle.compile import compile_cycle; compile_cycle()'
+COMPILE_STATEMENT = 'from robodyn_ros.control.cycle.compile import compile_cycle; compile_cycle()'
 
 
 @cache
@@ -26,12 +26,12 @@ def plain() -> bool:
 
     What it is when this is first called holds for the process: compiled code calls no plain law.
     """
-    return os.environ.get(VARIABLE, '0') != '0'
+    return os.environ.get(PLAIN_VARIABLE, '0') != '0'
 
 
 def begin() -> None:
     """Let a second process compile the cycle meanwhile."""
-    second_process.begin(NAME, STATEMENT)
+    second_process.begin(CODE_NAME, COMPILE_STATEMENT)
 
 
 def begin_on_a_new_machine() -> None:
@@ -40,5 +40,5 @@ def begin_on_a_new_machine() -> None:
 
     Otherwise :func:`.compile.begin` tells, before a controller is made.
     """
-    if not plain() and not any(cache_directory().glob(f'{NAME}_*')):
+    if not plain() and not any(cache_directory().glob(f'{CODE_NAME}_*')):
         begin()

@@ -59,9 +59,9 @@ ARM = tuple_type(
     partner=Reference(PARTNER), coupled=types.int64, task=Reference(TASK_TYPE),
     bounds=Reference(BOUNDS), guided=types.int64,
     **dict.fromkeys(call.VECTORS, VECTOR))
-ENTRY = types.void(Reference(LAW_MEMORY), Reference(ARM), VECTOR)
+ENTRY_SIGNATURE = types.void(Reference(LAW_MEMORY), Reference(ARM), VECTOR)
 # Packages that a law of a user may use, and whose functions are not those of a law
-FOREIGN = {*sys.stdlib_module_names, 'llvmlite', 'numba', 'numpy', 'robodyn_ros', 'scipy'}
+FOREIGN_PACKAGES = {*sys.stdlib_module_names, 'llvmlite', 'numba', 'numpy', 'robodyn_ros', 'scipy'}
 
 # Modules of functions that laws may call
 LAW_MODULES: tuple[ModuleType, ...] = (
@@ -76,7 +76,7 @@ LAW_MODULES: tuple[ModuleType, ...] = (
     jitable(cartesian_impedance, inline=True))
 
 
-call_at = caller(ENTRY)
+call_at = caller(ENTRY_SIGNATURE)
 
 
 def rows_type(kind: Any) -> Any:
@@ -143,11 +143,12 @@ def compiled_law(law: Law, *, cached: bool = True) -> Any:
         '_memory': rows_of(registry.memory_class(law))}, f'law_{law.name}')
     name = f'law_{law.name}'
     if law in registry.BUILT_IN:
-        return compile_callback(name, entry, ENTRY, _modules(law), cached=cached)
+        return compile_callback(name, entry, ENTRY_SIGNATURE, _modules(law), cached=cached)
     spaces = user_namespaces(law)
     files = [module for place in spaces if (module := sys.modules.get(place))
              and getattr(module, '__file__', None)]
-    return compile_callback(name, entry, ENTRY, (*LAW_MODULES, *files, sys.modules[__name__]),
+    return compile_callback(name, entry, ENTRY_SIGNATURE,
+                            (*LAW_MODULES, *files, sys.modules[__name__]),
                             constants=repr([_constants(space) for space in spaces.values()]),
                             cached=cached and len(files) == len(spaces))
 
@@ -179,7 +180,7 @@ def user_namespaces(law: Law) -> dict[str, dict[str, Any]]:
     waiting = [(str(law.efforts.__module__), law.efforts.__globals__)]
     while waiting:
         place, space = waiting.pop()
-        if place in found or place.split('.')[0] in FOREIGN:
+        if place in found or place.split('.')[0] in FOREIGN_PACKAGES:
             continue
         found[place] = space
         for value in list(space.values()):

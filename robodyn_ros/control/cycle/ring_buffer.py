@@ -28,8 +28,8 @@ CYCLE = np.dtype([
     ('published', np.int64),
 ])
 
-LARGEST = 1 << 26                       # bytes of a ring, which limit the number of its cycles
-SPARE = 2                               # slots: boundary after the newest, and cycle in progress
+MAX_RING_BYTES = 1 << 26    # limits the number of cycles
+SPARE_SLOTS = 2    # boundary after the newest cycle, and cycle in progress
 
 
 def bytes_a_cycle(nv: int, rows: int) -> int:
@@ -40,13 +40,13 @@ def bytes_a_cycle(nv: int, rows: int) -> int:
 
 def recorder(nv: int, cycles: int, rows: int = 0) -> tuple[Flight, Vectors, ndarray]:
     """
-    Return a ring of ``cycles`` cycles, within LARGEST bytes, and what it copies.
+    Return a ring of ``cycles`` cycles, within MAX_RING_BYTES bytes, and what it copies.
 
     That are the vectors, and the memory of the law, an array (rows, nv).
 
     :param nv: number of joints.
     """
-    n = min(cycles + SPARE, LARGEST // bytes_a_cycle(nv, rows)) if cycles > 0 else 0
+    n = min(cycles + SPARE_SLOTS, MAX_RING_BYTES // bytes_a_cycle(nv, rows)) if cycles > 0 else 0
     vectors = len(VECTOR_NAMES)
     k = vectors + rows
     present = np.zeros((k, nv))

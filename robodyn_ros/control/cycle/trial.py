@@ -42,13 +42,13 @@ from ...errors import ParameterError
 from ...model.pose import spread
 from ...model.robot import RobotModel
 
-STATES = 16                 # in which the law is tried
-PATIENCE = 5.0              # s after which it is taken never to return
-CALLS, BATCHES = 50, 5      # that are timed; the fastest batch counts
-SHARE = 0.5                 # of the period that a law may take
+TRIAL_STATES = 16
+TRIAL_TIMEOUT = 5.0    # s
+TIMED_CALLS, TIMED_BATCHES = 50, 5      # that are timed; the fastest batch counts
+MAX_PERIOD_SHARE = 0.5    # of the period, for one call
 # Lines of a message of Numba that do not say what is wrong; characters of one that does
-NO_PROBLEM = 'Failed in nopython', 'During:', 'raised from', 'No implementation of'
-LONGEST = 160
+UNINFORMATIVE_PREFIXES = 'Failed in nopython', 'During:', 'raised from', 'No implementation of'
+MAX_MESSAGE_LENGTH = 160
 # Numba type of an Arm in Python, whose fields are tuples
 _ARM = types.NamedTuple(tuple(kind.kind if isinstance(kind, Reference) else kind for kind in ARM),
                         Arm)
@@ -91,7 +91,7 @@ def check(law: Law, of_law: LawMemory, model: RobotModel, joints: ndarray, perio
     :param joints: (nv,) ``JOINT``.
     :param period: of the control cycle [s].
     :raises ParameterError: an effort is not finite, or the law writes to the arm, fails, takes
-        more than SHARE of the period, or does not return.
+        more than MAX_PERIOD_SHARE of the period, or does not return.
     """
     rows = np.zeros((max(1, registry.memory_rows(law, model.nv)), model.nv))
     none = no_law(model.nv)
@@ -115,8 +115,8 @@ def check(law: Law, of_law: LawMemory, model: RobotModel, joints: ndarray, perio
             raise refused(law, f'its effort of {joint} is not finite at q = '
                           f'{arm.q.round(3).tolist()}, q̇ = {arm.qd.round(3).tolist()}',
                           'write a finite number for each joint, in every state')
-    fastest = min(_seconds(call, own, arm, tau) for _ in range(BATCHES))
-    if of_law.code[0] and fastest > SHARE * period:
+    fastest = min(_seconds(call, own, arm, tau) for _ in range(TIMED_BATCHES))
+    if of_law.code[0] and fastest > MAX_PERIOD_SHARE * period:
         raise refused(law, f'it takes {1e6 * fastest:.3g} µs, and a period is {1e6 * period:.3g} '
                       'µs', 'make it faster, or lower the rate')
 
@@ -136,7 +136,7 @@ def _arms(model: RobotModel, joints: ndarray, period: float) -> list[Arm]:
     bounds = bounds._replace(tool=bounds.tool.view(np.recarray),
                              points=bounds.points.view(np.recarray))
     arms = []
-    for k, q in enumerate(spread(model, STATES)):
+    for k, q in enumerate(spread(model, TRIAL_STATES)):
         work, gravity = workspace(model), dynamics.gravity(q)
         work.M[:] = dynamics.mass_matrix(q)
         error, velocity = random.uniform(-0.1, 0.1, n), speed * random.uniform(-1.0, 1.0, (2, n))
@@ -167,20 +167,20 @@ def _within_patience(law: Law, call: Callable[[], Any]) -> None:
     """
     thread = threading.Thread(target=call, daemon=True, name=f'trial of law {law.name}')
     thread.start()
-    thread.join(PATIENCE)
+    thread.join(TRIAL_TIMEOUT)
     if thread.is_alive():
         with suppress(AttributeError, OSError):     # not Linux, or it has just ended
             os.sched_setscheduler(thread.native_id or 0, os.SCHED_IDLE, os.sched_param(0))
-        raise refused(law, f'it has not returned within {PATIENCE:g} s',
+        raise refused(law, f'it has not returned within {TRIAL_TIMEOUT:g} s',
                       'bound its loops by the number of joints, and start this process anew: the '
                       'trial goes on in it, at the lowest priority')
 
 
 def _seconds(call: Callable[..., Any], of_law: LawMemory, arm: Arm, tau: ndarray) -> float:
-    """Return the time that one call takes [s], the mean of CALLS."""
+    """Return the time that one call takes [s], the mean of TIMED_CALLS."""
     begin = time.perf_counter()
-    call(of_law, arm, tau, CALLS)
-    return (time.perf_counter() - begin) / CALLS
+    call(of_law, arm, tau, TIMED_CALLS)
+    return (time.perf_counter() - begin) / TIMED_CALLS
 
 
 def _trial(law: LawMemory, arm: Arm, tau: ndarray, count: int) -> None:
@@ -226,8 +226,9 @@ def _problem(law: Law) -> str | None:
                               rows_type(registry.memory_class(law)), VECTOR))(law.efforts)
     except NumbaError as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        told = [line for line in lines if not line.startswith(NO_PROBLEM)]
+        told = [line for line in lines if not line.startswith(UNINFORMATIVE_PREFIXES)]
         places = [line.rstrip(':') for line in lines if line.startswith('File "')]
-        return ', '.join(line if len(line) <= LONGEST else f'{line[:LONGEST]} ...'
-                         for line in (*told[:1], *places[:1]))
+        return ', '.join(
+            line if len(line) <= MAX_MESSAGE_LENGTH else f'{line[:MAX_MESSAGE_LENGTH]} ...'
+            for line in (*told[:1], *places[:1]))
     return None

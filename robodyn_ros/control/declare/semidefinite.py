@@ -8,7 +8,7 @@ import numpy as np
 from numpy import ndarray
 
 # Of √(K_ii K_jj), which makes elements of different units comparable: as printed with six digits
-ROUNDING = 1e-6
+ELEMENT_ROUNDING = 1e-6
 
 
 def as_matrix(values: Sequence[float] | ndarray, size: int) -> ndarray:
@@ -36,7 +36,7 @@ def refusal(values: Sequence[float] | ndarray, size: int) -> tuple[str, str]:
                 f'give {size} numbers, the diagonal, or {size**2}, all elements by rows')
     full = np.diag(given) if given.size == size else given.reshape(size, size)
     scale = np.sqrt(np.maximum(np.outer(full.diagonal(), full.diagonal()), 0.0))
-    differs = abs(full - full.T) > ROUNDING * scale
+    differs = abs(full - full.T) > ELEMENT_ROUNDING * scale
     if differs.any():
         i, j = np.argwhere(differs)[0]
         return (f'is not symmetric: {full[i, j]:g} in row {i + 1}, column {j + 1}, and '
@@ -60,7 +60,7 @@ def negative_direction(matrix: ndarray) -> ndarray | None:
     # An axis whose diagonal element is 0 can be coupled to nothing: scaled by more than it could
     unit = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1e-12 * max(diagonal.max(), 1e-12)))
     values, vectors = np.linalg.eigh(unit[:, None] * matrix * unit)
-    if values[0] >= -ROUNDING:
+    if values[0] >= -ELEMENT_ROUNDING:
         return None
     along = unit * vectors[:, 0]
     return along / along[int(abs(along).argmax())]

@@ -29,7 +29,7 @@ AWAY, WAITING, COUPLED, ALIGNED = range(4)
 POSITION, VELOCITY, STIFFNESS, DAMPING, ENERGY = range(5)
 QUANTITIES = 'position', 'velocity', 'stiffness', 'damping', 'energy'
 # rad or m by which a position may deviate from what the velocities of two messages make of it
-JUMP = 0.1
+MAX_POSITION_JUMP = 0.1
 #: Roles of a coupled arm.
 COUPLING_ROLE = ('leader', 'follower')
 
@@ -159,11 +159,11 @@ def check_continues(model: 'RobotModel', old: Partner, rows: ndarray, time: floa
     Refuse a position that the velocities since the last message do not explain.
 
     :param rows: (5, nv) of the new message, of ``time`` [s].
-    :raises ArgumentError: it is further than JUMP from there; it names the joint.
+    :raises ArgumentError: it is further than MAX_POSITION_JUMP from there; it names the joint.
     """
     mean = 0.5 * (old.rows[VELOCITY] + rows[VELOCITY])
     off = abs(rows[POSITION] - old.rows[POSITION] - mean * (time - float(old.header['time'][0])))
-    if off.max() > JUMP:
+    if off.max() > MAX_POSITION_JUMP:
         i = int(off.argmax())
         raise ArgumentError(f'the partner of {model.joint_names[i]} jumps by {off[i]:.3g} rad or '
                             'm', name=model.joint_names[i], value=float(off[i]),

@@ -20,7 +20,7 @@ from ...model.robot import RobotModel
 HEADER = np.dtype([('time', float), ('serial', np.int64)])
 # Highest position gain, in effort limits per rad or m, and velocity gain, in effort limits per
 # velocity limit: not what is stable, but what no planner means
-MOST_GAIN = 1e4
+MAX_POLICY_GAIN = 1e4
 
 
 class Policy(NamedTuple):
@@ -54,7 +54,7 @@ def checked(model: RobotModel, limits: ndarray, effort: ndarray, position: ndarr
 
     :param limits: (nv,) ``JOINT``.
     :raises ArgumentError: a shape is wrong, a number is not finite, an effort is above the effort
-        limit, or a gain above MOST_GAIN; it names the joint.
+        limit, or a gain above MAX_POLICY_GAIN; it names the joint.
     """
     n = model.nv
     given = {'effort': (effort, (n,)), 'position': (position, (n,)), 'velocity': (velocity, (n,)),
@@ -81,10 +81,10 @@ def checked(model: RobotModel, limits: ndarray, effort: ndarray, position: ndarr
             remedy='plan within the effort limits')
     speed = np.where(np.isfinite(limits['velocity_limit']), limits['velocity_limit'], 1.0)
     scale = np.concatenate([np.ones(n), speed])
-    if (above := np.abs(arrays['gain']) * scale > MOST_GAIN * most[:, None]).any():
+    if (above := np.abs(arrays['gain']) * scale > MAX_POLICY_GAIN * most[:, None]).any():
         i = int(np.argwhere(above)[0, 0])
         raise ArgumentError(f'a gain of the policy of {model.joint_names[i]} is above '
-                            f'{MOST_GAIN:g} effort limits per rad or m', name='gain',
+                            f'{MAX_POLICY_GAIN:g} effort limits per rad or m', name='gain',
                             remedy='give lower gains')
     header = np.zeros(1, HEADER)
     header[0] = time, serial

@@ -15,7 +15,7 @@ accelerations of the body's points gives the effort of its estimate P̂ - P₀ (
 P̂ follows the natural gradient of Lee, Kwon and Park, "A natural adaptive control law for robot
 manipulators", IROS 2018, with P̂ = G Gᵀ: Ṗ = P̂ L P̂ / γ, where tr(L P) is the power
 of the body's inertial forces at velocities s. A cycle multiplies G by I + ½ Gᵀ L G Δt / γ, whose
-second term is at most STEP: P̂ is positive definite in every cycle.
+second term is at most MAX_FACTOR_STEP: P̂ is positive definite in every cycle.
 
 γ is normalised: efforts of the estimate grow by at most α D s per second. Unlike with a constant
 γ no Lyapunov function proves convergence, but near rest the law is at most the PI controller
@@ -35,8 +35,8 @@ from typing import Annotated, Any, NamedTuple
 
 from numpy import ndarray
 
-from .disturbance_observer import PUNCTUAL
-from .law import Arm, Judged, Law, WITHHELD
+from .disturbance_observer import MAX_CYCLE_INTERVAL
+from .law import Arm, Judged, Law, WITHHELD_TOLERANCE
 from .pd import DampingGains
 from ..declare.setting_fields import gain, PerJoint
 from ...dynamics import entry_points
@@ -63,14 +63,14 @@ from ...dynamics.spatial import joint_effort, wrench_to_parent
 # Weights with 2 - 1 = 1, 2 β₁ - β₂ = 1/2 and 2 β₁² - β₂² = 0, which leave C(q, q̇) (q̇ + s)
 BETA = (2.0 + sqrt(2.0)) / 4.0, (1.0 + sqrt(2.0)) / 2.0
 # Largest change of G in a cycle, relative to G
-STEP = 0.05
+MAX_FACTOR_STEP = 0.05
 # Efforts that are not worth fast learning, in effort limits: about the friction of a joint
-NOISE = 0.01
+NOISE_EFFORT = 0.01
 # Least mass [kg] and radius of gyration [m] of the body that the estimate begins with
-LEAST_MASS, LEAST_RADIUS = 1e-3, 0.02
+MIN_MASS, MIN_RADIUS = 1e-3, 0.02
 # Shares of the model's mass and moments about the center of mass that the estimate keeps
-KEPT_MASS, KEPT_MOMENT = 0.5, 0.01
-TINY = 1e-12        # kg and m, of an estimate that is refused
+MIN_MASS_SHARE, MIN_MOMENT_SHARE = 0.5, 0.01
+NEGLIGIBLE_SIZE = 1e-12    # kg and m, of an estimate that is refused
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ def factored(P: Matrix4, mass: float, radius: float) -> Matrix4:
 
 def begin(arm: Arm, memory: Any) -> None:
     """Begin with the body of the model, or follow the model to another payload."""
-    G = factored(of_body(arm.robot.bodies[arm.payload_body]), LEAST_MASS, LEAST_RADIUS)
+    G = factored(of_body(arm.robot.bodies[arm.payload_body]), MIN_MASS, MIN_RADIUS)
     P = times_transposed(G, G)
     goes_on = memory.clock[1] == 1.0 and memory.clock[2] == arm.payload_body
     same = goes_on
@@ -161,7 +161,7 @@ def begin(arm: Arm, memory: Any) -> None:
     if goes_on:         # the share of the way that the model goes is what the rest fades by
         before, left = read4(memory.factor), arm.payload_time / (arm.payload_time + arm.dt)
         learned = plus(times_transposed(before, before), -1.0, read4(memory.nominal))
-        G = factored(plus(P, left, learned), LEAST_MASS, LEAST_RADIUS)
+        G = factored(plus(P, left, learned), MIN_MASS, MIN_RADIUS)
     write4(memory.factor, G)
     write4(memory.nominal, P)
     memory.clock[1] = 0.0
@@ -184,11 +184,11 @@ def add_estimate(arm: Arm, memory: Any, H: Matrix34, tau: ndarray) -> None:
 
 def learns(arm: Arm, memory: Any) -> bool:
     """Return whether the estimate may change in this cycle."""
-    if memory.clock[1] == 0.0 or arm.time - memory.clock[0] > PUNCTUAL * arm.dt:
+    if memory.clock[1] == 0.0 or arm.time - memory.clock[0] > MAX_CYCLE_INTERVAL * arm.dt:
         return False
     moves = False
     for i in range(arm.q.shape[0]):
-        if abs(arm.withheld[i]) > WITHHELD * arm.joints[i].effort_limit:
+        if abs(arm.withheld[i]) > WITHHELD_TOLERANCE * arm.joints[i].effort_limit:
             return False
         moves = moves or arm.qd_reference[i] != 0.0 or arm.qdd_reference[i] != 0.0
     return moves
@@ -201,7 +201,7 @@ def adapt(arm: Arm, gains: Any, memory: Any, H: Matrix34) -> None:
         s, dead = memory.error[i], gains.adaptation_deadband[i]
         s = s - dead if s > dead else s + dead if s < -dead else 0.0
         power += gains.adaptation_rate[i] * gains.damping[i] * s * s
-        noise += (NOISE * arm.joints[i].effort_limit * s)**2
+        noise += (NOISE_EFFORT * arm.joints[i].effort_limit * s)**2
         memory.error[i] = s
     if not power > 0.0:
         return
@@ -213,8 +213,8 @@ def adapt(arm: Arm, gains: Any, memory: Any, H: Matrix34) -> None:
     W = times_transposed(Gt, transposed(times_transposed(L, Gt)))       # Gᵀ L G
     size = dot4(W[0], W[0]) + dot4(W[1], W[1]) + dot4(W[2], W[2]) + dot4(W[3], W[3])
     step = 0.5 * arm.dt * power / (size + noise)
-    if step * sqrt(size) > STEP:
-        step = STEP / sqrt(size)
+    if step * sqrt(size) > MAX_FACTOR_STEP:
+        step = MAX_FACTOR_STEP / sqrt(size)
     new = plus(G, step, times_transposed(G, W))
     mass = gains.adaptation_mass[arm.q.shape[0] - 1]
     reach = gains.adaptation_reach[arm.q.shape[0] - 1]
@@ -229,17 +229,18 @@ def excess(P: Matrix4, nominal: Matrix4, mass: float, reach: float) -> float:
     Return the distance from the nominal pseudo-inertia: at most 1 within the bounds.
 
     They are the payload's mass, and its second moment as that of this mass at the reach; besides,
-    KEPT_MASS and KEPT_MOMENT of the nominal body remain.
+    MIN_MASS_SHARE and MIN_MOMENT_SHARE of the nominal body remain.
 
     :param mass: of the payload [kg]; ``reach``: its distance from the joint [m].
     """
     more = P[3][3] - nominal[3][3]
     second = (P[0][0] + P[1][1] + P[2][2] - nominal[0][0] - nominal[1][1] - nominal[2][2])
-    out = max(more / mass, -more / ((1.0 - KEPT_MASS) * nominal[3][3]),
+    out = max(more / mass, -more / ((1.0 - MIN_MASS_SHARE) * nominal[3][3]),
               second / (mass * reach * reach))
-    now, before = factored(P, TINY, TINY), factored(nominal, TINY, TINY)
+    now = factored(P, NEGLIGIBLE_SIZE, NEGLIGIBLE_SIZE)
+    before = factored(nominal, NEGLIGIBLE_SIZE, NEGLIGIBLE_SIZE)
     for k in range(3):
-        out = max(out, KEPT_MOMENT * (before[k][k] / now[k][k])**2)
+        out = max(out, MIN_MOMENT_SHARE * (before[k][k] / now[k][k])**2)
     return out
 
 

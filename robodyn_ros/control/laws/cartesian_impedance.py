@@ -50,13 +50,13 @@ from ..inputs.task import GIVEN, TOOL_AXES, UNIT_INERTIA
 # Of cyclic Jacobi rotations, as the law begins, and in each cycle after. D is positive definite
 # after any number of them, and after three its modes have the damping ratio within a few percent;
 # from the modes of the cycle before, one sweep does more
-FIRST_SWEEPS, SWEEPS = 3, 1
+INITIAL_JACOBI_SWEEPS, JACOBI_SWEEPS = 3, 1
 # Least mobility of a mode, relative to the largest, that its damping is designed for
-LEAST = 1e-9
+MIN_MODE_MOBILITY = 1e-9
 # Of the diagonal, below which an element beside it is left; and whose square is not yet 0
-DIAGONAL, UNDERFLOW = 1e-9, 1e-150
+OFF_DIAGONAL_TOLERANCE, SQUARE_UNDERFLOW = 1e-9, 1e-150
 # Of an element of the diagonal of K, below which a pivot of its factor is rounding
-PIVOT = 1e-9
+PIVOT_TOLERANCE = 1e-9
 
 
 class ImpedanceMemory(NamedTuple):
@@ -73,9 +73,9 @@ def cartesian_impedance(arm: Arm, gains: Any, memory: Any, tau: ndarray) -> None
     task, J, s = arm.task, arm.workspace.J, arm.task.settings[0]
     e, v, force, speed = task.vector[0], task.vector[1], task.vector[2], task.vector[3]
     K, L, A = memory.stiffness, memory.factor, task.scratch[0]
-    tank, sweeps = TankMemory(K, memory.account), SWEEPS
+    tank, sweeps = TankMemory(K, memory.account), JACOBI_SWEEPS
     if memory.account[BEGUN] == 0.0:
-        sweeps = FIRST_SWEEPS
+        sweeps = INITIAL_JACOBI_SWEEPS
         for r in range(6):
             for c in range(6):
                 memory.modes[r, c] = 1.0 if r == c else 0.0
@@ -170,7 +170,7 @@ def damping_force(A: ndarray, unit_inertia: bool, L: ndarray, ratio: float, mode
     if largest > 0.0:
         for k in range(6):
             mode = row(modes, k)
-            rate = 2.0 * ratio * dot(mode, x) / sqrt(max(S[k, k], LEAST * largest))
+            rate = 2.0 * ratio * dot(mode, x) / sqrt(max(S[k, k], MIN_MODE_MOBILITY * largest))
             force = plus(force, rate, mode)
     put(v, lower_times(L, force))
 
@@ -181,7 +181,7 @@ def factor_stiffness(K: ndarray, L: ndarray) -> None:
         pivot = K[k, k]
         for j in range(k):
             pivot -= L[k, j] * L[k, j]
-        root = sqrt(pivot) if pivot > PIVOT * K[k, k] else 0.0
+        root = sqrt(pivot) if pivot > PIVOT_TOLERANCE * K[k, k] else 0.0
         for i in range(6):
             if i <= k or root == 0.0:
                 L[i, k] = root if i == k else 0.0
@@ -205,7 +205,8 @@ def diagonalize(S: ndarray, modes: ndarray, sweeps: int) -> None:
     for _ in range(sweeps):
         for p in range(5):
             for q in range(p + 1, 6):
-                if abs(S[p, q]) > DIAGONAL * (abs(S[p, p]) + abs(S[q, q])) + UNDERFLOW:
+                size = abs(S[p, p]) + abs(S[q, q])
+                if abs(S[p, q]) > OFF_DIAGONAL_TOLERANCE * size + SQUARE_UNDERFLOW:
                     d, o = 0.5 * (S[q, q] - S[p, p]), S[p, q]
                     w = sqrt(d * d + o * o)
                     t = (o if d >= 0.0 else -o) / (abs(d) + w)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from numpy import ndarray
 
 from .dynamics import inverse_dynamics
-from .law import Arm, Judged, Law, WITHHELD
+from .law import Arm, Judged, Law, WITHHELD_TOLERANCE
 from ..declare.setting_fields import gain, PerJoint
 
 
@@ -42,8 +42,8 @@ def computed_torque(arm: Arm, gains: Any, memory: Any, tau: ndarray) -> None:
     """
     for i in range(tau.shape[0]):
         error = arm.q_reference[i] - arm.q[i]
-        withheld = arm.withheld[i]
-        if abs(withheld) <= WITHHELD * arm.joints[i].effort_limit or withheld * error < 0.0:
+        withheld, limit = arm.withheld[i], arm.joints[i].effort_limit
+        if abs(withheld) <= WITHHELD_TOLERANCE * limit or withheld * error < 0.0:
             memory.integral[i] += error * arm.dt
         memory.acceleration[i] = (
             arm.qdd_reference[i]

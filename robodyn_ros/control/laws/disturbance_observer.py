@@ -30,7 +30,7 @@ from ..algebra.momentum_residual import filtered, momentum_change
 from ..declare.setting_fields import gain, PerJoint
 
 # Durations of a cycle that may pass from one cycle to the next, in both of which efforts are known
-PUNCTUAL = 1.5
+MAX_CYCLE_INTERVAL = 1.5
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Memory(NamedTuple):
 def learns(arm: Arm, gains: Any, memory: Any, i: int) -> bool:
     """Return whether the estimate of joint ``i`` may change in this cycle."""
     since = arm.time - memory.time[i]
-    if arm.dt <= 0.0 or memory.began[i] == 0.0 or since > PUNCTUAL * arm.dt:
+    if arm.dt <= 0.0 or memory.began[i] == 0.0 or since > MAX_CYCLE_INTERVAL * arm.dt:
         return False
     at_rest = arm.qd_reference[i] == 0.0 and arm.qdd_reference[i] == 0.0
     return not (at_rest

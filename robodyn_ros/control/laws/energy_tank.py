@@ -28,9 +28,9 @@ from .spring import couples, energy, greatest, quadratic, quadratic_of
 STIFFNESS_TIME = 0.1    # s, with which the stiffness in force follows the one asked for
 # Difference [N/m, N, N·m/rad], also relative, from which on it is taken over: it would come closer
 # for ever, and what follows from a constant stiffness be computed again in each cycle
-ARRIVED = 1e-9
+STIFFNESS_TOLERANCE = 1e-9
 # Of the work of the damper: the rest is left for the efforts that are held for a period
-CREDITED = 0.5
+DAMPER_CREDIT_SHARE = 0.5
 # Indices of `TankMemory.account`
 SPENT, BEGUN, COUPLED = range(3)
 
@@ -84,10 +84,10 @@ def equal(K: ndarray, asked: ndarray) -> bool:
 
 
 def near(K: ndarray, asked: ndarray) -> bool:
-    """Return whether two stiffnesses (6, 6) differ by no more than ARRIVED."""
+    """Return whether two stiffnesses (6, 6) differ by no more than STIFFNESS_TOLERANCE."""
     for i in range(6):
         for j in range(6):
-            if not abs(asked[i, j] - K[i, j]) <= ARRIVED * (1.0 + abs(asked[i, j])):
+            if not abs(asked[i, j] - K[i, j]) <= STIFFNESS_TOLERANCE * (1.0 + abs(asked[i, j])):
                 return False            # nor is NaN
     return True
 
@@ -124,4 +124,4 @@ def vary_block(K: ndarray, account: ndarray, s: record, asked: ndarray, e: ndarr
 def fill(memory: TankMemory, power: float, dt: float) -> None:
     """Credit the tank with the work of the damper, of which the arm gives the ``power`` [W]."""
     account = memory.account
-    account[SPENT] = max(0.0, account[SPENT] - CREDITED * max(0.0, power) * dt)
+    account[SPENT] = max(0.0, account[SPENT] - DAMPER_CREDIT_SHARE * max(0.0, power) * dt)

@@ -5,7 +5,7 @@ Feedback policy of a slower planner, which falls back to joint impedance when it
 
 While the newest policy is younger than ``policy_timeout``, the effort is τ = u + K (x̂ - x), see
 :mod:`..policy`. Otherwise the arm is held, by joint impedance, where it was when the policy became
-stale. Between the two the effort is blended over FADE.
+stale. Between the two the effort is blended over FADE_TIME.
 
 Gains of policies are not judged: that takes longer than a planner's period. An unstable one is
 found by the guard, which latches EFFORT_OSCILLATES or VELOCITY_ABOVE_LIMIT.
@@ -20,7 +20,7 @@ from .law import Arm, Judged, Law, POLICY
 from .pd import ImpedanceGains
 from ..declare.setting_fields import gain, PerJoint
 
-FADE = 0.05         # s, between a policy and joint impedance
+FADE_TIME = 0.05         # s, between a policy and joint impedance
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def feedback_policy(arm: Arm, gains: Any, memory: Any, tau: ndarray) -> None:
     age = arm.time - policy.header[0].time
     for i in range(n):
         fresh = -gains.policy_timeout[i] <= age <= gains.policy_timeout[i]
-        step = arm.dt / FADE
+        step = arm.dt / FADE_TIME
         if memory.began[i] == 0.0 or memory.share[i] == 1.0:
             memory.held[i] = arm.q[i]
         memory.began[i] = 1.0

@@ -19,7 +19,7 @@ from ...errors import ParameterError
 REFERENCES = 'none', 'trajectory', 'policy', 'pose', 'partner'
 NO_REFERENCE, TRAJECTORY, POLICY, POSE, PARTNER = REFERENCES
 #: Fraction of the effort limit that the limits may withhold of an effort that is not limited.
-WITHHELD = 1e-9
+WITHHELD_TOLERANCE = 1e-9
 
 
 class Arm(NamedTuple):

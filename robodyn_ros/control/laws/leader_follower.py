@@ -23,7 +23,7 @@ than went in, ẋ_p fades out of the law: what remains is a spring and a damper 
 is passive with varying delays too (Nuño, Basañez, Ortega and Spong, "Position tracking for
 non-linear teleoperators with variable time delay", International Journal of Robotics Research
 28(7), 2009). What was dissipated long ago does not count: the observed surplus is bounded by
-RESERVE.
+MAX_ENERGY_RESERVE.
 
 The arms begin in different poses: the follower adds its deviation to its position, x = q + δ, and
 lets it decay at ``coupling_speed``. Until it is aligned the leader is held where it was.
@@ -39,14 +39,14 @@ from .pd import ImpedanceGains, JUDGED
 from ..declare.setting_fields import gain, PerJoint
 from ..inputs.partner import ALIGNED, DAMPING, ENERGY, POSITION, STIFFNESS, VELOCITY
 
-FADE = 0.25         # s, of what begins and ends with the coupling, and of the end of the alignment
-ALIGNED_WITHIN = 5e-3       # s of motion at coupling_speed, at which the alignment ends
-HOLD = 0.25         # of K and D, that hold the leader until the follower is aligned
-LAG = 0.5           # s of motion at coupling_speed by which the arm may lag behind its alignment
+FADE_TIME = 0.25    # s, at the start and end of the coupling, and at the end of the alignment
+ALIGNED_TIME = 5e-3    # s of motion at coupling_speed; then the alignment ends
+HOLD_SHARE = 0.25    # of K and D that holds the leader until the follower is aligned
+MAX_LAG_TIME = 0.5    # s of motion at coupling_speed, of the arm behind its alignment
 # J per N·m or N of the effort limit: energy that may come out of the coupling before the observer
 # acts, because the partner is known late; and that which is remembered
-DEFICIT, RESERVE = 5e-3, 2e-2
-OBSERVER_FADE = 0.05        # s, of the velocity of the partner, when the observer acts
+MAX_ENERGY_DEFICIT, MAX_ENERGY_RESERVE = 5e-3, 2e-2
+OBSERVER_FADE_TIME = 0.05    # s, of the velocity of the partner, when the observer acts
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def leader_follower(arm: Arm, gains: Any, memory: Any, tau: ndarray) -> None:
 
 def coupling_effort(arm: Arm, gains: Any, memory: Any, i: int) -> float:
     """Return the effort [N·m | N] of spring and damper between joint ``i`` and its partner."""
-    rows, step = arm.partner.rows, arm.dt / FADE
+    rows, step = arm.partner.rows, arm.dt / FADE_TIME
     stiffness = 0.5 * min(gains.stiffness[i], rows[STIFFNESS, i])
     damping = 0.5 * min(gains.damping[i], rows[DAMPING, i])
     to_ground = min(0.5 * gains.coupling_delay[i] * stiffness, damping)
@@ -131,18 +131,18 @@ def align(arm: Arm, gains: Any, memory: Any, i: int) -> float:
         memory.deviation[i] = rows[POSITION, i] - arm.q[i] if follows else 0.0
         memory.position[i] = arm.q[i] + memory.deviation[i]
         memory.reported[i] = rows[ENERGY, i]
-    held = 0.0 if follows or header.status == ALIGNED else HOLD
-    memory.hold[i] = toward(memory.hold[i], held, arm.dt / FADE)
+    held = 0.0 if follows or header.status == ALIGNED else HOLD_SHARE
+    memory.hold[i] = toward(memory.hold[i], held, arm.dt / FADE_TIME)
     if memory.hold[i] > held or arm.dt <= 0.0:
         memory.easing[i] = 0.0
         return 0.0
-    memory.easing[i] = toward(memory.easing[i], 1.0, arm.dt / FADE)
+    memory.easing[i] = toward(memory.easing[i], 1.0, arm.dt / FADE_TIME)
     before, fastest = memory.deviation[i], gains.coupling_speed[i]
-    if abs(before) <= ALIGNED_WITHIN * fastest:
+    if abs(before) <= ALIGNED_TIME * fastest:
         memory.deviation[i] = 0.0
         return 0.0
-    lag = abs(rows[POSITION, i] - arm.q[i] - before) / (LAG * fastest)
-    speed = memory.easing[i] * max(0.0, 1.0 - lag) * min(fastest, abs(before) / FADE)
+    lag = abs(rows[POSITION, i] - arm.q[i] - before) / (MAX_LAG_TIME * fastest)
+    speed = memory.easing[i] * max(0.0, 1.0 - lag) * min(fastest, abs(before) / FADE_TIME)
     memory.deviation[i] = toward(before, 0.0, speed * arm.dt)
     return (memory.deviation[i] - before) / arm.dt
 
@@ -157,12 +157,12 @@ def observe(arm: Arm, memory: Any, x: float, stored: float, i: int) -> None:
     limit, reported = arm.joints[i].effort_limit, arm.partner.rows[ENERGY, i]
     given = (arm.withheld[i] - memory.effort[i]) * (x - memory.position[i])
     memory.energy[i] += given
-    memory.surplus[i] = min(RESERVE * limit, memory.surplus[i] + given + reported
+    memory.surplus[i] = min(MAX_ENERGY_RESERVE * limit, memory.surplus[i] + given + reported
                             - memory.reported[i] + memory.stored[i] - stored)
     memory.position[i], memory.reported[i], memory.stored[i] = x, reported, stored
     memory.velocity_share[i] = toward(
-        memory.velocity_share[i], 0.0 if memory.surplus[i] < -DEFICIT * limit else 1.0,
-        arm.dt / OBSERVER_FADE)
+        memory.velocity_share[i], 0.0 if memory.surplus[i] < -MAX_ENERGY_DEFICIT * limit else 1.0,
+        arm.dt / OBSERVER_FADE_TIME)
 
 
 def toward(value: float, target: float, step: float) -> float:

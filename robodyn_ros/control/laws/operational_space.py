@@ -25,12 +25,13 @@ from .task_space import (
 from ..algebra.cholesky import cholesky_solve, damped_cholesky
 from ..inputs.task import TOOL_AXES
 
-# The damping rises where a pivot of the mobility is below NEAR of its diagonal, by at most MOST
-# (Nakamura and Hanafusa, ASME Journal of Dynamic Systems 108, 1986, section 4)
-NEAR, MOST = 0.05, 0.3
-# Of the effort limits, for the task beside gravity, Coriolis and posture efforts: the rest is left
-# to the limits of velocity and position, which otherwise fail where many joints are near them
-SHARE = 0.5
+# The damping rises by at most MAX_SINGULARITY_DAMPING where a pivot of the mobility is below
+# SINGULAR_PIVOT of its diagonal (Nakamura and Hanafusa, ASME Journal of Dynamic Systems 108, 1986,
+# section 4)
+SINGULAR_PIVOT, MAX_SINGULARITY_DAMPING = 0.05, 0.3
+# Effort limits that the task may use, besides gravity, Coriolis and posture efforts. The velocity
+# and position limits need the rest: without it they fail where many joints are near them
+MAX_TASK_EFFORT = 0.5
 
 
 def operational_space(arm: Arm, gains: Any, memory: Any, tau: ndarray) -> None:
@@ -59,8 +60,9 @@ def operational_space(arm: Arm, gains: Any, memory: Any, tau: ndarray) -> None:
     for r in range(6):
         a[r] = known[r] + s.task_kd[r] * v[r] + s.task_kp[r] * a[r]
     least = damped_cholesky(A, s.task_singularity_damping, L)
-    if least < NEAR:
-        damped_cholesky(A, s.task_singularity_damping + MOST * (1.0 - least / NEAR)**2, L)
+    if least < SINGULAR_PIVOT:
+        damped_cholesky(A, s.task_singularity_damping
+                        + MAX_SINGULARITY_DAMPING * (1.0 - least / SINGULAR_PIVOT)**2, L)
     cholesky_solve(L, a)
     add_bounded(arm, a, tau)
     add_posture(arm, gains, A, tau)
@@ -68,16 +70,16 @@ def operational_space(arm: Arm, gains: Any, memory: Any, tau: ndarray) -> None:
 
 def add_bounded(arm: Arm, force: ndarray, tau: ndarray) -> None:
     """
-    Add Jᵀ F, with F (6,) shortened until no joint gets more than SHARE of its effort limit.
+    Add Jᵀ F, with F (6,) shortened until each joint gets at most MAX_TASK_EFFORT effort limits.
 
-    So the direction of the force stays, where limits of each joint would turn it.
+    Limiting each joint separately would change the direction of the force.
     """
     effort, J, scale = arm.task.effort, arm.workspace.J, 1.0
     for i in range(tau.shape[0]):
         effort[i] = 0.0
         for r in range(6):
             effort[i] += J[r, i] * force[r]
-        most = SHARE * arm.joints[i].effort_limit
+        most = MAX_TASK_EFFORT * arm.joints[i].effort_limit
         if abs(effort[i]) > most:
             scale = min(scale, most / abs(effort[i]))
     for i in range(tau.shape[0]):

@@ -10,9 +10,9 @@ from scipy.optimize import linprog
 
 from ...errors import ArgumentError
 
-MARGIN = 1.5        # of the thresholds over the external efforts without contact
-FLOOR = 0.01        # effort limits: least threshold
-LARGEST_BAND = 1.0  # of the effort: a model with a larger error is not one
+THRESHOLD_MARGIN = 1.5    # over the external efforts without contact
+MIN_THRESHOLD = 0.01    # effort limits
+MAX_EFFORT_BAND = 1.0    # of the effort; a model with a larger error is unusable
 
 
 class CollisionThresholds(NamedTuple):
@@ -24,7 +24,7 @@ class CollisionThresholds(NamedTuple):
 
 
 def thresholds(velocity: ndarray, bias: ndarray, external: ndarray, effort_limit: ndarray, *,
-               margin: float = MARGIN) -> CollisionThresholds:
+               margin: float = THRESHOLD_MARGIN) -> CollisionThresholds:
     """
     Return the lowest thresholds that a motion without contact stays below.
 
@@ -55,8 +55,8 @@ def thresholds(velocity: ndarray, bias: ndarray, external: ndarray, effort_limit
         rows = np.column_stack([np.ones(len(external)), np.abs(velocity[:, i]),
                                 np.abs(bias[:, i])])
         found = linprog(rows.mean(axis=0), -rows, -margin * np.abs(external[:, i]),
-                        bounds=[(FLOOR * effort_limit[i], None), (0.0, None),
-                                (0.0, LARGEST_BAND)])
+                        bounds=[(MIN_THRESHOLD * effort_limit[i], None), (0.0, None),
+                                (0.0, MAX_EFFORT_BAND)])
         if not found.success:
             raise ArgumentError(f'no thresholds for joint {i}: {found.message}', name='external',
                                 remedy='record another motion')

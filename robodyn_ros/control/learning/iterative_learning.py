@@ -22,23 +22,23 @@ from numpy import ndarray
 from scipy.interpolate import PPoly
 from scipy.signal import butter, sosfiltfilt
 
-from ..references.trajectory import interpolate, joint_order, MOST_WAYPOINTS, Waypoints
+from ..references.trajectory import interpolate, joint_order, MAX_WAYPOINTS, Waypoints
 from ..settings.settings import Settings
 from ...dynamics import Dynamics
 from ...errors import ParameterError, TrajectoryError
 from ...model.robot import RobotModel
 
-SAMPLE = 0.01           # s between waypoints with efforts
-FINER = 5               # times as many samples of the error, filtered before it is sampled
-REST = 0.5              # s at rest before and after the motion, in which the efforts rise and fall
-CUTOFF = 10.0           # Hz of Q; at higher frequencies the model is not believed
-ORDER = 2               # of the Butterworth filter, which is applied forward and backward
+WAYPOINT_INTERVAL = 0.01    # s, of waypoints with efforts
+ERROR_OVERSAMPLING = 5    # samples of the error per waypoint, before filtering
+REST_TIME = 0.5    # s before and after the motion, in which the efforts rise and fall
+CUTOFF_FREQUENCY = 10.0    # Hz of Q; at higher frequencies the model is not trusted
+FILTER_ORDER = 2    # of the Butterworth filter, which is applied forward and backward
 LEARNING_GAIN = 1.0     # masses 20 % wrong leave a quarter of the error
 # A repeat this many times worse than the best one was disturbed, or its efforts are wrong: the
-# best ones are restored and the gain is halved; after MOST_WORSE of them learning ends
-WORSE, MOST_WORSE = 1.5, 3
-LONGEST_GAP = 0.05      # s between states
-LIMITED = 0.01          # share of the cycles that the limits may act in
+# best ones are restored and the gain is halved; after MAX_WORSE_REPEATS of them learning ends
+WORSE_RATIO, MAX_WORSE_REPEATS = 1.5, 3
+MAX_STATE_GAP = 0.05    # s
+MAX_LIMITED_SHARE = 0.01    # of the cycles, in which the limits may act
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,8 @@ class IterativeLearning:
     """
     Efforts along one trajectory, improved after each repeat of it.
 
-    The trajectory is preceded and followed by REST seconds at its ends, during which the efforts
-    rise from zero and fall again: :attr:`waypoints` are those to follow next.
+    Before and after the trajectory the arm rests for REST_TIME, while the efforts rise from zero
+    and fall again: :attr:`waypoints` are those to follow next.
 
     :param model, settings: those of the controller; ``settings.feedforward_limit`` bounds the
         efforts.
@@ -91,10 +91,10 @@ class IterativeLearning:
     """
 
     def __init__(self, model: RobotModel, settings: Settings, motion: Waypoints, *,
-                 cutoff: float = CUTOFF, gain: float = LEARNING_GAIN):
-        if not 0.0 < cutoff < 0.4 / SAMPLE:
+                 cutoff: float = CUTOFF_FREQUENCY, gain: float = LEARNING_GAIN):
+        if not 0.0 < cutoff < 0.4 / WAYPOINT_INTERVAL:
             raise ParameterError(f'cutoff = {cutoff} is refused', name='cutoff', value=cutoff,
-                                 remedy=f'give a number in (0, {0.4 / SAMPLE:g}) Hz')
+                                 remedy=f'give a number in (0, {0.4 / WAYPOINT_INTERVAL:g}) Hz')
         if not 0.0 < gain <= 1.0:
             raise ParameterError(f'gain = {gain} is refused', name='gain', value=gain,
                                  remedy='give a number in (0, 1]')
@@ -106,19 +106,21 @@ class IterativeLearning:
         self._cutoff, self._gain = cutoff, gain
         _check_rest(model, motion)
         reference, self._duration = _polynomials(model, motion), float(motion.times[-1])
-        self.times = SAMPLE * np.arange(round((self._duration + 2.0 * REST) / SAMPLE) + 1)
-        self.times[-1] = self._duration + 2.0 * REST
-        if len(self.times) > MOST_WAYPOINTS:
+        end = self._duration + 2.0 * REST_TIME
+        self.times = WAYPOINT_INTERVAL * np.arange(round(end / WAYPOINT_INTERVAL) + 1)
+        self.times[-1] = end
+        if len(self.times) > MAX_WAYPOINTS:
+            longest = (MAX_WAYPOINTS - 1) * WAYPOINT_INTERVAL - 2.0 * REST_TIME
             raise TrajectoryError(f'a motion of {self._duration:.1f} s cannot be learned',
-                                  name='points', value=self._duration, remedy='give one of at '
-                                  f'most {(MOST_WAYPOINTS - 1) * SAMPLE - 2.0 * REST:g} s')
-        inside = np.clip(self.times - REST, 0.0, self._duration)
+                                  name='points', value=self._duration,
+                                  remedy=f'give one of at most {longest:g} s')
+        inside = np.clip(self.times - REST_TIME, 0.0, self._duration)
         x, xd, xdd = (reference(inside, k) for k in range(3))
-        resting = (self.times <= REST) | (self.times >= REST + self._duration)
+        resting = (self.times <= REST_TIME) | (self.times >= REST_TIME + self._duration)
         xd[resting] = xdd[resting] = 0.0
         self._reference = Waypoints(model.joint_names, self.times, x, xd, xdd)
         # Errors are sampled more finely; the reference is that of the waypoints
-        self._fine = np.linspace(0.0, self.times[-1], FINER * (len(self.times) - 1) + 1)
+        self._fine = np.linspace(0.0, end, ERROR_OVERSAMPLING * (len(self.times) - 1) + 1)
         self._wanted = _polynomials(model, self._reference)(self._fine)
         loaded = settings.loaded(model)
         self._inertia = Dynamics(loaded).batch.mass_matrix(x)
@@ -162,7 +164,7 @@ class IterativeLearning:
         limits, nor from one that is much worse than the best: then the best efforts are restored.
         """
         error, trouble = self._error(repeat)
-        during = (self._fine >= REST) & (self._fine <= REST + self._duration)
+        during = (self._fine >= REST_TIME) & (self._fine <= REST_TIME + self._duration)
         joints = np.sqrt(np.mean(error[during]**2, axis=0))
         rms = float(np.sqrt(np.mean(joints**2)))
         self.history.append(rms)
@@ -171,10 +173,10 @@ class IterativeLearning:
             return self._outcome(rms, joints, f'a fault ended it ({repeat.fault})')
         if trouble:
             return self._outcome(rms, joints, trouble)
-        if repeat.limited > LIMITED:
+        if repeat.limited > MAX_LIMITED_SHARE:
             return self._outcome(rms, joints, f'the limits acted in {100.0 * repeat.limited:.1f} '
                                  '% of the cycles: the motion is too fast')
-        if rms > WORSE * self.best_rms:
+        if rms > WORSE_RATIO * self.best_rms:
             said = f'it is {rms / self.best_rms:.1f} times worse than the best one'
             self._restore_best()
             return self._outcome(rms, joints, f'{said}, whose efforts are restored')
@@ -189,7 +191,7 @@ class IterativeLearning:
         self.efforts = self.best_efforts
         self._worse += 1
         self._gain *= 0.5
-        if self._worse >= MOST_WORSE:
+        if self._worse >= MAX_WORSE_REPEATS:
             self.ended = f'learning has ended: {self._worse} repeats were worse or faults'
 
     def _outcome(self, rms: float, joints: ndarray, why: str) -> Outcome:
@@ -209,7 +211,7 @@ class IterativeLearning:
         inside = time[(time > 0.0) & (time < self.times[-1])]
         gaps = np.diff(inside, prepend=max(time[0], 0.0), append=min(time[-1], self.times[-1]))
         gap = max(gaps.max(), time[0], self.times[-1] - time[-1])
-        if gap > LONGEST_GAP:
+        if gap > MAX_STATE_GAP:
             return unknown, f'states are missing for {gap:.3f} s'
         measured = np.stack([np.interp(self._fine, time, q) for q in position.T], axis=1)
         error = self._wanted - measured
@@ -229,7 +231,7 @@ class IterativeLearning:
                       for a in (e, ed, edd))
         missing = sum(np.einsum('wij,wj->wi', A, a) for A, a in (
             (self._inertia, edd), (self._damping, ed), (self._stiffness, e)))
-        learned = _low_pass(self.efforts + self._gain * missing, self._cutoff, SAMPLE)
+        learned = _low_pass(self.efforts + self._gain * missing, self._cutoff, WAYPOINT_INTERVAL)
         return np.clip(self._window[:, None] * learned, -self._most, self._most)
 
 
@@ -270,11 +272,11 @@ def _feedback(model: RobotModel, settings: Settings, inertia: ndarray) -> tuple[
 
 def _low_pass(a: ndarray, cutoff: float, step: float) -> ndarray:
     """Return samples (N, nv) without what is above ``cutoff`` [Hz], and without phase shift."""
-    sos = butter(ORDER, 2.0 * cutoff * step, output='sos')
+    sos = butter(FILTER_ORDER, 2.0 * cutoff * step, output='sos')
     return sosfiltfilt(sos, a, axis=0, padlen=min(len(a) - 1, round(1.0 / (cutoff * step))))
 
 
 def _window(times: ndarray, duration: float) -> ndarray:
     """Return a factor (W,) that rises from 0 to 1 before the motion and falls after it."""
-    rest = np.clip(np.minimum(times, duration + 2.0 * REST - times) / REST, 0.0, 1.0)
+    rest = np.clip(np.minimum(times, duration + 2.0 * REST_TIME - times) / REST_TIME, 0.0, 1.0)
     return 0.5 - 0.5 * np.cos(np.pi * rest)

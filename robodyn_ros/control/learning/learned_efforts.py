@@ -14,16 +14,16 @@ import numpy as np
 from numpy import ndarray
 
 from .iterative_learning import IterativeLearning
-from ..settings.friction import CURVE
+from ..settings.friction import CURVE_PARAMETERS
 from ..settings.settings import Settings
 from ...errors import TrajectoryError
 from ...model.to_urdf import to_urdf
 
-FORMAT = 'robodyn_ros learned efforts 1'
-MOST_BYTES = 1 << 26
+FILE_FORMAT = 'robodyn_ros learned efforts 1'
+MAX_FILE_BYTES = 1 << 26
 # Exceptions that reading damaged or foreign bytes may raise
-DAMAGE = (EOFError, KeyError, RecursionError, TypeError, ValueError, zipfile.BadZipFile,
-          zlib.error)
+READ_ERRORS = (EOFError, KeyError, RecursionError, TypeError, ValueError, zipfile.BadZipFile,
+               zlib.error)
 
 
 def subject(learning: IterativeLearning) -> dict[str, str]:
@@ -31,7 +31,7 @@ def subject(learning: IterativeLearning) -> dict[str, str]:
     s, motion = learning.settings, learning.motion
     arrays = (motion.times, motion.positions, motion.velocities, motion.accelerations)
     friction = [getattr(s, name) for name in (
-        *CURVE, 'friction_offset', 'friction_compensation', 'armature')]
+        *CURVE_PARAMETERS, 'friction_offset', 'friction_compensation', 'armature')]
     return {
         'robot': f'{learning.model.name} {_hash(to_urdf(learning.model).encode())}',
         'control law': s.mode,
@@ -57,7 +57,7 @@ def write(path: Path, learning: IterativeLearning) -> None:
 
     :raises TrajectoryError: the file cannot be written.
     """
-    text = json.dumps({'format': FORMAT, 'subject': subject(learning)}, ensure_ascii=False)
+    text = json.dumps({'format': FILE_FORMAT, 'subject': subject(learning)}, ensure_ascii=False)
     part = path.with_name(f'{path.name}.{os.getpid()}.part')
     try:
         with part.open('wb') as stream:
@@ -81,12 +81,12 @@ def restore(path: Path, learning: IterativeLearning) -> None:
     try:
         text, efforts = _read(path)
         found = json.loads(text)
-        if found['format'] != FORMAT:
+        if found['format'] != FILE_FORMAT:
             raise ValueError(f'format {found["format"]!r}')
         theirs = {str(k): str(v) for k, v in found['subject'].items()}
     except OSError as error:
         _refuse(path, f'cannot be read ({error.strerror or error})', 'give another file')
-    except DAMAGE as error:
+    except READ_ERRORS as error:
         _refuse(path, f'has no learned efforts ({error})', 'give another file, or learn again')
     for name, ours in subject(learning).items():
         if (other := theirs.get(name)) != ours:
@@ -97,7 +97,7 @@ def restore(path: Path, learning: IterativeLearning) -> None:
 
 def _read(path: Path) -> tuple[bytes, ndarray]:
     with zipfile.ZipFile(path) as archive:
-        if sum(entry.file_size for entry in archive.infolist()) > MOST_BYTES:
+        if sum(entry.file_size for entry in archive.infolist()) > MAX_FILE_BYTES:
             raise ValueError('more than 64 MiB')
     with np.load(path, allow_pickle=False) as file:
         return file['text'].tobytes(), np.asarray(file['efforts'], float)

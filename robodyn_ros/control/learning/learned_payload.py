@@ -30,9 +30,9 @@ class LearnedPayload(NamedTuple):
 
 
 #: kg; a lighter payload has no center that is known
-LEAST = 0.01
+MIN_MASS = 0.01
 #: m; least radius of gyration, so that rounding makes no moment negative
-RADIUS = 1e-4
+MIN_GYRATION_RADIUS = 1e-4
 
 
 def pseudo_inertia(controller: Controller) -> tuple[ndarray, ndarray]:
@@ -60,20 +60,20 @@ def learned_payload(controller: Controller) -> LearnedPayload:
     excited little are uncertain: center and inertia need rotations of the wrist.
 
     :raises ParameterError: the law in force is another one or has not begun, or the result has
-        a mass of less than LEAST: it is no body, but an error of the model.
+        a mass of less than MIN_MASS: it is no body, but an error of the model.
     """
     estimate, nominal = pseudo_inertia(controller)
     more = estimate - nominal
     body = controller.settings.payload_body(controller.model)
     robot = parameters(controller.model)
     mass = float(more[3, 3])
-    if mass < LEAST:
+    if mass < MIN_MASS:
         raise ParameterError(f'the arm carries {mass:.3g} kg more than its model', name='mass',
                              value=mass, remedy='grip a payload and move it, or correct the model')
     com = more[:3, 3] / mass
     # About the center of mass; moments that are not known well may come out negative
     moments, turn = np.linalg.eigh(more[:3, :3] - mass * np.outer(com, com))
-    second = turn * np.maximum(moments, RADIUS**2 * mass) @ turn.T
+    second = turn * np.maximum(moments, MIN_GYRATION_RADIUS**2 * mass) @ turn.T
     axes = robot.axes[body].reshape(3, 3)       # of the record frame in the link's
     inertia = axes @ (np.trace(second) * np.eye(3) - second) @ axes.T
     inertia = 0.5 * (inertia + inertia.T)

@@ -9,7 +9,7 @@ from scipy.linalg import solve_continuous_are
 
 from ...dynamics import Dynamics
 
-STEP = 1e-6         # rad or m, of the central difference of g(q)
+DIFFERENCE_STEP = 1e-6    # rad or m, of g(q)
 
 
 def linear_quadratic_regulator(dynamics: Dynamics, position: ArrayLike, state_cost: ArrayLike,
@@ -31,7 +31,7 @@ def linear_quadratic_regulator(dynamics: Dynamics, position: ArrayLike, state_co
     q, n = np.asarray(position, float), dynamics.model.nv
     mobility = np.linalg.inv(dynamics.mass_matrix(q))
     slope = np.column_stack([dynamics.gravity(q + d) - dynamics.gravity(q - d)
-                             for d in STEP * np.eye(n)]) / (2.0 * STEP)
+                             for d in DIFFERENCE_STEP * np.eye(n)]) / (2.0 * DIFFERENCE_STEP)
     A = np.block([[np.zeros((n, n)), np.eye(n)], [-mobility @ slope, np.zeros((n, n))]])
     B = np.vstack([np.zeros((n, n)), mobility])
     R = np.diag(np.asarray(effort_cost, float))

@@ -19,7 +19,13 @@ from .reference_stream import deceleration
 from .time_optimal import time_optimal
 from .trajectory import points_through
 from ..algebra import rotations
-from ..declare.semidefinite import as_matrix, direction, negative_direction, refusal, ROUNDING
+from ..declare.semidefinite import (
+    as_matrix,
+    direction,
+    ELEMENT_ROUNDING,
+    negative_direction,
+    refusal,
+)
 from ..inputs.pose_tracking import follow_pose, no_command, PosePoints
 from ..settings.motion_limits import MotionLimits
 from ..settings.settings import Settings
@@ -27,11 +33,11 @@ from ..steps.cycle_data import CONTROLLER_STATE
 from ...errors import TrajectoryError
 from ...model import quaternions
 
-AXES = ('x', 'y', 'z', 'rotation about x', 'rotation about y', 'rotation about z')
-UNIT = 1e-3             # distance of the length of a quaternion from 1
-SLACK = 1e-9
-MOST_SHOWN = 12         # numbers of a message that an error repeats
-REST = 1e-3             # s, of a reference at rest
+AXIS_NAMES = ('x', 'y', 'z', 'rotation about x', 'rotation about y', 'rotation about z')
+QUATERNION_TOLERANCE = 1e-3    # of the length
+TWIST_ROUNDING = 1e-9
+MAX_SHOWN_NUMBERS = 12    # of a message that an error repeats
+REST_DURATION = 1e-3    # s, of a reference at rest
 
 
 class SixAxes(NamedTuple):
@@ -39,7 +45,7 @@ class SixAxes(NamedTuple):
 
     velocity_limit: ndarray
     nv: int = 6
-    joint_names: tuple[str, ...] = AXES
+    joint_names: tuple[str, ...] = AXIS_NAMES
     position_lower: ndarray = np.full(6, -np.inf)
     position_upper: ndarray = np.full(6, np.inf)
     periodic: ndarray = np.zeros(6, bool)
@@ -89,7 +95,7 @@ def checked_pose(position: ArrayLike, quaternion: ArrayLike, center: ndarray,
         if a.shape != (size,) or not np.isfinite(a).all():
             raise TrajectoryError(f'{name} of the target pose is {a.tolist()}', name=name,
                                   remedy=f'give {size} finite numbers')
-    if not abs(np.linalg.norm(o) - 1.0) <= UNIT:
+    if not abs(np.linalg.norm(o) - 1.0) <= QUATERNION_TOLERANCE:
         raise TrajectoryError(f'the quaternion {o.tolist()} has length {np.linalg.norm(o):.6g}',
                               name='orientation', remedy='normalize it: x, y, z, w')
     if (distance := np.linalg.norm(p - center)) > longest:
@@ -127,16 +133,16 @@ def checked_stiffness(stiffness: ArrayLike, most: ndarray) -> ndarray:
     """
     given = _finite(stiffness, 'stiffness', (6,), (36,), (6, 6)).ravel()
     K = as_matrix(given, 6)
-    diagonal, highest = K.diagonal(), (1.0 + ROUNDING) * most.diagonal()
+    diagonal, highest = K.diagonal(), (1.0 + ELEMENT_ROUNDING) * most.diagonal()
     if (wrong := (diagonal < 0.0) | (diagonal > highest)).any():
         i = int(wrong.argmax())
-        raise TrajectoryError(f'the stiffness of {AXES[i]} is {diagonal[i]:.6g}', name='stiffness',
-                              value=float(diagonal[i]), remedy=f'give 0 to {most[i, i]:.6g}, or '
-                              'raise task_stiffness')
+        raise TrajectoryError(f'the stiffness of {AXIS_NAMES[i]} is {diagonal[i]:.6g}',
+                              name='stiffness', value=float(diagonal[i]),
+                              remedy=f'give 0 to {most[i, i]:.6g}, or raise task_stiffness')
     problem, remedy = refusal(given, 6)
     if problem:
         raise TrajectoryError(f'the stiffness {problem}', name='stiffness', remedy=remedy)
-    if (along := negative_direction((1.0 + ROUNDING) * most - K)) is not None:
+    if (along := negative_direction((1.0 + ELEMENT_ROUNDING) * most - K)) is not None:
         raise TrajectoryError(f'the stiffness is above task_stiffness along ({direction(along)})',
                               name='stiffness', remedy='give less, or raise task_stiffness')
     return K
@@ -146,7 +152,8 @@ def _finite(values: ArrayLike, name: str, *shapes: tuple[int, ...]) -> ndarray:
     """Return finite numbers of one of these shapes, or raise :class:`TrajectoryError`."""
     numbers = np.array(values, float)
     if numbers.shape not in shapes or not np.isfinite(numbers).all():
-        shown = numbers.tolist() if numbers.size <= MOST_SHOWN else f'of {numbers.size} numbers'
+        shown = (numbers.tolist() if numbers.size <= MAX_SHOWN_NUMBERS
+                 else f'of {numbers.size} numbers')
         counts = ' or '.join(dict.fromkeys(str(prod(shape)) for shape in shapes))
         raise TrajectoryError(f'the {name} is {shown}', name=name,
                               remedy=f'give {counts} finite numbers')
@@ -183,9 +190,9 @@ def at_twist(limits: MotionLimits, now: PoseState, twist: ArrayLike, duration: f
     """
     v = _finite(twist, 'twist', (6,))
     most = limits.model.velocity_limit
-    if (above := np.abs(v) > most + SLACK).any():
+    if (above := np.abs(v) > most + TWIST_ROUNDING).any():
         i = int(np.argmax(above))
-        raise TrajectoryError(f'the velocity of {AXES[i]} is {v[i]:.6g}', name='twist',
+        raise TrajectoryError(f'the velocity of {AXIS_NAMES[i]} is {v[i]:.6g}', name='twist',
                               value=float(v[i]), remedy=f'give at most {most[i]:.6g}')
     parts = [_to_velocity(limits, _present(now), v)]
     if parts[0][0][-1] < duration:
@@ -239,7 +246,7 @@ def _pose_points(now: PoseState, states: tuple, start: float, serial: int) -> Po
 def at_rest(now: PoseState, start: float, serial: int) -> PosePoints:
     """Return the reference of a pose that is held from ``start`` on [s]."""
     x = np.concatenate([now.position, np.zeros(3)])
-    return _pose_points(now, (np.array([0.0, REST]), np.array([x, x]), np.zeros((2, 6)),
+    return _pose_points(now, (np.array([0.0, REST_DURATION]), np.array([x, x]), np.zeros((2, 6)),
                               np.zeros((2, 6))), start, serial)
 
 

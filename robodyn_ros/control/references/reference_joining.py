@@ -9,17 +9,17 @@ from numpy import ndarray
 
 from ..algebra.piecewise import quintic
 from ..inputs.points import HEADER, Points, sample_state
-from ..settings.motion_limits import MotionLimits, SLACK
+from ..settings.motion_limits import LIMIT_ROUNDING, MotionLimits
 from ..settings.settings import VELOCITY_TIME
 from ...errors import TrajectoryError
 
 State = tuple[ndarray, ndarray, ndarray]
 # rad | m and rad/s | m/s by which a path may be elsewhere than the reference without being joined
-NEGLIGIBLE = 1e-9
+SAME_STATE_TOLERANCE = 1e-9
 # Shares of the duration of a transition at which its limits are checked
-GRID = np.linspace(0.0, 1.0, 17)
-# A transition that is too fast is tried again, longer by this factor, up to LONGEST [s]
-LONGER, SHORTEST, LONGEST = 1.15, 5e-3, 100.0
+CHECKED_SHARES = np.linspace(0.0, 1.0, 17)
+# A transition that is too fast is tried again, longer by this factor, up to MAX_DURATION [s]
+DURATION_FACTOR, MIN_DURATION, MAX_DURATION = 1.15, 5e-3, 100.0
 # Peaks of the quintic that brings a distance d to rest in T: of acceleration d/T², of jerk d/T³
 PEAK_ACCELERATION, PEAK_JERK = 5.78, 60.0
 
@@ -47,7 +47,7 @@ def join(limits: MotionLimits, path: Points, state: State, start: float) -> Poin
     path = path._replace(coefficients=coefficients)
     distance = there[0] + 2.0 * np.pi * turns - state[0]
     change = there[1] - state[1]
-    apart = (np.abs(distance) > NEGLIGIBLE) | (np.abs(change) > NEGLIGIBLE)
+    apart = (np.abs(distance) > SAME_STATE_TOLERANCE) | (np.abs(change) > SAME_STATE_TOLERANCE)
     _check_distance(limits, np.abs(distance), state[0])
     if not apart.any() and offset == 0.0:
         return path
@@ -59,7 +59,7 @@ def join(limits: MotionLimits, path: Points, state: State, start: float) -> Poin
     knots = knots[np.concatenate([[True], np.diff(knots) > 1e-9])]
     header = np.zeros(1, HEADER)
     header[0] = start, path.header['serial'][0]
-    single = Points(header, np.array([0.0, LONGEST]), quintics[None], path.efforts[:1])
+    single = Points(header, np.array([0.0, MAX_DURATION]), quintics[None], path.efforts[:1])
     joining = knots[:-1, None] < np.where(apart, duration, 0.0) - 1e-9
     return Points(header, knots, np.ascontiguousarray(np.where(
         joining[:, None], _expanded(single, knots[:-1], 0.0),
@@ -70,7 +70,7 @@ def _check_distance(limits: MotionLimits, distance: ndarray, position: ndarray) 
     """Refuse a path that is further from the reference than ``start_tolerance``."""
     tolerance = np.broadcast_to(limits.start_tolerance, distance.shape)
     i = int((distance / tolerance).argmax())
-    if distance[i] > tolerance[i] + NEGLIGIBLE:
+    if distance[i] > tolerance[i] + SAME_STATE_TOLERANCE:
         name, unit = limits.model.joint_names[i], 'm' if limits.model.slides[i] else 'rad'
         raise TrajectoryError(
             f'the trajectory starts {distance[i]:.4g} {unit} from the reference of {name}, more '
@@ -85,34 +85,35 @@ def _transitions(limits: MotionLimits, path: Points, offset: float, state: State
     model, far = limits.model, np.abs(distance)
     acceleration = np.where(np.isfinite(limits.acceleration), limits.acceleration,
                             far / VELOCITY_TIME**2 + np.abs(change) / VELOCITY_TIME)
-    lower, upper = (np.minimum(model.position_lower, state[0]) - SLACK,
-                    np.maximum(model.position_upper, state[0]) + SLACK)
-    fastest = np.maximum(model.velocity_limit, np.abs(state[1])) + SLACK
-    T = np.maximum.reduce([np.full(model.nv, SHORTEST), np.cbrt(PEAK_JERK * far / limits.jerk),
+    lower, upper = (np.minimum(model.position_lower, state[0]) - LIMIT_ROUNDING,
+                    np.maximum(model.position_upper, state[0]) + LIMIT_ROUNDING)
+    fastest = np.maximum(model.velocity_limit, np.abs(state[1])) + LIMIT_ROUNDING
+    T = np.maximum.reduce([np.full(model.nv, MIN_DURATION), np.cbrt(PEAK_JERK * far / limits.jerk),
                            np.sqrt(PEAK_ACCELERATION * far / acceleration)])
     while True:
         c, planned = _quintics(path, offset, state, T)
-        x, xd, xdd = _derivatives(c, GRID[:, None] * T)
-        allowed = np.maximum(np.maximum(acceleration, np.abs(state[2])), planned) + SLACK
+        x, xd, xdd = _derivatives(c, CHECKED_SHARES[:, None] * T)
+        allowed = np.maximum(np.maximum(acceleration, np.abs(state[2])), planned) + LIMIT_ROUNDING
         wrong = apart & ~(((x >= lower) & (x <= upper) & (np.abs(xd) <= fastest)
                            & (np.abs(xdd) <= allowed)).all(0))
         if not wrong.any():
             return T, c
-        if (T[wrong] > LONGEST / LONGER).any():
+        if (T[wrong] > MAX_DURATION / DURATION_FACTOR).any():
             i = int(wrong.argmax())
             raise TrajectoryError(
                 f'{model.joint_names[i]} cannot join the trajectory, {distance[i]:.4g} from its '
                 'reference, within its limits of position, velocity and acceleration',
                 name=model.joint_names[i], value=float(distance[i]),
                 remedy='give the first waypoint a time after 0, or the motion more time')
-        T = np.where(wrong, LONGER * T, T)
+        T = np.where(wrong, DURATION_FACTOR * T, T)
 
 
 def _quintics(path: Points, offset: float, state: State, T: ndarray) -> tuple[ndarray, ndarray]:
     """Return coefficients (6, nv) from a state to a path, and the path's peaks of acceleration."""
     nv = len(T)
-    samples = _expanded(path, (GRID[:, None] * T).ravel(), offset).reshape(len(GRID), nv, 6, nv)
-    there = samples[:, range(nv), :, range(nv)].transpose(1, 2, 0)      # (GRID, 6, nv)
+    samples = _expanded(path, (CHECKED_SHARES[:, None] * T).ravel(), offset)
+    samples = samples.reshape(len(CHECKED_SHARES), nv, 6, nv)
+    there = samples[:, range(nv), :, range(nv)].transpose(1, 2, 0)      # (CHECKED_SHARES, 6, nv)
     end = there[-1]
     c = quintic(np.array([0.0, 1.0]), np.stack([state[0], end[0]]),
                 T * np.stack([state[1], end[1]]),

@@ -8,15 +8,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from .reference_joining import combined, continued, end_state, join, NEGLIGIBLE, State
+from .reference_joining import combined, continued, end_state, join, SAME_STATE_TOLERANCE, State
 from .reference_stream import decelerate, deceleration, is_streamed, is_target, reach, stream
-from .trajectory import interpolate, joint_order, points_through, REST, Waypoints
+from .trajectory import interpolate, joint_order, points_through, REST_VELOCITY, Waypoints
 from ..inputs.points import Points, sample_state
 from ..settings.motion_limits import check_positions, MotionLimits
 from ...errors import TrajectoryError, TrajectoryJointsError, TrajectoryOverError
 
 # s that a start may be past: a trajectory with the time of now as its stamp means "at once"
-JUST_NOW = 0.5
+AT_ONCE_DELAY = 0.5
 
 
 class PlannedReference(NamedTuple):
@@ -98,7 +98,7 @@ def _path(limits: MotionLimits, asked: Waypoints, state: State, start: float,
     path = interpolate(model, _startable(limits, asked, state[0]), *state[:2],
                        start - asked.elapsed, serial, moving_end=limits.moving_end)
     x, xd, xdd = end_state(path)
-    if np.abs(xd).max() > REST:
+    if np.abs(xd).max() > REST_VELOCITY:
         most = np.where(np.isfinite(limits.acceleration), limits.acceleration, 0.0)
         times, x, xd, xdd = deceleration(limits, x, xd, np.clip(xdd, -most, most))
         check_positions(limits, x)
@@ -121,7 +121,7 @@ def _startable(limits: MotionLimits, asked: Waypoints, position: ndarray) -> Way
     x = np.array(x, float)
     inside = np.clip(x[0], model.position_lower[of], model.position_upper[of])
     tolerance = np.broadcast_to(limits.start_tolerance, model.nv)[of]
-    x[0] = np.where(np.abs(x[0] - inside) <= tolerance + NEGLIGIBLE, inside, x[0])
+    x[0] = np.where(np.abs(x[0] - inside) <= tolerance + SAME_STATE_TOLERANCE, inside, x[0])
     distance = np.abs(x[0] - position[of])
     soon = 0.0 < times[0] and (6.0 * distance > limits.acceleration[of] * times[0]**2).any()
     still = asked.velocities is None or not np.any(asked.velocities[0])
@@ -153,7 +153,7 @@ def from_now_on(limits: MotionLimits, asked: Waypoints, position: ndarray) -> Wa
             or np.shape(asked.positions) != (len(times), len(asked.joint_names))):
         return replace(asked, elapsed=0.0)
     over = int(np.searchsorted(times, elapsed, side='right'))
-    if over == len(times) > 0 and elapsed > JUST_NOW:
+    if over == len(times) > 0 and elapsed > AT_ONCE_DELAY:
         raise TrajectoryOverError(
             f'the trajectory should have started {elapsed:.3f} s ago and is over',
             name='header.stamp',
@@ -165,7 +165,7 @@ def from_now_on(limits: MotionLimits, asked: Waypoints, position: ndarray) -> Wa
                                d))
     x = np.asarray(asked.positions, float)
     by_now = apart(np.array([np.interp(elapsed, times, column) for column in x.T]))
-    if elapsed <= JUST_NOW:
+    if elapsed <= AT_ONCE_DELAY:
         joins = 0 < over < len(times) and by_now.max() < apart(x[0]).max()
         return asked if joins else replace(asked, elapsed=0.0)
     tolerance = np.broadcast_to(limits.start_tolerance, model.nv)[named]

@@ -10,22 +10,23 @@ from numpy import ndarray
 from .time_optimal import cruise, time_optimal
 from .trajectory import joint_order, points_through, Waypoints
 from ..inputs.points import Points
-from ..settings.motion_limits import check_positions, MotionLimits, SLACK
+from ..settings.motion_limits import check_positions, LIMIT_ROUNDING, MotionLimits
 from ..settings.settings import VELOCITY_TIME
-from ..steps.acceleration_limits import SHARE
+from ..steps.acceleration_limits import VELOCITY_SHARE
 from ...errors import TrajectoryError
 from ...model.robot import RobotModel
 
 # s: a single waypoint no later than that is one of a stream, which the next one will replace
-STREAMED = 0.2
+MAX_STREAM_TIME = 0.2
 # s in which a stream with velocities sets off the distance from its positions
-CATCH_UP = 0.2
-OVERDUE = 1.5           # times of its waypoints, after which one of a stream has not come
+CATCH_UP_TIME = 0.2
+OVERDUE_FACTOR = 1.5    # times of a waypoint, after which the next one of a stream is missing
 # Durations [s] of a deceleration, of which the shortest within the limits is taken
-DURATIONS = np.geomspace(5e-3, 100.0, 240)
-GRID = np.linspace(0.0, 1.0, 17)[:, None, None]         # where the limits are checked
-FINE = np.linspace(0.0, 1.0, 9)[:, None]                # likewise, in each phase of a motion
-LEEWAY = 1e-6               # of these checks, by rounding: rad | m, and per s
+DECELERATION_DURATIONS = np.geomspace(5e-3, 100.0, 240)
+# Shares of a deceleration, and of each phase of a motion, at which the limits are checked
+CHECKED_SHARES = np.linspace(0.0, 1.0, 17)[:, None, None]
+PHASE_SHARES = np.linspace(0.0, 1.0, 9)[:, None]
+POINTS_ROUNDING = 1e-6    # of these checks: rad | m, and per s
 
 
 def is_target(asked: Waypoints) -> bool:
@@ -40,7 +41,7 @@ def is_streamed(asked: Waypoints) -> bool:
     The next one will replace it before, or soon after, the reference is there: each of them to be
     reached at rest, at its time exactly, would demand that the arm stop and go with each.
     """
-    return len(asked.times) == 1 and 0.0 < asked.times[0] <= STREAMED
+    return len(asked.times) == 1 and 0.0 < asked.times[0] <= MAX_STREAM_TIME
 
 
 def stream(limits: MotionLimits, asked: Waypoints, position: ndarray, velocity: ndarray,
@@ -49,23 +50,22 @@ def stream(limits: MotionLimits, asked: Waypoints, position: ndarray, velocity: 
     Return the motion toward the newest waypoint of a stream, within all limits from any state.
 
     Positions alone, or with velocities of zero: the time-optimal motion to them, in at least the
-    time of the waypoint, and rest there. Velocities: the reference accelerates to them, and more
-    or less so that it comes to the positions within CATCH_UP; it decelerates to rest when the next
-    waypoint is overdue, or moves to the positions where it would leave the limits otherwise.
-    Accelerations are ignored. From a state from which neither keeps the limits
-    of position and velocity, the reference decelerates.
+    time of the waypoint, and rest there. Velocities: the reference accelerates to them, corrected
+    so that it reaches the positions within CATCH_UP_TIME, and decelerates to rest when the next
+    waypoint is overdue; if that leaves the limits, it moves to the positions. Accelerations are
+    ignored. If neither motion keeps the limits of position and velocity, it decelerates.
 
     Parameters and errors are those of :func:`reach`.
     """
     model, T, state = limits.model, float(asked.times[0]), (position, velocity, acceleration)
     target, rate = _target(limits, replace(asked, accelerations=None),
-                           model.velocity_limit / SHARE)
+                           model.velocity_limit / VELOCITY_SHARE)
     target = _nearest_turn(model, target, position)
     if rate.any():
         # Within all limits, else the motion to the positions alone, else a stop
-        wanted = np.clip(rate + (target - position - rate * T) / CATCH_UP, -model.velocity_limit,
-                         model.velocity_limit)
-        times, x, xd, xdd = _then_rest(limits, *cruise(limits, state, wanted, OVERDUE * T))
+        wanted = np.clip(rate + (target - position - rate * T) / CATCH_UP_TIME,
+                         -model.velocity_limit, model.velocity_limit)
+        times, x, xd, xdd = _then_rest(limits, *cruise(limits, state, wanted, OVERDUE_FACTOR * T))
         points = points_through(times, x, xd, xdd, start, serial)
         if _keeps_limits(limits, points, position, velocity):
             return points
@@ -114,13 +114,14 @@ def _keeps_limits(limits: MotionLimits, points: Points, position: ndarray,
 
     Limited jerk lets a reference overshoot that accelerates near a limit, as trajectories may.
     """
-    model, t = limits.model, FINE * np.diff(points.times)[:, None, None]
+    model, t = limits.model, PHASE_SHARES * np.diff(points.times)[:, None, None]
     c = points.coefficients[:, :, None]
     x = sum(c[:, k] * t**k for k in range(6))
     xd = sum(k * c[:, k] * t**(k - 1) for k in range(1, 6))
-    return bool((x >= np.minimum(model.position_lower, position) - LEEWAY).all()
-                and (x <= np.maximum(model.position_upper, position) + LEEWAY).all()
-                and (abs(xd) <= np.maximum(model.velocity_limit, abs(velocity)) + LEEWAY).all())
+    fastest = np.maximum(model.velocity_limit, abs(velocity))
+    return bool((x >= np.minimum(model.position_lower, position) - POINTS_ROUNDING).all()
+                and (x <= np.maximum(model.position_upper, position) + POINTS_ROUNDING).all()
+                and (abs(xd) <= fastest + POINTS_ROUNDING).all())
 
 
 def _nearest_turn(model: RobotModel, target: ndarray, position: ndarray) -> ndarray:
@@ -166,26 +167,28 @@ def deceleration(limits: MotionLimits, position: ndarray, velocity: ndarray,
 
 def _shortest(limits, position, velocity, acceleration):
     """Return coefficients (5, nv) and duration (nv,) of the shortest quartics within limits."""
-    model, T = limits.model, DURATIONS[:, None]
+    model, T = limits.model, DECELERATION_DURATIONS[:, None]
     tried = np.broadcast_arrays(
         position, velocity, acceleration / 2.0,
         -(velocity + 2.0 / 3.0 * acceleration * T) / T**2,
         (acceleration + 2.0 * velocity / T) / (4.0 * T**2))
-    x, xd, xdd, jerk = _derivatives(tried, GRID * T)
+    x, xd, xdd, jerk = _derivatives(tried, CHECKED_SHARES * T)
     greatest = np.where(np.isfinite(limits.acceleration), limits.acceleration,
                         np.abs(velocity).max() / VELOCITY_TIME)
-    inside = ((x >= np.minimum(model.position_lower, position) - SLACK)
-              & (x <= np.maximum(model.position_upper, position) + SLACK)
-              & (np.abs(xd) <= np.maximum(model.velocity_limit, np.abs(velocity)) + SLACK)).all(0)
-    allowed = inside & (np.abs(xdd) <= np.maximum(greatest, np.abs(acceleration)) + SLACK).all(0)
-    gentle = allowed & (np.abs(jerk) <= limits.jerk + SLACK).all(0)
+    fastest = np.maximum(model.velocity_limit, np.abs(velocity))
+    greatest = np.maximum(greatest, np.abs(acceleration))
+    inside = ((x >= np.minimum(model.position_lower, position) - LIMIT_ROUNDING)
+              & (x <= np.maximum(model.position_upper, position) + LIMIT_ROUNDING)
+              & (np.abs(xd) <= fastest + LIMIT_ROUNDING)).all(0)
+    allowed = inside & (np.abs(xdd) <= greatest + LIMIT_ROUNDING).all(0)
+    gentle = allowed & (np.abs(jerk) <= limits.jerk + LIMIT_ROUNDING).all(0)
     k = gentle.argmax(0)
     for best in (allowed, inside):      # the jerk is exceeded first, then the acceleration
         k = np.where(gentle.any(0), k, len(T) - 1 - best[::-1].argmax(0))
         gentle = gentle | (best & ~gentle.any(0))
     k = np.where(inside.any(0), k, 0)
     each = np.arange(len(position))
-    return np.array([c[k, each] for c in tried]), DURATIONS[k]
+    return np.array([c[k, each] for c in tried]), DECELERATION_DURATIONS[k]
 
 
 def _derivatives(c, t):

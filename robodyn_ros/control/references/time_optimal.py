@@ -9,13 +9,13 @@ Generation with Arbitrary Target States, RSS 2021.
 
 import numpy as np
 
-from ..settings.motion_limits import check_positions, SLACK
+from ..settings.motion_limits import check_positions, LIMIT_ROUNDING
 from ...errors import TrajectoryError
 from ...extras import pip_install
 
 # s; ends of phases of constant jerk that are closer together become one
-MERGED = 1e-5
-UNEVEN = 0.9871         # see `_calculate`
+MIN_PHASE_DURATION = 1e-5
+RETRY_LIMIT_SHARE = 0.9871    # see `_calculate`
 
 
 def _asked_of_ruckig(limits, present):
@@ -53,9 +53,9 @@ def time_optimal(limits, present, target, shortest=0.0):
     for synchronization in (ruckig.Synchronization.Time, ruckig.Synchronization.No):
         asked.synchronization = synchronization
         _calculate(ruckig, asked, planned)
-        if all(b.min >= low - SLACK and b.max <= high + SLACK for b, low, high in zip(
-                planned.position_extrema, model.position_lower, model.position_upper,
-                strict=True)):
+        if all(b.min >= low - LIMIT_ROUNDING and b.max <= high + LIMIT_ROUNDING
+               for b, low, high in zip(planned.position_extrema, model.position_lower,
+                                       model.position_upper, strict=True)):
             break
     else:
         check_positions(limits, np.array([[b.min for b in planned.position_extrema],
@@ -98,7 +98,7 @@ def _calculate(ruckig, asked, planned):
     """
     limits = np.array(asked.max_acceleration), np.array(asked.max_jerk)
     try:
-        for share in (1.0, UNEVEN):
+        for share in (1.0, RETRY_LIMIT_SHARE):
             asked.max_acceleration, asked.max_jerk = share * limits[0], share**2 * limits[1]
             try:
                 result = ruckig.Ruckig(len(limits[0])).calculate(asked, planned)
@@ -120,8 +120,8 @@ def _phase_ends(planned):
     phases = [np.cumsum([*p.brake.t, *p.t, *p.accel.t]) for p in planned.profiles[0]]
     ends = np.unique(np.clip(np.concatenate([[0.0, planned.duration], *phases]),
                              0.0, planned.duration))
-    times = ends[np.concatenate([[True], np.diff(ends) > MERGED])]
+    times = ends[np.concatenate([[True], np.diff(ends) > MIN_PHASE_DURATION])]
     if len(times) > 1:
         times[-1] = planned.duration
         return times
-    return np.array([0.0, max(planned.duration, MERGED)])
+    return np.array([0.0, max(planned.duration, MIN_PHASE_DURATION)])

@@ -15,16 +15,16 @@ from ..inputs.points import HEADER, Points, sample
 from ...errors import TrajectoryError, TrajectoryJointsError
 from ...model.robot import RobotModel
 
-MOST_WAYPOINTS = 20_000
+MAX_WAYPOINTS = 20_000
 # Segments of trajectories that are queued: the queue must not fill the memory
-MOST_SEGMENTS = 2 * MOST_WAYPOINTS
+MAX_SEGMENTS = 2 * MAX_WAYPOINTS
 # Velocity [rad/s | m/s] at the last waypoint that counts as rest: the rounding of float32, as for
 # the joint_trajectory_controller of ros2_controllers
-REST = float(np.finfo(np.float32).eps)
+REST_VELOCITY = float(np.finfo(np.float32).eps)
 # Greatest position, velocity or acceleration [1, 1/s, 1/s²] of joints without limits
-LARGEST = 1e9
+MAX_MAGNITUDE = 1e9
 # Segments that are evaluated at a time: NumPy may hold the GIL as long as an operation takes
-CHUNK = 128
+CHUNK_SEGMENTS = 128
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def splice(old: Points, new: Points, now: float) -> Points:
     The motion under way is not disturbed, whenever the cycle begins to use the result before
     then. Segments of ``old`` that have ended at ``now`` [s] are left out.
 
-    :raises TrajectoryError: more than MOST_SEGMENTS segments would be queued.
+    :raises TrajectoryError: more than MAX_SEGMENTS segments would be queued.
     """
     begin = old.header['start'][0]
     start, end, present = new.header['start'][0] - begin, old.times[-1], now - begin
@@ -136,9 +136,9 @@ def splice(old: Points, new: Points, now: float) -> Points:
         efforts = np.concatenate([efforts, np.zeros_like(efforts[:1])])
     first = max(int(np.searchsorted(times, present, side='right')) - 1, 0)
     kept = int(np.searchsorted(times, start))               # segments that begin before the start
-    if (waiting := kept - first + len(new.coefficients)) > MOST_SEGMENTS:
+    if (waiting := kept - first + len(new.coefficients)) > MAX_SEGMENTS:
         _refuse(f'{waiting} segments would wait to be followed', 'points',
-                f'at most {MOST_SEGMENTS} may: send it later, or with fewer waypoints')
+                f'at most {MAX_SEGMENTS} may: send it later, or with fewer waypoints')
     header = new.header.copy()
     header['start'] = begin
     return Points(header, np.concatenate([times[first:kept], start + new.times]),
@@ -179,8 +179,8 @@ def _ordered(model: RobotModel, asked: Waypoints, moving_end: bool) -> tuple[
     """Return times and arrays of valid waypoints in the model's joint order."""
     order = joint_order(model.joint_names, asked.joint_names)
     times = np.asarray(asked.times, float)
-    if not 1 <= len(times) <= MOST_WAYPOINTS:
-        _refuse(f'{len(times)} waypoints', 'points', f'give 1 to {MOST_WAYPOINTS}', len(times))
+    if not 1 <= len(times) <= MAX_WAYPOINTS:
+        _refuse(f'{len(times)} waypoints', 'points', f'give 1 to {MAX_WAYPOINTS}', len(times))
     arrays: list[ndarray | None] = []
     for kind in ('positions', 'velocities', 'accelerations', 'efforts'):
         a = getattr(asked, kind)
@@ -212,7 +212,7 @@ def _ordered(model: RobotModel, asked: Waypoints, moving_end: bool) -> tuple[
         _refuse('accelerations without velocities', 'velocities', 'give velocities too')
     if xd is not None and not moving_end:
         i = int(np.abs(xd[-1]).argmax())
-        if abs(xd[-1, i]) > REST:
+        if abs(xd[-1, i]) > REST_VELOCITY:
             _refuse(f'{model.joint_names[i]} still moves at the end, at {xd[-1, i]:.6g}',
                     model.joint_names[i], 'end with velocity 0, or set '
                     'allow_nonzero_velocity_at_trajectory_end to stop behind the last waypoint',
@@ -238,14 +238,14 @@ def _check_limits(model: RobotModel, p: Piecewise) -> None:
     slack, parts = 1e-9, np.linspace(0.0, 1.0, 17)
     rate = p.derivative()
     second = rate.derivative()
-    for first in range(0, len(p.coefficients), CHUNK):
-        last = min(first + CHUNK, len(p.coefficients))
+    for first in range(0, len(p.coefficients), CHUNK_SEGMENTS):
+        last = min(first + CHUNK_SEGMENTS, len(p.coefficients))
         grid = (p.times[first:last, None]
                 + np.diff(p.times[first:last + 1])[:, None] * parts).ravel()
         x, xd, xdd = (part.within(first, last, parts).reshape(-1, model.nv)
                       for part in (p, rate, second))
         xd = np.abs(xd)
-        if not all((np.abs(a) < LARGEST).all() for a in (x, xd, xdd)):      # nor is NaN
+        if not all((np.abs(a) < MAX_MAGNITUDE).all() for a in (x, xd, xdd)):      # nor is NaN
             _refuse_overflow()
         for bad, values, what in (
                 (x < model.position_lower - slack, x, 'position'),
@@ -262,8 +262,8 @@ def _check_limits(model: RobotModel, p: Piecewise) -> None:
 
 
 def _refuse_overflow() -> NoReturn:
-    _refuse(f'position, velocity or acceleration between the waypoints is beyond {LARGEST:g}',
-            'points', 'give the motion more time')
+    _refuse('position, velocity or acceleration between the waypoints is beyond '
+            f'{MAX_MAGNITUDE:g}', 'points', 'give the motion more time')
 
 
 def _refuse(problem: str, name: str, remedy: str, value: object = None) -> NoReturn:

@@ -14,7 +14,7 @@ from ...dynamics.model_data import frame_record, ModelData
 from ...errors import ParameterError, UnknownNameError
 from ...model.robot import RobotModel
 
-APART = 1e-3        # m, points of a body that are nearer to each other are one
+MIN_POINT_DISTANCE = 1e-3    # m; points of a body that are closer are one
 
 
 def bounds_of(settings: Settings, model: RobotModel, robot: ModelData) -> Bounds:
@@ -59,8 +59,8 @@ def contact_points(model: RobotModel, robot: ModelData) -> ndarray:
     seen: list[ndarray] = []
     for name, frame in model.frames.items():
         place = np.array([float(frame.body), *frame.origin])
-        if frame.body >= 0 and all(place[0] != s[0] or np.linalg.norm(place - s) > APART
-                                   for s in seen):
+        if frame.body >= 0 and all(
+                place[0] != s[0] or np.linalg.norm(place - s) > MIN_POINT_DISTANCE for s in seen):
             seen.append(place)
             names.append(name)
     points = np.concatenate([frame_record(model, robot, name) for name in names])

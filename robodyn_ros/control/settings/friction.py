@@ -10,7 +10,7 @@ velocity, which is negative damping. If the actual friction is at least the mode
 and f does not decrease with velocity, share · f(v(t - delay)) supplies on average at most this
 share of the power that friction dissipates, whatever the delay (rearrangement inequality). The
 share must therefore stay below 1 even for a joint whose friction has decreased: see
-:data:`MOST_MEASURED`.
+:data:`MAX_MEASURED_SHARE`.
 
 Sources: Armstrong-Hélouvry, Dupont, Canudas de Wit, Automatica 30(7) (1994); Olsson, Åström,
 Canudas de Wit, Gäfvert, Lischinsky, European Journal of Control 4(3) (1998); Bona, Indri, Friction
@@ -23,20 +23,21 @@ from dataclasses import replace
 import numpy as np
 from numpy import ndarray
 
-from .gain_stability import MARGIN
+from .gain_stability import GAIN_MARGIN
 from ...errors import ParameterError
 from ...model.robot import RobotModel
 
-VELOCITIES = ('friction_velocity', 'stribeck_velocity')
-CURVE = ('viscous_friction', 'coulomb_friction', 'static_friction', 'backward_viscous_friction',
-         'backward_coulomb_friction', 'backward_static_friction', *VELOCITIES,
-         'presliding_distance', 'load_friction', 'coupling_ratio', 'coupled_viscous_friction',
-         'coupled_coulomb_friction')
-SIGNED = ('coupling_ratio',)
+CURVE_VELOCITIES = ('friction_velocity', 'stribeck_velocity')
+CURVE_PARAMETERS = (
+    'viscous_friction', 'coulomb_friction', 'static_friction', 'backward_viscous_friction',
+    'backward_coulomb_friction', 'backward_static_friction', *CURVE_VELOCITIES,
+    'presliding_distance', 'load_friction', 'coupling_ratio', 'coupled_viscous_friction',
+    'coupled_coulomb_friction')
+SIGNED_PARAMETERS = ('coupling_ratio',)
 
-# Greatest share with measured velocities: the arm slows down even if a fifth of the friction has
-# disappeared, the same margin as that of the gains.
-MOST_MEASURED = 1.0 / MARGIN
+# Largest compensated share with measured velocities: the arm slows down even if a fifth of the
+# friction has disappeared, which is the margin of the gains.
+MAX_MEASURED_SHARE = 1.0 / GAIN_MARGIN
 
 
 def with_friction(model: RobotModel, given: Mapping[str, ndarray]) -> RobotModel:
@@ -47,19 +48,20 @@ def with_friction(model: RobotModel, given: Mapping[str, ndarray]) -> RobotModel
     Coulomb friction, and backward motion has the given parameters of forward motion, as in the
     element ``<robodyn>`` of a URDF.
 
-    :param given: arrays (nv,) by their names in ``CURVE``, in the units of :class:`RobotModel`.
+    :param given: arrays (nv,) by their names in CURVE_PARAMETERS, in the units of
+        :class:`RobotModel`.
     :raises ParameterError: a number is negative or not finite, or a velocity is zero.
     """
     if not given:
         return model
     for name, values in given.items():
-        bad = (~np.isfinite(values) | ((values < 0.0) & (name not in SIGNED))
-               | ((values == 0.0) & (name in VELOCITIES)))
+        bad = (~np.isfinite(values) | ((values < 0.0) & (name not in SIGNED_PARAMETERS))
+               | ((values == 0.0) & (name in CURVE_VELOCITIES)))
         if bad.any():
             i = int(bad.argmax())
             raise ParameterError(f'{name} of {model.joint_names[i]} is {values[i]:g}', name=name,
                                  value=float(values[i]), remedy='give a finite number '
-                                 + ('above 0' if name in VELOCITIES else 'of at least 0'))
+                                 + ('above 0' if name in CURVE_VELOCITIES else 'of at least 0'))
 
     def known(otherwise: ndarray, *names: str) -> ndarray:
         return next((given[name] for name in names if name in given), otherwise)
@@ -80,7 +82,7 @@ def with_friction(model: RobotModel, given: Mapping[str, ndarray]) -> RobotModel
         presliding_distance=known(model.presliding_distance, 'presliding_distance'),
         load_friction=known(model.load_friction, 'load_friction'),
         coupled_friction=np.array([known(row, name) for name, row in zip(
-            CURVE[-3:], model.coupled_friction)]))
+            CURVE_PARAMETERS[-3:], model.coupled_friction)]))
 
 
 def viscous(model: RobotModel) -> ndarray:
@@ -98,12 +100,12 @@ def check_compensation(model: RobotModel, share: ndarray, offset: ndarray, limit
     :param offset: (nv,) [N·m | N], in addition to friction.
     :param limit: (nv,) effort limits [N·m | N].
     :param measured: whether the velocity is measured, not that of a reference.
-    :raises ParameterError: a share is not in [0, 1], or above ``MOST_MEASURED`` of a measured
+    :raises ParameterError: a share is not in [0, 1], or above ``MAX_MEASURED_SHARE`` of a measured
         velocity; shares of coupled joints differ; an offset that is compensated exceeds Coulomb
         and static friction; or the compensation would take the whole effort limit, which indicates
         a wrong unit.
     """
-    most = MOST_MEASURED if measured else 1.0
+    most = MAX_MEASURED_SHARE if measured else 1.0
     if (wrong := ~((share >= 0.0) & (share <= most))).any():
         i = int(wrong.argmax())
         raise ParameterError(

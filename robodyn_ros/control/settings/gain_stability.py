@@ -28,15 +28,15 @@ from ...errors import ParameterError
 # Gains must be stable even with period and delay this many times as long, which is equivalent to
 # D this many times as high and K its square: a margin for jitter, and for an arm a fifth lighter
 # than its model. It is small because it applies to the worst of many poses.
-MARGIN = 1.25
+GAIN_MARGIN = 1.25
 # Low gains have pairs of eigenvalues so close to 1 that rounding moves them by √ε = 1.5e-8. At
 # 1 kHz, a motion that grows at this rate takes ten hours to double.
-TOLERANCE = 1.5e-8
+RADIUS_TOLERANCE = 1.5e-8
 # Longer delays are checked with a period of this fraction of the delay, which keeps the eigenvalue
 # problem small and is slightly stricter: the hold delays by half a period, 1/16 of the delay.
-MOST_PERIODS = 8
+MAX_DELAY_PERIODS = 8
 # Factors of gains, or of bounds of gains, in the search for the highest stable ones.
-LEVELS = tuple(0.7**np.arange(34))
+SEARCH_LEVELS = tuple(0.7**np.arange(34))
 
 Gains = tuple[ndarray, ndarray]             # K, D
 Change = Callable[[float], Gains]           # lower gains, from a level
@@ -58,7 +58,7 @@ def spectral_radius(M: ArrayLike, stiffness: ArrayLike, damping: ArrayLike, peri
 
 
 def highest(M: ArrayLike, stiffness: ArrayLike, damping: ArrayLike, period: float, delay: float,
-            viscous: ArrayLike = 0.0, margin: float = MARGIN) -> Gains:
+            viscous: ArrayLike = 0.0, margin: float = GAIN_MARGIN) -> Gains:
     """
     Return K and D (nv,) that are stable with a margin: those given, or lower ones.
 
@@ -76,7 +76,7 @@ def highest(M: ArrayLike, stiffness: ArrayLike, damping: ArrayLike, period: floa
 def check(joint_names: Sequence[str], M: ArrayLike, stiffness: ArrayLike, damping: ArrayLike,
           period: float, delay: float, viscous: ArrayLike = 0.0,
           parameters: Sequence[str] = ('stiffness', 'damping'),
-          margin: float = MARGIN) -> None:
+          margin: float = GAIN_MARGIN) -> None:
     """
     Raise :class:`ParameterError` for unstable gains, with the :func:`highest` stable ones.
 
@@ -121,8 +121,8 @@ class Loop:
         n = M.shape[-1]
         self._M = M = M.reshape(-1, n, n)
         self.periods = ceil(delay / period - 1e-9)
-        if self.periods > MOST_PERIODS:
-            self.periods, period = MOST_PERIODS, delay / MOST_PERIODS
+        if self.periods > MAX_DELAY_PERIODS:
+            self.periods, period = MAX_DELAY_PERIODS, delay / MAX_DELAY_PERIODS
         # The hold is late by half a period; K that is late by t is one with the damping -K t
         self.late = (self.periods + 0.5) * period
         self._period = period
@@ -214,7 +214,7 @@ class Loop:
 def _lower(loop: Loop, K: ndarray, D: ndarray) -> Gains:
     """See :func:`highest`; sought at the worst pose, and at others as they turn out worse."""
     gains, poses = (K, D), list[int]()
-    while (radii := loop.radii(*gains)).max() > 1.0 + TOLERANCE:
+    while (radii := loop.radii(*gains)).max() > 1.0 + RADIUS_TOLERANCE:
         poses.append(int(radii.argmax()))
         gains = _search(loop, K, D, poses)
     return gains
@@ -238,7 +238,7 @@ def _search(loop: Loop, K: ndarray, D: ndarray, poses: list[int]) -> Gains:
 
     for changes in _changes(loop, K, D, poses):
         above = 1.0
-        for level in LEVELS:
+        for level in SEARCH_LEVELS:
             if cures := [change for change in changes if stable(change, level)]:
                 found = [finer(change, level, above) for change in cures]
                 best = int(np.argmax(found))

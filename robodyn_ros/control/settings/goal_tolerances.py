@@ -13,8 +13,8 @@ from .settings import Settings
 from ...errors import TrajectoryError, TrajectoryJointsError
 from ...model.robot import RobotModel
 
-UNCHECKED = -1.0        # a tolerance with this value is erased, JointTolerance.msg
-KINDS = ('position', 'velocity', 'acceleration')
+ERASED_TOLERANCE = -1.0    # JointTolerance.msg: the tolerance is not checked
+TOLERANCE_KINDS = ('position', 'velocity', 'acceleration')
 
 
 class JointTolerance(NamedTuple):
@@ -94,15 +94,16 @@ def _merged(model: RobotModel, default: ndarray, given: Sequence[JointTolerance]
         if name in seen:
             _refuse(f'{what} names joint {name!r} twice', what)
         seen.add(name)
-        for k, kind in enumerate(KINDS):
+        for k, kind in enumerate(TOLERANCE_KINDS):
             value = float(tolerance[1 + k])
             if value == 0.0:
                 continue
-            if value != UNCHECKED and not 0.0 < value < inf:
+            if value != ERASED_TOLERANCE and not 0.0 < value < inf:
                 _refuse(f'{what} of the {kind} of {name} is {value:g}', what)
             if kind != 'acceleration':
-                merged[k, model.joint_names.index(name)] = inf if value == UNCHECKED else value
-            elif value != UNCHECKED:
+                merged[k, model.joint_names.index(name)] = (
+                    inf if value == ERASED_TOLERANCE else value)
+            elif value != ERASED_TOLERANCE:
                 raise TrajectoryError(
                     f'{what} of {name} limits the acceleration, which no joint state measures',
                     name=what, value=value, remedy='leave it 0')

@@ -10,7 +10,7 @@ controller, τ = -(K + K_o D) δq - (D + K_o M) δq̇ - K_o K ∫ δq dt, see
 common factor, to what is stable at the worst pose. No bandwidth may exceed a tenth of that at
 which the delay makes an observer alone unstable: longer delays are tolerated as with as much more
 damping, K_o M. All lower values are to be stable too, because the action is weaker where a law
-suspends it: their fractions LOWER are checked.
+suspends it: their fractions CHECKED_SHARES are checked.
 """
 
 from collections.abc import Sequence
@@ -21,19 +21,28 @@ import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
 
-from .gain_stability import Gains, highest, LEVELS, listing, Loop, MARGIN, rounded, TOLERANCE
+from .gain_stability import (
+    GAIN_MARGIN,
+    Gains,
+    highest,
+    listing,
+    Loop,
+    RADIUS_TOLERANCE,
+    rounded,
+    SEARCH_LEVELS,
+)
 from ...errors import ParameterError
 
 # What acts, as an argument of `Loop.radii`
 INTEGRAL, OBSERVER, REFERENCE = 'integral', 'observer', 'reference'
 # Highest bandwidth of an observer, in those at which the delay makes it unstable alone
-HIGHEST = 0.1
+MAX_BANDWIDTH_SHARE = 0.1
 # Fractions of integral gains and bandwidths that are to be stable as well
-LOWER = 1.0, 0.7, 0.5, 0.35, 0.25, 0.12, 0.06
+CHECKED_SHARES = 1.0, 0.7, 0.5, 0.35, 0.25, 0.12, 0.06
 
 
 def highest_integral(M: ArrayLike, gains: Gains, integral: ndarray, period: float, delay: float,
-                     viscous: ArrayLike = 0.0, margin: float = MARGIN, *,
+                     viscous: ArrayLike = 0.0, margin: float = GAIN_MARGIN, *,
                      action: str = INTEGRAL) -> ndarray:
     """
     Return integral gains (nv,) that are stable with a margin: those given, or lower ones.
@@ -46,17 +55,17 @@ def highest_integral(M: ArrayLike, gains: Gains, integral: ndarray, period: floa
     """
     loop = Loop(M, margin * period, margin * delay, viscous)
     if action != INTEGRAL:
-        bearable = HIGHEST * Loop(np.eye(1), period, delay, 0.0).bearable
+        bearable = MAX_BANDWIDTH_SHARE * Loop(np.eye(1), period, delay, 0.0).bearable
         integral = np.where(integral > bearable, rounded(bearable, ROUND_FLOOR), integral)
 
     def stable(share: float) -> bool:
-        lower = (share * fraction * integral for fraction in LOWER)
+        lower = (share * fraction * integral for fraction in CHECKED_SHARES)
         acts: list[dict[str, Any]] = [{action: gain} for gain in lower]
-        return all(loop.radii(*gains, **act).max() <= 1.0 + TOLERANCE for act in acts)
+        return all(loop.radii(*gains, **act).max() <= 1.0 + RADIUS_TOLERANCE for act in acts)
     if not integral.any() or stable(1.0):
         return integral
-    low = next((level for level in LEVELS if stable(level)), 0.0)
-    high = low / LEVELS[1]
+    low = next((level for level in SEARCH_LEVELS if stable(level)), 0.0)
+    high = low / SEARCH_LEVELS[1]
     while high - low > 1e-3 * high:
         middle = (low + high) / 2.0
         low, high = (middle, high) if stable(middle) else (low, middle)
@@ -64,8 +73,9 @@ def highest_integral(M: ArrayLike, gains: Gains, integral: ndarray, period: floa
 
 
 def check_integral(joint_names: Sequence[str], M: ArrayLike, gains: Gains, integral: ndarray,
-                   period: float, delay: float, viscous: ArrayLike = 0.0, margin: float = MARGIN,
-                   *, parameter: str, action: str = INTEGRAL) -> None:
+                   period: float, delay: float, viscous: ArrayLike = 0.0,
+                   margin: float = GAIN_MARGIN, *, parameter: str,
+                   action: str = INTEGRAL) -> None:
     """
     Raise :class:`ParameterError` for unstable integral gains, with the highest stable ones.
 
@@ -85,7 +95,7 @@ def check_integral(joint_names: Sequence[str], M: ArrayLike, gains: Gains, integ
 
 def check_adaptation(joint_names: Sequence[str], M: ArrayLike, damping: ndarray,
                      bandwidth: ndarray, rate: ndarray, period: float, delay: float,
-                     viscous: ArrayLike = 0.0, margin: float = MARGIN, *,
+                     viscous: ArrayLike = 0.0, margin: float = GAIN_MARGIN, *,
                      parameters: tuple[str, str]) -> None:
     """
     Raise :class:`ParameterError` for unstable adaptation, with the highest stable one.

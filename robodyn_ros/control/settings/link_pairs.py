@@ -4,7 +4,7 @@
 Pairs of links whose distance is watched, and the capsules that stand for them.
 
 Not watched are links of the same body, neighbours at a joint, pairs that the settings allow, and
-those that are too close at all of SAMPLES poses: they belong together, as those that an SRDF
+those that are too close at all of SAMPLED_POSES poses: they belong together, as those that an SRDF
 disables with the reason *Always*.
 """
 
@@ -23,8 +23,8 @@ from ...model.capsules import link_capsules, segment
 from ...model.pose import spread
 from ...model.robot import RobotModel
 
-SAMPLES = 64        # poses, spread over the position limits
-PARAMETER, ALLOWED = 'self_collision_distance', 'self_collision_allowed'
+SAMPLED_POSES = 64    # spread over the position limits
+DISTANCE_PARAMETER, ALLOWED_PARAMETER = 'self_collision_distance', 'self_collision_allowed'
 
 _log = logging.getLogger(__name__)
 
@@ -88,9 +88,9 @@ def watched_pairs(model: RobotModel, distance: float, allowed: str) -> Watched:
     links = tuple(one.link for one in shapes)
     bare = [name for name, frame in model.frames.items()
             if frame.body >= 0 and name in model.link_names and name not in links]
-    notes = [f'{text}; {PARAMETER} does not watch it' for text in problems]
+    notes = [f'{text}; {DISTANCE_PARAMETER} does not watch it' for text in problems]
     if bare and links:
-        notes.append(f'no collision shape, which {PARAMETER} could watch, has '
+        notes.append(f'no collision shape, which {DISTANCE_PARAMETER} could watch, has '
                      + ', '.join(bare))
     free = _allowed(model, allowed)
     pairs = np.array([
@@ -114,9 +114,10 @@ def _require(pairs: ndarray, distance: float, problems: tuple[str, ...]) -> None
     """Refuse a distance that nobody would keep, since there are no pairs (P, 2)."""
     if len(pairs) == 0:
         raise ParameterError(
-            f'{PARAMETER} = {distance:g} m, and there are no two links with collision shapes that '
-            f'are not neighbours{": " + problems[0] if problems else ""}', name=PARAMETER,
-            value=distance, remedy='give the links <collision> shapes in the URDF, or set it to 0')
+            f'{DISTANCE_PARAMETER} = {distance:g} m, and there are no two links with collision '
+            f'shapes that are not neighbours{": " + problems[0] if problems else ""}',
+            name=DISTANCE_PARAMETER, value=distance,
+            remedy='give the links <collision> shapes in the URDF, or set it to 0')
 
 
 def _apart(robot: ModelData, a: int, b: int) -> bool:
@@ -133,13 +134,14 @@ def _allowed(model: RobotModel, text: str) -> set[frozenset[str]]:
             if name not in model.frames:
                 close = close_names(name, model.frame_names)
                 raise ParameterError(
-                    f'{ALLOWED}: {model.name} has no link {name!r}', name=ALLOWED, value=text,
+                    f'{ALLOWED_PARAMETER}: {model.name} has no link {name!r}',
+                    name=ALLOWED_PARAMETER, value=text,
                     remedy=f'did you mean {" or ".join(close)}?' if close else
                     f'choose from {", ".join(model.frame_names)}')
         if len(words) != 2:
-            raise ParameterError(f'{ALLOWED}: {" ".join(words)!r} is no pair', name=ALLOWED,
-                                 value=text, remedy='write two links a pair, with commas between '
-                                 'the pairs: link3 link5, link4 hand')
+            raise ParameterError(f'{ALLOWED_PARAMETER}: {" ".join(words)!r} is no pair',
+                                 name=ALLOWED_PARAMETER, value=text, remedy='write two links a '
+                                 'pair, with commas between the pairs: link3 link5, link4 hand')
         found.add(frozenset(words))
     return found
 
@@ -152,7 +154,7 @@ def _always(model: RobotModel, robot: ModelData, watched: Watched, distance: flo
     robot = robot._replace(bodies=robot.bodies.view(fields))
     work = work._replace(bodies=work.bodies.view(fields), joints=work.joints.view(fields))
     close = np.ones(len(watched.pairs), bool)
-    for q in spread(model, SAMPLES):
+    for q in spread(model, SAMPLED_POSES):
         if not close.any():
             break
         self_collision.self_collision_share(bounds._replace(pairs=watched.pairs[:0]), robot, work,

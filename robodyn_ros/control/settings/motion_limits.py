@@ -14,7 +14,7 @@ from ...model.robot import RobotModel
 
 # s in which the acceleration limit is reached where no jerk limit is set
 ACCELERATION_TIME = 0.1
-SLACK = 1e-9        # beyond a limit, by rounding: rad | m, and their derivatives
+LIMIT_ROUNDING = 1e-9    # rad | m, and their derivatives
 
 
 class MotionLimits(NamedTuple):
@@ -59,7 +59,8 @@ def motion_limits(model: RobotModel, settings: Settings, velocity_limit: ndarray
 def check_positions(limits: MotionLimits, x: ndarray) -> None:
     """Refuse positions (W, nv) outside the limits."""
     model = limits.model
-    outside = ~((x >= model.position_lower - SLACK) & (x <= model.position_upper + SLACK))
+    outside = ~((x >= model.position_lower - LIMIT_ROUNDING)
+                & (x <= model.position_upper + LIMIT_ROUNDING))
     if outside.any():
         w, i = np.argwhere(outside)[0]
         lower, upper = model.position_lower[i], model.position_upper[i]

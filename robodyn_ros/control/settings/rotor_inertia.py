@@ -14,15 +14,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from ..steps.acceleration_limits import ACCELERATION, SHARE
+from ..steps.acceleration_limits import ACCELERATION_SHARE, VELOCITY_SHARE
 from ...model.robot import RobotModel
 
 # Time [s] in which a drive without a load reaches its velocity limit with its full effort, at
 # least: rotor, encoder and brake of geared drives take 10 to 60 ms, quick ones with low gear
 # ratios 5 ms. Rotors of this inertia leave a joint 27 % of its effort.
-ROTOR_TIME = 0.005
+MIN_ROTOR_TIME = 0.005
 # Share of the effort limit below which a joint may not overcome its friction
-SCARCE = 0.25
+SCARCE_EFFORT = 0.25
 
 
 class Scarcity(NamedTuple):
@@ -45,7 +45,7 @@ class Scarcity(NamedTuple):
         return (f'the velocity limits leave little effort besides gravity: {left} N·m or N, '
                 'because the model has no rotor inertia there; set armature for a real drive, at '
                 f'least about {least} kg·m² or kg, with which the full effort takes '
-                f'{1e3 * ROTOR_TIME:g} ms to the velocity limit')
+                f'{1e3 * MIN_ROTOR_TIME:g} ms to the velocity limit')
 
 
 def scarcity(model: RobotModel, mass_matrices: ndarray, effort_limit: ndarray,
@@ -64,9 +64,10 @@ def scarcity(model: RobotModel, mass_matrices: ndarray, effort_limit: ndarray,
     available = effort
     if not model.massless_joints:       # else no controller takes the model
         response = np.linalg.inv(mass_matrices).diagonal(axis1=1, axis2=2).max(0)
-        available = np.minimum(ACCELERATION * limit_rate * SHARE * velocity / response, effort)
+        available = np.minimum(
+            ACCELERATION_SHARE * limit_rate * VELOCITY_SHARE * velocity / response, effort)
     drive = [np.where(np.isfinite(urdf) & (urdf > 0.0), urdf, given) for urdf, given in (
         (model.effort_limit, effort), (model.velocity_limit, velocity))]
-    armature = ROTOR_TIME * drive[0] / drive[1]
+    armature = MIN_ROTOR_TIME * drive[0] / drive[1]
     return Scarcity(tuple(model.joint_names), available, effort_limit, armature,
-                    known & (available < SCARCE * effort) & (model.armature < armature))
+                    known & (available < SCARCE_EFFORT * effort) & (model.armature < armature))

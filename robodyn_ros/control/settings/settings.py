@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from .friction import check_compensation, CURVE, viscous, with_friction
-from .gain_stability import check, highest, MARGIN, rounded_down
+from .friction import check_compensation, CURVE_PARAMETERS, viscous, with_friction
+from .gain_stability import check, GAIN_MARGIN, highest, rounded_down
 from .integral_stability import check_adaptation, check_integral, OBSERVER
 from .parameters import ControlParameters
 from .rate_stability import check_rate, highest_damping
 from .rotor_inertia import Scarcity, scarcity
-from .task_stability import check_task, check_walls
+from .task_stability import ACCELERATION_MARGIN, check_task, check_walls
 from ..declare.setting_fields import (
     checked,
     JOINT_RECORD,
@@ -29,7 +29,7 @@ from ..inputs.partner import check_coupling
 from ..inputs.task import TASK
 from ..laws import registry
 from ..laws.law import Law, PARTNER, POSE, TRAJECTORY
-from ..steps.acceleration_limits import APPROACH_SHARE, DELAY_SHARE, SHARE
+from ..steps.acceleration_limits import APPROACH_SHARE, DELAY_SHARE, VELOCITY_SHARE
 from ..steps.cycle_data import JOINT, SETTINGS
 from ...dynamics.compile import generic
 from ...dynamics.model_data import parameters, workspace
@@ -42,29 +42,27 @@ from ...model.robot import RobotModel
 # to 5 ms late, and low enough for the acceleration to follow; see test/control/test_limits.py.
 LIMIT_RATE, APPROACH_RATE = 80.0, 7.0
 # A slow loop leaves less of them: LIMIT_RATE is at most this share of the controller's `rate`
-RATE_SHARE = 0.2
+LIMIT_RATE_SHARE = 0.2
 
 # s in which references reach the velocity limit where no acceleration limit is set
 VELOCITY_TIME = 0.25
 # Effort limits that references accelerate an arm with at most, whatever its acceleration limit
-REACHED = 0.4
+REFERENCE_EFFORT_SHARE = 0.4
 # Default rate of change of efforts, in effort limits per second
-EFFORT_RATE = 10.0
+DEFAULT_EFFORT_RATE = 10.0
 # Of the range of a joint: how far beyond its limits it may be before it is a fault
-POSITION_MARGIN = 0.03
+DEFAULT_POSITION_MARGIN = 0.03
 # Loop delays, besides one period, that states may be late and rare by
-LATE = 2.0
+DEFAULT_LATE_DELAYS = 2.0
 # Default tolerances of rotating and sliding joints [rad, m], see plausibility.py, motion_checks.py
-CONSISTENT, FOLLOWED = (0.02, 0.005), (0.5, 0.1)
+DEFAULT_CONSISTENCY, DEFAULT_FOLLOWING_ERROR = (0.02, 0.005), (0.5, 0.1)
 
 # Greatest radius of gyration of a payload [m]: unlike a wrong mass, a wrong inertia does not show
 # in the efforts of an arm at rest, and too large a one makes its damping unstable
-WIDEST = 1.0
-JUDGED_POSES = 32
-# Margin of gains that are the same at all poses, the 6 dB of textbooks; others meet the worst one
-TWICE = 2.0
+MAX_GYRATION_RADIUS = 1.0
+CHECKED_POSES = 32
 
-FRICTION = (*CURVE, 'friction_offset', 'friction_compensation')
+FRICTION_PARAMETERS = (*CURVE_PARAMETERS, 'friction_offset', 'friction_compensation')
 #: Gains of the laws of this package.
 GAINS = tuple(f.name for f in fields(registry.LawGains) if 'empty' in f.metadata)
 
@@ -159,8 +157,9 @@ class Settings(ControlParameters):
             K, D, integral, observer = (
                 self._gain(model, declared[name]) if name else np.zeros(model.nv)
                 for name in (rule.position, rule.velocity, rule.integral, rule.observer))
-            M, B, margin = ((np.eye(model.nv), 0.0, TWICE) if rule.accelerations
-                            else (masses, friction, MARGIN))
+            M, B, margin = (
+                (np.eye(model.nv), 0.0, ACCELERATION_MARGIN) if rule.accelerations
+                else (masses, friction, GAIN_MARGIN))
             loop = period, self.loop_delay, B
             check(names, M, K, D, *loop, (rule.position, rule.velocity), margin)
             check_integral(names, M, (K, D), integral, *loop, margin, parameter=rule.integral)
@@ -176,9 +175,9 @@ class Settings(ControlParameters):
                     check_adaptation(names, M, D, bandwidth, rate, *loop, margin,
                                      parameters=(rule.reference, rule.adaptation))
         if self.law_in_force.reference == POSE and self.task_frame:     # else refused for that
-            check_task(model, self, spread(model, JUDGED_POSES))
+            check_task(model, self, spread(model, CHECKED_POSES))
         if self.law_in_force.guided and self.task_frame and self.bounds:
-            check_walls(model, self, spread(model, JUDGED_POSES))
+            check_walls(model, self, spread(model, CHECKED_POSES))
         if self.law_in_force.reference == PARTNER:
             check_coupling(names, *(self.gain_of(model, name) for name in (
                 'stiffness', 'damping', 'coupling_delay')))
@@ -196,7 +195,7 @@ class Settings(ControlParameters):
                              kd: ndarray) -> tuple[ndarray, ndarray]:
         """Return gains on accelerations (nv,), lowered to what :meth:`check_gains` accepts."""
         return highest(np.eye(model.nv), kp, self._followed(model, judged(model), kd, True),
-                       1.0 / self.rate, self.loop_delay, margin=TWICE)
+                       1.0 / self.rate, self.loop_delay, margin=ACCELERATION_MARGIN)
 
     def _followed(self, model: RobotModel, masses: ndarray, damping: ndarray,
                   accelerations: bool) -> ndarray:
@@ -211,7 +210,8 @@ class Settings(ControlParameters):
         velocity, effort, rate = (
             self.per_joint(model, name) if self._given(name) else defaults[name]
             for name in ('velocity_limit', 'effort_limit', 'effort_rate_limit'))
-        most = np.minimum(self.acceleration(model, SHARE * velocity), REACHED * effort / inertia)
+        most = np.minimum(self.acceleration(model, VELOCITY_SHARE * velocity),
+                          REFERENCE_EFFORT_SHARE * effort / inertia)
         return inertia if accelerations else np.ones(model.nv), most, rate
 
     def acceleration(self, model: RobotModel, velocity_limit: ndarray) -> ndarray:
@@ -222,12 +222,13 @@ class Settings(ControlParameters):
     @property
     def limit_rate(self) -> float:
         """LIMIT_RATE [1/s], or what a slow loop leaves of it."""
-        return min(LIMIT_RATE, RATE_SHARE * self.rate, DELAY_SHARE / max(self.loop_delay, 1e-9))
+        return min(LIMIT_RATE, LIMIT_RATE_SHARE * self.rate,
+                   DELAY_SHARE / max(self.loop_delay, 1e-9))
 
     @property
     def law(self) -> tuple:
         """Return what decides the effort of the law: where it differs, another law is in force."""
-        return (self.basis, self._lists(*GAINS, *FRICTION), self.gains, self.task)
+        return (self.basis, self._lists(*GAINS, *FRICTION_PARAMETERS), self.gains, self.task)
 
     @property
     def basis(self) -> tuple:
@@ -265,7 +266,7 @@ class Settings(ControlParameters):
     @property
     def loading(self) -> tuple:
         """Return what decides which model :meth:`loaded` returns."""
-        return self._lists(*CURVE, 'armature'), self.payload
+        return self._lists(*CURVE_PARAMETERS, 'armature'), self.payload
 
     def payload_body(self, model: RobotModel) -> int:
         """
@@ -319,16 +320,17 @@ class Settings(ControlParameters):
             raise ParameterError('nothing holds the payload', name='payload_frame', value='',
                                  remedy='set payload_frame to the link that does')
         inertia = symmetric(self.payload_inertia)
-        if np.linalg.eigvalsh(inertia).max() > self.payload_mass * WIDEST**2:
+        if np.linalg.eigvalsh(inertia).max() > self.payload_mass * MAX_GYRATION_RADIUS**2:
             raise ParameterError(
-                f'the inertia of the payload is that of a body wider than {WIDEST:g} m',
+                'the inertia of the payload is that of a body wider than '
+                f'{MAX_GYRATION_RADIUS:g} m',
                 name='payload_inertia', value=self.payload_inertia,
                 remedy='give it in kg·m², about the center of mass')
         return with_payload(model, self.payload_frame, self.payload_mass, self.payload_com,
                             inertia)
 
     def _with_friction(self, model: RobotModel) -> RobotModel:
-        return with_friction(model, {name: self.per_joint(model, name) for name in CURVE
+        return with_friction(model, {name: self.per_joint(model, name) for name in CURVE_PARAMETERS
                                      if self._given(name)})
 
     def settings_record(self) -> ndarray:
@@ -338,7 +340,8 @@ class Settings(ControlParameters):
             out[f.name] = record_value(f, getattr(self, f.name))
         out['period'] = 1.0 / self.rate
         out['velocity_bandwidth'] *= 2.0 * np.pi            # rad/s
-        out['late_limit'] = self.late_limit or LATE * self.loop_delay + 1.0 / self.rate
+        out['late_limit'] = (self.late_limit
+                             or DEFAULT_LATE_DELAYS * self.loop_delay + 1.0 / self.rate)
         out['limit_rate'] = rate = self.limit_rate
         out['approach_rate'] = min(APPROACH_RATE, APPROACH_SHARE * rate)
         out['mode'] = registry.number(self.mode)
@@ -382,14 +385,14 @@ class Settings(ControlParameters):
     def _defaults(self, model: RobotModel) -> dict[str, ndarray]:
         """Return limits and tolerances (nv,) that stand for empty lists."""
         rotates = ~model.slides
-        followed = FOLLOWED if self.law_in_force.exact else (0.0, 0.0)
+        followed = DEFAULT_FOLLOWING_ERROR if self.law_in_force.exact else (0.0, 0.0)
         limit = (self.per_joint(model, 'effort_limit') if self._given('effort_limit')
                  else model.effort_limit)
         return {'effort_limit': model.effort_limit, 'velocity_limit': model.velocity_limit,
-                'effort_rate_limit': EFFORT_RATE * limit,
-                'position_margin': POSITION_MARGIN * (model.position_upper
-                                                      - model.position_lower),
-                'consistency_tolerance': np.where(rotates, *CONSISTENT),
+                'effort_rate_limit': DEFAULT_EFFORT_RATE * limit,
+                'position_margin': DEFAULT_POSITION_MARGIN * (
+                    model.position_upper - model.position_lower),
+                'consistency_tolerance': np.where(rotates, *DEFAULT_CONSISTENCY),
                 'following_error': np.where(rotates, *followed),
                 'collision_threshold': np.zeros(model.nv),
                 'push_threshold': np.zeros(model.nv)}
@@ -465,7 +468,7 @@ def judged(model: RobotModel) -> ndarray:
     """Mass matrices (P, nv, nv) at the poses at which gains must be stable."""
     # A checked call would be compiled for this alone
     kernel, robot, work = generic('mass_matrix'), parameters(model), workspace(model)
-    poses = spread(model, JUDGED_POSES)
+    poses = spread(model, CHECKED_POSES)
     found = np.empty((len(poses), model.nv, model.nv))
     for q, M in zip(poses, found):
         kernel(robot, q, work, M)

@@ -11,21 +11,22 @@ from numpy.typing import ArrayLike
 from .friction import viscous
 from .gain_stability import rounded_down
 from .integral_stability import highest_integral, OBSERVER, REFERENCE
-from .settings import judged, JUDGED_POSES, Settings
+from .settings import CHECKED_POSES, judged, Settings
 from ...dynamics import Dynamics
 from ...model.payload import with_payload
 from ...model.pose import roomy_position, spread
 from ...model.robot import RobotModel
 
-KP, KD = 100.0, 20.0        # 1/s², 1/s: 10 rad/s, critically damped
-BANDWIDTH = 50.0            # 1/s, of the disturbance observer
-ADAPTIVE, RATE = KP / KD, 2.0       # 1/s, of the adaptive law: bandwidth, and rate by default
-LIGHTEST, HEAVIEST = 0.01, 20.0     # kg, of the payload of the adaptive law
-SETTINGS = Settings()       # rate and delay that are assumed
-PAYLOAD = 0.5               # of the load that the joints can hold at every pose with a reserve
-# Shares of the damping, of which the highest is taken that leaves the observer half of BANDWIDTH:
-# it damps the joints as well
-DAMPING = 1.0, 0.9, 0.8, 0.7
+SUGGESTED_KP, SUGGESTED_KD = 100.0, 20.0        # 1/s², 1/s: 10 rad/s, critically damped
+OBSERVER_BANDWIDTH = 50.0    # 1/s
+ADAPTIVE_BANDWIDTH = SUGGESTED_KP / SUGGESTED_KD    # 1/s
+ADAPTATION_RATE = 2.0    # 1/s, the default of the adaptive law
+MIN_PAYLOAD, MAX_PAYLOAD = 0.01, 20.0     # kg, of the payload of the adaptive law
+DEFAULT_SETTINGS = Settings()    # rate and delay that are assumed
+PAYLOAD_SHARE = 0.5    # of the load that the joints can hold in every pose with a reserve
+# Shares of the damping. The observer damps the joints as well: the highest share is taken that
+# leaves it half of OBSERVER_BANDWIDTH
+DAMPING_SHARES = 1.0, 0.9, 0.8, 0.7
 
 
 class SuggestedGains(NamedTuple):
@@ -41,16 +42,16 @@ class SuggestedGains(NamedTuple):
 
 
 def suggest_gains(model: RobotModel, pose: ArrayLike | None = None,
-                  settings: Settings = SETTINGS) -> SuggestedGains:
+                  settings: Settings = DEFAULT_SETTINGS) -> SuggestedGains:
     """
     Return gains that the controller accepts, with three significant digits.
 
-    Stiffness and damping are KP and KD times the diagonal of M(q). They are lower where the arm
-    has so little inertia in some other pose that they would be unstable there; stiffness is then
-    as much lower as damping is. The bandwidth of the observer is BANDWIDTH, or as much of it as
-    these gains leave room for; where that is next to nothing, damping is a little lower.
+    Stiffness and damping are SUGGESTED_KP and SUGGESTED_KD times the diagonal of M(q). They are
+    lower where another pose with less inertia would be unstable; stiffness is lowered as much as
+    damping. The bandwidth of the observer is OBSERVER_BANDWIDTH, or what these gains permit;
+    where that is next to nothing, damping is a little lower.
 
-    They are a start for an arm that is not known better, for all control laws at once::
+    The gains are a start for all control laws::
 
         gains = suggest_gains(model)._asdict()
         settings = Settings(mode='computed_torque', **gains)
@@ -63,23 +64,23 @@ def suggest_gains(model: RobotModel, pose: ArrayLike | None = None,
     """
     pose = roomy_position(model) if pose is None else pose
     inertia, ones = Dynamics(model).mass_matrix(pose).diagonal(), np.ones(model.nv)
-    stiffness, damping = settings.stable(model, rounded_down(KP * inertia),
-                                         rounded_down(KD * inertia))
+    stiffness, damping = settings.stable(model, rounded_down(SUGGESTED_KP * inertia),
+                                         rounded_down(SUGGESTED_KD * inertia))
     # Less damping at the same stiffness would let the joint oscillate
-    stiffness = np.minimum(stiffness, rounded_down(KP / KD * damping))
-    for share in DAMPING:
+    stiffness = np.minimum(stiffness, rounded_down(SUGGESTED_KP / SUGGESTED_KD * damping))
+    for share in DAMPING_SHARES:
         less = damping if share == 1.0 else rounded_down(share * damping)
-        bandwidth = stable_observer(model, stiffness, less, BANDWIDTH * ones, settings)
-        if bandwidth.min() >= 0.5 * BANDWIDTH:
+        bandwidth = stable_observer(model, stiffness, less, OBSERVER_BANDWIDTH * ones, settings)
+        if bandwidth.min() >= 0.5 * OBSERVER_BANDWIDTH:
             damping = less
             break
     else:
-        bandwidth = stable_observer(model, stiffness, damping, BANDWIDTH * ones, settings)
-    kp, kd = settings.stable_accelerations(model, KP * ones, KD * ones)
-    kp = np.minimum(kp, rounded_down(KP / KD * kd))
-    adaptive = highest_integral(judged(model), (RATE * damping, damping), ADAPTIVE * ones,
-                                1.0 / settings.rate, settings.loop_delay, viscous(model),
-                                action=REFERENCE)
+        bandwidth = stable_observer(model, stiffness, damping, OBSERVER_BANDWIDTH * ones, settings)
+    kp, kd = settings.stable_accelerations(model, SUGGESTED_KP * ones, SUGGESTED_KD * ones)
+    kp = np.minimum(kp, rounded_down(SUGGESTED_KP / SUGGESTED_KD * kd))
+    adaptive = highest_integral(judged(model), (ADAPTATION_RATE * damping, damping),
+                                ADAPTIVE_BANDWIDTH * ones, 1.0 / settings.rate,
+                                settings.loop_delay, viscous(model), action=REFERENCE)
     return SuggestedGains(stiffness, damping, kp, kd, bandwidth, adaptive,
                           rounded_down(heaviest_payload(model) * ones))
 
@@ -93,19 +94,19 @@ def stable_observer(model: RobotModel, stiffness: ndarray, damping: ndarray, ban
 
 def heaviest_payload(model: RobotModel) -> float:
     """
-    Return the mass [kg] at the tip whose weight takes at most PAYLOAD of what the limits spare.
+    Return the mass [kg] at the tip whose weight takes at most PAYLOAD_SHARE of the spare effort.
 
-    The tip is the origin of the last frame of the model. What is spared counts at those of several
-    poses at which the weight of the arm itself takes less than half of each effort limit.
+    The tip is the origin of the last frame of the model. Poses at which the weight of the arm
+    itself takes half of an effort limit or more do not count.
     """
     tip = next((frame for frame in reversed(model.frame_names) if model.frame(frame).body >= 0),
                model.link_names[-1])
     dynamics, loaded = Dynamics(model), Dynamics(with_payload(model, tip, 1.0))
-    most = HEAVIEST
-    for q in spread(model, JUDGED_POSES):
+    most = MAX_PAYLOAD
+    for q in spread(model, CHECKED_POSES):
         gravity = dynamics.gravity(q)
         spare = model.effort_limit - abs(gravity)
         weight = abs(loaded.gravity(q) - gravity)
         if np.isfinite(spare).all() and (spare > 0.5 * model.effort_limit).all():
-            most = min(most, PAYLOAD * float((spare / np.maximum(weight, 1e-9)).min()))
-    return max(most, LIGHTEST)
+            most = min(most, PAYLOAD_SHARE * float((spare / np.maximum(weight, 1e-9)).min()))
+    return max(most, MIN_PAYLOAD)

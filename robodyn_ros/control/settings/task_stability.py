@@ -15,24 +15,25 @@ import numpy as np
 from numpy import ndarray
 
 from .friction import viscous
-from .gain_stability import Loop, MARGIN, TOLERANCE
+from .gain_stability import GAIN_MARGIN, Loop, RADIUS_TOLERANCE
 from .workspace_planes import coincidence, workspace_planes
 from ..algebra.cholesky import damped_cholesky
 from ..declare.semidefinite import as_matrix, square_root
-from ..laws.cartesian_impedance import LEAST
-from ..laws.operational_space import MOST, NEAR
+from ..laws.cartesian_impedance import MIN_MODE_MOBILITY
+from ..laws.operational_space import MAX_SINGULARITY_DAMPING, SINGULAR_PIVOT
 from ..laws.task_space import PROJECTOR_DAMPING
 from ...dynamics import Dynamics
 from ...errors import ParameterError
 from ...model.robot import RobotModel
 
-# The same at all poses, as acceleration gains of joints: the 6 dB of textbooks
+# Gain margin (6 dB) for gains on accelerations, which are the same in all poses; GAIN_MARGIN
+# applies to the worst pose
 ACCELERATION_MARGIN = 2.0
 # Factors of all gains that are tried for the remedy of a refusal
-LEVELS = tuple(0.8**np.arange(1, 40))
-TRANSLATION = np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0])     # axes that walls act along
+REMEDY_LEVELS = tuple(0.8**np.arange(1, 40))
+WALL_AXES = np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0])
 # Gains [1/s², 1/s] of motions that walls leave free, which are else at the border of stability
-FREE = 1.0, 2.0
+FREE_MOTION_GAINS = 1.0, 2.0
 
 
 def check_task(model: RobotModel, settings: Any, poses: ndarray) -> None:
@@ -54,7 +55,7 @@ def check_task(model: RobotModel, settings: Any, poses: ndarray) -> None:
         turn = np.array([dynamics.pose(q, settings.task_frame)[:3, :3].T for q in poses])
         J = np.concatenate([turn @ J[:, :3], turn @ J[:, 3:]], 1)
     J = np.where(np.asarray(settings.task_selection)[:, None] == 0.0, 0.0, J)
-    margin = MARGIN if impedance else ACCELERATION_MARGIN
+    margin = GAIN_MARGIN if impedance else ACCELERATION_MARGIN
     loop = Loop(M, margin / settings.rate, margin * settings.loop_delay, viscous(model))
     posture = [np.asarray(settings.gain_of(model, f'nullspace_{k}')) for k in ('kp', 'kd')]
 
@@ -62,11 +63,11 @@ def check_task(model: RobotModel, settings: Any, poses: ndarray) -> None:
         K, D = (_task_impedance if impedance else _accelerations)(J, M, settings, level)
         N = _projector(J, M, settings.nullspace_projector) @ M
         return bool(loop.coupled_radii(K + N * posture[0], D + N * posture[1]).max()
-                    <= 1.0 + TOLERANCE)
+                    <= 1.0 + RADIUS_TOLERANCE)
 
     if stable(1.0):
         return
-    level = next(filter(stable, LEVELS), 0.0)
+    level = next(filter(stable, REMEDY_LEVELS), 0.0)
     values = np.asarray(getattr(settings, name))
     remedy = 'lower nullspace_kp and nullspace_kd'
     if level:
@@ -97,16 +98,17 @@ def check_walls(model: RobotModel, settings: Any, poses: ndarray) -> None:
     dynamics = Dynamics(model)
     J = np.array([dynamics.jacobian(q, settings.task_frame, 'aligned') for q in poses])
     M = np.array([dynamics.mass_matrix(q) for q in poses])
-    loop = Loop(M, MARGIN / settings.rate, MARGIN * settings.loop_delay, viscous(model))
+    loop = Loop(M, GAIN_MARGIN / settings.rate, GAIN_MARGIN * settings.loop_delay, viscous(model))
 
     def stable(stiffness: float) -> bool:
-        K, D = _impedance(J, M, times * stiffness * np.diag(TRANSLATION), 1.0)
-        return bool(loop.coupled_radii(K + FREE[0] * M, D + FREE[1] * M).max() <= 1.0 + TOLERANCE)
+        K, D = _impedance(J, M, times * stiffness * np.diag(WALL_AXES), 1.0)
+        radii = loop.coupled_radii(K + FREE_MOTION_GAINS[0] * M, D + FREE_MOTION_GAINS[1] * M)
+        return bool(radii.max() <= 1.0 + RADIUS_TOLERANCE)
 
     asked = settings.workspace_stiffness
     if stable(asked):
         return
-    most = next((level * asked for level in LEVELS if stable(level * asked)), 0.0)
+    most = next((level * asked for level in REMEDY_LEVELS if stable(level * asked)), 0.0)
     raise ParameterError(
         f'workspace_stiffness = {asked:g} N/m would be unstable, or nearly so, at '
         f'{settings.rate:g} Hz with {1e3 * settings.loop_delay:g} ms of delay',
@@ -136,7 +138,8 @@ def _impedance(J: ndarray, M: ndarray, stiffness: ndarray, ratio: float
     """
     scaled = square_root(stiffness) @ J
     square, U = np.linalg.eigh(scaled @ np.linalg.solve(M, _transposed(scaled)))
-    square = np.maximum(square, LEAST * np.maximum(square.max(1, keepdims=True), 1e-30))
+    largest = np.maximum(square.max(1, keepdims=True), 1e-30)
+    square = np.maximum(square, MIN_MODE_MOBILITY * largest)
     damping = (U * (2.0 * ratio / np.sqrt(square))[:, None]) @ _transposed(U)
     return _transposed(scaled) @ scaled, _transposed(scaled) @ damping @ scaled
 
@@ -171,8 +174,9 @@ def _more_damped(A: ndarray, damping: float) -> ndarray:
     """Return A (P, 6, 6) with the damping of :mod:`.laws.operational_space`."""
     out, L = _damped(A, damping), np.zeros((6, 6))
     for k, matrix in enumerate(A):
-        if (least := damped_cholesky(matrix, damping, L)) < NEAR:
-            out[k] = _damped(matrix[None], damping + MOST * (1.0 - least / NEAR)**2)[0]
+        if (least := damped_cholesky(matrix, damping, L)) < SINGULAR_PIVOT:
+            more = MAX_SINGULARITY_DAMPING * (1.0 - least / SINGULAR_PIVOT)**2
+            out[k] = _damped(matrix[None], damping + more)[0]
     return out
 
 

@@ -9,7 +9,7 @@ from numpy import ndarray
 
 from ...errors import ParameterError
 
-MOST_PLANES = 8
+MAX_PLANES = 8
 
 
 def workspace_planes(settings: Any) -> ndarray:
@@ -33,10 +33,10 @@ def workspace_planes(settings: Any) -> ndarray:
         raise ParameterError('the workspace has no volume', name='workspace_lower',
                              value=lower.tolist(), remedy='give less than workspace_upper')
     given = np.asarray(settings.workspace_planes, float)
-    if given.size % 4 or given.size > 4 * MOST_PLANES:
+    if given.size % 4 or given.size > 4 * MAX_PLANES:
         raise ParameterError(f'workspace_planes has {given.size} numbers', name='workspace_planes',
                              value=given.tolist(),
-                             remedy=f'give four a plane, of at most {MOST_PLANES} planes')
+                             remedy=f'give four a plane, of at most {MAX_PLANES} planes')
     for plane in given.reshape(-1, 4):
         if not (length := float(np.linalg.norm(plane[:3]))) > 1e-6:
             raise ParameterError('a plane of workspace_planes has no normal',

@@ -42,7 +42,7 @@ from ..declare.setting_fields import SETTINGS_RECORD as SETTINGS
 if TYPE_CHECKING:
     from .cycle_data import Cycle, Vectors
 
-SAMPLES = 2             # in a row above the threshold
+COLLISION_SAMPLES = 2    # in a row above the threshold
 ISOLATION_TIME = 0.03   # s after the detection, in which a later joint may still take part
 RETREAT_TIME = 0.3      # s
 RETREAT_SPEED = 0.1     # velocity limits, of the joint that retreats fastest
@@ -116,7 +116,7 @@ def collision(c: Cycle, fresh: int, now: float) -> int:
     i = last_above(joints, v)
     if fresh == 1:
         m.above = m.above + 1 if i >= 0 else 0
-    if i < 0 or m.above < SAMPLES:
+    if i < 0 or m.above < COLLISION_SAMPLES:
         return -1
     m.contact_time, m.unbraked = now, 0.0
     note_contact(m, v, i)

@@ -6,7 +6,7 @@ Damping of an arm that is faster than its contacts may be.
 :mod:`.time_scaling` bounds the reference, and an arm under a soft law overshoots it. The force of
 a contact is that of the motion itself, hence whatever the arm is faster than
 
-    τ = -λ (1 - σ) M(q) q̇,    λ = BRAKE limit_rate
+    τ = -λ (1 - σ) M(q) q̇,    λ = BRAKE_RATE_SHARE limit_rate
 
 takes from it, with σ the permitted share of its velocity q̇: damping, in every law that follows a
 reference, and nothing where the arm is slow enough.
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .cycle_data import Cycle
 
 # Of `limit_rate`, with which the arm is kept inside its limits
-BRAKE = 0.5
+BRAKE_RATE_SHARE = 0.5
 
 
 def brake(c: Cycle, robot: ModelData, tau: ndarray) -> None:
@@ -37,4 +37,4 @@ def brake(c: Cycle, robot: ModelData, tau: ndarray) -> None:
     share = permitted_contact(bounds, robot, work, v.qd)
     if share < 1.0:
         for i in range(tau.shape[0]):
-            tau[i] -= BRAKE * s.limit_rate * (1.0 - share) * v.momentum[i]
+            tau[i] -= BRAKE_RATE_SHARE * s.limit_rate * (1.0 - share) * v.momentum[i]

@@ -22,7 +22,7 @@ from ...dynamics.kinematics import ALIGNED, jacobian
 from ...dynamics.model_data import ModelData, Workspace
 
 # Slower points [m/s] hurt nobody, and have no direction
-STILL = 1e-6
+MIN_POINT_SPEED = 1e-6
 
 
 def permitted_speed(force: float, stiffness: float, mass: float, mobility: float) -> float:
@@ -52,7 +52,7 @@ def contact_share(robot: ModelData, work: Workspace, point: record, region: ndar
     for j in range(n):
         x, y, z = x + J[0, j] * rate[j], y + J[1, j] * rate[j], z + J[2, j] * rate[j]
     speed = sqrt(x * x + y * y + z * z)
-    if speed < STILL:
+    if speed < MIN_POINT_SPEED:
         return inf
     for j in range(n):
         row[j] = response[j] = (x * J[0, j] + y * J[1, j] + z * J[2, j]) / speed

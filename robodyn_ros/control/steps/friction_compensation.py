@@ -8,10 +8,10 @@ the measured one, on which a hand that pushes a resting joint deforms its contac
 this small motion, and so does the compensation, until 1 - share of the friction is left to the
 hand.
 
-A measured path is that of the filtered position behind a play (backlash) of PLAY d. Within it,
-noise and steps of the encoder move nothing: else they would make z forget the push, and shake the
-joint. Filter and play, like the delay of the loop, let the compensation lag the motion, and a
-negative stiffness that lags is a damper. In a cycle of amplitude A the contact dissipates
+A measured path is that of the filtered position behind a play (backlash) of PLAY_SHARE d, which
+absorbs noise and steps of the encoder: they would make z forget the push, and shake the joint.
+Filter and play, like the delay of the loop, let the compensation lag the motion, and a negative
+stiffness that lags is a damper. In a cycle of amplitude A the contact dissipates
 4 F (A - d tanh(A/d)), which is more than is supplied as long as d is not underestimated by more
 than 1 - √share of it, and somewhat further with the lag.
 
@@ -41,10 +41,10 @@ from ...dynamics.friction import advance_presliding, loaded_friction
 if TYPE_CHECKING:
     from .cycle_data import Cycle, Vectors
 
-# Of the presliding distance, to either side. A wider play leaves more of the friction to the
-# hand, a narrower one lets more noise through.
-PLAY = 0.15
-DAMPING_RATIO = 0.03    # ζ. More of it turns more noise of the velocity into vibration
+# Presliding distances, to either side. A wider play leaves more friction to the hand, a narrower
+# one lets more noise through.
+PLAY_SHARE = 0.15
+DAMPING_RATIO = 0.03    # ζ; more turns noise of the velocity into vibration
 
 
 class Memory(NamedTuple):
@@ -69,7 +69,7 @@ def advance_path(parameters: ndarray, v: Vectors, moved: ndarray) -> None:
     """
     own = v.friction_compensation
     for i in range(v.q.shape[0]):
-        ahead, play = v.filtered[i] - own.path[i], PLAY * parameters[8, i]
+        ahead, play = v.filtered[i] - own.path[i], PLAY_SHARE * parameters[8, i]
         moved[i] = ahead - max(-play, min(play, ahead))
         own.path[i] += moved[i]
 

@@ -16,9 +16,9 @@ fast as a disturbance could brake the joint.
   and FAULT, where brakes may hold it.
 
 The predicted displacement in excess of the reported velocity, over about CONSISTENCY_TIME, is a
-contradiction above SHARE of ``consistency_tolerance`` and STEPS of the encoder. A driver may
-publish each reading several times: displacements count from LATE times the usual interval between
-changes, and HICCUP at the earliest.
+contradiction above CONTRADICTION_SHARE of ``consistency_tolerance`` and CONTRADICTION_STEPS of the
+encoder. A driver may publish each reading several times: displacements count from LATE_RENEWALS
+times the usual interval between changes, and MIN_FROZEN_TIME at the earliest.
 """
 
 from __future__ import annotations
@@ -29,27 +29,26 @@ from typing import NamedTuple, TYPE_CHECKING
 from numpy import ndarray, record
 
 from . import guard
-from .acceleration_limits import ACCELERATION, effective_delay, limit_rates
-from .acceleration_limits import SHARE as SPEED_SHARE
+from .acceleration_limits import ACCELERATION_SHARE, effective_delay, limit_rates, VELOCITY_SHARE
 
 if TYPE_CHECKING:
     from .cycle_data import Cycle, Vectors
 
 CONSISTENCY_TIME = 0.2      # s
-# Consistency tolerances: 0.4 mrad by default, which an arm at 0.2 rad/s moves in two samples at
-# 1 kHz. A motion that fine encoders do not show for longer is none.
-SHARE = 0.02
-STEPS = 3.0                 # encoder steps: one for each of two readings, and one of reserve
+# Consistency tolerances: 0.4 mrad by default, the motion of an arm at 0.2 rad/s in two samples at
+# 1 kHz
+CONTRADICTION_SHARE = 0.02
+CONTRADICTION_STEPS = 3.0    # encoder steps: one for each of two readings, and one of reserve
 # Greatest encoder step [rad | m], assumed before the first change of position: 12 bit a turn
-COARSEST = 2e-3
-# Encoders with finer steps [rad | m] show how a joint that sticks yields elastically, so that
-# efforts beyond its known friction and STICTION [effort limits] are not hidden by it. Before its
-# first change of position an encoder is taken for fine: the arm may be light, and not measured
-FINE, STICTION = 1e-4, 0.01
-# Longest interval between readings that are published several times [s]; usual intervals are
-# learned at once where they become longer, and with a LEARNING of the difference else
-LONGEST, LEARNING, LATE = 0.02, 0.1, 1.5
-HICCUP = 0.003              # s in which a driver may have no new reading, now and then
+MAX_ENCODER_STEP = 2e-3
+# Encoders with finer steps [rad | m] show the elastic motion of a joint that sticks, so that
+# efforts beyond its known friction and UNKNOWN_STICTION [effort limits] move it visibly. Before
+# its first change of position an encoder counts as fine: the arm may be light, and not measured
+FINE_ENCODER_STEP, UNKNOWN_STICTION = 1e-4, 0.01
+# Longest interval between readings that are published several times [s]; the usual interval grows
+# at once, and falls with the weight RENEWAL_WEIGHT; changes are late after LATE_RENEWALS of it
+MAX_RENEWAL_TIME, RENEWAL_WEIGHT, LATE_RENEWALS = 0.02, 0.1, 1.5
+MIN_FROZEN_TIME = 0.003    # s in which a driver may have no new reading, now and then
 CHANGED = -1.0              # `v.unchanged` of a position that has changed in this cycle
 
 
@@ -67,7 +66,7 @@ class Memory(NamedTuple):
 def begin(v: Vectors, i: int) -> None:
     """Begin with the first sample of joint i, or the first one after a jump of time."""
     own = v.frozen_readings
-    own.unchanged[i], own.encoder_step[i], own.renewal[i] = CHANGED, inf, LONGEST
+    own.unchanged[i], own.encoder_step[i], own.renewal[i] = CHANGED, inf, MAX_RENEWAL_TIME
     own.coasting_qd[i] = own.disturbance_before[i] = 0.0
 
 
@@ -93,12 +92,12 @@ def note_sample(v: Vectors, q: float, qd: float, elapsed: float, i: int) -> None
         return
     own.unchanged[i], own.encoder_step[i] = CHANGED, min(own.encoder_step[i], abs(step))
     own.disturbance_before[i] = v.limits.disturbance[i]  # before this sample, which may be false
-    side, mean, interval = step / abs(step), abs(step) / interval, min(interval, LONGEST)
+    side, mean, interval = step / abs(step), abs(step) / interval, min(interval, MAX_RENEWAL_TIME)
     reported = side * v.qd[i]               # may be zero one sample before the position stops
     if side * qd > reported:                # False for NaN
         reported = side * qd
     own.coasting_qd[i] = side * min(mean, max(0.0, reported))
-    own.renewal[i] = max(interval, own.renewal[i] + LEARNING * (interval - own.renewal[i]))
+    own.renewal[i] = max(interval, own.renewal[i] + RENEWAL_WEIGHT * (interval - own.renewal[i]))
 
 
 def frozen_joint(c: Cycle, friction: ndarray, dt: float) -> int:
@@ -111,10 +110,10 @@ def frozen_joint(c: Cycle, friction: ndarray, dt: float) -> int:
     """
     joints, s, m, v, M = c.joints, c.settings, c.controller, c.vectors, c.workspace.M
     own = c.vectors.frozen_readings
-    found, alike, share, kept = -1, True, STICTION, exp(-dt / CONSISTENCY_TIME)
+    found, alike, share, kept = -1, True, UNKNOWN_STICTION, exp(-dt / CONSISTENCY_TIME)
     for i in range(v.q.shape[0]):
         alike &= own.unchanged[i] > 0.0
-        if FINE <= own.encoder_step[i] < inf:
+        if FINE_ENCODER_STEP <= own.encoder_step[i] < inf:
             share = s.arming_effort
     yields = (alike and (m.phase == guard.RUNNING or m.phase == guard.STOPPING)
               and overcomes_friction(joints, friction, M, v, share))
@@ -123,7 +122,7 @@ def frozen_joint(c: Cycle, friction: ndarray, dt: float) -> int:
             braking = breakaway_effort(joints[i], friction, share, i) / M[i, i]
         else:
             rate, _ = limit_rates(s, effective_delay(s, v, i))
-            braking = ACCELERATION * rate * SPEED_SHARE * v.speed_limit[i]
+            braking = ACCELERATION_SHARE * rate * VELOCITY_SHARE * v.speed_limit[i]
         if own.unchanged[i] == CHANGED:
             own.unchanged[i] = own.hidden_motion[i] = 0.0
         coasting = own.coasting_qd[i] + (net_acceleration(v, i) * dt if yields else 0.0)
@@ -132,10 +131,11 @@ def frozen_joint(c: Cycle, friction: ndarray, dt: float) -> int:
         coasting = max(reported, side * coasting - braking * dt)
         own.coasting_qd[i] = side * coasting
         own.hidden_motion[i] *= kept
-        if own.unchanged[i] > max(HICCUP, LATE * own.renewal[i]):
+        if own.unchanged[i] > max(MIN_FROZEN_TIME, LATE_RENEWALS * own.renewal[i]):
             own.hidden_motion[i] += side * (coasting - reported) * dt
-            if abs(own.hidden_motion[i]) > (SHARE * joints[i].consistency_tolerance
-                                          + STEPS * min(own.encoder_step[i], COARSEST)):
+            resolution = CONTRADICTION_STEPS * min(own.encoder_step[i], MAX_ENCODER_STEP)
+            if abs(own.hidden_motion[i]) > (
+                    CONTRADICTION_SHARE * joints[i].consistency_tolerance + resolution):
                 v.plausibility.contradiction[i] = inf        # the joint is not at rest
                 found = i
     return found

@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from .cycle_data import Cycle, Vectors
 
 
-WINDOW = 1.0            # s after arming in which the check is made; brakes take time to open
-CONTRADICTIONS = 3      # contradicting samples in a row
-# Effort limits that gravity must take to be told from friction and noise
-LEAST = 0.03
-# Fractions of the effort measured at arming: within NEAR of it, measured efforts agree; beyond
-# HOLDING of it, commands do not hold the arm
-NEAR, HOLDING = 0.3, 0.5
-# Fraction of gravity that may be commanded at arming. From 1/6 on (NEAR and HOLDING), efforts of a
-# fault could look like those of the other choice where sensors do not follow them
-COMMANDED = 0.1
-# Velocity limits: in faster motion, efforts that are measured late look like those of gravity
-FAST = 0.25
+CHECK_TIME = 1.0    # s after arming; brakes take time to open
+CONTRADICTING_SAMPLES = 3    # in a row
+# Effort limits that gravity must take to be distinguishable from friction and noise
+MIN_GRAVITY = 0.03
+# Fractions of the effort measured at arming: measured efforts within AGREEMENT_TOLERANCE agree
+# with it; commands that differ by more than HOLDING_TOLERANCE do not hold the arm
+AGREEMENT_TOLERANCE, HOLDING_TOLERANCE = 0.3, 0.5
+# Fraction of gravity that may be commanded at arming. From 1/6 on, which follows from both
+# tolerances, fault efforts could look like those of the other choice if sensors do not follow them
+MAX_COMMANDED_SHARE = 0.1
+# Velocity limits: in faster motion, late measurements of efforts look like gravity
+MAX_CHECKED_VELOCITY = 0.25
 
 
 class Memory(NamedTuple):
@@ -68,7 +68,7 @@ def begin(c: Cycle, now: float, tau: ndarray) -> None:
         sensed += v.gravity_check.tau_offset[i] / joints[i].effort_limit * g
         commanded += abs(tau[i] / joints[i].effort_limit * g)
         weight += g * g
-    conclusive = weight > LEAST * LEAST and commanded < COMMANDED * weight
+    conclusive = weight > MIN_GRAVITY * MIN_GRAVITY and commanded < MAX_COMMANDED_SHARE * weight
     m.senses_gravity = 1 if conclusive and sensed > 0.5 * weight else 0
 
 
@@ -81,11 +81,11 @@ def gravity_contradicted(c: Cycle, fresh: int, now: float, tau: ndarray) -> bool
     choice is in force from there on, so that the efforts of the following fault hold the arm.
     """
     m, v = c.controller, c.vectors
-    if m.senses_gravity == 0 or fresh == 0 or now - m.armed > WINDOW:
+    if m.senses_gravity == 0 or fresh == 0 or now - m.armed > CHECK_TIME:
         return False
     matches = not moves_fast(v) and matches_other_choice(c, tau)
     m.contradictions = m.contradictions + 1 if matches else 0
-    if m.contradictions < CONTRADICTIONS:
+    if m.contradictions < CONTRADICTING_SAMPLES:
         return False
     m.gravity_by_robot = 1 - m.gravity_by_robot
     for i in range(v.q.shape[0]):
@@ -95,9 +95,9 @@ def gravity_contradicted(c: Cycle, fresh: int, now: float, tau: ndarray) -> bool
 
 
 def moves_fast(v: Vectors) -> bool:
-    """Return whether a joint is faster than FAST."""
+    """Return whether a joint is faster than MAX_CHECKED_VELOCITY velocity limits."""
     for i in range(v.q.shape[0]):
-        if abs(v.qd[i]) > FAST * v.speed_limit[i]:
+        if abs(v.qd[i]) > MAX_CHECKED_VELOCITY * v.speed_limit[i]:
             return True
     return False
 
@@ -120,4 +120,5 @@ def matches_other_choice(c: Cycle, tau: ndarray) -> bool:
         away += ((tau[i] - holding) / limit) ** 2
         off += ((v.measured[i] - tau[i] - on_top) / limit) ** 2
         sensed += (offset / limit) ** 2
-    return away < HOLDING * HOLDING * sensed and off < NEAR * NEAR * sensed
+    return (away < HOLDING_TOLERANCE * HOLDING_TOLERANCE * sensed
+            and off < AGREEMENT_TOLERANCE * AGREEMENT_TOLERANCE * sensed)

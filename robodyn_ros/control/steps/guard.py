@@ -119,14 +119,14 @@ STALL_ACTION = ('silence', 'zero')
 STALL_SILENCE, STALL_ZERO = range(len(STALL_ACTION))
 
 # A joint is at rest only below this fraction of its velocity limit, whatever `rest_velocity` is
-REST = 0.1
+MAX_REST_VELOCITY = 0.1
 # After a fault, efforts of the law that still drive the arm are given this time [s] to fade, at
 # most, before an arm that becomes faster is blamed on the fault efforts: from the effort limit at
 # the default `effort_rate_limit`; and at most this share of `fault_hold_time`. What is faster than
 # this multiple of the velocity limit is not due to such efforts.
 FADING_TIME, FADING_SHARE, FADING_SPEED = 0.1, 0.5, 1.4
 # Missed periods that are forgiven each cycle: a lasting 10 % is tolerated, a burst adds up
-FORGIVEN = 0.1
+FORGIVEN_PERIODS = 0.1
 
 
 @dataclass(frozen=True)
@@ -264,10 +264,10 @@ def at_rest(v: Vectors, threshold: float) -> bool:
     """
     Return whether every joint is at rest, and its position does not contradict its velocity.
 
-    :param threshold: velocity [rad/s | m/s]; at most REST velocity limits of each joint.
+    :param threshold: velocity [rad/s | m/s]; at most MAX_REST_VELOCITY velocity limits.
     """
     for i in range(v.q.shape[0]):
-        slow = min(threshold, REST * v.speed_limit[i])
+        slow = min(threshold, MAX_REST_VELOCITY * v.speed_limit[i])
         if not (abs(v.qd[i]) < slow and v.plausibility.contradiction[i] <= 1.0):
             return False
     return True
@@ -348,8 +348,8 @@ def stopping_fault(reason: int, joint: int) -> tuple[int, int]:
 
 
 def count_missed(m: record, missed: int) -> None:
-    """Add the periods missed before this cycle to a sum from which FORGIVEN is subtracted."""
-    m.missed = max(0.0, m.missed + missed - FORGIVEN)
+    """Add the periods missed before this cycle to a sum; subtract FORGIVEN_PERIODS from it."""
+    m.missed = max(0.0, m.missed + missed - FORGIVEN_PERIODS)
 
 
 def arming_refusal(c: Cycle, unmeasured: int) -> tuple[int, int]:

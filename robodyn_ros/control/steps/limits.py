@@ -25,22 +25,22 @@ if TYPE_CHECKING:
     from .cycle_data import Cycle, Vectors
 
 # Gauss-Seidel sweeps over the joints in each cycle
-SWEEPS = 8
+GAUSS_SEIDEL_SWEEPS = 8
 # Effort limits that a law may request beyond the limits before saturation counts faster: stiff
 # laws that catch up with a fast reference request 4.
-EXCESSIVE = 5.0
-SWING = 0.05                # effort limits between two reversals of an oscillating effort
-STEP = 0.2                  # effort limits by which new gains may change the request of a law
-SLOWING_TIME = 0.2  # s, time constant with which velocity limits are lowered
+EXCESSIVE_REQUEST = 5.0
+OSCILLATION_SWING = 0.05    # effort limits between two reversals of an oscillating effort
+LAW_STEP = 0.2    # effort limits by which new gains may change the request of a law
+VELOCITY_LIMIT_TIME = 0.2    # s, time constant with which velocity limits are lowered
 # Multiple of `effort_rate_limit` with which efforts may change to keep a joint inside its limits;
 # the law alone keeps to the limit itself. In test/control/test_limits.py, with its five seeds of
 # coupled joints, a Panda reached 1.36 times its velocity limits with 2, 1.07 with 3, 1.01 with 4
 # and 0.99 with 5 (without the bound by ACCELERATION).
 BRAKING_RATE = 5.0
-OBSERVER_RATE = 100.0       # 1/s, bandwidth of the disturbance estimate
-MOST_OF_A_SAMPLE = 0.3      # weight of one sample in the estimate, at most, in a slow loop
-NEGLIGIBLE = 1e-6   # rad/s² | m/s²
-ROUNDING = 1e-9     # effort limits
+DISTURBANCE_BANDWIDTH = 100.0    # 1/s, of the disturbance estimate
+MAX_SAMPLE_WEIGHT = 0.3    # in this estimate, for a slow loop
+ACCELERATION_TOLERANCE = 1e-6    # rad/s² | m/s²
+EFFORT_ROUNDING = 1e-9    # effort limits
 
 
 class Memory(NamedTuple):
@@ -70,10 +70,10 @@ def limit_efforts(c: Cycle, dt: float, tau: ndarray) -> None:
     """
     Limit the rate of change of the effort beyond gravity, then the sum to ``effort_limit``.
 
-    ``m.saturation_time`` integrates the time in which either limit acts, and faster than time
-    where the request exceeds the limits by more than EXCESSIVE effort limits, as that of an
-    unstable law does. The rate counts where it has been limited in one direction for a change of
-    SWING effort limits: noise of the velocity is limited in both directions by turns.
+    ``m.saturation_time`` integrates the time in which either limit acts. It grows faster than time
+    where the request exceeds the limits by more than EXCESSIVE_REQUEST effort limits, as that of
+    an unstable law does. The rate counts where it has been limited in one direction for a change
+    of OSCILLATION_SWING effort limits: noise of the velocity is limited in alternating directions.
     """
     joints, m, v = c.joints, c.controller, c.vectors
     saturated, rate_limited, lasting, excess = -1, -1, -1, 0.0
@@ -85,7 +85,7 @@ def limit_efforts(c: Cycle, dt: float, tau: ndarray) -> None:
             residual = v.tau_residual[i] + side * step
             rate_limited = i
             change = side * (v.tau_gravity[i] + residual - v.motion_checks.turned[i])
-            if side == v.motion_checks.limited[i] and change > SWING * j.effort_limit:
+            if side == v.motion_checks.limited[i] and change > OSCILLATION_SWING * j.effort_limit:
                 lasting = i
         if abs(g + residual) > j.effort_limit:
             residual = (j.effort_limit if g + residual > 0.0 else -j.effort_limit) - g
@@ -94,17 +94,17 @@ def limit_efforts(c: Cycle, dt: float, tau: ndarray) -> None:
         tau[i] = v.tau_gravity[i] + residual
     m.saturated += saturated >= 0
     m.rate_limited += rate_limited >= 0
-    if saturated >= 0 or lasting >= 0 or excess > EXCESSIVE:
-        m.saturation_time += dt * max(1.0, (excess / EXCESSIVE)**2)
+    if saturated >= 0 or lasting >= 0 or excess > EXCESSIVE_REQUEST:
+        m.saturation_time += dt * max(1.0, (excess / EXCESSIVE_REQUEST)**2)
         m.saturated_joint = max(saturated, lasting if lasting >= 0 else rate_limited)
     else:
         m.saturation_time = max(0.0, m.saturation_time - dt)
 
 
 def steps(joints: ndarray, v: Vectors, tau: ndarray) -> bool:
-    """Return whether a law asks for STEP effort limits more or less than in the last cycle."""
+    """Return whether a law asks for LAW_STEP effort limits more or less than in the last cycle."""
     for i in range(tau.shape[0]):
-        if abs(tau[i] - v.requested[i]) > STEP * joints[i].effort_limit:
+        if abs(tau[i] - v.requested[i]) > LAW_STEP * joints[i].effort_limit:
             return True
     return False
 
@@ -136,7 +136,7 @@ def predict_state(c: Cycle) -> None:
             if elapsed != known_elapsed or delay != known_delay:
                 known_elapsed, known_delay = elapsed, delay
                 acting = 1.0 - exp(-elapsed / delay) if delay > 0.0 else 1.0
-                share = min(MOST_OF_A_SAMPLE, 1.0 - exp(-OBSERVER_RATE * elapsed))
+                share = min(MAX_SAMPLE_WEIGHT, 1.0 - exp(-DISTURBANCE_BANDWIDTH * elapsed))
             acted = acting * own.pending_qd[i]
             own.pending_qd[i] -= acted
             most = s.limit_rate * joints[i].velocity_limit
@@ -171,7 +171,7 @@ def enforce_joint_limits(c: Cycle, robot: ModelData, dt: float, tau: ndarray,
         own.push[i] = feasible_push(joints[i], v, i, dt, own.push[i])
         own.cut[i] = v.tau_law[i] + own.push[i]
     forward_dynamics(robot, own.predicted_q, own.predicted_qd, own.cut, work, v.acceleration)
-    for _ in range(SWEEPS):
+    for _ in range(GAUSS_SEIDEL_SWEEPS):
         if changed == 0:
             break
         changed = 0
@@ -184,7 +184,7 @@ def enforce_joint_limits(c: Cycle, robot: ModelData, dt: float, tau: ndarray,
             bound_acceleration(c, robot, i, dt, least, most)
     for i in range(n):
         law = tau[i] + v.gravity[i] - v.tau_gravity[i]
-        touched |= abs(v.tau_law[i] + own.push[i] - law) > ROUNDING * joints[i].effort_limit
+        touched |= abs(v.tau_law[i] + own.push[i] - law) > EFFORT_ROUNDING * joints[i].effort_limit
     m.joint_limited += touched
     apply_correction(c, robot, dt, tau, share)
 
@@ -211,7 +211,7 @@ def bound_acceleration(c: Cycle, robot: ModelData, i: int, dt: float, least: flo
     own.push[i] = push
 
     excess = v.acceleration[i] - min(max(v.acceleration[i], least), most)
-    if abs(excess) > NEGLIGIBLE:
+    if abs(excess) > ACCELERATION_TOLERANCE:
         reduce_coupled_efforts(robot, work, v, i, excess)
 
 
@@ -250,7 +250,7 @@ def lower_velocity_limits(joints: ndarray, v: Vectors, dt: float) -> None:
     """Let velocity limits in force follow those that are set: at once up, gradually down."""
     for i in range(v.q.shape[0]):
         v.speed_limit[i] = max(joints[i].velocity_limit,
-                               v.speed_limit[i] * exp(-dt / SLOWING_TIME))
+                               v.speed_limit[i] * exp(-dt / VELOCITY_LIMIT_TIME))
 
 
 def reduce_coupled_efforts(robot: ModelData, work: Workspace, v: Vectors, i: int,

@@ -21,13 +21,13 @@ from .guard import (
     EFFORT_OSCILLATES,
     FOLLOWING_ERROR,
     JOINT_BLOCKED,
+    MAX_REST_VELOCITY,
     NO_REASON,
     POSITION_OUTSIDE,
     POWER_ABOVE_LIMIT,
-    REST,
     WRONG_DIRECTION,
 )
-from .limits import ROUNDING, SWING
+from .limits import EFFORT_ROUNDING, OSCILLATION_SWING
 from ..declare.setting_fields import JOINT_RECORD, number, numbers, PerJoint, SETTINGS_RECORD
 from ..inputs.points import Points
 
@@ -38,11 +38,11 @@ BLOCKED_TIME = 0.5          # s
 POWER_TIME = 0.003          # s above the limit
 DIRECTION_TIME = 0.1        # s, time constant of the sums of changes of velocity
 RECENT_TIME = 0.005         # s, of the sum of the latest ones
-WRONG_EFFORT = 0.25         # effort limits, besides gravity
-WRONG_CHANGE = 0.2          # velocity limits that a joint gains against its predicted change
-RECENT_CHANGE = 0.005       # of these, within RECENT_TIME: half of an even gain, far above noise
-MOST_SWINGS = 4.0           # reversals in a row, of which SWINGS_FORGIVEN are forgiven each second
-SWINGS_FORGIVEN = 10.0      # 1/s
+MIN_WRONG_EFFORT = 0.25    # effort limits, besides gravity
+MIN_WRONG_CHANGE = 0.2    # velocity limits, of a joint against its predicted change
+MIN_RECENT_CHANGE = 0.005    # velocity limits within RECENT_TIME, far above noise
+MAX_SWINGS = 4.0    # reversals in a row, less those forgiven
+FORGIVEN_SWING_RATE = 10.0    # 1/s
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def motion_fault(c: Cycle, now: float, dt: float, tau: ndarray) -> tuple[int, in
             return JOINT_BLOCKED, i
         if wrong_direction(j, m, v, i):
             return WRONG_DIRECTION, i
-        if v.motion_checks.swings[i] > MOST_SWINGS:
+        if v.motion_checks.swings[i] > MAX_SWINGS:
             return EFFORT_OSCILLATES, i
     m.power_time = m.power_time + dt if power > s.power_limit else 0.0
     if m.power_time > POWER_TIME:
@@ -137,7 +137,7 @@ def blocked(j: record, s: record, v: Vectors, dt: float, i: int) -> bool:
     """
     own = v.motion_checks
     driven = abs(v.published[i]) > s.blocked_effort * j.effort_limit
-    slow = min(s.rest_velocity, REST * v.speed_limit[i])
+    slow = min(s.rest_velocity, MAX_REST_VELOCITY * v.speed_limit[i])
     own.blocked[i] = own.blocked[i] + dt if driven and abs(v.qd[i]) < slow else 0.0
     return own.blocked[i] > BLOCKED_TIME
 
@@ -147,19 +147,19 @@ def wrong_direction(j: record, m: record, v: Vectors, i: int) -> bool:
     Return whether joint i has recently accelerated against its effort and the prediction.
 
     Both the measured and the predicted change of velocity within about DIRECTION_TIME exceed
-    WRONG_CHANGE velocity limits, in opposite directions, and the effort has the direction of the
-    prediction. Where a hand guides the arm, the joint has gone on so within RECENT_TIME, by
-    RECENT_CHANGE velocity limits: one that the hand has pushed, and that its effort is slowing
+    MIN_WRONG_CHANGE velocity limits, in opposite directions, and the effort has the direction of
+    the prediction. Where a hand guides the arm, the joint has gone on so within RECENT_TIME, by
+    MIN_RECENT_CHANGE velocity limits: one that the hand has pushed, and that its effort is slowing
     down, has no wrong sign.
     """
     own = v.motion_checks
-    least = WRONG_CHANGE * v.speed_limit[i]
+    least = MIN_WRONG_CHANGE * v.speed_limit[i]
     return (abs(own.gained[i]) > least and abs(own.predicted_gain[i]) > least
             and own.gained[i] * own.predicted_gain[i] < 0.0
-            and abs(v.tau_residual[i]) > WRONG_EFFORT * j.effort_limit
+            and abs(v.tau_residual[i]) > MIN_WRONG_EFFORT * j.effort_limit
             and v.tau_residual[i] * own.predicted_gain[i] > 0.0
             and (m.guided == 0 or own.recent_gain[i] * own.predicted_gain[i] < 0.0
-                 and abs(own.recent_gain[i]) > RECENT_CHANGE * v.speed_limit[i]))
+                 and abs(own.recent_gain[i]) > MIN_RECENT_CHANGE * v.speed_limit[i]))
 
 
 def update(joints: ndarray, v: Vectors, dt: float) -> None:
@@ -176,15 +176,15 @@ def update(joints: ndarray, v: Vectors, dt: float) -> None:
         own.gained[i] *= kept
         own.recent_gain[i] *= kept_recently
         own.predicted_gain[i] = kept * own.predicted_gain[i] + v.acceleration[i] * dt
-        if abs(v.limits.push[i]) > ROUNDING * joints[i].effort_limit:
+        if abs(v.limits.push[i]) > EFFORT_ROUNDING * joints[i].effort_limit:
             own.gained[i] = own.predicted_gain[i] = own.recent_gain[i] = 0.0
-        own.swings[i] = max(0.0, own.swings[i] - SWINGS_FORGIVEN * dt)
+        own.swings[i] = max(0.0, own.swings[i] - FORGIVEN_SWING_RATE * dt)
         given, limit = v.tau_gravity[i] + v.tau_residual[i], joints[i].effort_limit
         cut = v.requested[i] - given
-        if abs(cut) <= ROUNDING * limit:
+        if abs(cut) <= EFFORT_ROUNDING * limit:
             continue
         side = 1.0 if cut > 0.0 else -1.0
         if side != own.limited[i]:
-            if own.limited[i] != 0.0 and abs(given - own.turned[i]) > SWING * limit:
+            if own.limited[i] != 0.0 and abs(given - own.turned[i]) > OSCILLATION_SWING * limit:
                 own.swings[i] += 1.0
             own.limited[i], own.turned[i] = side, given

@@ -28,10 +28,11 @@ from .momentum_observer import IMPULSE_TIME, rejects
 if TYPE_CHECKING:
     from .cycle_data import Cycle, Vectors
 
-SAMPLES = 3                 # in a row with the pattern of a motor fault
-LEAST, MOST = 0.7, 2.3      # external effort of a dead or reversed motor, of the effort sent
-UNEXPLAINED = 0.05          # share of the squares of all impulses that the pattern may leave
-DRIVEN = 0.15               # velocity limits: faster, in the direction of its external effort
+FAULT_SAMPLES = 3    # in a row with the pattern of a motor fault
+# External effort of a dead or reversed motor, relative to the effort sent
+MIN_EFFORT_RATIO, MAX_EFFORT_RATIO = 0.7, 2.3
+MAX_UNEXPLAINED_SHARE = 0.05    # of the squares of all impulses, without the pattern
+MIN_DRIVEN_VELOCITY = 0.15    # velocity limits, in the direction of the external effort
 #: Fields of the controller state.
 STATE = [
     ('disobeyed', np.int64),        # samples in a row that indicate a motor fault
@@ -40,7 +41,7 @@ STATE = [
 
 def motor_fault(c: Cycle, fresh: int) -> bool:
     """
-    Return whether SAMPLES in a row have had the pattern of a motor that drives the arm.
+    Return whether FAULT_SAMPLES in a row have had the pattern of a motor that drives the arm.
 
     One is enough where its joint is above its velocity limit, or while RISING if samples are
     IMPULSE_TIME or more apart, so that it makes up the impulses. So is, that far apart, a rejected
@@ -51,16 +52,16 @@ def motor_fault(c: Cycle, fresh: int) -> bool:
         i = m.joint
         if (m.reason == VELOCITY_ABOVE_LIMIT and samples.rejected[i] > 0.0
                 and abs(v.qd[i]) > v.speed_limit[i] and samples.interval[i] >= IMPULSE_TIME):
-            m.disobeyed = SAMPLES
+            m.disobeyed = FAULT_SAMPLES
     elif fresh == 1:
-        i, _ = driven_joint(joints, v, DRIVEN)
+        i, _ = driven_joint(joints, v, MIN_DRIVEN_VELOCITY)
         if i < 0 or m.phase == FAULT and acts_late(c, i):
             m.disobeyed = 0
         else:
             at_once = abs(v.qd[i]) > v.speed_limit[i] or (
                 m.phase == RISING and samples.interval[i] >= IMPULSE_TIME)
-            m.disobeyed += SAMPLES if at_once else 1
-    return bool(m.disobeyed >= SAMPLES)
+            m.disobeyed += FAULT_SAMPLES if at_once else 1
+    return bool(m.disobeyed >= FAULT_SAMPLES)
 
 
 def acts_late(c: Cycle, i: int) -> bool:
@@ -93,13 +94,13 @@ def driven_joint(joints: ndarray, v: Vectors, least: float) -> tuple[int, int]:
         if impulse * v.qd[i] <= 0.0 or abs(v.qd[i]) < least * v.speed_limit[i]:
             continue
         others = total - (impulse / limit)**2
-        if (others < UNEXPLAINED * total and impulse * sent < 0.0
-                and LEAST * abs(sent) < abs(impulse) < MOST * abs(sent)):
+        if (others < MAX_UNEXPLAINED_SHARE * total and impulse * sent < 0.0
+                and MIN_EFFORT_RATIO * abs(sent) < abs(impulse) < MAX_EFFORT_RATIO * abs(sent)):
             return i, i
         for k in range(v.q.shape[0]):
             swapped, other = memory.sent_impulse[k] - sent, memory.external_impulse[k]
             rest = others + ((impulse - swapped) / limit)**2 + (
                 (2.0 * other + swapped) * swapped / joints[k].effort_limit**2)
-            if k != i and rest < UNEXPLAINED * total:
+            if k != i and rest < MAX_UNEXPLAINED_SHARE * total:
                 return i, k
     return -1, -1

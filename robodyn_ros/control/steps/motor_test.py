@@ -5,9 +5,9 @@ Test of the motors while the arm is RISING, before a control law drives it.
 
 Once g(q) is reached, the joints are tested one after another. The arm is held with damped gravity
 compensation, to which an effort on the tested joint is added that grows exponentially until a
-joint has moved by MOVED, or until ``motor_test_effort`` and the known static friction are
-exceeded. A motion that grows with the time constant T has the velocity MOVED / T at this distance,
-whatever the inertia: a heavy joint needs more effort, and a light one does not become faster.
+joint has moved by MOVED_DISTANCE, or until ``motor_test_effort`` and the known static friction are
+exceeded. A motion that grows with the time constant T has the velocity MOVED_DISTANCE / T at this
+distance, whatever the inertia: a heavy joint needs more effort, a light one does not get faster.
 
 An effort on joint j alone, the inertia M of the others being free to move, gives the displacement
 Δq_j an energy in proportion to
@@ -16,14 +16,14 @@ An effort on joint j alone, the inertia M of the others being free to move, give
 
 which is greater than that of any other joint. The motor of the tested joint i is reversed if e_i
 is the greatest and Δq_i opposes the effort, and swapped with that of joint k if e_k is. Joints
-that the effort could not have moved so far do not count, and what has moved longer than MEMORY
-growth times ago is forgotten: they drift. Joints that have not passed are tested twice more, first
+that the effort could not have moved so far drift and do not count; displacements are forgotten
+within DISPLACEMENT_TIMES growth times. Joints that have not passed are tested twice more, first
 with efforts in the other direction: a joint may rest on something, and a load that sinks may look
 like another motor.
 
-Before each effort the arm comes to rest, and the external effort that the observer estimates, as
-that of an unknown payload, is compensated within HOLDING. In all of this, the pattern of a motor
-fault (:mod:`.motor_faults`) is a fault at once.
+Before each effort the arm comes to rest, and the estimated external effort, as of an unknown
+payload, is compensated within MAX_HOLDING_EFFORT. In each phase, the pattern of a motor fault
+(:mod:`.motor_faults`) is a fault at once.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from numpy import ndarray, record
 
 from .acceleration_limits import effective_delay
 from .guard import ARM_MOVES, JOINT_BLOCKED, NO_REASON, OTHER_JOINT_MOVES, WRONG_DIRECTION
-from .motor_faults import DRIVEN, driven_joint, motor_fault
+from .motor_faults import driven_joint, MIN_DRIVEN_VELOCITY, motor_fault
 from ..declare.setting_fields import number, SETTINGS_RECORD
 from ...dynamics.entry_points import solve
 from ...dynamics.model_data import ModelData
@@ -45,24 +45,25 @@ from ...dynamics.model_data import ModelData
 if TYPE_CHECKING:
     from .cycle_data import Cycle, Vectors
 
-MOVED, MOVED_TIME = 0.005, 0.004    # rad | m; at most the velocity limit times this [s]
+MOVED_DISTANCE, MOVED_TIME = 0.005, 0.004    # rad | m; at most the velocity limit times this [s]
 # Shares of this distance: below it, a joint has not moved; above it, the arm moves by itself
-DRIFT, ASTRAY = 0.33, 20.0
-PLAUSIBLE = 2.0             # of the distance that an effort moves a joint by, without friction
+DRIFT_DISTANCE, RUNAWAY_DISTANCE = 0.33, 20.0
+PLAUSIBLE_DISTANCE = 2.0    # of that by which an effort moves a joint without friction
 # Factor of the energy of the tested joint, below so many steps of its encoder
-FAVOR, COARSE = 2.0, 3.0
-START = 1e-4                # effort limits with which the effort on a joint begins
+TESTED_JOINT_WEIGHT, COARSE_ENCODER_STEPS = 2.0, 3.0
+START_EFFORT = 1e-4    # effort limits
 GROWTH_TIME, GROWTH_DELAYS = 0.04, 2.0      # s of its growth; at least so many effective delays
-MEMORY = 3.0                # of these times, in which a displacement has to arise
-LAST_TIME = 0.2             # s with the largest effort
+DISPLACEMENT_TIMES = 3.0    # growth times within which a displacement has to arise
+FULL_EFFORT_TIME = 0.2    # s with the largest effort
 LAST_ROUND = 2
 # s before an effort: for the estimate to settle, of a window of rest, and in all
-SETTLING_TIME, WINDOW, LONGEST_REST = 0.1, 0.15, 2.0
+SETTLING_TIME, REST_WINDOW, MAX_REST_TIME = 0.1, 0.15, 2.0
 FALL_TIME = 0.3             # s of a rest in which a load may fall until it is compensated
-HOLDING = 0.15              # effort limits, of the compensated external effort
+MAX_HOLDING_EFFORT = 0.15    # effort limits, of the compensated external effort
 # 1/s of the compensation: at most, a share of 1/delay, and of 1/time of a window
-BANDWIDTH, DELAY_SHARE, AVERAGE = 30.0, 0.3, 2.0
-STATIC, BACKWARD_STATIC, LOAD, COUPLED = 2, 5, 9, 12    # rows of the friction parameters
+HOLDING_BANDWIDTH, HOLDING_DELAY_SHARE, WINDOW_SHARE = 30.0, 0.3, 2.0
+# Of the friction parameters
+STATIC_ROW, BACKWARD_STATIC_ROW, LOAD_ROW, COUPLED_ROW = 2, 5, 9, 12
 
 
 @dataclass(frozen=True)
@@ -127,10 +128,11 @@ def note_pose(v: Vectors) -> None:
 
 
 def moved_distance(joints: ndarray, v: Vectors, i: int) -> float:
-    """Return the displacement of joint i as a multiple of MOVED, 0 outside of its limits."""
+    """Return the displacement of joint i [MOVED_DISTANCE], 0 outside of its position limits."""
     if not joints[i].position_lower <= v.q[i] <= joints[i].position_upper:
         return 0.0          # it is brought back inside, see limits.py
-    return (v.q[i] - v.motor_test.test_pose[i]) / min(MOVED, MOVED_TIME * v.speed_limit[i])
+    unit = min(MOVED_DISTANCE, MOVED_TIME * v.speed_limit[i])
+    return (v.q[i] - v.motor_test.test_pose[i]) / unit
 
 
 def find_fault(c: Cycle, fresh: int) -> tuple[int, int]:
@@ -139,22 +141,22 @@ def find_fault(c: Cycle, fresh: int) -> tuple[int, int]:
     own = c.vectors.motor_test
     n, i = v.q.shape[0], m.tested
     farthest, moving, greatest, strongest = 0.0, -1, 0.0, -1
-    reach = PLAUSIBLE * abs(m.test_effort) * (growth_time(s, v) + m.test_time)**2
+    reach = PLAUSIBLE_DISTANCE * abs(m.test_effort) * (growth_time(s, v) + m.test_time)**2
     for j in range(n):
         distance, change = abs(moved_distance(joints, v, j)), abs(v.q[j] - own.test_pose[j])
         if distance > farthest:
             farthest, moving = distance, j
-        if (m.test_effort != 0.0 and (j == i or distance > DRIFT)
+        if (m.test_effort != 0.0 and (j == i or distance > DRIFT_DISTANCE)
                 and change < reach * own.mobility[j]):
-            favored = j == i and change < COARSE * v.frozen_readings.encoder_step[j]
-            energy = (FAVOR if favored else 1.0) * change**2 / own.mobility[j]
+            favored = j == i and change < COARSE_ENCODER_STEPS * v.frozen_readings.encoder_step[j]
+            energy = (TESTED_JOINT_WEIGHT if favored else 1.0) * change**2 / own.mobility[j]
             if energy > greatest:
                 strongest, greatest = j, energy
     if motor_fault(c, fresh):
-        return by_pattern(c, DRIVEN, moving)
+        return by_pattern(c, MIN_DRIVEN_VELOCITY, moving)
     resting = m.test_effort == 0.0
-    if (farthest > ASTRAY and not (resting and m.test_time < FALL_TIME)
-            or resting and m.test_time > LONGEST_REST):
+    if (farthest > RUNAWAY_DISTANCE and not (resting and m.test_time < FALL_TIME)
+            or resting and m.test_time > MAX_REST_TIME):
         return by_pattern(c, 0.0, moving)
     if resting:
         return NO_REASON, -1
@@ -165,7 +167,7 @@ def find_fault(c: Cycle, fresh: int) -> tuple[int, int]:
         elif m.test_round == LAST_ROUND:
             return (ARM_MOVES if strongest < 0 else WRONG_DIRECTION if strongest == i
                     else OTHER_JOINT_MOVES), i
-    elif m.test_time < LAST_TIME:
+    elif m.test_time < FULL_EFFORT_TIME:
         return NO_REASON, -1
     rest(m, v, i + 1)
     if m.tested == n:
@@ -180,11 +182,11 @@ def find_fault(c: Cycle, fresh: int) -> tuple[int, int]:
 def at_rest(c: Cycle) -> bool:
     """Return whether a window ends in which no joint has moved."""
     joints, m, v = c.joints, c.controller, c.vectors
-    if m.window_time < WINDOW:
+    if m.window_time < REST_WINDOW:
         return False
     rests = True
     for j in range(v.q.shape[0]):
-        rests &= abs(moved_distance(joints, v, j)) < DRIFT
+        rests &= abs(moved_distance(joints, v, j)) < DRIFT_DISTANCE
     m.window_time = 0.0
     note_pose(v)
     return rests
@@ -234,27 +236,28 @@ def add_efforts(c: Cycle, friction: ndarray, dt: float, tau: ndarray) -> bool:
         m.test_time += dt
         m.window_time += dt
         rested: Any = m.test_time
-        rate = min(BANDWIDTH, DELAY_SHARE / longest_delay(s, v),
-                   AVERAGE / max(m.window_time, s.period))
+        rate = min(HOLDING_BANDWIDTH, HOLDING_DELAY_SHARE / longest_delay(s, v),
+                   WINDOW_SHARE / max(m.window_time, s.period))
         share = 1.0 - exp(-dt * rate) if rested > SETTLING_TIME else 0.0
         for j in range(n):
-            bound = HOLDING * joints[j].effort_limit
+            bound = MAX_HOLDING_EFFORT * joints[j].effort_limit
             balance = min(max(-v.momentum_observer.external[j], -bound), bound)
             own.held[j] += share * (balance - own.held[j])
-        if rested > SETTLING_TIME + WINDOW and at_rest(c):
+        if rested > SETTLING_TIME + REST_WINDOW and at_rest(c):
             m.test_time = 0.0
             inward = v.q[i] < 0.5 * (joints[i].position_lower + joints[i].position_upper)
             m.test_side = 1 if inward == (m.test_round != 1) else -1
-            m.test_effort = m.test_side * START * joints[i].effort_limit
+            m.test_effort = m.test_side * START_EFFORT * joints[i].effort_limit
     else:
         most: Any = (s.motor_test_effort * joints[i].effort_limit
-                     + max(friction[STATIC, i], friction[BACKWARD_STATIC, i])
-                     + friction[LOAD, i] * abs(v.gravity[i]) + friction[COUPLED, i])
+                     + max(friction[STATIC_ROW, i], friction[BACKWARD_STATIC_ROW, i])
+                     + friction[LOAD_ROW, i] * abs(v.gravity[i]) + friction[COUPLED_ROW, i])
         effort: Any = m.test_side * m.test_effort * exp(dt / growth_time(s, v))
         m.test_effort = m.test_side * min(effort, most)
         if effort > most:
             m.test_time += dt
-    left = 0.0 if m.test_effort == 0.0 else 1.0 - exp(-dt / (MEMORY * growth_time(s, v)))
+    left = (0.0 if m.test_effort == 0.0
+            else 1.0 - exp(-dt / (DISPLACEMENT_TIMES * growth_time(s, v))))
     for j in range(n):
         own.test_pose[j] += left * (v.q[j] - own.test_pose[j])
         tau[j] += own.held[j]

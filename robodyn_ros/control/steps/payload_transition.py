@@ -26,7 +26,7 @@ from ...dynamics.model_data import BODY, ModelData
 if TYPE_CHECKING:
     from .cycle_data import Cycle, Vectors
 
-INERTIAL = 10           # mass, first and second moments of a body
+INERTIAL_PARAMETERS = 10    # mass, first and second moments of a body
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class PayloadInForce(NamedTuple):
 
 def rows(nb: int, nv: int) -> int:
     """Return how many rows of nv numbers hold the inertial parameters of nb bodies."""
-    return -(-INERTIAL * nb // nv)
+    return -(-INERTIAL_PARAMETERS * nb // nv)
 
 
 def payload_in_force(robot: ModelData, memory: ndarray) -> PayloadInForce:
@@ -71,9 +71,9 @@ def payload_in_force(robot: ModelData, memory: ndarray) -> PayloadInForce:
     views = bodies.view(), friction.view(), np.zeros_like(robot.addresses)
     for array in views:
         array.setflags(write=False)
-    return PayloadInForce(memory.reshape(-1)[:INERTIAL * nb].reshape(nb, INERTIAL), bodies,
-                          friction, robot._replace(bodies=views[0], friction=views[1],
-                                                   addresses=views[2]))
+    inertial = memory.reshape(-1)[:INERTIAL_PARAMETERS * nb].reshape(nb, INERTIAL_PARAMETERS)
+    return PayloadInForce(inertial, bodies, friction, robot._replace(
+        bodies=views[0], friction=views[1], addresses=views[2]))
 
 
 def changes_payload(c: Cycle, driven: int, dt: float) -> bool:

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 # Fault efforts are given up above this multiple of the velocity limit, if the arm is also faster
 # than at the fault by this factor: they accelerate it instead of braking it. Lower values apply
 # to the joint of WRONG_DIRECTION, which has already moved against its effort.
-RUNAWAY, RUNAWAY_GROWTH = 1.15, 1.1
-WRONG_RUNAWAY, WRONG_GROWTH = 0.5, 1.5
+RUNAWAY_VELOCITY, RUNAWAY_GROWTH = 1.15, 1.1
+WRONG_DIRECTION_VELOCITY, WRONG_DIRECTION_GROWTH = 0.5, 1.5
 # An impact may spin a light wrist as a reversed joint would: for this time [s] after a collision
 # the arm that becomes faster gets gravity compensation alone, which brakes neither and drives
 # neither, before its speed is judged again
@@ -131,11 +131,12 @@ def accelerates_arm(v: Vectors, m: record) -> bool:
     """
     for i in range(v.q.shape[0]):
         speed = abs(v.qd[i]) / v.speed_limit[i]
-        if speed > RUNAWAY and speed > RUNAWAY_GROWTH * m.fault_speed:
+        if speed > RUNAWAY_VELOCITY and speed > RUNAWAY_GROWTH * m.fault_speed:
             return True
         wrong = (i == m.joint if m.reason == WRONG_DIRECTION
                  else m.reason == OTHER_JOINT_MOVES and i == m.other_joint)
-        if wrong and speed > WRONG_RUNAWAY and speed > WRONG_GROWTH * m.fault_speed:
+        if (wrong and speed > WRONG_DIRECTION_VELOCITY
+                and speed > WRONG_DIRECTION_GROWTH * m.fault_speed):
             return True
     return False
 

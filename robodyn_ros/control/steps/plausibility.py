@@ -5,9 +5,9 @@ Plausibility of joint states: samples that the arm cannot have produced are not 
 
 Each new sample of a joint is compared with the last one that was accepted:
 
-- A position that no motion within JUMP times the velocity limit explains, or a velocity above
-  OVERSPEED times its limit, is rejected: the sample before it stays in use. More than
-  MOST_REJECTED such samples in a row are a fault.
+- A position that no motion within MAX_JUMP_SPEED velocity limits explains, or a velocity above
+  OVERSPEED velocity limits, is rejected: the sample before it stays in use. More than
+  MAX_REJECTED such samples in a row are a fault.
 - Position and velocity have to be consistent: the leaky integral (CONSISTENCY_TIME) of Δq - q̇ Δt
   stays within ``consistency_tolerance``. A position that jumps, a velocity of wrong sign or unit,
   a frozen position and exchanged joints violate this within milliseconds. Δt is taken from the
@@ -32,7 +32,7 @@ from numpy import ndarray, record
 from . import frozen_readings
 from .frozen_readings import CONSISTENCY_TIME
 from .guard import NO_REASON, STATE_INCONSISTENT, STATE_LATE, VELOCITY_ABOVE_LIMIT
-from .velocity_estimator import CREDIBLE
+from .velocity_estimator import MAX_CREDIBLE_VELOCITY
 from ..declare.setting_fields import JOINT_RECORD, number, numbers, PerJoint, SETTINGS_RECORD
 
 if TYPE_CHECKING:
@@ -42,17 +42,18 @@ if TYPE_CHECKING:
 NOT_DRIVEN, DRIVEN, IN_FAULT = range(3)
 
 OVERSPEED = 1.1             # velocity limits; what the limits let pass stays below it
-JUMP = 2.0                  # velocity limits: a change of position that is still a motion
-MOST_REJECTED = 2           # samples in a row; the next one is a fault
-REJECTED_TIME = 0.02        # s; rejected for longer is a fault
-LARGEST_DRIFT = 3.0         # tolerances: bound of the integrals, so that they recover soon
+MAX_JUMP_SPEED = 2.0    # velocity limits, of a change of position that is still a motion
+MAX_REJECTED = 2    # samples in a row; the next one is a fault
+MAX_REJECTED_TIME = 0.02    # s; rejected for longer is a fault
+MAX_DRIFT = 3.0    # tolerances: bound of the integrals, so that they recover soon
 # Time constants of the lateness of stamps and of the intervals between samples, in state_timeouts:
 # a controller that tolerates longer silence tolerates longer delays
-LATE_TIME, INTERVAL_TIME = 0.6, 4.0
-# Bounds that keep a single gap, up to state_timeout, with late samples after it, below late_limit:
-# of an interval and of a delay [late_limits], and what one delay takes of what the interval leaves
-LONGEST_INTERVAL, LATEST, ONE_SAMPLE = 6.0, 2.0, 0.6
-CLOCK_DRIFT = 2e-4          # s/s between the clocks of publisher and controller
+LATENESS_TIME, INTERVAL_TIME = 0.6, 4.0
+# Bounds that keep a single gap, up to state_timeout, with late samples after it, below late_limit
+MAX_INTERVAL = 6.0          # late_limits, of one interval
+MAX_LATENESS = 2.0          # late_limits, of one sample
+MAX_SAMPLE_SHARE = 0.6      # of what the interval leaves of late_limit, for one sample
+MAX_CLOCK_DRIFT = 2e-4    # s/s between the clocks of publisher and controller
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,7 @@ def decay_after(s: record, elapsed: float, known: Decay) -> Decay:
     if elapsed == known.elapsed:
         return known
     return Decay(elapsed, exp(-elapsed / CONSISTENCY_TIME),
-                 exp(-elapsed / (LATE_TIME * s.state_timeout)),
+                 exp(-elapsed / (LATENESS_TIME * s.state_timeout)),
                  exp(-elapsed / (INTERVAL_TIME * s.state_timeout)))
 
 
@@ -195,14 +196,14 @@ def check_sample(c: Cycle, i: int, decay: Decay, driving: int) -> int:
     q, qd, received = own.position[i], own.velocity[i], c.state[i].received
     own.accepted[i] = min(own.accepted[i], received)            # a clock may go back by a little
     elapsed, step = received - own.accepted[i], q - v.q[i]
-    measured = abs(qd) <= CREDIBLE * v.speed_limit[i]       # False for NaN
-    jumped = abs(step) > JUMP * v.speed_limit[i] * elapsed + j.consistency_tolerance
+    measured = abs(qd) <= MAX_CREDIBLE_VELOCITY * v.speed_limit[i]       # False for NaN
+    jumped = abs(step) > MAX_JUMP_SPEED * v.speed_limit[i] * elapsed + j.consistency_tolerance
     fast = measured and driving == DRIVEN and abs(qd) > OVERSPEED * v.speed_limit[i]
     found = NO_REASON
     if driving != NOT_DRIVEN and (jumped or fast):
         own.rejected[i] += 1.0
         m.implausible += 1
-        if own.rejected[i] <= MOST_REJECTED and elapsed <= REJECTED_TIME:
+        if own.rejected[i] <= MAX_REJECTED and elapsed <= MAX_REJECTED_TIME:
             return NO_REASON
         if jumped or not step * qd > 0.5 * qd * qd * elapsed:
             return STATE_INCONSISTENT
@@ -229,7 +230,7 @@ def consistent(c: Cycle, i: int, elapsed: float, kept: float, measured: bool) ->
         return True
     if not 0.0 < stamped < inf:                             # True for NaN: no time stamps
         stamped = elapsed
-    most, mean = LARGEST_DRIFT * j.consistency_tolerance, 0.5 * (v.qd[i] + own.velocity[i])
+    most, mean = MAX_DRIFT * j.consistency_tolerance, 0.5 * (v.qd[i] + own.velocity[i])
     step = own.position[i] - v.q[i]
     own.drift[i] = min(max(kept * own.drift[i] + step - mean * elapsed, -most), most)
     stamped_drift = kept * own.stamped_drift[i] + step - mean * stamped
@@ -244,15 +245,15 @@ def update_lateness(c: Cycle, i: int, decay: Decay, driving: int) -> None:
     Update ``late`` and ``interval``: filtered lateness of, and interval between, samples [s].
 
     The least difference between receipt and stamp so far counts as no delay, because the offset
-    between the clocks is unknown; the clocks may drift apart by CLOCK_DRIFT. Where the clock of
-    the stamps has been set back, the offset is learned anew, unless the arm is driven.
+    between the clocks is unknown; the clocks may drift apart by MAX_CLOCK_DRIFT. Where the clock
+    of the stamps has been set back, the offset is learned again, unless the arm is driven.
 
     :param decay: since the previous sample of joint i.
     :param driving: NOT_DRIVEN, DRIVEN or IN_FAULT.
     """
     s, own, elapsed = c.settings, c.vectors.plausibility, decay.elapsed
     own.interval[i] += (1.0 - decay.interval) * (
-        min(elapsed, LONGEST_INTERVAL * s.late_limit) - own.interval[i])
+        min(elapsed, MAX_INTERVAL * s.late_limit) - own.interval[i])
     offset = c.state[i].received - c.state[i].stamp
     if not abs(offset) < inf:                               # no stamp
         own.late[i] = 0.0
@@ -272,12 +273,12 @@ def update_lateness(c: Cycle, i: int, decay: Decay, driving: int) -> None:
     if own.last_offset[i] > offset:
         least = own.last_offset[i]
     own.last_offset[i] = offset
-    if not own.offset[i] + CLOCK_DRIFT * elapsed <= least:    # True for NaN: no offset yet
+    if not own.offset[i] + MAX_CLOCK_DRIFT * elapsed <= least:    # True for NaN: no offset yet
         own.offset[i] = least
     else:
-        own.offset[i] += CLOCK_DRIFT * elapsed
+        own.offset[i] += MAX_CLOCK_DRIFT * elapsed
     # No less than 0: a stamp of the future would hide what is late, or rare, after it
-    behind = min(max(0.0, offset - own.offset[i]), LATEST * s.late_limit)
+    behind = min(max(0.0, offset - own.offset[i]), MAX_LATENESS * s.late_limit)
     change = (1.0 - decay.late) * (behind - own.late[i])
     # A message that was held up once is late and leaves a gap: both together are below the limit
-    own.late[i] += min(change, ONE_SAMPLE * max(0.0, s.late_limit - 0.5 * own.interval[i]))
+    own.late[i] += min(change, MAX_SAMPLE_SHARE * max(0.0, s.late_limit - 0.5 * own.interval[i]))

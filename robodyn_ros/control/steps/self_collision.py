@@ -8,7 +8,7 @@ segments are those of Ericson, Real-Time Collision Detection, 2005, section 5.1.
 closest point to the other and the velocities of both points, the distance changes at
 n · (v_b - v_a): those of the points in the links do not matter, since the distance is least there.
 
-Where it shrinks, the motion may take at most APPROACH times what is left of it beyond the
+Where it shrinks, the motion may take at most APPROACH_RATE times what is left of it beyond the
 permitted one, as near any other boundary of :mod:`.time_scaling`.
 
 A pose leaves motions of the null space to the arm, which no reference bounds: the posture, a hand
@@ -36,14 +36,14 @@ from ...dynamics.spatial import add, cross, dot, origin, put, scale, sub, to_par
 if TYPE_CHECKING:
     from .cycle_data import Cycle, Vectors
 
-APPROACH = 5.0      # 1/s, speed toward a boundary over the distance from it
-CLOSING = 1e-9      # m/s, slower pairs do not approach
-TOUCHING = 1e-9     # m between segments, which then have no direction
-SLACK = 0.5         # m/s below the permitted speed, from which on efforts are looked at
+APPROACH_RATE = 5.0    # 1/s, speed toward a boundary over the distance from it
+MIN_CLOSING_SPEED = 1e-9    # m/s; slower pairs do not approach
+MIN_SEGMENT_DISTANCE = 1e-9    # m; closer segments have no direction
+WATCHED_SPEED = 0.5    # m/s below the permitted speed; efforts are bounded from there on
 # Of `limit_rate`: λ, with which efforts keep the links apart
-RATE = 0.5
+SEPARATION_RATE_SHARE = 0.5
 # 1/kg, less mobile pairs are no longer moved by the joints
-IMMOBILE = 1e-9
+MIN_MOBILITY = 1e-9
 
 
 def self_collision_share(bounds: Bounds, robot: ModelData, work: Workspace, q: ndarray,
@@ -60,8 +60,8 @@ def self_collision_share(bounds: Bounds, robot: ModelData, work: Workspace, q: n
     share = inf
     for k in range(bounds.pairs.shape[0]):
         distance, closing = pair_distance(bounds, bounds.pairs[k, 0], bounds.pairs[k, 1])
-        left = APPROACH * (distance - bounds.clearance[0])
-        if closing > CLOSING and not left >= share * closing:
+        left = APPROACH_RATE * (distance - bounds.clearance[0])
+        if closing > MIN_CLOSING_SPEED and not left >= share * closing:
             share = max(0.0, left / closing)
             bounds.nearest[0], bounds.nearest[1] = k, distance
     return share
@@ -118,7 +118,7 @@ def pair_distance(bounds: Bounds, a: int, b: int) -> tuple[float, float]:
     length = sqrt(dot(apart, apart))
     u = sub(point_velocity(bounds.motion[bounds.carriers[a]], p),
             point_velocity(bounds.motion[bounds.carriers[b]], q))
-    closing = dot(u, apart) / length if length > TOUCHING else sqrt(dot(u, u))
+    closing = dot(u, apart) / length if length > MIN_SEGMENT_DISTANCE else sqrt(dot(u, u))
     return length - bounds.capsules[a, 6] - bounds.capsules[b, 6], closing
 
 
@@ -162,8 +162,8 @@ def keep_apart(c: Cycle, robot: ModelData, tau: ndarray) -> None:
     for k in range(bounds.pairs.shape[0]):
         a, b = bounds.pairs[k, 0], bounds.pairs[k, 1]
         distance, closing = pair_distance(bounds, a, b)
-        room = APPROACH * max(0.0, distance - bounds.clearance[0]) - closing
-        if room > SLACK:
+        room = APPROACH_RATE * max(0.0, distance - bounds.clearance[0]) - closing
+        if room > WATCHED_SPEED:
             continue
         if not solved:
             solved = True
@@ -177,8 +177,8 @@ def keep_apart(c: Cycle, robot: ModelData, tau: ndarray) -> None:
             mobility += row[i] * response[i]
             along += row[i] * acceleration[i]
             other += row[i] * v.limits.disturbance[i]
-        excess = along + max(0.0, other) - RATE * s.limit_rate * room
-        if excess > 0.0 and mobility > IMMOBILE:
+        excess = along + max(0.0, other) - SEPARATION_RATE_SHARE * s.limit_rate * room
+        if excess > 0.0 and mobility > MIN_MOBILITY:
             for i in range(tau.shape[0]):
                 tau[i] -= excess / mobility * row[i]
                 acceleration[i] -= excess / mobility * response[i]
@@ -203,7 +203,7 @@ def closing_row(bounds: Bounds, robot: ModelData, a: int, b: int, row: ndarray) 
     p, q = closest_points(vec(bounds.ends[a, 0:3]), vec(bounds.ends[a, 3:6]),
                           vec(bounds.ends[b, 0:3]), vec(bounds.ends[b, 3:6]))
     apart = sub(q, p)
-    n = scale(1.0 / max(sqrt(dot(apart, apart)), TOUCHING), apart)
+    n = scale(1.0 / max(sqrt(dot(apart, apart)), MIN_SEGMENT_DISTANCE), apart)
     for i in range(row.shape[0]):
         row[i] = 0.0
     add_row(bounds, robot, bounds.carriers[a], p, n, row)

@@ -10,8 +10,8 @@ References run on a clock of their own, s, which lags behind the time t of the c
 (Dahl and Nielsen, Torque-limited path following by on-line trajectory time scaling, IEEE
 Transactions on Robotics and Automation 6(5), 1990). The path stays what it was planned to be;
 only its speed changes. σ is 1, or what the strictest bound leaves; it falls with the bound, and
-rises at most at RISE. Trajectories and poses have the same clock, on which they are also planned,
-so that one replaces another without a jump whatever σ is.
+rises at most at RECOVERY_RATE. Trajectories and poses share this clock, on which they are also
+planned, so that one replaces another without a jump whatever σ is.
 
 Near a boundary the speed toward it is at most APPROACH times the distance d, so that d falls
 exponentially and never below zero. Where nearly nothing of the speed is left the motion ends: the
@@ -29,7 +29,7 @@ from numpy import ndarray, record
 from .contact_speed import contact_share
 from .guard import CONTACT_SPEED, NO_REASON, SELF_COLLISION, TOOL_OUTSIDE, TOOL_SPEED
 from .robot_dynamics import mass_matrix
-from .self_collision import APPROACH, self_collision_share
+from .self_collision import APPROACH_RATE, self_collision_share
 from ..algebra.cholesky import cholesky_solve, damped_cholesky
 from ..inputs.bounds import Bounds
 from ..inputs.task import Task
@@ -43,13 +43,13 @@ from ...dynamics.spatial import dot
 if TYPE_CHECKING:
     from .cycle_data import Cycle, Vectors
 
-RISE = 4.0          # 1/s, of σ
-STEEPEST = 50.0     # 1/s, of σ in accelerations of the reference
-HELD = 0.02         # σ below which a motion toward a boundary ends
-SHARE = 0.95        # of permitted speeds, so that small overshoots of the arm stay below
+RECOVERY_RATE = 4.0    # 1/s, of σ
+MAX_SCALING_RATE = 50.0    # 1/s, of σ in accelerations of the reference
+MIN_SCALING = 0.02    # σ below which a motion toward a boundary ends
+SPEED_SHARE = 0.95    # of permitted speeds, so that small overshoots of the arm stay below
 # The same of contacts, whose force is larger by what the drives add before it has reached its peak
-CONTACT_SHARE = 0.87
-STILL = 1e-9        # rad/s | m/s
+CONTACT_SPEED_SHARE = 0.87
+MIN_REFERENCE_SPEED = 1e-9    # rad/s | m/s
 SINGULARITY_DAMPING = 1e-3      # of the mobility, relative to it
 #: Fields of the controller state.
 STATE = [
@@ -87,25 +87,25 @@ def slow_down(c: Cycle, robot: ModelData, elapsed: float) -> None:
     elif s.follows_pose == 0 and moves(v.target_qd):
         share, reason = joint_share(bounds, robot, work, v.target, v.target_qd)
     before = 1.0 - m.slowing
-    sigma = min(1.0, before + RISE * elapsed)
+    sigma = min(1.0, before + RECOVERY_RATE * elapsed)
     m.slowed_by = NO_REASON
     if not share >= sigma:
         sigma, m.slowed_by = share, reason
-    if not share >= HELD and (reason == TOOL_OUTSIDE or reason == SELF_COLLISION
-                              or share != share):       # NaN ends it as well
+    if not share >= MIN_SCALING and (reason == TOOL_OUTSIDE or reason == SELF_COLLISION
+                                     or share != share):        # NaN ends it as well
         hold(c)
         m.slowed_by, m.held_by = NO_REASON, reason
         m.holds += 1
         return
     slope = (sigma - before) / elapsed if elapsed > 0.0 else 0.0
-    scale(v, task, sigma, min(max(slope, -STEEPEST), STEEPEST))
+    scale(v, task, sigma, min(max(slope, -MAX_SCALING_RATE), MAX_SCALING_RATE))
     m.slowing = 1.0 - sigma
 
 
 def moves(rate: ndarray) -> bool:
     """Return whether any joint of the reference moves."""
     for i in range(rate.shape[0]):
-        if abs(rate[i]) > STILL:
+        if abs(rate[i]) > MIN_REFERENCE_SPEED:
             return True
     return False
 
@@ -192,8 +192,8 @@ def permitted_contact(bounds: Bounds, robot: ModelData, work: Workspace, rate: n
     """Return the share of ``rate`` with which no point of the arm hits too hard."""
     share = inf
     for k in range(bounds.points.shape[0]):
-        one = CONTACT_SHARE * contact_share(robot, work, bounds.points[k], bounds.region, rate,
-                                            bounds.vector[0], bounds.vector[1])
+        one = CONTACT_SPEED_SHARE * contact_share(robot, work, bounds.points[k], bounds.region,
+                                                  rate, bounds.vector[0], bounds.vector[1])
         if not one >= share:
             share = one
     return share
@@ -203,13 +203,13 @@ def tool_share(bounds: Bounds, p: Vector3, velocity: Vector3) -> tuple[float, in
     """Return the share of the velocity of the tool at ``p`` that its bounds permit."""
     share, reason = inf, NO_REASON
     speed = sqrt(dot(velocity, velocity))
-    if SHARE * bounds.speed[0] < speed:
-        share, reason = SHARE * bounds.speed[0] / speed, TOOL_SPEED
+    if SPEED_SHARE * bounds.speed[0] < speed:
+        share, reason = SPEED_SHARE * bounds.speed[0] / speed, TOOL_SPEED
     for k in range(bounds.planes.shape[0]):
         n = bounds.planes[k, 0], bounds.planes[k, 1], bounds.planes[k, 2]
         outward, distance = dot(n, velocity), bounds.planes[k, 3] - dot(n, p)
-        if outward > STILL and not APPROACH * distance >= share * outward:
-            share, reason = max(0.0, APPROACH * distance / outward), TOOL_OUTSIDE
+        if outward > MIN_REFERENCE_SPEED and not APPROACH_RATE * distance >= share * outward:
+            share, reason = max(0.0, APPROACH_RATE * distance / outward), TOOL_OUTSIDE
     return share, reason
 
 

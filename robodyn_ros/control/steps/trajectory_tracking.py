@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy import ndarray, record
 
-from .acceleration_limits import RETURN_VELOCITY
+from .acceleration_limits import RETURN_VELOCITY_SHARE
 from ..inputs.points import evaluate, Points, segment_of
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def return_inside(joints: ndarray, m: record, v: Vectors, dt: float) -> None:
     if m.following == 1:
         return
     for i in range(v.q.shape[0]):
-        j, slow = joints[i], RETURN_VELOCITY * v.speed_limit[i]
+        j, slow = joints[i], RETURN_VELOCITY_SHARE * v.speed_limit[i]
         outside = v.target[i] - min(max(v.target[i], j.position_lower), j.position_upper)
         if outside == 0.0:
             continue

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # A velocity above this multiple of the velocity limit is no measurement: damping it would drive
 # the arm at full effort
-CREDIBLE = 10.0
+MAX_CREDIBLE_VELOCITY = 10.0
 #: Reactions to a state without velocity, in the order of their numbers.
 MISSING_VELOCITY = ('fault', 'estimate', 'gravity_only')
 VELOCITY_OR_FAULT, VELOCITY_OR_ESTIMATE, VELOCITY_OR_GRAVITY = range(len(MISSING_VELOCITY))
@@ -67,7 +67,7 @@ def observe(c: Cycle, elapsed: float) -> int:
         before = v.qd[i]
         step = share * (q - v.filtered[i])
         v.filtered[i] += step
-        if abs(qd) <= CREDIBLE * v.speed_limit[i]:
+        if abs(qd) <= MAX_CREDIBLE_VELOCITY * v.speed_limit[i]:
             v.qd[i] = qd
         else:                                           # NaN too
             unmeasured = i

@@ -19,7 +19,7 @@ from ...errors import Argument, Placeholder
 from ...model.robot import RobotModel
 
 UNRELIABLE_WEIGHT = 0.01  # weight of joints without reliable predictions
-GOOD_FIT = -2.0           # log of the unexplained share below which no other hypothesis is needed
+MAX_GOOD_FIT = -2.0    # log of the unexplained share, up to which no other hypothesis is needed
 MIN_IMPROVEMENT = 2.0     # of the log, summed over the joints, for another hypothesis
 MAX_SAMPLES = 300         # for the test of hypotheses
 
@@ -47,7 +47,7 @@ def hypothesis_issues(batch: Batch, model: RobotModel, fit: Fit,
     """
     nv = model.nv
     weight = np.where(known.model, 1.0, UNRELIABLE_WEIGHT)
-    if (np.diag(fit.unexplained) < GOOD_FIT)[known.model].all():
+    if (np.diag(fit.unexplained) < MAX_GOOD_FIT)[known.model].all():
         return
     step = -(-len(fit.effort) // MAX_SAMPLES) if nv > 8 else 1
     here_states = States(*(a[::step] for a in (fit.states.position, fit.states.velocity,
@@ -162,12 +162,12 @@ def _search(tried: Callable[[States], Fit], model: RobotModel,
 
     order, direction = np.arange(nv), np.ones(nv)
     value, effort, worst = rate(order, direction)
-    for start in _usual(model) if worst >= GOOD_FIT else ():
+    for start in _usual(model) if worst >= MAX_GOOD_FIT else ():
         there = rate(start, direction)
         if there[0] < value - MIN_IMPROVEMENT:
             order, (value, effort, worst) = start, there
     for _ in range(2 * nv):
-        if worst < GOOD_FIT:
+        if worst < MAX_GOOD_FIT:
             break
         steps = []
         for i in range(nv):

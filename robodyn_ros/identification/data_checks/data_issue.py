@@ -8,7 +8,7 @@ from enum import Enum
 
 from ...errors import Argument, RecordingError, Remedy, remedy_parts, remedy_text
 
-DETAILED = 3        # issues of one kind whose messages are shown; of the others the names
+MAX_DETAILED = 3    # issues of one kind with a message; for the others the names are listed
 
 
 class Severity(Enum):
@@ -90,6 +90,6 @@ def by_kind(issues: Iterable[DataIssue]) -> tuple[DataIssue, ...]:
 
 def _messages(same: list[DataIssue]) -> str:
     """Return the messages of issues of one kind; of many the first ones, and the other joints."""
-    text = '; '.join(issue.message for issue in same[:DETAILED])
-    rest = [issue.joint for issue in same[DETAILED:]]
+    text = '; '.join(issue.message for issue in same[:MAX_DETAILED])
+    rest = [issue.joint for issue in same[MAX_DETAILED:]]
     return f'{text}; likewise {", ".join(rest)}' if rest else text

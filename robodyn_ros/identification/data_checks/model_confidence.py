@@ -17,8 +17,8 @@ VARIATIONS = 8            # of the robot
 MASS_DEVIATION = 0.4      # standard deviation of the log of a mass
 INERTIA_DEVIATION = 0.7   # the same of an inertia, in addition to that of the mass
 CENTRE_DEVIATION = 0.015  # of a centre of mass, relative to the length of the arm
-SLOPES = (0.3, 3.0)       # of efforts that follow the model under every variation
-CONFIRMED = 0.9           # share of an effort, friction excepted, that confirms the model
+CONFIRMED_SLOPES = (0.3, 3.0)    # of efforts that follow the model under every variation
+MIN_CONFIRMED_SHARE = 0.9    # of an effort, without friction, that confirms the model
 
 
 class ModelConfidence(NamedTuple):
@@ -55,7 +55,7 @@ def model_confidence(batch: Batch, model: RobotModel, fit: Fit) -> ModelConfiden
         slopes.append([of_joint[0] for of_joint in found])
         power = np.maximum(power, [abs(seen.dissipated(j, of)) for j, of in enumerate(found)])
         holds.append(_slope(fit.gravity, weighing @ parameters))
-    confirmed = np.array([fit.contributions(j)[0] > CONFIRMED for j in range(model.nv)])
+    confirmed = np.array([fit.contributions(j)[0] > MIN_CONFIRMED_SHARE for j in range(model.nv)])
     return ModelConfidence(_within(slopes) | confirmed, _within(holds), power)
 
 
@@ -80,4 +80,4 @@ def _slope(x: ndarray, y: ndarray) -> list[float]:
 
 def _within(slopes: list[list[float]]) -> ndarray:
     each = np.array(slopes)
-    return np.all((each > SLOPES[0]) & (each < SLOPES[1]), axis=0)
+    return np.all((each > CONFIRMED_SLOPES[0]) & (each < CONFIRMED_SLOPES[1]), axis=0)

@@ -11,7 +11,7 @@ from .fit import Fit
 from ...dynamics.api import Batch
 from ...model.robot import RobotModel
 
-NEAR_AXIS = np.radians(15.0)    # of an axis of the base: then it is meant
+SAME_AXIS_ANGLE = np.radians(15.0)    # from an axis of the base, within which this axis is meant
 
 
 def found_gravity(model: RobotModel, fit: Fit) -> ndarray:
@@ -42,6 +42,6 @@ def found_gravity(model: RobotModel, fit: Fit) -> ndarray:
         return model.gravity_vector
     direction = vector / length
     k = int(np.argmax(np.abs(direction)))
-    if abs(direction[k]) > np.cos(NEAR_AXIS):
+    if abs(direction[k]) > np.cos(SAME_AXIS_ANGLE):
         direction = np.sign(direction[k]) * np.eye(3)[k]
     return np.round(size * direction, 3) + 0.0

@@ -10,7 +10,12 @@ from numpy import ndarray
 from .column_hypotheses import hypothesis_issues
 from .data_issue import DataIssue, in_units, Severity
 from .fit import Fit, thin
-from .model_confidence import CONFIRMED, model_confidence, ModelConfidence, SLOPES
+from .model_confidence import (
+    CONFIRMED_SLOPES,
+    MIN_CONFIRMED_SHARE,
+    model_confidence,
+    ModelConfidence,
+)
 from ..motion import Motion
 from ...dynamics.api import Batch
 from ...errors import Argument, Remedy
@@ -97,7 +102,8 @@ def _gravity(fit: Fit, model: RobotModel, known: ModelConfidence) -> Iterator[Da
     fatal = bool(sum(weight[j] for j, *_ in lacking) > 0.5 * sum(weight[j] for j in loaded))
     for j, share, inertial in lacking:
         name = model.joint_names[j]
-        if SLOPES[0] < share < SLOPES[1]:   # it is there, and inertia seems to be far more
+        # Gravity is there, and inertia seems far too large
+        if CONFIRMED_SLOPES[0] < share < CONFIRMED_SLOPES[1]:
             yield DataIssue(
                 'time', name, f'the effort of {name} follows gravity by {share:.2f} as it '
                 f'should, but inertia by {inertial:.3g}', f'either the URDF lacks the '
@@ -149,7 +155,7 @@ def _sizes(fit: Fit, model: RobotModel, known: ModelConfidence) -> Iterator[Data
     wrong: dict[str, float] = {}
     for j, name in enumerate(model.joint_names):
         factor = float(fit.coefficients(j)[0])
-        least = CONFIRMED if _plausible(unit) else SIGNIFICANT_SHARE
+        least = MIN_CONFIRMED_SHARE if _plausible(unit) else SIGNIFICANT_SHARE
         if known.model[j] and fit.contributions(j)[0] >= least \
                 and not _plausible(abs(factor)):
             wrong[name] = factor

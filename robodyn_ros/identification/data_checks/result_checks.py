@@ -17,8 +17,8 @@ from ...errors import Remedy
 MAX_UNEXPLAINED = 0.3   # relative RMS above which a joint is reported
 MAX_DEVIATION = 30.0    # % standard error of a base parameter above which it is counted
 COMPARED_STATES = 2000
-LATE = 0.01             # [s] delay of efforts that no usual driver causes
-SAME_STATE = 0.05       # of the standard deviation: states that are closer are the same
+MAX_USUAL_DELAY = 0.01    # [s] of efforts, with usual drivers
+SAME_STATE_DISTANCE = 0.05    # standard deviations within which states are the same
 
 
 def result_issues(estimate: Estimate, validation: Validation, nominal: Validation, train: Motion,
@@ -32,7 +32,7 @@ def result_issues(estimate: Estimate, validation: Validation, nominal: Validatio
     :param plain: validations of plain least squares, by name.
     :param delay: of the efforts [s] that was found.
     """
-    if abs(delay) > LATE:
+    if abs(delay) > MAX_USUAL_DELAY:
         yield _warning('delay', 'effort', f'efforts are {1e3 * delay:.3g} ms later than '
                        'positions: this is taken into account, but not exact',
                        'record positions and efforts of the same cycle, with the stamps of the '
@@ -93,7 +93,7 @@ def repeats(train: Motion, test: Motion) -> bool:
     size = one.std(0)
     size[size == 0] = 1.0
     away = KDTree(one / size).query(other / size)[0] / np.sqrt(one.shape[1])
-    return bool(np.median(away) < SAME_STATE)
+    return bool(np.median(away) < SAME_STATE_DISTANCE)
 
 
 def _warning(kind: str, joint: str, message: str, remedy: Remedy,

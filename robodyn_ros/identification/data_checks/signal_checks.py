@@ -15,8 +15,8 @@ from ...model.robot import RobotModel
 
 MAX_NOT_FINITE = 0.01            # share of the samples
 MIN_SLIDE, MIN_TURN = 1e-3, 0.01     # [m], [rad] of a moving joint
-RATES = (5.0, 50e3)              # [Hz] of joint states
-OVERRUN = 0.2                    # of the range of a joint, by which limits may be exceeded
+RATE_RANGE = (5.0, 50e3)    # [Hz] of joint states
+MAX_OVERRUN = 0.2    # of the range of a joint, by which limits may be exceeded
 WRONG_UNIT_FACTOR = 3.0          # times a limit: no calibration is so far off
 SATURATED_RUN = 5                # equal extreme samples in a row
 MIN_LEVELS = 12                  # values of a measured effort
@@ -118,10 +118,10 @@ def _rate(time: ndarray) -> Iterator[DataIssue]:
     if not len(rising):
         return          # timing.py says so
     rate = float(1 / np.median(rising))
-    if not RATES[0] <= rate <= RATES[1]:
+    if not RATE_RANGE[0] <= rate <= RATE_RANGE[1]:
         # The first unit with which the rate is one at which joints are recorded
         unit = next((unit for unit, of in (('ms', 1e3), ('us', 1e6), ('ns', 1e9))
-                     if RATES[0] <= rate * of <= RATES[1]), 's')
+                     if RATE_RANGE[0] <= rate * of <= RATE_RANGE[1]), 's')
         yield DataIssue(
             'rate', 'time', f'{rate:.3g} samples a second over {np.ptp(time):.4g} s',
             ('give the unit of time (', Argument('units', {'time': unit}),
@@ -135,7 +135,7 @@ def _limits(position: ndarray, model: RobotModel) -> Iterator[DataIssue]:
         lower, upper = float(model.position_lower[j]), float(model.position_upper[j])
         if not (np.isfinite(upper - lower) and upper > lower):
             continue        # none, or nobody wrote them
-        slack = OVERRUN * (upper - lower)
+        slack = MAX_OVERRUN * (upper - lower)
         if lower - slack <= low[j] and high[j] <= upper + slack:
             continue
         scale = 1e-3 if model.slides[j] else np.pi / 180

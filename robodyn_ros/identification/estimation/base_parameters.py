@@ -11,8 +11,8 @@ import numpy as np
 from numpy import ndarray
 
 from .filtered_columns import kinematics
-from .parameter_selection import ParameterSelection, USUAL
-from .regression import INERTIAL, Regression, regression
+from .parameter_selection import ParameterSelection, USUAL_PARAMETERS
+from .regression import INERTIAL_PARAMETERS, Regression, regression
 from ..motion import Motion
 from ...dynamics.model_data import friction_parameters
 from ...model.pose import MAX_LIMIT
@@ -20,13 +20,13 @@ from ...model.robot import RobotModel
 
 # Below this share of it, what is new in a column is the rounding of a URDF's angles (1.5708 is
 # 4e-6 off a right angle), and nothing that a sensor could see
-DEPENDENT = 1e-4
-ROUNDING = 1e-7   # of the largest column: below, it is none
-NEGLIGIBLE = 1e-5  # of a column: what regrouping with a smaller share does to the efforts
-EXACT = 1e-9      # distance from a short decimal or fraction
+DEPENDENCE_TOLERANCE = 1e-4
+ZERO_COLUMN = 1e-7    # of the largest column
+NEGLIGIBLE_SHARE = 1e-5    # of a column: the effect of a smaller share on the efforts
+EXACT_TOLERANCE = 1e-9    # of a short decimal or fraction
 # Of a body: what textbooks keep comes first, what they regroup with others last
-PREFERRED = ('Izz', 'Ixx', 'Ixy', 'Ixz', 'Iyz', 'mcx', 'mcy', 'mcz', 'Iyy', 'm')
-SAMPLES = 4  # equations for each parameter
+KEPT_FIRST = ('Izz', 'Ixx', 'Ixy', 'Ixz', 'Iyz', 'mcx', 'mcy', 'mcz', 'Iyy', 'm')
+SAMPLES_PER_PARAMETER = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,14 +83,15 @@ class BaseParameters:
 def number(value: float) -> str:
     """Return a positive number as text: a short decimal or fraction where it is exactly one."""
     short = f'{value:.6g}'
-    if abs(float(short) - value) > EXACT:
+    if abs(float(short) - value) > EXACT_TOLERANCE:
         fraction = Fraction(value).limit_denominator(64)
-        if abs(float(fraction) - value) <= EXACT:
+        if abs(float(fraction) - value) <= EXACT_TOLERANCE:
             return str(fraction)
     return short
 
 
-def base_parameters(model: RobotModel, selection: ParameterSelection = USUAL) -> BaseParameters:
+def base_parameters(model: RobotModel, selection: ParameterSelection = USUAL_PARAMETERS
+                    ) -> BaseParameters:
     """
     Return the base parameters of a robot under any motion.
 
@@ -105,23 +106,23 @@ def base_parameters(model: RobotModel, selection: ParameterSelection = USUAL) ->
     plain = replace(selection, moving=None, decimate=1, presliding=0.0, still=(),
                     unexplained=())
     key = (plain, *kinematics(model), friction_parameters(model).tobytes())
-    if key not in _KEPT:
-        while len(_KEPT) >= KEPT:
-            del _KEPT[next(iter(_KEPT))]
-        _KEPT[key] = base_of(regression(model, random_states(model), plain))
-    return _KEPT[key]
+    if key not in _CACHE:
+        while len(_CACHE) >= MAX_CACHED_MODELS:
+            del _CACHE[next(iter(_CACHE))]
+        _CACHE[key] = base_of(regression(model, random_states(model), plain))
+    return _CACHE[key]
 
 
 # Every candidate of a selection asks for the same ones again
-_KEPT: dict[Any, BaseParameters] = {}
-KEPT = 64
+_CACHE: dict[Any, BaseParameters] = {}
+MAX_CACHED_MODELS = 64
 
 
 def random_states(model: RobotModel) -> Motion:
     """Return random states at slow and fast speeds; consecutive ones are unrelated."""
     rng = np.random.default_rng(1991)
     parameters = 10 * model.nb + 9 * model.nv
-    count = SAMPLES * parameters // model.nv + 10
+    count = SAMPLES_PER_PARAMETER * parameters // model.nv + 10
     lower, upper = (np.clip(limit, -MAX_LIMIT, MAX_LIMIT) for limit in (model.position_lower,
                                                             model.position_upper))
     shape = (count, model.nv)
@@ -142,8 +143,8 @@ def base_of(given: Regression, order: Sequence[int] | None = None) -> BaseParame
     norms = np.linalg.norm(matrix, axis=0)
     present = above_rounding(norms, sum(name.startswith('m ') for name in given.names))
     if order is None:
-        order = [10 * b + INERTIAL.index(name) for b in range(given.model.nb)
-                 for name in PREFERRED]
+        order = [10 * b + INERTIAL_PARAMETERS.index(name) for b in range(given.model.nb)
+                 for name in KEPT_FIRST]
         order += range(len(order), given.size)
     independent = independent_columns(matrix, [i for i in order if present[i]])
     kept = np.array(sorted(independent), int)
@@ -151,7 +152,7 @@ def base_of(given: Regression, order: Sequence[int] | None = None) -> BaseParame
     combination = np.linalg.lstsq(matrix[:, kept] / scale, matrix, rcond=None)[0] / scale[:, None]
     # What is rounding, measured by what it does to the efforts
     effect = abs(combination) * scale[:, None]
-    combination[effect <= NEGLIGIBLE * norms] = 0.0
+    combination[effect <= NEGLIGIBLE_SHARE * norms] = 0.0
     combination[:, ~present] = 0.0
     combination[:, kept] = np.eye(len(kept))
     return BaseParameters(given.names, kept, combination)
@@ -171,7 +172,7 @@ def independent_columns(matrix: ndarray, order: Sequence[int]) -> list[int]:
         for _ in range(2):          # twice is enough: Giraud, Langou, Rozložník 2005
             rest = rest - known @ (known.T @ rest)
         size = np.linalg.norm(rest)
-        if size > DEPENDENT:
+        if size > DEPENDENCE_TOLERANCE:
             basis[:, len(found)] = rest / size
             found.append(i)
     return found
@@ -185,8 +186,9 @@ def above_rounding(size: ndarray, bodies: int) -> ndarray:
 
     :param bodies: whose ten columns each come first.
     """
-    least = np.full(len(size), size.max(initial=0.0) * ROUNDING)
+    least = np.full(len(size), size.max(initial=0.0) * ZERO_COLUMN)
     of_body, bound = (a[:10 * bodies].reshape(bodies, 10) for a in (size, least))
     for kind in (slice(0, 1), slice(1, 4), slice(4, 10)):
-        bound[:, kind] = np.maximum(bound[:, kind], DEPENDENT * of_body[:, kind].max(initial=0.0))
+        largest = of_body[:, kind].max(initial=0.0)
+        bound[:, kind] = np.maximum(bound[:, kind], DEPENDENCE_TOLERANCE * largest)
     return size > least

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from .cross_validation import Candidate, Score, Trial
-from .physical_consistency import WEIGHTS
+from .physical_consistency import PRIOR_WEIGHTS
 from ..motion import Motion
 from ...errors import IdentificationError
 
-COARSE_WEIGHTS = WEIGHTS[::2]   # of the prior, among which one is chosen for the comparisons
+COARSE_WEIGHTS = PRIOR_WEIGHTS[::2]   # of the prior, among which one is chosen for the comparisons
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def choose_weight(trial: Trial, least: float = np.inf) -> tuple[float, float]:
     are indifferent the nominal model is preferred. Where it exceeds ``least``, the error of
     another estimate, the weight of the least error is taken.
     """
-    scores = scores_of(trial, WEIGHTS)
+    scores = scores_of(trial, PRIOR_WEIGHTS)
     best = min(scores, key=lambda weight: scores[weight].error)
     weight = max(w for w in scores if w == best or np.less_equal(
         *scores[best].gain(scores[w])))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy import ndarray
 
-BLOCKS = 5      # of equal numbers of samples: those of cross-validation
+VALIDATION_BLOCKS = 5    # of equal numbers of samples, for cross-validation
 
 
 class Compressed:
@@ -19,12 +19,13 @@ class Compressed:
     hundred rows then, and columns on which a joint does not depend take no part.
 
     :param matrix: (N, nv, P) and ``target`` (N, nv) of the regression.
-    :param bounds: of the blocks, (blocks + 1) indices of samples; None: BLOCKS of equal size.
+    :param bounds: of the blocks, (blocks + 1) indices of samples; None: VALIDATION_BLOCKS of
+        equal size.
     """
 
     def __init__(self, matrix: ndarray, target: ndarray, bounds: Sequence[int] | None = None):
         self.nv, self.size = matrix.shape[1:]
-        self.bounds = np.linspace(0, len(target), BLOCKS + 1).astype(int).tolist() \
+        self.bounds = np.linspace(0, len(target), VALIDATION_BLOCKS + 1).astype(int).tolist() \
             if bounds is None else list(bounds)
         self._used = [np.append(np.flatnonzero(matrix[:, j].any(axis=0)), self.size)
                       for j in range(self.nv)]

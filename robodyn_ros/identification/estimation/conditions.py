@@ -7,21 +7,21 @@ from dataclasses import replace
 
 import numpy as np
 
-from .compressed import BLOCKS
+from .compressed import VALIDATION_BLOCKS
 from .cross_validation import Candidate, Score, Trial
 from .delay_and_tilt import AS_RECORDED
-from .parameter_selection import USUAL
+from .parameter_selection import USUAL_PARAMETERS
 from .selection import decimated
 from ..data_checks.data_issue import DataIssue
 from ..motion import Motion
 from ...errors import Argument, IdentificationError
 from ...model.robot import RobotModel
 
-WEIGHT = 10.0       # of the prior
+PRIOR_WEIGHT = 10.0
 MIN_GAIN = 0.02     # of the error, for another cut-off than that of the motion
 CLEAR_GAIN = 0.1    # of the error, for another direction of gravity
-DEVIATIONS = 2.0    # standard errors that this gain has to be
-MIN_PERIODS = 5     # of the cut-off in a block: shorter ones predict other cut-offs by chance
+MIN_GAIN_ERRORS = 2.0    # standard errors of the gain
+MIN_BLOCK_PERIODS = 5    # of the cut-off: shorter blocks predict other cut-offs by chance
 
 
 def better_cutoff(model: RobotModel, motions: Mapping[float, Motion]) -> tuple[float, str] | None:
@@ -34,11 +34,11 @@ def better_cutoff(model: RobotModel, motions: Mapping[float, Motion]) -> tuple[f
     :param motions: the same motion by cut-off; the first is that of the motion.
     """
     own, top = next(iter(motions)), max(motions)
-    if len(motions[own]) * own < BLOCKS * MIN_PERIODS * motions[own].rate:
+    if len(motions[own]) * own < VALIDATION_BLOCKS * MIN_BLOCK_PERIODS * motions[own].rate:
         return None
     trials = {cutoff: _trial(model, motion) for cutoff, motion in motions.items()}
     try:
-        scores = {cutoff: trials[top].predicted_by(trial, WEIGHT)
+        scores = {cutoff: trials[top].predicted_by(trial, PRIOR_WEIGHT)
                   for cutoff, trial in trials.items()}
     except IdentificationError:
         return None
@@ -58,13 +58,13 @@ def mounting_issue(model: RobotModel, motion: Motion) -> DataIssue | None:
     size = float(np.linalg.norm(model.gravity_vector))
     axes = [(size * sign * axis).round(3) + 0.0 for axis in np.eye(3) for sign in (1.0, -1.0)]
     try:
-        own = _trial(model, motion).exported(WEIGHT)
-        scores = [_trial(replace(model, gravity_vector=axis), motion).exported(WEIGHT)
+        own = _trial(model, motion).exported(PRIOR_WEIGHT)
+        scores = [_trial(replace(model, gravity_vector=axis), motion).exported(PRIOR_WEIGHT)
                   for axis in axes]
     except IdentificationError:
         return None
     best = int(np.argmin([score.error for score in scores]))
-    if not _clear(scores[best], own, CLEAR_GAIN, DEVIATIONS):
+    if not _clear(scores[best], own, CLEAR_GAIN, MIN_GAIN_ERRORS):
         return None
     found = tuple(axes[best].tolist())
     return DataIssue(
@@ -76,7 +76,7 @@ def mounting_issue(model: RobotModel, motion: Motion) -> DataIssue | None:
 
 
 def _trial(model: RobotModel, motion: Motion) -> Trial:
-    return Trial(Candidate(model, AS_RECORDED, decimated(USUAL, motion)[0]), motion)
+    return Trial(Candidate(model, AS_RECORDED, decimated(USUAL_PARAMETERS, motion)[0]), motion)
 
 
 def _clear(score: Score, own: Score, least: float, deviations: float) -> bool:

@@ -12,7 +12,7 @@ from ..motion import Motion
 from ...model.robot import RobotModel
 
 SIGNIFICANCE = 1e-3     # level of the likelihood-ratio test
-SIGNS = (1.0, -1.0)     # of the second joint's motion, as the motor feels it
+MOTION_SIGNS = (1.0, -1.0)    # of the second joint, as the motor feels it
 
 
 def most_likely_coupling(model: RobotModel, motion: Motion, selection: ParameterSelection,
@@ -37,7 +37,7 @@ def most_likely_coupling(model: RobotModel, motion: Motion, selection: Parameter
     for i in tried:
         if model.slides[i] != model.slides[i + 1]:
             continue
-        for sign in SIGNS:
+        for sign in MOTION_SIGNS:
             other = replace(selection, coupling=((i, sign),))
             found[i, sign] = likelihood.misfit(regression(model, motion, other))
     if not found:

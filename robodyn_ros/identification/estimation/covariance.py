@@ -12,8 +12,8 @@ from scipy.signal import oaconvolve
 from .compressed import triangle
 from .regression import Regression
 
-WINDOW = 5.0  # correlation times
-MOST_SPREAD = 10.0  # by which blocks may enlarge an error: beyond, they do not tell it alone
+WINDOW_LENGTH = 5.0    # correlation times
+MAX_SPREAD_FACTOR = 10.0    # by which the spread of blocks may enlarge a standard error
 
 
 class Covariance(NamedTuple):
@@ -34,8 +34,8 @@ def covariance(given: Regression, columns: ndarray, divisor: ndarray, error: nda
     errors persist for many samples, and A⁻¹ is too small by as much. This is the estimator of
     Newey and West 1987 for errors that are stationary and independent of the motion and between
     joints: Γ is the autocovariance of the residuals, tapered by Parzen's window so that it stays
-    positive, over ``WINDOW`` correlation times on either side (Sokal 1997, section 3). Errors that
-    depend on the motion, such as a wrong friction law, are not covered.
+    positive, over WINDOW_LENGTH correlation times on either side (Sokal 1997, section 3). Errors
+    that depend on the motion, such as a wrong friction law, are not covered.
 
     :param divisor: (nv,) σ by which the estimate divided the errors, whether correct or not.
     :param error: (N, nv) that the estimate leaves [N·m | N].
@@ -85,7 +85,7 @@ def autocovariance(errors: ndarray, segments: tuple[tuple[int, int], ...]) -> nd
         return full[:1]
     time = 1.0 + 2.0 * np.cumsum(full[1:] / full[0])        # correlation time by window
     windows = np.arange(1, longest)
-    enough = np.flatnonzero(windows >= WINDOW * np.maximum(time, 1.0))
+    enough = np.flatnonzero(windows >= WINDOW_LENGTH * np.maximum(time, 1.0))
     length = min(2 * (int(windows[enough[0]]) if enough.size else longest), longest)
     u = np.arange(length) / length
     taper = np.where(u < 0.5, 1.0 - 6.0 * u**2 * (1.0 - u), 2.0 * (1.0 - u)**3)
@@ -116,5 +116,5 @@ def with_spread_of_blocks(matrix: ndarray, blocks: Sequence[ndarray]) -> ndarray
     own = np.sqrt(np.diag(matrix))
     with np.errstate(divide='ignore', invalid='ignore'):
         factor = np.where(own > 0.0, np.maximum(spread / own, 1.0), 1.0)
-    factor = np.minimum(factor, MOST_SPREAD)
+    factor = np.minimum(factor, MAX_SPREAD_FACTOR)
     return matrix * factor[:, None] * factor

@@ -9,7 +9,7 @@ import numpy as np
 from numpy import ndarray
 
 from .base_parameters import base_parameters, BaseParameters
-from .compressed import BLOCKS
+from .compressed import VALIDATION_BLOCKS
 from .delay_and_tilt import Mounting
 from .least_squares import determined_part, solution_without
 from .least_squares import solve as solve_freely
@@ -65,9 +65,10 @@ class Score:
         """
         def without(score: 'Score') -> ndarray:
             rest = score.squares.sum(0) - score.squares
-            return np.sqrt(rest / score.size * BLOCKS / (BLOCKS - 1)).mean(1)
+            return np.sqrt(rest / score.size * VALIDATION_BLOCKS / (VALIDATION_BLOCKS - 1)).mean(1)
         spread = without(other) - without(self)
-        deviation = np.sqrt((BLOCKS - 1) / BLOCKS * np.sum((spread - spread.mean())**2))
+        deviation = np.sqrt((VALIDATION_BLOCKS - 1) / VALIDATION_BLOCKS
+                            * np.sum((spread - spread.mean())**2))
         return other.error - self.error, float(deviation)
 
 
@@ -99,7 +100,7 @@ class Trial:
         """Triangular factors of all blocks but one, for each block."""
         plain = solve_freely(*determined_part(self.given, self.base), 'weighted')
         sigma = divisors(self.given, plain.sigma)
-        return [self.given.compressed.whole(sigma, without=k) for k in range(BLOCKS)]
+        return [self.given.compressed.whole(sigma, without=k) for k in range(VALIDATION_BLOCKS)]
 
     def exported(self, weight: float) -> Score:
         """Return the score of the consistent estimate."""
@@ -115,7 +116,7 @@ class Trial:
     def least_squares(self, method: str) -> Score:
         """Return the score of least squares without constraints."""
         return self._score([solution_without(self.given, self.base, method, k)
-                            for k in range(BLOCKS)])
+                            for k in range(VALIDATION_BLOCKS)])
 
     def _score(self, parameters: list[ndarray]) -> Score:
         """Return the score of parameters (P,) for each block, which was left out."""

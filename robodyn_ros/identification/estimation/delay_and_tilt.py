@@ -21,8 +21,8 @@ from ...model.robot import RobotModel
 MAX_DELAY = 0.03                       # [s], of either sign
 MAX_TILT = 0.05                        # [rad]; more is another mounting
 SIGNIFICANCE = 0.01                    # level of the likelihood-ratio test
-ROUNDS, HALVINGS = 10, 6               # of steps, and of their length
-SETTLED = 1e-5                         # [s], [rad]: a step that is none
+MAX_ROUNDS, MAX_HALVINGS = 10, 6               # of steps, and of their length
+STEP_TOLERANCE = 1e-5    # [s], [rad]
 MAX_CUTOFF = 0.25                      # of the rate, for interpolation between samples
 MIN_SEGMENT = 50                       # samples
 
@@ -53,7 +53,7 @@ class Mounting:
         """Return the motion with the efforts that belong to its positions."""
         if not self.delay:
             return motion
-        kept = _SHIFTED.setdefault(motion, {})
+        kept = _SHIFTED_MOTIONS.setdefault(motion, {})
         if self.delay not in kept:
             kept[self.delay] = motion.later(self.delay)
         return kept[self.delay]
@@ -62,8 +62,8 @@ class Mounting:
 AS_RECORDED = Mounting(0.0, np.zeros(3), ())
 
 # Motions by their delay, so that what is computed of one is not computed again
-_SHIFTED: WeakKeyDictionary[Motion, dict[float, Motion]] = WeakKeyDictionary()
-_INNER: WeakKeyDictionary[Motion, Motion] = WeakKeyDictionary()
+_SHIFTED_MOTIONS: WeakKeyDictionary[Motion, dict[float, Motion]] = WeakKeyDictionary()
+_INNER_MOTIONS: WeakKeyDictionary[Motion, Motion] = WeakKeyDictionary()
 
 
 def find_mounting(model: RobotModel, motion: Motion, selection: ParameterSelection,
@@ -136,13 +136,13 @@ class Problem:
         self.given: Regression | None = None
         if not self.pieces:
             return
-        if motion not in _INNER:
+        if motion not in _INNER_MOTIONS:
             index = np.concatenate([np.arange(a, b) for a, b, _ in self.pieces])
             ends = np.cumsum([0, *(b - a for a, b, _ in self.pieces)]).tolist()
-            _INNER[motion] = replace(motion, segments=tuple(zip(ends, ends[1:])), **{
+            _INNER_MOTIONS[motion] = replace(motion, segments=tuple(zip(ends, ends[1:])), **{
                 name: getattr(motion, name)[index]
                 for name in ('time', 'position', 'velocity', 'acceleration', 'effort')})
-        self.inner = _INNER[motion]
+        self.inner = _INNER_MOTIONS[motion]
         self.every = selection.decimate
         plain = regression(model, self.inner, selection)
         self.given, self.base = determined_part(plain, base_parameters(model, selection))
@@ -162,9 +162,9 @@ class Problem:
         x, limit = np.zeros(count), np.full(count, MAX_TILT)
         limit[:int(delay)] = MAX_DELAY
         value, step, spread = *self.step(x, delay), np.zeros((count, count))
-        for _ in range(ROUNDS):
+        for _ in range(MAX_ROUNDS):
             best, (change, spread) = value, step
-            for _ in range(HALVINGS):
+            for _ in range(MAX_HALVINGS):
                 y = np.clip(x + change, -limit, limit)
                 value, step = self.step(y, delay)
                 if value <= best:
@@ -173,7 +173,7 @@ class Problem:
             else:
                 return x, spread
             x, moved = y, np.abs(y - x).max(initial=0.0)
-            if moved < SETTLED:
+            if moved < STEP_TOLERANCE:
                 break
         return x, step[1]
 

@@ -18,8 +18,8 @@ from ..motion import Motion
 from ...errors import IdentificationError, UnknownNameError
 from ...model.robot import RobotModel
 
-SETTLED = 1e-3  # relative change of σ
-ROUNDS = 20
+CONVERGENCE_TOLERANCE = 1e-3    # relative change of σ
+MAX_ROUNDS = 20
 RANK_TOLERANCE = 1e-7  # of the largest singular value
 
 
@@ -178,14 +178,14 @@ class Problem:
         x, sigma = self.start(), np.ones(self.nv)
         free = np.delete(np.arange(len(x)), [] if self.loaded else self.reference)
         floor = np.finfo(float).eps * np.sqrt((self.rows[:, :, -1]**2).mean(0)) + 1e-300
-        for _ in range(ROUNDS):
+        for _ in range(MAX_ROUNDS):
             x = self.best(x, sigma, free)
             errors = np.array([np.linalg.norm(e) for e in np.split(
                 self.residual(x, np.ones(self.nv)), self.nv)])
             before, sigma = sigma, np.maximum(
                 errors / np.sqrt(np.maximum(
                     self.counted - (self.p + self.nv) / self.nv, 1.0)), floor)
-            if np.allclose(before, sigma, rtol=SETTLED, atol=0.0):
+            if np.allclose(before, sigma, rtol=CONVERGENCE_TOLERANCE, atol=0.0):
                 break
         return self.result(model, base, x, sigma, free)
 

@@ -11,7 +11,7 @@ from numpy import ndarray
 from .base_parameters import BaseParameters
 from .inertia import with_inertial_parameters
 from .parameter_selection import ParameterSelection
-from .regression import FRICTION, LOAD, Parameters, predicted, presliding_model
+from .regression import FRICTION_TERMS, LOAD_TERM, Parameters, predicted, presliding_model
 from ..motion import Motion
 from ...errors import UnknownNameError
 from ...model.robot import RobotModel
@@ -107,11 +107,11 @@ class Estimate(Parameters):
         chosen = (self.selection.viscous, self.selection.coulomb, self.selection.static)
         backward = self.model.backward_friction.copy()
         fields: dict[str, Any] = {}
-        for row, (kind, wanted) in enumerate(zip(FRICTION, chosen)):
+        for row, (kind, wanted) in enumerate(zip(FRICTION_TERMS, chosen)):
             kind, wanted = ('Coulomb', chosen[1]) if row == 2 and not wanted else (kind, wanted)
             if wanted:
                 ways = (' forward', ' backward') if self.selection.directions else ('', '')
-                fields[f'{FRICTION[row].lower()}_friction'] = self.of_joints(kind + ways[0])
+                fields[f'{FRICTION_TERMS[row].lower()}_friction'] = self.of_joints(kind + ways[0])
                 backward[row] = self.of_joints(kind + ways[1])
         if self.selection.coupling:
             coupled = self.model.coupled_friction.copy()
@@ -120,7 +120,7 @@ class Estimate(Parameters):
                                          for kind in ('viscous', 'Coulomb'))
             fields['coupled_friction'] = coupled
         if self.selection.load:
-            fields['load_friction'] = self.of_joints(LOAD)
+            fields['load_friction'] = self.of_joints(LOAD_TERM)
         return fields | {'backward_friction': backward}
 
 

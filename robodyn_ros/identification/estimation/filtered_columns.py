@@ -15,8 +15,8 @@ from ..preparation.filtering import LowPass
 from ...dynamics import Batch
 from ...model.robot import RobotModel
 
-SMOOTH = 10.0  # samples in a period of the cutoff, between which filtered signals are smooth
-REACH = 1.8   # periods of a cutoff, beyond which 1 % of the response is left
+SAMPLES_PER_PERIOD = 10.0    # of the cut-off, between which filtered signals are smooth
+RESPONSE_PERIODS = 1.8    # of the cut-off, after which 1 % of the response is left
 
 
 def inertial_columns(model: RobotModel, motion: Motion, selection: ParameterSelection) -> ndarray:
@@ -29,7 +29,7 @@ def inertial_columns(model: RobotModel, motion: Motion, selection: ParameterSele
 
     def columns() -> ndarray:
         smooth = max((k for k in range(1, step + 1) if step % k == 0
-                      and k * SMOOTH * motion.cutoff <= motion.rate), default=1)
+                      and k * SAMPLES_PER_PERIOD * motion.cutoff <= motion.rate), default=1)
         if smooth == 1:
             return thinner(motion, selection, True)(batch.regressor(
                 motion.position, motion.velocity, motion.acceleration))
@@ -74,19 +74,19 @@ def gravity_efforts(model: RobotModel, motion: Motion, parameters: tuple[float, 
 def kinematics(model: RobotModel) -> tuple[Any, ...]:
     """Return what columns of inertial parameters depend on, to look them up by."""
     return (model.joint_names, model.body_joint_types, *(
-        np.asarray(getattr(model, name)).tobytes() for name in KINEMATICS))
+        np.asarray(getattr(model, name)).tobytes() for name in KINEMATIC_FIELDS))
 
 
 # What the columns of the inertial parameters depend on
-KINEMATICS = ('parent', 'driver', 'ratio', 'shift', 'joint_rotation', 'joint_origin', 'joint_axis',
-              'gravity_vector')
+KINEMATIC_FIELDS = ('parent', 'driver', 'ratio', 'shift', 'joint_rotation', 'joint_origin',
+                    'joint_axis', 'gravity_vector')
 _COLUMNS: WeakKeyDictionary[Motion, dict[tuple[Any, ...], ndarray]] = WeakKeyDictionary()
 
 
 def rows_that_count(motion: Motion, selection: ParameterSelection) -> ndarray:
     """Return the rows (N / decimate, nv) that ``selection.moving`` leaves, True for these."""
     pieces = [np.zeros((0, len(motion.joint_names)), bool)]
-    reach = int(np.ceil(REACH / motion.cutoff * motion.rate))
+    reach = int(np.ceil(RESPONSE_PERIODS / motion.cutoff * motion.rate))
     for a, b in motion.segments:
         left_out = np.zeros((b - a, len(motion.joint_names)), bool)
         if selection.moving is not None:

@@ -8,7 +8,7 @@ from .delay_and_tilt import AS_RECORDED
 from .estimate import Estimate
 from .least_squares import least_squares
 from .least_squares import METHODS as UNCONSTRAINED
-from .parameter_selection import ParameterSelection, USUAL
+from .parameter_selection import ParameterSelection, USUAL_PARAMETERS
 from .physical_consistency import consistent
 from .regression import regression
 from ..motion import Motion
@@ -18,7 +18,7 @@ from ...model.robot import RobotModel
 METHODS = ('consistent', *UNCONSTRAINED)
 
 
-def identify(model: RobotModel, motion: Motion, selection: ParameterSelection = USUAL,
+def identify(model: RobotModel, motion: Motion, selection: ParameterSelection = USUAL_PARAMETERS,
              method: str = 'consistent', weight: float | None = None) -> Estimate:
     """
     Estimate the parameters of a robot from its motion.

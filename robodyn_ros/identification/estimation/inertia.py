@@ -12,10 +12,10 @@ from ...model.pseudo_inertia import body_of, pseudo_inertia
 from ...model.robot import RobotModel
 from ...model.validate import validated
 
-FLOOR = 1e-4  # of the largest eigenvalue, for flat bodies and points
-MASS = 1.0    # [kg] of bodies of which none is known
-LENGTH = 0.1  # [m] size of bodies whose inertia gives none
-BALL = LENGTH**2 / 3.0
+MIN_EIGENVALUE = 1e-4    # relative to the largest one, for flat bodies and points
+DEFAULT_MASS = 1.0    # [kg] if no mass is known
+DEFAULT_LENGTH = 0.1    # [m] size of bodies whose inertia gives none
+BALL_MOMENT = DEFAULT_LENGTH**2 / 3.0
 
 
 def lengths(parameters: ndarray) -> ndarray:
@@ -23,27 +23,28 @@ def lengths(parameters: ndarray) -> ndarray:
     P = pseudo_inertia(parameters)
     mass = P[:, 3, 3]
     square = np.trace(P[:, :3, :3], axis1=1, axis2=2) / np.where(mass > 0, mass, 1.0)
-    return np.where((mass > 0) & (square > 0), np.sqrt(np.maximum(square, 0.0)), LENGTH)
+    return np.where((mass > 0) & (square > 0), np.sqrt(np.maximum(square, 0.0)), DEFAULT_LENGTH)
 
 
 def trusted(parameters: ndarray) -> ndarray:
     """
     Return the nearest positive definite pseudo-inertias (nb, 4, 4) of a model's bodies.
 
-    Models contain points, plates and inertias that no body has. In a frame in which lengths are
-    measured in units of the body's size, eigenvalues below ``FLOOR`` of the largest are raised to
-    it. A body without mass and inertia, of a model that has its kinematics only, is taken for a
-    ball of the mean mass of the others, or of ``MASS``, at its origin.
+    Models contain points, plates and impossible inertias. With lengths in units of the body's
+    size, eigenvalues below MIN_EIGENVALUE of the largest are raised to it. A body without mass and
+    inertia, as in a model with kinematics only, becomes a ball at its origin with the mean mass of
+    the others, or with DEFAULT_MASS.
     """
     P = pseudo_inertia(parameters)
     unknown = ~P.any(axis=(1, 2))
     masses = P[~unknown, 3, 3]
-    P[unknown] = (masses.mean() if masses.any() else MASS) * np.diag([BALL, BALL, BALL, 1.0])
+    P[unknown] = (masses.mean() if masses.any() else DEFAULT_MASS) * np.diag(
+        [BALL_MOMENT, BALL_MOMENT, BALL_MOMENT, 1.0])
     total = P[:, 3, 3].sum()
     for body, length in zip(P, lengths(parameters)):
         scale = np.array([length] * 3 + [1.0])
         values, vectors = np.linalg.eigh(body / np.outer(scale, scale))
-        least = FLOOR * max(values[-1], FLOOR * total)
+        least = MIN_EIGENVALUE * max(values[-1], MIN_EIGENVALUE * total)
         body[:] = (vectors * np.maximum(values, least)) @ vectors.T * np.outer(scale, scale)
     return P
 

@@ -11,7 +11,7 @@ from scipy.linalg import cho_factor, cho_solve, LinAlgError, qr, solve_triangula
 from scipy.special import chdtri
 
 from .base_parameters import base_parameters, BaseParameters
-from .compressed import BLOCKS, Compressed, triangle
+from .compressed import Compressed, triangle, VALIDATION_BLOCKS
 from .covariance import (
     autocovariance,
     covariance,
@@ -23,13 +23,13 @@ from .inertia import lengths, trusted
 from .regression import Regression
 from ...errors import IdentificationError
 
-SETTLED = 1e-4  # relative change of weights
-ROUNDS = 100
-MOST_BLOCKS = 20                           # whose spread is looked at
-MIN_ERROR = 1e-12                          # of the efforts; less is rounding
-ROUNDED = 1e-6                             # of them, where squares are summed
+CONVERGENCE_TOLERANCE = 1e-4    # relative change of weights
+MAX_ROUNDS = 100
+MAX_SPREAD_BLOCKS = 20
+ZERO_ERROR = 1e-12    # of the efforts
+SUM_ROUNDING = 1e-6    # of the efforts, where squares are summed
 RANK_TOLERANCE = 1e-8                      # of the largest singular value
-MIN_ENTRY = 0.1  # of the largest entry of a direction, to be named with it
+MIN_NAMED_ENTRY = 0.1    # of the largest entry of a direction, to be named with it
 METHODS = ('ordinary', 'weighted')
 
 
@@ -94,7 +94,7 @@ def block_factors(given: Regression, base: BaseParameters, sigma: ndarray) -> li
     equal shares of the samples.
     """
     compressed = given.compressed
-    if BLOCKS <= len(given.segments) <= MOST_BLOCKS:
+    if VALIDATION_BLOCKS <= len(given.segments) <= MAX_SPREAD_BLOCKS:
         compressed = Compressed(given.matrix, given.target,
                                 [*(a for a, _ in given.segments), len(given)])
     return compressed.blocks(sigma, base.independent)
@@ -157,7 +157,7 @@ def undetermined(given: Regression, base: BaseParameters) -> ndarray:
     R, norms = _normalized(given.compressed.joints(base.independent))
     _, singular, directions = np.linalg.svd(R)
     size = abs(directions[singular <= RANK_TOLERANCE * singular.max(initial=0.0)])
-    involved = size > MIN_ENTRY * size.max(axis=1, keepdims=True, initial=0.0)
+    involved = size > MIN_NAMED_ENTRY * size.max(axis=1, keepdims=True, initial=0.0)
     return involved.any(axis=0) | (norms == 0.0)
 
 
@@ -252,20 +252,20 @@ def _solution(joints: list[ndarray], counted: ndarray, method: str
     p, nv = joints[0].shape[1] - 1, len(joints)
     square = np.array([(rows**2).sum(0) for rows in joints])
     scale = np.sqrt(square[:, :p].sum(0))
-    floor = np.finfo(float).tiny + MIN_ERROR * np.sqrt(
+    floor = np.finfo(float).tiny + ZERO_ERROR * np.sqrt(
         square[:, p] / np.maximum(counted, 1)).max(initial=0.0)
     freedom = np.maximum(counted - p / nv, 1.0)
     scaled = [triangle(rows / np.append(scale, 1.0)) for rows in joints]
     squares = np.array([rows.T @ rows for rows in scaled])
     sigma = np.ones(nv)
     # The σ by normal equations, which lose half of the digits, and the solution without them
-    coarse = np.maximum(floor, ROUNDED * np.sqrt(square[:, p] / np.maximum(counted, 1)))
-    for _ in range(0 if method == 'ordinary' else ROUNDS):
+    coarse = np.maximum(floor, SUM_ROUNDING * np.sqrt(square[:, p] / np.maximum(counted, 1)))
+    for _ in range(0 if method == 'ordinary' else MAX_ROUNDS):
         total = np.tensordot(1.0 / sigma**2, squares, 1)
         solution = np.append(normal_solution(total[:p, :p], total[:p, p]), -1.0)
         before, sigma = sigma, np.maximum(np.sqrt(np.maximum(
             squares @ solution @ solution, 0.0) / freedom), coarse)
-        if np.allclose(sigma, before, rtol=SETTLED, atol=0.0):
+        if np.allclose(sigma, before, rtol=CONVERGENCE_TOLERANCE, atol=0.0):
             break
     whole = triangle(np.vstack([rows / s for rows, s in zip(scaled, sigma)]))
     R = whole[:p, :p]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .candidate_comparison import choose_weight, Race
-from .compressed import BLOCKS
+from .compressed import VALIDATION_BLOCKS
 from .coupling import most_likely_coupling
 from .cross_validation import Candidate, Trial
 from .delay_and_tilt import Mounting
@@ -50,7 +50,7 @@ def select_model(model: RobotModel, motion: Motion, selection: ParameterSelectio
             race.refuse(name, str(error))
             continue
         if other is not None:
-            adds = not (name in LIKELY and _has(before, name))
+            adds = not (name in LIKELY_CHANGES and _has(before, name))
             race.enter(name, other, adds, adds)
     plain_trial = Trial(plain, motion)
     weight, notes_of_weight = _weight(race, [plain_trial.least_squares(method).error
@@ -150,11 +150,11 @@ CHANGES: dict[str, Change] = {
     'friction of each direction': _directions}
 
 # Terms that the likelihood may have found
-LIKELY = ('presliding', 'delay', 'tilt', 'rotor inertia')
+LIKELY_CHANGES = ('presliding', 'delay', 'tilt', 'rotor inertia')
 
 
 def _has(given: Candidate, name: str) -> bool:
-    """Return whether a candidate has one of the terms of LIKELY."""
+    """Return whether a candidate has one of the terms of LIKELY_CHANGES."""
     return bool({'presliding': given.selection.presliding, 'delay': given.mounting.delay,
                  'tilt': given.mounting.tilt.any(), 'rotor inertia': given.selection.armature
                  }[name])
@@ -168,8 +168,8 @@ def _weight(race: Race, plain: list[float]) -> tuple[float, list[str]]:
     """Return the weight of the prior, and why; ``plain``: errors of plain least squares."""
     least = min(plain)
     weight, error = choose_weight(race.best, least)
-    notes = [f'cross-validation over {BLOCKS} blocks of the fitted part, mean relative RMS: '
-             f'{100 * error:.2f} % as exported, {100 * plain[0]:.2f} % ordinary and '
+    notes = [f'cross-validation over {VALIDATION_BLOCKS} blocks of the fitted part, mean relative '
+             f'RMS: {100 * error:.2f} % as exported, {100 * plain[0]:.2f} % ordinary and '
              f'{100 * plain[1]:.2f} % weighted least squares; weight of the prior {weight:g}']
     if error > least:
         notes.append('least squares without constraints predicts the blocks better: physically '

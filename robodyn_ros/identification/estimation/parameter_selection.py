@@ -80,6 +80,6 @@ class ParameterSelection:
                                       name='static', value=True, remedy='choose both, or neither')
 
 
-USUAL = ParameterSelection()
+USUAL_PARAMETERS = ParameterSelection()
 # Besides the inertial parameters nothing is to be found: friction and armature are the model's
-KNOWN = ParameterSelection(viscous=False, coulomb=False, offset=False, armature=False)
+INERTIAL_ONLY = ParameterSelection(viscous=False, coulomb=False, offset=False, armature=False)

@@ -14,20 +14,20 @@ from .base_parameters import base_of
 from .covariance import covariance
 from .estimate import Estimate
 from .least_squares import check_determined, solve
-from .parameter_selection import KNOWN, ParameterSelection
-from .regression import INERTIAL, INERTIAL_UNITS, Regression, regression
+from .parameter_selection import INERTIAL_ONLY, ParameterSelection
+from .regression import INERTIAL_PARAMETERS, INERTIAL_UNITS, Regression, regression
 from ..motion import Motion
 from ...dynamics import Batch
 from ...errors import ArgumentError, IdentificationError
 from ...model.pseudo_inertia import body_of, inertial_parameters, pseudo_inertia, UNITS
 from ...model.robot import RobotModel
 
-ORDER = (0, 1, 2, 3, 4, 6, 9, 5, 7, 8)  # mass first, products of inertia last
+PARAMETER_ORDER = (0, 1, 2, 3, 4, 6, 9, 5, 7, 8)    # mass first, products of inertia last
 LOAD_SIZE = 0.1                         # [m] scale of the prior, a point mass
 PRIOR_WEIGHT = 1e-3                     # in units of squared errors of one σ
 MASS_SIGNIFICANCE = 3.0                 # standard errors of the mass
 SIGNIFICANCE = 1e-3                     # level of the test for inertia
-STEP = 1e-4                             # of a parameter, for derivatives
+DIFFERENCE_STEP = 1e-4    # of a parameter
 MAX_CENTRE_ERROR = 0.05                 # [m] standard error of a determined centre of mass
 
 
@@ -102,10 +102,11 @@ def find_payload(model: RobotModel, motion: Motion, frame: str,
     if place.body < 0:
         raise ArgumentError(f'frame {frame!r} belongs to the base, which does not move',
                             name=frame, remedy='name the frame that holds the load')
-    robot = regression(model, motion, KNOWN)
+    robot = regression(model, motion, INERTIAL_ONLY)
     known = robot.predict(robot.prior) + offset
     moved = _moved(model, frame)
-    whole = Regression(model, KNOWN, tuple(f'{name} load' for name in INERTIAL), INERTIAL_UNITS,
+    names = tuple(f'{name} load' for name in INERTIAL_PARAMETERS)
+    whole = Regression(model, INERTIAL_ONLY, names, INERTIAL_UNITS,
                        np.zeros(10), np.full(10, -1), robot.matrix[
                            :, :, 10 * place.body:10 * place.body + 10] @ moved,
                        robot.effort, known, robot.rate, robot.segments, robot.counted)
@@ -113,9 +114,9 @@ def find_payload(model: RobotModel, motion: Motion, frame: str,
         raise IdentificationError(f'no effort depends on a load at {frame}', name=frame,
                                   remedy='name a frame that moves, and move it')
     columns = None if model_errors is None else _error_columns(model, motion, model_errors)
-    full = _solve(whole, ORDER, columns)
+    full = _solve(whole, PARAMETER_ORDER, columns)
     visible = _inertia_shows(full)
-    point = full if visible else _solve(whole, ORDER[:4], columns)
+    point = full if visible else _solve(whole, PARAMETER_ORDER[:4], columns)
     body = _real(whole, point.sigma, visible)
     mass = float(body[0])
     if not mass > 0.0:
@@ -128,7 +129,7 @@ def find_payload(model: RobotModel, motion: Motion, frame: str,
                    + [f'com {axis}' for axis, error in zip('xyz', com_error)
                       if not error < MAX_CENTRE_ERROR]
                    + ['inertia: not significant, a point mass is assumed'] * (not visible)
-                   + [f'{name}: not separable' for k, name in enumerate(INERTIAL)
+                   + [f'{name}: not separable' for k, name in enumerate(INERTIAL_PARAMETERS)
                       if visible and k > 3 and not np.isfinite(errors[k])])
     inertia = inertia_error = None
     if visible:
@@ -253,7 +254,7 @@ def _spread_about_centre(found: _Solution, body: ndarray) -> ndarray:
     slopes = []
     for column in found.columns:
         step = np.zeros(10)
-        step[column] = STEP * max(abs(body[column]), body[0] * LOAD_SIZE**2)
+        step[column] = DIFFERENCE_STEP * max(abs(body[column]), body[0] * LOAD_SIZE**2)
         slopes.append((_about_centre(body + step) - _about_centre(body - step)) / (
             2 * step[column]))
     J = np.array(slopes)

@@ -15,7 +15,7 @@ from .compressed import triangle
 from .estimate import Estimate
 from .inertia import trusted
 from .least_squares import least_squares
-from .regression import LOAD, Regression
+from .regression import LOAD_TERM, Regression
 from ...dynamics import Batch
 from ...errors import IdentificationError
 from ...extras import pip_install_extra
@@ -23,28 +23,28 @@ from ...model.pose import spread
 from ...model.pseudo_inertia import inertial_parameters, pseudo_inertia, UNITS
 from ...model.robot import RobotModel
 
-MARGIN = 1e-3                                   # least share that is left of a body of the model
-WEIGHTS = tuple(10.0**k for k in range(-1, 6))  # of the prior, that are tried
-POSES = 20                                      # over which the inertia at a joint is averaged
+MIN_BODY_SHARE = 1e-3    # that is left of a body of the model
+PRIOR_WEIGHTS = tuple(10.0**k for k in range(-1, 6))  # of the prior, that are tried
+AVERAGED_POSES = 20    # for the inertia at a joint
 LOAD_SCALE = 0.1                                # of load-dependent friction
-SLOWEST_START = 1.0     # [s] in which the effort limit accelerates a rotor to its velocity limit
+MAX_START_TIME = 1.0    # [s] from rest to the velocity limit, of a rotor with full effort
 MIN_RELATIVE_ERROR = 1e-5                       # of the efforts, for simulations without noise
 STEP_FRACTIONS = 0.99, 0.9                       # of the solver; shorter steps where it stalls
-SOLVED = ('Solved', 'AlmostSolved')              # the result is checked in any case
+SOLVED_STATUS = ('Solved', 'AlmostSolved')              # the result is checked in any case
 
 
 def consistent(given: Regression, weight: float, plain: Estimate | None = None) -> Estimate:
     """
     Estimate all parameters under physical consistency, as near to the model as data allow.
 
-    Minimizes Σ (error/σ)² + weight · Σ d(P, P₀) subject to P ⪰ MARGIN · P₀ for the pseudo-inertia
-    P of every body, friction ≥ 0 and armature ≥ 0 (Wensing, Kim and Slotine 2018; Traversaro et
-    al. 2016), with σ of :func:`~.least_squares.least_squares`. The prior d = |P₀^-½ (P - P₀)
-    P₀^-½|² (Frobenius) is twice the second-order term of the entropic divergence of Lee, Wensing
-    and Park 2020: like it, it is independent of frame and unit and measures relative changes of
-    mass, but it is quadratic, so that a small conic program results. Friction and armature are
-    drawn to the model in units of their own scale, just enough to be unique. The motion need not
-    determine every base parameter: what it does not determine stays near the model.
+    Minimizes Σ (error/σ)² + weight · Σ d(P, P₀) subject to P ⪰ MIN_BODY_SHARE · P₀ for the
+    pseudo-inertia P of every body, friction ≥ 0 and armature ≥ 0 (Wensing, Kim and Slotine 2018;
+    Traversaro et al. 2016), with σ of :func:`~.least_squares.least_squares`. The prior
+    d = |P₀^-½ (P - P₀) P₀^-½|² (Frobenius) is twice the second-order term of the entropic
+    divergence of Lee, Wensing and Park 2020: it also is independent of frame and unit and measures
+    relative changes of mass, but is quadratic, so that a small conic program results. Friction and
+    armature are drawn to the model in units of their own scale, just enough to be unique. The
+    motion need not determine every base parameter: the others stay near the model.
 
     :param weight: of the prior, in units of squared errors of one σ (a tenth of the samples needs
         a tenth of the weight).
@@ -110,7 +110,7 @@ class Prior:
         effort = np.maximum(given.effort.std(0), np.finfo(float).tiny)
         scale = np.where(np.array(kinds) == 'armature', armature_scale(given)[given.joint[rest]],
                          effort[given.joint[rest]])
-        scale[np.array(kinds) == LOAD] = LOAD_SCALE
+        scale[np.array(kinds) == LOAD_TERM] = LOAD_SCALE
         root[16 * nb:, 10 * nb:] = np.diag(1.0 / scale)
         positive = rest[[kind != 'offset' for kind in kinds]]
         return cls(model, mean, root, bodies, positive)
@@ -127,9 +127,9 @@ def armature_scale(given: Regression) -> ndarray:
     """
     model = given.model
     with np.errstate(divide='ignore', invalid='ignore'):
-        bound = np.nan_to_num(model.effort_limit * SLOWEST_START / model.velocity_limit,
+        bound = np.nan_to_num(model.effort_limit * MAX_START_TIME / model.velocity_limit,
                               nan=np.inf, posinf=np.inf)
-    scale = Batch(model).mass_matrix(spread(model, POSES)).diagonal(0, 1, 2).mean(0)
+    scale = Batch(model).mass_matrix(spread(model, AVERAGED_POSES)).diagonal(0, 1, 2).mean(0)
     for i in np.flatnonzero([name.startswith('armature ') for name in given.names]):
         j = given.joint[i]
         acceleration = np.sqrt(np.mean(given.matrix[:, j, i]**2))
@@ -162,7 +162,7 @@ def solve(R: ndarray, prior: Prior, weight: float) -> ndarray:
     inertial = pseudo_inertia(found[:10 * len(prior.bodies)])
     for link, low, real in zip(prior.model.link_names, smallest,
                                np.linalg.eigvalsh(inertial).min(axis=1)):
-        if low < MARGIN / 2 or real <= 0.0:
+        if low < MIN_BODY_SHARE / 2 or real <= 0.0:
             raise _unsolved(f'link {link!r} has a pseudo-inertia with the eigenvalue {real:.2g}')
     return found
 
@@ -170,7 +170,7 @@ def solve(R: ndarray, prior: Prior, weight: float) -> ndarray:
 def conic_least_squares(A: ndarray, b: ndarray, positive: ndarray, lmi: Sequence[ndarray]
                         ) -> ndarray:
     """
-    Return z (n,) with the least error A z - b such that some of z ≥ 0 and all P_k(z) ⪰ MARGIN.
+    Return z (n,) with the least error A z - b, some of z ≥ 0 and all P_k(z) ⪰ MIN_BODY_SHARE.
 
     As a cone program in the variables z and the errors e = A z - b: min ½ eᵀe.
 
@@ -194,7 +194,7 @@ def conic_least_squares(A: ndarray, b: ndarray, positive: ndarray, lmi: Sequence
     constraints[m + len(positive):, :blocks.shape[1]] = blocks
     sparse = csc_matrix(constraints)
     right = np.concatenate([b, np.zeros(len(positive)), np.tile(
-        -MARGIN * np.array([float(i == j) for i, j in upper]), len(lmi))])
+        -MIN_BODY_SHARE * np.array([float(i == j) for i, j in upper]), len(lmi))])
     cones = [clarabel.ZeroConeT(m), clarabel.NonnegativeConeT(len(positive)),
              *(clarabel.PSDTriangleConeT(4) for _ in lmi)]
     quadratic = diags(np.concatenate([np.zeros(n), np.ones(m)]), format='csc')
@@ -204,7 +204,7 @@ def conic_least_squares(A: ndarray, b: ndarray, positive: ndarray, lmi: Sequence
         settings.verbose, settings.max_step_fraction = False, step
         found = clarabel.DefaultSolver(quadratic, np.zeros(n + m), sparse, right, cones,
                                        settings).solve()
-        if str(found.status) in SOLVED:
+        if str(found.status) in SOLVED_STATUS:
             return np.array(found.x)[:n]
         failure = str(found.status)
     raise _unsolved(failure)

@@ -17,7 +17,7 @@ from ...model.robot import RobotModel
 
 SIGNIFICANCE = 1e-3                                # level of the likelihood-ratio test
 DISTANCES = 10.0**np.arange(-4.0, -1.49, 0.125)    # [rad]; the last one is rejected
-COARSE = 4                                         # distances in a step of the first pass
+DISTANCES_PER_STEP = 4    # of the first pass
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,9 @@ def find_presliding(model: RobotModel, motion: Motion, selection: ParameterSelec
                 errors[k] = likelihood.misfit(with_distance(given, motion, float(DISTANCES[k])))
         return min(errors, key=errors.__getitem__)
 
-    best = look_at(range(0, len(DISTANCES), COARSE) if near == 0.0 else
+    best = look_at(range(0, len(DISTANCES), DISTANCES_PER_STEP) if near == 0.0 else
                    [int(abs(np.log(DISTANCES / near)).argmin())])
-    step = COARSE // 2
+    step = DISTANCES_PER_STEP // 2
     while step:         # nearer and nearer to the best
         before_best, best = best, look_at((best - step, best + step))
         step = step if near and best != before_best else step // 2

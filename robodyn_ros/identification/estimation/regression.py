@@ -19,7 +19,7 @@ from .filtered_columns import (
     rows_that_count,
     thinner,
 )
-from .parameter_selection import ParameterSelection, USUAL
+from .parameter_selection import ParameterSelection, USUAL_PARAMETERS
 from ..motion import Motion
 from ..path_friction import path_friction
 from ...dynamics import Batch
@@ -28,11 +28,11 @@ from ...errors import IdentificationError
 from ...model.robot import RobotModel
 
 # Of a body, in the order of `RobotModel.inertial_parameters`
-INERTIAL = ('m', 'mcx', 'mcy', 'mcz', 'Ixx', 'Ixy', 'Iyy', 'Ixz', 'Iyz', 'Izz')
+INERTIAL_PARAMETERS = ('m', 'mcx', 'mcy', 'mcz', 'Ixx', 'Ixy', 'Iyy', 'Ixz', 'Iyz', 'Izz')
 INERTIAL_UNITS = ('kg', *('kg·m',) * 3, *('kg·m²',) * 6)
-FRICTION = ('viscous', 'Coulomb', 'static')
-CHUNK = 4096       # samples whose columns exist at once
-LOAD = 'load'      # share of the effort of gravity, by which Coulomb friction grows
+FRICTION_TERMS = ('viscous', 'Coulomb', 'static')
+CHUNK_SAMPLES = 4096    # samples whose columns exist at once
+LOAD_TERM = 'load'      # share of the effort of gravity, by which Coulomb friction grows
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +99,7 @@ class Regression(Parameters):
         return Compressed(self.matrix, self.target)
 
 
-def regression(model: RobotModel, motion: Motion, selection: ParameterSelection = USUAL
+def regression(model: RobotModel, motion: Motion, selection: ParameterSelection = USUAL_PARAMETERS
                ) -> Regression:
     """
     Return the linear regression of a motion.
@@ -121,7 +121,7 @@ def regression(model: RobotModel, motion: Motion, selection: ParameterSelection 
         return like_efforts(compute())
 
     columns = [(f'{what} {link}', unit, -1) for link in model.link_names
-               for what, unit in zip(INERTIAL, INERTIAL_UNITS)]
+               for what, unit in zip(INERTIAL_PARAMETERS, INERTIAL_UNITS)]
     prior = [model.inertial_parameters]
     pieces = [inertial_columns(model, motion, selection)]
     slides = model.slides.astype(int)
@@ -171,9 +171,9 @@ def predicted(model: RobotModel, motion: Motion, selection: ParameterSelection,
     """
     inertial = 10 * model.nb
     batch, at = Batch(model), inertial
-    sums = [(batch.regressor(*(a[k:k + CHUNK] for a in (
+    sums = [(batch.regressor(*(a[k:k + CHUNK_SAMPLES] for a in (
         motion.position, motion.velocity, motion.acceleration))) @ parameters[:inertial])
-        for k in range(0, len(motion), CHUNK)]
+        for k in range(0, len(motion), CHUNK_SAMPLES)]
     total = np.concatenate(sums) + known_efforts(model, motion, selection)
     for *_, compute in own_columns(model, motion, selection):
         total += compute() * parameters[at:at + model.nv]
@@ -272,15 +272,15 @@ def friction_columns(model: RobotModel, selection: ParameterSelection, motion: M
             unit[2] = ones
         units = (('N·m·s/rad', 'N·s/m') if row == 0 else ('N·m', 'N'))
         if selection.directions:
-            found += [(f'{FRICTION[row]} {{}} forward', units, forward[row],
+            found += [(f'{FRICTION_TERMS[row]} {{}} forward', units, forward[row],
                        with_friction(model, unit, nothing), None),
-                      (f'{FRICTION[row]} {{}} backward', units, backward[row],
+                      (f'{FRICTION_TERMS[row]} {{}} backward', units, backward[row],
                        with_friction(model, nothing, unit), None)]
         else:
-            found.append((f'{FRICTION[row]} {{}}', units, (forward[row] + backward[row]) / 2,
+            found.append((f'{FRICTION_TERMS[row]} {{}}', units, (forward[row] + backward[row]) / 2,
                           with_friction(model, unit, unit), None))
     if selection.load:
-        found.append((f'{LOAD} {{}}', ('', ''), model.load_friction, replace(
+        found.append((f'{LOAD_TERM} {{}}', ('', ''), model.load_friction, replace(
             with_friction(model, nothing, nothing), load_friction=ones),
             gravity_efforts(model, motion, selection.load)))
     return found

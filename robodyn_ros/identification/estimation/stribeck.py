@@ -20,11 +20,11 @@ from ..path_friction import path_friction
 from ...errors import IdentificationError
 from ...model.robot import RobotModel
 
-BEND = 0.1           # [rad/s | m/s] range of the bend of the curve
+MAX_BEND_VELOCITY = 0.1    # [rad/s | m/s] range of the bend of the curve
 MIN_SAMPLES = 20     # moving within this range
-REST = 1e-4          # [rad/s | m/s]
-NARROWEST = 1e-3     # [rad/s | m/s]; a steeper zero crossing is a step
-ROUNDS = 3           # of rigid bodies and friction in turn
+REST_VELOCITY = 1e-4    # [rad/s | m/s]
+MIN_SCALE = 1e-3    # [rad/s | m/s]; a steeper zero crossing is a step
+ALTERNATIONS = 3    # of rigid bodies and friction
 MAX_LOG_ERROR = 1.0  # standard error of the logarithm of a determined scale
 
 
@@ -68,16 +68,16 @@ def friction_speeds(model: RobotModel, motion: Motion, selection: ParameterSelec
         raise IdentificationError('the speeds belong to Coulomb friction, which is not chosen',
                                   name='coulomb', value=False, remedy='choose it')
     selection = replace(selection, moving=None)
-    slow = (abs(motion.velocity) < BEND) & (abs(motion.velocity) > REST)
+    slow = (abs(motion.velocity) < MAX_BEND_VELOCITY) & (abs(motion.velocity) > REST_VELOCITY)
     for name, count in zip(motion.joint_names, slow.sum(0).tolist()):
         if count < MIN_SAMPLES:
             raise IdentificationError(
-                f'joint {name!r} moves slower than {BEND:g} in {count} samples only', name=name,
-                value=count, remedy='record slow motion of it and reversals, or keep the speeds '
-                                    'of the model')
+                f'joint {name!r} moves slower than {MAX_BEND_VELOCITY:g} in {count} samples only',
+                name=name, value=count,
+                remedy='record slow motion of it and reversals, or keep the speeds of the model')
     fastest = abs(motion.velocity).max(0)
     base, believed = base_parameters(model, selection), model
-    for _ in range(ROUNDS):
+    for _ in range(ALTERNATIONS):
         given = regression(model, motion, selection)
         estimate = least_squares(given, 'weighted', base, full_rank=False)
         own = np.array([not name.startswith(('armature', 'coupled')) for name in given.names])
@@ -96,7 +96,7 @@ class Fit:
         self.start, self.motion, self.selection, self.friction = model, motion, selection, friction
         self.thin, self.fixed = thinner(motion, selection, True), dict[str, ndarray]()
         start = [model.friction_velocity, model.stribeck_velocity][:1 + selection.static]
-        low, high = np.log(NARROWEST), np.log(np.tile(fastest, len(start)))
+        low, high = np.log(MIN_SCALE), np.log(np.tile(fastest, len(start)))
         self.bounds = np.full(high.shape, low), np.maximum(high, low + 1.0)
         inside = 1e-3 * (self.bounds[1] - self.bounds[0])
         self.at = np.clip(np.log(np.concatenate(start)), self.bounds[0] + inside,

@@ -15,17 +15,17 @@ from ...dynamics import Batch, Dynamics
 from ...errors import IdentificationError
 from ...model.robot import RobotModel
 
-OF_BODY = ('m', 'mx', 'my', 'mz', 'Ixx', 'Ixy', 'Iyy', 'Ixz', 'Iyz', 'Izz')
+BODY_PARAMETERS = ('m', 'mx', 'my', 'mz', 'Ixx', 'Ixy', 'Iyy', 'Ixz', 'Iyz', 'Izz')
 # What a joint may have besides the inertia of the bodies, and the columns that it takes
 JOINT_TERMS = {'friction': ('viscous', 'Coulomb'), 'offset': ('offset',),
                'armature': ('armature',)}
 # Share of the velocity limit in which the sign of a velocity is taken to change: a step would
 # leave the optimisation without a slope
 SIGN_WIDTH = 0.05
-STEP = 1e-6                     # of finite differences, in shares of the limits
-STATES, SEED = 300, 0           # random states that tell which columns are independent
-ROUNDED = 2e-3                  # of a direction cosine: 3.14 is a half turn
-COSINES = np.cos(np.radians([0.0, 30.0, 45.0, 60.0, 90.0, 120.0, 135.0, 150.0, 180.0]))
+DIFFERENCE_STEP = 1e-6    # in shares of the limits
+RANDOM_STATES, SEED = 300, 0           # random states that tell which columns are independent
+COSINE_ROUNDING = 2e-3    # of a direction cosine: 3.14 is a half turn
+EXACT_COSINES = np.cos(np.radians([0.0, 30.0, 45.0, 60.0, 90.0, 120.0, 135.0, 150.0, 180.0]))
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class BaseRegressor:
         self._weights = 1.0 / np.where(np.isfinite(limits.effort), limits.effort,
                                        np.where(effort > 0.0, effort, 1.0))
         model = dynamics.model
-        names = [f'{link} {what}' for link in model.link_names for what in OF_BODY] + [
+        names = [f'{link} {what}' for link in model.link_names for what in BODY_PARAMETERS] + [
             f'{joint} {what}' for term in self._include for what in JOINT_TERMS[term]
             for joint in model.joint_names]
         self._chosen, self._scale = np.arange(len(names)), np.ones(len(names))
@@ -110,8 +110,8 @@ class BaseRegressor:
         The derivatives are with respect to q, q̇ and q̈ of each joint, by forward differences.
         """
         count, nv = q.shape
-        steps = STEP * np.array([self.sizes.upper - self.sizes.lower, self.sizes.velocity,
-                                 self.sizes.acceleration])
+        steps = DIFFERENCE_STEP * np.array([
+            self.sizes.upper - self.sizes.lower, self.sizes.velocity, self.sizes.acceleration])
         states = np.tile(np.stack([q, qd, qdd])[:, None], (1, 3 * nv + 1, 1, 1))
         for kind in range(3):
             for i in range(nv):
@@ -121,7 +121,7 @@ class BaseRegressor:
         return all_of_them[0], slopes.reshape(3, nv, count, nv, -1)
 
     def _random_states(self) -> tuple[ndarray, ndarray, ndarray]:
-        size, shape = self.sizes, (STATES, len(self.sizes.lower))
+        size, shape = self.sizes, (RANDOM_STATES, len(self.sizes.lower))
         random = np.random.default_rng(SEED)
         return (random.uniform(size.lower, size.upper, shape),
                 random.uniform(-size.velocity, size.velocity, shape),
@@ -130,15 +130,16 @@ class BaseRegressor:
 
 def unrounded(model: RobotModel) -> RobotModel:
     """
-    Return a model whose joint frames are turned by the angles that rounded ones mean.
+    Return a model without the rounding of the angles between its joint frames.
 
-    Direction cosines within :data:`ROUNDED` of those of multiples of 30° and 45° become these;
-    3.1416 and 1.57 are a half and a quarter turn. The model tells which parameters the efforts
-    depend on, and is not for computing efforts.
+    Direction cosines within COSINE_ROUNDING of those of multiples of 30° and 45° become these:
+    3.1416 and 1.57 are a half and a quarter turn. The model shows which parameters the efforts
+    depend on; it is not for computing efforts.
     """
-    nearest = COSINES[np.abs(model.joint_rotation[..., None] - COSINES).argmin(axis=-1)]
-    near = np.abs(nearest - model.joint_rotation) < ROUNDED
+    distance = np.abs(model.joint_rotation[..., None] - EXACT_COSINES)
+    nearest = EXACT_COSINES[distance.argmin(axis=-1)]
+    near = np.abs(nearest - model.joint_rotation) < COSINE_ROUNDING
     U, _, Vt = np.linalg.svd(np.where(near, nearest, model.joint_rotation))
-    axis = np.where(np.abs(model.joint_axis) < ROUNDED, 0.0, model.joint_axis)
+    axis = np.where(np.abs(model.joint_axis) < COSINE_ROUNDING, 0.0, model.joint_axis)
     return replace(model, joint_rotation=U @ Vt,
                    joint_axis=axis / np.linalg.norm(axis, axis=1, keepdims=True))

@@ -9,16 +9,16 @@ from ...errors import IdentificationError, UrdfError
 from ...model.shapes import Shape, shape
 from ...model.urdf_xml import root_element
 
-KINDS = ('collision', 'visual')
-READABLE = ('.stl', '.obj', '.msh')             # by MuJoCo
-OTHERWISE = 'or go without a check for collisions (--shapes none)'
+GEOMETRY_KINDS = ('collision', 'visual')
+MESH_SUFFIXES = ('.stl', '.obj', '.msh')    # that MuJoCo reads
+UNCHECKED_REMEDY = 'or go without a check for collisions (--shapes none)'
 
 
 def shapes(urdf: Path, kind: str = 'collision', packages: Sequence[Path] = ()) -> list[Shape]:
     """
     Return the shapes of all links of a URDF file; an empty list where it has none.
 
-    :param kind: one of :data:`KINDS`.
+    :param kind: one of :data:`GEOMETRY_KINDS`.
     :param packages: as in :func:`~robodyn_ros.model.shapes.shape`.
     :raises IdentificationError: a shape cannot be read, or the file of a mesh is missing or in a
         format that MuJoCo does not read; the error names the link.
@@ -29,10 +29,10 @@ def shapes(urdf: Path, kind: str = 'collision', packages: Sequence[Path] = ()) -
                  for link in root.iterfind('link') for element in link.iterfind(kind)]
     except UrdfError as error:
         raise IdentificationError(str(error).removesuffix(f': {error.remedy}'), name=error.name,
-                                  remedy=f'{error.remedy}; {OTHERWISE}') from error
+                                  remedy=f'{error.remedy}; {UNCHECKED_REMEDY}') from error
     for one in found:
-        if one.mesh is not None and one.mesh.suffix.lower() not in READABLE:
+        if one.mesh is not None and one.mesh.suffix.lower() not in MESH_SUFFIXES:
             raise IdentificationError(
                 f'link {one.link!r} has the mesh {str(one.mesh)!r}', name=one.link,
-                remedy=f'MuJoCo reads {", ".join(READABLE)} only; {OTHERWISE}')
+                remedy=f'MuJoCo reads {", ".join(MESH_SUFFIXES)} only; {UNCHECKED_REMEDY}')
     return found

@@ -13,12 +13,13 @@ from ...model.robot import RobotModel
 from ...model.shapes import Shape
 from ...simulation.loading import mujoco
 
-GROUND, GROUND_SIZE = 'the ground', 100.0       # m to each side
-DEPTH = 0.05        # [m] violations are measured in it
-SPARE = 0.005       # [m] beyond the clearance the penalty begins
-GEOMS = {'box': mujoco.mjtGeom.mjGEOM_BOX, 'sphere': mujoco.mjtGeom.mjGEOM_SPHERE,
-         'cylinder': mujoco.mjtGeom.mjGEOM_CYLINDER, 'capsule': mujoco.mjtGeom.mjGEOM_CAPSULE,
-         'mesh': mujoco.mjtGeom.mjGEOM_MESH}
+GROUND_NAME, GROUND_SIZE = 'the ground', 100.0       # m to each side
+DEPTH_UNIT = 0.05    # [m] of violations
+PENALTY_MARGIN = 0.005    # [m] beyond the clearance, where the penalty begins
+GEOM_TYPES = {
+    'box': mujoco.mjtGeom.mjGEOM_BOX, 'sphere': mujoco.mjtGeom.mjGEOM_SPHERE,
+    'cylinder': mujoco.mjtGeom.mjGEOM_CYLINDER, 'capsule': mujoco.mjtGeom.mjGEOM_CAPSULE,
+    'mesh': mujoco.mjtGeom.mjGEOM_MESH}
 
 
 class Touch(NamedTuple):
@@ -61,7 +62,7 @@ class Collisions:
         self._carried[np.arange(model.nb), model.driver[self._joints]] = model.ratio[self._joints]
         close = self.touches(pose[None])
         for touch in close:
-            if touch.first == GROUND:
+            if touch.first == GROUND_NAME:
                 raise IdentificationError(
                     f'{touch.second} is {touch.distance:.4g} m from the ground at the start',
                     name=touch.second, value=touch.distance,
@@ -90,23 +91,23 @@ class Collisions:
         """
         Return the sum of pseudo-Huber losses of distances that are too small, and its gradient.
 
-        √(1 + d²) - 1 with d = (clearance + SPARE - distance) / DEPTH is quadratic, but linear deep
-        inside, where the direction out is uncertain.
+        √(1 + d²) - 1 with d = (clearance + PENALTY_MARGIN - distance) / DEPTH_UNIT is quadratic,
+        but linear deep inside, where the direction out is uncertain.
 
         :param q: (N, nv) [rad | m]; the gradient has the same shape.
         """
         total, slope = 0.0, np.zeros_like(q)
         for pose, out in zip(q, slope):
-            distances, at = self._close(pose, SPARE)
+            distances, at = self._close(pose, PENALTY_MARGIN)
             if not len(at):
                 continue
             mujoco.mj_comPos(self._mj, self._data)
             contact, turn = self._data.contact, np.zeros(self._mj.nv)
-            depth = (self._clearance + SPARE - distances) / DEPTH
+            depth = (self._clearance + PENALTY_MARGIN - distances) / DEPTH_UNIT
             loss = np.sqrt(1.0 + depth**2)
             total += float(np.sum(loss - 1.0))
             for distance, pull, geoms, middle, normal in zip(
-                    distances, depth / loss / DEPTH, contact.geom[at], contact.pos[at],
+                    distances, depth / loss / DEPTH_UNIT, contact.geom[at], contact.pos[at],
                     contact.frame[at, :3]):
                 # The distance grows as the second body moves along the normal, and the first not
                 for jacobian, geom, side in zip(self._jacobians, geoms, (-0.5, 0.5)):
@@ -139,7 +140,7 @@ class Collisions:
     def _names(self, geoms: ndarray) -> tuple[str, str]:
         bodies = sorted(int(self._mj.geom_bodyid[geom]) for geom in geoms)
         names = (*self._model.link_names, self._model.base_link)        # -1 is the base
-        first, second = (names[int(self._mj.body(k).name)] if k else GROUND for k in bodies)
+        first, second = (names[int(self._mj.body(k).name)] if k else GROUND_NAME for k in bodies)
         return first, second
 
     def _number(self, link: str) -> int:
@@ -203,7 +204,7 @@ class Collisions:
         else:
             how['size'] = [*size, 0.0, 0.0][:3]
         bodies[frame.body].add_geom(
-            type=GEOMS[shape.kind], margin=self._clearance + SPARE,
+            type=GEOM_TYPES[shape.kind], margin=self._clearance + PENALTY_MARGIN,
             pos=frame.origin + frame.rotation @ shape.origin,
             quat=_quaternion(frame.rotation @ shape.rotation), **how)
 

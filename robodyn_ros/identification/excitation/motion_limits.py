@@ -13,7 +13,7 @@ from numpy import ndarray
 from ...errors import Argument, IdentificationError, Remedy
 from ...model.robot import RobotModel
 
-NOTHING: Mapping[str, float] = MappingProxyType({})
+NO_CHANGES: Mapping[str, float] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,8 @@ class Limits:
 
 def motion_limits(model: RobotModel, shares: Shares = Shares(), *,
                   ranges: Mapping[str, tuple[float, float]] = MappingProxyType({}),
-                  velocity: Mapping[str, float] = NOTHING,
-                  acceleration: Mapping[str, float] = NOTHING) -> Limits:
+                  velocity: Mapping[str, float] = NO_CHANGES,
+                  acceleration: Mapping[str, float] = NO_CHANGES) -> Limits:
     """
     Return the limits of a motion: those of a model, or given here, with margins.
 

@@ -21,14 +21,14 @@ from ...errors import Argument, IdentificationError, Placeholder
 if TYPE_CHECKING:
     from .collisions import Collisions
 
-# Samples for each wave of the last harmonic: of limits, of which every second is of the regressor
-# too, and of the final check, whose peaks are true to cos(π / 400), 3e-5
-PER_WAVE, EVERY, PER_WAVE_CHECK = 24, 2, 400
-STEP = 1e-6             # of the velocity limit, for the slope of friction
-SHRINK, SMALLEST = 0.98, 0.1
-ELSEWHERE = Argument('pose', tuple(map(Placeholder, ('V1', 'V2', '...'))))
-KNOWN_SAMPLES = 2000    # of a recording
-MOST_WATCHED = 40       # more times to look for collisions, at once
+# Per wave of the last harmonic: samples at which limits are evaluated, and those of the final
+# check, whose peaks are exact to cos(π / 400), 3e-5; every second sample is one of the regressor
+SAMPLES_PER_WAVE, SAMPLE_STRIDE, CHECKS_PER_WAVE = 24, 2, 400
+FRICTION_STEP = 1e-6    # of the velocity limit, for the slope of friction
+SCALE_FACTOR, MIN_SCALE = 0.98, 0.1
+OTHER_POSE = Argument('pose', tuple(map(Placeholder, ('V1', 'V2', '...'))))
+MAX_KNOWN_SAMPLES = 2000    # of a recording
+MAX_ADDED_TIMES = 40    # at once, at which collisions are looked for
 
 
 @dataclass(frozen=True)
@@ -71,22 +71,22 @@ class MotionCost:
         self._series, self._pose, self.limits = series, pose, limits
         self._regressor, self._collisions = regressor, collisions
         self._known = known_rows(regressor, known, series.period)
-        self._basis = np.stack(series.basis(series.grid(PER_WAVE)))
-        self._check = np.stack(series.basis(series.grid(PER_WAVE_CHECK)))
-        self._watched = self._basis[0, ::EVERY]     # where collisions are looked for
+        self._basis = np.stack(series.basis(series.grid(SAMPLES_PER_WAVE)))
+        self._check = np.stack(series.basis(series.grid(CHECKS_PER_WAVE)))
+        self._watched = self._basis[0, ::SAMPLE_STRIDE]     # where collisions are looked for
         weight = np.abs(self._batch.gravity(pose[None])[0])
         for i, name in enumerate(self._model.joint_names):
             if not limits.lower[i] < pose[i] < limits.upper[i]:
                 raise IdentificationError(
                     f'joint {name} starts at {pose[i]:.6g}', name=name, value=float(pose[i]),
                     remedy=(f'start between {limits.lower[i]:.6g} and {limits.upper[i]:.6g}, its '
-                            'range less the margin: ', ELSEWHERE))
+                            'range less the margin: ', OTHER_POSE))
             if not weight[i] < limits.effort[i]:
                 raise IdentificationError(
                     f'joint {name} bears {weight[i]:.4g} N·m or N at the start', name=name,
                     value=float(weight[i]), remedy=(
                         f'start where it bears less than the {limits.effort[i]:.4g} allowed: ',
-                        ELSEWHERE, ', or allow more'))
+                        OTHER_POSE, ', or allow more'))
 
     def __call__(self, coefficients: ndarray, criterion: Criterion, weight: float
                  ) -> tuple[float, ndarray]:
@@ -98,14 +98,14 @@ class MotionCost:
         """
         motion = self._motion(self._basis, coefficients)
         slopes = np.zeros((3, *motion[0].shape))
-        some = tuple(a[::EVERY] for a in motion)
+        some = tuple(a[::SAMPLE_STRIDE] for a in motion)
         matrix, by_state = self._regressor.with_slopes(*some)
         value, gradient = of_matrix(criterion, self._with_known(matrix))
-        slopes[:, ::EVERY] = np.einsum('tij,kntij->ktn', gradient[:len(matrix)], by_state)
+        slopes[:, ::SAMPLE_STRIDE] = np.einsum('tij,kntij->ktn', gradient[:len(matrix)], by_state)
         value += self._penalty(motion, slopes, weight / len(motion[0]))
         slope = np.einsum('ktn,ktc->nc', slopes, self._basis)
         if self._collisions:
-            share = weight * EVERY / len(motion[0])
+            share = weight * SAMPLE_STRIDE / len(motion[0])
             depth, by_pose = self._collisions.penalty(self._pose + self._watched @ coefficients.T)
             value, slope = value + share * depth, slope + share * by_pose.T @ self._watched
         return value, slope
@@ -122,7 +122,7 @@ class MotionCost:
     def watch(self, coefficients: ndarray) -> None:
         """Check for collisions from now on also where this motion has unnoticed ones."""
         touching = self._touching(coefficients, np.arange(0))
-        some = touching[::max(len(touching) // MOST_WATCHED, 1)]
+        some = touching[::max(len(touching) // MAX_ADDED_TIMES, 1)]
         self._watched = np.vstack([self._watched, self._check[0, some]])
 
     def quality(self, coefficients: ndarray) -> Quality:
@@ -138,7 +138,7 @@ class MotionCost:
         """Return the largest values of a motion."""
         q, qd, qdd = self._motion(self._check, coefficients)
         # Between the samples of a series the peaks are higher by this at most, see Fourier.grid
-        peak = 1.0 / np.cos(np.pi / PER_WAVE_CHECK)
+        peak = 1.0 / np.cos(np.pi / CHECKS_PER_WAVE)
         return Usage(self._pose + peak * (q.min(0) - self._pose),
                      self._pose + peak * (q.max(0) - self._pose),
                      peak * np.abs(qd).max(0), peak * np.abs(qdd).max(0),
@@ -163,13 +163,13 @@ class MotionCost:
                 limits.velocity / use.velocity, limits.acceleration / use.acceleration])
         scale = min(1.0, float(np.nanmin(room)) * (1.0 - 1e-9))
         suspects = np.arange(0)
-        while scale >= SMALLEST:
+        while scale >= MIN_SCALE:
             smaller = scale * coefficients
             if (self.usage(smaller).effort <= limits.effort).all():
                 suspects = self._touching(smaller, suspects)
                 if not len(suspects):
                     return smaller
-            scale *= SHRINK
+            scale *= SCALE_FACTOR
         return None
 
     def _motion(self, basis: ndarray, coefficients: ndarray) -> tuple[ndarray, ndarray, ndarray]:
@@ -195,7 +195,7 @@ class MotionCost:
             for kind, part in enumerate(self._batch.inverse_dynamics_derivatives(
                     q[over], qd[over], qdd[over])):
                 slopes[kind, over] += np.einsum('ti,tij->tj', pull, part)
-            step = STEP * limits.velocity
+            step = FRICTION_STEP * limits.velocity
             slopes[1, over] += pull * (self._batch.friction(qd[over] + step)
                                        - self._batch.friction(qd[over])) / step
         return weight * float(total)
@@ -216,7 +216,7 @@ def known_rows(regressor: BaseRegressor, motions: Sequence[Motion], period: floa
     nv, count = len(regressor.sizes.lower), len(regressor)
     tall = np.zeros((0, count))
     for motion in motions:
-        step = max(len(motion) // KNOWN_SAMPLES, 1)
+        step = max(len(motion) // MAX_KNOWN_SAMPLES, 1)
         rows = regressor(*(a[::step] for a in (motion.position, motion.velocity,
                                                motion.acceleration)))
         weight = len(motion) / motion.rate / period / len(rows)

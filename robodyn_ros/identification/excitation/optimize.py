@@ -16,7 +16,7 @@ from .base_regressor import BaseRegressor
 from .criteria import Criterion, little_information, Quality, smooth_condition
 from .fourier import Fourier
 from .motion_limits import Limits
-from .objective import ELSEWHERE, MotionCost, SMALLEST, Usage
+from .objective import MIN_SCALE, MotionCost, OTHER_POSE, Usage
 from ..motion import Motion
 from ...dynamics import Dynamics
 from ...errors import Argument, IdentificationError
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from .collisions import Collisions
 
 CRITERIA = ('condition', 'information')
-SERIES = Fourier(harmonics=5, period=10.0)
+DEFAULT_SERIES = Fourier(harmonics=5, period=10.0)
 # Rounds of one attempt: how near the stand-in is to the condition, the weight of the penalty that
 # limits are kept by, and the most iterations
 ROUNDS = ((1.0, 30.0, 40), (4.0, 300.0, 50), (4.0, 1000.0, 20))
-POINTS_PER_WAVE = 40        # of the last harmonic: between them a quintic is off by 1e-9 of it
-MEMORY = 20                 # steps that L-BFGS learns the curvature from
+WAYPOINTS_PER_WAVE = 40    # of the last harmonic; quintics between them are exact to 1e-9
+LBFGS_MEMORY = 20    # steps
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Excitation:
     @property
     def rate(self) -> float:
         """Rate of waypoints [Hz] between which quintics still follow the motion."""
-        return POINTS_PER_WAVE * self.series.harmonics / self.series.period
+        return WAYPOINTS_PER_WAVE * self.series.harmonics / self.series.period
 
     def trajectory(self, rate: float | None = None, repeat: int = 1
                    ) -> tuple[ndarray, ndarray, ndarray, ndarray]:
@@ -98,7 +98,7 @@ class Excitation:
 
 
 def excite(dynamics: Dynamics, pose: ndarray, limits: Limits, *,
-           series: Fourier = SERIES, criterion: str = 'condition', starts: int = 5,
+           series: Fourier = DEFAULT_SERIES, criterion: str = 'condition', starts: int = 5,
            seed: int = 0, include: Sequence[str] = ('friction',),
            collisions: 'Collisions | None' = None, after: Sequence[Motion] = (),
            progress: Callable[[float], None] = lambda done: None) -> Excitation:
@@ -147,8 +147,8 @@ def excite(dynamics: Dynamics, pose: ndarray, limits: Limits, *,
     if (chosen := motions[best]) is None:
         raise IdentificationError(
             f'none of {starts} motions keeps the limits and touches nothing', name='starts',
-            value=starts, remedy=('start at a pose with more room: ', ELSEWHERE, ', or try more: ',
-                                  Argument('starts', 2 * starts)))
+            value=starts, remedy=('start at a pose with more room: ', OTHER_POSE,
+                                  ', or try more: ', Argument('starts', 2 * starts)))
     return Excitation(model.joint_names, series, chosen, pose, criterion, tuple(attempts), best,
                       regressor.names, cost.usage(chosen), limits, tuple(_notes(collisions)))
 
@@ -162,7 +162,7 @@ def _fitted(cost: MotionCost, coefficients: ndarray) -> ndarray:
     shares = cost.usage(coefficients).of(cost.limits)
     fast = coefficients / shares['velocity'][:, None]
     inside = cost.inside(fast)
-    return SMALLEST * fast if inside is None else inside
+    return MIN_SCALE * fast if inside is None else inside
 
 
 def _optimised(cost: MotionCost, begin: ndarray, criterion: str,
@@ -183,7 +183,7 @@ def _optimised(cost: MotionCost, begin: ndarray, criterion: str,
         steps = count(done + 1)
         x = minimize(value, x, (measure, weight), jac=True, method='L-BFGS-B',
                      callback=lambda _, steps=steps: progress(next(steps) / whole),
-                     options={'maxiter': most, 'maxcor': MEMORY}).x
+                     options={'maxiter': most, 'maxcor': LBFGS_MEMORY}).x
         done += most
         cost.watch(x.reshape(unit.size, -1) * unit)
         progress(done / whole)

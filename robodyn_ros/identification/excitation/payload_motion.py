@@ -13,13 +13,14 @@ from ...dynamics import Batch
 from ...errors import IdentificationError
 from ...model.robot import RobotModel
 
-INTERVAL = 0.05                     # s between waypoints
-LEAST = 0.02                        # [rad | m] of a joint that moves at all
-SPEED, RANGE, EFFORT = 0.3, 0.9, 0.6        # shares of velocity limit, free range, effort limit
+WAYPOINT_INTERVAL = 0.05    # s
+MIN_AMPLITUDE = 0.02    # [rad | m] of a joint that moves at all
+# Of velocity limit, free range, effort limit
+VELOCITY_SHARE, RANGE_SHARE, EFFORT_SHARE = 0.3, 0.9, 0.6
 # Assumed noise of efforts, in effort limits, with as many independent samples per second
-NOISE, SAMPLES = 0.01, 10.0
+EFFORT_NOISE, SAMPLES_PER_SECOND = 0.01, 10.0
 # Standard errors that are small enough, so that no further joint has to move
-MASS_ERROR, MOMENT_ERROR = 0.02, 0.004      # kg, kg·m
+SMALL_MASS_ERROR, SMALL_MOMENT_ERROR = 0.02, 0.004      # kg, kg·m
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +30,7 @@ class PayloadMotion:
 
     :param amplitude: (nv,) [rad | m] farthest from that pose; 0: the joint does not move.
     :param mass_error: expected standard error of the mass [kg], ``moment_error`` of mass times
-        center of mass [kg·m], for effort noise of NOISE effort limits.
+        center of mass [kg·m], for effort noise of EFFORT_NOISE effort limits.
     """
 
     trajectory: JointTrajectory
@@ -60,9 +61,10 @@ def payload_motion(model: RobotModel, frame: str, pose: ndarray, *, amplitude: f
         cycles = np.zeros(model.nv)
         for k, i in enumerate(reversed(joints[:count])):
             cycles[i] = k + 2
-            most[i] = min(amplitude, RANGE * max(room[i], 0.0),
-                          SPEED * model.velocity_limit[i] * duration / (2 * np.pi * cycles[i]))
-        most[most < LEAST] = 0.0
+            most[i] = min(
+                amplitude, RANGE_SHARE * max(room[i], 0.0),
+                VELOCITY_SHARE * model.velocity_limit[i] * duration / (2 * np.pi * cycles[i]))
+        most[most < MIN_AMPLITUDE] = 0.0
         found = _motion(model, frame, pose, most, cycles, duration)
         if best is None or _shortfall(found) < _shortfall(best):
             best = found
@@ -89,18 +91,18 @@ def _carrying(model: RobotModel, frame: str) -> list[int]:
 def _motion(model: RobotModel, frame: str, pose: ndarray, amplitude: ndarray, cycles: ndarray,
             duration: float) -> PayloadMotion:
     """Return the motion of these amplitudes, smaller ones where efforts would be too large."""
-    t = np.linspace(0.0, duration, round(duration / INTERVAL) + 1)
+    t = np.linspace(0.0, duration, round(duration / WAYPOINT_INTERVAL) + 1)
     for _ in range(4):
         x, xd, xdd = windowed_sines(t, amplitude, cycles, duration)
         efforts = Batch(model).inverse_dynamics(pose + x, xd, xdd)
         excess = (np.abs(efforts - Batch(model).gravity(pose + x)).max(0)
-                  > EFFORT * model.effort_limit)
+                  > EFFORT_SHARE * model.effort_limit)
         if not excess.any():
             break
         amplitude = amplitude / 2
     columns = load_columns(model, frame, pose + x, xd, xdd)[:, amplitude > 0.0, :4]
-    sigma = NOISE * model.effort_limit[amplitude > 0.0]
-    errors = _standard_errors(columns / sigma[:, None], duration * SAMPLES / len(t))
+    sigma = EFFORT_NOISE * model.effort_limit[amplitude > 0.0]
+    errors = _standard_errors(columns / sigma[:, None], duration * SAMPLES_PER_SECOND / len(t))
     return PayloadMotion(JointTrajectory(model.joint_names, t[1:], pose + x[1:], xd[1:], xdd[1:]),
                          amplitude, float(errors[0]), float(errors[1:].max()))
 
@@ -136,4 +138,4 @@ def _standard_errors(columns: ndarray, samples: float) -> ndarray:
 
 
 def _shortfall(motion: PayloadMotion) -> float:
-    return max(motion.mass_error / MASS_ERROR, motion.moment_error / MOMENT_ERROR)
+    return max(motion.mass_error / SMALL_MASS_ERROR, motion.moment_error / SMALL_MOMENT_ERROR)

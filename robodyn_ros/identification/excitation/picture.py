@@ -12,7 +12,7 @@ from numpy import ndarray
 from .optimize import Excitation
 from ...errors import ArgumentError
 
-NEAR = 0.7      # of a limit
+NEAR_LIMIT = 0.7    # share of a limit
 
 
 def draw(title: str, found: Excitation, motion: tuple[ndarray, ndarray, ndarray, ndarray],
@@ -38,7 +38,7 @@ def draw(title: str, found: Excitation, motion: tuple[ndarray, ndarray, ndarray,
             axes.plot(times, values[:, i], color=colors(i), lw=1.2, label=name.replace('$', r'\$'))
         # Only those that a joint comes near: others would press the curves flat
         if limit is not None:
-            for joint in np.flatnonzero(np.abs(values).max(0) > NEAR * limit).tolist():
+            for joint in np.flatnonzero(np.abs(values).max(0) > NEAR_LIMIT * limit).tolist():
                 for sign in (-1.0, 1.0):
                     axes.axhline(sign * limit[joint], color=colors(joint), lw=0.8, ls='--')
         axes.set_ylabel(label)

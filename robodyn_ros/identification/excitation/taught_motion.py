@@ -12,11 +12,11 @@ from scipy.sparse.linalg import spsolve
 from .trajectory_file import JointTrajectory
 from ...errors import TrajectoryError
 
-DEGREE = 5              # the jerk of the spline is continuous
-AT_REST = 3             # coefficients that give position, velocity and acceleration of an end
-PERIOD = 0.02           # s between two waypoints of a motion
-STILL = 1e-3            # rad or m: nearer to its first or last position, the arm is at rest
-FEWEST = 10             # samples of a motion
+SPLINE_DEGREE = 5    # the jerk is continuous
+END_COEFFICIENTS = 3    # that give position, velocity and acceleration of an end
+WAYPOINT_INTERVAL = 0.02    # s
+REST_DISTANCE = 1e-3    # rad or m from the first or last position, within which the arm rests
+MIN_SAMPLES = 10    # of a motion
 # Peaks of the quintic from rest to rest over one unit in one second: 15/8 and 10/√3
 # (Biagiotti and Melchiorri, Trajectory Planning for Automatic Machines and Robots, 2008, 2.1.7)
 QUINTIC_VELOCITY, QUINTIC_ACCELERATION = 15.0 / 8.0, 10.0 / np.sqrt(3.0)
@@ -34,7 +34,7 @@ def through_poses(joint_names: Sequence[str], poses: ndarray, velocity_limit: nd
     """
     _check_limits(joint_names, velocity_limit, acceleration_limit)
     kept = np.array([pose for k, pose in enumerate(poses)
-                     if k == 0 or (np.abs(pose - poses[k - 1]) > STILL).any()], float)
+                     if k == 0 or (np.abs(pose - poses[k - 1]) > REST_DISTANCE).any()], float)
     if len(kept) < 2:
         raise TrajectoryError(f'{len(kept)} different poses are no motion', name='poses',
                               remedy='keep two poses at least')
@@ -69,7 +69,7 @@ def smoothed(joint_names: Sequence[str], time: ndarray, position: ndarray,
                               remedy='record at a higher rate, or smooth more')
     spline = _fit(time, position, spacing)
     begin, end = spline.t[0], spline.t[-1]
-    at = np.linspace(begin, end, 1 + round((end - begin) / PERIOD))
+    at = np.linspace(begin, end, 1 + round((end - begin) / WAYPOINT_INTERVAL))
     q, qd, qdd = (spline(at, nu=order) for order in range(3))
     slower = max(1.0, float((np.abs(qd) / velocity_limit).max()),
                  float(np.sqrt((np.abs(qdd) / acceleration_limit).max())))
@@ -84,29 +84,32 @@ def _fit(time: ndarray, position: ndarray, spacing: float) -> BSpline:
     around = 2.0 * spacing
     count = int(np.ceil((time[-1] - time[0] + 2.0 * around) / spacing))
     grid = np.linspace(time[0] - around, time[-1] + around, count + 1)
-    knots = np.concatenate(([grid[0]] * DEGREE, grid, [grid[-1]] * DEGREE))
-    before, after = np.arange(grid[0], time[0], PERIOD), np.arange(grid[-1], time[-1], -PERIOD)
+    knots = np.concatenate(([grid[0]] * SPLINE_DEGREE, grid, [grid[-1]] * SPLINE_DEGREE))
+    before = np.arange(grid[0], time[0], WAYPOINT_INTERVAL)
+    after = np.arange(grid[-1], time[-1], -WAYPOINT_INTERVAL)
     x = np.concatenate((before, time, after[::-1]))
     y = np.vstack((np.tile(position[0], (len(before), 1)), position,
                    np.tile(position[-1], (len(after), 1))))
-    A = BSpline.design_matrix(x, knots, DEGREE).tocsc()
+    A = BSpline.design_matrix(x, knots, SPLINE_DEGREE).tocsc()
     # Equal coefficients at an end: position, and no velocity and no acceleration
     c = np.zeros((A.shape[1], position.shape[1]))
-    c[:AT_REST], c[-AT_REST:] = position[0], position[-1]
-    free = A[:, AT_REST:-AT_REST]
-    c[AT_REST:-AT_REST] = spsolve((free.T @ free).tocsc(), free.T @ (y - A @ c)).reshape(
-        -1, c.shape[1])
-    return BSpline(knots, c, DEGREE)
+    c[:END_COEFFICIENTS], c[-END_COEFFICIENTS:] = position[0], position[-1]
+    inner = slice(END_COEFFICIENTS, -END_COEFFICIENTS)
+    free = A[:, inner]
+    c[inner] = spsolve((free.T @ free).tocsc(), free.T @ (y - A @ c)).reshape(-1, c.shape[1])
+    return BSpline(knots, c, SPLINE_DEGREE)
 
 
 def _of_motion(time: ndarray, position: ndarray) -> tuple[ndarray, ndarray]:
     """Return the samples from the last one at the first pose to the first one at the last pose."""
-    moved = (np.abs(position - position[0]) > STILL).any(axis=1) if len(time) else np.zeros(0)
-    if not moved.any() or len(time) < FEWEST:
+    moved = np.zeros(0)
+    if len(time):
+        moved = (np.abs(position - position[0]) > REST_DISTANCE).any(axis=1)
+    if not moved.any() or len(time) < MIN_SAMPLES:
         raise TrajectoryError('the arm has not been moved', name='samples', value=len(time),
                               remedy='show a motion between its beginning and its end')
     first = max(0, int(np.argmax(moved)) - 1)
-    away = (np.abs(position - position[-1]) > STILL).any(axis=1)
+    away = (np.abs(position - position[-1]) > REST_DISTANCE).any(axis=1)
     last = len(time) - int(np.argmax(away[::-1])) + 1 if away.any() else len(time)
     return time[first:last], position[first:last]
 

@@ -13,10 +13,10 @@ import yaml
 from ...errors import TrajectoryError
 
 NS_PER_S = 1_000_000_000
-FIELDS = ('positions', 'velocities', 'accelerations')
-DIGITS = 9                  # after the point: nm, nrad, and less than the controller's tolerance
-MOST_POINTS = 20_000        # as many as the controller follows
-LOADER = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
+POINT_FIELDS = ('positions', 'velocities', 'accelerations')
+DECIMALS = 9    # nm, nrad: finer than the tolerance of the controller
+MAX_POINTS = 20_000    # that the controller accepts
+YAML_LOADER = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
 
 
 @dataclass(frozen=True)
@@ -42,17 +42,17 @@ def write(path: Path, trajectory: JointTrajectory) -> None:
     :raises TrajectoryError: there are more points than a controller accepts, or the file cannot be
         written.
     """
-    if (count := len(trajectory.times)) > MOST_POINTS:
-        _refuse(path, f'would have {count} points', f'at most {MOST_POINTS} can be followed: '
+    if (count := len(trajectory.times)) > MAX_POINTS:
+        _refuse(path, f'would have {count} points', f'at most {MAX_POINTS} can be followed: '
                 'give a lower rate, a shorter period or fewer repetitions')
     names = yaml.safe_dump(list(trajectory.joint_names), default_flow_style=True,
                            allow_unicode=True, width=np.inf)
     lines = [f'joint_names: {names.strip()}', 'points:']
-    arrays = [np.round(getattr(trajectory, field), DIGITS) + 0.0 for field in FIELDS]
+    arrays = [np.round(getattr(trajectory, field), DECIMALS) + 0.0 for field in POINT_FIELDS]
     for time, *rows in zip(np.round(trajectory.times * NS_PER_S).astype(int).tolist(), *arrays):
-        lines += [f'{"- " if field == FIELDS[0] else "  "}{field}: '
-                  f'[{", ".join(f"{v:.{DIGITS}f}" for v in row)}]'
-                  for field, row in zip(FIELDS, rows)]
+        lines += [f'{"- " if field == POINT_FIELDS[0] else "  "}{field}: '
+                  f'[{", ".join(f"{v:.{DECIMALS}f}" for v in row)}]'
+                  for field, row in zip(POINT_FIELDS, rows)]
         lines.append(f'  time_from_start: {{sec: {time // NS_PER_S}, '
                      f'nanosec: {time % NS_PER_S}}}')
     try:
@@ -68,7 +68,7 @@ def read(path: Path) -> JointTrajectory:
     :raises TrajectoryError: an entry is missing, unknown, of another length or not numeric.
     """
     try:
-        content = yaml.load(path.read_text(encoding='utf-8'), LOADER)
+        content = yaml.load(path.read_text(encoding='utf-8'), YAML_LOADER)
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         _refuse(path, f'cannot be read ({error})', 'give a YAML file of a JointTrajectory')
     content = _mapping(path, 'it', content, ('joint_names', 'points'), ('header',))
@@ -76,12 +76,13 @@ def read(path: Path) -> JointTrajectory:
     if not isinstance(names, list) or not names or not all(isinstance(n, str) for n in names) \
             or len(set(names)) < len(names):
         _refuse(path, f'has the joint_names {names!r}', 'list different names')
-    if not isinstance(points, list) or not 1 <= len(points) <= MOST_POINTS:
-        _refuse(path, 'has no list of points', f'give 1 to {MOST_POINTS}')
-    rows: dict[str, list[list[float]]] = {field: [] for field in FIELDS}
+    if not isinstance(points, list) or not 1 <= len(points) <= MAX_POINTS:
+        _refuse(path, 'has no list of points', f'give 1 to {MAX_POINTS}')
+    rows: dict[str, list[list[float]]] = {field: [] for field in POINT_FIELDS}
     times = []
     for k, point in enumerate(points):
-        point = _mapping(path, f'point {k}', point, (*FIELDS, 'time_from_start'), ('effort',))
+        point = _mapping(path, f'point {k}', point, (*POINT_FIELDS, 'time_from_start'),
+                         ('effort',))
         if point.get('effort'):
             _refuse(path, f'has efforts in point {k}', 'leave them empty')
         time = _mapping(path, f'time_from_start of point {k}', point['time_from_start'],
@@ -94,10 +95,10 @@ def read(path: Path) -> JointTrajectory:
         if k and times[-1] <= times[-2]:
             _refuse(path, f'has point {k} at {times[-1]:.9g} s, not after the one before it',
                     'give times that increase')
-        for field in FIELDS:
+        for field in POINT_FIELDS:
             rows[field].append(_row(path, f'{field} of point {k}', point[field], len(names)))
     return JointTrajectory(tuple(names), np.array(times),
-                           *(np.array(rows[field]) for field in FIELDS))
+                           *(np.array(rows[field]) for field in POINT_FIELDS))
 
 
 def _mapping(path: Path, what: str, found: Any, needed: tuple[str, ...],

@@ -14,10 +14,10 @@ from scipy.sparse import csr_matrix
 POWER_SHARE = 0.999     # of the velocities, below their bandwidth
 BANDWIDTH_FACTOR = 8.0  # times the bandwidth, at most
 MAX_CUTOFF = 0.2        # of the sampling rate
-ORDER = 4               # of the filter; both runs together have twice as many poles
-SETTLED = 0.01          # of a transient, left where it is cut off
-TAILS = 4               # times as long: 1e-8 of it is left
-BAND = 1.2              # a spectrum is averaged from f / BAND to f BAND
+FILTER_ORDER = 4    # forward and backward runs together have twice as many poles
+MAX_TRANSIENT = 0.01    # share that is left where a transient is cut off
+TAIL_FACTOR = 4    # times the transient: 1e-8 of it is left
+SMOOTHING_BAND = 1.2    # a spectrum is averaged from f / SMOOTHING_BAND to f SMOOTHING_BAND
 
 
 @dataclass(frozen=True)
@@ -67,9 +67,9 @@ def _of_joint(f: ndarray, velocity: ndarray, most: float) -> Cutoff | None:
 
     :param velocity: spectrum of its velocity at ``f``.
     """
-    count = max(2, int(np.log(most / f[1]) / np.log(BAND) * 4))
+    count = max(2, int(np.log(most / f[1]) / np.log(SMOOTHING_BAND) * 4))
     at = np.geomspace(f[1], most, count)
-    wide = np.maximum((BAND - 1) * at, 2 * f[0])
+    wide = np.maximum((SMOOTHING_BAND - 1) * at, 2 * f[0])
     power = velocity * f**2
     acceleration = np.array([np.mean(power[np.abs(f - a) <= w])
                              for a, w in zip(at, wide)])
@@ -106,9 +106,9 @@ class LowPass:
         self.settling = 0       #: samples after which a transient is gone
         self._sections: ndarray | None = None
         if np.isfinite(cutoff):
-            z, p, k = butter(ORDER, cutoff, fs=rate, output='zpk')
+            z, p, k = butter(FILTER_ORDER, cutoff, fs=rate, output='zpk')
             self._sections = zpk2sos(z, p, k)
-            self.settling = int(np.ceil(np.log(SETTLED) / np.log(np.abs(p).max())))
+            self.settling = int(np.ceil(np.log(MAX_TRANSIENT) / np.log(np.abs(p).max())))
 
     def of_kept(self, signal: ndarray, step: int, every: int = 1) -> ndarray:
         """
@@ -119,7 +119,7 @@ class LowPass:
 
         :param every: one in so many of the n is returned, from the first.
         """
-        reach = TAILS * -(-self.settling // step)
+        reach = TAIL_FACTOR * -(-self.settling // step)
         impulse = np.zeros(2 * reach * step + 1)
         impulse[reach * step] = step
         response = sosfiltfilt(self._sections, impulse, padtype=None)[::step]

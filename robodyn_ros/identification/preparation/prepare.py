@@ -8,9 +8,9 @@ import numpy as np
 from numpy import ndarray
 from scipy.interpolate import CubicSpline
 
-from .filtering import choose_cutoff, Cutoff, derivatives, LowPass, ORDER
+from .filtering import choose_cutoff, Cutoff, derivatives, FILTER_ORDER, LowPass
 from .options import PreparationOptions
-from .timing import BRIDGED, DROPPED, grid, Stretches, stretches
+from .timing import DROPPED_INTERVAL, grid, MAX_BRIDGED_GAP, Stretches, stretches
 from ..motion import Motion
 from ..recordings.recording import Recording
 from ...errors import RecordingError
@@ -71,7 +71,7 @@ def _filter_notes(rate: float, cutoff: Cutoff, options: PreparationOptions) -> l
     if not np.isfinite(cutoff.frequency):
         return [*notes, 'no filter, as asked']
     return [*notes, f'cutoff {cutoff.frequency:.3g} Hz: {cutoff.why}',
-            f'low-pass filter: Butterworth of order {ORDER}, forwards and backwards, over '
+            f'low-pass filter: Butterworth of order {FILTER_ORDER}, forwards and backwards, over '
             'positions and efforts alike']
 
 
@@ -103,7 +103,8 @@ def _choices(recording: Recording, signals: dict[str, ndarray],
             raise RecordingError(f'a cutoff of {options.cutoff:g} Hz is not below half the rate',
                                  name='cutoff', value=options.cutoff,
                                  remedy=f'give less than {rate / 2:g} Hz, or infinity for none')
-    limit = np.clip(0.25 / cutoff.frequency * found.rate, DROPPED + 1, BRIDGED) / found.rate
+    periods = np.clip(0.25 / cutoff.frequency * found.rate, DROPPED_INTERVAL + 1, MAX_BRIDGED_GAP)
+    limit = periods / found.rate
     found = stretches(recording.time, signals['position'], float(limit))
     return found, rate, cutoff
 

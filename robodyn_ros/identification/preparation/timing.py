@@ -9,11 +9,11 @@ from numpy import ndarray
 
 from ...errors import RecordingError
 
-DUPLICATE = 0.05          # of a period between stamps of one sample
+DUPLICATE_INTERVAL = 0.05    # periods, up to which two stamps are of one sample
 GRID_TOLERANCE = 0.02     # of a period between stamps and a grid
 ROUNDING_TOLERANCE = 0.1  # of a period between equal intervals of rounded stamps
-DROPPED = 1.5             # periods: a longer interval lacks a sample
-BRIDGED = 10.0            # periods: longer gaps are never bridged
+DROPPED_INTERVAL = 1.5    # periods: a longer interval lacks a sample
+MAX_BRIDGED_GAP = 10.0    # periods
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def stretches(time: ndarray, position: ndarray, gap: float | None = None) -> Str
 
     :param time: (N,) stamps [s].
     :param position: (N, nv) [rad | m]; samples that are not finite are missing.
-    :param gap: longest interval without samples that is bridged [s]; None: BRIDGED periods.
+    :param gap: longest bridged interval without samples [s]; None: MAX_BRIDGED_GAP periods.
     :raises RecordingError: the stamps never rise.
     """
     usable = np.flatnonzero(np.isfinite(time) & np.isfinite(position).all(1))
@@ -52,17 +52,17 @@ def stretches(time: ndarray, position: ndarray, gap: float | None = None) -> Str
         raise RecordingError('the stamps never rise', name='time', value=time[:5].tolist(),
                              remedy='say which column is the time, or give the rate')
     period = float(np.median(steps[steps > 0]))
-    alike = np.abs(steps) <= DUPLICATE * period
+    alike = np.abs(steps) <= DUPLICATE_INTERVAL * period
     if alike.any():
         usable = usable[np.r_[True, ~alike]]
         steps = np.diff(time[usable])
         notes.append(f'{np.sum(alike)} samples with the stamp of the one before are left out')
         period = float(np.median(steps[steps > 0]))
-    regular = steps[(steps > 0) & (steps < DROPPED * period)]
+    regular = steps[(steps > 0) & (steps < DROPPED_INTERVAL * period)]
     # The mean where only digits are rounded; what jitters is brought to the usual interval
     even = np.ptp(np.percentile(regular, [1, 99])) < ROUNDING_TOLERANCE * period
     rate = float(f'{1 / (np.mean(regular) if even else period):.6g}')
-    limit = BRIDGED * period if gap is None else gap
+    limit = MAX_BRIDGED_GAP * period if gap is None else gap
     back, ahead = steps < 0, steps > limit
     notes += _described(time[usable], period, limit)
     shift = np.zeros(len(usable))
@@ -88,11 +88,11 @@ def grid(time: ndarray, rate: float) -> ndarray | None:
 
 def _described(time: ndarray, period: float, limit: float) -> list[str]:
     notes, steps = [], np.diff(time)
-    regular = steps[(steps > 0) & (steps < DROPPED * period)]
+    regular = steps[(steps > 0) & (steps < DROPPED_INTERVAL * period)]
     spread = np.percentile(regular, [1, 99])
     notes.append(f'period {1e3 * period:.6g} ms; 98 % of intervals without a lost sample within '
                  f'{1e3 * spread[0]:.4g} to {1e3 * spread[1]:.4g} ms')
-    short = (steps >= DROPPED * period) & (steps <= limit)
+    short = (steps >= DROPPED_INTERVAL * period) & (steps <= limit)
     if short.any():
         lost = np.sum(np.round(steps[short] / period) - 1)
         notes.append(f'{lost:.0f} samples lost in {np.sum(short)} places, none longer than '

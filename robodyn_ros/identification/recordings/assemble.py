@@ -17,7 +17,7 @@ from .units import Units
 from ...errors import Argument, RecordingError
 from ...model.robot import RobotModel
 
-SHOWN, NOTED = 40, 12      # headers that are told where one has to choose, and in a note
+MAX_SHOWN_HEADERS, MAX_NOTED_HEADERS = 40, 12    # where one has to be chosen, and in a note
 
 
 class TableOptions(NamedTuple):
@@ -68,7 +68,7 @@ def assemble(table: Table, source: str, model: RobotModel, options: TableOptions
     used = {*(header for of in found.columns.values() for header in of.values()),
             *((found.time, found.fraction) if options.rate is None else ())}
     if rest := [header for header in headers if header not in used]:
-        notes.append(f'columns not used: {_few(rest, NOTED)}')
+        notes.append(f'columns not used: {_few(rest, MAX_NOTED_HEADERS)}')
     position, velocity, effort = (None if (a := arrays.get(quantity)) is None else a[keep]
                                   for quantity in ('position', 'velocity', 'effort'))
     assert position is not None
@@ -106,7 +106,7 @@ def _arrays(table: Table, found: Found, source: str, model: RobotModel, names: S
             notes.append(f'{quantity} not used: there is none of {", ".join(missing)}')
             continue
         values = np.column_stack([table.columns[columns[name]] for name in names])
-        unit = units.get(quantity, of_units.SI[quantity])
+        unit = units.get(quantity, of_units.SI_UNITS[quantity])
         arrays[quantity] = of_units.to_si(quantity, values, unit, names, kinds)
         how = ('by number, in the order of the joints: ' if found.by_number
                and quantity not in options.columns else '')
@@ -151,7 +151,7 @@ def _units(found: Found, given: Units, names: Sequence[str]) -> dict[str, Any]:
     return units
 
 
-def _few(headers: Sequence[str], shown: int = SHOWN) -> str:
+def _few(headers: Sequence[str], shown: int = MAX_SHOWN_HEADERS) -> str:
     """Return the first of many headers, and the number of the others."""
     more = len(headers) - shown
     return ', '.join(headers[:shown]) + (f' and {more} more' if more > 0 else '')

@@ -8,7 +8,7 @@ import re
 
 from . import headers as of_headers
 from . import units as of_units
-from .headers import FRACTIONS, STAMPS, WORDS
+from .headers import NANOSECOND_WORDS, QUANTITY_WORDS, TIME_WORDS
 from .units import Unit
 from ...errors import Argument, RecordingError, UnknownNameError
 
@@ -38,7 +38,7 @@ class Found:
         if self.time is not None and (unit := _unit('time', self.time)):
             units['time'] = unit
         for quantity, columns in self.columns.items():
-            each: dict[str, Unit] = {joint: _unit(quantity, header) or of_units.SI[quantity]
+            each: dict[str, Unit] = {joint: _unit(quantity, header) or of_units.SI_UNITS[quantity]
                                      for joint, header in columns.items()}
             if len({*each.values()}) > 1:
                 units[quantity] = each
@@ -59,8 +59,8 @@ def by_map(columns: Columns, headers: Sequence[str], joints: Sequence[str],
     """
     found = Found()
     for quantity, given in columns.items():
-        if quantity not in (*WORDS, 'time'):
-            raise UnknownNameError('quantity', str(quantity), (*WORDS, 'time'))
+        if quantity not in (*QUANTITY_WORDS, 'time'):
+            raise UnknownNameError('quantity', str(quantity), (*QUANTITY_WORDS, 'time'))
         if given is None:
             continue
         if isinstance(given, str) and given in arrays:
@@ -101,7 +101,7 @@ def by_header(headers: Iterable[str], joints: Sequence[str]) -> Found:
         joint, rest = of_headers.joint_in(text, joints)
         quantity, rank = of_headers.quantity_of(rest)
         if joint is not None and not rest:      # nothing but its name: where it is
-            quantity, rank = 'position', len(WORDS['position'])
+            quantity, rank = 'position', len(QUANTITY_WORDS['position'])
         elif quantity is None and joint is not None:
             joint, (quantity, rank) = None, of_headers.quantity_of(words)
         if quantity is None:
@@ -142,7 +142,7 @@ def by_count(headers: Sequence[str], joints: Sequence[str], timed: bool) -> Foun
                 'time': 0, 'position': _range(first, n), 'effort': _range(first + n, n)}))
             if len(headers) > 1 else
             'it needs time, positions and efforts side by side, one sample a line')
-    for k, quantity in enumerate(WORDS):
+    for k, quantity in enumerate(QUANTITY_WORDS):
         at = first + k * n
         found.columns[quantity] = dict(zip(joints, headers[at:at + n]))
     return found
@@ -195,9 +195,9 @@ def _take(into: dict, ranks: dict, key: tuple[str, object], place: object, rank:
 
 def _is_time(words: list[str], found: Found, header: str) -> bool:
     if of_headers.number_in(header) is not None \
-            or not {*words} <= {*STAMPS, *FRACTIONS, 'header', 'ros'}:
+            or not {*words} <= {*TIME_WORDS, *NANOSECOND_WORDS, 'header', 'ros'}:
         return False
-    if words[-1] in FRACTIONS:
+    if words[-1] in NANOSECOND_WORDS:
         found.fraction = header
     elif found.time is None or 'header' in words:
         found.time = header

@@ -7,26 +7,27 @@ import re
 
 from .units import known
 
-# Of several columns that would do, the one whose word comes first is taken
-WORDS = {
+# If several columns match, the one whose word comes first is used
+QUANTITY_WORDS = {
     'position': ('position', 'positions', 'pos', 'q', 'angle', 'angles', 'theta', 'joint', 'axis'),
     'velocity': ('velocity', 'velocities', 'vel', 'dq', 'qd', 'qdot', 'speed', 'dtheta', 'omega',
                  'thetadot', 'qp', 'v'),
     'effort': ('effort', 'efforts', 'eff', 'torque', 'torques', 'tau', 'trq', 'tq', 'force',
                'moment', 'current', 'currents'),
 }
-STAMPS = ('time', 't', 'timestamp', 'stamp', 'times', 'timestamps', 'stamps', 'secs', 'sec',
-          'seconds', 'elapsed')
-FRACTIONS = ('nanosec', 'nsec', 'nsecs', 'nanoseconds')
-# What was wanted, or estimated from something else, is not what was measured
-NOT_MEASURED = {'d', 'des', 'desired', 'cmd', 'command', 'commanded', 'target', 'ref',
-                'reference', 'goal', 'error', 'err', 'ext', 'external', 'hat', 'setpoint'}
-COMMON = {'joint', 'joints', 'jnt', 'state', 'states', 'actual', 'act', 'measured', 'meas', 'j',
-          'axis', 'robot', 'arm', 'motor', 'value', 'data', 'm', 'msr', 'sensor', 'link'}
+TIME_WORDS = ('time', 't', 'timestamp', 'stamp', 'times', 'timestamps', 'stamps', 'secs', 'sec',
+              'seconds', 'elapsed')
+NANOSECOND_WORDS = ('nanosec', 'nsec', 'nsecs', 'nanoseconds')
+# Commanded or estimated quantities
+UNMEASURED_WORDS = {'d', 'des', 'desired', 'cmd', 'command', 'commanded', 'target', 'ref',
+                    'reference', 'goal', 'error', 'err', 'ext', 'external', 'hat', 'setpoint'}
+IGNORED_WORDS = {
+    'joint', 'joints', 'jnt', 'state', 'states', 'actual', 'act', 'measured', 'meas', 'j',
+    'axis', 'robot', 'arm', 'motor', 'value', 'data', 'm', 'msr', 'sensor', 'link'}
 # `q1_deg`, and where no number of a joint could be mistaken for one's name, `q_deg_1`
-ENDING = re.compile(r'(.*?)_(deg_s|rad_s|deg|rad|mNm|Nm|mA|A|ms|us|ns|s)')
-INSIDE = re.compile(r'(.*?)_(deg_s|rad_s|deg|rad|mNm|Nm|mA)(_?\d+)')
-OVER = re.compile(r'([^/].*?)/([^/]+/s|[^/]+)')
+UNIT_SUFFIX = re.compile(r'(.*?)_(deg_s|rad_s|deg|rad|mNm|Nm|mA|A|ms|us|ns|s)')
+UNIT_BEFORE_NUMBER = re.compile(r'(.*?)_(deg_s|rad_s|deg|rad|mNm|Nm|mA)(_?\d+)')
+UNIT_AFTER_SLASH = re.compile(r'([^/].*?)/([^/]+/s|[^/]+)')
 
 
 def without_unit(header: str) -> tuple[str, str]:
@@ -35,11 +36,11 @@ def without_unit(header: str) -> tuple[str, str]:
         if unit := known(inside):
             return re.sub(r'\s*[\[(]' + re.escape(inside) + r'[\])]', '', header), unit
     header = header.strip()
-    if match := ENDING.fullmatch(header):
+    if match := UNIT_SUFFIX.fullmatch(header):
         return match[1], match[2].replace('_', '/')
-    if match := INSIDE.fullmatch(header):
+    if match := UNIT_BEFORE_NUMBER.fullmatch(header):
         return match[1] + match[3], match[2].replace('_', '/')
-    if (match := OVER.fullmatch(header)) and (unit := known(match[2])):
+    if (match := UNIT_AFTER_SLASH.fullmatch(header)) and (unit := known(match[2])):
         return match[1], unit
     return header, ''
 
@@ -77,20 +78,21 @@ def joint_in(text: str, joints: Sequence[str]) -> tuple[str | None, list[str]]:
 
 def quantity_of(words: Sequence[str]) -> tuple[str | None, int]:
     """Return the quantity that words name, and the rank of the match: smaller is better."""
-    if NOT_MEASURED & {*words} or not words:
+    if UNMEASURED_WORDS & {*words} or not words:
         return None, 0
     if 'dot' in words:
         words = ['qdot' if word in ('q', 'theta') else word for word in words if word != 'dot']
-    strange = 100 * sum(word not in COMMON and not any(word in of for of in WORDS.values())
-                        for word in words)
-    best = [(of.index(word), quantity) for word in words for quantity, of in WORDS.items()
-            if word in of and word not in COMMON]
+    strange = 100 * sum(
+        word not in IGNORED_WORDS and not any(word in of for of in QUANTITY_WORDS.values())
+        for word in words)
+    best = [(of.index(word), quantity) for word in words for quantity, of in QUANTITY_WORDS.items()
+            if word in of and word not in IGNORED_WORDS]
     if len({quantity for _, quantity in best}) > 1:
         return None, 0
     if not best:        # `joint3`, `axis_act_a3` and no more is its position
         bare = [word for word in words if word in ('joint', 'axis')]
-        return ('position', WORDS['position'].index(bare[0]) + strange) \
-            if bare and {*words} <= {*COMMON, 'a'} else (None, 0)
+        return ('position', QUANTITY_WORDS['position'].index(bare[0]) + strange) \
+            if bare and {*words} <= {*IGNORED_WORDS, 'a'} else (None, 0)
     rank, quantity = min(best)
     return quantity, rank + strange
 

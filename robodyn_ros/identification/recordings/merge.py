@@ -15,8 +15,8 @@ from ...errors import RecordingError
 # time [s], names, positions, velocities, efforts
 Message = tuple[float, Sequence[str], Sequence[float], Sequence[float], Sequence[float]]
 QUANTITIES = ('position', 'velocity', 'effort')
-HOLE = 5            # periods without a message of a joint, from which on nothing is interpolated
-REORDERED = 5       # periods by which a message may come late; the clock is set back by more
+MAX_MESSAGE_GAP = 5    # periods without a message of a joint, up to which to interpolate
+MAX_LATE_PERIODS = 5    # of a message; more is a clock that was set back
 
 
 @dataclass
@@ -46,7 +46,7 @@ def merge(messages: Iterable[Message], source: str, joints: Sequence[str] | None
 
     Where all joints come in one message, stamps are those of the messages. Otherwise they are
     those of the joint with the most messages, and the other joints are interpolated linearly.
-    Samples at which a joint was silent for more than HOLE of its periods are left out.
+    Samples at which a joint was silent for more than MAX_MESSAGE_GAP of its periods are left out.
 
     :param messages: see :meth:`~.recording.Recording.from_messages`, and its errors.
     :param joints: to be kept; None: all.
@@ -139,7 +139,7 @@ def by_stamp(time: ndarray) -> ndarray:
     steps = np.diff(time)
     if not (steps < 0).any() or not (steps > 0).any():
         return np.arange(len(time))
-    back = steps < -REORDERED * np.median(steps[steps > 0])
+    back = steps < -MAX_LATE_PERIODS * np.median(steps[steps > 0])
     return np.lexsort((time, np.r_[0, np.cumsum(back)]))
 
 
@@ -157,6 +157,6 @@ def _covered(at: ndarray, time: ndarray) -> ndarray:
     after = np.searchsorted(time, at).clip(1, max(len(time) - 1, 1))
     if len(time) < 2:
         return np.isin(at, time)
-    longest = HOLE * np.median(np.diff(time))
+    longest = MAX_MESSAGE_GAP * np.median(np.diff(time))
     inside = (at >= time[0]) & (at <= time[-1])
     return inside & (time[after] - time[after - 1] <= longest)

@@ -15,15 +15,15 @@ from .joint_states import recording_of
 from .read_arrays import read_mat, read_npz
 from .read_bag import read_bag
 from .read_echo import read_echo
-from .read_table import GIVE, read_csv, text_of
+from .read_table import FORMATS_REMEDY, read_csv, text_of
 from .recording import Recording
 from .units import check, is_current, to_si, Units
 from .unwrap import unwrapped
 from ...errors import RecordingError
 from ...model.robot import RobotModel
 
-BAGS = ('.mcap', '.db3')
-TABLES = {'.npz': read_npz, '.mat': read_mat}
+BAG_SUFFIXES = ('.mcap', '.db3')
+ARRAY_READERS = {'.npz': read_npz, '.mat': read_mat}
 
 
 def read(path: str | Path, model: RobotModel, *, columns: Columns | None = None,
@@ -57,14 +57,14 @@ def read(path: str | Path, model: RobotModel, *, columns: Columns | None = None,
     check(units)
     if not path.exists():
         raise RecordingError(f'no file {path}', name=str(path),
-                             remedy=GIVE)
+                             remedy=FORMATS_REMEDY)
     if rate is not None and not 0 < rate < np.inf:
         raise RecordingError(f'the rate is {rate!r}', name='rate', value=rate,
                              remedy='give samples a second, more than zero')
     options = TableOptions(columns or {}, units, rate, joint_names)
-    if path.is_dir() or path.suffix.lower() in BAGS:
+    if path.is_dir() or path.suffix.lower() in BAG_SUFFIXES:
         recording = _scaled(read_bag(path, model, topic, joint_names), model, units)
-    elif arrays := TABLES.get(path.suffix.lower()):
+    elif arrays := ARRAY_READERS.get(path.suffix.lower()):
         recording = assemble(arrays(path), path.name, model, options)
     elif (found := read_echo(text := text_of(path))) and not columns and rate is None:
         states, what = found

@@ -6,10 +6,10 @@ from itertools import takewhile
 import re
 
 from .joint_states import LoggedState
-from .read_table import is_text, LOOKED_AT
+from .read_table import DIALECT_LINES, is_text
 
-FIELD = re.compile(r'field\.(name|position|velocity|effort)\d+')
-HEADER = 3          # cells before the names in ROS 2: seconds, nanoseconds, frame_id
+FIELD_NAME = re.compile(r'field\.(name|position|velocity|effort)\d+')
+HEADER_CELLS = 3    # before the names in ROS 2: seconds, nanoseconds, frame_id
 
 
 def read_echo(text: str) -> tuple[list[LoggedState], str] | None:
@@ -28,7 +28,7 @@ def read_echo(text: str) -> tuple[list[LoggedState], str] | None:
         found = [_ros1(line.split(','), at, len(header)) for line in lines[1:]]
     else:
         what = 'lines of `ros2 topic echo --csv`'
-        looked_at = [_ros2(line.split(',')) for line in lines[:LOOKED_AT]]
+        looked_at = [_ros2(line.split(',')) for line in lines[:DIALECT_LINES]]
         if 2 * sum(state is not None for state in looked_at) < len(looked_at):
             return None
         found = [_ros2(line.split(',')) for line in lines]
@@ -40,8 +40,8 @@ def read_echo(text: str) -> tuple[list[LoggedState], str] | None:
 
 def _ros2(cells: list[str]) -> LoggedState | None:
     """Return the joint state of a line without header, None where it is none."""
-    names = list(takewhile(is_text, cells[HEADER:]))
-    count, first = len(names), HEADER + len(names)
+    names = list(takewhile(is_text, cells[HEADER_CELLS:]))
+    count, first = len(names), HEADER_CELLS + len(names)
     if not count or len(cells) not in (first + count, first + 3 * count):
         return None
     try:
@@ -58,7 +58,7 @@ def _columns(header: list[str]) -> dict[str, list[int]]:
     at: dict[str, list[int]] = {'stamp': [], 'name': [], 'position': [], 'velocity': [],
                                 'effort': []}
     for k, title in enumerate(header):
-        if match := FIELD.fullmatch(title):
+        if match := FIELD_NAME.fullmatch(title):
             at[match[1]].append(k)
         elif title == 'field.header.stamp':
             at['stamp'] = [k]

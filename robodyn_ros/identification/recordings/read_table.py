@@ -17,15 +17,15 @@ from .units import known
 from ...errors import RecordingError
 
 SEPARATORS = (',', ';', '\t', '|', ' ')
-COMMENT = ('#', '%')
-LOOKED_AT = 50      # lines from which the dialect is told
-GIVE = 'give a CSV file, a .npz or .mat file, or a bag of ROS 2'
-AS_CSV = 'save it as CSV there, and give that file'
-KINDS = {'.xlsx': AS_CSV, '.xls': AS_CSV, '.ods': AS_CSV, '.parquet': AS_CSV, '.h5': AS_CSV,
-         '.hdf5': AS_CSV, '.json': AS_CSV, '.pkl': AS_CSV, '.npy': 'put time, position and effort '
-         'side by side with numpy.savez, and give the .npz file',
-         '.bag': 'it is a bag of ROS 1: `rosbags-convert` of pip install rosbags makes one of '
-                 'ROS 2'}
+COMMENT_SIGNS = ('#', '%')
+DIALECT_LINES = 50    # of a file, from which its dialect is determined
+FORMATS_REMEDY = 'give a CSV file, a .npz or .mat file, or a bag of ROS 2'
+CSV_REMEDY = 'save it as CSV there, and give that file'
+FORMAT_REMEDIES = {
+    **dict.fromkeys(('.xlsx', '.xls', '.ods', '.parquet', '.h5', '.hdf5', '.json', '.pkl'),
+                    CSV_REMEDY),
+    '.npy': 'put time, position and effort side by side with numpy.savez, and give the .npz file',
+    '.bag': 'it is a bag of ROS 1: `rosbags-convert` of pip install rosbags makes one of ROS 2'}
 
 
 @dataclass
@@ -73,11 +73,11 @@ def read_csv(path: Path, text: str) -> Table:
     :raises RecordingError: there are no two lines with the same number of numbers.
     """
     lines = [line for line in text.splitlines() if line.strip()]
-    body = [line for line in lines if not line.lstrip().startswith(COMMENT)]
+    body = [line for line in lines if not line.lstrip().startswith(COMMENT_SIGNS)]
     if len(body) < 2:
         raise no_table(path, f'it has {len(body)} lines')
-    separator = _separator(body[:LOOKED_AT])
-    head = [_cells(line, separator) for line in body[:LOOKED_AT]]
+    separator = _separator(body[:DIALECT_LINES])
+    head = [_cells(line, separator) for line in body[:DIALECT_LINES]]
     width = Counter(map(len, head[1:])).most_common(1)[0][0]
     start, names, notes = _header(head, width)
     header = True
@@ -119,7 +119,7 @@ def text_of(path: Path) -> str:
     :raises RecordingError: the file is not text; for well-known formats the remedy says what to
         do.
     """
-    if advice := KINDS.get(path.suffix.lower()):
+    if advice := FORMAT_REMEDIES.get(path.suffix.lower()):
         raise RecordingError(f'{path.name} is of a kind that is not read', name=str(path),
                              value=path.suffix, remedy=advice)
     content = path.read_bytes()
@@ -135,7 +135,7 @@ def text_of(path: Path) -> str:
     raise no_table(path, 'it is not text')
 
 
-def no_table(path: Path, why: str, remedy: str = GIVE) -> RecordingError:
+def no_table(path: Path, why: str, remedy: str = FORMATS_REMEDY) -> RecordingError:
     """Return the error of a file that cannot be a recording."""
     return RecordingError(f'{path.name} is no table of numbers: {why}', name=str(path),
                           remedy=remedy)
@@ -209,9 +209,9 @@ def _commented(lines: list[str], separator: str, width: int) -> list[str]:
     """Return the header in a comment, empty where there is none."""
     names: list[str] = []
     for line in lines:
-        if not line.lstrip().startswith(COMMENT):
+        if not line.lstrip().startswith(COMMENT_SIGNS):
             break
-        cells = _cells(line.lstrip(''.join(COMMENT) + ' '), separator)
+        cells = _cells(line.lstrip(''.join(COMMENT_SIGNS) + ' '), separator)
         if len(cells) == width and any(is_text(cell) for cell in cells):
             names = cells
     return names
@@ -219,7 +219,7 @@ def _commented(lines: list[str], separator: str, width: int) -> list[str]:
 
 def _numbers(body: list[str], separator: str, width: int, path: Path) -> ndarray:
     """Return the cells (N, width) as numbers; NaN for empty cells and words."""
-    if separator != ',' and any(re.search(r'\d,\d', line) for line in body[:LOOKED_AT]):
+    if separator != ',' and any(re.search(r'\d,\d', line) for line in body[:DIALECT_LINES]):
         body = [line.replace(',', '.') for line in body]
     try:
         values = np.loadtxt(body, delimiter=None if separator == ' ' else separator, ndmin=2,

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Units of joint data and their factors to SI."""
+"""Units of joint data and their factors to SI_UNITS."""
 
 from collections.abc import Mapping, Sequence
 from math import pi
@@ -14,27 +14,28 @@ from ...errors import RecordingError
 Unit = str | float
 Units = Mapping[str, Unit | Mapping[str, Unit]]
 
-ROTARY = {
+ROTARY_UNITS = {
     'position': {'rad': 1.0, 'deg': pi / 180, '°': pi / 180, 'rev': 2 * pi},
     'velocity': {'rad/s': 1.0, 'deg/s': pi / 180, '°/s': pi / 180, 'rpm': pi / 30,
                  'rad': 1.0, 'deg': pi / 180},
     'effort': {'N·m': 1.0, 'Nm': 1.0, 'N.m': 1.0, 'N*m': 1.0,
                'mN·m': 1e-3, 'mNm': 1e-3, 'mN.m': 1e-3, 'mN*m': 1e-3},
 }
-SLIDING = {
+SLIDING_UNITS = {
     'position': {'m': 1.0, 'mm': 1e-3},
     'velocity': {'m/s': 1.0, 'mm/s': 1e-3},
     'effort': {'N': 1.0, 'kN': 1e3},
 }
-CURRENT = {'A': 1.0, 'mA': 1e-3}
-TIME = {'s': 1.0, 'sec': 1.0, 'ms': 1e-3, 'msec': 1e-3, 'us': 1e-6, 'µs': 1e-6, 'usec': 1e-6,
-        'ns': 1e-9, 'nsec': 1e-9}
+CURRENT_UNITS = {'A': 1.0, 'mA': 1e-3}
+TIME_UNITS = {'s': 1.0, 'sec': 1.0, 'ms': 1e-3, 'msec': 1e-3, 'us': 1e-6, 'µs': 1e-6, 'usec': 1e-6,
+              'ns': 1e-9, 'nsec': 1e-9}
 # Long forms of headers, each replaced by the short one
-SPELLED = (('degrees', 'deg'), ('degree', 'deg'), ('radians', 'rad'), ('radian', 'rad'),
-           ('milliseconds', 'ms'), ('microseconds', 'us'), ('nanoseconds', 'ns'),
-           ('seconds', 's'), ('second', 's'), ('/sec', '/s'), ('turns', 'rev'), ('amps', 'A'),
-           ('n-m', 'Nm'), ('nm', 'Nm'))
-SI = {'time': 's', 'position': 'rad', 'velocity': 'rad/s', 'effort': 'N·m'}
+SPELLED_UNITS = (
+    ('degrees', 'deg'), ('degree', 'deg'), ('radians', 'rad'), ('radian', 'rad'),
+    ('milliseconds', 'ms'), ('microseconds', 'us'), ('nanoseconds', 'ns'), ('seconds', 's'),
+    ('second', 's'), ('/sec', '/s'), ('turns', 'rev'), ('amps', 'A'), ('n-m', 'Nm'),
+    ('nm', 'Nm'))
+SI_UNITS = {'time': 's', 'position': 'rad', 'velocity': 'rad/s', 'effort': 'N·m'}
 
 
 def check(units: Units) -> None:
@@ -44,18 +45,19 @@ def check(units: Units) -> None:
     :raises RecordingError: another quantity has a unit.
     """
     for quantity in units:
-        if quantity not in SI:
+        if quantity not in SI_UNITS:
             raise RecordingError(f'{quantity!r} has no unit', name=str(quantity),
-                                 value=units[quantity], remedy=f'give those of {", ".join(SI)}')
+                                 value=units[quantity],
+                                 remedy=f'give those of {", ".join(SI_UNITS)}')
 
 
 def known(text: str) -> str:
     """Return the unit in a word of a header, empty where it is none."""
-    every = {*TIME, *CURRENT, *(unit for table in (ROTARY, SLIDING) for of in table.values()
-                                for unit in of)}
+    every = {*TIME_UNITS, *CURRENT_UNITS}.union(
+        *ROTARY_UNITS.values(), *SLIDING_UNITS.values())
     bare = text.replace(' ', '')
     short = bare.lower()
-    for long, unit in SPELLED:
+    for long, unit in SPELLED_UNITS:
         short = short.replace(long, unit)
     return next((unit for unit in (bare, short) if unit in every), '')
 
@@ -63,30 +65,32 @@ def known(text: str) -> str:
 def fits(quantity: str, unit: str) -> bool:
     """Return whether a unit belongs to this quantity, for either kind of joint."""
     if quantity == 'time':
-        return unit in TIME
-    return unit in {**ROTARY[quantity], **SLIDING[quantity],
-                    **(CURRENT if quantity == 'effort' else {})}
+        return unit in TIME_UNITS
+    return unit in {**ROTARY_UNITS[quantity], **SLIDING_UNITS[quantity],
+                    **(CURRENT_UNITS if quantity == 'effort' else {})}
 
 
 def factor(quantity: str, unit: Unit, kind: str) -> float:
     """
-    Return the factor from a unit to SI.
+    Return the factor from a unit to SI_UNITS.
 
     Not Pint, which reads Nm as number · metre, knows no rev, refuses the minus of an inverted
     sign, and has no unit that depends on the kind of joint.
 
     :param unit: a number; or a name, with a minus to invert the sign. A unit of the other kind of
-        joint leaves a joint in SI: 'deg' has no effect on metres; 'deg mm' gives both.
+        joint leaves a joint in SI_UNITS: 'deg' has no effect on metres; 'deg mm' gives both.
     :param kind: 'revolute', 'continuous' or 'prismatic'.
     :raises RecordingError: there is no such unit.
     """
     if not isinstance(unit, str):
         return float(unit)
-    mine, other = (SLIDING, ROTARY) if kind == 'prismatic' else (ROTARY, SLIDING)
+    mine, other = ROTARY_UNITS, SLIDING_UNITS
+    if kind == 'prismatic':
+        mine, other = other, mine
     if quantity == 'time':
-        known, others = TIME, {}
+        known, others = TIME_UNITS, {}
     else:
-        current = CURRENT if quantity == 'effort' else {}
+        current = CURRENT_UNITS if quantity == 'effort' else {}
         known, others = {**mine[quantity], **current}, other[quantity]
     found = None
     for word in unit.split():
@@ -106,7 +110,7 @@ def factor(quantity: str, unit: Unit, kind: str) -> float:
 def to_si(quantity: str, values: ndarray, unit: Unit | Mapping[str, Unit],
           names: Sequence[str], kinds: Sequence[str]) -> ndarray:
     """
-    Return values (N, n) of these joints in SI units.
+    Return values (N, n) of these joints in SI_UNITS units.
 
     :param names: (n,) of the joints; ``kinds`` (n,) as in :func:`factor`.
     :raises RecordingError: a unit is unknown, or given for a joint that was not recorded.
@@ -131,7 +135,7 @@ def unit_text(unit: Unit | Mapping[str, Unit]) -> str:
 def is_current(unit: Unit | Mapping[str, Unit]) -> bool:
     """Return whether efforts are in ampere, at one joint or at all."""
     each = unit.values() if isinstance(unit, Mapping) else (unit,)
-    return any(isinstance(u, str) and u.removeprefix('-') in CURRENT for u in each)
+    return any(isinstance(u, str) and u.removeprefix('-') in CURRENT_UNITS for u in each)
 
 
 def epoch_unit(first: float) -> str | None:

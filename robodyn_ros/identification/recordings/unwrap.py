@@ -5,7 +5,7 @@
 import numpy as np
 from numpy import ndarray
 
-TOLERANCE = 1.0         # [rad] that a joint moves between two samples beside a jump by a turn
+TURN_TOLERANCE = 1.0    # [rad] of motion between two samples beside a jump by a turn
 
 
 def unwrapped(angle: ndarray) -> tuple[ndarray, int]:
@@ -17,7 +17,7 @@ def unwrapped(angle: ndarray) -> tuple[ndarray, int]:
     """
     known = np.isfinite(angle)
     steps = np.diff(angle[known])
-    turns = np.where(np.abs(np.abs(steps) - 2 * np.pi) < TOLERANCE, np.sign(steps), 0.0)
+    turns = np.where(np.abs(np.abs(steps) - 2 * np.pi) < TURN_TOLERANCE, np.sign(steps), 0.0)
     result = angle.copy()
     result[np.flatnonzero(known)[1:]] -= 2 * np.pi * np.cumsum(turns)
     return result, int(np.count_nonzero(turns))

@@ -14,7 +14,7 @@ from numpy import ndarray
 from ..controller import robot
 from ..controller.parameters import TABLE
 from ...control.settings.gain_stability import rounded
-from ...control.settings.settings import EFFORT_RATE, Settings
+from ...control.settings.settings import DEFAULT_EFFORT_RATE, Settings
 from ...control.settings.suggested_gains import suggest_gains
 from ...model.robot import RobotModel
 
@@ -57,7 +57,7 @@ def parameters(model: RobotModel, pose: ndarray, settings: Settings) -> dict[str
                for name, gain in suggest_gains(model, pose, settings)._asdict().items()}
     if known(model.effort_limit).all():
         values |= {'effort_limit': model.effort_limit.tolist(),
-                   'effort_rate_limit': (EFFORT_RATE * model.effort_limit).tolist()}
+                   'effort_rate_limit': (DEFAULT_EFFORT_RATE * model.effort_limit).tolist()}
     if known(model.velocity_limit).all():
         values['velocity_limit'] = model.velocity_limit.tolist()
         if 'effort_limit' in values:

@@ -54,10 +54,10 @@ class FlightRecorder:
             return 0
         asked = round(seconds * rate)
         rows = registry.most_rows(nv) + payload_transition.rows(nv, nv)
-        most = ring_buffer.LARGEST // ring_buffer.bytes_a_cycle(nv, rows)
+        most = ring_buffer.MAX_RING_BYTES // ring_buffer.bytes_a_cycle(nv, rows)
         if asked > most:
             self._log.warning(f'flight_recorder keeps {most} cycles, not {asked}: its buffer is '
-                              f'limited to {ring_buffer.LARGEST >> 20} MiB')
+                              f'limited to {ring_buffer.MAX_RING_BYTES >> 20} MiB')
         return asked
 
     def begin(self) -> None:

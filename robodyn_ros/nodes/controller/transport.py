@@ -17,7 +17,7 @@ from ..middleware.executor_subscription import ExecutorSubscription
 from ..middleware.raw_subscription import RCLError, SerializedSubscription
 from ..middleware.simulation_clock import SimulationClock
 from ...control.controller.controller import Controller
-from ...control.cycle.compile_ahead import plain, VARIABLE
+from ...control.cycle.compile_ahead import plain, PLAIN_VARIABLE
 from ...control.steps import guard
 from ...errors import DataPathError, RobodynError
 from ...realtime.loop_counters import Tally
@@ -103,8 +103,8 @@ def _native(node: Node, controller: Controller, decoder: JointStateDecoder,
     from ...realtime.native.runner import NativeLoop  # the controller works without it
 
     if plain():
-        raise DataPathError(f'{VARIABLE} requests a control cycle in plain Python',
-                            name='data_path', remedy=f'unset {VARIABLE}')
+        raise DataPathError(f'{PLAIN_VARIABLE} requests a control cycle in plain Python',
+                            name='data_path', remedy=f'unset {PLAIN_VARIABLE}')
     _try_native(node)
     tick = clock.subscription if clock else None
     assert not isinstance(tick, ExecutorSubscription)# used without `states` only

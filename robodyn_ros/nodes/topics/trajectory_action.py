@@ -30,7 +30,7 @@ from ...control.controller.trajectory_goal import (
     TrajectoryGoal,
 )
 from ...control.references.reference_planning import PlannedReference
-from ...control.references.trajectory import MOST_WAYPOINTS
+from ...control.references.trajectory import MAX_WAYPOINTS
 from ...control.settings.goal_tolerances import (
     default_tolerances,
     goal_tolerances,
@@ -153,9 +153,9 @@ class TrajectoryAction:
         if not number:
             raise TrajectoryError('the goal has no waypoints', name='points',
                                   remedy='give one at least; to stop, cancel the goal')
-        if number > MOST_WAYPOINTS:
+        if number > MAX_WAYPOINTS:
             raise TrajectoryError(f'{number} waypoints', name='points',
-                                  remedy=f'give at most {MOST_WAYPOINTS}')
+                                  remedy=f'give at most {MAX_WAYPOINTS}')
         for name in ('component_path_tolerance', 'component_goal_tolerance'):
             if getattr(goal, name, None):
                 raise TrajectoryError(f'the goal has a {name}', name=name,

@@ -17,7 +17,7 @@ from ..middleware.clock_skew import ClockSkew
 from ..middleware.stream_rate import StreamRate
 from ...control.controller.controller import Controller
 from ...control.references.reference_stream import is_streamed, is_target
-from ...control.references.trajectory import joint_order, MOST_WAYPOINTS, Waypoints
+from ...control.references.trajectory import joint_order, MAX_WAYPOINTS, Waypoints
 from ...errors import TrajectoryError
 from ...wire.joint_trajectory import JointTrajectoryMessage
 
@@ -114,8 +114,8 @@ class TrajectorySubscriber:
             _refuse(self.trouble, 'joint_trajectory', 'let one remain; one that was killed is '
                                                       'gone after 20 s')
         message = JointTrajectoryMessage(data)
-        if message.waypoints > MOST_WAYPOINTS:
-            _refuse(f'{message.waypoints} waypoints', 'points', f'give at most {MOST_WAYPOINTS}')
+        if message.waypoints > MAX_WAYPOINTS:
+            _refuse(f'{message.waypoints} waypoints', 'points', f'give at most {MAX_WAYPOINTS}')
         joint_order(follower.controller.model.joint_names, message.joint_names, partial=True)
         if size > len(data):
             _refuse(f'a message of {size} bytes', 'points', f'give at most {MAX_MESSAGE_BYTES}')
