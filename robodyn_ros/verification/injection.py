@@ -6,10 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TYPE_CHECKING
 
+from .plant_step import START, TICK
+
 if TYPE_CHECKING:
     from .world import World
 
 SEEN, PLANT, ASKED = 'seen', 'plant', 'asked'
+NEAR, FAR = 3, 10**9                    # ticks
 FOR_EVER = float('inf')
 CONTINUOUS = 'two_link_continuous'      # name of the textbook arm without position limits
 
@@ -46,6 +49,7 @@ class Injection:
     :param hook: SEEN: each sample on its way; PLANT: the plant before each tick; ASKED: the world
         before each tick, whose ``subject`` may be asked for something.
     :param once: the first time only.
+    :param steady: what it has done lasts: it need not act in each tick.
     :param throws: it may itself move joints beyond their velocity limit.
     :param disobeys: while it lasts, joints do not do what their efforts ask for, or far too
         late.
@@ -59,6 +63,7 @@ class Injection:
     hook: str
     act: Callable[['Active', Any], None]
     once: bool = False
+    steady: bool = False
     throws: bool = False
     disobeys: bool = False
     clock: bool = False
@@ -102,6 +107,25 @@ class Active:
     def first(self, key: str, value: Any) -> Any:
         """Return the value that the key had at the first call."""
         return self.memory.setdefault(key, value)
+
+    def undisturbed(self, now: int) -> int:
+        """
+        Return the number of ticks from ``now`` for which it neither acts nor begins nor ends.
+
+        Near its begin and its end it is asked in each tick.
+        """
+        for time in (self.start, self.end):
+            ticks = (time - START) / TICK - now
+            if ticks > NEAR:
+                return int(min(ticks, FAR)) - NEAR
+            if ticks > -NEAR or not self._rests:
+                return 0
+        return FAR
+
+    @property
+    def _rests(self) -> bool:
+        """Return whether there is nothing to do in each tick."""
+        return self._done or self.what.steady and 'called' in self.memory
 
     def apply(self, hook: str, edited: Any) -> None:
         """Act while the injection is active."""

@@ -6,21 +6,21 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy import ndarray
 
 from . import features
-from .plant import TICK
-from .sensing import Sample
+from .controller_step import DONE
+from .plant_step import TICK
+from .tick import CYCLE, END
 from .world import World
+from ..compiler.tuple_reference import TupleMemory
 from ..control.controller.controller import Controller
+from ..control.cycle.compile import CYCLE_INPUTS
 from ..control.references.trajectory import Waypoints
 from ..control.settings.settings import Settings
 from ..errors import RobodynError
 from ..model.robot import RobotModel
 
-QUEUE = 10              # samples that the middleware keeps
 LEAD = 0.002            # s from now that a trajectory starts
-RELEASE = 50            # ticks in which what has braked a joint is let go again
 
 
 class Library:
@@ -36,23 +36,22 @@ class Library:
                  recorded: int = 0):
         self.controller = Controller(known, settings, specialize=specialize, recorded=recorded)
         self._outside = self.controller.cycle_input.copy()
-        state = self.controller.state
-        self._position, self._velocity, self._effort, self._received, self._sequence = (
-            state[name] for name in ('position', 'velocity', 'effort', 'received', 'sequence'))
-        self._limited = self.controller.memory['joint_limited']
+        self._inputs = TupleMemory(CYCLE_INPUTS)
 
     def begin(self, world: World) -> None:
         """Start anew in another world, INACTIVE."""
-        controller = self.controller
+        controller, m = self.controller, world.plant.data.numbers
         controller.begin()
         controller.use(world.settings)
         controller.state[...] = np.nan
         controller.tau[:] = 0.0
         controller.cycle_input[...] = self._outside
-        self._world, self._every = world, max(1, round(1.0 / world.settings.rate / TICK))
-        self._waiting: list[Sample] = []
-        self._stepped = self._until = -np.inf
-        self._number = self._cut = 0
+        world.plant.give(tau=controller.tau)
+        self._world = world
+        m['rate'], m['state_timeout'] = world.settings.rate, world.settings.state_timeout
+        m['on_timer'] = world.trigger == 'timer'
+        m['period_ticks'] = max(1, round(1.0 / world.settings.rate / TICK))
+        m['stepped'] = m['stalled_until'] = -np.inf
         self.tell(simulated_time=int(world.simulated))
 
     def arm(self) -> None:
@@ -65,11 +64,6 @@ class Library:
         return True
 
     @property
-    def stalled(self) -> bool:
-        """Return whether the loop stands still."""
-        return self._world.time < self._until
-
-    @property
     def phase(self) -> int:
         """Return the phase, an index of guard.PHASES."""
         return self.controller.phase
@@ -79,58 +73,23 @@ class Library:
         """Return the code of the latest fault."""
         return self.controller.reason_code
 
-    def tick(self, world: World, arrivals: list[Sample]) -> list[ndarray]:
-        """Take what arrives and return what is published in this tick."""
-        self._waiting = (self._waiting + arrivals)[-QUEUE:]
-        if world.time < self._until:
-            return []
-        now, gap = world.now, 0.0
-        if np.isfinite(self._until):
-            gap, self._until = world.time - self._stepped, -np.inf
-        accepted = [self._take(sample, now) for sample in self._waiting]
-        self._waiting = []
-        if not self._due(world, any(accepted)):
-            return []
-        if gap:
-            late = int(gap * world.settings.rate) - 1
-            self.tell(stalled=gap, missed=late if world.trigger == 'timer' else 0)
-        self._stepped = world.time
-        before = self._limited[0]
-        published = self.controller.advance(now)
-        if self._limited[0] != before:
-            self._cut = RELEASE
-        self._cut = max(0, self._cut - 1)
-        if gap:
-            self.tell(stalled=0.0, missed=0)
-        return [self.controller.tau.copy()] if published else []
-
-    def _take(self, sample: Sample, now: float) -> bool:
-        """Write a sample as the decoder would; False: it is refused."""
-        state = self.controller.state
-        if sample.foreign:
-            state['other'] = now
-        if not np.isfinite(sample.position).all():
-            return False
-        self._number += 1
-        self._position[:], self._velocity[:] = sample.position, sample.velocity
-        self._effort[:], self._received[:], self._sequence[:] = sample.effort, now, self._number
-        features.write_stamp(state, sample.stamp)
-        return True
-
-    def _due(self, world: World, accepted: bool) -> bool:
-        """Tell whether a cycle runs now: on the grid, or for a state or its absence."""
-        if world.trigger == 'timer':
-            return world.ticks % self._every == 0
-        s = world.settings
-        silence = 1.0 / s.rate if self.phase == features.FAULT else s.state_timeout
-        return accepted or world.time - self._stepped > silence + 1e-9
+    def run(self, world: World, ticks: int, first: int) -> int:
+        """Run ticks from a step on, see :mod:`.tick`; return their number."""
+        if self.controller.compiled.step is not None:
+            return world.plant.run(self.controller.write_inputs(), ticks, first, END)
+        for k in range(ticks):              # the cycle in plain Python
+            self._inputs.write(self.controller.inputs)
+            world.plant.run(self._inputs.address, 1, first, CYCLE)
+            m = world.plant.data.numbers
+            if m['due']:
+                m['published'], m['due'] = self.controller.advance(world.now), DONE
+            world.plant.run(self._inputs.address, 1, CYCLE, END)
+            if world.over:
+                return k + 1
+        return ticks
 
     def settle(self) -> None:
         """Do nothing: phase and reason are those of now."""
-
-    def braking(self) -> bool:
-        """Return whether a position or velocity limit has recently changed the efforts."""
-        return self._cut != 0
 
     def use(self, **changes: Any) -> bool:
         """Change settings; return False where they are refused."""
@@ -150,7 +109,7 @@ class Library:
 
     def stall(self, seconds: float) -> None:
         """Run no cycle for a time [s]."""
-        self._until = self._world.time + seconds
+        self._world.plant.data.numbers['stalled_until'] = self._world.time + seconds
 
     def stop(self) -> None:
         """Bring the arm to rest."""

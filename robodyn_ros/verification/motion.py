@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy import ndarray
 
+from .injection import FAR
 from .plant import Plant
+from .plant_step import START, TICK
 from ..control.references.trajectory import Waypoints
 from ..identification.excitation.taught_motion import QUINTIC_ACCELERATION
 
 if TYPE_CHECKING:
     from .world import World
 
-GRIP = 8.0              # 1/s, of the hand
-STRENGTH = 0.15         # of the effort limit, at most
 BETWEEN = 0.25          # s between two trajectories
 SHORTEST = 0.3          # s, of a trajectory
 GOALS, HELD = 100, 0.7  # random goals; gravity takes at most this share of the effort limits
@@ -33,28 +33,30 @@ class Motion:
         fast = 0.3 * model.velocity_limit / self._pace
         self._amplitude = np.minimum(np.minimum(0.4, room), fast)
         self.lasts = 0.0                                # s, of the latest trajectory
-        self._mass, self._began, self._asked = np.zeros((n, n)), np.nan, -np.inf
+        self._began, self._asked = np.nan, -np.inf
+        self.due = -np.inf                              # s, when it acts again
+
+    def undisturbed(self, now: int) -> int:
+        """Return the number of ticks from ``now`` before it acts."""
+        return int(max(0.0, min((self.due - START) / TICK - now, FAR)))
 
     def act(self, world: 'World') -> None:
-        """Push the plant, or ask the controller for the next trajectory."""
+        """Let a hand guide the plant, or ask the controller for the next trajectory."""
         if np.isnan(self._began):
-            self._began = world.time
+            self._began, self.due = world.time, np.inf
+            self._guide(world.plant, self.kind == 'hand')
         t = world.time - self._began
-        if self.kind == 'hand':
-            world.plant.external += self._hand(world.plant, t)
-        elif self.kind == 'trajectory' and t - self._asked >= BETWEEN:
-            self._asked = t
-            self.ask(world, self._random.uniform(2.0, 4.0))
+        if self.kind == 'trajectory':
+            if t - self._asked >= BETWEEN:
+                self._asked = t
+                self.ask(world, self._random.uniform(2.0, 4.0))
+            self.due = self._began + self._asked + BETWEEN
 
-    def _hand(self, plant: Plant, t: float) -> ndarray:
-        """Efforts of a hand that guides every joint along a sine (nv,) [N·m | N]."""
-        wave = self._pace * t
-        gap = self._centre + self._amplitude * np.sin(wave) - plant.q
-        rate = self._amplitude * self._pace * np.cos(wave) - plant.qd
-        plant.dynamics.kernels.mass_matrix(plant.q, self._mass)
-        limit = STRENGTH * plant.arm.model.effort_limit
-        effort = self._mass @ (GRIP**2 * gap + 2.0 * GRIP * rate)
-        return effort / max(1.0, (abs(effort) / limit).max())
+    def _guide(self, plant: Plant, guided: bool) -> None:
+        """Let a hand guide every joint along a sine from now on, or none."""
+        p, m = plant.data.plant, plant.data.numbers
+        p.centre[:], p.amplitude[:], p.pace[:] = self._centre, self._amplitude, self._pace
+        m['hand_since'] = self._began if guided else np.inf
 
     def ask(self, world: 'World', slowness: float, *, near: bool = False,
             everywhere: bool = False) -> bool:
@@ -91,21 +93,21 @@ class Tour(Motion):
     def __init__(self, kind: str, plant: Plant, random: np.random.Generator,
                  slowness: tuple[float, float] = (2.5, 6.0), waypoints: Waypoints | None = None):
         super().__init__(kind, plant, random)
-        self._slowness, self._waypoints, self._ready = slowness, waypoints, -np.inf
+        self._slowness, self._waypoints = slowness, waypoints
         self.refused, self.until = False, np.inf
 
     def act(self, world: 'World') -> None:
         """Ask for the next motion once the arm has rested after the last one."""
         if self.kind != 'tour':
-            if world.time < self.until:
-                super().act(world)
+            world.data.numbers['hand_until'] = self.until
+            super().act(world)
             return
-        if world.time < self._ready:
+        if world.time < self.due:
             return
         if self._waypoints is not None:
             self.lasts = float(self._waypoints.times[-1])
             self.refused = not world.subject.follow(self._waypoints)
-            self._ready = np.inf
+            self.due = np.inf
             return
         left = self.until - world.time
         slowness = self._random.uniform(*self._slowness)
@@ -115,7 +117,7 @@ class Tour(Motion):
             self.refused |= not world.subject.follow(Waypoints(
                 world.arm.model.joint_names, np.array([self.lasts]), goal[None],
                 np.zeros((1, n)), np.zeros((1, n))))
-        self._ready = world.time + self.lasts + BETWEEN if goal is not None else np.inf
+        self.due = world.time + self.lasts + BETWEEN if goal is not None else np.inf
 
     def _goal(self, world: 'World', slowness: float, left: float) -> ndarray | None:
         """Return a random pose that is reached in the time left [s]; None if it is too short."""

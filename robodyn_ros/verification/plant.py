@@ -2,25 +2,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exact dynamics of an arm without joint stops, driven by delayed efforts and by hands."""
 
-from collections import deque
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
 from .arm import Arm
-from .plant_step import COMMAND, compiled_step, DEAD_ZONE, EXTERNAL, GAIN, MOTOR, SATURATION, STUCK
+from .plant_step import TICK, WRECKED
+from .tick import ADVANCE, COMMAND, COMMANDS_LOST, compiled_run, LATCH, SAMPLES_LOST, WORLD
+from .world_data import number, WorldData
+from ..compiler.tuple_reference import TupleMemory
 from ..control.settings.friction import with_friction
 from ..dynamics import Dynamics
 from ..dynamics.model_data import parameters, workspace
+from ..errors import SimulationError
 from ..model.robot import RobotModel
 
-TICK = 1e-3             # s of one tick of the world
+__all__ = ['Drives', 'IDEAL', 'Plant', 'SILENCE', 'TICK', 'WRECKED', 'with_gear_friction']
 SUBSTEPS, MOST_SUBSTEPS = 4, 64
 STIFFNESS = 0.5         # of a step: friction changes the velocity by this share of it at most
 # Friction of a real arm's gears, of the effort limit: per rad/s, and at any speed above SLIP rad/s
 VISCOUS, COULOMB, SLIP = 0.01, 0.005, 0.05
-WRECKED = 100.0         # velocity limits at which the arm is broken, and the run over
 SILENCE = 0.1           # s without commands after which the plant's own brakes engage
 
 
@@ -57,35 +60,41 @@ class Plant:
     """
     Simulated arm; its brakes hold it before the first command, and when commands have stopped.
 
+    It owns the memory of its world, ``data``, which the steps of a tick read and write. ``q``,
+    ``qd``, ``effort`` (commanded), ``external`` (of hands, in one tick), ``motor`` (sign and
+    health of the motors), ``stuck`` (efforts that motors keep) and ``wired`` (joint whose effort
+    each one gets) are arrays (nv,) of it.
+
     :param arm: with the true model, which need not be the controller's.
     :param q: (nv,) initial pose.
     :param delay: [s] from a command to the effect of its efforts.
     :param silence: [s] of the command timeout.
     """
 
+    blocked, wrecked, speed = number('blocked'), number('wrecked'), number('speed')
+    delay, silence = number('delay'), number('silence')
+
     def __init__(self, arm: Arm, q: ndarray, delay: float = 0.0, silence: float = SILENCE,
                  drives: Drives = IDEAL):
-        n = arm.model.nv
+        model = arm.model
         self.arm, self.drives = arm, drives
-        self.q, self.qd = np.array(q, float), np.zeros(n)
-        self._qdd, self._efforts, self._rows = np.zeros(n), np.zeros((5, n)), np.zeros((6, n))
+        self.data = WorldData.of(workspace(model), model.nv)
+        self._memory, self._run = TupleMemory(WORLD), compiled_run()
+        p, m = self.data.plant, self.data.numbers
+        self.q, self.qd, self.effort, self.external = p.q, p.qd, p.command, p.external
+        self.motor, self.stuck, self.wired = p.motor, p.stuck, self.data.wired
+        p.q[:] = q
         self.dynamics = arm.dynamics
-        self.effort = self.dynamics.gravity(self.q) * (not drives.compensate_gravity)   # acts
-        self._efforts[:2] = self.effort
-        self.external = self._rows[EXTERNAL]                # of hands (nv,)
-        self.motor = self._rows[MOTOR]                      # sign and health of the motors
-        self.motor[:], self._rows[GAIN] = 1.0, drives.gain
-        self.wired = np.arange(n)                           # joint whose effort each one gets
-        self.stuck = self._rows[STUCK]                      # efforts that motors keep
-        self.stuck[:] = np.nan
-        self._rows[SATURATION], self._rows[DEAD_ZONE] = drives.saturation, drives.dead_zone
-        self.blocked = -1                                   # joint
-        self.wrecked = False
-        self.speed = 0.0                                    # of the joints, in velocity limits
-        self._velocity_limit, self._step = arm.model.velocity_limit, compiled_step()
-        self.delay, self.silence = delay, silence
-        self._commands: deque[tuple[float, ndarray]] = deque()
-        self._heard = -np.inf
+        p.command[:] = self.dynamics.gravity(p.q) * (not drives.compensate_gravity)     # acts
+        p.actual[:], p.motor[:], p.stuck[:] = p.command, 1.0, np.nan
+        p.gain[:], p.saturation[:], p.dead_zone[:] = (drives.gain, drives.saturation,
+                                                      drives.dead_zone)
+        p.velocity_limit[:], p.effort_limit[:] = model.velocity_limit, model.effort_limit
+        m['lag'], m['compensates'] = drives.lag, drives.compensate_gravity
+        m['delay'], m['silence'], m['blocked'] = delay, silence, -1
+        m['command_time'], m['hand_since'], m['hand_until'] = -np.inf, np.inf, np.inf
+        m['every'] = 1
+        self.data.violations['time'] = np.nan
 
     @property
     def dynamics(self) -> Dynamics:
@@ -96,42 +105,41 @@ class Plant:
     def dynamics(self, dynamics: Dynamics) -> None:
         model = dynamics.model
         self._dynamics = dynamics
-        self._robot, self._work = parameters(model), workspace(model)
+        self.give(robot=parameters(model))
         # Friction is explicit in the integration: light joints with much of it need short steps
         slope = dynamics.friction(np.full(model.nv, 1e-9)) / 1e-9
         rate = float((slope * np.diag(np.linalg.inv(dynamics.mass_matrix(self.q)))).max())
-        self._steps = int(np.clip(np.ceil(TICK * rate / STIFFNESS), SUBSTEPS, MOST_SUBSTEPS))
+        self.data.numbers['steps'] = int(np.clip(np.ceil(TICK * rate / STIFFNESS), SUBSTEPS,
+                                                 MOST_SUBSTEPS))
 
-    def command(self, time: float, tau: ndarray) -> None:
-        """Take a command that was published at a time."""
-        self._commands.append((time + self.delay, tau))
+    def give(self, **parts: Any) -> None:
+        """Replace parts of the memory."""
+        self.data = self.data._replace(**parts)
+        self._memory.write(self.data)
 
-    def braked(self, time: float) -> bool:
-        """Whether the brakes are engaged."""
-        return time - self._heard > self.silence
+    def run(self, inputs: int, ticks: int, first: int, last: int) -> int:
+        """
+        Run steps of ticks, see :func:`.tick.run`; return the number of ticks.
 
-    def advance(self, time: float) -> None:
-        """Move on by one tick."""
-        while self._commands and self._commands[0][0] <= time + 1e-9:
-            self._heard, self.effort = self._commands.popleft()
-        if self.braked(time):
-            self.qd[:], self.speed = 0.0, 0.0
-            return
-        self._efforts[COMMAND] = self.effort
-        self.speed = self._step(
-            self._robot, self._work, self.q, self.qd, self._qdd, self._efforts, self._rows,
-            self.wired, self.blocked, self.drives.lag, self.drives.compensate_gravity,
-            TICK / self._steps, self._steps, self._velocity_limit)
-        self.wrecked |= self.speed >= WRECKED
+        :raises SimulationError: more samples or commands are under way than there may be.
+        """
+        done = int(self._run(self._memory.address, inputs, ticks, first, last))
+        if done in (SAMPLES_LOST, COMMANDS_LOST):
+            what = 'samples' if done == SAMPLES_LOST else 'commands'
+            raise SimulationError(f'too many {what} are under way', name='delay', value=self.delay,
+                                  remedy='use shorter delays')
+        return done
+
+    def command(self, tau: ndarray) -> None:
+        """Take a command that is published in this tick."""
+        self.data.tau[:] = tau
+        self.data.numbers['published'] = 1
+        self.run(0, 1, COMMAND, ADVANCE)
+
+    def advance(self, ticks: int = 1) -> None:
+        """Move on."""
+        self.run(0, ticks, ADVANCE, LATCH)
 
     def friction_at(self, qd: ndarray) -> ndarray:
         """Friction of its gears at velocities (nv,) [N·m | N]."""
         return self.dynamics.friction(qd)
-
-    def measured_effort(self, time: float) -> ndarray:
-        """Efforts that the joints' sensors measure (nv,)."""
-        if self.braked(time):
-            return self.dynamics.gravity(self.q)
-        if self.drives.compensate_gravity:
-            return self.effort + self.dynamics.gravity(self.q)
-        return self.effort

@@ -63,20 +63,20 @@ def _other(a: Active, plant: Plant, kind: str) -> None:
     a.memory['restore'] = lambda: setattr(plant, 'dynamics', plant.arm.dynamics)
 
 
-@injection('3 kg unknown', PLANT, scenes=(FLOATING, IMPEDANCE, PANDA, PANDA_IMPEDANCE, Scene(
-    mode='computed_torque', motion='trajectory', share=1.0)),
-    robots=('two_link', 'panda', 'ur5'))
+@injection('3 kg unknown', PLANT, steady=True, robots=('two_link', 'panda', 'ur5'), scenes=(
+    FLOATING, IMPEDANCE, PANDA, PANDA_IMPEDANCE,
+    Scene(mode='computed_torque', motion='trajectory', share=1.0)))
 def unknown_payload(a: Active, plant: Plant) -> None:
     _other(a, plant, 'payload')
 
 
-@injection('masses 20 % higher', PLANT, scenes=(IMPEDANCE, PANDA),
+@injection('masses 20 % higher', PLANT, steady=True, scenes=(IMPEDANCE, PANDA),
            robots=('two_link', 'panda', 'ur5'))
 def heavier(a: Active, plant: Plant) -> None:
     _other(a, plant, 'heavier')
 
 
-@injection('masses 20 % lower', PLANT, scenes=(IMPEDANCE, PANDA),
+@injection('masses 20 % lower', PLANT, steady=True, scenes=(IMPEDANCE, PANDA),
            robots=('two_link', 'panda', 'ur5'))
 def lighter(a: Active, plant: Plant) -> None:
     _other(a, plant, 'lighter')
@@ -88,17 +88,17 @@ def _late(a: Active, plant: Plant, delay: float) -> None:
     a.memory['restore'] = lambda: setattr(plant, 'delay', before)
 
 
-@injection('8 ms of delay', PLANT, scenes=(STIFF, STIFF_PANDA))
+@injection('8 ms of delay', PLANT, steady=True, scenes=(STIFF, STIFF_PANDA))
 def delay(a: Active, plant: Plant) -> None:
     _late(a, plant, 0.008)
 
 
-@injection('15 ms of delay', PLANT, disobeys=True, scenes=(STIFF, STIFF_PANDA))
+@injection('15 ms of delay', PLANT, steady=True, disobeys=True, scenes=(STIFF, STIFF_PANDA))
 def long_delay(a: Active, plant: Plant) -> None:
     _late(a, plant, 0.015)
 
 
-@injection('joint blocked, then free', PLANT, throws=True, scenes=BLOCKED)
+@injection('joint blocked, then free', PLANT, steady=True, throws=True, scenes=BLOCKED)
 def blocked(a: Active, plant: Plant) -> None:
     plant.blocked = a.joint
     a.memory['restore'] = lambda: setattr(plant, 'blocked', -1)
@@ -109,13 +109,13 @@ def _motor(a: Active, plant: Plant, factor: float) -> None:
     a.memory['restore'] = lambda: plant.motor.fill(1.0)
 
 
-@injection('motor reversed', PLANT, disobeys=True,
+@injection('motor reversed', PLANT, steady=True, disobeys=True,
            scenes=(FLOATING, IMPEDANCE, PANDA, PANDA_IMPEDANCE, DETECTING, PANDA_DETECTING))
 def reversed_motor(a: Active, plant: Plant) -> None:
     _motor(a, plant, -1.0)
 
 
-@injection('motor swapped with the next one', PLANT, disobeys=True,
+@injection('motor swapped with the next one', PLANT, steady=True, disobeys=True,
            scenes=(FLOATING, IMPEDANCE, DETECTING, PANDA_DETECTING))
 def swapped_motor(a: Active, plant: Plant) -> None:
     other = (a.joint + 1) % plant.q.shape[0]
@@ -123,29 +123,30 @@ def swapped_motor(a: Active, plant: Plant) -> None:
     a.memory['restore'] = lambda: plant.wired.sort()
 
 
-@injection('motor without torque', PLANT, disobeys=True,
+@injection('motor without torque', PLANT, steady=True, disobeys=True,
            scenes=(FLOATING, IMPEDANCE, DETECTING, PANDA_DETECTING))
 def dead_motor(a: Active, plant: Plant) -> None:
     _motor(a, plant, 0.0)
 
 
-@injection('motor at half its torque', PLANT, disobeys=True, scenes=(FLOATING, IMPEDANCE))
+@injection('motor at half its torque', PLANT, steady=True, disobeys=True,
+           scenes=(FLOATING, IMPEDANCE))
 def weak_motor(a: Active, plant: Plant) -> None:
     _motor(a, plant, 0.5)
 
 
-@injection('motor at 2.5 times its torque', PLANT, disobeys=True, scenes=MOTORS)
+@injection('motor at 2.5 times its torque', PLANT, steady=True, disobeys=True, scenes=MOTORS)
 def strong_motor(a: Active, plant: Plant) -> None:
     _motor(a, plant, 2.5)
 
 
-@injection('motor keeps its effort', PLANT, disobeys=True, scenes=MOTORS)
+@injection('motor keeps its effort', PLANT, steady=True, disobeys=True, scenes=MOTORS)
 def stuck_motor(a: Active, plant: Plant) -> None:
     plant.stuck[a.joint] = a.first('effort', float(plant.effort[a.joint]))
     a.memory['restore'] = lambda: plant.stuck.fill(np.nan)
 
 
-@injection('motors without power for 60 ms', PLANT, disobeys=True, scenes=tuple(
+@injection('motors without power for 60 ms', PLANT, steady=True, disobeys=True, scenes=tuple(
     replace(scene, duration=0.06) for scene in MOTORS))
 def powerless(a: Active, plant: Plant) -> None:
     plant.motor[:] = 0.0
@@ -174,7 +175,7 @@ def jerked_strong(a: Active, plant: Plant) -> None:
     _jerked(a, plant, 2.5)
 
 
-@injection('efforts 40 ms late', PLANT, disobeys=True, scenes=MOTORS)
+@injection('efforts 40 ms late', PLANT, steady=True, disobeys=True, scenes=MOTORS)
 def very_late(a: Active, plant: Plant) -> None:
     _late(a, plant, 0.04)
 

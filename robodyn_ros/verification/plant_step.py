@@ -1,80 +1,155 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Motion of a simulated arm during one tick, compiled for any robot."""
+"""
+Motion of a simulated arm during one tick: commands under way, drives, brakes, a guiding hand.
 
-from functools import cache
-from typing import Any
+``w`` is the :class:`~.world_data.WorldData`, of which ``m`` are the numbers and ``p`` the vectors
+of the plant. All functions are compiled, see :mod:`.tick`.
+"""
 
-from numba import types
+from math import cos, sin
+from typing import Any, NamedTuple
+
 from numpy import ndarray
 
-from ..compiler.jit import compile_function
-from ..dynamics.compile import MODULES
-from ..dynamics.entry_points import forward_dynamics, friction, gravity, solve
-from ..dynamics.model_data import ModelData, Workspace
-from ..dynamics.numba_types import MODEL_DATA, WORKSPACE
+from ..dynamics.entry_points import forward_dynamics, friction, gravity, mass_matrix, solve
 
-VECTOR, MATRIX = types.float64[::1], types.float64[:, ::1]
-CONSTANT = types.Array(types.float64, 1, 'A', readonly=True)
-SIGNATURE = types.float64(MODEL_DATA, WORKSPACE, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX,
-                       types.int64[::1], types.int64, types.float64, types.boolean, types.float64,
-                       types.int64, CONSTANT)
-# Rows of `drives`, each (nv,): factor of the effort, largest effort, effort below which nothing
-# acts, effort of a stuck motor (NaN: none), effort from outside, factor of a faulty motor
-GAIN, SATURATION, DEAD_ZONE, STUCK, EXTERNAL, MOTOR = range(6)
-COMMAND, ACTUAL, APPLIED, UNIT, GRAVITY = range(5)        # rows of `efforts`, each (nv,)
+TICK = 1e-3             # s of one tick of the world
+START = 100.0           # s, time when a world begins: zero would be no time on simulation time
+WRECKED = 100.0         # velocity limits at which the arm is broken, and the run over
+COMMANDS = 512          # commands that may be under way
+GRIP = 8.0              # 1/s, of a hand
+STRENGTH = 0.15         # of the effort limit: effort of a hand, at most
 
-
-def step(robot: ModelData, work: Workspace, q: ndarray, qd: ndarray, qdd: ndarray,
-         efforts: ndarray, drives: ndarray, wired: ndarray, blocked: int, lag: float,
-         compensates: bool, timestep: float, steps: int, velocity_limit: ndarray) -> float:
-    """
-    Advance q and q̇ (nv,) by semi-implicit Euler steps; return the velocity in velocity limits.
-
-    :param efforts: (5, nv) [N·m | N], see above: command, output of the drives, and memory.
-    :param drives: (6, nv), see above.
-    :param wired: (nv,) index of the command that each drive gets.
-    :param blocked: index of a joint that does not move, or -1.
-    :param lag: [s] time constant of the drives; 0: none.
-    :param compensates: whether the drives add g(q).
-    :param timestep: [s].
-    """
-    command, actual, applied = efforts[0], efforts[1], efforts[2]
-    unit, weight = efforts[3], efforts[4]
-    for _ in range(steps):
-        if compensates:
-            gravity(robot, q, work, weight)
-        friction(robot, qd, work, unit)
-        for i in range(q.shape[0]):
-            actual[i] += (command[wired[i]] - actual[i]) * (timestep / (lag + timestep))
-            effort = actual[i] if drives[3, i] != drives[3, i] else drives[3, i]
-            if abs(effort) < drives[2, i]:
-                effort = 0.0
-            effort = drives[0, i] * drives[5, i] * min(max(effort, -drives[1, i]), drives[1, i])
-            applied[i] = effort + drives[4, i] - unit[i]
-            if compensates:
-                applied[i] += weight[i]
-        forward_dynamics(robot, q, qd, applied, work, qdd)
-        if blocked >= 0:                # the constraint force that stops it
-            for i in range(q.shape[0]):
-                unit[i] = 0.0
-            unit[blocked] = 1.0
-            solve(robot, work, unit)
-            force = (-qd[blocked] / timestep - qdd[blocked]) / unit[blocked]
-            for i in range(q.shape[0]):
-                qdd[i] += force * unit[i]
-        for i in range(q.shape[0]):
-            qd[i] += timestep * qdd[i]
-            q[i] += timestep * qd[i]
-    fastest = 0.0
-    for i in range(q.shape[0]):
-        ratio = abs(qd[i]) / velocity_limit[i]
-        if not ratio <= fastest:        # NaN neither
-            fastest = ratio if ratio < 1e300 else 1e300
-    return fastest
+NUMBERS = [
+    ('lag', float),                 # s, time constant of the drives; 0: none
+    ('compensates', int),           # 1: the drives add g(q)
+    ('steps', int),                 # integration steps in a tick
+    ('blocked', int),               # index of a joint that does not move, or -1
+    ('delay', float),               # s from a command to its effect
+    ('silence', float),             # s without commands after which brakes engage
+    ('command_time', float),        # s, of the command in effect
+    ('commands', int),              # number of commands under way, and place of the first one
+    ('first_command', int),
+    ('speed', float),               # of the fastest joint, in velocity limits
+    ('wrecked', int),
+    ('hand_since', float),          # s, since when a hand guides the arm, and until when
+    ('hand_until', float)]
 
 
-@cache
-def compiled_step() -> Any:
-    """Return the compiled function, from the cache where it is there already."""
-    return compile_function('verification_plant', step, SIGNATURE, MODULES)
+class PlantVectors(NamedTuple):
+    """State of the arm and of its drives, (nv,) each; efforts in N·m | N."""
+
+    q: ndarray
+    qd: ndarray
+    qdd: ndarray
+    command: ndarray        # effort that is commanded
+    actual: ndarray         # that after the lag of the drives
+    applied: ndarray        # that which moves the joints
+    unit: ndarray           # memory
+    weight: ndarray         # g(q), where the drives add it
+    gain: ndarray           # factor of the effort
+    saturation: ndarray     # largest effort
+    dead_zone: ndarray      # effort below which nothing acts
+    stuck: ndarray          # effort that a motor keeps, NaN: none
+    external: ndarray       # effort of hands, in this tick
+    motor: ndarray          # factor of a faulty motor
+    velocity_limit: ndarray
+    effort_limit: ndarray
+    centre: ndarray         # of the motion by which a hand guides the arm: pose, amplitude, 1/s
+    amplitude: ndarray
+    pace: ndarray
+
+
+def queue_command(w: Any, time: float, tau: ndarray) -> bool:
+    """Let a command act after the delay; return False if too many are under way."""
+    m = w.numbers
+    if m.commands == COMMANDS:
+        return False
+    place = (m.first_command + m.commands) % COMMANDS
+    m.commands += 1
+    w.command_times[place] = time + m.delay
+    for i in range(tau.shape[0]):
+        w.commands[place, i] = tau[i]
+    return True
+
+
+def braked(w: Any, time: float) -> bool:
+    """Return whether the brakes are engaged."""
+    return time - w.numbers.command_time > w.numbers.silence
+
+
+def advance_plant(w: Any, time: float) -> None:
+    """Advance q and q̇ by semi-implicit Euler steps during one tick."""
+    m, p = w.numbers, w.plant
+    while m.commands > 0 and w.command_times[m.first_command] <= time + 1e-9:
+        m.command_time = w.command_times[m.first_command]
+        for i in range(p.q.shape[0]):
+            p.command[i] = w.commands[m.first_command, i]
+        m.first_command = (m.first_command + 1) % COMMANDS
+        m.commands -= 1
+    m.speed = 0.0
+    if braked(w, time):
+        for i in range(p.q.shape[0]):
+            p.qd[i] = 0.0
+        return
+    timestep = TICK / m.steps
+    for _ in range(m.steps):
+        move(w, timestep)
+    for i in range(p.q.shape[0]):
+        ratio = abs(p.qd[i]) / p.velocity_limit[i]
+        if not ratio <= m.speed:        # NaN neither
+            m.speed = ratio if ratio < 1e300 else 1e300
+    if m.speed >= WRECKED:
+        m.wrecked = 1
+
+
+def move(w: Any, timestep: float) -> None:
+    """Advance q and q̇ by one step [s]."""
+    m, p, robot, work = w.numbers, w.plant, w.robot, w.workspace
+    if m.compensates:
+        gravity(robot, p.q, work, p.weight)
+    friction(robot, p.qd, work, p.unit)
+    for i in range(p.q.shape[0]):
+        p.actual[i] += (p.command[w.wired[i]] - p.actual[i]) * (timestep / (m.lag + timestep))
+        effort = p.actual[i] if p.stuck[i] != p.stuck[i] else p.stuck[i]
+        if abs(effort) < p.dead_zone[i]:
+            effort = 0.0
+        effort = p.gain[i] * p.motor[i] * min(max(effort, -p.saturation[i]), p.saturation[i])
+        p.applied[i] = effort + p.external[i] - p.unit[i]
+        if m.compensates:
+            p.applied[i] += p.weight[i]
+    forward_dynamics(robot, p.q, p.qd, p.applied, work, p.qdd)
+    if m.blocked >= 0:                  # the constraint force that stops it
+        for i in range(p.q.shape[0]):
+            p.unit[i] = 0.0
+        p.unit[m.blocked] = 1.0
+        solve(robot, work, p.unit)
+        force = (-p.qd[m.blocked] / timestep - p.qdd[m.blocked]) / p.unit[m.blocked]
+        for i in range(p.q.shape[0]):
+            p.qdd[i] += force * p.unit[i]
+    for i in range(p.q.shape[0]):
+        p.qd[i] += timestep * p.qdd[i]
+        p.q[i] += timestep * p.qd[i]
+
+
+def guide_by_hand(w: Any, time: float) -> None:
+    """Add the efforts of a hand that guides every joint along a sine."""
+    m, p, n = w.numbers, w.plant, w.plant.q.shape[0]
+    if not m.hand_since <= time < m.hand_until:
+        return
+    mass_matrix(w.robot, p.q, w.workspace, w.mass)
+    for i in range(n):
+        wave = p.pace[i] * (time - m.hand_since)
+        gap = p.centre[i] + p.amplitude[i] * sin(wave) - p.q[i]
+        rate = p.amplitude[i] * p.pace[i] * cos(wave) - p.qd[i]
+        p.unit[i] = GRIP**2 * gap + 2.0 * GRIP * rate
+    most = 1.0
+    for i in range(n):
+        effort = 0.0
+        for j in range(n):
+            effort += w.mass[i, j] * p.unit[j]
+        p.applied[i] = effort
+        most = max(most, abs(effort) / (STRENGTH * p.effort_limit[i]))
+    for i in range(n):
+        p.external[i] += p.applied[i] / most

@@ -55,7 +55,7 @@ def play(subject: Playable, world: World, planned: list[Planned], seconds: float
     subject.begin(world)
     subject.arm()
     judge = Judge(world, world.time if not planned else float('inf'))
-    if not rise(world, judge):
+    if not rise(world):
         judge.settle()
         return Run(False, judge.figures, judge.violations)
     begin = world.time + BEFORE * bool(planned)
@@ -65,24 +65,15 @@ def play(subject: Playable, world: World, planned: list[Planned], seconds: float
     world.moving = True
     if planned:
         judge.since = first
-    ticks = round(1e3 * (first - world.time + seconds))
-    for _ in range(ticks):
-        judge.tick(world.tick())
-        if world.plant.wrecked:
-            break
+    world.run(round(1e3 * (first - world.time + seconds)))
     judge.settle()
     return Run(True, judge.figures, judge.violations)
 
 
-def rise(world: World, judge: Judge | None = None) -> bool:
+def rise(world: World) -> bool:
     """Let the arm rise, with the test of the motors if it is set; return whether it has risen."""
     tested = world.settings.motor_test_effort > 0.0
-    for _ in range(RISING + TESTING * tested * world.arm.model.nv):
-        published = world.tick()
-        if judge is not None:
-            judge.tick(published)
-        if world.subject.phase in (RUNNING, FAULT):
-            break
+    world.run(RISING + TESTING * tested * world.arm.model.nv, halt=(RUNNING, FAULT))
     return world.subject.phase == RUNNING
 
 

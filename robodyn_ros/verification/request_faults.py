@@ -63,7 +63,7 @@ def changing_gains(a: Active, world: World) -> None:
 def effort_rate(a: Active, world: World) -> None:
     rate = 1000.0 * world.arm.model.effort_limit
     if world.subject.use(effort_rate_limit=[float(x) for x in rate]):
-        world.effort_rate = rate
+        world.effort_rate[:] = rate
 
 
 @injection('reference jumps', ASKED, scenes=(IMPEDANCE, PANDA_IMPEDANCE))
@@ -104,14 +104,14 @@ for _seconds in (0.9, 2.0):
               scenes=STOPPED)(lambda a, world, seconds=_seconds: _stall(a, world, seconds))
 
 
-@injection('nobody listens', ASKED, paths=LIBRARY, scenes=(FLOATING, IMPEDANCE))
+@injection('nobody listens', ASKED, steady=True, paths=LIBRARY, scenes=(FLOATING, IMPEDANCE))
 def unheard(a: Active, world: World) -> None:
     _listeners(world, 0)
     a.memory['restore'] = lambda: _listeners(world, 1)
 
 
 def _listeners(world: World, count: int) -> None:
-    world.unheard = count == 0
+    world.unheard = int(count == 0)
     world.subject.tell(listeners=count)
 
 
@@ -122,7 +122,7 @@ def other_commands(a: Active, world: World) -> None:
         world.subject.second_publisher(True)
         a.memory['restore'] = lambda: world.subject.second_publisher(False)
     if world.ticks % 10 == 0:
-        world.intruded = [0.5 * world.plant.effort]
+        world.intrude(0.5 * world.plant.effort)
 
 
 def _told_to_stop(a: Active, world: World, code: str) -> None:
@@ -130,17 +130,17 @@ def _told_to_stop(a: Active, world: World, code: str) -> None:
     a.memory['restore'] = lambda: world.subject.tell(stop_reason=0)
 
 
-@injection('emergency stop', ASKED, paths=LIBRARY, scenes=(IMPEDANCE, FLOATING))
+@injection('emergency stop', ASKED, steady=True, paths=LIBRARY, scenes=(IMPEDANCE, FLOATING))
 def emergency_stop(a: Active, world: World) -> None:
     _told_to_stop(a, world, 'EMERGENCY_STOP')
 
 
-@injection('heartbeat is lost', ASKED, paths=LIBRARY, scenes=(FLOATING,))
+@injection('heartbeat is lost', ASKED, steady=True, paths=LIBRARY, scenes=(FLOATING,))
 def heartbeat(a: Active, world: World) -> None:
     _told_to_stop(a, world, 'HEARTBEAT_LOST')
 
 
-@injection('periods are missed', ASKED, paths=LIBRARY, scenes=(
+@injection('periods are missed', ASKED, steady=True, paths=LIBRARY, scenes=(
     Scene(trigger='timer', motion='hand'),))
 def missed(a: Active, world: World) -> None:
     world.subject.tell(missed=3)

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy import ndarray
 
-from .plant import Plant, TICK
+from .plant_step import TICK
+from .world_data import BLOCK, WorldData
 
-BLOCK = 256             # samples whose random numbers are drawn at once
+MALFORMED = '', 'names', 'lengths', 'cut'       # kinds of messages that no decoder may accept
 
 
 @dataclass
@@ -23,7 +24,7 @@ class Sample:
     arrives: float              # s, time of the world
     lost: bool = False
     foreign: bool = False       # sent by a second publisher
-    malformed: str = ''         # kind of a message that no decoder may accept; nodes only
+    malformed: str = ''         # one of MALFORMED; nodes only
 
 
 @dataclass(frozen=True)
@@ -43,49 +44,49 @@ class Conditions:
 
 
 class Channel:
-    """Samples on their way to the controller."""
+    """Samples on their way to the controller, in the memory of a world."""
 
-    def __init__(self, conditions: Conditions, random: np.random.Generator):
-        self.conditions, self._random = conditions, random
-        self._every = max(1, round(1.0 / conditions.rate / TICK))
-        self._renewed_every = max(1, round(1.0 / conditions.renewal / TICK))
-        self._reading: tuple[ndarray, ndarray] | None = None
-        self._under_way: list[Sample] = []
-        self._normal: list[ndarray] = []
-        self._uniform: list[list[float]] = []
+    def __init__(self, conditions: Conditions, data: WorldData, random: np.random.Generator):
+        self._data, self._random = data, random
+        m = data.numbers
+        m['every'] = max(1, round(1.0 / conditions.rate / TICK))
+        m['renewed_every'] = max(1, round(1.0 / conditions.renewal / TICK))
+        for name in ('latency', 'jitter', 'loss', 'position_noise', 'velocity_noise',
+                     'resolution'):
+            m[name] = getattr(conditions, name)
 
-    def measure(self, plant: Plant, tick: int, time: float, stamp: float) -> Sample | None:
-        """Return the sample of this tick, if one is due; what is lost is marked so."""
-        if tick % self._every:
+    def ticks(self) -> int:
+        """Draw random numbers where none are left; return for how many ticks they last."""
+        data, m = self._data, self._data.numbers
+        every = int(m['every'][0])
+        if m['noise_left'][0] == 0 and m['ticks'][0] % every == 0:
+            data.normal[:] = self._random.standard_normal(data.normal.shape)
+            data.uniform[:] = self._random.uniform(size=data.uniform.shape)
+            m['noise_left'] = BLOCK
+        return int(m['noise_left'][0]) * every + -int(m['ticks'][0]) % every
+
+    def measured(self) -> Sample | None:
+        """Return the sample of this tick, for :meth:`edit`; None if there is none."""
+        s, m = self._data.sensing, self._data.numbers
+        if not m['sampled'][0]:
             return None
-        c, random, n = self.conditions, self._random, plant.q.shape[0]
-        if self._reading is None or tick % self._renewed_every == 0:
-            self._reading = self._read(plant)
-        position, velocity = self._reading
-        if not self._normal:
-            self._normal = list(random.standard_normal((BLOCK, 2, n)))
-            self._uniform = random.uniform(size=(BLOCK, 2)).tolist()
-        (noise, rate_noise), (late, lost) = self._normal.pop(), self._uniform.pop()
-        arrives = time + c.latency + c.jitter * late
-        return Sample(position + c.position_noise * noise,
-                      velocity + c.velocity_noise * rate_noise,
-                      plant.measured_effort(time).copy(), stamp, arrives,
-                      lost=lost < c.loss)
+        sample = self._data.sample[0]
+        return Sample(s.position, s.velocity, s.effort, float(sample['stamp']),
+                      float(sample['arrives']))
 
-    def _read(self, plant: Plant) -> tuple[ndarray, ndarray]:
-        """Return positions and velocities (nv,) as the encoders show them, without noise."""
-        step, q = self.conditions.resolution, plant.q.copy()
-        return step * np.round(q / step) if step else q, plant.qd.copy()
+    def edit(self, sample: Sample) -> None:
+        """Take over what has been changed of the sample of this tick."""
+        self._data.sample[0] = (sample.arrives, sample.stamp, sample.foreign,
+                                MALFORMED.index(sample.malformed))
+        self._data.numbers['sampled'] = not sample.lost
 
-    def send(self, sample: Sample) -> None:
-        """Take a sample over."""
-        if not sample.lost:
-            self._under_way.append(sample)
-
-    def arrivals(self, time: float) -> list[Sample]:
+    def arrivals(self) -> list[Sample]:
         """Take what has arrived, oldest first."""
-        there = [s for s in self._under_way if s.arrives <= time + 1e-9]
-        if there:
-            self._under_way = [s for s in self._under_way if s.arrives > time + 1e-9]
-            there.sort(key=lambda s: s.arrives)
-        return there
+        data = self._data
+        count = int(data.numbers['inbox'][0])
+        data.numbers['inbox'] = 0
+        rows = data.inbox_rows.copy()
+        return [Sample(rows[k, 0], rows[k, 1], rows[k, 2], float(one['stamp']),
+                       float(one['arrives']), foreign=bool(one['foreign']),
+                       malformed=MALFORMED[one['malformed']])
+                for k, one in enumerate(data.inbox[:count])]

@@ -15,16 +15,17 @@ from . import features
 from .arm import Arm, arm_of
 from .catalogue import CATALOGUE
 from .draw import Draw, draw, true_model
-from .energy import Energy
+from .energy_step import compensation_ratio, EXCESS, excessive
 from .library import Library
 from .motion import Tour
-from .plant import Drives, TICK
+from .plant import Drives
+from .plant_step import TICK
 from .play import Planned, play
 from .sensing import Conditions
 from .world import World
 from .worlds import Worlds
 from ..control.controller.controller import Controller
-from ..control.controller.cycle_telemetry import TelemetryReader
+from ..control.laws import registry
 from ..control.laws.law import NO_REFERENCE
 from ..control.references.trajectory import Waypoints
 from ..control.settings.settings import Settings
@@ -35,7 +36,7 @@ from ..model.robot import RobotModel
 SETTLING = 0.6          # s at the end of a world without a motion
 STOPPED = 'states stop'         # the injection after which a fault has to latch soon
 SETTLED = 0.3           # s of these in which the arm has to be at rest
-EVERY = 20              # ticks between two looks at the reference
+NOTHING = -1            # mode that none is
 TRIGGERS = {'timer': 'timer', 'state': 'state', 'inline': 'state'}
 
 
@@ -108,31 +109,32 @@ class Outcome:
 
 
 class Observed(Tour):
-    """A motion that also observes the distance from the reference and the effort."""
+    """A motion that also observes the distance from the reference, and the rest after its end."""
 
-    def __init__(self, world: World, drawn: Draw, waypoints: Waypoints | None, subject: Library,
-                 seconds: float):
+    def __init__(self, world: World, drawn: Draw, waypoints: Waypoints | None, seconds: float):
         super().__init__(drawn.motion, world.plant, world.random,
                          waypoints=waypoints if drawn.motion == 'tour' else None)
-        self._reader = TelemetryReader(subject.controller)
-        self.error, self.last_velocity, self.energy = 0.0, 0.0, Energy(world)
-        law, self._seconds = world.settings.law_in_force, seconds
-        self._follows, self.floats = law.follows, law.reference == NO_REFERENCE
+        self._data, self._seconds = world.data.numbers, seconds
 
     def act(self, world: World) -> None:
-        """Observe, then move."""
-        plant = world.plant
-        self.until = min(self.until, world.time + self._seconds - SETTLING)
-        if world.subject.phase == features.RUNNING:
-            if (self._follows or self.floats) and world.ticks % EVERY == 0:
-                cycle = self._reader.read()
-                self.energy.add(world, cycle.commanded - cycle.gravity, cycle.friction, EVERY)
-                if self._follows:
-                    self.error = max(self.error, float(np.nanmax(abs(plant.q - cycle.target),
-                                                                 initial=0.0)))
-            if world.time > self.until + SETTLING - SETTLED:
-                self.last_velocity = max(self.last_velocity, plant.speed)
+        """Observe from now on, and move."""
+        if not np.isfinite(self.until):
+            m, settings = self._data, world.settings
+            self.until = world.time + self._seconds - SETTLING
+            m['observed'], m['late_from'] = 1, self.until + SETTLING - SETTLED
+            m['observed_mode'] = (registry.number(settings.mode) if settings.law_in_force.follows
+                                  else NOTHING)
         super().act(world)
+
+    @property
+    def error(self) -> float:
+        """Largest distance from the reference [rad | m]."""
+        return float(self._data['error'][0])
+
+    @property
+    def last_velocity(self) -> float:
+        """Largest velocity after the motion, in velocity limits."""
+        return float(self._data['late_speed'][0])
 
 
 class Player:
@@ -148,7 +150,7 @@ class Player:
         believed = replace(case.settings.loaded(case.model), effort_limit=joints['effort_limit'],
                            velocity_limit=joints['velocity_limit'])
         self._arm = arm_of(case.name, believed)
-        self._library = Library(case.model, case.settings, specialize=specialize,
+        self.library = Library(case.model, case.settings, specialize=specialize,
                                 recorded=recorded)
 
     @cached_property
@@ -157,7 +159,7 @@ class Player:
         found = {}
         for mode in self.case.worlds.modes:
             found[mode] = replace(self.case.settings, mode=mode)
-            self._library.controller.check(found[mode])
+            self.library.controller.check(found[mode])
         return found
 
     def play(self, index: int) -> Outcome:
@@ -175,16 +177,16 @@ class Player:
 
     def _play(self, drawn: Draw, settings: Settings) -> Outcome:
         world = self.world(drawn, settings)
-        motion = Observed(world, drawn, self.case.waypoints, self._library, self.case.seconds)
+        motion = Observed(world, drawn, self.case.waypoints, self.case.seconds)
         planned = [Planned(CATALOGUE[drawn.injection], drawn.start, drawn.duration, drawn.joint)
                    ] if drawn.injection else []
         world.motion = motion
-        run = play(self._library, world, planned, self.case.seconds)
+        run = play(self.library, world, planned, self.case.seconds)
         f = run.figures
         faulted = f.phase == features.FAULT
         if not (run.armed or faulted):
             return Outcome(drawn.index, drawn.plain(), violations=run.violations,
-                           refusal=self._library.controller.arming_refusal or 'it does not rise')
+                           refusal=self.library.controller.arming_refusal or 'it does not rise')
         violations = dict(run.violations)
         time = 1e-3 * f.fault if np.isfinite(f.fault) else None
         calm = not drawn.injection and not faulted
@@ -193,9 +195,13 @@ class Player:
                 faulted and (time or 0.0) <= worlds.reaction_time):
             violations['reaction'] = (f'a fault after {time:.3f} s' if faulted and time
                                       else 'no fault')
-        energy = motion.energy
-        if calm:
-            violations |= energy.violations(motion.floats)
+        numbers = world.data.numbers[0]
+        passive = settings.law_in_force.reference == NO_REFERENCE
+        ratio = compensation_ratio(numbers)
+        if calm and passive and excessive(numbers):
+            violations['passive'] = f'the law supplies {numbers["supplied"]:.3g} J to the arm'
+        if calm and ratio is not None and ratio > 2.0 + EXCESS:
+            violations['friction'] = f'{ratio:.3g} times the friction is compensated'
         if calm and motion.refused:
             violations['refused'] = 'the controller refused the motion'
         if calm and settings.law_in_force.exact and motion.error > worlds.tracking_error:
@@ -209,13 +215,13 @@ class Player:
             figures={'velocity': f.velocity, 'effort': f.effort, 'step': f.step,
                      'tracking': motion.error if at_rest else None,
                      'settling': motion.last_velocity if at_rest and not faulted else None,
-                     'supplied energy': energy.supplied if calm and motion.floats else None,
-                     'compensated friction': energy.ratio if calm else None})
+                     'supplied energy': float(numbers['supplied']) if calm and passive else None,
+                     'compensated friction': ratio if calm else None})
 
     @property
     def controller(self) -> Controller:
         """Return the controller, as the last world has left it."""
-        return self._library.controller
+        return self.library.controller
 
     def world(self, drawn: Draw, settings: Settings) -> World:
         """Return the world of a draw."""

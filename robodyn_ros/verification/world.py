@@ -12,15 +12,15 @@ from numpy import ndarray
 from .arm import Arm
 from .injection import Active, ASKED, PLANT, SEEN
 from .motion import Motion
-from .plant import Drives, IDEAL, Plant, SILENCE, TICK, with_gear_friction
-from .sensing import Channel, Conditions, Sample
+from .plant import Drives, IDEAL, Plant, SILENCE, with_gear_friction
+from .plant_step import START, TICK
+from .sensing import Channel, Conditions
+from .tick import ADVANCE, END, MEASURE, RECEIVE
+from .world_data import number, WorldData
 from ..control.references.trajectory import Waypoints
 from ..control.settings.settings import Settings
+from ..control.steps.guard import CODES
 from ..dynamics import Dynamics
-
-# s without a sample after which what the arm does is not the controller's, and until it is again
-HEARING, REACTION = 0.01, 0.01
-START = 100.0           # s, time when a world begins: zero would be no time on simulation time
 
 
 class Subject(Protocol):
@@ -31,10 +31,6 @@ class Subject(Protocol):
         """Whether it has not ended."""
 
     @property
-    def stalled(self) -> bool:
-        """Whether it is suspended."""
-
-    @property
     def phase(self) -> int:
         """Phase, as far as it is known."""
 
@@ -42,14 +38,11 @@ class Subject(Protocol):
     def reason_code(self) -> str:
         """Code of the reason of the latest fault."""
 
-    def tick(self, world: 'World', arrivals: list[Sample]) -> list[ndarray]:
-        """Take what arrives and return what is published in this tick."""
+    def run(self, world: 'World', ticks: int, first: int) -> int:
+        """Run ticks from a step on, MEASURE or RECEIVE of :mod:`.tick`; return their number."""
 
     def settle(self) -> None:
         """Wait until the phase and the reason are those of now."""
-
-    def braking(self) -> bool:
-        """Whether the efforts of the last tick may be those of braking at a limit."""
 
     def use(self, **changes: object) -> bool:
         """Change settings; False: refused."""
@@ -85,26 +78,33 @@ class World:
     :param pose: (nv,) [rad | m] initial position; None: a random one.
     """
 
+    ticks, unheard = number('ticks'), number('unheard')     # nobody listens to the commands
+
     def __init__(self, arm: Arm, settings: Settings, conditions: Conditions, kind: str,
                  trigger: str, seed: int | Sequence[int], *, true_arm: Arm | None = None,
                  drives: Drives = IDEAL, pose: ndarray | None = None):
         self.arm, self.settings, self.trigger = arm, settings, trigger
-        self.effort_rate = settings.joint_records(arm.model)['effort_rate_limit']   # in force
         self.random = np.random.default_rng(seed)
         silence = max(SILENCE, 2.0 * settings.state_timeout)
         moved = true_arm or (replace(arm, dynamics=Dynamics(with_gear_friction(arm.model)))
                              if conditions.friction else arm)
         self.plant = Plant(moved, moved.pose(self.random) if pose is None else pose,
                            conditions.delay, silence, drives)
-        self.channel = Channel(conditions, self.random)
+        self.channel = Channel(conditions, self.data, self.random)
         self.motion = Motion(kind, self.plant, self.random)
         self.active: list[Active] = []
         self.subject: Subject
-        self.intruded: list[ndarray] = []       # commands of another publisher in this tick
-        self.unheard = False                    # commands reach no subscriber, the plant neither
-        # Times of the newest sample that the controller got, before that, and when it was deaf
-        self.heard = self._heard_before = self._deaf = START
-        self.ticks, self._offset, self.moving = 0, 0.0, False
+        self.moving = False
+        rates = self.data.judge.effort_rate
+        rates[:] = settings.joint_records(arm.model)['effort_rate_limit']
+        self.effort_rate = rates                # in force
+        m = self.data.numbers
+        m['heard'] = m['heard_before'] = m['deaf'] = START
+
+    @property
+    def data(self) -> WorldData:
+        """Memory of the world."""
+        return self.plant.data
 
     @property
     def time(self) -> float:
@@ -114,11 +114,16 @@ class World:
     @property
     def now(self) -> float:
         """Time on the controller's clock, and on that of the time stamps [s]."""
-        return self.time + self._offset
+        return self.time + float(self.data.numbers['offset'][0])
 
     def jump(self, seconds: float) -> None:
         """Move these clocks by some seconds."""
-        self._offset += seconds
+        self.data.numbers['offset'] += seconds
+
+    def intrude(self, tau: ndarray) -> None:
+        """Let another publisher command efforts (nv,) [N·m | N] in this tick."""
+        self.data.judge.intruder[:] = tau
+        self.data.numbers['intruded'] = 1
 
     @property
     def simulated(self) -> bool:
@@ -126,61 +131,77 @@ class World:
         return any(a.what.clock for a in self.active)
 
     @property
-    def throwing(self) -> bool:
-        """
-        Whether an active injection may itself move joints beyond their limits.
+    def over(self) -> bool:
+        """Whether the arm is wrecked, or the phase is one at which :meth:`run` ends."""
+        m = self.data.numbers[0]
+        return bool(m['wrecked'] or m['halt'] >> m['phase'] & 1)
 
-        States that freeze while the arm rests count too: they look like those of an arm at rest.
-        """
-        return any((a.what.throws or a.memory.get('unseen')) and -1e-9 <= a.since
-                   and (not a.over or a.since < 2.0 * TICK) for a in self.active)
+    def run(self, ticks: int, halt: Sequence[int] = ()) -> None:
+        """Advance by ticks, until the arm is wrecked or the phase is one of these."""
+        self.data.numbers['halt'] = sum(1 << phase for phase in halt)
+        while ticks > 0:
+            undisturbed = min(ticks, self._undisturbed())
+            if undisturbed:
+                self._excuse()
+                ticks -= self.subject.run(self, min(undisturbed, self.channel.ticks()), MEASURE)
+            else:
+                self._tick()
+                ticks -= 1
+            if self.over:
+                return
 
-    @property
-    def disobeying(self) -> bool:
-        """Whether joints do not follow their efforts."""
-        return any(a.what.disobeys and -1e-9 <= a.since and not a.over for a in self.active)
+    def _undisturbed(self) -> int:
+        """Return the number of ticks for which neither motion nor injections do anything."""
+        now = self.ticks
+        found = [active.undisturbed(now) for active in self.active]
+        if self.moving:
+            found.append(self.motion.undisturbed(now))
+        return min(found, default=now + 1)
 
-    @property
-    def lied_to(self) -> bool:
-        """Whether the states are not those of the arm."""
-        return any(a.what.hook == SEEN and -1e-9 <= a.since for a in self.active)
-
-    @property
-    def gap(self) -> float:
-        """Seconds between the two newest samples that the controller got."""
-        return self.heard - self._heard_before
-
-    @property
-    def deaf(self) -> bool:
-        """Whether the controller got no sample for HEARING, or did so within REACTION."""
-        return self.time - self._deaf <= REACTION
-
-    def _hear(self, arrivals: list[Sample]) -> None:
-        if arrivals and not self.subject.stalled:
-            self._heard_before, self.heard = self.heard, self.time
-        if self.time - self.heard > HEARING:
-            self._deaf = self.time
-
-    def tick(self) -> list[ndarray]:
-        """Advance by a tick; return what the controller published in it."""
-        self.plant.external[:] = 0.0
-        self.intruded = []
+    def _tick(self) -> None:
+        """Advance by a tick in which motion and injections act."""
+        self.data.numbers['intruded'] = 0
         if self.moving:
             self.motion.act(self)
         for a in self.active:
             a.apply(PLANT, self.plant)
         for a in self.active:
             a.apply(ASKED, self)
-        sample = self.channel.measure(self.plant, self.ticks, self.time, self.now)
-        if sample is not None and not sample.lost:
-            for a in self.active:
-                a.apply(SEEN, sample)
-            self.channel.send(sample)
-        arrivals = self.channel.arrivals(self.time)
-        self._hear(arrivals)
-        published = self.subject.tick(self, arrivals)
-        for tau in (*published, *self.intruded) if not self.unheard else ():
-            self.plant.command(self.time, tau)
-        self.plant.advance(self.time)
-        self.ticks += 1
-        return published
+        self.channel.ticks()
+        first = MEASURE
+        if any(a.what.hook == SEEN for a in self.active):
+            self.plant.run(0, 1, MEASURE, RECEIVE)
+            if (sample := self.channel.measured()) is not None:
+                for a in self.active:
+                    a.apply(SEEN, sample)
+                self.channel.edit(sample)
+            first = RECEIVE
+        self._excuse()
+        self.subject.run(self, 1, first)
+
+    def _excuse(self) -> None:
+        """
+        Let the judge know what injections are excused for at the end of this tick.
+
+        States that freeze while the arm rests may throw it too: they look like those of an arm at
+        rest.
+        """
+        time, m = self.time + TICK, self.data.numbers
+        begun = [(a, time >= a.end - 1e-9) for a in self.active if time >= a.start - 1e-9]
+        m['throwing'] = any(
+            (a.what.throws or a.memory.get('unseen'))
+            and (not over or time - a.start < 2.0 * TICK) for a, over in begun)
+        m['disobeying'] = any(a.what.disobeys and not over for a, over in begun)
+        m['lied_to'] = any(a.what.hook == SEEN for a, _ in begun)
+        # A fault with fresh state allows to stop
+        m['may_stop'] = any(a.what.name == 'stop in motion' for a in self.active)
+
+    def finish(self, published: Sequence[ndarray]) -> None:
+        """End a tick of a controller in another process, which has published efforts."""
+        m = self.data.numbers
+        m['phase'], m['braking'] = self.subject.phase, 1        # nobody tells
+        m['reason'] = CODES.index(self.subject.reason_code)
+        for tau in published:
+            self.plant.command(tau)
+        m['published'] = 0
+        self.plant.run(0, 1, ADVANCE, END)

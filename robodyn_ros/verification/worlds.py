@@ -289,7 +289,8 @@ def _as(path: Path, name: str, value: Any, default: Any) -> Any:
 
 def _mapping(path: Path, what: str, found: Any, known: tuple[str, ...]) -> dict[str, Any]:
     if not isinstance(found, dict):
-        _refuse(path, what, f'{what} is {"empty" if found is None else "no mapping"}', f'give it some of {", ".join(known)}')
+        _refuse(path, what, f'{what} is {"empty" if found is None else "no mapping"}',
+                f'give it some of {", ".join(known)}')
     for name in found:
         if name not in known:
             _unknown(path, 'entry', str(name), known)

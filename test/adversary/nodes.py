@@ -16,8 +16,9 @@ from rclpy.task import Future
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.control.steps import guard
-from robodyn_ros.verification.plant import TICK
+from robodyn_ros.verification.plant_step import TICK
 from robodyn_ros.verification.sensing import Sample
+from robodyn_ros.verification.tick import CYCLE
 from robodyn_ros.verification.world import World
 from robodyn_ros.wire.effort import ACCEPTED, EffortDecoder
 from robodyn_ros.wire.joint_state import JointStateEncoder
@@ -84,7 +85,7 @@ class Node:
         for _ in range(EMPTY):
             if asked.done():
                 break
-            world.tick()
+            world.run(1)
             self._spin()
         link.fleet.until(asked.done, 'deactivating')
         self._base = world.now - world.time + world.ticks * TICK + 1.0
@@ -101,11 +102,6 @@ class Node:
         return self.link.alive
 
     @property
-    def stalled(self) -> bool:
-        assert self._world is not None
-        return bool(np.isfinite(self._halted)) and self._world.time < self._halted
-
-    @property
     def phase(self) -> int:
         return self.link.phase
 
@@ -113,16 +109,23 @@ class Node:
     def reason_code(self) -> str:
         return self.link.reason_code
 
-    def braking(self) -> bool:
-        return True                     # nobody tells
-
     def settle(self) -> None:
         """Wait until the node has told of its phase."""
         end = time.monotonic() + SETTLED
         while time.monotonic() < end:
             self._spin(0.02)
 
-    def tick(self, world: World, arrivals: list[Sample]) -> list[ndarray]:
+    def run(self, world: World, ticks: int, first: int) -> int:
+        """Run ticks from a step on; return their number."""
+        for k in range(ticks):
+            world.data.numbers['halted'] = np.isfinite(self._halted) and world.time < self._halted
+            world.plant.run(0, 1, first, CYCLE)
+            world.finish(self._exchange(world, world.channel.arrivals()))
+            if world.over:
+                return k + 1
+        return ticks
+
+    def _exchange(self, world: World, arrivals: list[Sample]) -> list[ndarray]:
         """Send what arrives and return what is published in this tick."""
         link = self.link
         if world.time >= self._halted:

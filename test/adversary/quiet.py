@@ -15,6 +15,7 @@ from robodyn_ros.verification.arm import MODES
 from robodyn_ros.verification.features import FAULT
 from robodyn_ros.verification.library import Library
 from robodyn_ros.verification.motion import Motion
+from robodyn_ros.verification.plant_step import TICK
 from robodyn_ros.verification.play import rise
 from robodyn_ros.verification.sensing import Conditions
 from robodyn_ros.verification.world import World
@@ -70,7 +71,8 @@ class Healthy(Motion):
     def __init__(self, world: World, kind: Kind):
         super().__init__('still', world.plant, world.random)
         self._kind, self._until, self._pushed = kind, -np.inf, 0.0
-        self._push = np.zeros(world.arm.model.nv)
+        n = world.arm.model.nv
+        self._push, self._mass = np.zeros(n), np.zeros((n, n))
 
     def act(self, world: World) -> None:
         """Go on, or change over to something else."""
@@ -81,10 +83,13 @@ class Healthy(Motion):
                 self._asked = world.time
                 if not self.ask(world, world.random.uniform(*self._kind.slowness)):
                     self.lasts = -0.1       # soon again: perhaps the mode was just changed
+            self.due = min(self._until, self._asked + self.lasts + 0.2)
         elif self.kind == 'push':
             world.plant.external += self._pushed_by_hand(world)
+            self.due = -np.inf
         else:
             super().act(world)
+            self.due = self._until
 
     def _pushed_by_hand(self, world: World) -> np.ndarray:
         """Pushes of a hand that brings the arm back in between (nv,) [N·m | N]."""
@@ -121,6 +126,7 @@ class Healthy(Motion):
             self.kind = str(world.random.choice(
                 ('still', 'hand', 'push') if floats else ('still', 'push', *3 * ['trajectory'])))
         self._centre, self._began = world.plant.q.copy(), np.nan
+        self._guide(world.plant, False)
         self._asked, self.lasts = -np.inf, 0.0
         room = 0.5 * np.minimum(world.arm.upper - self._centre, self._centre - world.arm.lower)
         self._amplitude = np.minimum(self._amplitude, np.maximum(room, 0.0))
@@ -150,11 +156,9 @@ class Hours:
             return Stretch(seed, robot, kind.name, 0.0, f'not armed: '
                            f'{subject.controller.arming_refusal}')
         begin, world.motion, world.moving = world.time, Healthy(world, kind), True
-        while world.time < begin + STRETCH:
-            world.tick()
-            if subject.phase == FAULT:
-                return Stretch(seed, robot, kind.name, world.time - begin,
-                               subject.controller.reason)
+        world.run(round(STRETCH / TICK), halt=(FAULT,))
+        if subject.phase == FAULT:
+            return Stretch(seed, robot, kind.name, world.time - begin, subject.controller.reason)
         return Stretch(seed, robot, kind.name, STRETCH, '')
 
 

@@ -98,18 +98,16 @@ def test_the_judge_sees_steps_and_what_comes_after_zero(two_link):
     two_link.begin(world)
     two_link.controller.memory['phase'] = 2
     judge = Judge(world, 0.0)
-    world.ticks = 1
-    judge.tick([np.array([1.0, 1.0])])
+    world.finish([np.array([1.0, 1.0])])
     assert not judge.violations
-    world.ticks = 2
-    judge.tick([np.array([9.0, 1.0])])
+    world.finish([np.array([9.0, 1.0])])
     assert 'step' in judge.violations
     two_link.controller.memory['phase'], two_link.controller.memory['reason'] = 4, 2
-    judge.tick([np.zeros(2)])
-    judge.tick([np.array([0.0, 0.1])])
+    world.finish([np.zeros(2)])
+    world.finish([np.array([0.0, 0.1])])
     assert 'after zero' in judge.violations
-    judge.tick([np.array([np.nan, 0.0])])
-    judge.tick([np.array([1e3, 0.0])])
+    world.finish([np.array([np.nan, 0.0])])
+    world.finish([np.array([1e3, 0.0])])
     assert {'not finite', 'effort'} <= set(judge.violations)
 
 

@@ -19,7 +19,8 @@ from robodyn_ros.verification import criteria, worlds
 from robodyn_ros.verification.arm import arm_of
 from robodyn_ros.verification.boundary import boundary
 from robodyn_ros.verification.draw import draw, true_model
-from robodyn_ros.verification.plant import Drives, Plant, TICK
+from robodyn_ros.verification.plant import Drives, Plant
+from robodyn_ros.verification.plant_step import TICK
 from robodyn_ros.verification.results import Results
 from robodyn_ros.verification.trial import Outcome, Player
 from robodyn_ros.verification.workers import play_all
@@ -115,12 +116,11 @@ def test_the_drives_lag_saturate_and_do_nothing_to_small_commands():
     strong = Plant(arm, np.zeros(2), drives=Drives(saturation=np.array([1.0, 1.0])))
     small = Plant(arm, np.zeros(2), drives=Drives(dead_zone=np.array([3.0, 3.0])))
     reverse = Plant(arm, np.zeros(2), drives=Drives(gain=-1.0))
-    time = 0.0
     for _ in range(50):
         for plant in (lagging, plain, strong, small, reverse):
-            plant.command(time, np.array([0.0, 2.0]))
-            plant.advance(time)
-        time += TICK
+            plant.command(np.array([0.0, 2.0]))
+            plant.advance()
+    time = 50 * TICK
     expected = 1.0 - 0.02 / time * (1.0 - np.exp(-time / 0.02))      # impulse of a lagging drive
     assert lagging.qd[1] / plain.qd[1] == pytest.approx(expected, rel=0.02)
     assert strong.qd[1] / plain.qd[1] == pytest.approx(0.5, rel=0.02)

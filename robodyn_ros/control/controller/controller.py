@@ -30,6 +30,7 @@ from ..settings.compiled_needs import check_compiled, needs
 from ..settings.coupled_joints import joint_map
 from ..settings.goal_tolerances import default_tolerances
 from ..settings.motion_limits import motion_limits
+from ..settings.rotor_inertia import Scarcity
 from ..settings.settings import Settings
 from ..settings.task_frame import FrameKernel, task_of
 from ..steps import guard, payload_transition
@@ -45,6 +46,7 @@ from ...state import no_state, STATE
 
 # Fraction of the effort limit by which g(q) may change while the arm is driven
 MAX_GRAVITY_CHANGE = 0.1
+REMEMBERED = 16         # settings whose gains need no check again
 # Fields of a model that its compiled kernels have as constants
 KERNEL_DATA = [name for name in ModelData._fields if name not in ('friction', 'addresses')]
 
@@ -92,7 +94,8 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         #: (nv,) [N·m | N]: the efforts of the last step.
         self.tau = np.zeros(model.nv)
         self.settings, self._law, self._basis, self._payload = settings, 0, 0, 0
-        self._stable: tuple = ()            # `stability` of settings that were found stable
+        # `stability` of settings that were found stable, and what they leave to each joint
+        self._stable: list[tuple[tuple, Scarcity]] = []
         self._loaded: set[str] = set()      # `needs` of settings so far
         #: Laws that the mode can be switched to.
         self.laws = dict.fromkeys((*registry.BUILT_IN, settings.law_in_force))
@@ -219,11 +222,8 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         motion_limits(self.model, settings, joints['velocity_limit'])
         default_tolerances(self.model, settings)
         joint_map(self.model, settings)
-        if (stability := settings.stability) != self._stable:      # it takes tens of milliseconds
-            settings.check_gains(loaded)
-            self._stable = stability
-            #: Efforts that the acceleration bounds leave to each joint.
-            self.scarcity = settings.scarcity(loaded)
+        #: Efforts that the acceleration bounds leave to each joint.
+        self.scarcity = self._checked_gains(settings, loaded)
         if settings.payload != self.settings.payload:      # friction and rotors weigh nothing
             self._check_gravity(loaded, settings, joints['effort_limit'])
         self.compiled.code_for(record, robot)       # now, not in the cycle that begins with it
@@ -231,6 +231,17 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         if self._frame_kernel is not None:
             task = self._frame_kernel.given_to(task)
         return Version(robot, joints, record, settings, law, task, bounds)
+
+    def _checked_gains(self, settings: Settings, loaded: RobotModel) -> Scarcity:
+        """Return the scarcity of stable settings; to check them takes tens of milliseconds."""
+        stability = settings.stability
+        for known, scarcity in self._stable:
+            if known == stability:
+                return scarcity
+        settings.check_gains(loaded)
+        scarcity = settings.scarcity(loaded)
+        self._stable = [*self._stable[1 - REMEMBERED:], (stability, scarcity)]
+        return scarcity
 
     def _law_of(self, settings: Settings, gains: ndarray) -> LawMemory:
         """Return the law of the settings, with its gains (K, nv)."""

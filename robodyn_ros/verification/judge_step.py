@@ -1,0 +1,197 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Invariants that nothing may violate, and figures of a run; compiled, see :mod:`.tick`.
+
+``w`` is the :class:`~.world_data.WorldData`, of which ``m`` are the numbers and ``j`` the vectors
+of the judge. Numbers that begin with ``top_`` are figures, see :class:`.judge.Figures`.
+"""
+
+from math import inf
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy import ndarray
+
+from .plant_step import TICK, WRECKED
+from .sensing_step import HEARING
+from ..control.steps.guard import CODES, FAULT, INACTIVE, NO_REASON, RUNNING
+from ..control.steps.limits import BRAKING_RATE
+
+GRAVITY_CONTRADICTED = CODES.index('GRAVITY_CONTRADICTED')
+MOST_VELOCITY = 1.1         # of the velocity limit
+LIED_VELOCITY = 1.25        # where states are not those of the arm, until it shows
+GROWTH = 1.02               # of a velocity that the injection itself gave
+DISOBEDIENCE = 0.05         # s in which joints that do not obey have to be slow again, or let go
+REACTION = 0.01             # s in which the controller reacts to states that come again
+UNUSED = 0.003              # s without a used sample where two in a row are rejected
+ROUNDING, EPSILON = 1e-6, 1e-9      # N·m | N, s
+
+KINDS = ('not finite', 'effort', 'after zero', 'brakes released', 'step', 'not latched',
+         'unnamed', 'velocity')
+(NOT_FINITE, EFFORT, AFTER_ZERO, BRAKES_RELEASED, STEP, NOT_LATCHED, UNNAMED,
+ VELOCITY) = range(len(KINDS))
+# Step to zero effort that is a violation unless a fault is latched
+SUSPECT = len(KINDS)
+# First violation of a kind: time [s], NaN without one, and what its sentence says
+VIOLATION = np.dtype([('time', float), ('value', float), ('factor', float), ('braking', int)])
+NUMBERS = [
+    ('judged', int),                # 1: there is a judge
+    ('since', float),               # s: time from which on figures count
+    ('period', float),              # s, of the cycle
+    ('fault_ramp_time', float),
+    ('fault_hold_time', float),
+    ('zero_is_end', int),           # 1: only an arm that is released has zero efforts
+    ('corrects_gravity', int),      # 1: who compensates gravity is set wrongly
+    ('braking', int),               # 1: efforts may be those of braking at a limit
+    ('throwing', int),              # what injections are excused for, see World
+    ('disobeying', int),
+    ('lied_to', int),
+    ('unheard', int),
+    ('may_stop', int),
+    ('intruded', int),              # 1: another publisher commands `intruder` in this tick
+    ('has_last', int),              # 1: there is an effort before
+    ('published_at', float),
+    ('ended', int),                 # 1: the zero that ends a fault is published
+    ('faulted', int),
+    ('excused', float),             # velocity limits
+    ('begun', int),                 # 1: `start` is known
+    ('too_fast_since', float),      # s
+    ('top_step', float),
+    ('top_step_effort', float),
+    ('top_effort', float),
+    ('top_velocity', float),
+    ('top_travel', float),
+    ('fault', float),               # ms
+    ('zero', float),                # ms
+    ('fault_reason', int)]
+
+
+class JudgeVectors(NamedTuple):
+    """What efforts are compared with, (nv,) each [N·m | N], [N·m/s | N/s]."""
+
+    last: ndarray               # effort before
+    effort_rate: ndarray        # limit in force
+    gravity_rate: ndarray       # bound of ġ(q)
+    start: ndarray              # pose when figures began to count
+    intruder: ndarray           # efforts of another publisher
+    not_finite: ndarray         # efforts that are not finite
+
+
+def violate(w: Any, kind: int, time: float, value: float, factor: float) -> None:
+    """Note the first violation of a kind."""
+    first = w.violations[kind]
+    if first.time != first.time:
+        first.time, first.value, first.factor = time, value, factor
+        first.braking = w.numbers.braking
+
+
+def top_step(w: Any, share: float, joint: int) -> None:
+    """Note an effort change, as a share of the limit of its joint, if it is the largest."""
+    m = w.numbers
+    if share > m.top_step:
+        m.top_step, m.top_step_effort = share, share * w.plant.effort_limit[joint]
+
+
+def judge_effort(w: Any, time: float) -> None:
+    """Judge the efforts published in this tick."""
+    m, j, tau, limit = w.numbers, w.judge, w.tau, w.plant.effort_limit
+    elapsed = time - m.published_at
+    stopped = m.phase == FAULT or m.phase == INACTIVE
+    change_time = gravity_time = ramp = 0.0
+    if m.has_last:
+        periods = min(2.0, max(1.0, np.rint(min(elapsed / m.period, 2.0))))
+        change_time = m.period * periods * (BRAKING_RATE if m.braking else 1.0)
+        gap = max(m.heard - m.heard_before, UNUSED * m.lied_to)     # until a sample is used
+        gravity_time = 2.0 * max(elapsed, gap, TICK)
+        if stopped:                     # the fault efforts may ramp down
+            ramp = elapsed / m.fault_ramp_time
+    share, excess = 0.0, -inf
+    step, step_joint, change_of_worst, worst = 0.0, 0, 0.0, 0.0
+    for i in range(tau.shape[0]):
+        size = abs(tau[i])
+        if not size < 1e300:
+            violate(w, NOT_FINITE, time, 0.0, 0.0)
+            for k in range(tau.shape[0]):
+                j.not_finite[k] = tau[k]
+            return
+        excess, share = max(excess, size - limit[i]), max(share, size / limit[i])
+        change = abs(tau[i] - j.last[i])
+        if change / limit[i] > step:
+            step, step_joint = change / limit[i], i
+        allowed = (j.effort_rate[i] * change_time + j.gravity_rate[i] * gravity_time
+                   + ramp * limit[i] + ROUNDING)
+        if change > worst * allowed:
+            worst, change_of_worst = change / allowed, change
+    m.top_effort = max(m.top_effort, share)
+    if excess > ROUNDING:
+        violate(w, EFFORT, time, share, 0.0)
+    if m.ended:
+        violate(w, AFTER_ZERO, time, 0.0, 0.0)
+    elif elapsed > m.silence and m.has_last:
+        violate(w, BRAKES_RELEASED, time, elapsed, 0.0)
+    # Gravity that acts twice, or not at all, is corrected at once: see steps/gravity_check.py
+    corrected = not m.faulted and m.reason == GRAVITY_CONTRADICTED and m.corrects_gravity
+    if m.has_last and not corrected and (not stopped or m.phase == FAULT and share > 0.0):
+        if worst > 1.0:
+            violate(w, STEP if share > 0.0 else SUSPECT, time, change_of_worst, worst)
+        if time >= m.since - EPSILON and share > 0.0 and not stopped:
+            top_step(w, step, step_joint)
+    m.has_last, m.published_at = 1, time
+    for i in range(tau.shape[0]):
+        j.last[i] = tau[i]
+    if share == 0.0 and (stopped or m.zero_is_end):
+        m.ended = 1
+        if time >= m.since - EPSILON and m.zero != m.zero:
+            m.zero = 1e3 * (time - m.since)
+
+
+def judge_intruder(w: Any) -> None:
+    """Judge the efforts of another publisher, which act on the arm too."""
+    if w.numbers.has_last and w.numbers.phase == RUNNING:
+        for i in range(w.tau.shape[0]):
+            top_step(w, abs(w.judge.intruder[i] - w.judge.last[i]) / w.plant.effort_limit[i], i)
+
+
+def judge_latch(w: Any, time: float) -> None:
+    """Judge whether a fault is latched and named."""
+    m = w.numbers
+    if m.phase == FAULT:
+        if not m.faulted:
+            m.faulted, m.fault_reason, m.fault = 1, m.reason, 1e3 * (time - m.since)
+        if m.reason == NO_REASON:
+            violate(w, UNNAMED, time, 0.0, 0.0)
+    elif m.faulted and not m.may_stop:
+        violate(w, NOT_LATCHED, time, float(m.phase), 0.0)
+
+
+def judge_motion(w: Any, time: float) -> None:
+    """Judge the velocity after this tick."""
+    m, j, q = w.numbers, w.judge, w.plant.q
+    ratio = min(m.speed, WRECKED)
+    falling = 1e3 * (time - m.since) > m.fault + 1e3 * m.fault_hold_time
+    if (m.throwing or time + TICK - m.deaf <= REACTION or m.unheard or falling
+            or time - m.published_at > HEARING):
+        m.excused = max(m.excused, ratio)
+    counts = time >= m.since - EPSILON
+    if not counts or not m.begun:
+        m.begun = 1
+        for i in range(q.shape[0]):
+            j.start[i] = q[i]
+    if not counts:
+        return
+    for i in range(q.shape[0]):
+        m.top_travel = max(m.top_travel, abs(q[i] - j.start[i]))
+    if m.ended:                         # only its brakes hold it
+        return
+    m.top_velocity = max(m.top_velocity, ratio)
+    most = LIED_VELOCITY if m.lied_to else MOST_VELOCITY
+    if ratio <= max(most, GROWTH * m.excused):
+        m.too_fast_since = inf
+        return
+    m.too_fast_since = min(m.too_fast_since, time)
+    patience = DISOBEDIENCE if m.disobeying else 0.0
+    if m.lied_to and m.phase == FAULT:  # that holds what it knew last
+        patience += m.fault_hold_time + m.fault_ramp_time
+    if time - m.too_fast_since >= patience:
+        violate(w, VELOCITY, time, ratio, 0.0)
