@@ -236,7 +236,7 @@ class Player:
             gain=np.array(truth.motor_sign) * (1.0 + (v['drive_gain'] - 1.0)
                                                * random.uniform(0.5, 1.0, moved.nv)),
             saturation=limit, dead_zone=v['dead_zone'] * limit, lag=v['drive_lag'],
-            compensate_gravity=truth.compensates_gravity)
+            compensate_gravity=truth.compensates_gravity, stop_distance=v['stop_distance'])
         ticks = round(v['delay'] / TICK)
         latency = int(random.integers(ticks + 1))
         conditions = Conditions(

@@ -21,8 +21,17 @@ from ..model.robot import RobotModel
 WIDTH = 96
 
 
+OWN = 'own choice'
+DECLARED = 'loop_delay of the parameter file, divided among the three'
+
+
 class Quantity(NamedTuple):
-    """An uncertain quantity, uniform between two numbers; ``most`` and ``least`` bound both."""
+    """
+    An uncertain quantity, uniform between two numbers.
+
+    :param least, most: that both are within.
+    :param source: of the default range; OWN where there is none.
+    """
 
     name: str
     unit: str
@@ -30,6 +39,7 @@ class Quantity(NamedTuple):
     least: float
     most: float
     meaning: str
+    source: str = OWN
 
 
 def _fixed(low: float, high: float) -> Callable[[Settings], tuple[float, float]]:
@@ -44,16 +54,19 @@ def _delay(share: float) -> Callable[[Settings], tuple[float, float]]:
 QUANTITIES = (
     Quantity('inertia_error', '', _fixed(0.0, 0.03), 0.0, 0.5,
              'Relative error of the mass, the size and the center of mass of each body: a random '
-             'affine map of its points, so that the result is a real body. Inertial parameters '
-             'from CAD or identification are rarely better than a few percent.'),
+             'affine map of its points, so that the result is a real body.',
+             'own choice; CAD models leave out cables and tolerances: Bethge et al., '
+             'FloBaRoID, 2017'),
     Quantity('payload_error', '', _fixed(-0.03, 0.03), -1.0, 10.0,
              'Relative error of the mass of the payload.'),
     Quantity('unknown_payload', 'kg', _fixed(0.0, 0.0), 0.0, 1000.0,
              'Mass at payload_frame that nobody has declared: raise the upper end to the heaviest '
              'part that may hang there by mistake.'),
     Quantity('friction_scale', '', _fixed(0.5, 1.5), 0.0, 10.0,
-             'Factor of viscous and Coulomb friction, which change with temperature, lubrication '
-             'and wear by tens of percent.'),
+             'Factor of viscous and Coulomb friction, which change with temperature, load and '
+             'wear.',
+             'own choice; measured: Bittencourt, Gunnarsson, ASME J. Dynamic Systems 134(5), '
+             '2012; Simoni et al., Robotica, 2017, doi 10.1017/S0263574717000509'),
     Quantity('friction_extra', 'effort limits', _fixed(0.0, 0.005), 0.0, 1.0,
              'Additional Coulomb friction of each joint.'),
     Quantity('stribeck', '', _fixed(0.0, 0.3), 0.0, 5.0,
@@ -61,10 +74,13 @@ QUANTITIES = (
     Quantity('delay', 's', _delay(0.5), 0.0, 0.2,
              'From the measurement of a state to the effect of its effort, in steps of 1 ms. The '
              'upper ends of delay, jitter and drive_lag together should be the loop_delay that '
-             'the parameter file declares.'),
-    Quantity('jitter', 's', _delay(0.25), 0.0, 0.2, 'Largest additional delay of single states.'),
+             'the parameter file declares.',
+             DECLARED),
+    Quantity('jitter', 's', _delay(0.25), 0.0, 0.2, 'Largest additional delay of single states.',
+             DECLARED),
     Quantity('drive_lag', 's', _delay(0.25), 0.0, 0.2,
-             'Time constant of the drives: 1/(2π · bandwidth in Hz).'),
+             'Time constant of the drives: 1/(2π · bandwidth in Hz).',
+             DECLARED),
     Quantity('state_loss', '', _fixed(0.0, 0.02), 0.0, 1.0, 'Share of the states that are lost.'),
     Quantity('position_noise', 'rad or m', _fixed(0.0, 1e-4), 0.0, 0.1, 'Standard deviation.'),
     Quantity('velocity_noise', 'rad/s or m/s', _fixed(0.0, 1e-2), 0.0, 10.0,
@@ -72,12 +88,14 @@ QUANTITIES = (
     Quantity('resolution', 'rad or m', _fixed(0.0, 1e-4), 0.0, 0.1,
              'Step of the encoders; 16 bits per turn are 1e-4 rad.'),
     Quantity('drive_gain', '', _fixed(0.97, 1.03), 0.0, 10.0,
-             'Effort of the drives per commanded effort: torque constants are calibrated to a few '
-             'percent.'),
+             'Effort of the drives per commanded effort.',
+             'own choice; how to measure it: Gautier, Briot, IROS 2011'),
     Quantity('dead_zone', 'effort limits', _fixed(0.0, 0.002), 0.0, 1.0,
              'Largest commanded effort to which the drives do not respond.'),
     Quantity('tilt', 'rad', _fixed(0.0, 0.005), 0.0, 3.2,
-             'Angle between the true and the assumed vertical, about a random horizontal axis.'))
+             'Angle between the true and the assumed vertical, about a random horizontal axis.'),
+    Quantity('stop_distance', 'rad or m', _fixed(0.02, 0.1), 0.0, 10.0,
+             'From the position limits to the stops of the joints.'))
 BY_NAME = {quantity.name: quantity for quantity in QUANTITIES}
 
 
@@ -173,7 +191,7 @@ def text(worlds: Worlds, heading: str) -> str:
               'distributions:']
     for q in QUANTITIES:
         unit = f' [{q.unit}]' if q.unit else ''
-        lines += [*_comment(q.meaning, '  '),
+        lines += [*_comment(f'{q.meaning} Range: {q.source}.', '  '),
                   f'  {q.name}: {_written(worlds.ranges[q.name])}' + (f'    #{unit}' * bool(unit))]
     lines.append('')
     for name, meaning in REST.items():
