@@ -54,8 +54,8 @@ def contestants(case: Case) -> Iterator[tuple[str, Contestant]]:
     def nothing(k: int) -> np.ndarray:
         return np.zeros(model.nv)
     player = Player(case)
-    drawn = next(d for k in range(100) if (d := draw(case.worlds, model.nv, 0, k)).motion == 'still'
-                 and d.mode == settings.mode and not d.injection)
+    drawn = next(one for k in range(100) if (one := draw(case.worlds, model.nv, 0, k)).mode
+                 == settings.mode and one.motion == 'still' and not one.injection)
     world = player.world(drawn, player.modes[settings.mode])
     world.subject = player.library
     player.library.begin(world)

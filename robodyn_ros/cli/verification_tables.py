@@ -13,6 +13,7 @@ from ..verification import criteria
 from ..verification import worlds as worlds_files
 from ..verification.criteria import Estimate
 from ..verification.trial import Case, Outcome
+from ..verification.turning_points import TurningPoint
 
 REPORTED = 10           # influences
 WIDTH = 80
@@ -77,6 +78,19 @@ def influence_table(influences: Sequence[criteria.Influence]) -> Table:
     table.add_column('correlation', justify='right', no_wrap=True)
     for one in influences[:REPORTED]:
         table.add_row(one.figure, one.quantity, f'{one.correlation:+.2f}')
+    return table
+
+
+def turning_table(turns: Sequence[TurningPoint]) -> Table:
+    """Return what broken worlds turn on."""
+    table = plain_table('Broken worlds that hold if one quantity alone is changed')
+    table.add_column('world', justify='right')
+    table.add_column('quantity', ratio=1)
+    for heading in ('holds at', 'breaks at', 'unit'):
+        table.add_column(heading, justify='left' if heading == 'unit' else 'right', no_wrap=True)
+    for one in turns:
+        table.add_row(str(one.world), one.quantity, f'{one.held:.3g}', f'{one.broken:.3g}',
+                      worlds_files.BY_NAME[one.quantity].unit)
     return table
 
 

@@ -19,6 +19,7 @@ from .verification_tables import (
     influence_table,
     plain_table,
     report_of,
+    turning_table,
 )
 from ..catalog.robots import load_robot, read_configuration
 from ..control.laws import registry
@@ -38,6 +39,7 @@ from ..verification.boundary import boundaries
 from ..verification.catalogue import drawable
 from ..verification.results import digest, fingerprint, Results
 from ..verification.trial import Case, Outcome, TRIGGERS
+from ..verification.turning_points import pairs, turning_points, TurningPoint
 from ..verification.workers import check, play_all
 
 FOLDER = Path('build/verify')
@@ -194,9 +196,10 @@ def edges(case: Case, names: Sequence[str], worlds: int, jobs: int, out: Console
     with Progress(TextColumn('{task.description}'), BarColumn(), MofNCompleteColumn(),
                   console=out, transient=True) as bars:
         bar = bars.add_task('quantities', total=len(names))
-        for one in boundaries(case, names, worlds, jobs):
+        for one in boundaries(case, names, worlds, min(jobs, len(names))):
             found.append(one)
             bars.update(bar, advance=1)
+    found.sort(key=lambda one: names.index(one.quantity))
     high = criteria.binomial(0, worlds)[1]
     table = plain_table(f'{case.name}: levels of one quantity, each in {worlds} worlds')
     for heading in ('quantity', 'holds at', 'breaks at'):
@@ -236,9 +239,10 @@ def run(case: Case, count: int, jobs: int, output: Path | None, out: Console, *,
                           style='yellow', soft_wrap=True)
                 raise
         outcomes = list(results.outcomes(count))
+        turns = _turning_points(case, outcomes, results, jobs, out)
     finally:
         results.close()
-    return _shown(case, outcomes, path, out, again, page)
+    return _shown(case, outcomes, turns, path, out, again, page)
 
 
 def _played(case: Case, left: Sequence[int], jobs: int, scheduler: str) -> Iterable[Outcome]:
@@ -251,8 +255,24 @@ def _played(case: Case, left: Sequence[int], jobs: int, scheduler: str) -> Itera
     return play_all(case, left, min(jobs, len(left)))
 
 
-def _shown(case: Case, outcomes: Sequence[Outcome], path: Path, out: Console, again: str,
-           page: Path | None) -> tuple[dict[str, Any], int]:
+def _turning_points(case: Case, outcomes: Sequence[Outcome], results: Results, jobs: int,
+                    out: Console) -> list[TurningPoint]:
+    """Return what the worst worlds without an injected fault turn on."""
+    found = {pair.broken: pair for pair in pairs(outcomes, case.worlds)}
+    worst = [found[one.index] for one in criteria.worst(
+        [one for one in outcomes if one.index in found], REPORTED)]
+    left = [pair for pair in worst if results.turning_points(pair) is None]
+    with Progress(TextColumn('{task.description}'), BarColumn(), MofNCompleteColumn(),
+                  console=out, transient=True) as bars:
+        bar = bars.add_task('turning points', total=len(left), visible=bool(left))
+        for pair, points in turning_points(case, left, min(jobs, len(left))) if left else ():
+            results.add_turning_points(pair, points)
+            bars.update(bar, advance=1)
+    return [point for pair in worst for point in results.turning_points(pair) or ()]
+
+
+def _shown(case: Case, outcomes: Sequence[Outcome], turns: Sequence[TurningPoint], path: Path,
+           out: Console, again: str, page: Path | None) -> tuple[dict[str, Any], int]:
     estimates = criteria.estimates(outcomes)
     influences = criteria.influences(outcomes)
     bad = sum(one.bad for one in outcomes)
@@ -262,6 +282,8 @@ def _shown(case: Case, outcomes: Sequence[Outcome], path: Path, out: Console, ag
         tables.append(reasons)
     if influences:
         tables.append(influence_table(influences))
+    if turns:
+        tables.append(turning_table(turns))
     out.print(*tables, sep='\n')
     for one in worst[:SHOWN]:
         out.print(f'world {one.index}: {described(one)}: {criteria.problem(one)}', style='red',
@@ -279,6 +301,7 @@ def _shown(case: Case, outcomes: Sequence[Outcome], path: Path, out: Console, ag
                                              'interval': [e.low, e.high]} for e in estimates},
              'figures': criteria.distributions(outcomes),
              'influences': [one._asdict() for one in influences],
+             'turning_points': [one._asdict() for one in turns],
              'worst': [one.plain() for one in worst]}
     return found, int(bad > 0)
 

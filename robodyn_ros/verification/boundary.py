@@ -3,15 +3,14 @@
 """How far one uncertain quantity may grow until a world breaks a criterion."""
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
-import multiprocessing
+from functools import partial
 from typing import NamedTuple
 
 from .criteria import problem
 from .draw import draw
 from .trial import Case, Outcome, Player
-from .workers import begin_worker, player_here
+from .workers import in_processes
 from .worlds import BY_NAME
 
 FIRST = 1e-3            # of the largest value of a quantity: first level where its range is zero
@@ -58,26 +57,12 @@ def boundary(player: Player, name: str, worlds: int) -> Boundary:
 
 def boundaries(case: Case, names: Sequence[str], worlds: int, jobs: int) -> Iterator[Boundary]:
     """
-    Yield the boundaries of quantities, each in a process of its own.
+    Yield the boundaries of quantities as they come in.
 
     :param worlds: at each level.
     :raises RobodynError: the controller refuses the model or the settings.
     """
-    if jobs == 1:
-        player = Player(case)
-        yield from (boundary(player, name, worlds) for name in names)
-        return
-    with ProcessPoolExecutor(min(jobs, len(names)), multiprocessing.get_context('spawn'),
-                             begin_worker, (case, True)) as pool:
-        try:
-            yield from pool.map(_in_worker, names, [worlds] * len(names))
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-
-
-def _in_worker(name: str, worlds: int) -> Boundary:
-    return boundary(player_here(), name, worlds)
+    return in_processes(partial(Player, case), partial(boundary, worlds=worlds), names, jobs)
 
 
 def _broken(player: Player, name: str, level: float, worlds: int) -> str:

@@ -83,10 +83,12 @@ class Plant:
         self.arm, self.drives = arm, drives
         self.data = WorldData.of(workspace(model), model.nv)
         self._memory, self._run = TupleMemory(WORLD), compiled_run()
+        self._address = self._memory.address
         p, m = self.data.plant, self.data.numbers
         self.q, self.qd, self.effort, self.external = p.q, p.qd, p.command, p.external
         self.motor, self.stuck, self.wired = p.motor, p.stuck, self.data.wired
         p.q[:] = q
+        self._dynamics: Dynamics | None = None
         self.dynamics = arm.dynamics
         p.command[:] = self.dynamics.gravity(p.q) * (not drives.compensate_gravity)     # acts
         p.actual[:], p.motor[:], p.stuck[:] = p.command, 1.0, np.nan
@@ -106,12 +108,14 @@ class Plant:
     @property
     def dynamics(self) -> Dynamics:
         """Dynamics of the arm as it is now; faults may change them."""
+        assert self._dynamics is not None
         return self._dynamics
 
     @dynamics.setter
     def dynamics(self, dynamics: Dynamics) -> None:
-        model = dynamics.model
-        self._dynamics = dynamics
+        if dynamics is self._dynamics:
+            return
+        model, self._dynamics = dynamics.model, dynamics
         self.give(robot=parameters(model))
         # Friction is explicit in the integration: light joints with much of it need short steps
         slope = dynamics.friction(np.full(model.nv, 1e-9)) / 1e-9
@@ -130,7 +134,7 @@ class Plant:
 
         :raises SimulationError: more samples or commands are under way than there may be.
         """
-        done = int(self._run(self._memory.address, inputs, ticks, first, last))
+        done = int(self._run(self._address, inputs, ticks, first, last))
         if done in (SAMPLES_LOST, COMMANDS_LOST):
             what = 'samples' if done == SAMPLES_LOST else 'commands'
             raise SimulationError(f'too many {what} are under way', name='delay', value=self.delay,

@@ -54,7 +54,7 @@ def modes(a: Active, world: World) -> None:
 @injection('gains change at random', ASKED, scenes=(IMPEDANCE, PANDA_IMPEDANCE))
 def changing_gains(a: Active, world: World) -> None:
     if round(1e3 * a.since) % 60 == 0:
-        world.subject.use(**gains(world.arm, 10.0**world.random.uniform(-3.0, 0.0),
+        world.subject.use(**gains(world.arm, 10.0**round(world.random.uniform(-3.0, 0.0)),
                                        world.settings.loop_delay, world.settings.rate))
 
 

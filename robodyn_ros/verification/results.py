@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Results of many worlds in an SQLite file, from which an interrupted run is resumed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, fields
 import hashlib
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .trial import Case, Outcome
+from .turning_points import Pair, TurningPoint
 from .worlds import plain
 from ..errors import ArgumentError
 from ..model.resources import package_version
@@ -22,6 +23,8 @@ from ..model.robot import RobotModel
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS case_description (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS outcome (world INTEGER PRIMARY KEY, content TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS turning_point (broken INTEGER, held INTEGER, content TEXT NOT NULL,
+                                          PRIMARY KEY (broken, held));
 """
 
 
@@ -96,6 +99,18 @@ class Results:
                 'SELECT content FROM outcome WHERE world < ? ORDER BY world', (count,))) as rows:
             for (content,) in rows:
                 yield Outcome(**json.loads(content))
+
+    def add_turning_points(self, pair: Pair, found: Sequence[TurningPoint]) -> None:
+        """Store the turning points of a pair for good."""
+        with self._database:
+            self._database.execute('INSERT OR REPLACE INTO turning_point VALUES (?, ?, ?)',
+                                   (*pair, json.dumps(found)))
+
+    def turning_points(self, pair: Pair) -> list[TurningPoint] | None:
+        """Return the turning points of a pair, None where they are not known."""
+        row = self._database.execute(
+            'SELECT content FROM turning_point WHERE broken = ? AND held = ?', pair).fetchone()
+        return row and [TurningPoint(*one) for one in json.loads(row[0])]
 
     def close(self) -> None:
         """Close the file."""

@@ -35,7 +35,7 @@ from ..model.robot import RobotModel
 
 SETTLING = 0.6          # s at the end of a world without a motion
 STOPPED = 'states stop'         # the injection after which a fault has to latch soon
-SETTLED = 0.3           # s of these in which the arm has to be at rest
+SETTLED = 0.1           # s of these in which the arm has to be at rest
 NOTHING = -1            # mode that none is
 TRIGGERS = {'timer': 'timer', 'state': 'state', 'inline': 'state'}
 

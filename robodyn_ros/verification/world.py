@@ -99,6 +99,7 @@ class World:
         rates[:] = settings.joint_records(arm.model)['effort_rate_limit']
         self.effort_rate = rates                # in force
         m = self.data.numbers
+        self._ticks = m['ticks']
         m['heard'] = m['heard_before'] = m['deaf'] = START
 
     @property
@@ -109,7 +110,7 @@ class World:
     @property
     def time(self) -> float:
         """Time of the world [s], which knows no jumps."""
-        return START + self.ticks * TICK
+        return START + self._ticks.item() * TICK
 
     @property
     def now(self) -> float:
@@ -152,7 +153,7 @@ class World:
 
     def _undisturbed(self) -> int:
         """Return the number of ticks for which neither motion nor injections do anything."""
-        now = self.ticks
+        now = self._ticks.item()
         found = [active.undisturbed(now) for active in self.active]
         if self.moving:
             found.append(self.motion.undisturbed(now))

@@ -19,6 +19,7 @@ from . import arms
 PATHS, SHARES = ('library', 'native', 'python'), (0.8, 0.1, 0.1)
 ROBOTS, OFTEN = (*arms.ROBOTS, arms.CONTINUOUS), (0.4, 0.3, 0.2, 0.1)
 SECONDS = 1.2           # after the first injection
+LEVELS = 4                      # of the gains, in a decade: each is checked once
 SENSOR_NOISE = 1e-4, 1e-2       # rad, rad/s
 
 
@@ -94,7 +95,8 @@ def composition(seed: int) -> Composition:
                 int(random.integers(nv)))
         for i in random.choice(len(fit), random.integers(1, 4), replace=False))
     return Composition(seed, path, robot, mode, trigger, motion,
-                       float(10.0**random.uniform(-2.0, 0.0)), conditions, planned)
+                       10.0**(round(random.uniform(-2.0, 0.0) * LEVELS) / LEVELS), conditions,
+                       planned)
 
 
 def candidates(path: str, robot: str) -> list[Injection]:

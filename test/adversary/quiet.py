@@ -4,7 +4,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-import multiprocessing
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +17,7 @@ from robodyn_ros.verification.motion import Motion
 from robodyn_ros.verification.plant_step import TICK
 from robodyn_ros.verification.play import rise
 from robodyn_ros.verification.sensing import Conditions
+from robodyn_ros.verification.workers import in_processes
 from robodyn_ros.verification.world import World
 
 from . import arms
@@ -162,19 +162,9 @@ class Hours:
         return Stretch(seed, robot, kind.name, STRETCH, '')
 
 
-HERE: list[Hours] = []
-
-
-def _one(seed: int) -> Stretch:
-    if not HERE:
-        HERE.append(Hours())
-    return HERE[0](seed)
-
-
 def hours(minutes: float, seed: int, jobs: int) -> Iterator[Stretch]:
     """Yield stretches of so many minutes altogether, each robot and each kind in turn."""
-    with multiprocessing.get_context('spawn').Pool(jobs) as pool:
-        yield from pool.imap_unordered(_one, range(seed, seed + number(minutes)))
+    return in_processes(Hours, Hours.__call__, range(seed, seed + number(minutes)), jobs)
 
 
 def number(minutes: float) -> int:

@@ -23,6 +23,7 @@ from robodyn_ros.verification.plant import Drives, Plant
 from robodyn_ros.verification.plant_step import TICK
 from robodyn_ros.verification.results import Results
 from robodyn_ros.verification.trial import Outcome, Player
+from robodyn_ros.verification.turning_points import of_pair, pairs
 from robodyn_ros.verification.workers import play_all
 from typer.testing import CliRunner
 
@@ -178,6 +179,27 @@ def test_the_boundary_of_a_payload_that_nobody_declares():
     found = boundary(Player(case, specialize=False), 'unknown_payload', 3)
     assert 0.3 < found.held < found.broken < 1.1 * found.held
     assert 'not armed' in found.how or 'fault' in found.how
+
+
+def test_what_a_broken_world_turns_on(tmp_path):
+    """A payload that nobody declares, between worlds that hold and worlds that break."""
+    case = short(planted.sound(), 0.5)
+    case = replace(case, worlds=replace(case.worlds, fault_share=0.0, ranges={
+        **case.worlds.ranges, 'unknown_payload': (0.0, 4.0)}))
+    player = Player(case, specialize=False)
+    outcomes = [player.play(k) for k in range(16)]
+    found = [*pairs(outcomes, case.worlds)]
+    assert [pair.broken for pair in found] == [one.index for one in outcomes if one.bad]
+    assert not any(outcomes[pair.held].bad for pair in found)
+    turns = [of_pair(player, pair) for pair in found[:4]]
+    payloads = [one for _, points in turns for one in points if one.quantity == 'unknown_payload']
+    assert payloads and all(0.3 < one.held < one.broken < one.held + 0.3 for one in payloads)
+    pair, points = turns[0]
+    results = Results(tmp_path / 'results.sqlite', case)
+    assert results.turning_points(pair) is None
+    results.add_turning_points(pair, points)
+    assert results.turning_points(pair) == points
+    results.close()
 
 
 def test_a_worlds_file_is_read_as_it_was_written(tmp_path):

@@ -46,7 +46,7 @@ from ...state import no_state, STATE
 
 # Fraction of the effort limit by which g(q) may change while the arm is driven
 MAX_GRAVITY_CHANGE = 0.1
-REMEMBERED = 16         # settings whose gains need no check again
+MAX_REMEMBERED = 64     # settings whose gains need no check again
 # Fields of a model that its compiled kernels have as constants
 KERNEL_DATA = [name for name in ModelData._fields if name not in ('friction', 'addresses')]
 
@@ -240,7 +240,7 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
                 return scarcity
         settings.check_gains(loaded)
         scarcity = settings.scarcity(loaded)
-        self._stable = [*self._stable[1 - REMEMBERED:], (stability, scarcity)]
+        self._stable = [*self._stable[1 - MAX_REMEMBERED:], (stability, scarcity)]
         return scarcity
 
     def _law_of(self, settings: Settings, gains: ndarray) -> LawMemory:
