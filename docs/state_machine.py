@@ -226,8 +226,8 @@ def diagram(after: dict[str, list[str]]) -> list[str]:
             if edge[0] != edge[1] and label not in labels.setdefault(edge, []):
                 labels[edge].append(label)
     return ['```mermaid', 'stateDiagram-v2', '    direction LR', '    [*] --> INACTIVE',
-            *(f'    {old} --> {new}: {" or ".join(names)}' for (old, new), names in labels.items()),
-            '```']
+            *(f'    {old} --> {new}: {" or ".join(names)}'
+              for (old, new), names in labels.items()), '```']
 
 
 def tables(page: str) -> str:

@@ -22,6 +22,7 @@ from robodyn_ros.verification.draw import draw, true_model
 from robodyn_ros.verification.plant import Drives, Plant
 from robodyn_ros.verification.plant_step import TICK
 from robodyn_ros.verification.results import Results
+from robodyn_ros.verification.suggestion import suggestion
 from robodyn_ros.verification.trial import Outcome, Player
 from robodyn_ros.verification.turning_points import of_pair, pairs
 from robodyn_ros.verification.workers import play_all
@@ -317,3 +318,16 @@ def test_the_arm_may_touch_a_table():
         assert not one.violations
         touched |= one.figures['velocity'] != free.figures['velocity']
     assert touched
+
+
+def test_less_friction_compensation_is_suggested_for_an_arm_that_accelerates():
+    """And nothing that the controller would refuse, or that relaxes a check."""
+    mistake = {m.name: m.planted for m in planted.MISTAKES}[
+        'the same, compensated by 0.8 in an arm that floats']
+    case = short(mistake(planted.sound()))
+    best = suggestion(case, [1, 5])
+    assert best.changes.keys() == {'friction_compensation'} and best.broken == 0
+    assert 0.1 < best.changes['friction_compensation'][0] < 0.7
+    player = Player(best.case, specialize=False)
+    assert not any(player.play(index).bad for index in (1, 5))
+    assert suggestion(case, []).changes == {}
