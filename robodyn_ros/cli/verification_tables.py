@@ -77,7 +77,8 @@ def influence_table(influences: Sequence[criteria.Influence]) -> Table:
     table.add_column('quantity', ratio=1)
     table.add_column('correlation', justify='right', no_wrap=True)
     for one in influences[:REPORTED]:
-        table.add_row(one.figure, one.quantity, f'{one.correlation:+.2f}')
+        table.add_row(one.figure, one.quantity + ', either way' * one.either_way,
+                      f'{one.correlation:+.2f}')
     return table
 
 

@@ -3,6 +3,7 @@
 """Criteria that each world has to meet, how often they are broken, and the worst worlds."""
 
 from collections.abc import Callable, Iterable, Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -131,12 +132,17 @@ def distributions(outcomes: Sequence[Outcome]) -> dict[str, ndarray]:
 
 
 class Influence(NamedTuple):
-    """Spearman's rank correlation of a quantity with a figure, over worlds without a fault."""
+    """
+    Spearman's rank correlation of a quantity with a figure, over worlds without a fault.
+
+    :param either_way: it is that of the distance from the middle of the range.
+    """
 
     figure: str
     quantity: str
     correlation: float
     p_value: float
+    either_way: bool
 
 
 def influences(outcomes: Iterable[Outcome]) -> list[Influence]:
@@ -158,9 +164,12 @@ def influences(outcomes: Iterable[Outcome]) -> list[Influence]:
             drawn = np.array([one.world['values'][quantity.name] for one in calm])[there]
             if not np.ptp(drawn):
                 continue
-            r, p = spearmanr(drawn, values[there])
-            if p < SIGNIFICANT / len(QUANTITIES):
-                found.append(Influence(name, quantity.name, float(r), float(p)))
+            low, high = drawn.min(), drawn.max()
+            r, p, either_way = min((
+                (*spearmanr(at, values[there]), bool(k)) for k, at in enumerate(
+                    (drawn, abs(drawn - 0.5 * (low + high))))), key=itemgetter(1))
+            if p < SIGNIFICANT / (2 * len(QUANTITIES)):
+                found.append(Influence(name, quantity.name, float(r), float(p), either_way))
     return sorted(found, key=lambda one: -abs(one.correlation))
 
 

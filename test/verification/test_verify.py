@@ -162,16 +162,20 @@ def test_estimates_are_those_of_clopper_and_pearson():
 
 
 def test_what_drives_a_figure_is_found():
+    """Also where both ends of a range do."""
     random = np.random.default_rng(0)
     drawn = random.uniform(size=(200, len(worlds.QUANTITIES)))
     names = [q.name for q in worlds.QUANTITIES]
     outcomes = [Outcome(k, {'injection': '', 'values': dict(zip(names, row))},
                         figures={'velocity': row[names.index('delay')]**2,
-                                 'tracking': float(random.uniform())})
+                                 'tracking': float(random.uniform()),
+                                 'settling': (row[names.index('payload_error')] - 0.5)**2})
                 for k, row in enumerate(drawn.tolist())]
-    found = criteria.influences(outcomes)
-    assert [(one.figure, one.quantity) for one in found] == [('velocity', 'delay')]
-    assert found[0].correlation == pytest.approx(1.0)
+    delay, payload = sorted(criteria.influences(outcomes), key=lambda one: one.quantity)
+    assert delay[:2] == ('velocity', 'delay') and not delay.either_way
+    assert payload[:2] == ('settling', 'payload_error') and payload.either_way
+    assert delay.correlation == pytest.approx(1.0)
+    assert payload.correlation == pytest.approx(1.0, abs=0.01)
 
 
 def test_the_boundary_of_a_payload_that_nobody_declares():
