@@ -297,7 +297,7 @@ def _shown(case: Case, outcomes: Sequence[Outcome], turns: Sequence[TurningPoint
         report_of(case, outcomes, tables, worst, influences, again).write(page)
         out.print(f'report: {page}', soft_wrap=True)
     found = {'robot': case.name, 'worlds': len(outcomes), 'bad': bad, 'results': str(path),
-             'armed but broken': [one.index for one in outcomes if one.bad and not one.refusal],
+             'broken_armed': [one.index for one in outcomes if one.bad and not one.refusal],
              'criteria': {e.criterion.name: {'worlds': e.worlds, 'broken': e.broken,
                                              'interval': [e.low, e.high]} for e in estimates},
              'figures': criteria.distributions(outcomes),

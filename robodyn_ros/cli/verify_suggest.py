@@ -22,7 +22,7 @@ def suggest(case: Case, found: Mapping[str, Any], jobs: int, out: Console) -> di
     :param found: figures of the run.
     :return: the suggestion and the figures of its run, for JSON.
     """
-    broken = found['armed but broken']
+    broken = found['broken_armed']
     if not found['bad']:
         out.print('no criterion is broken: nothing to suggest')
         return {}
