@@ -4,7 +4,7 @@
 # Wrapper of make.py. Variables:
 # ROBOT=panda|ur5|two_link|URDF, SCENE=motion|contact, VIEW=1 (in the browser): for demo
 # DISTRO=kilted|jazzy: the ROS 2 release to install
-# ARGS: for pytest (test, quick, coverage), fuzz (ARGS='urdf 2000 --seed 1', ARGS=wire),
+# ARGS: for pytest (test, quick, coverage, prove), fuzz (ARGS='urdf 2000 --seed 1', ARGS=wire),
 # adversary (ARGS='--minutes 10', ARGS=table, ARGS=quiet), bench and soak
 
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
@@ -14,7 +14,7 @@ SCENE ?= motion
 DISTRO ?= kilted
 export DISTRO
 
-.PHONY: help demo test quick lint coverage fuzz adversary bench soak docs clean
+.PHONY: help demo test quick lint coverage prove fuzz adversary bench soak docs clean
 
 help lint docs clean: python
 	@$(PYTHON) make.py $@
@@ -30,6 +30,9 @@ quick: python
 
 coverage: python
 	@$(PYTHON) make.py coverage $(ARGS)
+
+prove: python
+	@$(PYTHON) make.py prove $(ARGS)
 
 fuzz: python
 	@$(PYTHON) make.py fuzz $(ARGS)

@@ -14,6 +14,8 @@ Run the demo or the tests on a machine that has nothing but Linux x86_64 and a P
   coverage [ARG ...]
                   line coverage of the tests without processes and ROS, or of the tests that the
                   arguments select; compiled code counts as not covered
+  prove [ARG ...] branch coverage of guard, limits, cycle, laws and references in plain Python;
+                  fails below 99 %; slow
   lint            ruff, codespell, import-linter, mypy
   fuzz [WHAT ...] `urdf [N]`: N mutated URDFs (10,000); `wire`: hostile messages for the decoders
                   until coverage stops growing, 10 minutes at most; default: both
@@ -79,6 +81,10 @@ TEST_ENVIRONMENT = {'OPENBLAS_NUM_THREADS': '1', 'PYTHONDONTWRITEBYTECODE': ''}
 QUICK = ['-n', '2', *DISTRIBUTION, '-m', 'not (alone or process or ros or slow)']
 # Coverage slows Python down: real-time tests are left out
 COVERED_TESTS = [*QUICK[:-1], 'not (alone or process or ros)', 'test']
+
+# Tests of the control cycle, which plain Python runs slowly; PROVEN is what they have to cover [%]
+PROVED_TESTS = [*COVERED_TESTS[:-1], 'test/control', 'test/faults/test_safety_page.py']
+PROVEN = 99
 
 # A name on PATH may be a pyenv shim without a Python behind it
 PYTHON_CHECK = """
@@ -375,6 +381,22 @@ def coverage(arguments):
     sys.exit(call(env, python, '-m', 'coverage', 'report') or failed)
 
 
+def prove(arguments):
+    """Print the branch coverage of the plain control cycle; fail if it is below PROVEN."""
+    env, python = lint([], [])
+    folder = os.path.join(BUILD, 'prove')
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    env = {**env, **TEST_ENVIRONMENT, 'ROBODYN_PLAIN': '1',
+           'COVERAGE_RCFILE': os.path.join(ROOT, 'test', 'prove.ini'),
+           'COVERAGE_FILE': os.path.join(folder, 'coverage')}
+    failed = call(env, python, '-m', 'coverage', 'run', '-m', 'pytest', '-q',
+                  *(arguments or PROVED_TESTS))
+    call(env, python, '-m', 'coverage', 'combine', '--quiet')
+    uncovered = call(env, python, '-m', 'coverage', 'report', '--fail-under', str(PROVEN))
+    sys.exit(failed or uncovered)
+
+
 def bench(arguments):
     """Run the benchmarks."""
     if arguments and arguments[0] in [*DEFAULT_BENCHMARKS, *NAMED_BENCHMARKS]:
@@ -404,7 +426,7 @@ def clean(arguments):
 def main(arguments):
     """Run the target that the command line names."""
     targets = {'demo': demo, 'test': test, 'quick': quick, 'lint': lint, 'coverage': coverage,
-               'bench': bench, 'clean': clean}
+               'prove': prove, 'bench': bench, 'clean': clean}
     name = arguments[0] if arguments else 'help'
     if name in ('help', '-h', '--help'):
         print(__doc__.strip())

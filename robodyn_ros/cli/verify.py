@@ -23,10 +23,13 @@ from .verification_tables import (
 )
 from ..catalog.robots import load_robot, read_configuration
 from ..control.laws import registry
+from ..control.references.reference_planning import plan
 from ..control.references.trajectory import Waypoints
+from ..control.settings.motion_limits import motion_limits
 from ..control.settings.parameters import ControlParameters
 from ..control.settings.settings import GAINS, Settings
 from ..errors import ArgumentError, ParameterError, TrajectoryError, UnknownNameError
+from ..model.resources import robot_path
 from ..model.robot import RobotModel
 from ..nodes.controller.gravity_choice import check_given
 from ..nodes.middleware.parameter_files import config_path, meant, values_in
@@ -86,6 +89,7 @@ def verification_case(robot: str, locked: Mapping[str, float], config: Path | No
 def _configured(robot: str, config: Path | None) -> dict[str, Any]:
     if config is not None:
         return values_in(config_path(str(config)), NODE)
+    robot_path(robot)       # an unknown robot has no parameter file either
     if known := read_configuration(robot):
         return known['controller']
     raise ParameterError(f'{robot} has no parameter file', name='--config', value=robot,
@@ -126,18 +130,12 @@ def _waypoints(path: Path, model: RobotModel, settings: Settings) -> Waypoints:
                                   remedy='give a motion of all joints: '
                                   + ', '.join(model.joint_names))
     order = [motion.joint_names.index(name) for name in model.joint_names]
-    position = motion.positions[:, order]
-    for i, name in enumerate(model.joint_names):
-        low, high = model.position_lower[i], model.position_upper[i]
-        outside = (position[:, i] < low) | (position[:, i] > high)
-        if outside.any():
-            k = int(outside.argmax())
-            raise TrajectoryError(
-                f'{path}: {name} is at {position[k, i]:.4g} at {motion.times[k]:.3f} s, outside '
-                f'its limits [{low:.4g}, {high:.4g}]', name=name, value=float(position[k, i]),
-                remedy='correct the motion, or the limits of the URDF')
-    return Waypoints(model.joint_names, motion.times - motion.times[0], position,
-                     motion.velocities[:, order], motion.accelerations[:, order])
+    found = Waypoints(model.joint_names, motion.times - motion.times[0],
+                      motion.positions[:, order], motion.velocities[:, order],
+                      motion.accelerations[:, order])
+    limits = motion_limits(model, settings, settings.joint_records(model)['velocity_limit'])
+    plan(limits, found, None, motion.positions[0, order], 0.0, 0)       # refuses it
+    return found
 
 
 def template(case: Case, path: Path, out: Console) -> None:
@@ -299,6 +297,7 @@ def _shown(case: Case, outcomes: Sequence[Outcome], turns: Sequence[TurningPoint
         report_of(case, outcomes, tables, worst, influences, again).write(page)
         out.print(f'report: {page}', soft_wrap=True)
     found = {'robot': case.name, 'worlds': len(outcomes), 'bad': bad, 'results': str(path),
+             'broken_armed': [one.index for one in outcomes if one.bad and not one.refusal],
              'criteria': {e.criterion.name: {'worlds': e.worlds, 'broken': e.broken,
                                              'interval': [e.low, e.high]} for e in estimates},
              'figures': criteria.distributions(outcomes),

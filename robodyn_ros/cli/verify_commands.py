@@ -49,6 +49,9 @@ def verify(robot: Robot, locked: Locked = [],  # noqa: B006
            world: Annotated[int | None, typer.Option(
                '--world', min=0, metavar='INDEX', help='Simulate this world only, and write a '
                'flight recording for `robodyn replay`.')] = None,
+           suggest: Annotated[bool, typer.Option(
+               '--suggest', help='If a criterion is broken, search for gains, limits and '
+               'timeouts that break fewer worlds, and play the worlds again with them.')] = False,
            list_faults: Annotated[bool, typer.Option(
                '--faults', help='List the faults that can be injected, then exit.')
                ] = False,
@@ -76,6 +79,10 @@ def verify(robot: Robot, locked: Locked = [],  # noqa: B006
         raise typer.Exit(one_world(case, world, output, out))
     found, bad = run(case, runs or (40 if brief else 500), jobs, output, out, again=again,
                      page=report, scheduler=scheduler)
+    if suggest:
+        from .verify_suggest import suggest as suggest_settings
+
+        found['suggestion'] = suggest_settings(case, found, jobs, out)
     if as_json:
         print_json(found)
     raise typer.Exit(bad)

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """All injections by name."""
 
-from . import consistent_lies, plant_faults, request_faults, sensor_faults
+from . import consistent_lies, contact_faults, plant_faults, request_faults, sensor_faults
 from .injection import CATALOGUE, Injection
 
-__all__ = ['CATALOGUE', 'consistent_lies', 'drawable', 'plant_faults', 'request_faults',
-           'sensor_faults']
+__all__ = ['CATALOGUE', 'consistent_lies', 'contact_faults', 'drawable', 'plant_faults',
+           'request_faults', 'sensor_faults']
 EVERYWHERE = ('two_link', 'panda', 'ur5')       # with these robots: any arm will do
 
 

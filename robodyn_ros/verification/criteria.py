@@ -54,6 +54,10 @@ CRITERIA = (
               'verify.md', ('tracking', 'refused')),
     Criterion('settling', 'The arm is slower than settled_velocity after a motion.', 'verify.md',
               ('settling',)),
+    Criterion('passive', 'A law without reference supplies no energy to the arm.', 'verify.md',
+              ('passive',)),
+    Criterion('friction', 'Friction compensation is closer to the friction than none.',
+              'verify.md', ('friction',)),
     Criterion('exception', 'The controller raises no exception.', 'verify.md', ('exception',)))
 
 
@@ -74,7 +78,7 @@ def breaks(criterion: Criterion, one: Outcome) -> bool | None:
     if criterion.name == CALM:
         explained = bool(one.injection) and not one.unexplained_fault
         return None if one.refusal or explained else one.unexplained_fault
-    if criterion.name in ('tracking', 'settling') and one.figures.get(criterion.name) is None:
+    if criterion.name in JUDGED_BY and one.figures.get(JUDGED_BY[criterion.name]) is None:
         return None
     if one.refusal and not one.violations:
         return None
@@ -105,7 +109,10 @@ def binomial(broken: int, count: int) -> tuple[float, float]:
 
 FIGURES = {'velocity': 'velocity limits', 'effort': 'effort limits',
            'step': 'effort limits', 'tracking': 'rad or m', 'settling': 'velocity limits',
-           'fault time': 's'}
+           'supplied energy': 'J', 'compensated friction': 'friction', 'fault time': 's'}
+#: Figure without which a criterion does not apply.
+JUDGED_BY = {'tracking': 'tracking', 'settling': 'settling', 'passive': 'supplied energy',
+             'friction': 'compensated friction'}
 
 
 def figure(one: Outcome, name: str) -> float:

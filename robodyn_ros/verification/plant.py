@@ -21,6 +21,7 @@ from ..model.robot import RobotModel
 
 __all__ = ['Drives', 'IDEAL', 'Plant', 'SILENCE', 'TICK', 'WRECKED', 'with_gear_friction']
 SUBSTEPS, MOST_SUBSTEPS = 4, 64
+STOP_RATE = 300.0       # 1/s, of a joint on its stop, damped by half
 STIFFNESS = 0.5         # of a step: friction changes the velocity by this share of it at most
 # Friction of a real arm's gears, of the effort limit: per rad/s, and at any speed above SLIP rad/s
 VISCOUS, COULOMB, SLIP = 0.01, 0.005, 0.05
@@ -36,6 +37,7 @@ class Drives:
     :param saturation: (nv,) largest effort; ``dead_zone``: (nv,) smaller commands do nothing.
     :param lag: [s] time constant of the effort.
     :param compensate_gravity: whether they add g(q), as those of Franka and UR do.
+    :param stop_distance: [rad | m] from the position limits to the joint stops; infinite: none.
     """
 
     gain: ndarray | float = 1.0
@@ -43,6 +45,7 @@ class Drives:
     dead_zone: ndarray | float = 0.0
     lag: float = 0.0
     compensate_gravity: bool = False
+    stop_distance: float = np.inf
 
 
 IDEAL = Drives()
@@ -91,6 +94,10 @@ class Plant:
         p.actual[:], p.motor[:], p.stuck[:] = p.command, 1.0, np.nan
         p.gain[:], p.saturation[:], p.dead_zone[:] = (drives.gain, drives.saturation,
                                                       drives.dead_zone)
+        light = 1.0 / np.diag(np.linalg.inv(self.dynamics.mass_matrix(p.q)))
+        p.stop_lower[:] = model.position_lower - drives.stop_distance
+        p.stop_upper[:] = model.position_upper + drives.stop_distance
+        p.stop_stiffness[:], p.stop_damping[:] = light * STOP_RATE**2, light * STOP_RATE
         p.velocity_limit[:], p.effort_limit[:] = model.velocity_limit, model.effort_limit
         m['lag'], m['compensates'] = drives.lag, drives.compensate_gravity
         m['delay'], m['silence'], m['blocked'] = delay, silence, -1

@@ -54,6 +54,10 @@ class PlantVectors(NamedTuple):
     stuck: ndarray          # effort that a motor keeps, NaN: none
     external: ndarray       # effort of hands, in this tick
     motor: ndarray          # factor of a faulty motor
+    stop_lower: ndarray     # joint stops: positions, and their stiffness and damping
+    stop_upper: ndarray
+    stop_stiffness: ndarray
+    stop_damping: ndarray
     velocity_limit: ndarray
     effort_limit: ndarray
     centre: ndarray         # of the motion by which a hand guides the arm: pose, amplitude, 1/s
@@ -119,6 +123,12 @@ def move(w: Any, timestep: float) -> None:
         p.applied[i] = effort + p.external[i] - p.unit[i]
         if m.compensates:
             p.applied[i] += p.weight[i]
+        if p.q[i] > p.stop_upper[i]:        # a stop pushes, and does not pull
+            p.applied[i] -= max(0.0, p.stop_stiffness[i] * (p.q[i] - p.stop_upper[i])
+                                + p.stop_damping[i] * p.qd[i])
+        elif p.q[i] < p.stop_lower[i]:
+            p.applied[i] += max(0.0, p.stop_stiffness[i] * (p.stop_lower[i] - p.q[i])
+                                - p.stop_damping[i] * p.qd[i])
     forward_dynamics(robot, p.q, p.qd, p.applied, work, p.qdd)
     if m.blocked >= 0:                  # the constraint force that stops it
         for i in range(p.q.shape[0]):

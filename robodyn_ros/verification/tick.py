@@ -13,8 +13,9 @@ from typing import Any
 
 from numba import from_dtype, types
 
-from . import controller_step, judge_step, plant_step, sensing_step
+from . import controller_step, energy_step, judge_step, plant_step, sensing_step
 from .controller_step import after_cycle, DUE, observe, take
+from .energy_step import add_energy
 from .judge_step import judge_effort, judge_intruder, judge_latch, judge_motion
 from .plant_step import advance_plant, guide_by_hand, queue_command, START, TICK
 from .sensing_step import measure, receive
@@ -54,6 +55,7 @@ def run(world: int, inputs: int, ticks: int, first: int, last: int) -> int:
                 return SAMPLES_LOST
             if inputs:
                 observe(w, c, time)
+                add_energy(w, c)
                 take(w, c, time, now)
         if first <= CYCLE and last > CYCLE and inputs:
             if m.due == DUE:
@@ -109,7 +111,8 @@ def _kinds() -> dict[str, Any]:
 
 WORLD = tuple_type(WorldData, **_kinds())
 world_at = reference_to(WORLD)
-STEPS = tuple(map(jitable, (plant_step, sensing_step, controller_step, judge_step)))
+STEPS = tuple(map(jitable, (plant_step, sensing_step, controller_step, energy_step,
+                              judge_step)))
 
 
 @cache

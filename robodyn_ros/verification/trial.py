@@ -15,6 +15,7 @@ from . import features
 from .arm import Arm, arm_of
 from .catalogue import CATALOGUE
 from .draw import Draw, draw, true_model
+from .energy_step import compensation_ratio, EXCESS, excessive
 from .library import Library
 from .motion import Tour
 from .plant import Drives
@@ -25,6 +26,7 @@ from .world import World
 from .worlds import Worlds
 from ..control.controller.controller import Controller
 from ..control.laws import registry
+from ..control.laws.law import NO_REFERENCE
 from ..control.references.trajectory import Waypoints
 from ..control.settings.settings import Settings
 from ..dynamics import Dynamics
@@ -193,6 +195,13 @@ class Player:
                 faulted and (time or 0.0) <= worlds.reaction_time):
             violations['reaction'] = (f'a fault after {time:.3f} s' if faulted and time
                                       else 'no fault')
+        numbers = world.data.numbers[0]
+        passive = settings.law_in_force.reference == NO_REFERENCE
+        ratio = compensation_ratio(numbers)
+        if calm and passive and excessive(numbers):
+            violations['passive'] = f'the law supplies {numbers["supplied"]:.3g} J to the arm'
+        if calm and ratio is not None and ratio > 2.0 + EXCESS:
+            violations['friction'] = f'{ratio:.3g} times the friction is compensated'
         if calm and motion.refused:
             violations['refused'] = 'the controller refused the motion'
         if calm and settings.law_in_force.exact and motion.error > worlds.tracking_error:
@@ -205,7 +214,9 @@ class Player:
             fault_time=time if faulted else None, violations=violations,
             figures={'velocity': f.velocity, 'effort': f.effort, 'step': f.step,
                      'tracking': motion.error if at_rest else None,
-                     'settling': motion.last_velocity if at_rest and not faulted else None})
+                     'settling': motion.last_velocity if at_rest and not faulted else None,
+                     'supplied energy': float(numbers['supplied']) if calm and passive else None,
+                     'compensated friction': ratio if calm else None})
 
     @property
     def controller(self) -> Controller:
@@ -225,7 +236,7 @@ class Player:
             gain=np.array(truth.motor_sign) * (1.0 + (v['drive_gain'] - 1.0)
                                                * random.uniform(0.5, 1.0, moved.nv)),
             saturation=limit, dead_zone=v['dead_zone'] * limit, lag=v['drive_lag'],
-            compensate_gravity=truth.compensates_gravity)
+            compensate_gravity=truth.compensates_gravity, stop_distance=v['stop_distance'])
         ticks = round(v['delay'] / TICK)
         latency = int(random.integers(ticks + 1))
         conditions = Conditions(

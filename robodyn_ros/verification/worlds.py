@@ -21,8 +21,17 @@ from ..model.robot import RobotModel
 WIDTH = 96
 
 
+OWN = 'own choice'
+DECLARED = 'loop_delay of the parameter file, divided among the three'
+
+
 class Quantity(NamedTuple):
-    """An uncertain quantity, uniform between two numbers; ``most`` and ``least`` bound both."""
+    """
+    An uncertain quantity, uniform between two numbers.
+
+    :param least, most: that both are within.
+    :param source: of the default range; OWN where there is none.
+    """
 
     name: str
     unit: str
@@ -30,6 +39,7 @@ class Quantity(NamedTuple):
     least: float
     most: float
     meaning: str
+    source: str = OWN
 
 
 def _fixed(low: float, high: float) -> Callable[[Settings], tuple[float, float]]:
@@ -44,16 +54,19 @@ def _delay(share: float) -> Callable[[Settings], tuple[float, float]]:
 QUANTITIES = (
     Quantity('inertia_error', '', _fixed(0.0, 0.03), 0.0, 0.5,
              'Relative error of the mass, the size and the center of mass of each body: a random '
-             'affine map of its points, so that the result is a real body. Inertial parameters '
-             'from CAD or identification are rarely better than a few percent.'),
+             'affine map of its points, so that the result is a real body.',
+             'own choice; CAD models leave out cables and tolerances: Bethge et al., '
+             'FloBaRoID, 2017'),
     Quantity('payload_error', '', _fixed(-0.03, 0.03), -1.0, 10.0,
              'Relative error of the mass of the payload.'),
     Quantity('unknown_payload', 'kg', _fixed(0.0, 0.0), 0.0, 1000.0,
              'Mass at payload_frame that nobody has declared: raise the upper end to the heaviest '
              'part that may hang there by mistake.'),
     Quantity('friction_scale', '', _fixed(0.5, 1.5), 0.0, 10.0,
-             'Factor of viscous and Coulomb friction, which change with temperature, lubrication '
-             'and wear by tens of percent.'),
+             'Factor of viscous and Coulomb friction, which change with temperature, load and '
+             'wear.',
+             'own choice; measured: Bittencourt, Gunnarsson, ASME J. Dynamic Systems 134(5), '
+             '2012; Simoni et al., Robotica, 2017, doi 10.1017/S0263574717000509'),
     Quantity('friction_extra', 'effort limits', _fixed(0.0, 0.005), 0.0, 1.0,
              'Additional Coulomb friction of each joint.'),
     Quantity('stribeck', '', _fixed(0.0, 0.3), 0.0, 5.0,
@@ -61,10 +74,13 @@ QUANTITIES = (
     Quantity('delay', 's', _delay(0.5), 0.0, 0.2,
              'From the measurement of a state to the effect of its effort, in steps of 1 ms. The '
              'upper ends of delay, jitter and drive_lag together should be the loop_delay that '
-             'the parameter file declares.'),
-    Quantity('jitter', 's', _delay(0.25), 0.0, 0.2, 'Largest additional delay of single states.'),
+             'the parameter file declares.',
+             DECLARED),
+    Quantity('jitter', 's', _delay(0.25), 0.0, 0.2, 'Largest additional delay of single states.',
+             DECLARED),
     Quantity('drive_lag', 's', _delay(0.25), 0.0, 0.2,
-             'Time constant of the drives: 1/(2π · bandwidth in Hz).'),
+             'Time constant of the drives: 1/(2π · bandwidth in Hz).',
+             DECLARED),
     Quantity('state_loss', '', _fixed(0.0, 0.02), 0.0, 1.0, 'Share of the states that are lost.'),
     Quantity('position_noise', 'rad or m', _fixed(0.0, 1e-4), 0.0, 0.1, 'Standard deviation.'),
     Quantity('velocity_noise', 'rad/s or m/s', _fixed(0.0, 1e-2), 0.0, 10.0,
@@ -72,12 +88,14 @@ QUANTITIES = (
     Quantity('resolution', 'rad or m', _fixed(0.0, 1e-4), 0.0, 0.1,
              'Step of the encoders; 16 bits per turn are 1e-4 rad.'),
     Quantity('drive_gain', '', _fixed(0.97, 1.03), 0.0, 10.0,
-             'Effort of the drives per commanded effort: torque constants are calibrated to a few '
-             'percent.'),
+             'Effort of the drives per commanded effort.',
+             'own choice; how to measure it: Gautier, Briot, IROS 2011'),
     Quantity('dead_zone', 'effort limits', _fixed(0.0, 0.002), 0.0, 1.0,
              'Largest commanded effort to which the drives do not respond.'),
     Quantity('tilt', 'rad', _fixed(0.0, 0.005), 0.0, 3.2,
-             'Angle between the true and the assumed vertical, about a random horizontal axis.'))
+             'Angle between the true and the assumed vertical, about a random horizontal axis.'),
+    Quantity('stop_distance', 'rad or m', _fixed(0.02, 0.1), 0.0, 10.0,
+             'From the position limits to the stops of the joints.'))
 BY_NAME = {quantity.name: quantity for quantity in QUANTITIES}
 
 
@@ -173,7 +191,7 @@ def text(worlds: Worlds, heading: str) -> str:
               'distributions:']
     for q in QUANTITIES:
         unit = f' [{q.unit}]' if q.unit else ''
-        lines += [*_comment(q.meaning, '  '),
+        lines += [*_comment(f'{q.meaning} Range: {q.source}.', '  '),
                   f'  {q.name}: {_written(worlds.ranges[q.name])}' + (f'    #{unit}' * bool(unit))]
     lines.append('')
     for name, meaning in REST.items():
@@ -193,7 +211,7 @@ def read(path: Path, model: RobotModel, settings: Settings) -> Worlds:
         _refuse(path, '--worlds', f'cannot be read ({error})',
                 'write one with --write-worlds and edit it')
     default = default_worlds(model, settings)
-    content = _mapping(path, 'it', content, ('truth', 'distributions', *REST))
+    content = _mapping(path, 'the file', content, ('truth', 'distributions', *REST))
     truth = _mapping(path, 'truth', content.get('truth') or {}, tuple(TRUTH))
     given = _mapping(path, 'distributions', content.get('distributions') or {}, tuple(BY_NAME))
     values = {f.name: _as(path, f'truth.{f.name}', truth.get(f.name), getattr(
@@ -217,9 +235,11 @@ def _check(path: Path, worlds: Worlds, model: RobotModel) -> None:
     bounded('reaction_time', worlds.reaction_time, 1e-3, 600.0)
     bounded('truth.state_rate', worlds.truth.state_rate, 1.0, 1000.0)
     bounded('truth.payload_mass', worlds.truth.payload_mass, 0.0, 1000.0)
-    for name in ('viscous_friction', 'coulomb_friction', 'armature', 'effort_limit'):
+    for name in ('viscous_friction', 'coulomb_friction', 'armature'):
         if (least := min(getattr(worlds.truth, name))) < 0.0:
             _refuse(path, name, f'has the {name} {least:g}', 'give numbers of at least 0')
+    if (least := min(worlds.truth.effort_limit)) <= 0.0:
+        _refuse(path, 'effort_limit', f'has the effort_limit {least:g}', 'give numbers above 0')
     if bad := set(map(abs, worlds.truth.motor_sign)) - {1.0}:
         _refuse(path, 'motor_sign', f'has the motor_sign {min(bad):g}', 'give 1 or -1')
     model.frame(worlds.truth.payload_frame)
@@ -236,46 +256,59 @@ def _check(path: Path, worlds: Worlds, model: RobotModel) -> None:
 
 def _range(path: Path, quantity: Quantity, ends: Any) -> tuple[float, float]:
     """Return both ends; one number stands for both."""
-    pair = list(ends) if isinstance(ends, list) else [ends, ends]
-    numeric = len(pair) == 2 and all(isinstance(x, int | float) and not isinstance(x, bool)
-                                     and isfinite(x) for x in pair)
-    if not numeric:
+    pair = [_number(x) for x in (ends if isinstance(ends, list) else [ends, ends])]
+    if len(pair) != 2 or None in pair:
         _refuse(path, quantity.name, f'has {quantity.name}: {ends!r}',
                 'give a number or [lower end, upper end]')
-    low, high = map(float, pair)
+    low, high = pair
+    if low > high:
+        _refuse(path, quantity.name, f'has {quantity.name}: [{low:g}, {high:g}]',
+                'give the lower end first')
     if not quantity.least <= low <= high <= quantity.most:
         _refuse(path, quantity.name, f'has {quantity.name}: [{low:g}, {high:g}]',
                 f'give [lower end, upper end] within [{quantity.least:g}, {quantity.most:g}]')
     return low, high
 
 
+def _number(value: Any) -> Any:
+    """Return a finite number, also one that YAML 1.1 reads as text (1e-3), else None."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return number if isfinite(number) else None
+
+
 def _as(path: Path, name: str, value: Any, default: Any) -> Any:
     """Return a value of the type, and if it is a list of numbers the length, of the default."""
     if value is None:
         return default
-    number = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
-    if isinstance(default, bool) or isinstance(default, str):
-        if isinstance(value, type(default)):
-            return value
-        _refuse(path, name, f'has {name}: {value!r}',
-                'give true or false' if isinstance(default, bool) else 'give a text')
-    if isinstance(default, float):
-        if number:
-            return float(value)
-        _refuse(path, name, f'has {name}: {value!r}', 'give a number')
-    texts = name in ('modes', 'faults')
-    good = isinstance(value, list) and all(
-        isinstance(x, str) if texts else isinstance(x, int | float) and not isinstance(x, bool)
-        and isfinite(x) for x in value) and (texts or len(value) == len(default))
-    if not good:
-        _refuse(path, name, f'has {name}: {value!r}',
-                'give a list of names' if texts else f'give a list of {len(default)} numbers')
-    return tuple(value) if texts else tuple(map(float, value))
+    found: Any = None
+    if isinstance(default, bool | str):
+        found = value if isinstance(value, type(default)) else None
+        wanted = 'true or false' if isinstance(default, bool) else 'a text'
+    elif isinstance(default, float):
+        found, wanted = _number(value), 'a number'
+    elif name in ('modes', 'faults'):
+        wanted = 'a list of names'
+        if isinstance(value, list) and all(isinstance(x, str) for x in value):
+            found = tuple(value)
+    else:
+        wanted = f'a list of {len(default)} numbers'
+        numbers = tuple(map(_number, value)) if isinstance(value, list) else ()
+        if len(numbers) == len(default) and None not in numbers:
+            found = numbers
+    if found is None:
+        _refuse(path, name, f'has {name}: {value!r}', f'give {wanted}')
+    return found
 
 
 def _mapping(path: Path, what: str, found: Any, known: tuple[str, ...]) -> dict[str, Any]:
     if not isinstance(found, dict):
-        _refuse(path, what, f'{what} is no mapping', f'give it some of {", ".join(known)}')
+        _refuse(path, what, f'{what} is {"empty" if found is None else "no mapping"}',
+                f'give it some of {", ".join(known)}')
     for name in found:
         if name not in known:
             _unknown(path, 'entry', str(name), known)

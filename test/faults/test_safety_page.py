@@ -4,6 +4,7 @@
 
 from pathlib import Path
 import re
+import runpy
 
 from faults.rows import with_rows
 import pytest
@@ -66,8 +67,15 @@ def test_reason_codes_are_explained():
 
 def test_phases_are_drawn_and_explained():
     assert {phase for phase, what in table('phase') if what} == set(guard.PHASES)
-    drawing = re.search('```\n(.*?)```', TEXT, re.DOTALL)[1]
+    drawing = re.search('```mermaid\n(.*?)```', TEXT, re.DOTALL)[1]
     assert set(re.findall('[A-Z]{3,}', drawing)) == set(guard.PHASES)
+
+
+@pytest.mark.slow
+def test_the_state_machine_is_that_of_the_code():
+    """Each event in each phase, by the compiled controller: two seconds."""
+    script = runpy.run_path(str(ROOT / 'docs' / 'state_machine.py'))
+    assert script['section'](TEXT) == script['tables'](TEXT), 'run `python docs/state_machine.py`'
 
 
 def test_parameters_exist():

@@ -22,6 +22,7 @@ from robodyn_ros.verification.draw import draw, true_model
 from robodyn_ros.verification.plant import Drives, Plant
 from robodyn_ros.verification.plant_step import TICK
 from robodyn_ros.verification.results import Results
+from robodyn_ros.verification.suggestion import suggestion
 from robodyn_ros.verification.trial import Outcome, Player
 from robodyn_ros.verification.turning_points import of_pair, pairs
 from robodyn_ros.verification.workers import play_all
@@ -31,7 +32,9 @@ pytestmark = pytest.mark.slow
 SHORT = 1.0             # s of a world
 FOUND = {               # planted mistakes and the world that shows each of them first
     'payload of 2 kg declared, none there': '',
-    'second motor wired in reverse': 'WRONG_DIRECTION',
+    'second motor wired in reverse': 'fault ',
+    'friction declared twice as high as it is, fully compensated': 'friction: ',
+    'the same, compensated by 0.8 in an arm that floats': 'passive: ',
     'arm on a wall, gravity of a floor declared': 'not armed',
     'robot_compensates_gravity true, the robot does not': 'GRAVITY_CONTRADICTED',
     'robot_compensates_gravity false, the robot does': 'GRAVITY_CONTRADICTED',
@@ -144,6 +147,23 @@ def test_the_drives_lag_saturate_and_do_nothing_to_small_commands():
     np.testing.assert_allclose(reverse.qd, -plain.qd, rtol=1e-2)
 
 
+def test_a_joint_stop_takes_energy_and_pulls_nothing():
+    """The elbow hits its stop, rebounds more slowly, and leaves it."""
+    model = replace(load_urdf('two_link'), gravity_vector=np.zeros(3))
+    start = np.array([0.0, model.position_upper[1] - 0.05])
+    plant = Plant(arm_of('two_link', model), start, drives=Drives(stop_distance=0.0))
+    plant.command(np.zeros(2))
+    plant.qd[:] = 0.0, 1.0
+    before = plant.dynamics.kinetic_energy(plant.q, plant.qd)
+    deepest = 0.0
+    for _ in range(90):
+        plant.advance()
+        deepest = max(deepest, plant.q[1] - model.position_upper[1])
+    assert 0.0 < deepest < 0.01 and plant.q[1] < model.position_upper[1]
+    after = plant.dynamics.kinetic_energy(plant.q, plant.qd)
+    assert plant.qd[1] < 0.0 and 0.0 < after < 0.8 * before
+
+
 def test_estimates_are_those_of_clopper_and_pearson():
     world = {'injection': '', 'values': {}, 'mode': 'computed_torque'}
     outcomes = [Outcome(k, world, figures={'velocity': 0.1}) for k in range(100)]
@@ -209,24 +229,27 @@ def test_a_worlds_file_is_read_as_it_was_written(tmp_path):
     path = tmp_path / 'worlds.yaml'
     path.write_text(worlds.text(case.worlds, 'Worlds.'))
     assert worlds.read(path, case.model, case.settings) == case.worlds
-    path.write_text('distributions: {tilt: 0.1}\nseconds: 2')
+    path.write_text('distributions: {tilt: 1e-1}\nseconds: 2')      # text in YAML 1.1
     found = worlds.read(path, case.model, case.settings)
     assert found.ranges['tilt'] == (0.1, 0.1) and found.seconds == 2.0
 
 
 @pytest.mark.parametrize(('text', 'message'), [
     ('a: [', 'cannot be read'),
-    ('[]', 'it is no mapping'),
+    ('[]', 'the file is no mapping'),
+    ('', 'the file is empty'),
     ('distribution: {}', "unknown entry 'distribution': did you mean distributions"),
     ('distributions: {delai: 0.1}', "unknown entry 'delai': did you mean delay"),
-    ('distributions: {delay: [0.2, 0.1]}', 'lower end, upper end'),
+    ('distributions: {delay: [0.2, 0.1]}', 'lower end first'),
+    ('distributions: {delay: [0.1]}', 'lower end, upper end'),
     ('distributions: {delay: [0.0, 3.0]}', 'within'),
     ('distributions: {delay: true}', 'give a number'),
     ('distributions: {delay: [.nan, 1.0]}', 'give a number'),
     ('truth: {motor_sign: [1.0]}', 'list of 2 numbers'),
     ('truth: {motor_sign: [1.0, 0.5]}', '1 or -1'),
     ('truth: {compensates_gravity: 1}', 'true or false'),
-    ('truth: {effort_limit: [-1.0, 2.0]}', 'at least 0'),
+    ('truth: {effort_limit: [-1.0, 2.0]}', 'above 0'),
+    ('truth: {armature: [-1.0, 2.0]}', 'at least 0'),
     ('truth: {payload_frame: link7}', 'link7'),
     ('modes: [computed_torqe]', 'did you mean computed_torque'),
     ('modes: ["no.such:LAW"]', 'no.such'),
@@ -271,7 +294,28 @@ def test_the_command(tmp_path, monkeypatch):
     assert alone.exit_code == 0 and 'no criterion is broken' in alone.output
     Path('motion.yaml').write_text(MOTION.format(end=9.0))
     outside = CliRunner().invoke(app, [*words, '--runs', '3'])
-    assert outside.exit_code == 1 and 'joint2 is at 9' in outside.output
+    assert outside.exit_code == 1 and 'position of joint2 would be' in outside.output
+
+
+@pytest.mark.parametrize(('text', 'message'), [
+    ('mode: 3', 'parameter mode = 3 is refused'),
+    ('acceleration_kp: x', 'finite number'),
+    ('trigger: never', 'choose one of timer')])
+def test_parameter_files_that_are_wrong_are_refused(tmp_path, monkeypatch, text, message):
+    monkeypatch.chdir(tmp_path)
+    Path('c.yaml').write_text(f'/**: {{ros__parameters: {{{text}}}}}')
+    run = CliRunner().invoke(app, ['verify', 'two_link', '--config', 'c.yaml', '--runs', '2'])
+    assert run.exit_code == 1 and message in run.output
+
+
+def test_robots_and_motions_are_refused_before_a_world(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    unknown = CliRunner().invoke(app, ['verify', 'two_lnk'])
+    assert unknown.exit_code == 1 and 'two_link' in unknown.output
+    Path('motion.yaml').write_text(MOTION.format(end=3.0).replace(
+        'sec: 1, nanosec: 0', 'sec: 0, nanosec: 200000000'))
+    fast = CliRunner().invoke(app, ['verify', 'two_link', '--motion', 'motion.yaml'])
+    assert fast.exit_code == 1 and 'velocity of joint2 would be' in fast.output
 
 
 def test_no_file_is_left_behind_where_the_settings_are_refused(tmp_path, monkeypatch):
@@ -281,3 +325,30 @@ def test_no_file_is_left_behind_where_the_settings_are_refused(tmp_path, monkeyp
     assert run.exit_code == 1 and 'did you mean damping' in run.output
     assert 'stiffness is not set' in run.output
     assert not Path('build').exists()
+
+
+def test_the_arm_may_touch_a_table():
+    """Its efforts stay within their limits and every fault is named."""
+    case = short(planted.sound())
+    contact = replace(case.worlds, fault_share=1.0, faults=('tool meets a table',))
+    player = Player(replace(case, worlds=contact), specialize=False)
+    touched = False
+    for index in range(4):
+        drawn = draw(contact, 2, 0, index)
+        one, free = player.play_drawn(drawn), player.play_drawn(replace(drawn, injection=''))
+        assert not one.violations
+        touched |= one.figures['velocity'] != free.figures['velocity']
+    assert touched
+
+
+def test_less_friction_compensation_is_suggested_for_an_arm_that_accelerates():
+    """And nothing that the controller would refuse, or that relaxes a check."""
+    mistake = {m.name: m.planted for m in planted.MISTAKES}[
+        'the same, compensated by 0.8 in an arm that floats']
+    case = short(mistake(planted.sound()))
+    best = suggestion(case, [1, 5])
+    assert best.changes.keys() == {'friction_compensation'} and best.broken == 0
+    assert 0.1 < best.changes['friction_compensation'][0] < 0.7
+    player = Player(best.case, specialize=False)
+    assert not any(player.play(index).bad for index in (1, 5))
+    assert suggestion(case, []).changes == {}

@@ -80,8 +80,8 @@ def find(mode: str, *, load: bool = True) -> Law:
     """
     if mode in _laws:
         return _laws[mode]
-    if not load or ':' not in mode:
-        close = get_close_matches(mode, _laws, n=1)
+    if not load or ':' not in str(mode):
+        close = get_close_matches(str(mode), _laws, n=1)
         raise ParameterError(
             f'parameter mode = {mode!r} is refused', name='mode', value=mode,
             remedy=(f'did you mean {close[0]}? ' if close else '')
