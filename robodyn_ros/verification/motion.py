@@ -59,12 +59,13 @@ class Motion:
         m['hand_since'] = self._began if guided else np.inf
 
     def ask(self, world: 'World', slowness: float, *, near: bool = False,
-            everywhere: bool = False) -> bool:
+            everywhere: bool = False, shortest: float = 0.05) -> bool:
         """
         Request a motion to a random pose; return whether it was accepted.
 
         :param slowness: 1.5 times this many velocity limits would be the mean velocity.
         :param near: a goal in the neighbourhood, soon; ``everywhere``: up to the limits.
+        :param shortest: minimum duration [s]; a short motion has great accelerations.
         """
         arm, n = world.arm, world.plant.q.shape[0]
         range_ = arm.upper - arm.lower
@@ -74,7 +75,7 @@ class Motion:
             goal = np.clip(world.plant.q + self._random.uniform(-0.1, 0.1, n), arm.lower,
                            arm.upper)
         way = abs(goal - world.plant.q) / arm.model.velocity_limit
-        self.lasts = max(0.05, slowness * way.max())
+        self.lasts = max(shortest, slowness * way.max())
         return world.subject.follow(Waypoints(
             arm.model.joint_names, np.array([self.lasts]), goal[None], np.zeros((1, n))))
 

@@ -25,6 +25,7 @@ from . import arms
 STRETCH = 20.0              # s of one run
 TURN = 2.0, 5.0             # s between two changes of what goes on
 PUSH = 0.04                 # of the effort limit
+SHORTEST = 0.5              # s, of a trajectory whose accelerations the drives can give
 SAG = 0.1                   # rad
 FAST = 0.375                # velocity limits, of a usual trajectory
 
@@ -81,7 +82,8 @@ class Healthy(Motion):
         if self.kind == 'trajectory':
             if world.time >= self._asked + self.lasts + 0.2:
                 self._asked = world.time
-                if not self.ask(world, world.random.uniform(*self._kind.slowness)):
+                if not self.ask(world, world.random.uniform(*self._kind.slowness),
+                                shortest=SHORTEST):
                     self.lasts = -0.1       # soon again: perhaps the mode was just changed
             self.due = min(self._until, self._asked + self.lasts + 0.2)
         elif self.kind == 'push':
