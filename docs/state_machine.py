@@ -4,7 +4,7 @@
 Write the diagram and the tables of phases, events and reasons into docs/safety.md.
 
 The compiled controller of a simulated two-link arm is brought into each phase and gets one event;
-the phase that follows is noted. Reasons with the same consequences share a row.
+the phase that follows is noted. Events, and reasons, with the same consequences share a row.
 `python docs/state_machine.py`
 """
 
@@ -74,9 +74,9 @@ class Arm:
         memory = self.controller.memory
         phase = guard.PHASES[int(memory['phase'][0])]
         if phase == 'FAULT' and not memory['publishing'][0]:
-            return 'FAULT, efforts ended'
+            return 'FAULT (silent)'
         if phase == 'STOPPING' and memory['reason'][0] != guard.NO_REASON:
-            return 'STOPPING after a fault'
+            return 'STOPPING (fault)'
         return phase
 
     def stop_for(self, code: str) -> None:
@@ -133,8 +133,8 @@ def _ended(arm: Arm) -> None:
 
 SITUATIONS: dict[str, Callable[[Arm], None]] = {
     'INACTIVE': lambda arm: None, 'RISING': _rising, 'RUNNING': _running, 'STOPPING': _stopping,
-    'STOPPING after a fault': _stopping_after_fault, 'FAULT': _fault,
-    'FAULT, efforts ended': _ended}
+    'STOPPING (fault)': _stopping_after_fault, 'FAULT': _fault,
+    'FAULT (silent)': _ended}
 
 
 def _arm(arm: Arm) -> None:
@@ -160,19 +160,19 @@ def _stall(arm: Arm) -> None:
 
 
 EVENTS: dict[str, Callable[[Arm], object]] = {
-    'arm': _arm, 'arm, refused with a reason': _arm_in_vain,
+    'arm': _arm, 'refused arming': _arm_in_vain,
     'disarm': lambda arm: arm.controller.disarm(), 'stop': _stop,
     'a reason to stop': lambda arm: arm.stop_for('EMERGENCY_STOP'),
     'states end': lambda arm: setattr(arm, 'heard', False),
     'second source of states': lambda arm: setattr(arm, 'other', True),
     'states inconsistent': lambda arm: setattr(arm, 'offset', 1.0),
-    'the loop stalls': _stall,
-    'the clock stops': lambda arm: arm.controller.cycle_input.__setitem__('clock_stopped', 1.0)}
+    'loop stalls': _stall,
+    'clock stops': lambda arm: arm.controller.cycle_input.__setitem__('clock_stopped', 1.0)}
 
 #: Events that are a reason themselves; others are given to the cycle as a reason to stop.
 ITSELF = {'STALE_STATE': 'states end', 'TWO_STATE_PUBLISHERS': 'second source of states',
-          'STATE_INCONSISTENT': 'states inconsistent', 'LOOP_STALLED': 'the loop stalls',
-          'CLOCK_STOPPED': 'the clock stops'}
+          'STATE_INCONSISTENT': 'states inconsistent', 'LOOP_STALLED': 'loop stalls',
+          'CLOCK_STOPPED': 'clock stops'}
 
 
 def transitions(arm: Arm) -> dict[str, list[str]]:
@@ -212,8 +212,9 @@ def consequences(arm: Arm, code: str) -> tuple[str, str, str]:
 
 def faults(page: str) -> list[str]:
     """Return the reasons that the page calls a fault."""
-    kinds = dict(re.findall(r'^\| `([A-Z_]+)` \| ([FAS, ]+) \|', page, re.MULTILINE))
-    return [code for code in guard.CODES if 'F' in kinds.get(code, '')]
+    lists = re.findall(r'^Faults.*:\n\n((?:- .*\n)+)', page, re.MULTILINE)
+    named = re.findall('^- `([A-Z_]+)`', ''.join(lists), re.MULTILINE)
+    return [code for code in guard.CODES if code in named]
 
 
 def diagram(after: dict[str, list[str]]) -> list[str]:
@@ -234,11 +235,14 @@ def tables(page: str) -> str:
     """Return the diagram and both tables."""
     arm, reasons = Arm(), faults(page)
     rows, found = [['event', *SITUATIONS]], transitions(arm)
+    alike: dict[tuple[str, ...], list[str]] = {}
     for event, after in found.items():
-        rows.append([event, *('' if new == old else new for new, old in zip(after, SITUATIONS))])
+        cells = tuple('' if new == old else new for new, old in zip(after, SITUATIONS))
+        alike.setdefault(cells, []).append(event)
+    rows += [[', '.join(events), *cells] for cells, events in alike.items()]
     kinds = {code: consequences(arm, code) for code in reasons}
     second = [['reason', 'efforts after a fault in motion', '*stop* in FAULT',
-               'the reason in STOPPING after a fault']]
+               'reason in STOPPING (fault)']]
     for kind, codes in groupby(sorted(reasons, key=kinds.__getitem__), kinds.__getitem__):
         second.append([', '.join(f'`{code}`' for code in codes), *kind])
     return '\n'.join([*diagram(found), '', *_table(rows), '', *_table(second)])
