@@ -13,8 +13,8 @@ def markdown(found: dict[str, Any]) -> str:
     lines = [f'{machine["cpu"]}, {machine["cpus"]} CPUs, load {machine["load"]:.1f}; control '
              f'thread with {found["scheduling"]}. A simulated Panda moves at {found["rate"]:g} '
              f'Hz, in turns of {found["seconds"]:g} s: alone, with the page, and beside a process '
-             'with the same load. Periods that a sleeping loop of the same priority misses as '
-             'well are due to the machine.', '',
+             'with the same load. Periods that a sleeping loop also misses are due to the '
+             'machine.', '',
              '| turns | missed periods | not missed by the sleeping loop | '
              'wake-up error p99 [µs] | CPU of page or process |',
              '|---|---|---|---|---|']

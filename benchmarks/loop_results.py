@@ -200,20 +200,20 @@ def markdown(found: Mapping[str, Any]) -> str:
     machine = found['machine']
     lines = [f'{machine["cpu"]}, {machine["cpus"]} CPUs, load {machine["load"]:.1f} at the start, '
              f'{100 * machine["steal"]:.1f} % of the time stolen by the host.', '',
-             'The states of one arm of 7 joints are sent in turns to each controller. Round trips '
-             '[µs] and CPU are those at 1 kHz. A state without an answer counts as an infinite '
-             'round trip. The echo of Fast DDS is a practical lower bound.', '',
-             '| | p50 | p99 | p99.9 | max | CPU | p50, multiple of the echo | '
-             'answered at 1, 4, 10 kHz |', '|---|---|---|---|---|---|---|---|']
+             'Each controller receives the states of one arm of 7 joints. Round trips [µs] and '
+             'CPU are those at 1 kHz. A state without an answer counts as an infinite round trip. '
+             'The echo of Fast DDS is a practical lower bound.', '',
+             '| | p50 | p99 | p99.9 | max | CPU | p50 / echo | answered at 1, 4, 10 kHz [%] |',
+             '|---|---|---|---|---|---|---|---|']
     for key, row in found['peers'].items():
         if PEERS[key].awake:
             continue
         answered = ', '.join(f'{100 * share:.2f}' for share in row['answered'].values())
         times = f'{row[BESIDE_ECHO]["p50"]["ratio"]:.2f}' if row[BESIDE_ECHO] else ''
         lines.append(f'| {PEERS[key].name} | ' + ' | '.join(f'{row[f]:.0f}' for f in FIGURES)
-                     + f' | {100 * row["cpu"]:.1f} % | {times} | {answered} % |')
-    lines += ['', 'Wake-up errors of a 1 kHz timer, also while another thread of the process '
-              'keeps the Python interpreter busy:', '',
+                     + f' | {row["cpu"]:.1%} | {times} | {answered} |')
+    lines += ['', 'Wake-up errors of a 1 kHz timer, also while another thread keeps the Python '
+              'interpreter busy:', '',
               '| wake-up error [µs] | p50 | p99 | p99.9 | max |', '|---|---|---|---|---|']
     for key, row in found['wake_ups'].items():
         lines.append(f'| {WAKE_UPS[key].name} | '

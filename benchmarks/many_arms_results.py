@@ -69,8 +69,8 @@ def markdown(found: Mapping[str, Any]) -> str:
     faults = sum(row['faults'] for rows in found['series'].values() for row in rows)
     lines = [f'{machine["cpu"]}, {cpus} CPUs, load {machine["load"]:.1f} at the start; '
              f'controllers {"with" if found["fifo"] else "without"} SCHED_FIFO; '
-             f'{found["seconds"]:g} s each; times are those of the worst arm, the CPU is that of '
-             f'one controller, the memory that of all; {faults} faults.', '', verdict(found)]
+             f'{found["seconds"]:g} s each; times of the worst arm, CPU of one controller, memory '
+             f'of all; {faults} faults.', '', verdict(found)]
     for series in SERIES:
         rows = found['series'].get(series, [])
         if not rows:

@@ -28,8 +28,7 @@ HEAD = """# Benchmarks
 
 <!-- Written by `python -m benchmarks.pages` from docs/benchmarks/: do not edit. -->
 
-Absolute times depend on the machine: alternatives were measured in turns, in one run. Each section
-begins with its command.
+Alternatives were measured in turns, in one run. Each section begins with its command.
 """
 
 
