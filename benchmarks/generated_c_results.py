@@ -24,18 +24,18 @@ def result(times: Mapping[tuple[str, str], ndarray]) -> dict[str, dict[str, floa
         for name in QUANTITIES if (name, 'loop') in times}
 
 
-def table(found: Mapping[str, Any], ratio: str = 'faster') -> str:
+def table(found: Mapping[str, Any], form: str = '{faster:.1f}') -> str:
     """
     Return a table of Markdown.
 
-    :param ratio: ``faster``, of the jitted loop over the generated code, or ``gain``, of that over
-        Pinocchio itself.
+    :param form: of a cell: ``faster`` is the speed of the jitted loop relative to the generated
+        code, ``gain`` that of the generated code relative to Pinocchio itself.
     """
     robots = found['robots']
     heads = ' | '.join(f'{HEADS.get(name, name)} ({robot["joints"]})'
                        for name, robot in robots.items())
     rows = [f'| {QUANTITIES[name]} | '
-            + ' | '.join(f'{robot["rows"][name][ratio]:.1f}' for robot in robots.values()) + ' |'
+            + ' | '.join(form.format(**robot['rows'][name]) for robot in robots.values()) + ' |'
             for name in QUANTITIES if all(name in robot['rows'] for robot in robots.values())]
     return '\n'.join([f'| | {heads} |', '|---|' + '---|' * len(robots), *rows]) + '\n'
 
@@ -52,6 +52,6 @@ def markdown(found: Mapping[str, Any]) -> str:
     machine = found['machine']
     return (f'{code(found)} by {machine["compiler"]}. Medians of {found["rounds"]} rounds on one '
             f'core of {machine["cpu"]}, processor time, load average {machine["load"]:.1f} at the '
-            f'start. Speed of the jitted loop relative to the generated code:\n\n{table(found)}\n'
-            'Speed of the generated code relative to Pinocchio itself, in C++:\n\n'
-            f'{table(found, "gain")}')
+            'start. Speed of the jitted loop relative to the generated code, in parentheses that '
+            'of the generated code relative to Pinocchio in C++:\n\n'
+            f'{table(found, "{faster:.1f} ({gain:.1f})")}')

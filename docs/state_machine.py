@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Write the diagram and the tables of phases, events and reasons into docs/safety.md.
+Write the diagram of the phases, the events and the table of reasons into docs/safety.md.
 
 The compiled controller of a simulated two-link arm is brought into each phase and gets one event;
 the phase that follows is noted. Events, and reasons, with the same consequences share a row.
@@ -162,7 +162,7 @@ def _stall(arm: Arm) -> None:
 EVENTS: dict[str, Callable[[Arm], object]] = {
     'arm': _arm, 'refused arming': _arm_in_vain,
     'disarm': lambda arm: arm.controller.disarm(), 'stop': _stop,
-    'a reason to stop': lambda arm: arm.stop_for('EMERGENCY_STOP'),
+    'reason to stop': lambda arm: arm.stop_for('EMERGENCY_STOP'),
     'states end': lambda arm: setattr(arm, 'heard', False),
     'second source of states': lambda arm: setattr(arm, 'other', True),
     'states inconsistent': lambda arm: setattr(arm, 'offset', 1.0),
@@ -231,21 +231,29 @@ def diagram(after: dict[str, list[str]]) -> list[str]:
               for (old, new), names in labels.items()), '```']
 
 
+def changes(after: list[str]) -> str:
+    """Return which of SITUATIONS change, and to what."""
+    sources: dict[str, list[str]] = {}
+    for old, new in zip(SITUATIONS, after):
+        if new != old:
+            sources.setdefault(new, []).append(old)
+    return '; '.join(f'{", ".join(old)} → {new}' for new, old in sources.items()) or 'no change'
+
+
 def tables(page: str) -> str:
-    """Return the diagram and both tables."""
+    """Return the diagram, a list of the events, and a table of the reasons."""
     arm, reasons = Arm(), faults(page)
-    rows, found = [['event', *SITUATIONS]], transitions(arm)
-    alike: dict[tuple[str, ...], list[str]] = {}
+    found = transitions(arm)
+    alike: dict[str, list[str]] = {}
     for event, after in found.items():
-        cells = tuple('' if new == old else new for new, old in zip(after, SITUATIONS))
-        alike.setdefault(cells, []).append(event)
-    rows += [[', '.join(events), *cells] for cells, events in alike.items()]
+        alike.setdefault(changes(after), []).append(event)
+    items = [f'- {", ".join(events)}: {changed}' for changed, events in alike.items()]
     kinds = {code: consequences(arm, code) for code in reasons}
     second = [['reason', 'efforts after a fault in motion', '*stop* in FAULT',
                'reason in STOPPING (fault)']]
     for kind, codes in groupby(sorted(reasons, key=kinds.__getitem__), kinds.__getitem__):
         second.append([', '.join(f'`{code}`' for code in codes), *kind])
-    return '\n'.join([*diagram(found), '', *_table(rows), '', *_table(second)])
+    return '\n'.join([*diagram(found), '', *items, '', *_table(second)])
 
 
 def _table(rows: Iterable[list[str]]) -> list[str]:
