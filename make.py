@@ -306,7 +306,7 @@ def lint(arguments, linters=LINTERS):
     if arguments:
         sys.exit('lint takes no arguments')
     env, python = prepare({ROS.get(DISTRO), 'cluster', 'sim', 'identify', 'derive', 'view',
-                            'test'})
+                           'test'})
     # Once, instead of in each process of the tests
     call(env, python, '-m', 'compileall', '-q', 'robodyn_ros', 'test')
     for tool, *options in linters:
