@@ -26,7 +26,8 @@ def suggest(case: Case, found: Mapping[str, Any], jobs: int, out: Console) -> di
     if not found['bad']:
         out.print('no criterion is broken: nothing to suggest')
         return {}
-    out.print(f'searching for settings that break fewer of the {len(broken)} broken worlds ...')
+    if broken:
+        out.print(f'searching for settings that break fewer worlds (now {len(broken)}) ...')
     best = suggestion(case, broken)
     if not best.changes:
         out.print('No change of gains, friction_compensation, velocity_scale, effort_limit, '
