@@ -305,7 +305,8 @@ def lint(arguments, linters=LINTERS):
     """Run the linters; return the environment and its Python."""
     if arguments:
         sys.exit('lint takes no arguments')
-    env, python = prepare({ROS.get(DISTRO), 'sim', 'identify', 'derive', 'view', 'test'})
+    env, python = prepare({ROS.get(DISTRO), 'cluster', 'sim', 'identify', 'derive', 'view',
+                           'test'})
     # Once, instead of in each process of the tests
     call(env, python, '-m', 'compileall', '-q', 'robodyn_ros', 'test')
     for tool, *options in linters:

@@ -55,6 +55,7 @@ EXTRAS = {
         'mkdocstrings-python',      # pages of the docstrings
     ],
     'bench': [
+        'casadi',                   # generates C code of the dynamics, beside which they are timed
         'cmeel-eigen',              # headers for the C++ API of Pinocchio
         'drake; python_version < "3.14"',       # beside which the dynamics are timed, as the next
         'dynibo',

@@ -76,7 +76,7 @@ def test_targets_modules_and_scripts_exist(page):
     for place in re.findall(r'python3? -m (benchmarks\.\w+|robodyn_ros[\w.]+)', text):
         path = ROOT / place.replace('.', '/')
         assert path.with_suffix('.py').exists() or path.is_dir(), place
-    for script in re.findall(r'python3? (examples/\w+\.py)', text):
+    for script in re.findall(r'(?:python3? |`)((?:examples|test)/[\w/]+\.py)', text):
         assert (ROOT / script).exists(), script
     for launch in re.findall(r'ros2 launch robodyn_ros (\w+\.launch\.py)', text):
         assert (ROOT / 'launch' / launch).exists(), launch

@@ -116,8 +116,8 @@ class Exported:
         for name, settings in self.settings.items():
             if not settings.payload_frame:
                 raise ParameterError(
-                    f'nothing holds the payload in {name}', name='payload_frame', value='',
-                    remedy='set payload_frame to the link that does')
+                    f'payload_frame is not set in {name}', name='payload_frame', value='',
+                    remedy='set it to the link that holds the payload')
             loaded = settings.loaded(self.model)
             for share in MASSES:
                 for direction in DIRECTIONS:

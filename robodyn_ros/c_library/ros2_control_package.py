@@ -64,7 +64,8 @@ def write_package(model: RobotModel, settings: Mapping[str, Settings], folder: P
     }
     try:
         for source in sorted(TEMPLATES.rglob('*')):
-            if source.is_file():
+            # pip compiles the launch file, too
+            if source.is_file() and source.suffix != '.pyc':
                 target = folder / str(source.relative_to(TEMPLATES)).replace(NAME, package)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 text = source.read_text(encoding='utf-8')

@@ -182,7 +182,7 @@ def warmup(robot: Robot, locked: Locked = [],  # noqa: B006
 
 @app.command('check-machine')
 def check_machine(duration: Annotated[float, typer.Option(
-        min=1.0, max=86400.0, help='Duration of the measurement [s]; a longer one shows rarer '
+        min=1.0, max=86400.0, help='Duration of the measurement (s); a longer one shows rarer '
         'events.')] = 120.0,
         fix: Annotated[bool, typer.Option(
             '--fix', help='Do not measure: print the commands for missing settings (permissions, '

@@ -15,7 +15,7 @@ from ..errors import RosError
 
 @app.command('calibrate-collision')
 def calibrate_collision(duration: Annotated[float, typer.Option(
-                            min=1.0, max=3600.0, help='Duration of the recording [s].')] = 60.0,
+                            min=1.0, max=3600.0, help='Duration of the recording (s).')] = 60.0,
                         margin: Annotated[float, typer.Option(
                             min=1.0, max=10.0, help='Factor of the thresholds over the external '
                             'efforts without contact.')] = 1.5,
@@ -44,11 +44,11 @@ def calibrate_collision(duration: Annotated[float, typer.Option(
 
 @app.command()
 def jog(linear: Annotated[float, typer.Option(
-            min=1e-4, help='Initial linear speed [m/s].')] = 0.05,
+            min=1e-4, help='Initial linear speed (m/s).')] = 0.05,
         angular: Annotated[float, typer.Option(
-            min=1e-3, help='Initial angular speed [rad/s].')] = 0.2,
+            min=1e-3, help='Initial angular speed (rad/s).')] = 0.2,
         hold: Annotated[float, typer.Option(
-            min=0.05, max=2.0, help='Duration of the motion after a key press [s]; longer than '
+            min=0.05, max=2.0, help='Duration of the motion after a key press (s); longer than '
             'the repeat delay of the keyboard.')] = 0.5,
         node: NodeName = 'controller', sim_time: SimTime = False, wait: Wait = 10.0) -> None:
     """

@@ -36,14 +36,14 @@ def run(robot: CatalogRobot, out: Console, *, language: str, output: Path | None
     if path.suffix != f'.{language}' or identifier(path.stem) != path.stem:
         raise ArgumentError(
             f'{path.name} is no name of an exported file', name='--output', value=str(path),
-            remedy='write letters, digits and underscores, which also begin the names of the '
-                   f'functions, and .{language}: my_arm.{language}')
+            remedy='write letters, digits and underscores, the prefix of the functions, and '
+                   f'.{language}: my_arm.{language}')
     for quantity in quantities:
         if quantity not in QUANTITY_MEANINGS:
             raise UnknownNameError('quantity', quantity, QUANTITY_MEANINGS)
         if 'frame' in TABLE[quantity].options and not frames:
-            raise ArgumentError(f'{quantity} is that of a frame', name='--frame', value=quantity,
-                                remedy='name one: --frame NAME')
+            raise ArgumentError(f'{quantity} needs a frame', name='--frame', value=quantity,
+                                remedy='give --frame NAME')
     for frame in frames:
         robot.model.frame(frame)
     dialect = JAVASCRIPT if language == 'js' else FLOAT if single else DOUBLE
@@ -82,8 +82,8 @@ def _about(model: RobotModel, name: str, language: str, single: bool) -> list[st
         f'Units: rad or m, s, N·m or N, kg. Poses and Jacobians are in the axes of '
         f'{printable(model.base_link)}, in which gravity is ({gravity}) m/s². Rotor inertia is '
         'included, friction is not. The base is at rest, without external wrenches.',
-        'Matrices are stored by rows. Inputs have to be finite, which the caller checks: the '
-        'result of others may be finite.']
+        'Matrices are stored by rows. The caller must check that inputs are finite: outputs for '
+        'other inputs may be finite.']
     if language == 'c':
         about[-1] += ' Outputs must not overlap inputs.'
         about.append(f'Test: cc -std=c99 -O2 -DROBODYN_TEST {name}.c -lm && ./a.out')

@@ -22,19 +22,19 @@ def export(robot: Robot, locked: Locked = [],  # noqa: B006
                '--c', help='Write C99, with a header and a test.')] = False,
            as_js: Annotated[bool, typer.Option('--js', help='Write JavaScript.')] = False,
            config: Annotated[list[str], typer.Option(
-               '--config', metavar='YAML', help='Write a C library of the controller with these '
-               'parameters (experimental). Can be repeated: other modes, gains and payloads that '
-               'a program may change to.')] = [],  # noqa: B006
+               '--config', metavar='YAML', help='Write a C library and a ros2_control plugin of '
+               'the controller with this parameter file (experimental). Repeatable: modes, gains '
+               'and payloads to select at run time.')] = [],  # noqa: B006
            payload: Annotated[str, typer.Option(
-               '--payload', metavar='MASS,DISTANCE', help='With --config: greatest mass [kg] of a '
-               'payload that a program may set, and of the distance of its center from '
-               'payload_frame [m].')] = '',
+               '--payload', metavar='MASS,DISTANCE', help='With --config: largest mass (kg) of a '
+               'payload set at run time, and largest distance (m) of its center from '
+               'payload_frame.')] = '',
            aarch64: Annotated[bool, typer.Option(
-               '--aarch64', help='With --config: write machine code for ARM, too.')] = False,
+               '--aarch64', help='With --config: also write machine code for ARM.')] = False,
            output: Annotated[Path | None, typer.Option(
-               '--output', '-o', metavar='FILE', help='File to write, whose name prefixes the '
-               'functions; default: ROBOT.c or ROBOT.js. With --config, the folder; default: '
-               'ROBOT_controller.')] = None,
+               '--output', '-o', metavar='FILE', help='File to write; its name becomes the '
+               'prefix of the functions. Default: ROBOT.c or ROBOT.js. With --config, the '
+               'folder; default: ROBOT_controller.')] = None,
            quantity: Annotated[list[str], typer.Option(
                '--quantity', metavar='NAME', help='Quantity to export, a method of Dynamics; '
                'default: all but derivatives. Repeatable.')] = [],  # noqa: B006
@@ -52,7 +52,7 @@ def export(robot: Robot, locked: Locked = [],  # noqa: B006
     if config:
         if locked or root or tip or gravity or quantity or frame or single:
             raise ArgumentError(
-                'options are given that --config does not take', name='--config', value=config,
+                '--config takes no options of the dynamics', name='--config', value=config,
                 remedy='leave out --quantity, --frame and --float, and write locked joints, '
                 'root, tip and gravity into the parameter file')
         load = numbers('--payload', payload) or [0.0, 0.0]

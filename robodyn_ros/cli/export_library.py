@@ -70,11 +70,12 @@ def run(robot: str, configs: Sequence[str], output: Path, out: Console, *, force
     modes = ', '.join(f'{name}: {values["mode"]}' for name, values in given.items())
     out.print(f'{library}, {output / HEADER}: {modes} at {first["rate"]:g} Hz, '
               f'{model.nv} joints', soft_wrap=True)
-    out.print(f'{output}: package {package} for ros2_control, see its README.md', soft_wrap=True)
+    out.print(f'{output}: ROS package {package} with a ros2_control plugin, see its README.md',
+              soft_wrap=True)
     if first['arming_samples'] > 1 and not first['robot_compensates_gravity']:
-        out.print(f'warning: arming_samples is {first["arming_samples"]}: when ros2_control '
-                  'activates the controller, nothing holds an arm without gravity compensation '
-                  'of its own for so many cycles; set arming_samples: 1', soft_wrap=True)
+        out.print(f'warning: arming_samples is {first["arming_samples"]}: after activation in '
+                  'ros2_control, nothing holds the arm for as many cycles unless it compensates '
+                  'gravity itself; set arming_samples: 1', soft_wrap=True)
 
 
 def _check_mode(values: dict[str, Any]) -> None:

@@ -160,7 +160,7 @@ def record(file: Annotated[Path, typer.Argument(
                metavar='FILE', help='File of the recording: .npz or .csv.')],
            states: States = 'joint_states',
            duration: Annotated[float | None, typer.Option(
-               min=0.1, help='Duration from the first message on [s]; default: until '
+               min=0.1, help='Duration from the first message on (s); default: until '
                              'Ctrl-C.')] = None,
            overwrite: Overwrite = False, wait: Wait = 30.0) -> None:
     """Record joint states, with velocities and efforts, into a file for identification."""

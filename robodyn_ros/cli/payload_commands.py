@@ -17,13 +17,13 @@ Wait = Annotated[float, typer.Option(min=0.1, help='Seconds to wait for the cont
 
 @app.command('set-payload')
 def set_payload(mass: Annotated[float, typer.Option(
-                    help='Mass [kg]; 0: no payload.')],
+                    help='Mass (kg); 0: no payload.')],
                 com: Annotated[str, typer.Option(
-                    metavar='X,Y,Z', help='Center of mass in the link [m]; not needed without a '
+                    metavar='X,Y,Z', help='Center of mass in the link (m); not needed without a '
                     'mass.')] = '',
                 inertia: Annotated[str, typer.Option(
                     metavar='IXX,IXY,IXZ,IYY,IYZ,IZZ', help='Inertia about the center of mass, '
-                    'in the axes of the link [kg·m²]. Default: a point mass.')] = '',
+                    'in the axes of the link (kg·m²). Default: a point mass.')] = '',
                 frame: Annotated[str, typer.Option(
                     help='Link that holds it. Default: the present payload_frame.')] = '',
                 node: NodeName = 'controller', sim_time: SimTime = False,
@@ -43,9 +43,10 @@ def find_payload(frame: Annotated[str, typer.Option(
                      help='Link that holds it. Default: payload_frame of the controller, else '
                      'the last link.')] = '',
                  amplitude: Annotated[float, typer.Option(
-                     min=0.05, max=1.0, help='Largest displacement of a joint [rad | m].')] = 0.35,
+                     min=0.05, max=1.0,
+                     help='Largest displacement of a joint (rad or m).')] = 0.35,
                  duration: Annotated[float, typer.Option(
-                     min=5.0, max=60.0, help='Duration of the motion [s].')] = 10.0,
+                     min=5.0, max=60.0, help='Duration of the motion (s).')] = 10.0,
                  setting: Annotated[bool, typer.Option(
                      '--set', help='Set the identified payload.')] = False,
                  states: Annotated[str, typer.Option(
@@ -70,10 +71,10 @@ def calibrate_float(folder: Annotated[Path, typer.Option(
                         '--output', help='Folder for corrected.urdf and friction.yaml.'
                         )] = Path('calibrated'),
                     amplitude: Annotated[float, typer.Option(
-                        min=0.1, max=3.0, help='Largest displacement of a joint [rad | '
-                        'm].')] = 0.6,
+                        min=0.1, max=3.0,
+                        help='Largest displacement of a joint (rad or m).')] = 0.6,
                     duration: Annotated[float, typer.Option(
-                        min=10.0, max=60.0, help='Duration of the motion [s].')] = 30.0,
+                        min=10.0, max=60.0, help='Duration of the motion (s).')] = 30.0,
                     states: Annotated[str, typer.Option(
                         help='Topic of the joint states, with efforts.')] = 'joint_states',
                     node: NodeName = 'controller', sim_time: SimTime = False,

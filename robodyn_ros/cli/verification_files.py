@@ -9,21 +9,21 @@ from ..errors import ArgumentError
 
 WORKFLOW = Path('.github', 'workflows', 'verify.yml')
 TEST = Template('''\
-"""Random worlds break nothing: `robodyn verify $robot --config $config --brief`."""
+"""The parameter file passes `robodyn verify $robot --config $config --brief`."""
 
 from pathlib import Path
 import subprocess
 import sys
 
 
-def test_random_worlds_break_nothing():
+def test_random_worlds_break_no_criterion():
     run = subprocess.run([sys.executable, '-m', 'robodyn_ros.cli', 'verify', '$robot', '--config',
                           '$config', '--brief'], capture_output=True, text=True,
                          cwd=Path(__file__).parent)
     assert run.returncode == 0, run.stdout + run.stderr
 ''')
 ACTIONS = Template("""\
-# Random worlds are played against the parameter file at each push.
+# Verify the parameter file in random simulated worlds at each push.
 name: verify
 on: [push, pull_request]
 jobs:

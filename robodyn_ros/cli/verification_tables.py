@@ -72,7 +72,7 @@ def faults_table(outcomes: Sequence[Outcome]) -> Table | None:
 
 def influence_table(influences: Sequence[criteria.Influence]) -> Table:
     """Return which quantities drive which figure."""
-    table = plain_table('What drives it: rank correlation in worlds without an injected fault')
+    table = plain_table('Influences: rank correlation in worlds without an injected fault')
     table.add_column('figure', no_wrap=True)
     table.add_column('quantity', ratio=1)
     table.add_column('correlation', justify='right', no_wrap=True)
@@ -101,12 +101,12 @@ def report_of(case: Case, outcomes: Sequence[Outcome], tables: Sequence[Table],
     """Return the report."""
     report = Report(f'Verification of {case.name}', f'{len(outcomes)} random worlds, seed '
                     f'{case.seed}, in simulation.')
-    report.warning('A simulation is no safety assessment: it finds mistakes of the model, the '
-                   'parameter file and the law, in the worlds that it was told of.')
+    report.warning('This is no safety assessment: it finds mistakes in the model, the parameter '
+                   'file and the law only within the worlds that the worlds file describes.')
     for table in tables:
         report.rich('', table)
     if worst:
-        report.table('Worst worlds', ('world', 'what', 'problem', 'command'), [
+        report.table('Worst worlds', ('world', 'conditions', 'problem', 'command'), [
             (str(one.index), described(one), criteria.problem(one), f'{again} --world {one.index}')
             for one in worst])
     for name, unit in criteria.FIGURES.items():

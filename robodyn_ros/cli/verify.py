@@ -104,7 +104,7 @@ def _settings(values: Mapping[str, Any], out: Console) -> Settings:
     own = [f.name for f in registry.find(mode).declared if f.name not in GAINS]
     for name in values:
         if name not in (*known, *own, *ROBOT_PARAMETERS) and (question := meant(name, known)):
-            out.print(f'! parameter {name} is not verified{question}', style='yellow',
+            out.print(f'! parameter {name} has no effect here{question}', style='yellow',
                       soft_wrap=True)
     return Settings(**{name: values[name] for name in known if name in values},
                     gains={name: values[name] for name in own if values.get(name)})
@@ -143,14 +143,14 @@ def template(case: Case, path: Path, out: Console) -> None:
     if path.exists():
         raise ArgumentError(f'{path} exists already', name='--write-worlds', value=str(path),
                             remedy='give another name, or delete it')
-    heading = (f'Worlds of `robodyn verify` for {case.name}: `truth` is the real robot, which the '
-               'parameter file may describe wrongly. Correct it by what is known of the robot.')
+    heading = (f'Worlds of `robodyn verify` for {case.name}. `truth` describes the real robot: '
+               'replace the values, which are those of the parameter file, by measured ones.')
     try:
         path.write_text(worlds_files.text(case.worlds, heading), encoding='utf-8')
     except OSError as error:
         raise ArgumentError(f'{path} cannot be written ({error})', name='--write-worlds',
                             value=str(path), remedy='give another path') from error
-    out.print(f'worlds: {path}; verify with --worlds {path}', soft_wrap=True)
+    out.print(f'wrote {path}; edit it, then give --worlds {path}', soft_wrap=True)
 
 
 def faults(out: Console) -> None:
@@ -201,7 +201,7 @@ def edges(case: Case, names: Sequence[str], worlds: int, jobs: int, out: Console
             bars.update(bar, advance=1)
     found.sort(key=lambda one: names.index(one.quantity))
     high = criteria.binomial(0, worlds)[1]
-    table = plain_table(f'{case.name}: levels of one quantity, each in {worlds} worlds')
+    table = plain_table(f'{case.name}: {worlds} worlds at each value of a quantity')
     for heading in ('quantity', 'holds at', 'breaks at'):
         table.add_column(heading, no_wrap=True)
     table.add_column('unit')
@@ -210,8 +210,8 @@ def edges(case: Case, names: Sequence[str], worlds: int, jobs: int, out: Console
         table.add_row(one.quantity, *('-' if x != x else f'{x:.3g}' for x in one[1:3]),
                       worlds_files.BY_NAME[one.quantity].unit, one.how)
     out.print(table)
-    out.print(f'A level holds if none of {worlds} worlds breaks a criterion: with 95 % '
-              f'confidence, less than {high:.0%} do.')
+    out.print(f'A value holds if none of {worlds} worlds breaks a criterion: with 95 % '
+              f'confidence, less than {high:.0%} of such worlds do.')
     return [one._asdict() for one in found]
 
 
@@ -235,7 +235,7 @@ def run(case: Case, count: int, jobs: int, output: Path | None, out: Console, *,
                     bad += one.bad
                     bars.update(bar, advance=1, description=f'worlds, {bad} bad')
             except KeyboardInterrupt:
-                out.print(f'interrupted; {path} keeps what is done, and the same command resumes',
+                out.print(f'interrupted: {path} has the results so far; the same command resumes',
                           style='yellow', soft_wrap=True)
                 raise
         outcomes = list(results.outcomes(count))

@@ -32,26 +32,26 @@ def verify(robot: Robot, locked: Locked = [],  # noqa: B006
                '--brief.')] = None,
            seed: Annotated[int, typer.Option(min=0, help='Seed of the worlds.')] = 0,
            brief: Annotated[bool, typer.Option(
-               '--brief', help='40 worlds of 2 s, as a check in continuous integration.')
+               '--brief', help='Simulate 40 worlds of 2 s, for continuous integration.')
                ] = False,
            jobs: Annotated[int, typer.Option(
                min=1, help='Number of processes.')] = os.cpu_count() or 1,
            scheduler: Annotated[str, typer.Option(
                '--scheduler', metavar='ADDRESS', help='Dask scheduler whose workers simulate the '
-               'worlds, as tcp://host:8786; default: processes of this machine.')] = '',
+               'worlds, such as tcp://host:8786; default: processes of this machine.')] = '',
            output: Annotated[Path | None, typer.Option(
-               '--output', '-o', metavar='FILE', help='SQLite file of the results, which resumes '
-               'an interrupted run; default: in build/verify, named after the inputs.')] = None,
+               '--output', '-o', metavar='FILE', help='SQLite file of the results, from which an '
+               'interrupted run resumes; default: in build/verify.')] = None,
            boundary: Annotated[list[str], typer.Option(
-               '--boundary', metavar='QUANTITY', help='Find the value of this quantity of the '
-               'worlds file at which a criterion breaks; --runs is then the number of worlds at '
-               'each level, 30 by default. Repeatable.')] = [],  # noqa: B006
+               '--boundary', metavar='QUANTITY', help='Increase this quantity of the worlds file '
+               'until a criterion breaks; --runs is then the number of worlds at each value, 30 '
+               'by default. Repeatable.')] = [],  # noqa: B006
            world: Annotated[int | None, typer.Option(
                '--world', min=0, metavar='INDEX', help='Simulate this world only, and write a '
                'flight recording for `robodyn replay`.')] = None,
            suggest: Annotated[bool, typer.Option(
                '--suggest', help='If a criterion is broken, search for gains, limits and '
-               'timeouts that break fewer worlds, and play the worlds again with them.')] = False,
+               'timeouts that break fewer worlds, then simulate all worlds again.')] = False,
            list_faults: Annotated[bool, typer.Option(
                '--faults', help='List the faults that can be injected, then exit.')
                ] = False,

@@ -26,16 +26,18 @@ def suggest(case: Case, found: Mapping[str, Any], jobs: int, out: Console) -> di
     if not found['bad']:
         out.print('no criterion is broken: nothing to suggest')
         return {}
-    out.print(f'searching for settings that break fewer of {len(broken)} worlds ...')
+    if broken:
+        out.print(f'searching for settings that break fewer worlds (now {len(broken)}) ...')
     best = suggestion(case, broken)
     if not best.changes:
-        out.print('No change of gains, friction compensation, velocity, effort limit, watchdog or '
-                  'declared delay helps. Compare payload, gravity, friction and motor signs of '
-                  'the parameter file with the robot.', style='yellow', soft_wrap=True)
+        out.print('No change of gains, friction_compensation, velocity_scale, effort_limit, '
+                  'state_timeout or loop_delay helps. Compare payload, gravity, friction and '
+                  'motor signs of the parameter file with the robot.', style='yellow',
+                  soft_wrap=True)
         return {}
     second, _ = run(best.case, found['worlds'], jobs, None, out, again='', page=None)
     out.print(_compared(found, second))
-    out.print('suggested parameters, which pass the checks of the controller:')
+    out.print('suggested parameters, accepted by the controller:')
     for name, value in best.changes.items():
         out.print(f'  {name}: {yaml.safe_dump(value, default_flow_style=True).splitlines()[0]}',
                   soft_wrap=True)

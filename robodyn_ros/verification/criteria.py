@@ -198,7 +198,7 @@ def problem(one: Outcome) -> str:
     """Return what is wrong with an outcome as a sentence, '' if nothing is."""
     parts = [f'not armed: {one.refusal}'] * bool(one.refusal)
     if one.unexplained_fault:
-        when = ' as it rose' if one.fault_time is None else (
+        when = ' while arming' if one.fault_time is None else (
             f' {-one.fault_time:.3f} s before the injection' if one.fault_time < 0.0
             else f' after {one.fault_time:.3f} s')
         parts.append(f'fault {one.fault}{when}')

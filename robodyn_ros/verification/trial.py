@@ -186,7 +186,7 @@ class Player:
         faulted = f.phase == features.FAULT
         if not (run.armed or faulted):
             return Outcome(drawn.index, drawn.plain(), violations=run.violations,
-                           refusal=self.library.controller.arming_refusal or 'it does not rise')
+                           refusal=self.library.controller.arming_refusal or 'not RUNNING in time')
         violations = dict(run.violations)
         time = 1e-3 * f.fault if np.isfinite(f.fault) else None
         calm = not drawn.injection and not faulted

@@ -22,7 +22,7 @@ WIDTH = 96
 
 
 OWN = 'own choice'
-DECLARED = 'loop_delay of the parameter file, divided among the three'
+DECLARED = 'loop_delay of the parameter file, divided among delay, jitter and drive_lag'
 
 
 class Quantity(NamedTuple):
@@ -53,15 +53,15 @@ def _delay(share: float) -> Callable[[Settings], tuple[float, float]]:
 
 QUANTITIES = (
     Quantity('inertia_error', '', _fixed(0.0, 0.03), 0.0, 0.5,
-             'Relative error of the mass, the size and the center of mass of each body: a random '
-             'affine map of its points, so that the result is a real body.',
+             'Relative error of mass, size and center of mass of each body: a random affine map '
+             'of its points, which keeps it physically consistent.',
              'own choice; CAD models leave out cables and tolerances: Bethge et al., '
              'FloBaRoID, 2017'),
     Quantity('payload_error', '', _fixed(-0.03, 0.03), -1.0, 10.0,
              'Relative error of the mass of the payload.'),
     Quantity('unknown_payload', 'kg', _fixed(0.0, 0.0), 0.0, 1000.0,
-             'Mass at payload_frame that nobody has declared: raise the upper end to the heaviest '
-             'part that may hang there by mistake.'),
+             'Undeclared mass at payload_frame. Raise the upper end to the heaviest part that may '
+             'be attached by mistake.'),
     Quantity('friction_scale', '', _fixed(0.5, 1.5), 0.0, 10.0,
              'Factor of viscous and Coulomb friction, which change with temperature, load and '
              'wear.',
@@ -70,11 +70,11 @@ QUANTITIES = (
     Quantity('friction_extra', 'effort limits', _fixed(0.0, 0.005), 0.0, 1.0,
              'Additional Coulomb friction of each joint.'),
     Quantity('stribeck', '', _fixed(0.0, 0.3), 0.0, 5.0,
-             'Excess of static over Coulomb friction.'),
+             'Excess of static over Coulomb friction, relative to the latter.'),
     Quantity('delay', 's', _delay(0.5), 0.0, 0.2,
-             'From the measurement of a state to the effect of its effort, in steps of 1 ms. The '
-             'upper ends of delay, jitter and drive_lag together should be the loop_delay that '
-             'the parameter file declares.',
+             'Time from the measurement of a state to the effect of its effort, in steps of 1 ms. '
+             'The upper ends of delay, jitter and drive_lag should add up to the loop_delay of '
+             'the parameter file.',
              DECLARED),
     Quantity('jitter', 's', _delay(0.25), 0.0, 0.2, 'Largest additional delay of single states.',
              DECLARED),
@@ -95,7 +95,7 @@ QUANTITIES = (
     Quantity('tilt', 'rad', _fixed(0.0, 0.005), 0.0, 3.2,
              'Angle between the true and the assumed vertical, about a random horizontal axis.'),
     Quantity('stop_distance', 'rad or m', _fixed(0.02, 0.1), 0.0, 10.0,
-             'From the position limits to the stops of the joints.'))
+             'Distance from the position limits to the joint stops.'))
 BY_NAME = {quantity.name: quantity for quantity in QUANTITIES}
 
 
@@ -141,10 +141,10 @@ REST = {
     'modes': 'control modes, drawn with equal probability',
     'seconds': 's of motion in each world',
     'fault_share': 'share of the worlds in which one fault is injected',
-    'faults': 'names of these faults; empty: all that `robodyn verify two_link --faults` lists',
+    'faults': 'their names; empty: all that `robodyn verify two_link --faults` lists',
     'tracking_error': 'rad or m: largest distance from the reference in computed_torque',
     'settled_velocity': 'velocity limits: largest velocity at the end of a motion',
-    'reaction_time': 's from the last state to a fault, when states stop'}
+    'reaction_time': 's: longest time from the last state to the fault, when states stop'}
 
 
 @dataclass(frozen=True)

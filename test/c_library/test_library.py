@@ -486,7 +486,7 @@ def test_settings_that_need_another_loop_are_refused():
     model, first = load_urdf('two_link'), settings_of(STIFF)
     with pytest.raises(ParameterError, match='rate of slow is 500.0: give 1000.0'):
         Exported(model, {'fast': first, 'slow': replace(first, rate=500.0)})
-    with pytest.raises(ParameterError, match='nothing holds the payload in bare: set payload_fra'):
+    with pytest.raises(ParameterError, match='payload_frame is not set in bare: set it to the'):
         Exported(model, {'bare': replace(first, payload_frame='')}, Options(1.0, 0.1))
     with pytest.raises(ParameterError, match='unstable'):
         Exported(model, {'fast': first, 'hard': replace(first, stiffness=(1e5, 1e5))})

@@ -44,7 +44,7 @@ def test_it_writes_javascript(export, tmp_path):
     (['--c', '-o', 'nowhere/arm.c'], 'cannot be written'),
     (['--c', '--frame', 'tol0'], "no frame 'tol0': did you mean 'tool0'?"),
     (['--c', '--quantity', 'poise'], "no quantity 'poise': did you mean 'pose'?"),
-    (['--c', '--quantity', 'pose'], 'pose is that of a frame: name one: --frame NAME'),
+    (['--c', '--quantity', 'pose'], 'pose needs a frame: give --frame NAME'),
 ])
 def test_it_refuses(export, words, message):
     result = export(*words)
@@ -96,7 +96,7 @@ def test_a_library_takes_its_options_from_the_file(tmp_path):
     (['--payload', '3'], '--payload is 3: give a mass and a distance'),
     (['--payload', '3,-1'], '--payload is 3,-1: give a mass and a distance'),
     (['--payload', '3,nan'], '--payload is 3,nan: give a mass and a distance'),
-    (['--payload', '3,0.1'], 'nothing holds the payload in arm: set payload_frame'),
+    (['--payload', '3,0.1'], 'payload_frame is not set in arm: set it to the link'),
     (['--config', 'arm.yaml'], 'two files are named arm: rename one'),
 ])
 def test_a_library_of_refused_options_is_not_written(tmp_path, monkeypatch, words, message):

@@ -7,6 +7,7 @@ import shlex
 
 import click
 import pytest
+from rich.text import Text
 from robodyn_ros.cli.app import app
 from robodyn_ros.cli.usage import EXAMPLES, FORMER_OPTIONS, PANELS, robots
 import typer
@@ -26,6 +27,13 @@ def test_examples_are_accepted_and_shown(name):
     GROUP.commands[name].make_context(name, words)
     shown = CliRunner().invoke(app, [name, '--help'], env={'COLUMNS': '200'})
     assert shown.exit_code == 0 and f'Example: {EXAMPLES[name]}' in shown.output
+
+
+def test_no_help_text_is_taken_for_markup():
+    """Rich drops [kg] and [s] as tags: units are in parentheses."""
+    for command in GROUP.commands.values():
+        for text in (command.help, *(getattr(one, 'help', None) for one in command.params)):
+            assert Text.from_markup(text or '').plain == (text or '')
 
 
 def test_exit_codes_are_those_of_the_help():

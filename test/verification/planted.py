@@ -106,7 +106,7 @@ def first_bad(case: Case, worlds: int, specialize: bool = True) -> Outcome | str
 
 
 def main(worlds: int) -> None:
-    """Print a table for the documentation."""
+    """Print the world in which each mistake is found first."""
     print('| mistake | found in world | as |\n|---|---|---|')
     for name, planted in (('none', lambda case: case), *MISTAKES):
         try:

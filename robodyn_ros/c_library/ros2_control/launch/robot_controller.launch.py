@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Load the controller of @robot@ into a running controller manager, inactive.
+Load the controller of @robot@, inactive, into a running controller manager.
 
 ros2 launch robot_controller robot_controller.launch.py
 ros2 control switch_controllers --activate robot_controller \
@@ -21,7 +21,7 @@ PACKAGE = 'robot_controller'
 
 
 def spawner(controller, **arguments):
-    """Return the process that loads and configures a controller."""
+    """Return a spawner, which loads and configures a controller."""
     return Node(
         package='controller_manager', executable='spawner', output='screen',
         arguments=[controller, '--inactive', '--param-file', LaunchConfiguration('config'),
@@ -30,15 +30,15 @@ def spawner(controller, **arguments):
 
 
 def generate_launch_description():
-    """Describe the processes; both end once the controllers are loaded."""
+    """Return the spawners, which exit once the controllers are loaded."""
     config = Path(get_package_share_directory(PACKAGE), 'config', f'{PACKAGE}.yaml')
     return LaunchDescription([
         DeclareLaunchArgument('config', default_value=str(config),
-                              description='parameters of the controllers'),
+                              description='parameter file of the controllers'),
         DeclareLaunchArgument('controller_manager', default_value='/controller_manager',
                               description='name of the controller manager'),
         DeclareLaunchArgument('trajectory', default_value='false',
-                              description='whether to load the controller of trajectories, too'),
+                              description='true: also load robot_controller_trajectory'),
         spawner(PACKAGE),
         spawner(f'{PACKAGE}_trajectory', condition=IfCondition(LaunchConfiguration('trajectory'))),
     ])
