@@ -25,6 +25,7 @@ from . import arms
 STRETCH = 20.0              # s of one run
 TURN = 2.0, 5.0             # s between two changes of what goes on
 PUSH = 0.04                 # of the effort limit
+FOLLOWING = 50.0            # 1/s², minimum gain that leaves the arm near a trajectory
 SHORTEST = 0.5              # s, of a trajectory whose accelerations the drives can give
 SAG = 0.1                   # rad
 FAST = 0.375                # velocity limits, of a usual trajectory
@@ -117,9 +118,10 @@ class Healthy(Motion):
                   + fast * np.diag(plant.dynamics.mass_matrix(plant.q)) / damping)
         # near a straight arm friction alone moves joints of parallel axes far apart
         apart = abs(np.linalg.inv(plant.dynamics.mass_matrix(plant.q))) @ plant.friction_at(fast)
+        gains = world.settings.acceleration_kp
         fit = {'pd': sag.max() < SAG, 'adaptive': astray.max() < DEFAULT_FOLLOWING_ERROR[0],
-               'computed_torque':
-               (apart / world.settings.acceleration_kp).max() < 0.5 * DEFAULT_FOLLOWING_ERROR[0]}
+               'computed_torque': min(gains) >= FOLLOWING
+               and (apart / gains).max() < 0.5 * DEFAULT_FOLLOWING_ERROR[0]}
         modes = [mode for mode in MODES if fit.get(mode, True)]
         mode = str(world.random.choice(modes))
         self._until = world.time + world.random.uniform(*TURN)
