@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of the fault table: the test of each, and the mutation of the code that disables it."""
+"""Faults of docs/safety.md: the test of each, and the mutation of the code that disables it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ Test = TypeVar('Test', bound=Callable)
 @dataclass(frozen=True)
 class Row:
     """
-    One row of the table in docs/safety.md.
+    One fault ("row") of docs/safety.md.
 
-    :param fault: the row, in the words of the table; ``codes``: reason codes it may latch.
+    :param fault: its name there; ``codes``: reason codes it may latch.
     :param mutation: the change of the code that disables the row; its test must then fail.
     """
 
