@@ -222,7 +222,7 @@ def diagram(after: dict[str, list[str]]) -> list[str]:
     labels: dict[tuple[str, str], list[str]] = {}
     for event, situations in after.items():
         for old, new in zip(SITUATIONS, situations):
-            edge = re.match('[A-Z]+', old)[0], re.match('[A-Z]+', new)[0]
+            edge = old.split()[0].rstrip(','), new.split()[0].rstrip(',')
             label = event if event in ('arm', 'stop', 'time passes') else 'fault'
             if edge[0] != edge[1] and label not in labels.setdefault(edge, []):
                 labels[edge].append(label)
