@@ -289,10 +289,8 @@ def _shown(case: Case, outcomes: Sequence[Outcome], turns: Sequence[TurningPoint
         out.print(f'world {one.index}: {described(one)}: {criteria.problem(one)}', style='red',
                   soft_wrap=True)
         out.print(f'  {again} --world {one.index}', soft_wrap=True)
-    upper = max((e.high for e in estimates if e.worlds), default=1.0)
-    out.print(f'{bad} of {len(outcomes)} worlds break a criterion; results: {path}'
-              + ('' if bad else f'. Each criterion is broken in less than {upper:.2%} of such '
-                 'worlds, with 95 % confidence.'), soft_wrap=True)
+    out.print(f'{bad} of {len(outcomes)} worlds break a criterion; results: {path}',
+              soft_wrap=True)
     if page is not None:
         report_of(case, outcomes, tables, worst, influences, again).write(page)
         out.print(f'report: {page}', soft_wrap=True)
