@@ -145,6 +145,7 @@ def test_the_tool_reaches_the_boundary(running):
     top = arm.dynamics.pose(arm.position, 'tool0')[2, 3] + 0.05
     with arm.streaming():
         assert arm.remote.set('controller', workspace_upper=[9.0, 9.0, top]) == ''
+    arm.tick()      # with these bounds; until then trajectories are refused
     sends(arm, [0.6, 0.8], 1)
     reference = slowed(arm, 'held by', 'TOOL_OUTSIDE')
     assert top - 0.02 < arm.dynamics.pose(reference, 'tool0')[2, 3] < top

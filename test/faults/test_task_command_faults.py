@@ -55,7 +55,7 @@ def test_bad_target_wrench_or_stiffness(running):
                       (coupled(1.0, nan), 'the stiffness is of 36 numbers')):
         refusal(arm, stiffness, Float64MultiArray(data=data), why)
     other = sender(arm, WrenchStamped, 'target_wrench')
-    refusal(arm, wrenches, wrench(arm, x=5.0), '2 publishers of target_wrench')
+    refusal(arm, other, wrench(arm, x=5.0), '2 publishers of target_wrench')  # known by now
     arm.remote.node.destroy_publisher(other)
     assert arm.phase == 'RUNNING' and arm.remote.diagnostics['reason code'] == 'NO_REASON'
 
