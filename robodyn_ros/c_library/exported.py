@@ -16,7 +16,7 @@ from .request import (
     PERIODIC,
     Request,
     request,
-    SHORT,
+    SHORT_SEGMENTS,
     TOLERANCE,
     UPPER,
     VELOCITY,
@@ -102,7 +102,7 @@ class Exported:
             version.record['law'] = version.record['basis'] = version.record['payload'] = 0
         self._judge_payloads()
         nv, nb, count = self.model.nv, self.model.nb, len(self.versions)
-        self.step, post = request(nv, nb, count, SHORT), request(nv, nb, count, 1)
+        self.step, post = request(nv, nb, count, SHORT_SEGMENTS), request(nv, nb, count, 1)
         self._write_limits(self.step)
         # The same limits for both
         self.post = post._replace(**{name: getattr(self.step, name) for name in (

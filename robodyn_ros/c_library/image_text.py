@@ -11,7 +11,7 @@ from numpy import ndarray
 
 from .compile_requests import REQUEST
 from .exported import Exported, GENERIC
-from .request import SHORT, WAYPOINTS
+from .request import MAX_WAYPOINTS, SHORT_SEGMENTS
 from ..compiler.object_code import Image
 from ..compiler.tuple_reference import place_of_field, WORD
 from ..control.cycle.compile import CYCLE_INPUTS
@@ -22,7 +22,7 @@ from ..control.steps import guard, robot_dynamics
 from ..model.resources import package_version
 from ..text import printable
 
-LONGEST = 100_000       # cycles that may be recorded
+MAX_RECORDED_CYCLES = 100_000    # cycles that may be recorded
 RING = 'cycles', 'inputs', 'state', 'memory', 'vectors', 'tau', 'partner'
 KINDS = {TRAJECTORY: 'ROBODYN_JOINT_REFERENCE', POSE: 'ROBODYN_POSE_REFERENCE'}
 NUMBERS_A_LINE = 8
@@ -152,8 +152,9 @@ def _constants(exported: Exported, memory: Image) -> dict[str, int]:
     cycle, step, post = (memory.tuples[k] for k in (count, count + 2, count + 3))
     points = field(CYCLE_INPUTS, 'points.header')
     out = {
-        'JOINTS': nv, 'SETTINGS_COUNT': count, 'STRUCTURES': count + 2, 'WAYPOINTS': WAYPOINTS,
-        'BRIEF': SHORT, 'SPARE': SPARE_SLOTS, 'LONGEST': LONGEST, 'COMMAND': len(no_command()),
+        'JOINTS': nv, 'SETTINGS_COUNT': count, 'STRUCTURES': count + 2, 'WAYPOINTS': MAX_WAYPOINTS,
+        'BRIEF': SHORT_SEGMENTS, 'SPARE': SPARE_SLOTS,
+        'LONGEST': MAX_RECORDED_CYCLES, 'COMMAND': len(no_command()),
         'BODIES_BYTES': inputs.robot.bodies.nbytes, 'RING_ARRAYS': len(RING),
         'RING_MEMORY': RING.index('memory'), 'RING_VECTORS': RING.index('vectors'),
         'EMERGENCY_STOP': int(exported.options.emergency_stop),

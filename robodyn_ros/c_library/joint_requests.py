@@ -4,25 +4,27 @@
 
 from math import inf, isfinite, isnan, pi
 
+from numpy import ndarray
+
 from .request import (
     ACCELERATION,
     BOUNDED,
-    CATCH_UP,
+    CATCH_UP_SHARE,
     JERK,
     JUMP,
+    LIMIT_ROUNDING,
     LOWER,
+    MAX_REST_VELOCITY,
     MOVING_END,
     NOT_FINITE,
     OK,
     OUTSIDE,
     PERIODIC,
-    PERIODS,
     refused,
     Request,
-    REST,
-    SHORT,
-    SLACK,
+    SHORT_SEGMENTS,
     start_time,
+    STREAM_PERIODS,
     TOLERANCE,
     TOO_FAST,
     UPPER,
@@ -44,6 +46,19 @@ def present_joints(c: Cycle, r: Request, time: float) -> None:
     else:
         for i in range(v.q.shape[0]):
             out[0, i], out[1, i], out[2, i] = v.target[i], 0.0, 0.0
+
+
+def turns_between(limits: ndarray, i: int, start: float, end: float) -> float:
+    """Return whole turns from one position of joint i to another [rad], 0 if it has limits."""
+    if limits[PERIODIC, i] == 1.0:
+        return 2.0 * pi * round((end - start) / (2.0 * pi))
+    return 0.0
+
+
+def within(limits: ndarray, i: int, position: float) -> bool:
+    """Return whether a position of joint i is within its limits."""
+    return bool(limits[LOWER, i] - LIMIT_ROUNDING <= position
+                <= limits[UPPER, i] + LIMIT_ROUNDING)
 
 
 def begin_points(c: Cycle, points: Points, time: float, segments: int, r: Request) -> None:
@@ -68,7 +83,7 @@ def stream_joints(c: Cycle, r: Request, now: float) -> int:
     present_joints(c, r, time)
     since = now - r.streamed[1]
     joins = not (m.following == 1 and r.streamed[0] == c.points.header[0].serial
-                 and 0.0 <= since <= PERIODS * s.period)
+                 and 0.0 <= since <= STREAM_PERIODS * s.period)
     for i in range(x.shape[1]):
         r.result[0] = i
         position, velocity, acceleration = r.asked[0, i], r.asked[1, i], r.asked[2, i]
@@ -79,29 +94,28 @@ def stream_joints(c: Cycle, r: Request, now: float) -> int:
             position = min(max(position, limits[LOWER, i]), limits[UPPER, i])
         if not (isfinite(position) and isfinite(velocity) and isfinite(acceleration)):
             return NOT_FINITE
-        if limits[PERIODIC, i] == 1.0:
-            position += 2.0 * pi * round((x[0, i] - position) / (2.0 * pi))
-        if not limits[LOWER, i] - SLACK <= position <= limits[UPPER, i] + SLACK:
+        position += turns_between(limits, i, position, x[0, i])
+        if not within(limits, i, position):
             return OUTSIDE
-        if not (abs(velocity) <= limits[VELOCITY, i] * (1.0 + SLACK)
-                and abs(acceleration) <= limits[ACCELERATION, i] * (1.0 + SLACK)):
+        if not (abs(velocity) <= limits[VELOCITY, i] * (1.0 + LIMIT_ROUNDING)
+                and abs(acceleration) <= limits[ACCELERATION, i] * (1.0 + LIMIT_ROUNDING)):
             return TOO_FAST
         before = x[0, i] if joins else kept[0, i]
         allowed = limits[TOLERANCE, i] if joins else since * limits[VELOCITY, i]
-        if not abs(position - before) <= allowed + SLACK:
+        if not abs(position - before) <= allowed + LIMIT_ROUNDING:
             return JUMP
         kept[2, i] = position
         x[1, i], x[2, i] = velocity, acceleration
     r.result[0] = -1
     for i in range(x.shape[1]):
         kept[1, i] = approached(x[0, i] - kept[2, i] if joins else kept[1, i],
-                                CATCH_UP * limits[VELOCITY, i] * s.period)
+                                CATCH_UP_SHARE * limits[VELOCITY, i] * s.period)
         kept[0, i] = kept[2, i]
         x[0, i] = kept[0, i] + kept[1, i]
     points = r.points
     go_on_and_stop(x[:3], limits[LOWER], limits[UPPER], limits[ACCELERATION], s.period,
                    points.times, points.coefficients)
-    begin_points(c, points, time, SHORT, r)
+    begin_points(c, points, time, SHORT_SEGMENTS, r)
     r.streamed[0], r.streamed[1] = points.header[0].serial, now
     return OK
 
@@ -118,9 +132,8 @@ def begin_target(c: Cycle, r: Request, now: float) -> int:
         target = r.asked[0, i]
         if not isfinite(target):
             return NOT_FINITE
-        if limits[PERIODIC, i] == 1.0:
-            target += 2.0 * pi * round((x[0, i] - target) / (2.0 * pi))
-        if not limits[LOWER, i] - SLACK <= target <= limits[UPPER, i] + SLACK:
+        target += turns_between(limits, i, target, x[0, i])
+        if not within(limits, i, target):
             return OUTSIDE
         r.stream[2, i] = target
     r.result[0] = -1
@@ -142,7 +155,7 @@ def begin_stop(c: Cycle, r: Request, now: float) -> int:
     present_joints(c, r, time)
     go_on_and_stop(x[:3], limits[LOWER], limits[UPPER], limits[ACCELERATION], c.settings.period,
                    points.times, points.coefficients)
-    begin_points(c, points, time, SHORT, r)
+    begin_points(c, points, time, SHORT_SEGMENTS, r)
     return OK
 
 
@@ -166,9 +179,9 @@ def prepare_path(c: Cycle, r: Request, now: float) -> int:
             if not (isfinite(x[w, 0, i]) and isfinite(x[w, 1, i])
                     and (not quintic or isfinite(x[w, 2, i]))):
                 return NOT_FINITE
-            if not limits[LOWER, i] - SLACK <= x[w, 0, i] <= limits[UPPER, i] + SLACK:
+            if not within(limits, i, x[w, 0, i]):
                 return OUTSIDE
-            if w == W - 1 and abs(x[w, 1, i]) > REST:
+            if w == W - 1 and abs(x[w, 1, i]) > MAX_REST_VELOCITY:
                 return MOVING_END
         r.result[0] = -1
     first = 1 if r.times[0] == 0.0 else 0
@@ -193,7 +206,7 @@ def prepare_path(c: Cycle, r: Request, now: float) -> int:
                 out[3, i] = (x[w, 1, i] + v1 - 2.0 * slope) / T**2
             r.result[0], r.result[1] = i, w
             wrong = faulty(out, i, T, limits[LOWER, i], limits[UPPER, i],
-                               limits[VELOCITY, i], inf)
+                           limits[VELOCITY, i], inf)
             if wrong != OK:
                 return wrong
     r.result[0], r.result[1], r.result[2] = -1, -1, W - first
@@ -212,11 +225,9 @@ def begin_path(c: Cycle, r: Request, now: float) -> int:
     T, last = r.times[first], segments == 1
     for i in range(x.shape[1]):
         r.result[0] = i
-        turns = 0.0
-        if limits[PERIODIC, i] == 1.0:
-            turns = 2.0 * pi * round((x[0, i] - r.waypoints[0, 0, i]) / (2.0 * pi))
+        turns = turns_between(limits, i, r.waypoints[0, 0, i], x[0, i])
         if first == 1 and not (abs(r.waypoints[0, 0, i] + turns - x[0, i])
-                               <= limits[TOLERANCE, i] + SLACK):
+                               <= limits[TOLERANCE, i] + LIMIT_ROUNDING):
             return JUMP
         for k in range(1, segments):
             out[k, 0, i] += turns
@@ -227,8 +238,8 @@ def begin_path(c: Cycle, r: Request, now: float) -> int:
         polynomial(x[0, i], x[1, i], x[2, i], r.waypoints[first, 0, i] + turns,
                    0.0 if last else r.waypoints[first, 1, i], acceleration, T, out[0], i)
         wrong = faulty(out[0], i, T, min(limits[LOWER, i], x[0, i]),
-                           max(limits[UPPER, i], x[0, i]),
-                           max(limits[VELOCITY, i], abs(x[1, i])), inf)
+                       max(limits[UPPER, i], x[0, i]),
+                       max(limits[VELOCITY, i], abs(x[1, i])), inf)
         if wrong != OK:
             return wrong
     r.result[0] = -1

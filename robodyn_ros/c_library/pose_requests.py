@@ -6,20 +6,20 @@ from math import inf, isfinite
 
 from .request import (
     BOUNDED,
-    CATCH_UP,
+    CATCH_UP_SHARE,
     JUMP,
+    LIMIT_ROUNDING,
     NOT_FINITE,
     OK,
     OUTSIDE,
-    PERIODS,
-    POSE_TOLERANCE,
+    POSE_TOLERANCE_TIME,
+    QUATERNION_TOLERANCE,
     refused,
     Request,
-    SHORT,
-    SLACK,
+    SHORT_SEGMENTS,
     start_time,
+    STREAM_PERIODS,
     TOO_FAST,
-    UNIT,
 )
 from .request_polynomials import approached, go_on_and_stop, move
 from ..control.algebra.rotations import exp, log, multiplied, multiplied_transposed, rows
@@ -59,7 +59,7 @@ def asked_pose(r: Request) -> tuple[int, Matrix3]:
     for i in range(13):
         if not isfinite(r.pose[i]):
             wrong = NOT_FINITE
-    if not abs(size**0.5 - 1.0) <= UNIT:
+    if not abs(size**0.5 - 1.0) <= QUATERNION_TOLERANCE:
         wrong, size = NOT_FINITE, 1.0
     k = 2.0 / size
     R = ((1.0 - k * (y * y + z * z), k * (x * y - w * z), k * (x * z + w * y)),
@@ -127,16 +127,17 @@ def stream_pose(c: Cycle, r: Request, now: float) -> int:
         return wrong
     since = now - r.streamed[1]
     joins = not (m.pose_following == 1 and r.streamed[0] == c.poses.header[0].serial
-                 and 0.0 <= since <= PERIODS * s.period)
+                 and 0.0 <= since <= STREAM_PERIODS * s.period)
     Q = R if joins else rows(kept[1:4])
     phi = log(multiplied_transposed(wanted, Q))
     for i in range(6):
         r.result[0] = i
         before = r.axes[0, i] if joins else kept[0, i] if i < 3 else 0.0
         apart = r.pose[i] - before if i < 3 else phi[i - 3]
-        if not abs(r.pose[7 + i]) <= limits[0, i] * (1.0 + SLACK):
+        if not abs(r.pose[7 + i]) <= limits[0, i] * (1.0 + LIMIT_ROUNDING):
             return TOO_FAST
-        if not abs(apart) <= (POSE_TOLERANCE if joins else since) * limits[0, i] + SLACK:
+        allowed = (POSE_TOLERANCE_TIME if joins else since) * limits[0, i]
+        if not abs(apart) <= allowed + LIMIT_ROUNDING:
             return JUMP
     r.result[0] = -1
     if joins:
@@ -148,13 +149,15 @@ def stream_pose(c: Cycle, r: Request, now: float) -> int:
         for j in range(3):
             kept[1 + i, j] = wanted[i][j]
         for k in range(2):
-            kept[4 + k, i] = approached(kept[4 + k, i], CATCH_UP * limits[0, 3 * k + i] * s.period)
+            kept[4 + k, i] = approached(kept[4 + k, i],
+                                        CATCH_UP_SHARE * limits[0, 3 * k + i] * s.period)
         x[0, i], x[0, 3 + i] = kept[0, i] + kept[4, i], 0.0
     for i in range(6):
         x[1, i], x[2, i] = r.pose[7 + i], 0.0
         r.rates[0, i], r.rates[1, i] = -inf, inf
     go_on_and_stop(x[:3], r.rates[0], r.rates[1], limits[1], s.period, poses.times,
                    poses.coefficients)
-    begin_poses(c, r, time, SHORT, multiplied(exp((kept[5, 0], kept[5, 1], kept[5, 2])), wanted))
+    begin_poses(c, r, time, SHORT_SEGMENTS,
+                multiplied(exp((kept[5, 0], kept[5, 1], kept[5, 2])), wanted))
     r.streamed[0], r.streamed[1] = poses.header[0].serial, now
     return OK

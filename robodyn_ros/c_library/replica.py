@@ -19,7 +19,7 @@ from .compile_requests import compiled_request, FUNCTIONS, REQUEST
 from .exported import Exported
 from .joint_requests import begin_path, begin_stop, begin_target, prepare_path, stream_joints
 from .pose_requests import begin_pose, stream_pose
-from .request import ERRORS, Request, request, SHORT, WAYPOINTS
+from .request import ERRORS, MAX_WAYPOINTS, Request, request, SHORT_SEGMENTS
 from ..compiler.tuple_reference import TupleMemory
 from ..control.controller.controller import Controller
 from ..control.inputs.points import Points
@@ -52,8 +52,8 @@ class Replica:
         kept = {name: getattr(exported.step, name) for name in (
             'limits', 'pose_limits', 'reach', 'frames', 'payload_limits')}
         count = len(exported.versions)
-        self._step = request(nv, nb, count, SHORT)._replace(**kept)
-        self._post = request(nv, nb, count, WAYPOINTS)._replace(**kept)
+        self._step = request(nv, nb, count, SHORT_SEGMENTS)._replace(**kept)
+        self._post = request(nv, nb, count, MAX_WAYPOINTS)._replace(**kept)
         self._memories = {id(r): TupleMemory(REQUEST) for r in (self._step, self._post)}
         for r in (self._step, self._post):
             self._memories[id(r)].write(r)

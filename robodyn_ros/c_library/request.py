@@ -31,18 +31,18 @@ ERRORS = (
  MOVING_END, _, NOT_EXPORTED, WRONG_PAYLOAD, _, _, BOUNDED) = range(len(ERRORS))
 
 #: Most waypoints of a trajectory.
-WAYPOINTS = 1000
-SHORT = 2               # segments of all other references
-PERIODS = 3.0           # that a reference of a stream goes on for without the next one
-CATCH_UP = 0.1          # of the velocity limit, with which the first one of a stream is joined
-POSE_TOLERANCE = 0.1    # s of the velocity limit, by which the first pose of one may be off
-SHORTEST = 5e-3         # s, of a deceleration or motion
-DEFAULT_TIME = 0.25     # s, in which joints without an acceleration limit come to rest
-LONGER, ATTEMPTS = 1.25, 40     # a motion that is too fast is tried again so much longer
-GRID = 16               # parts of a segment at whose ends the limits are checked
-SLACK = 1e-9            # of these checks, by rounding, relative and absolute
-REST = float(np.finfo(np.float32).eps)      # rad/s | m/s that count as rest
-UNIT = 1e-3             # distance of the length of a quaternion from 1
+MAX_WAYPOINTS = 1000
+SHORT_SEGMENTS = 2    # segments of all other references
+STREAM_PERIODS = 3.0    # that a reference of a stream goes on for without the next one
+CATCH_UP_SHARE = 0.1    # of the velocity limit, with which the first one of a stream is joined
+POSE_TOLERANCE_TIME = 0.1    # s of the velocity limit, by which the first pose of one may be off
+MIN_DURATION = 5e-3    # s, of a deceleration or motion
+DEFAULT_TIME = 0.25    # s, in which joints without an acceleration limit come to rest
+RETRY_FACTOR, MAX_ATTEMPTS = 1.25, 40    # a motion that is too fast is tried again so much longer
+CHECKED_PARTS = 16    # parts of a segment at whose ends the limits are checked
+LIMIT_ROUNDING = 1e-9    # of these checks, by rounding, relative and absolute
+MAX_REST_VELOCITY = float(np.finfo(np.float32).eps)    # rad/s | m/s that count as rest
+QUATERNION_TOLERANCE = 1e-3    # distance of the length of a quaternion from 1
 GRAVITY_CHANGE = 0.1    # of the effort limits, see Controller
 
 # Rows of `Request.limits`, and the first of `Request.pose_limits`
@@ -94,8 +94,8 @@ def request(nv: int, nb: int, settings: int, segments: int) -> Request:
         np.zeros((segments, 3, nv)), np.zeros(2, np.int64), np.zeros(1, np.int64),
         np.full((settings, len(LIMITS), nv), np.inf), np.full((settings, 3, 6), np.inf),
         np.zeros((settings, 4)), np.zeros(settings, FRAME), np.zeros(2), points(segments),
-        PosePoints(poses.header, np.zeros(SHORT + 1), np.zeros((SHORT, 6, 6)),
-                   np.zeros((SHORT, 3, 3)), poses.command),
+        PosePoints(poses.header, np.zeros(SHORT_SEGMENTS + 1), np.zeros((SHORT_SEGMENTS, 6, 6)),
+                   np.zeros((SHORT_SEGMENTS, 3, 3)), poses.command),
         np.zeros(nb, BODY), np.full(4, -1), np.zeros((3, nv)), np.zeros((6, 3)), np.zeros(2),
         np.zeros((4, nv)), np.zeros(1, CONTROLLER_STATE), np.zeros((4, 6)), np.zeros((2, 6)))
 
@@ -117,4 +117,4 @@ def start_time(c: Cycle, now: float) -> float:
     m = c.controller
     if m.slowing == 0.0:
         return float(now - m.lag)
-    return float(now - (m.lag + m.slowing * max(0.0, now - m.time)) - SLACK)
+    return float(now - (m.lag + m.slowing * max(0.0, now - m.time)) - LIMIT_ROUNDING)

@@ -7,16 +7,16 @@ from math import copysign, inf, isfinite
 from numpy import ndarray
 
 from .request import (
-    ATTEMPTS,
+    CHECKED_PARTS,
     DEFAULT_TIME,
-    GRID,
-    LONGER,
+    LIMIT_ROUNDING,
+    MAX_ATTEMPTS,
+    MIN_DURATION,
     NOT_FINITE,
     OK,
     OUTSIDE,
-    PERIODS,
-    SHORTEST,
-    SLACK,
+    RETRY_FACTOR,
+    STREAM_PERIODS,
     TOO_FAST,
 )
 
@@ -37,18 +37,18 @@ def faulty(coefficients: ndarray, i: int, T: float, lower: float, upper: float, 
            acceleration: float) -> int:
     """Return what a polynomial of one joint exceeds on the grid: OUTSIDE, TOO_FAST or OK."""
     c = coefficients
-    for k in range(GRID + 1):
-        t = T * k / GRID
+    for k in range(CHECKED_PARTS + 1):
+        t = T * k / CHECKED_PARTS
         x = c[0, i] + t * (c[1, i] + t * (c[2, i] + t * (c[3, i] + t * (c[4, i] + t * c[5, i]))))
         xd = c[1, i] + t * (2.0 * c[2, i] + t * (3.0 * c[3, i] + t * (
             4.0 * c[4, i] + t * 5.0 * c[5, i])))
         xdd = 2.0 * c[2, i] + t * (6.0 * c[3, i] + t * (12.0 * c[4, i] + t * 20.0 * c[5, i]))
         if not (isfinite(x) and isfinite(xd) and isfinite(xdd)):
             return NOT_FINITE
-        if not lower - SLACK <= x <= upper + SLACK:
+        if not lower - LIMIT_ROUNDING <= x <= upper + LIMIT_ROUNDING:
             return OUTSIDE
-        if not (abs(xd) <= velocity * (1.0 + SLACK) + SLACK
-                and abs(xdd) <= acceleration * (1.0 + SLACK) + SLACK):
+        if not (abs(xd) <= velocity * (1.0 + LIMIT_ROUNDING) + LIMIT_ROUNDING
+                and abs(xdd) <= acceleration * (1.0 + LIMIT_ROUNDING) + LIMIT_ROUNDING):
             return TOO_FAST
     return OK
 
@@ -56,15 +56,15 @@ def faulty(coefficients: ndarray, i: int, T: float, lower: float, upper: float, 
 def go_on_and_stop(x: ndarray, lower: ndarray, upper: ndarray, acceleration: ndarray,
                    period: float, times: ndarray, coefficients: ndarray) -> None:
     """
-    Write a reference that goes on for PERIODS from a state, and decelerates to rest.
+    Write a reference that goes on for STREAM_PERIODS from a state, and decelerates to rest.
 
     Position limits come first: near one the deceleration is as short as it has to be. All axes
     take the same time, so that the path stays straight.
 
     :param x: (3, n) position, velocity, acceleration, which falls to 0 before the deceleration.
     """
-    n, first = x.shape[1], PERIODS * period
-    stop, room = SHORTEST, inf
+    n, first = x.shape[1], STREAM_PERIODS * period
+    stop, room = MIN_DURATION, inf
     for i in range(n):
         a = x[2, i]
         c, d = coefficients[0], coefficients[1]
@@ -79,7 +79,7 @@ def go_on_and_stop(x: ndarray, lower: ndarray, upper: ndarray, acceleration: nda
                    else 1.5 * DEFAULT_TIME)
         left = upper[i] - d[0, i] if v > 0.0 else d[0, i] - lower[i]
         room = min(room, 2.0 * max(left, 0.0) / abs(v))
-    stop = max(SHORTEST, min(stop, room))
+    stop = max(MIN_DURATION, min(stop, room))
     for i in range(n):      # velocity v (1 - 3 s² + 2 s³) with s = t / stop
         v = coefficients[1, 1, i]
         coefficients[1, 3, i], coefficients[1, 4, i] = -v / stop**2, 0.5 * v / stop**3
@@ -96,7 +96,7 @@ def move(x: ndarray, target: ndarray, lower: ndarray, upper: ndarray, velocity: 
     :param x: (3, n) position, velocity, acceleration.
     :param out: (6, n).
     """
-    n, T = x.shape[1], SHORTEST
+    n, T = x.shape[1], MIN_DURATION
     for i in range(n):      # peaks of a motion from rest to rest
         d = abs(target[i] - x[0, i])
         fastest = velocity[i] if isfinite(velocity[i]) else 1.0
@@ -106,7 +106,7 @@ def move(x: ndarray, target: ndarray, lower: ndarray, upper: ndarray, velocity: 
             T = max(T, (60.0 * d / jerk[i])**(1.0 / 3.0))
         T = max(T, 1.5 * abs(x[1, i]) / most)
     wrong = OK
-    for _ in range(ATTEMPTS):
+    for _ in range(MAX_ATTEMPTS):
         wrong = OK
         for i in range(n):
             polynomial(x[0, i], x[1, i], x[2, i], target[i], 0.0, 0.0, T, out, i)
@@ -116,7 +116,7 @@ def move(x: ndarray, target: ndarray, lower: ndarray, upper: ndarray, velocity: 
                 break
         if wrong == OK:
             return T
-        T *= LONGER
+        T *= RETRY_FACTOR
     return -float(wrong)
 
 

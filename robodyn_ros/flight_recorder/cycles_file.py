@@ -34,7 +34,7 @@ from ..model.robot import RobotModel
 from ..state import STATE
 
 MAGIC = b'robodyn_cycles 1'
-HEAD = 5                # numbers after it: bytes, cycles, changes, bytes of each, references
+HEAD_NUMBERS = 5    # numbers after it: bytes, cycles, changes, bytes of each, references
 UNITS = 'changed settings', 'references'
 
 
@@ -74,7 +74,7 @@ def cycles_of(data: bytes) -> Flown:
     stream = _Stream(data)
     if stream.take(len(MAGIC)).tobytes() != MAGIC:
         raise ValueError('it begins in another way')
-    size, count, changes, change_bytes, references = stream.numbers(HEAD)
+    size, count, changes, change_bytes, references = stream.numbers(HEAD_NUMBERS)
     first = unpacked(stream.take(size).tobytes())
     model, nv = first.model, first.model.nv
     rows = first.snapshot.vectors.shape[1]

@@ -15,8 +15,8 @@ import numpy as np
 from .sensing_step import INBOX
 from ..control.steps.guard import FAULT, RUNNING
 
-RELEASE = 50            # ticks in which what has braked a joint is let go again
-EVERY = 20              # ticks between two looks at the reference
+RELEASE_TICKS = 50    # ticks in which what has braked a joint is let go again
+OBSERVED_TICKS = 20    # ticks between two looks at the reference
 NO_CYCLE, DUE, DONE = range(3)
 
 NUMBERS = [
@@ -90,7 +90,7 @@ def after_cycle(w: Any, c: Any) -> None:
     """Note what a cycle has done."""
     m = w.numbers
     if c.controller.joint_limited != m.limited:
-        m.released = RELEASE
+        m.released = RELEASE_TICKS
     m.released = max(0, m.released - 1)
     if m.stall > 0.0:
         c.cycle_input.stalled, c.cycle_input.missed = 0.0, 0
@@ -101,7 +101,7 @@ def observe(w: Any, c: Any, time: float) -> None:
     m, q = w.numbers, w.plant.q
     if not m.observed or c.controller.phase != RUNNING:
         return
-    if m.ticks % EVERY == 0 and c.controller.mode == m.observed_mode:
+    if m.ticks % OBSERVED_TICKS == 0 and c.controller.mode == m.observed_mode:
         for i in range(q.shape[0]):
             error = abs(q[i] - c.vectors.target[i])
             if error > m.error:

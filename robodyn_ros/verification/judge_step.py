@@ -14,18 +14,18 @@ import numpy as np
 from numpy import ndarray
 
 from .plant_step import TICK, WRECKED
-from .sensing_step import HEARING
+from .sensing_step import HEARING_TIME
 from ..control.steps.guard import CODES, FAULT, INACTIVE, NO_REASON, RUNNING
 from ..control.steps.limits import BRAKING_RATE
 
 GRAVITY_CONTRADICTED = CODES.index('GRAVITY_CONTRADICTED')
-MOST_VELOCITY = 1.1         # of the velocity limit
-LIED_VELOCITY = 1.25        # where states are not those of the arm, until it shows
-GROWTH = 1.02               # of a velocity that the injection itself gave
-DISOBEDIENCE = 0.05         # s in which joints that do not obey have to be slow again, or let go
-REACTION = 0.01             # s in which the controller reacts to states that come again
-UNUSED = 0.003              # s without a used sample where two in a row are rejected
-ROUNDING, EPSILON = 1e-6, 1e-9      # N·m | N, s
+MAX_VELOCITY_SHARE = 1.1    # of the velocity limit
+MAX_MISLED_VELOCITY_SHARE = 1.25    # where states are not those of the arm, until it shows
+MAX_GROWTH = 1.02    # of a velocity that the injection itself gave
+DISOBEDIENCE_TIME = 0.05    # s in which joints that do not obey have to be slow again, or let go
+REACTION_TIME = 0.01    # s in which the controller reacts to states that come again
+UNUSED_TIME = 0.003    # s without a used sample where two in a row are rejected
+ROUNDING, EPSILON = 1e-6, 1e-9    # N·m | N, s
 
 KINDS = ('not finite', 'effort', 'after zero', 'brakes released', 'step', 'not latched',
          'unnamed', 'velocity')
@@ -103,7 +103,7 @@ def judge_effort(w: Any, time: float) -> None:
     if m.has_last:
         periods = min(2.0, max(1.0, np.rint(min(elapsed / m.period, 2.0))))
         change_time = m.period * periods * (BRAKING_RATE if m.braking else 1.0)
-        gap = max(m.heard - m.heard_before, UNUSED * m.lied_to)     # until a sample is used
+        gap = max(m.heard - m.heard_before, UNUSED_TIME * m.lied_to)     # until a sample is used
         gravity_time = 2.0 * max(elapsed, gap, TICK)
         if stopped:                     # the fault efforts may ramp down
             ramp = elapsed / m.fault_ramp_time
@@ -171,8 +171,8 @@ def judge_motion(w: Any, time: float) -> None:
     m, j, q = w.numbers, w.judge, w.plant.q
     ratio = min(m.speed, WRECKED)
     falling = 1e3 * (time - m.since) > m.fault + 1e3 * m.fault_hold_time
-    if (m.throwing or time + TICK - m.deaf <= REACTION or m.unheard or falling
-            or time - m.published_at > HEARING):
+    if (m.throwing or time + TICK - m.deaf <= REACTION_TIME or m.unheard or falling
+            or time - m.published_at > HEARING_TIME):
         m.excused = max(m.excused, ratio)
     counts = time >= m.since - EPSILON
     if not counts or not m.begun:
@@ -186,12 +186,12 @@ def judge_motion(w: Any, time: float) -> None:
     if m.ended:                         # only its brakes hold it
         return
     m.top_velocity = max(m.top_velocity, ratio)
-    most = LIED_VELOCITY if m.lied_to else MOST_VELOCITY
-    if ratio <= max(most, GROWTH * m.excused):
+    most = MAX_MISLED_VELOCITY_SHARE if m.lied_to else MAX_VELOCITY_SHARE
+    if ratio <= max(most, MAX_GROWTH * m.excused):
         m.too_fast_since = inf
         return
     m.too_fast_since = min(m.too_fast_since, time)
-    patience = DISOBEDIENCE if m.disobeying else 0.0
+    patience = DISOBEDIENCE_TIME if m.disobeying else 0.0
     if m.lied_to and m.phase == FAULT:  # that holds what it knew last
         patience += m.fault_hold_time + m.fault_ramp_time
     if time - m.too_fast_since >= patience:

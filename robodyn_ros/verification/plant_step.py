@@ -14,12 +14,12 @@ from numpy import ndarray
 
 from ..dynamics.entry_points import forward_dynamics, friction, gravity, mass_matrix, solve
 
-TICK = 1e-3             # s of one tick of the world
-START = 100.0           # s, time when a world begins: zero would be no time on simulation time
-WRECKED = 100.0         # velocity limits at which the arm is broken, and the run over
-COMMANDS = 512          # commands that may be under way
-GRIP = 8.0              # 1/s, of a hand
-STRENGTH = 0.15         # of the effort limit: effort of a hand, at most
+TICK = 1e-3    # s of one tick of the world
+START = 100.0    # s, time when a world begins: zero would be no time on simulation time
+WRECKED = 100.0    # velocity limits at which the arm is broken, and the run over
+COMMANDS = 512    # commands that may be under way
+HAND_BANDWIDTH = 8.0    # 1/s, of a hand
+HAND_EFFORT_SHARE = 0.15    # of the effort limit: effort of a hand, at most
 
 NUMBERS = [
     ('lag', float),                 # s, time constant of the drives; 0: none
@@ -153,13 +153,13 @@ def guide_by_hand(w: Any, time: float) -> None:
         wave = p.pace[i] * (time - m.hand_since)
         gap = p.centre[i] + p.amplitude[i] * sin(wave) - p.q[i]
         rate = p.amplitude[i] * p.pace[i] * cos(wave) - p.qd[i]
-        p.unit[i] = GRIP**2 * gap + 2.0 * GRIP * rate
+        p.unit[i] = HAND_BANDWIDTH**2 * gap + 2.0 * HAND_BANDWIDTH * rate
     most = 1.0
     for i in range(n):
         effort = 0.0
         for j in range(n):
             effort += w.mass[i, j] * p.unit[j]
         p.applied[i] = effort
-        most = max(most, abs(effort) / (STRENGTH * p.effort_limit[i]))
+        most = max(most, abs(effort) / (HAND_EFFORT_SHARE * p.effort_limit[i]))
     for i in range(n):
         p.external[i] += p.applied[i] / most

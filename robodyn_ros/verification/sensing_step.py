@@ -15,9 +15,9 @@ from numpy import ndarray
 from .plant_step import braked
 from ..dynamics.entry_points import gravity
 
-UNDER_WAY = 4096        # samples that may be under way
-INBOX = 10              # samples that the middleware keeps
-HEARING = 0.01          # s without a sample after which what the arm does is not the controller's
+UNDER_WAY = 4096    # samples that may be under way
+INBOX = 10    # samples that the middleware keeps
+HEARING_TIME = 0.01    # s without a sample after which what the arm does is not the controller's
 
 # A joint state on its way; `malformed` is an index of sensing.MALFORMED
 SAMPLE = np.dtype([('arrives', float), ('stamp', float), ('foreign', int), ('malformed', int)])
@@ -132,6 +132,6 @@ def receive(w: Any, time: float) -> bool:
         m.arrived += 1
     if m.arrived > 0 and not m.halted and time >= m.stalled_until:
         m.heard_before, m.heard = m.heard, time
-    if time - m.heard > HEARING:
+    if time - m.heard > HEARING_TIME:
         m.deaf = time
     return True

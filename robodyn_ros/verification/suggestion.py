@@ -20,9 +20,9 @@ from ..errors import ParameterError
 from ..model.robot import RobotModel
 
 FACTORS = 0.7, 0.5, 0.35, 0.25, 0.1
-HALVINGS = 3            # of the logarithm between a factor that suffices and one that does not
-WORLDS = 24             # broken worlds, at most, on which changes are tried
-CHANGES = 3             # at most
+HALVINGS = 3    # of the logarithm between a factor that suffices and one that does not
+MAX_WORLDS = 24    # broken worlds, at most, on which changes are tried
+MAX_CHANGES = 3    # at most
 
 
 def _lower(name: str, s: Settings, model: RobotModel, factor: float) -> dict[str, Any]:
@@ -81,9 +81,9 @@ def suggestion(case: Case, indices: Sequence[int]) -> Suggestion:
     :param indices: of worlds that break a criterion as it is, but in which the arm is armed: one
         that is refused contradicts the parameter file, which no gain mends.
     """
-    tried, factors = sorted(indices)[:WORLDS], dict[str, float]()
+    tried, factors = sorted(indices)[:MAX_WORLDS], dict[str, float]()
     broken = len(tried)
-    while broken and len(factors) < CHANGES:
+    while broken and len(factors) < MAX_CHANGES:
         best: tuple[str, float] | None = None
         for name in [name for name in CANDIDATES if name not in factors]:
             for factor in FACTORS:

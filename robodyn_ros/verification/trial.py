@@ -15,7 +15,7 @@ from . import features
 from .arm import Arm, arm_of
 from .catalogue import CATALOGUE
 from .draw import Draw, draw, true_model
-from .energy_step import compensation_ratio, EXCESS, excessive
+from .energy_step import compensation_ratio, COMPENSATION_TOLERANCE, excessive
 from .library import Library
 from .motion import Tour
 from .plant import Drives
@@ -200,7 +200,7 @@ class Player:
         ratio = compensation_ratio(numbers)
         if calm and passive and excessive(numbers):
             violations['passive'] = f'the law supplies {numbers["supplied"]:.3g} J to the arm'
-        if calm and ratio is not None and ratio > 2.0 + EXCESS:
+        if calm and ratio is not None and ratio > 2.0 + COMPENSATION_TOLERANCE:
             violations['friction'] = f'{ratio:.3g} times the friction is compensated'
         if calm and motion.refused:
             violations['refused'] = 'the controller refused the motion'
