@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Compilation of what the C library is asked for, for any robot."""
+"""Compilation of the requests of the C library, for any robot."""
 
 from collections.abc import Callable
 import sys

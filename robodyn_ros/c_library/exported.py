@@ -47,7 +47,7 @@ CYCLE, RECORDED, LAW = 'robodyn_cycle', 'robodyn_recorded_cycle', 'robodyn_law_'
 KERNEL, GENERIC, FRAME_KERNEL = 'robodyn_kernel_', 'robodyn', 'pose_and_jacobian'
 # Settings for which the loop is made, and which cannot change while it runs
 FIXED = 'rate', 'state_timeout'
-# Shares of the greatest payload, and directions of its center, with which gains are judged
+# Shares of the greatest payload, and directions of its center, with which gains are checked
 MASSES = 0.25, 0.5, 0.75, 1.0
 DIRECTIONS = np.vstack([np.zeros(3), np.eye(3), -np.eye(3)])
 

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""References of the joints that the C library is asked for, see :mod:`.request`."""
+"""Requested references of the joints, see :mod:`.request`."""
 
 from math import inf, isfinite, isnan, pi
 

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Payloads that the C library is asked for, see :mod:`.request`."""
+"""Requested payloads, see :mod:`.request`."""
 
 from math import isfinite
 

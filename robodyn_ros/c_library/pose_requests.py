@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""References of a pose that the C library is asked for, see :mod:`.request`."""
+"""Requested references of a pose, see :mod:`.request`."""
 
 from math import inf, isfinite
 

@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-References and payloads that the C library is asked for, planned by compiled functions.
+References and payloads that a program requests of the C library, planned by compiled functions.
 
 What :class:`~robodyn_ros.control.controller.controller.Controller` plans in Python, with Ruckig
 and splines, is planned here without allocations and within a bounded number of operations. The
@@ -53,7 +53,7 @@ MASS, DISTANCE = range(2)
 
 class Request(NamedTuple):
     """
-    One request and what it is judged by; K settings, nv joints, nb bodies.
+    One request, its limits and its result; K settings, nv joints, nb bodies.
 
     Joints are in rad | m; limits that there are not are infinite.
     """
@@ -61,7 +61,7 @@ class Request(NamedTuple):
     asked: ndarray          # (3, nv) position, velocity, acceleration; NaN where not given
     pose: ndarray           # (13,) position, quaternion x y z w, twist
     payload: ndarray        # (4,) mass [kg], center [m] in the axes of the frame
-    times: ndarray          # (W,) of waypoints [s], of which the first `counts` tells are used
+    times: ndarray          # (W,) of waypoints [s]; `counts` states how many are used
     waypoints: ndarray      # (W, 3, nv) their positions, velocities, accelerations
     counts: ndarray         # (2,) waypoints; 1 if they have accelerations
     settings: ndarray       # (1,) index of the settings in force

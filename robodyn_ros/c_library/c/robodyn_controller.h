@@ -85,7 +85,7 @@ enum robodyn_error {
   ROBODYN_WRONG_TIMES,     /* times of waypoints do not increase from 0 on */
   ROBODYN_MOVING_END,      /* the last waypoint of a trajectory has a velocity */
   ROBODYN_TOO_MANY,        /* more waypoints than robodyn_controller_waypoints() */
-  ROBODYN_NOT_EXPORTED,    /* settings or a payload that the export has not judged */
+  ROBODYN_NOT_EXPORTED,    /* settings or a payload that the export has not checked */
   ROBODYN_WRONG_PAYLOAD,   /* gravity with the payload contradicts the efforts, see payload */
   ROBODYN_NOT_RECORDED,    /* there is no recording: create was given no cycles */
   ROBODYN_NOT_WRITTEN,     /* the file could not be written */
@@ -112,7 +112,7 @@ ROBODYN_API const char *robodyn_controller_joint(int index);
 ROBODYN_API double robodyn_controller_period(void);
 
 /*
- * The settings that were judged and exported, of which one is in force at a time: each a parameter
+ * The settings that were checked and exported, of which one is in force at a time: each a parameter
  * file, with its mode, gains, friction and payload. Those of index 0 are in force at first.
  * Name and mode are NULL, and the kind of reference is ROBODYN_NO_REFERENCE, without such an index.
  */
