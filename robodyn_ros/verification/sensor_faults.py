@@ -129,7 +129,8 @@ def frozen(a: Active, s: Sample) -> None:
 def repeated(a: Active, s: Sample) -> None:
     limit = a.world.arm.model.velocity_limit
     at_rest = a.first('at rest', bool((abs(s.velocity) < STILL * limit).all()))
-    a.memory['unseen'] = at_rest and a.world.settings.mode == 'gravity_compensation'
+    undriven = a.world.motion.kind == 'still' and 'asked' not in a.memory
+    a.memory['unseen'] = at_rest and (undriven or a.world.settings.mode == 'gravity_compensation')
     s.position[:] = a.first('position', s.position.copy())
     s.velocity[:] = 0.0
 

@@ -11,6 +11,7 @@ from numpy import ndarray
 
 from .arm import Arm
 from .injection import Active, ASKED, PLANT, SEEN
+from .judge_step import REACTION_TIME
 from .motion import Motion
 from .plant import Drives, IDEAL, Plant, SILENCE, with_gear_friction
 from .plant_step import START, TICK
@@ -184,14 +185,14 @@ class World:
         """
         Let the judge know what injections are excused for at the end of this tick.
 
-        States that freeze while the arm rests may throw it too: they look like those of an arm at
-        rest.
+        States that freeze while the arm rests may throw it too, until the controller reacts to
+        their end: they look like those of an arm at rest.
         """
         time, m = self.time + TICK, self.data.numbers
         begun = [(a, time >= a.end - 1e-9) for a in self.active if time >= a.start - 1e-9]
         m['throwing'] = any(
-            (a.what.throws or a.memory.get('unseen'))
-            and (not over or time - a.start < 2.0 * TICK) for a, over in begun)
+            a.what.throws and (not over or time - a.start < 2.0 * TICK)
+            or a.memory.get('unseen') and time <= a.end + REACTION_TIME for a, over in begun)
         m['disobeying'] = any(a.what.disobeys and not over for a, over in begun)
         m['lied_to'] = any(a.what.hook == SEEN for a, _ in begun)
         # A fault with fresh state allows to stop
