@@ -45,14 +45,24 @@ def criteria_table(case: Case, estimates: Sequence[Estimate], count: int) -> Tab
 
 
 def figures_table(outcomes: Sequence[Outcome]) -> Table:
-    """Return quantiles of the figures."""
-    table = plain_table('Largest values in a world')
+    """Return quantiles of the figures, those of worlds with an injected fault apart."""
+    table = plain_table('Largest values in a world without and with an injected fault')
     table.add_column('figure', ratio=1)
-    for heading in ('unit', 'median', '95 %', 'maximum'):
+    for heading in ('unit', 'median', '95 %', 'maximum', 'with fault'):
         table.add_column(heading, justify='left' if heading == 'unit' else 'right', no_wrap=True)
-    for name, values in criteria.distributions(outcomes).items():
-        table.add_row(name, criteria.FIGURES[name], *(f'{value:.3g}' for value in values))
+    without, within = map(criteria.distributions, _separated(outcomes))
+    none = np.full(len(criteria.SHARES), np.nan)
+    for name, (label, unit) in criteria.FIGURES.items():
+        if name in without or name in within:
+            values = (*without.get(name, none), within.get(name, none)[-1])
+            table.add_row(label, unit, *('-' if x != x else f'{x:.3g}' for x in values))
     return table
+
+
+def _separated(outcomes: Sequence[Outcome]) -> tuple[list[Outcome], list[Outcome]]:
+    """Return the outcomes without and with an injected fault."""
+    return ([one for one in outcomes if not one.injection],
+            [one for one in outcomes if one.injection])
 
 
 def faults_table(outcomes: Sequence[Outcome]) -> Table | None:
@@ -77,7 +87,7 @@ def influence_table(influences: Sequence[criteria.Influence]) -> Table:
     table.add_column('quantity', ratio=1)
     table.add_column('correlation', justify='right', no_wrap=True)
     for one in influences[:REPORTED]:
-        table.add_row(one.figure, one.quantity + ', either way' * one.either_way,
+        table.add_row(criteria.FIGURES.get(one.figure, ('broken',))[0], one.quantity + ', either way' * one.either_way,
                       f'{one.correlation:+.2f}')
     return table
 
@@ -109,20 +119,21 @@ def report_of(case: Case, outcomes: Sequence[Outcome], tables: Sequence[Table],
         report.table('Worst worlds', ('world', 'conditions', 'problem', 'command'), [
             (str(one.index), described(one), criteria.problem(one), f'{again} --world {one.index}')
             for one in worst])
-    for name, unit in criteria.FIGURES.items():
-        values = np.array([criteria.figure(one, name) for one in outcomes])
-        if np.isfinite(values).sum() > 1 and np.nanmax(values) > np.nanmin(values):
-            report.histogram(f'Largest {name} of a world', values, f'[{unit}]', 60)
-    calm = [one for one in outcomes if not one.injection]
+    calm, faulty = _separated(outcomes)
+    for name, (label, unit) in criteria.FIGURES.items():
+        for title, shown in ((label, calm), (f'{label}, with an injected fault', faulty)):
+            values = np.array([criteria.figure(one, name) for one in shown])
+            if np.isfinite(values).sum() > 1 and np.nanmax(values) > np.nanmin(values):
+                report.histogram(title.capitalize(), values, f'[{unit}]', 60)
     for figure, quantity in dict.fromkeys((i.figure, i.quantity) for i in influences[:6]):
         measure = [float(one.bad) if figure == 'broken' else criteria.figure(one, figure)
                    for one in calm]
         at = np.array([one.world['values'][quantity] for one in calm])
         centers, levels = criteria.binned(at, np.array(measure))
         unit = worlds_files.BY_NAME[quantity].unit
-        report.plot(f'{figure} against {quantity}', centers, levels,
-                    f'{quantity} [{unit}]' if unit else quantity,
-                    criteria.FIGURES.get(figure, 'share of the worlds'))
+        label, measured = criteria.FIGURES.get(figure, ('broken', 'share of the worlds'))
+        report.plot(f'{label.capitalize()} against {quantity}', centers, levels,
+                    f'{quantity} [{unit}]' if unit else quantity, f'[{measured}]')
     report.parameters('Settings', vars(case.settings))
     report.parameters('Worlds', dict(worlds_files.plain(case.worlds)))
     return report

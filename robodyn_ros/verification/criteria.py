@@ -54,6 +54,7 @@ CRITERIA = (
               'verify.md', ('tracking', 'refused')),
     Criterion('settling', 'The arm is slower than settled_velocity after a motion.', 'verify.md',
               ('settling',)),
+    Criterion('stops', 'No joint reaches its stop.', 'verify.md', ('stops',)),
     Criterion('passive', 'A law without reference supplies no energy to the arm.', 'verify.md',
               ('passive',)),
     Criterion('friction', 'Friction compensation is closer to the friction than none.',
@@ -84,6 +85,8 @@ def breaks(criterion: Criterion, one: Outcome) -> bool | None:
         return None
     if criterion.name == 'tracking' and not registry.find(one.world['mode']).exact:
         return None
+    if criterion.name == 'stops' and (one.injection or one.fault):
+        return None
     if criterion.name == 'reaction' and one.injection != STOPPED:
         return None
     return any(kind in one.violations for kind in criterion.broken)
@@ -107,9 +110,14 @@ def binomial(broken: int, count: int) -> tuple[float, float]:
     return float(interval.low), float(interval.high)
 
 
-FIGURES = {'velocity': 'velocity limits', 'effort': 'effort limits',
-           'step': 'effort limits', 'tracking': 'rad or m', 'settling': 'velocity limits',
-           'supplied energy': 'J', 'compensated friction': 'friction', 'fault time': 's'}
+#: Name and unit of each figure of an outcome.
+FIGURES = {'velocity': ('peak velocity', 'velocity limits'),
+           'effort': ('peak effort', 'effort limits'), 'step': ('effort step', 'effort limits'),
+           'tracking': ('tracking error', 'rad or m'),
+           'settling': ('velocity after a motion', 'velocity limits'),
+           'supplied energy': ('supplied energy', 'J'),
+           'compensated friction': ('compensated friction', 'friction'),
+           'fault time': ('time to fault', 's'), 'rest time': ('time from fault to rest', 's')}
 #: Figure without which a criterion does not apply.
 JUDGED_BY = {'tracking': 'tracking', 'settling': 'settling', 'passive': 'supplied energy',
              'friction': 'compensated friction'}

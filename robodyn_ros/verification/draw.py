@@ -100,8 +100,12 @@ def nominal_model(model: RobotModel, truth: Truth) -> RobotModel:
     """Return the true robot without any uncertainty; of a URDF without payload."""
     moved = with_friction(model, {name: np.array(getattr(truth, name)) for name in (
         'viscous_friction', 'coulomb_friction')})
+    offset = np.array(truth.encoder_offset)         # positions are those that are measured
     moved = replace(moved, armature=np.array(truth.armature),
-                    gravity_vector=np.array(truth.gravity))
+                    gravity_vector=np.array(truth.gravity),
+                    shift=model.shift - model.ratio * offset[model.driver],
+                    position_lower=model.position_lower + offset,
+                    position_upper=model.position_upper + offset)
     if truth.payload_mass == 0.0:
         return moved
     return with_payload(moved, truth.payload_frame, truth.payload_mass, truth.payload_com)

@@ -17,6 +17,7 @@ from .judge_step import (
     SUSPECT,
     VELOCITY,
 )
+from .plant_step import TICK
 from .tick import END, LATCH
 from .world import World
 from ..control.steps.guard import CODES, FAULT, INACTIVE
@@ -33,6 +34,7 @@ class Figures:
     travel: float = 0.0             # farthest from where it was [rad | m]
     fault: float = np.nan           # time to fault [ms]
     zero: float = np.nan            # time to zero effort [ms]
+    rest: float = np.nan            # time from the fault until all joints rest [ms]
     reason: str = ''
     phase: int = 0
 
@@ -50,7 +52,7 @@ class Judge:
         self.since = since
         data.judge.effort_rate[:] = s.joint_records(world.arm.model)['effort_rate_limit']
         data.judge.gravity_rate[:] = world.arm.gravity_rate
-        m['period'], m['judged'] = 1.0 / s.rate, 1
+        m['period'], m['judged'] = TICK * max(1, round(1.0 / s.rate / TICK)), 1
         m['fault_ramp_time'], m['fault_hold_time'] = s.fault_ramp_time, s.fault_hold_time
         m['zero_is_end'] = s.mode != 'pd'       # whose errors may be zero
         m['rests_without_effort'] = (s.robot_compensates_gravity or not
@@ -95,7 +97,9 @@ class Judge:
         reason = CODES[m['fault_reason']] if m['faulted'] else ''
         peaks = {name: float(m[f'top_{name}']) for name in (
             'step', 'step_effort', 'effort', 'velocity', 'travel')}
-        return Figures(**peaks, fault=float(m['fault']), zero=float(m['zero']),
+        fault = float(m['fault'])
+        return Figures(**peaks, fault=fault, zero=float(m['zero']),
+                       rest=max(1e3 * (float(m['moved']) - self.since) - fault, 0.0),
                        reason='ENDED' if 'ended' in self._ended else reason,
                        phase=int(m['phase']))
 

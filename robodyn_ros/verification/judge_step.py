@@ -24,6 +24,7 @@ MAX_MISLED_VELOCITY_SHARE = 1.25    # where states are not those of the arm, unt
 MAX_GROWTH = 1.02    # of a velocity that the injection itself gave
 DISOBEDIENCE_TIME = 0.05    # s in which joints that do not obey have to be slow again, or let go
 REACTION_TIME = 0.01    # s in which the controller reacts to states that come again
+REST_SHARE = 0.02    # of the velocity limit, below which a joint is at rest
 UNUSED_TIME = 0.003    # s without a used sample where two in a row are rejected
 ROUNDING, EPSILON = 1e-6, 1e-9    # N·m | N, s
 
@@ -65,6 +66,7 @@ NUMBERS = [
     ('top_travel', float),
     ('fault', float),               # ms
     ('zero', float),                # ms
+    ('moved', float),               # s: time when a joint was not at rest last
     ('fault_reason', int)]
 
 
@@ -170,6 +172,8 @@ def judge_motion(w: Any, time: float) -> None:
     """Judge the velocity after this tick."""
     m, j, q = w.numbers, w.judge, w.plant.q
     ratio = min(m.speed, WRECKED)
+    if ratio > REST_SHARE:
+        m.moved = time
     falling = 1e3 * (time - m.since) > m.fault + 1e3 * m.fault_hold_time
     if (m.throwing or time + TICK - m.deaf <= REACTION_TIME or m.unheard or falling
             or time - m.published_at > HEARING_TIME):

@@ -124,7 +124,7 @@ class Tour(Motion):
         """Return a random pose that is reached in the time left [s]; None if it is too short."""
         arm, q = world.arm, world.plant.q
         for _ in range(GOALS):
-            goal = arm.lower + (arm.upper - arm.lower) * self._random.uniform(0.1, 0.9, len(q))
+            goal = arm.lower + (arm.upper - arm.lower) * self._random.uniform(0.0, 1.0, len(q))
             if (abs(arm.dynamics.gravity(goal)) <= HELD * arm.model.effort_limit).all():
                 break
         else:

@@ -87,7 +87,9 @@ class Plant:
         p, m = self.data.plant, self.data.numbers
         self.q, self.qd, self.effort, self.external = p.q, p.qd, p.command, p.external
         self.motor, self.stuck, self.wired = p.motor, p.stuck, self.data.wired
-        p.q[:] = q
+        p.stop_lower[:] = model.position_lower - drives.stop_distance
+        p.stop_upper[:] = model.position_upper + drives.stop_distance
+        p.q[:] = np.clip(q, p.stop_lower, p.stop_upper)
         self._dynamics: Dynamics | None = None
         self.dynamics = arm.dynamics
         p.command[:] = self.dynamics.gravity(p.q) * (not drives.compensate_gravity)     # acts
@@ -95,8 +97,6 @@ class Plant:
         p.gain[:], p.saturation[:], p.dead_zone[:] = (drives.gain, drives.saturation,
                                                       drives.dead_zone)
         light = 1.0 / np.diag(np.linalg.inv(self.dynamics.mass_matrix(p.q)))
-        p.stop_lower[:] = model.position_lower - drives.stop_distance
-        p.stop_upper[:] = model.position_upper + drives.stop_distance
         p.stop_stiffness[:], p.stop_damping[:] = light * STOP_RATE**2, light * STOP_RATE
         p.velocity_limit[:], p.effort_limit[:] = model.velocity_limit, model.effort_limit
         m['lag'], m['compensates'] = drives.lag, drives.compensate_gravity

@@ -33,6 +33,7 @@ NUMBERS = [
     ('first_command', int),
     ('speed', float),               # of the fastest joint, in velocity limits
     ('wrecked', int),
+    ('at_stop', int),               # 1: a joint has reached its stop
     ('hand_since', float),          # s, since when a hand guides the arm, and until when
     ('hand_until', float)]
 
@@ -123,6 +124,8 @@ def move(w: Any, timestep: float) -> None:
         p.applied[i] = effort + p.external[i] - p.unit[i]
         if m.compensates:
             p.applied[i] += p.weight[i]
+        if not p.stop_lower[i] <= p.q[i] <= p.stop_upper[i]:
+            m.at_stop = 1
         if p.q[i] > p.stop_upper[i]:        # a stop pushes, and does not pull
             p.applied[i] -= max(0.0, p.stop_stiffness[i] * (p.q[i] - p.stop_upper[i])
                                 + p.stop_damping[i] * p.qd[i])

@@ -75,8 +75,7 @@ class Outcome:
     :param fault: code of the fault, '' without one.
     :param fault_time: [s] from the injection, without one from arming; None: as the arm rose.
     :param violations: sentence by the name of a broken criterion.
-    :param figures: peak velocity, effort and effort step (shares of the limits), tracking error
-        [rad | m], velocity at the end [limits]; None where there is none.
+    :param figures: those of :data:`.criteria.FIGURES`; None where there is none.
     """
 
     index: int
@@ -202,6 +201,8 @@ class Player:
             violations['passive'] = f'the law supplies {numbers["supplied"]:.3g} J to the arm'
         if calm and ratio is not None and ratio > 2.0 + COMPENSATION_TOLERANCE:
             violations['friction'] = f'{ratio:.3g} times the friction is compensated'
+        if calm and numbers['at_stop']:
+            violations['stops'] = 'a joint has reached its stop'
         if calm and motion.refused:
             violations['refused'] = 'the controller refused the motion'
         if calm and settings.law_in_force.exact and motion.error > worlds.tracking_error:
@@ -213,6 +214,7 @@ class Player:
             drawn.index, drawn.plain(), fault=f.reason if faulted else '',
             fault_time=time if faulted else None, violations=violations,
             figures={'velocity': f.velocity, 'effort': f.effort, 'step': f.step,
+                     'rest time': 1e-3 * f.rest if np.isfinite(f.rest) else None,
                      'tracking': motion.error if at_rest else None,
                      'settling': motion.last_velocity if at_rest and not faulted else None,
                      'supplied energy': float(numbers['supplied']) if calm and passive else None,
@@ -227,13 +229,13 @@ class Player:
         """Return the world of a draw."""
         worlds, v, random = self.case.worlds, drawn.values, drawn.random(1)
         truth = worlds.truth
-        moved = replace(true_model(self.case.model, truth, drawn),
-                        velocity_limit=self._arm.model.velocity_limit,
+        moved = replace(true_model(self.case.model, truth, drawn), velocity_limit=np.minimum(
+                            self._arm.model.velocity_limit, truth.velocity_limit),
                         effort_limit=self._arm.model.effort_limit)
         true_arm = Arm(self._arm.name, moved, Dynamics(moved), self._arm.gravity_rate)
         limit = np.array(truth.effort_limit)
         drives = Drives(
-            gain=np.array(truth.motor_sign) * (1.0 + (v['drive_gain'] - 1.0)
+            gain=np.array(truth.motor_gain) * (1.0 + (v['drive_gain'] - 1.0)
                                                * random.uniform(0.5, 1.0, moved.nv)),
             saturation=limit, dead_zone=v['dead_zone'] * limit, lag=v['drive_lag'],
             compensate_gravity=truth.compensates_gravity, stop_distance=v['stop_distance'])

@@ -13,14 +13,14 @@ import numpy as np
 import yaml
 
 from .catalogue import drawable
+from .plant_step import TICK
 from ..control.laws import registry
 from ..control.settings.settings import Settings
 from ..errors import ArgumentError, close_names
 from ..model.robot import RobotModel
 
 WIDTH = 96
-
-
+MAX_RATE = 1.0 / TICK           # Hz
 OWN = 'own choice'
 DECLARED = 'loop_delay of the parameter file, divided among delay, jitter and drive_lag'
 
@@ -94,26 +94,49 @@ QUANTITIES = (
              'Largest commanded effort to which the drives do not respond.'),
     Quantity('tilt', 'rad', _fixed(0.0, 0.005), 0.0, 3.2,
              'Angle between the true and the assumed vertical, about a random horizontal axis.'),
-    Quantity('stop_distance', 'rad or m', _fixed(0.02, 0.1), 0.0, 10.0,
-             'Distance from the position limits to the joint stops.'))
+    Quantity('stop_distance', 'rad or m', _fixed(0.02, 0.1), -1.0, 10.0,
+             'Distance from the position limits out to the joint stops.'))
 BY_NAME = {quantity.name: quantity for quantity in QUANTITIES}
+
+
+class Entry(NamedTuple):
+    """Meaning of an entry of a worlds file, and the least and largest number that it may hold."""
+
+    meaning: str
+    least: float = 0.0
+    most: float = 1e6
+
+
+TRUTH = {
+    'gravity': Entry('m/s², in the base frame', -100.0, 100.0),
+    'compensates_gravity': Entry('whether the drives add g(q) themselves'),
+    'payload_frame': Entry('frame of the payload, declared or not'),
+    'payload_mass': Entry('kg', most=1000.0),
+    'payload_com': Entry('m, in payload_frame', -100.0, 100.0),
+    'viscous_friction': Entry('N·m·s/rad or N·s/m'),
+    'coulomb_friction': Entry('N·m or N'),
+    'armature': Entry('rotor inertia, kg·m² or kg'),
+    'velocity_limit': Entry('rad/s or m/s', 1e-6, inf),
+    'effort_limit': Entry('at which the drives saturate, N·m or N', 1e-6, inf),
+    'motor_gain': Entry('effort per commanded effort; -1: wired in reverse', -10.0, 10.0),
+    'encoder_offset': Entry('measured less true position, rad or m', -10.0, 10.0),
+    'state_rate': Entry('Hz, of the joint states', 1.0, MAX_RATE)}
+REST = {
+    'modes': Entry('control modes, drawn with equal probability'),
+    'seconds': Entry('s of motion in each world', 0.5, 600.0),
+    'fault_share': Entry('share of the worlds in which one fault is injected', most=1.0),
+    'faults': Entry('their names; empty: all that `robodyn verify two_link --faults` lists'),
+    'tracking_error': Entry('rad or m: largest distance from the reference in computed_torque',
+                            1e-6, inf),
+    'settled_velocity': Entry('velocity limits: largest velocity at the end of a motion',
+                              1e-6, inf),
+    'reaction_time': Entry('s: longest time from the last state to the fault, when states stop',
+                           1e-3, 600.0)}
 
 
 @dataclass(frozen=True)
 class Truth:
-    """
-    The true robot: lists hold one value a joint, in the order of the model.
-
-    :param gravity: (3,) [m/s²] in the base frame.
-    :param compensates_gravity: whether the drives add g(q) themselves.
-    :param payload_frame: frame of the payload, declared or not.
-    :param payload_mass: [kg]; ``payload_com``: (3,) [m].
-    :param viscous_friction, coulomb_friction: (nv,) [N·m·s/rad | N·s/m], [N·m | N].
-    :param armature: (nv,) [kg·m² | kg].
-    :param effort_limit: (nv,) [N·m | N] at which the drives saturate.
-    :param motor_sign: (nv,) -1 for a motor that is wired in reverse.
-    :param state_rate: [Hz].
-    """
+    """The true robot, see TRUTH; a list holds one number a joint, in the order of the model."""
 
     gravity: tuple[float, ...]
     compensates_gravity: bool
@@ -123,28 +146,11 @@ class Truth:
     viscous_friction: tuple[float, ...]
     coulomb_friction: tuple[float, ...]
     armature: tuple[float, ...]
+    velocity_limit: tuple[float, ...]
     effort_limit: tuple[float, ...]
-    motor_sign: tuple[float, ...]
+    motor_gain: tuple[float, ...]
+    encoder_offset: tuple[float, ...]
     state_rate: float
-
-
-TRUTH = {
-    'gravity': 'm/s², in the base frame',
-    'compensates_gravity': 'whether the drives add g(q) themselves',
-    'payload_frame': 'frame of the payload',
-    'payload_mass': 'kg', 'payload_com': 'm, in payload_frame',
-    'viscous_friction': 'N·m·s/rad or N·s/m', 'coulomb_friction': 'N·m or N',
-    'armature': 'rotor inertia, kg·m² or kg',
-    'effort_limit': 'at which the drives saturate, N·m or N',
-    'motor_sign': '-1: wired in reverse', 'state_rate': 'Hz, of the joint states'}
-REST = {
-    'modes': 'control modes, drawn with equal probability',
-    'seconds': 's of motion in each world',
-    'fault_share': 'share of the worlds in which one fault is injected',
-    'faults': 'their names; empty: all that `robodyn verify two_link --faults` lists',
-    'tracking_error': 'rad or m: largest distance from the reference in computed_torque',
-    'settled_velocity': 'velocity limits: largest velocity at the end of a motion',
-    'reaction_time': 's: longest time from the last state to the fault, when states stop'}
 
 
 @dataclass(frozen=True)
@@ -175,7 +181,8 @@ def default_worlds(model: RobotModel, settings: Settings) -> Worlds:
         _numbers(model.gravity_vector), settings.robot_compensates_gravity, frame,
         settings.payload_mass, _numbers(settings.payload_com), _numbers(loaded.viscous_friction),
         _numbers(loaded.coulomb_friction), _numbers(loaded.armature),
-        _numbers(joints['effort_limit']), (1.0,) * model.nv, settings.rate)
+        _numbers(joints['velocity_limit']), _numbers(joints['effort_limit']), (1.0,) * model.nv,
+        (0.0,) * model.nv, min(settings.rate, MAX_RATE))
     modes = [settings.mode, *(mode for mode, gains in (
         ('joint_impedance', settings.stiffness), ('computed_torque', settings.acceleration_kp))
         if gains and mode != settings.mode)]
@@ -185,8 +192,8 @@ def default_worlds(model: RobotModel, settings: Settings) -> Worlds:
 def text(worlds: Worlds, heading: str) -> str:
     """Return a worlds file with a comment on each entry."""
     lines = [*_comment(heading), '', 'truth:']
-    for name, meaning in TRUTH.items():
-        lines.append(f'  {name}: {_written(getattr(worlds.truth, name))}    # {meaning}')
+    for name, entry in TRUTH.items():
+        lines.append(f'  {name}: {_written(getattr(worlds.truth, name))}    # {entry.meaning}')
     lines += ['', *_comment('Uncertain quantities, each uniform between two numbers.'),
               'distributions:']
     for q in QUANTITIES:
@@ -194,8 +201,8 @@ def text(worlds: Worlds, heading: str) -> str:
         lines += [*_comment(f'{q.meaning} Range: {q.source}.', '  '),
                   f'  {q.name}: {_written(worlds.ranges[q.name])}' + (f'    #{unit}' * bool(unit))]
     lines.append('')
-    for name, meaning in REST.items():
-        lines.append(f'{name}: {_written(getattr(worlds, name))}    # {meaning}')
+    for name, entry in REST.items():
+        lines.append(f'{name}: {_written(getattr(worlds, name))}    # {entry.meaning}')
     return '\n'.join(lines) + '\n'
 
 
@@ -212,8 +219,8 @@ def read(path: Path, model: RobotModel, settings: Settings) -> Worlds:
                 'write one with --write-worlds and edit it')
     default = default_worlds(model, settings)
     content = _mapping(path, 'the file', content, ('truth', 'distributions', *REST))
-    truth = _mapping(path, 'truth', content.get('truth') or {}, tuple(TRUTH))
-    given = _mapping(path, 'distributions', content.get('distributions') or {}, tuple(BY_NAME))
+    truth, given = (_mapping(path, name, {} if content.get(name) is None else content[name], known)
+                    for name, known in (('truth', tuple(TRUTH)), ('distributions', tuple(BY_NAME))))
     values = {f.name: _as(path, f'truth.{f.name}', truth.get(f.name), getattr(
         default.truth, f.name)) for f in fields(Truth)}
     found = Worlds(
@@ -225,23 +232,14 @@ def read(path: Path, model: RobotModel, settings: Settings) -> Worlds:
 
 
 def _check(path: Path, worlds: Worlds, model: RobotModel) -> None:
-    def bounded(name: str, value: float, least: float, most: float) -> None:
-        if not least <= value <= most:
-            _refuse(path, name, f'has {name}: {value:g}', f'give {least:g} to {most:g}')
-    bounded('seconds', worlds.seconds, 0.5, 600.0)
-    bounded('fault_share', worlds.fault_share, 0.0, 1.0)
-    bounded('tracking_error', worlds.tracking_error, 1e-6, inf)
-    bounded('settled_velocity', worlds.settled_velocity, 1e-6, inf)
-    bounded('reaction_time', worlds.reaction_time, 1e-3, 600.0)
-    bounded('truth.state_rate', worlds.truth.state_rate, 1.0, 1000.0)
-    bounded('truth.payload_mass', worlds.truth.payload_mass, 0.0, 1000.0)
-    for name in ('viscous_friction', 'coulomb_friction', 'armature'):
-        if (least := min(getattr(worlds.truth, name))) < 0.0:
-            _refuse(path, name, f'has the {name} {least:g}', 'give numbers of at least 0')
-    if (least := min(worlds.truth.effort_limit)) <= 0.0:
-        _refuse(path, 'effort_limit', f'has the effort_limit {least:g}', 'give numbers above 0')
-    if bad := set(map(abs, worlds.truth.motor_sign)) - {1.0}:
-        _refuse(path, 'motor_sign', f'has the motor_sign {min(bad):g}', 'give 1 or -1')
+    for prefix, entries, values in (('truth.', TRUTH, worlds.truth), ('', REST, worlds)):
+        for name, (_, least, most) in entries.items():
+            for value in np.ravel(getattr(values, name)).tolist():
+                if not isinstance(value, str) and not least <= value <= most:
+                    _refuse(path, prefix + name, f'has {prefix}{name}: {value:g}', f'give '
+                            f'{least:g} to {most:g}' if most < inf else f'give at least {least:g}')
+    if 0.0 in worlds.truth.motor_gain:
+        _refuse(path, 'motor_gain', 'has the motor_gain 0', 'give another number')
     model.frame(worlds.truth.payload_frame)
     if not worlds.modes:
         _refuse(path, 'modes', 'has no modes', f'name some of {", ".join(registry.MODES)}')

@@ -81,7 +81,7 @@ MISTAKES = (
     Mistake('payload of 2 kg there, none declared', _truth(payload_mass=2.0)),
     Mistake('gains at the edge of the accepted set', _edge),
     Mistake('loop_delay of 2 ms declared, 5 to 10 ms true', _undeclared_delay),
-    Mistake('second motor wired in reverse', _truth(motor_sign=(1.0, -1.0))),
+    Mistake('second motor wired in reverse', _truth(motor_gain=(1.0, -1.0))),
     Mistake('friction declared twice as high as it is, fully compensated',
             _settings(coulomb_friction=[2.0 * f for f in FRICTION],
                       friction_compensation=[1.0])),
