@@ -51,12 +51,14 @@ def _common(version: Annotated[bool, typer.Option(
 
 
 def _require_report(report: Path | None) -> None:
-    """Refuse --report before any measurement if its library is missing."""
+    """Refuse --report before any measurement if its library is missing, or its file unwritable."""
     if report is not None:
         from ..catalog.requirements import require_modules
         from ..report import REQUIRED_MODULES
+        from ..report.document import check_writable
 
         require_modules('--report', REQUIRED_MODULES, DemoError)
+        check_writable(report)
 
 
 @app.command()

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Subcommand `verify`: from the files of a robot to the table of its risks."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
 import shlex
+from time import monotonic
 from typing import Any
 
 from rich.console import Console
@@ -44,6 +46,7 @@ from ..verification.workers import check, play_all
 
 FOLDER = Path('build/verify')
 BRIEF = 2.0             # s of a world
+INTERVAL = 10.0         # s between two lines of progress where there is no terminal
 SHOWN, REPORTED = 5, 10             # worst worlds
 NODE = '/controller'
 ROBOT_PARAMETERS = ('urdf', 'root', 'tip', 'locked_joints', 'locked_positions', 'gravity',
@@ -68,12 +71,21 @@ def verification_case(robot: str, locked: Mapping[str, float], config: Path | No
     model = chosen.model
     found = (worlds_files.default_worlds(model, settings) if worlds is None
              else worlds_files.read(worlds, model, settings))
+    follows = any(registry.find(mode).follows for mode in found.modes)
+    if motion is not None and not follows:
+        raise ArgumentError(f'no mode of the worlds follows {motion}: {", ".join(found.modes)}',
+                            name='--motion', value=str(motion), remedy='set gains of a mode that '
+                            'follows trajectories, or name one in the modes of --worlds')
     if brief:
         found = replace(found, seconds=min(found.seconds, BRIEF))
     trigger = str(values.get('trigger', 'timer'))
     if trigger not in TRIGGERS:
         raise ParameterError(f'parameter trigger = {trigger!r} is refused', name='trigger',
                              value=trigger, remedy=f'choose one of {", ".join(TRIGGERS)}')
+    simulated = worlds_files.MAX_RATE / max(1, round(worlds_files.MAX_RATE / settings.rate))
+    if abs(simulated - settings.rate) > 0.01 * settings.rate:
+        out.print(f'! rate: {settings.rate:g} Hz is simulated at {simulated:g} Hz, because worlds '
+                  'have steps of 1 ms', style='yellow', soft_wrap=True)
     words = ['robodyn', 'verify', robot]
     for option, value in (('--config', config), ('--motion', motion), ('--worlds', worlds),
                           ('--seed', seed or None)):
@@ -159,8 +171,8 @@ def faults(out: Console) -> None:
         out.print(name)
 
 
-def one_world(case: Case, index: int, output: Path | None, out: Console) -> int:
-    """Play one world; return the exit code."""
+def one_world(case: Case, index: int, output: Path | None, out: Console) -> Outcome:
+    """Play and print one world."""
     from ..flight_recorder.file import available
     from ..verification.world_recording import record
 
@@ -173,7 +185,8 @@ def one_world(case: Case, index: int, output: Path | None, out: Console) -> int:
         out.print(f'  {name} = {value:.6g}{" " * bool(unit)}{unit}')
     for name, value in one.figures.items():
         if value is not None:
-            out.print(f'  {name}: {value:.6g} {criteria.FIGURES[name]}')
+            label, unit = criteria.FIGURES[name]
+            out.print(f'  {label}: {value:.6g} {unit}')
     if one.fault:
         when = '' if one.fault_time is None else f' at {one.fault_time:.3f} s'
         out.print(f'  fault: {one.fault}{when}')
@@ -182,7 +195,7 @@ def one_world(case: Case, index: int, output: Path | None, out: Console) -> int:
     if path is not None:
         law = f' --law {drawn["mode"]}' if ':' in drawn['mode'] else ''
         out.print(f'flight recording: robodyn replay {path}{law}', soft_wrap=True)
-    return int(one.bad)
+    return one
 
 
 def edges(case: Case, names: Sequence[str], worlds: int, jobs: int, out: Console
@@ -193,12 +206,10 @@ def edges(case: Case, names: Sequence[str], worlds: int, jobs: int, out: Console
             raise UnknownNameError('quantity', name, tuple(worlds_files.BY_NAME))
     check(case)
     found = []
-    with Progress(TextColumn('{task.description}'), BarColumn(), MofNCompleteColumn(),
-                  console=out, transient=True) as bars:
-        bar = bars.add_task('quantities', total=len(names))
+    with _progress(out, 'quantities', len(names)) as advance:
         for one in boundaries(case, names, worlds, min(jobs, len(names))):
             found.append(one)
-            bars.update(bar, advance=1)
+            advance()
     found.sort(key=lambda one: names.index(one.quantity))
     high = criteria.binomial(0, worlds)[1]
     table = plain_table(f'{case.name}: {worlds} worlds at each value of a quantity')
@@ -215,6 +226,25 @@ def edges(case: Case, names: Sequence[str], worlds: int, jobs: int, out: Console
     return [one._asdict() for one in found]
 
 
+@contextmanager
+def _progress(out: Console, what: str, total: int, done: int = 0
+              ) -> Iterator[Callable[..., None]]:
+    """Yield what counts one more: a bar in a terminal, elsewhere a line now and then."""
+    with Progress(TextColumn('{task.description}'), BarColumn(), MofNCompleteColumn(),
+                  TimeRemainingColumn(), console=out, transient=True,
+                  disable=not out.is_terminal or not total) as bars:
+        bar, printed = bars.add_task(what, total=total, completed=done), monotonic()
+
+        def advance(note: str = '') -> None:
+            nonlocal done, printed
+            done += 1
+            bars.update(bar, advance=1, description=what + note)
+            if bars.disable and monotonic() - printed > INTERVAL:
+                out.print(f'{done} of {total} {what}{note}')
+                printed = monotonic()
+        yield advance
+
+
 def run(case: Case, count: int, jobs: int, output: Path | None, out: Console, *, again: str,
         page: Path | None, scheduler: str = '') -> tuple[dict[str, Any], int]:
     """Play the worlds that are missing; print the tables, and return figures and exit code."""
@@ -225,15 +255,13 @@ def run(case: Case, count: int, jobs: int, output: Path | None, out: Console, *,
         left = sorted(set(range(count)) - results.known())
         if len(left) < count:
             out.print(f'{path} has {count - len(left)} of {count} worlds already', soft_wrap=True)
-        with Progress(TextColumn('{task.description}'), BarColumn(), MofNCompleteColumn(),
-                      TimeRemainingColumn(), console=out, transient=True) as bars:
-            bar = bars.add_task('worlds', total=count, completed=count - len(left))
+        with _progress(out, 'worlds', count, count - len(left)) as advance:
             bad = 0
             try:
                 for one in _played(case, left, jobs, scheduler):
                     results.add(one)
                     bad += one.bad
-                    bars.update(bar, advance=1, description=f'worlds, {bad} bad')
+                    advance(f', {bad} bad')
             except KeyboardInterrupt:
                 out.print(f'interrupted: {path} has the results so far; the same command resumes',
                           style='yellow', soft_wrap=True)
@@ -262,12 +290,10 @@ def _turning_points(case: Case, outcomes: Sequence[Outcome], results: Results, j
     worst = [found[one.index] for one in criteria.worst(
         [one for one in outcomes if one.index in found], REPORTED)]
     left = [pair for pair in worst if results.turning_points(pair) is None]
-    with Progress(TextColumn('{task.description}'), BarColumn(), MofNCompleteColumn(),
-                  console=out, transient=True) as bars:
-        bar = bars.add_task('turning points', total=len(left), visible=bool(left))
+    with _progress(out, 'broken worlds compared', len(left)) as advance:
         for pair, points in turning_points(case, left, min(jobs, len(left))) if left else ():
             results.add_turning_points(pair, points)
-            bars.update(bar, advance=1)
+            advance()
     return [point for pair in worst for point in results.turning_points(pair) or ()]
 
 
@@ -298,7 +324,9 @@ def _shown(case: Case, outcomes: Sequence[Outcome], turns: Sequence[TurningPoint
              'broken_armed': [one.index for one in outcomes if one.bad and not one.refusal],
              'criteria': {e.criterion.name: {'worlds': e.worlds, 'broken': e.broken,
                                              'interval': [e.low, e.high]} for e in estimates},
-             'figures': criteria.distributions(outcomes),
+             'figures': criteria.distributions([one for one in outcomes if not one.injection]),
+             'figures_with_fault': criteria.distributions([one for one in outcomes
+                                                           if one.injection]),
              'influences': [one._asdict() for one in influences],
              'turning_points': [one._asdict() for one in turns],
              'worst': [one.plain() for one in worst]}

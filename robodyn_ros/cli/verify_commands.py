@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from .arguments import locked_joints
+from ..errors import ArgumentError
 from .options import app, AsJson, console, Locked, print_json, ReportFile, Robot
 
 
@@ -61,6 +62,10 @@ def verify(robot: Robot, locked: Locked = [],  # noqa: B006
     from .verify import edges, faults, one_world, run, template, verification_case
 
     _require_report(report)
+    for name, given in (('--report', report), ('--suggest', suggest), ('--scheduler', scheduler)):
+        if given and (boundary or world is not None):
+            raise ArgumentError(f'{name} has no effect with --boundary and --world', name=name,
+                                value=given, remedy=f'leave out {name}')
     out = console(as_json)
     if list_faults:
         faults(out)
@@ -76,7 +81,10 @@ def verify(robot: Robot, locked: Locked = [],  # noqa: B006
             print_json(levels)
         return
     if world is not None:
-        raise typer.Exit(one_world(case, world, output, out))
+        one = one_world(case, world, output, out)
+        if as_json:
+            print_json(one.plain())
+        raise typer.Exit(one.bad)
     found, bad = run(case, runs or (40 if brief else 500), jobs, output, out, again=again,
                      page=report, scheduler=scheduler)
     if suggest:

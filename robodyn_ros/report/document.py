@@ -33,6 +33,27 @@ NUMBER = re.compile(r'(none|nan|([<>≤≥] )?[-+±]?[\d.,]+(e[-+]?\d+)?( ?(%|[a
                     re.IGNORECASE)
 
 
+def check_writable(path: Path) -> None:
+    """
+    Raise before a long computation what :meth:`Report.write` would raise after it.
+
+    :raises ArgumentError: the file cannot be written.
+    """
+    there = path.exists()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.open('ab').close()
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    if not there:
+        path.unlink()
+
+
+def _unwritable(path: Path, error: OSError) -> ArgumentError:
+    return ArgumentError(f'{path} cannot be written ({error})', name='--report', value=str(path),
+                         remedy='give --report a path of a file')
+
+
 class Report:
     """
     Report, to which sections are added in their order; :meth:`write` writes the file.
@@ -158,9 +179,7 @@ class Report:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding='utf-8')
         except OSError as error:
-            raise ArgumentError(f'{path} cannot be written ({error})', name='--report',
-                                value=str(path),
-                                remedy='give --report a path of a file') from error
+            raise _unwritable(path, error) from error
 
     def html(self) -> str:
         """Return the document."""

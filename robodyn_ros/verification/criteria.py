@@ -10,7 +10,8 @@ import numpy as np
 from numpy import ndarray
 from scipy.stats import binomtest, spearmanr
 
-from .trial import Outcome, STOPPED
+from .draw import STOPPED
+from .trial import Outcome
 from .worlds import QUANTITIES
 from ..control.laws import registry
 
@@ -114,10 +115,10 @@ def binomial(broken: int, count: int) -> tuple[float, float]:
 FIGURES = {'velocity': ('peak velocity', 'velocity limits'),
            'effort': ('peak effort', 'effort limits'), 'step': ('effort step', 'effort limits'),
            'tracking': ('tracking error', 'rad or m'),
-           'settling': ('velocity after a motion', 'velocity limits'),
+           'settling': ('final velocity', 'velocity limits'),
            'supplied energy': ('supplied energy', 'J'),
            'compensated friction': ('compensated friction', 'friction'),
-           'fault time': ('time to fault', 's'), 'rest time': ('time from fault to rest', 's')}
+           'fault time': ('time to fault', 's'), 'rest time': ('time to rest', 's')}
 #: Figure without which a criterion does not apply.
 JUDGED_BY = {'tracking': 'tracking', 'settling': 'settling', 'passive': 'supplied energy',
              'friction': 'compensated friction'}

@@ -26,6 +26,8 @@ STILL = 0.3             # share of the worlds in which nothing moves the arm on 
 START = 0.5             # s: latest start of a fault
 SHORT, LONG = 0.02, 0.6             # s, of a fault
 LASTING = 0.4           # share of the faults that do not end
+STOPPED = 'states stop'         # the fault after which another one has to latch soon
+STOPPED_COUNT = 6       # times that it is listed besides, so that few worlds show slow watchdogs
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ def draw(worlds: Worlds, nv: int, seed: int, index: int) -> Draw:
     one = Draw(seed, index, values, mode, motion)
     if at['fault'] >= worlds.fault_share:
         return one
-    names = worlds.faults or tuple(drawable())
+    names = worlds.faults or (*drawable(), *STOPPED_COUNT * (STOPPED,))
     lasts = (FOR_EVER if at['duration'] < LASTING else
              SHORT + (LONG - SHORT) * (at['duration'] - LASTING) / (1.0 - LASTING))
     return replace(one, injection=names[int(at['injection'] * len(names))],

@@ -14,7 +14,7 @@ from numpy import ndarray
 from . import features
 from .arm import Arm, arm_of
 from .catalogue import CATALOGUE
-from .draw import Draw, draw, true_model
+from .draw import Draw, draw, STOPPED, true_model
 from .energy_step import compensation_ratio, COMPENSATION_TOLERANCE, excessive
 from .library import Library
 from .motion import Tour
@@ -34,7 +34,6 @@ from ..errors import RobodynError
 from ..model.robot import RobotModel
 
 SETTLING = 0.6          # s at the end of a world without a motion
-STOPPED = 'states stop'         # the injection after which a fault has to latch soon
 SETTLED = 0.1           # s of these in which the arm has to be at rest
 NOTHING = -1            # mode that none is
 TRIGGERS = {'timer': 'timer', 'state': 'state', 'inline': 'state'}

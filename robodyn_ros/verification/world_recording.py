@@ -10,6 +10,7 @@ from ..compiler.code_cache import machine
 from ..control.cycle.compile import compiled
 from ..flight_recorder import file
 from ..flight_recorder.arrays import About
+from ..errors import ArgumentError
 from ..model.resources import package_version
 
 RISING = 10.0           # s that are recorded besides the motion
@@ -30,6 +31,10 @@ def record(case: Case, index: int, path: Path | None) -> Outcome:
         about = About('robodyn verify', controller.reason_code, controller.reason,
                       f'{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%S.%fZ}', 'simulation',
                       case.trigger, 'ros', 0.0, package_version(), compiled().code, machine())
-        path.parent.mkdir(parents=True, exist_ok=True)
-        file.write(path, controller.model, controller.history.take(), about)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            file.write(path, controller.model, controller.history.take(), about)
+        except OSError as error:
+            raise ArgumentError(f'{path} cannot be written ({error})', name='--output',
+                                value=str(path), remedy='give --output another path') from error
     return outcome

@@ -125,7 +125,8 @@ REST = {
     'modes': Entry('control modes, drawn with equal probability'),
     'seconds': Entry('s of motion in each world', 0.5, 600.0),
     'fault_share': Entry('share of the worlds in which one fault is injected', most=1.0),
-    'faults': Entry('their names; empty: all that `robodyn verify two_link --faults` lists'),
+    'faults': Entry('their names; empty: all that `robodyn verify two_link --faults` lists, '
+                    'one in ten `states stop`'),
     'tracking_error': Entry('rad or m: largest distance from the reference in computed_torque',
                             1e-6, inf),
     'settled_velocity': Entry('velocity limits: largest velocity at the end of a motion',
