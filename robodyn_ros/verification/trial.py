@@ -154,9 +154,10 @@ class Player:
     @cached_property
     def modes(self) -> dict[str, Settings]:
         """Return the settings of each mode of the worlds."""
-        found = {}
+        found, own = {}, dict(self.case.settings.gains)
         for mode in self.case.worlds.modes:
-            found[mode] = replace(self.case.settings, mode=mode)
+            found[mode] = replace(self.case.settings, mode=mode, gains={
+                f.name: own[f.name] for f in registry.find(mode).declared if f.name in own})
             self.library.controller.check(found[mode])
         return found
 
