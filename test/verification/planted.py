@@ -64,11 +64,6 @@ def _undeclared_delay(case: Case) -> Case:
     return replace(_edge(case), worlds=worlds)
 
 
-def _slow_watchdog(case: Case) -> Case:
-    faulty = replace(case.worlds, fault_share=1.0, faults=('states stop',))
-    return replace(_settings(state_timeout=1.0)(case), worlds=faulty)
-
-
 def _own_law(case: Case) -> Case:
     mode = 'singular_law:SINGULAR'
     settings = replace(case.settings, mode=mode, gains={'spring': [115.0, 16.0]})
@@ -96,7 +91,17 @@ MISTAKES = (
     Mistake('effort limits three times what the drives give',
             _truth(effort_limit=(80.0 / 3.0, 10.0))),
     Mistake('own law whose stiffness diverges at a singularity', _own_law),
-    Mistake('state_timeout of 1 s, and states that stop', _slow_watchdog))
+    Mistake('state_timeout of 1 s', _settings(state_timeout=1.0)),
+    Mistake('encoder of the first joint off by a right angle',
+            _truth(encoder_offset=(0.5 * np.pi, 0.0))),
+    Mistake('gear ratio of the second joint half of the true one',
+            _truth(motor_gain=(1.0, 2.0))),
+    Mistake('rotor inertia of 1 and 0.2 kg·m² left out', _truth(armature=(1.0, 0.2))),
+    Mistake('velocity limits four times the true ones', _truth(velocity_limit=(2.0, 2.0))),
+    Mistake('joint stops 0.3 rad within the position limits', lambda case: replace(
+        case, worlds=replace(case.worlds, ranges=case.worlds.ranges | {
+            'stop_distance': (-0.3, -0.3)}))),
+    Mistake('states at 100 Hz, 1 kHz declared', _truth(state_rate=100.0)))
 
 
 def first_bad(case: Case, worlds: int, specialize: bool = True) -> Outcome | str | None:

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import planted
 import pytest
-from robodyn_ros import load_urdf
+from robodyn_ros import Dynamics, load_urdf
+from robodyn_ros.cli import verify as command
 from robodyn_ros.cli.app import app
 from robodyn_ros.control.settings import settings as control_settings
 from robodyn_ros.errors import ArgumentError, RobodynError
@@ -18,7 +19,7 @@ from robodyn_ros.model.rigid_body import Inertial
 from robodyn_ros.verification import criteria, worlds
 from robodyn_ros.verification.arm import arm_of
 from robodyn_ros.verification.boundary import boundary
-from robodyn_ros.verification.draw import draw, true_model
+from robodyn_ros.verification.draw import draw, nominal_model, true_model
 from robodyn_ros.verification.plant import Drives, Plant
 from robodyn_ros.verification.plant_step import TICK
 from robodyn_ros.verification.results import Results
@@ -38,7 +39,13 @@ FOUND = {               # planted mistakes and the world that shows each of them
     'arm on a wall, gravity of a floor declared': 'not armed',
     'robot_compensates_gravity true, the robot does not': 'GRAVITY_CONTRADICTED',
     'robot_compensates_gravity false, the robot does': 'GRAVITY_CONTRADICTED',
-    'state_timeout of 1 s, and states that stop': 'reaction'}
+    'state_timeout of 1 s': 'reaction',
+    'encoder of the first joint off by a right angle': 'not armed',
+    'gear ratio of the second joint half of the true one': 'FOLLOWING_ERROR',
+    'rotor inertia of 1 and 0.2 kg·m² left out': 'FOLLOWING_ERROR',
+    'velocity limits four times the true ones': 'velocity: ',
+    'joint stops 0.3 rad within the position limits': 'stops: ',
+    'states at 100 Hz, 1 kHz declared': 'STATE_LATE'}
 
 
 @pytest.fixture(autouse=True)
@@ -94,8 +101,51 @@ def test_zero_efforts_of_an_arm_that_needs_none_are_no_end(compensates):
 @pytest.mark.parametrize('name', FOUND)
 def test_planted_mistakes_are_found(name):
     mistake = {m.name: m.planted for m in planted.MISTAKES}[name]
-    found = planted.first_bad(short(mistake(planted.sound())), 8, specialize=False)
+    found = planted.first_bad(mistake(planted.sound()), 16, specialize=False)
     assert found is not None and FOUND[name] in criteria.problem(found)
+
+
+def test_an_arming_that_is_refused_has_no_injected_fault_as_its_cause():
+    """Faults begin after it: the same world without one is refused for the same reason."""
+    mistake = {m.name: m.planted for m in planted.MISTAKES}[
+        'payload of 2 kg there, none declared']
+    case = short(mistake(planted.sound()), 0.5)
+    faulty = replace(case.worlds, fault_share=1.0)
+    player, refused = Player(case, specialize=False), 0
+    for index in range(20):
+        drawn = draw(faulty, 2, 0, index)
+        refusal = player.play_drawn(drawn).refusal
+        assert refusal == player.play_drawn(replace(drawn, injection='')).refusal
+        refused += bool(refusal)
+    assert refused
+
+
+def test_readings_repeated_at_rest_are_excused_under_any_law():
+    """What drifts unseen for want of friction is no motion that the guard could know of."""
+    case = planted.sound(coulomb_friction=[0.0])
+    case = short(replace(case, worlds=replace(case.worlds, fault_share=1.0, faults=(
+        'last reading of a joint repeated', 'last reading repeated',
+        'last reading repeated for 150 ms'))), 2.0)
+    one = Player(case, specialize=False).play(69)
+    assert not one.bad and one.figures['velocity'] > 1.25
+
+
+def test_a_custom_law_is_played_beside_other_modes():
+    """Whose gains are none of its own."""
+    case = short(planted.sound(mode='singular_law:SINGULAR', gains={'spring': [115.0, 16.0]}), 0.5)
+    player = Player(case, specialize=False)
+    assert set(player.modes) == {'singular_law:SINGULAR', 'joint_impedance', 'computed_torque'}
+    assert not any('exception' in player.play(index).violations for index in range(3))
+
+
+def test_an_encoder_offset_moves_the_arm_and_its_stops():
+    model = load_urdf('two_link')
+    case = planted.sound()
+    truth = replace(case.worlds.truth, encoder_offset=(0.3, -0.1))
+    found, q = nominal_model(model, truth), np.array([0.4, 0.7])
+    np.testing.assert_allclose(Dynamics(found).pose(q, 'tool0'),
+                               Dynamics(model).pose(q - [0.3, -0.1], 'tool0'), atol=1e-12)
+    assert found.position_upper[0] == model.position_upper[0] + 0.3
 
 
 def test_drawn_bodies_are_real():
@@ -229,6 +279,9 @@ def test_a_worlds_file_is_read_as_it_was_written(tmp_path):
     path = tmp_path / 'worlds.yaml'
     path.write_text(worlds.text(case.worlds, 'Worlds.'))
     assert worlds.read(path, case.model, case.settings) == case.worlds
+    fast = replace(case.settings, rate=2000.0)          # ticks are 1 ms
+    path.write_text(worlds.text(worlds.default_worlds(case.model, fast), 'Worlds.'))
+    assert worlds.read(path, case.model, fast).truth.state_rate == 1000.0
     path.write_text('distributions: {tilt: 1e-1}\nseconds: 2')      # text in YAML 1.1
     found = worlds.read(path, case.model, case.settings)
     assert found.ranges['tilt'] == (0.1, 0.1) and found.seconds == 2.0
@@ -289,11 +342,16 @@ def test_the_command(tmp_path, monkeypatch):
     assert found['worlds'] == 3 and found['bad'] == 0
     assert found['criteria']['arming']['interval'] == [0.0, pytest.approx(1 - 0.025**(1 / 3))]
     assert 'Largest values in a world' in Path('risks.html').read_text()
+    assert found['figures']['tracking'][2] < 0.5 and not found['figures_with_fault']
+    monkeypatch.setattr(command, 'INTERVAL', 0.0)
     again = CliRunner().invoke(app, [*words, '--runs', '4'])
     assert again.exit_code == 0 and 'has 3 of 4 worlds already' in again.output
+    assert '4 of 4 worlds, 0 bad' in again.output
     assert max(map(len, again.output.splitlines()[:20])) <= 80
     alone = CliRunner().invoke(app, [*words, '--world', '2'])
     assert alone.exit_code == 0 and 'no criterion is broken' in alone.output
+    alone = CliRunner().invoke(app, [*words, '--world', '2', '--json'])
+    assert json.loads(alone.stdout)['world']['motion'] == 'tour'
     Path('motion.yaml').write_text(MOTION.format(end=9.0))
     outside = CliRunner().invoke(app, [*words, '--runs', '3'])
     assert outside.exit_code == 1 and 'position of joint2 would be' in outside.output
@@ -318,6 +376,22 @@ def test_robots_and_motions_are_refused_before_a_world(tmp_path, monkeypatch):
         'sec: 1, nanosec: 0', 'sec: 0, nanosec: 200000000'))
     fast = CliRunner().invoke(app, ['verify', 'two_link', '--motion', 'motion.yaml'])
     assert fast.exit_code == 1 and 'velocity of joint2 would be' in fast.output
+
+
+@pytest.mark.parametrize(('words', 'message'), [
+    (['--report', '.'], 'cannot be written'),
+    (['--output', '.'], 'cannot be used'),
+    (['--world', '1', '--report', 'risks.html'], 'no effect with --boundary and --world'),
+    (['--boundary', 'delay', '--suggest'], 'no effect with --boundary and --world'),
+    (['--motion', 'motion.yaml', '--worlds', 'floating.yaml'], 'no mode of the worlds follows')])
+def test_what_cannot_be_had_is_refused_before_a_world(tmp_path, monkeypatch, words, message):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(command, 'play_all', None)
+    Path('motion.yaml').write_text(MOTION.format(end=0.8))
+    Path('floating.yaml').write_text('modes: [gravity_compensation]')
+    run = CliRunner().invoke(app, ['verify', 'two_link', *words])
+    assert run.exit_code == 1 and message in run.output
+    assert not Path('risks.html').exists()
 
 
 def test_no_file_is_left_behind_where_the_settings_are_refused(tmp_path, monkeypatch):
