@@ -21,7 +21,9 @@ ENERGY_TOLERANCE, REST_VELOCITY_SHARE = 0.1, 0.02
 # Share by which friction compensation may exceed twice the friction
 COMPENSATION_TOLERANCE = 0.1
 
+ARMING_TICKS = 100    # in which what is left of the efforts of arming and motor test fades
 NUMBERS = [
+    ('balanced_from', int),         # tick from which on work counts
     ('net_work', float),            # J: work of the law less that of friction
     ('supplied', float),            # J: the largest so far
     ('kinetic', float),             # J: largest kinetic energy of the arm
@@ -33,7 +35,8 @@ NUMBERS = [
 def add_energy(w: Any, c: Any) -> None:
     """Add the power of the last OBSERVED_TICKS ticks."""
     m, p, n = w.numbers, w.plant, w.plant.q.shape[0]
-    if not m.observed or c.controller.phase != RUNNING or m.ticks % OBSERVED_TICKS:
+    if (not m.observed or m.ticks < m.balanced_from or c.controller.phase != RUNNING
+            or m.ticks % OBSERVED_TICKS):
         return
     friction(w.robot, p.qd, w.workspace, p.unit)
     mass_matrix(w.robot, p.q, w.workspace, w.mass)

@@ -15,7 +15,7 @@ from . import features
 from .arm import Arm, arm_of
 from .catalogue import CATALOGUE
 from .draw import Draw, draw, STOPPED, true_model
-from .energy_step import compensation_ratio, COMPENSATION_TOLERANCE, excessive
+from .energy_step import ARMING_TICKS, compensation_ratio, COMPENSATION_TOLERANCE, excessive
 from .library import Library
 from .motion import Tour
 from .plant import Drives
@@ -120,6 +120,7 @@ class Observed(Tour):
             m, settings = self._data, world.settings
             self.until = world.time + self._seconds - SETTLING
             m['observed'], m['late_from'] = 1, self.until + SETTLING - SETTLED
+            m['balanced_from'] = m['ticks'] + ARMING_TICKS
             m['observed_mode'] = (registry.number(settings.mode) if settings.law_in_force.follows
                                   else NOTHING)
         super().act(world)
