@@ -4,15 +4,13 @@
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-import hashlib
 from importlib.metadata import version
 from itertools import islice
-from pathlib import Path
 import platform
 from threading import Lock
 from typing import Any
 
-from .results import digest, fingerprint
+from .results import digest, fingerprint, law_source, package_digest
 from .trial import Case, Outcome, Player
 from ..errors import SimulationError
 from ..extras import pip_install
@@ -49,7 +47,7 @@ def play_on_cluster(case: Case, indices: Iterable[int], address: str) -> Iterato
                               value=address, remedy='start one with `dask scheduler`, and workers '
                               'with `dask worker ADDRESS --nthreads 1`') from error
     try:
-        threads = _checked_threads(client, address)
+        threads = _checked_threads(client, address, case.worlds.modes)
         there = client.scatter(case, broadcast=True, hash=False)
         key, left, waiting = digest(fingerprint(case)), iter(indices), set[Any]()
         while True:
@@ -60,7 +58,7 @@ def play_on_cluster(case: Case, indices: Iterable[int], address: str) -> Iterato
             try:
                 done, waiting = wait(waiting, timeout=LOOKING, return_when='FIRST_COMPLETED')
             except TimeoutError:
-                _checked_threads(client, address)
+                _checked_threads(client, address, case.worlds.modes)
                 continue
             for future in done:
                 yield future.result()
@@ -70,7 +68,7 @@ def play_on_cluster(case: Case, indices: Iterable[int], address: str) -> Iterato
         client.close(timeout=CONNECTING)
 
 
-def _checked_threads(client: Any, address: str) -> int:
+def _checked_threads(client: Any, address: str, modes: tuple[str, ...]) -> int:
     """Return the number of threads of all workers, which have to have this version."""
     if client.status != 'running':
         raise _lost(address)
@@ -80,10 +78,10 @@ def _checked_threads(client: Any, address: str) -> int:
                               name='--scheduler', value=address,
                               remedy=f'start some with `dask worker {address} --nthreads 1`; the '
                               'same command resumes')
-    ours = versions()
-    for worker, theirs in client.run(versions, on_error='return').items():
+    ours = versions(modes)
+    for worker, theirs in client.run(versions, modes, on_error='return').items():
         if not isinstance(theirs, dict):
-            raise SimulationError(f'worker {worker} cannot import robodyn_ros ({theirs})',
+            raise SimulationError(f'worker {worker} cannot import robodyn_ros or the law ({theirs})',
                                   name=worker, value=str(theirs),
                                   remedy='install it there in this version')
         if other := [name for name in ours if theirs.get(name) != ours[name]]:
@@ -100,14 +98,11 @@ def _lost(address: str) -> SimulationError:
 
 
 @lru_cache(1)
-def versions() -> dict[str, str]:
-    """Return what outcomes depend on: a hash of this package, and versions of libraries."""
-    root = Path(__file__).parents[1]
-    sources = hashlib.sha256()
-    for path in sorted(root.rglob('*.py')):
-        sources.update(path.relative_to(root).as_posix().encode() + path.read_bytes())
-    return {'robodyn_ros': sources.hexdigest()[:12], 'Python': platform.python_version(),
-            **{name: version(name) for name in LIBRARIES}}
+def versions(modes: tuple[str, ...] = ()) -> dict[str, str]:
+    """Return what outcomes depend on: hashes of this package and laws, versions of libraries."""
+    return {'robodyn_ros': package_digest(), 'Python': platform.python_version(),
+            **{name: version(name) for name in LIBRARIES},
+            **{mode: digest(law_source(mode)) for mode in modes if ':' in mode}}
 
 
 def play_one(case: Case, key: str, index: int) -> Outcome:

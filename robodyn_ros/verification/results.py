@@ -5,7 +5,9 @@
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, fields
+from functools import cache
 import hashlib
+import inspect
 import json
 from pathlib import Path
 import sqlite3
@@ -16,8 +18,8 @@ import numpy as np
 from .trial import Case, Outcome
 from .turning_points import Pair, TurningPoint
 from .worlds import plain
+from ..control.laws import registry
 from ..errors import ArgumentError
-from ..model.resources import package_version
 from ..model.robot import RobotModel
 
 SCHEMA = """
@@ -29,13 +31,29 @@ CREATE TABLE IF NOT EXISTS turning_point (broken INTEGER, held INTEGER, content 
 
 
 def fingerprint(case: Case) -> dict[str, str]:
-    """Return what decides the outcomes: hashes of model, settings, worlds and motion."""
+    """Return what decides the outcomes: hashes of model, settings, worlds, motion and sources."""
     settings = asdict(case.settings)
     motion = None if case.waypoints is None else {
         name: np.asarray(value).tolist() for name, value in vars(case.waypoints).items()}
     return {'robot': digest(_arrays(case.model)), 'settings': digest(settings),
             'worlds': digest(plain(case.worlds)), 'motion': digest(motion),
-            'seed': str(case.seed), 'trigger': case.trigger, 'package': package_version()}
+            'seed': str(case.seed), 'trigger': case.trigger, 'package': package_digest(),
+            'laws': digest([law_source(mode) for mode in case.worlds.modes])}
+
+
+@cache
+def package_digest() -> str:
+    """Return a hash of the sources of this package."""
+    root, sources = Path(__file__).parents[1], hashlib.sha256()
+    for path in sorted(root.rglob('*.py')):
+        sources.update(path.relative_to(root).as_posix().encode() + path.read_bytes())
+    return sources.hexdigest()[:12]
+
+
+def law_source(mode: str) -> str:
+    """Return the source of the module of a custom law, '' for one of this package."""
+    path = inspect.getsourcefile(registry.find(mode).efforts) if ':' in mode else None
+    return Path(path).read_text(encoding='utf-8') if path else ''
 
 
 def _arrays(model: RobotModel) -> dict[str, Any]:

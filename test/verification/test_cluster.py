@@ -4,6 +4,7 @@
 
 from dataclasses import replace
 import os
+from pathlib import Path
 import signal
 
 import planted
@@ -51,6 +52,17 @@ def test_a_worker_with_another_version_is_refused(workers, monkeypatch):
             next(cluster.play_on_cluster(brief(), range(2), workers.scheduler_address))
     finally:
         cluster.versions.cache_clear()
+
+
+def test_a_worker_without_the_custom_law_is_refused(workers, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / 'law_of_here.py').write_text(
+        Path(planted.__file__).with_name('singular_law.py').read_text())
+    case, mode = brief(), 'law_of_here:SINGULAR'
+    case = replace(case, worlds=replace(case.worlds, modes=(mode,)), settings=replace(
+        case.settings, mode=mode, gains={'spring': [115.0, 16.0]}))
+    with pytest.raises(SimulationError, match='cannot import .* law_of_here'):
+        next(cluster.play_on_cluster(case, range(2), workers.scheduler_address))
 
 
 def test_a_scheduler_that_is_not_there(monkeypatch):

@@ -22,7 +22,7 @@ from robodyn_ros.verification.boundary import boundary
 from robodyn_ros.verification.draw import draw, nominal_model, true_model
 from robodyn_ros.verification.plant import Drives, Plant
 from robodyn_ros.verification.plant_step import TICK
-from robodyn_ros.verification.results import Results
+from robodyn_ros.verification.results import fingerprint, Results
 from robodyn_ros.verification.suggestion import suggestion
 from robodyn_ros.verification.trial import Outcome, Player
 from robodyn_ros.verification.turning_points import of_pair, pairs
@@ -136,6 +136,18 @@ def test_a_custom_law_is_played_beside_other_modes():
     player = Player(case, specialize=False)
     assert set(player.modes) == {'singular_law:SINGULAR', 'joint_impedance', 'computed_torque'}
     assert not any('exception' in player.play(index).violations for index in range(3))
+
+
+def test_a_changed_custom_law_is_another_case(tmp_path, monkeypatch):
+    """Its results are not resumed."""
+    monkeypatch.syspath_prepend(tmp_path)
+    source = Path(planted.__file__).with_name('singular_law.py').read_text()
+    case, found = planted.sound(), []
+    for name, text in (('law_a', source), ('law_b', source), ('law_c', source + '# changed')):
+        (tmp_path / f'{name}.py').write_text(text)
+        found.append(fingerprint(replace(case, worlds=replace(
+            case.worlds, modes=(f'{name}:SINGULAR',))))['laws'])
+    assert found[0] == found[1] != found[2]
 
 
 def test_an_encoder_offset_moves_the_arm_and_its_stops():
