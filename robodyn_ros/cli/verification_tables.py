@@ -12,6 +12,7 @@ from ..report.document import Report
 from ..verification import criteria
 from ..verification import worlds as worlds_files
 from ..verification.criteria import Estimate
+from ..verification.quantities import BY_NAME
 from ..verification.trial import Case, Outcome
 from ..verification.turning_points import TurningPoint
 
@@ -87,8 +88,8 @@ def influence_table(influences: Sequence[criteria.Influence]) -> Table:
     table.add_column('quantity', ratio=1)
     table.add_column('correlation', justify='right', no_wrap=True)
     for one in influences[:REPORTED]:
-        table.add_row(criteria.FIGURES.get(one.figure, ('broken',))[0], one.quantity + ', either way' * one.either_way,
-                      f'{one.correlation:+.2f}')
+        table.add_row(criteria.FIGURES.get(one.figure, ('broken',))[0],
+                      one.quantity + ', either way' * one.either_way, f'{one.correlation:+.2f}')
     return table
 
 
@@ -101,7 +102,7 @@ def turning_table(turns: Sequence[TurningPoint]) -> Table:
         table.add_column(heading, justify='left' if heading == 'unit' else 'right', no_wrap=True)
     for one in turns:
         table.add_row(str(one.world), one.quantity, f'{one.held:.3g}', f'{one.broken:.3g}',
-                      worlds_files.BY_NAME[one.quantity].unit)
+                      BY_NAME[one.quantity].unit)
     return table
 
 
@@ -130,7 +131,7 @@ def report_of(case: Case, outcomes: Sequence[Outcome], tables: Sequence[Table],
                    for one in calm]
         at = np.array([one.world['values'][quantity] for one in calm])
         centers, levels = criteria.binned(at, np.array(measure))
-        unit = worlds_files.BY_NAME[quantity].unit
+        unit = BY_NAME[quantity].unit
         label, measured = criteria.FIGURES.get(figure, ('broken', 'share of the worlds'))
         report.plot(f'{label.capitalize()} against {quantity}', centers, levels,
                     f'{quantity} [{unit}]' if unit else quantity, f'[{measured}]')

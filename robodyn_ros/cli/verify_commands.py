@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from .arguments import locked_joints
-from ..errors import ArgumentError
 from .options import app, AsJson, console, Locked, print_json, ReportFile, Robot
+from ..errors import ArgumentError
 
 
 @app.command()
@@ -59,7 +59,8 @@ def verify(robot: Robot, locked: Locked = [],  # noqa: B006
            report: ReportFile = None, as_json: AsJson = False) -> None:
     """Verify a robot, its parameter file and its control law in random simulated worlds."""
     from .app import _require_report
-    from .verify import edges, faults, one_world, run, template, verification_case
+    from .verification_case import verification_case
+    from .verify import edges, faults, one_world, run, template
 
     _require_report(report)
     for name, given in (('--report', report), ('--suggest', suggest), ('--scheduler', scheduler)):

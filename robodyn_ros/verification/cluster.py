@@ -81,9 +81,9 @@ def _checked_threads(client: Any, address: str, modes: tuple[str, ...]) -> int:
     ours = versions(modes)
     for worker, theirs in client.run(versions, modes, on_error='return').items():
         if not isinstance(theirs, dict):
-            raise SimulationError(f'worker {worker} cannot import robodyn_ros or the law ({theirs})',
-                                  name=worker, value=str(theirs),
-                                  remedy='install it there in this version')
+            raise SimulationError(
+                f'worker {worker} cannot import robodyn_ros or the law ({theirs})', name=worker,
+                value=str(theirs), remedy='install it there in this version')
         if other := [name for name in ours if theirs.get(name) != ours[name]]:
             raise SimulationError(
                 f'worker {worker} has another version of ' + ', '.join(

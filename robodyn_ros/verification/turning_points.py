@@ -19,9 +19,10 @@ import numpy as np
 from numpy import ndarray
 
 from .draw import Draw, draw
+from .quantities import BY_NAME, QUANTITIES
 from .trial import Case, Outcome, Player
 from .workers import in_processes
-from .worlds import BY_NAME, QUANTITIES, Worlds
+from .worlds import Worlds
 
 HALVINGS = 4            # of the distance between a value that holds and one that breaks
 

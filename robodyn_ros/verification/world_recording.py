@@ -8,9 +8,9 @@ from pathlib import Path
 from .trial import Case, Outcome, Player
 from ..compiler.code_cache import machine
 from ..control.cycle.compile import compiled
+from ..errors import ArgumentError
 from ..flight_recorder import file
 from ..flight_recorder.arrays import About
-from ..errors import ArgumentError
 from ..model.resources import package_version
 
 RISING = 10.0           # s that are recorded besides the motion

@@ -2,18 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Worlds files: the true robot, distributions of what is uncertain, and accepted errors."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, MISSING
 from math import inf, isfinite
 from pathlib import Path
 from textwrap import wrap
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 import yaml
 
 from .catalogue import drawable
 from .plant_step import TICK
+from .quantities import BY_NAME, QUANTITIES, Quantity
 from ..control.laws import registry
 from ..control.settings.settings import Settings
 from ..errors import ArgumentError, close_names
@@ -21,156 +22,64 @@ from ..model.robot import RobotModel
 
 WIDTH = 96
 MAX_RATE = 1.0 / TICK           # Hz
-OWN = 'own choice'
-DECLARED = 'loop_delay of the parameter file, divided among delay, jitter and drive_lag'
 
 
-class Quantity(NamedTuple):
-    """
-    An uncertain quantity, uniform between two numbers.
-
-    :param least, most: that both are within.
-    :param source: of the default range; OWN where there is none.
-    """
-
-    name: str
-    unit: str
-    default: Callable[[Settings], tuple[float, float]]
-    least: float
-    most: float
-    meaning: str
-    source: str = OWN
-
-
-def _fixed(low: float, high: float) -> Callable[[Settings], tuple[float, float]]:
-    return lambda settings: (low, high)
-
-
-def _delay(share: float) -> Callable[[Settings], tuple[float, float]]:
-    """Return a range up to a share of ``loop_delay``; all of them together are within it."""
-    return lambda settings: (0.0, round(share * settings.loop_delay, 6))
-
-
-QUANTITIES = (
-    Quantity('inertia_error', '', _fixed(0.0, 0.03), 0.0, 0.5,
-             'Relative error of mass, size and center of mass of each body: a random affine map '
-             'of its points, which keeps it physically consistent.',
-             'own choice; CAD models leave out cables and tolerances: Bethge et al., '
-             'FloBaRoID, 2017'),
-    Quantity('payload_error', '', _fixed(-0.03, 0.03), -1.0, 10.0,
-             'Relative error of the mass of the payload.'),
-    Quantity('unknown_payload', 'kg', _fixed(0.0, 0.0), 0.0, 1000.0,
-             'Undeclared mass at payload_frame. Raise the upper end to the heaviest part that may '
-             'be attached by mistake.'),
-    Quantity('friction_scale', '', _fixed(0.5, 1.5), 0.0, 10.0,
-             'Factor of viscous and Coulomb friction, which change with temperature, load and '
-             'wear.',
-             'own choice; measured: Bittencourt, Gunnarsson, ASME J. Dynamic Systems 134(5), '
-             '2012; Simoni et al., Robotica, 2017, doi 10.1017/S0263574717000509'),
-    Quantity('friction_extra', 'effort limits', _fixed(0.0, 0.005), 0.0, 1.0,
-             'Additional Coulomb friction of each joint.'),
-    Quantity('stribeck', '', _fixed(0.0, 0.3), 0.0, 5.0,
-             'Excess of static over Coulomb friction, relative to the latter.'),
-    Quantity('delay', 's', _delay(0.5), 0.0, 0.2,
-             'Time from the measurement of a state to the effect of its effort, in steps of 1 ms. '
-             'The upper ends of delay, jitter and drive_lag should add up to the loop_delay of '
-             'the parameter file.',
-             DECLARED),
-    Quantity('jitter', 's', _delay(0.25), 0.0, 0.2, 'Largest additional delay of single states.',
-             DECLARED),
-    Quantity('drive_lag', 's', _delay(0.25), 0.0, 0.2,
-             'Time constant of the drives: 1/(2π · bandwidth in Hz).',
-             DECLARED),
-    Quantity('state_loss', '', _fixed(0.0, 0.02), 0.0, 1.0, 'Share of the states that are lost.'),
-    Quantity('position_noise', 'rad or m', _fixed(0.0, 1e-4), 0.0, 0.1, 'Standard deviation.'),
-    Quantity('velocity_noise', 'rad/s or m/s', _fixed(0.0, 1e-2), 0.0, 10.0,
-             'Standard deviation.'),
-    Quantity('resolution', 'rad or m', _fixed(0.0, 1e-4), 0.0, 0.1,
-             'Step of the encoders; 16 bits per turn are 1e-4 rad.'),
-    Quantity('drive_gain', '', _fixed(0.97, 1.03), 0.0, 10.0,
-             'Effort of the drives per commanded effort.',
-             'own choice; how to measure it: Gautier, Briot, IROS 2011'),
-    Quantity('dead_zone', 'effort limits', _fixed(0.0, 0.002), 0.0, 1.0,
-             'Largest commanded effort to which the drives do not respond.'),
-    Quantity('tilt', 'rad', _fixed(0.0, 0.005), 0.0, 3.2,
-             'Angle between the true and the assumed vertical, about a random horizontal axis.'),
-    Quantity('stop_distance', 'rad or m', _fixed(0.02, 0.1), -1.0, 10.0,
-             'Distance from the position limits out to the joint stops.'))
-BY_NAME = {quantity.name: quantity for quantity in QUANTITIES}
-
-
-class Entry(NamedTuple):
-    """Meaning of an entry of a worlds file, and the least and largest number that it may hold."""
-
-    meaning: str
-    least: float = 0.0
-    most: float = 1e6
-
-
-TRUTH = {
-    'gravity': Entry('m/s², in the base frame', -100.0, 100.0),
-    'compensates_gravity': Entry('whether the drives add g(q) themselves'),
-    'payload_frame': Entry('frame of the payload, declared or not'),
-    'payload_mass': Entry('kg', most=1000.0),
-    'payload_com': Entry('m, in payload_frame', -100.0, 100.0),
-    'viscous_friction': Entry('N·m·s/rad or N·s/m'),
-    'coulomb_friction': Entry('N·m or N'),
-    'armature': Entry('rotor inertia, kg·m² or kg'),
-    'velocity_limit': Entry('rad/s or m/s', 1e-6, inf),
-    'effort_limit': Entry('at which the drives saturate, N·m or N', 1e-6, inf),
-    'motor_gain': Entry('effort per commanded effort; -1: wired in reverse', -10.0, 10.0),
-    'encoder_offset': Entry('measured less true position, rad or m', -10.0, 10.0),
-    'state_rate': Entry('Hz, of the joint states', 1.0, MAX_RATE)}
-REST = {
-    'modes': Entry('control modes, drawn with equal probability'),
-    'seconds': Entry('s of motion in each world', 0.5, 600.0),
-    'fault_share': Entry('share of the worlds in which one fault is injected', most=1.0),
-    'faults': Entry('their names; empty: all that `robodyn verify two_link --faults` lists, '
-                    'one in ten `states stop`'),
-    'tracking_error': Entry('rad or m: largest distance from the reference in computed_torque',
-                            1e-6, inf),
-    'settled_velocity': Entry('velocity limits: largest velocity at the end of a motion',
-                              1e-6, inf),
-    'reaction_time': Entry('s: longest time from the last state to the fault, when states stop',
-                           1e-3, 600.0)}
+def _entry(meaning: str, least: float = 0.0, most: float = 1e6, default: Any = MISSING) -> Any:
+    """Return the field of an entry: its comment, and the least and largest number in it."""
+    return field(default=default, metadata={'meaning': meaning, 'least': least, 'most': most})
 
 
 @dataclass(frozen=True)
 class Truth:
-    """The true robot, see TRUTH; a list holds one number a joint, in the order of the model."""
+    """The true robot; a list holds one number a joint, in the order of the model."""
 
-    gravity: tuple[float, ...]
-    compensates_gravity: bool
-    payload_frame: str
-    payload_mass: float
-    payload_com: tuple[float, ...]
-    viscous_friction: tuple[float, ...]
-    coulomb_friction: tuple[float, ...]
-    armature: tuple[float, ...]
-    velocity_limit: tuple[float, ...]
-    effort_limit: tuple[float, ...]
-    motor_gain: tuple[float, ...]
-    encoder_offset: tuple[float, ...]
-    state_rate: float
+    gravity: tuple[float, ...] = _entry('m/s², in the base frame', -100.0, 100.0)
+    compensates_gravity: bool = _entry('whether the drives add g(q) themselves')
+    payload_frame: str = _entry('frame of the payload, declared or not')
+    payload_mass: float = _entry('kg', most=1000.0)
+    payload_com: tuple[float, ...] = _entry('m, in payload_frame', -100.0, 100.0)
+    viscous_friction: tuple[float, ...] = _entry('N·m·s/rad or N·s/m')
+    coulomb_friction: tuple[float, ...] = _entry('N·m or N')
+    armature: tuple[float, ...] = _entry('rotor inertia, kg·m² or kg')
+    velocity_limit: tuple[float, ...] = _entry('rad/s or m/s', 1e-6, inf)
+    effort_limit: tuple[float, ...] = _entry('at which the drives saturate, N·m or N', 1e-6, inf)
+    motor_gain: tuple[float, ...] = _entry(
+        'effort per commanded effort; -1: wired in reverse', -10.0, 10.0)
+    encoder_offset: tuple[float, ...] = _entry(
+        'measured less true position, rad or m', -10.0, 10.0)
+    state_rate: float = _entry('Hz, of the joint states', 1.0, MAX_RATE)
 
 
 @dataclass(frozen=True)
 class Worlds:
     """
-    Content of a worlds file; what REST and TRUTH say, and the ranges of :data:`QUANTITIES`.
+    Content of a worlds file.
 
-    :param ranges: lower and upper end by the name of a quantity.
+    :param ranges: lower and upper end by the name of one of :data:`.quantities.QUANTITIES`.
     """
 
     truth: Truth
     ranges: dict[str, tuple[float, float]]
-    modes: tuple[str, ...]
-    seconds: float = 4.0
-    fault_share: float = 0.25
-    faults: tuple[str, ...] = ()
-    tracking_error: float = 0.5
-    settled_velocity: float = 0.1
-    reaction_time: float = 0.1
+    modes: tuple[str, ...] = _entry('control modes, drawn with equal probability')
+    seconds: float = _entry('s of motion in each world', 0.5, 600.0, 4.0)
+    fault_share: float = _entry('share of the worlds in which one fault is injected', 0.0, 1.0,
+                                0.25)
+    faults: tuple[str, ...] = _entry(
+        'their names; empty: all that `robodyn verify two_link --faults` lists, one in ten '
+        '`states stop`', default=())
+    tracking_error: float = _entry(
+        'rad or m: largest distance from the reference in computed_torque', 1e-6, inf, 0.5)
+    settled_velocity: float = _entry(
+        'velocity limits: largest velocity at the end of a motion', 1e-6, inf, 0.1)
+    reaction_time: float = _entry(
+        's: longest time from the last state to the fault, when states stop', 1e-3, 600.0, 0.1)
+
+
+def _entries(of: type) -> dict[str, Mapping[str, Any]]:
+    return {f.name: f.metadata for f in fields(of) if f.metadata}
+
+
+TRUTH, REST = _entries(Truth), _entries(Worlds)
 
 
 def default_worlds(model: RobotModel, settings: Settings) -> Worlds:
@@ -194,7 +103,7 @@ def text(worlds: Worlds, heading: str) -> str:
     """Return a worlds file with a comment on each entry."""
     lines = [*_comment(heading), '', 'truth:']
     for name, entry in TRUTH.items():
-        lines.append(f'  {name}: {_written(getattr(worlds.truth, name))}    # {entry.meaning}')
+        lines.append(f'  {name}: {_written(getattr(worlds.truth, name))}    # {entry["meaning"]}')
     lines += ['', *_comment('Uncertain quantities, each uniform between two numbers.'),
               'distributions:']
     for q in QUANTITIES:
@@ -203,7 +112,7 @@ def text(worlds: Worlds, heading: str) -> str:
                   f'  {q.name}: {_written(worlds.ranges[q.name])}' + (f'    #{unit}' * bool(unit))]
     lines.append('')
     for name, entry in REST.items():
-        lines.append(f'{name}: {_written(getattr(worlds, name))}    # {entry.meaning}')
+        lines.append(f'{name}: {_written(getattr(worlds, name))}    # {entry["meaning"]}')
     return '\n'.join(lines) + '\n'
 
 
@@ -220,10 +129,11 @@ def read(path: Path, model: RobotModel, settings: Settings) -> Worlds:
                 'write one with --write-worlds and edit it')
     default = default_worlds(model, settings)
     content = _mapping(path, 'the file', content, ('truth', 'distributions', *REST))
-    truth, given = (_mapping(path, name, {} if content.get(name) is None else content[name], known)
-                    for name, known in (('truth', tuple(TRUTH)), ('distributions', tuple(BY_NAME))))
-    values = {f.name: _as(path, f'truth.{f.name}', truth.get(f.name), getattr(
-        default.truth, f.name)) for f in fields(Truth)}
+    truth, given = (
+        _mapping(path, name, {} if content.get(name) is None else content[name], tuple(known))
+        for name, known in (('truth', TRUTH), ('distributions', BY_NAME)))
+    values = {name: _as(path, f'truth.{name}', truth.get(name), getattr(default.truth, name))
+              for name in TRUTH}
     found = Worlds(
         Truth(**values), default.ranges | {name: _range(path, BY_NAME[name], ends)
                                            for name, ends in given.items()},
@@ -234,7 +144,8 @@ def read(path: Path, model: RobotModel, settings: Settings) -> Worlds:
 
 def _check(path: Path, worlds: Worlds, model: RobotModel) -> None:
     for prefix, entries, values in (('truth.', TRUTH, worlds.truth), ('', REST, worlds)):
-        for name, (_, least, most) in entries.items():
+        for name, entry in entries.items():
+            least, most = entry['least'], entry['most']
             for value in np.ravel(getattr(values, name)).tolist():
                 if not isinstance(value, str) and not least <= value <= most:
                     _refuse(path, prefix + name, f'has {prefix}{name}: {value:g}', f'give '

@@ -22,6 +22,7 @@ from robodyn_ros.verification.boundary import boundary
 from robodyn_ros.verification.draw import draw, nominal_model, true_model
 from robodyn_ros.verification.plant import Drives, Plant
 from robodyn_ros.verification.plant_step import TICK
+from robodyn_ros.verification.quantities import QUANTITIES
 from robodyn_ros.verification.results import fingerprint, Results
 from robodyn_ros.verification.suggestion import suggestion
 from robodyn_ros.verification.trial import Outcome, Player
@@ -180,7 +181,7 @@ def test_drawn_bodies_are_real():
 def test_the_draws_fill_their_ranges():
     case = planted.sound()
     drawn = [draw(case.worlds, 2, 0, index) for index in range(256)]
-    for quantity in worlds.QUANTITIES:
+    for quantity in QUANTITIES:
         low, high = case.worlds.ranges[quantity.name]
         values = np.array([one.values[quantity.name] for one in drawn])
         assert (values >= low).all() and (values <= high).all()
@@ -243,8 +244,8 @@ def test_estimates_are_those_of_clopper_and_pearson():
 def test_what_drives_a_figure_is_found():
     """Also where both ends of a range do."""
     random = np.random.default_rng(0)
-    drawn = random.uniform(size=(200, len(worlds.QUANTITIES)))
-    names = [q.name for q in worlds.QUANTITIES]
+    drawn = random.uniform(size=(200, len(QUANTITIES)))
+    names = [q.name for q in QUANTITIES]
     outcomes = [Outcome(k, {'injection': '', 'values': dict(zip(names, row))},
                         figures={'velocity': row[names.index('delay')]**2,
                                  'tracking': float(random.uniform()),
