@@ -3,7 +3,7 @@
 """Results of many worlds in an SQLite file, from which an interrupted run is resumed."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import asdict, fields
 from functools import cache
 import hashlib
@@ -73,19 +73,25 @@ class Results:
     Outcomes by the index of their world.
 
     :param path: of the file, which is made if there is none.
-    :raises ArgumentError: the file cannot be used, or holds results of something else.
+    :raises ArgumentError: the file cannot be used, is full, or holds results of something else.
     """
 
     def __init__(self, path: Path, case: Case):
         self.path = path
-        try:
+        with self._refused():
             path.parent.mkdir(parents=True, exist_ok=True)
             self._database = sqlite3.connect(path)
             self._database.executescript(SCHEMA)
             self._check(fingerprint(case))
+
+    @contextmanager
+    def _refused(self) -> Iterator[None]:
+        try:
+            yield
         except (OSError, sqlite3.Error) as error:
-            raise ArgumentError(f'{path} cannot be used ({error})', name='--output',
-                                value=str(path), remedy='give --output another path') from error
+            raise ArgumentError(f'{self.path} cannot be used ({error})', name='--output',
+                                value=str(self.path),
+                                remedy='give --output another path, or make room') from error
 
     def _check(self, wanted: dict[str, str]) -> None:
         found = dict(self._database.execute('SELECT name, value FROM case_description'))
@@ -103,7 +109,7 @@ class Results:
 
     def add(self, outcome: Outcome) -> None:
         """Store an outcome for good."""
-        with self._database:
+        with self._refused(), self._database:
             self._database.execute('INSERT OR REPLACE INTO outcome VALUES (?, ?)',
                                    (outcome.index, json.dumps(outcome.plain())))
 
@@ -120,7 +126,7 @@ class Results:
 
     def add_turning_points(self, pair: Pair, found: Sequence[TurningPoint]) -> None:
         """Store the turning points of a pair for good."""
-        with self._database:
+        with self._refused(), self._database:
             self._database.execute('INSERT OR REPLACE INTO turning_point VALUES (?, ?, ?)',
                                    (*pair, json.dumps(found)))
 

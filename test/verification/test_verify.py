@@ -68,6 +68,9 @@ def test_an_outcome_follows_from_seed_and_index(tmp_path):
     assert sorted(other_way, key=lambda one: one.index) == one_way
     results = Results(tmp_path / 'results.sqlite', case)
     results.add(one_way[2])
+    results._database.execute('PRAGMA max_page_count = 1')
+    with pytest.raises(ArgumentError, match='full'):
+        results.add(replace(one_way[1], refusal=100_000 * 'x'))
     results.close()
     resumed = Results(tmp_path / 'results.sqlite', case)
     for one in play_all(case, sorted({0, 1, 2, 3} - resumed.known()), 2, specialize=False):
