@@ -41,6 +41,7 @@ class Conditions:
     friction: bool = False          # of gears
     renewal: float = 1000.0         # Hz, of the readings, which are repeated in between
     resolution: float = 0.0         # rad | m, of positions
+    measures_effort: bool = True
 
 
 class Channel:
@@ -54,6 +55,7 @@ class Channel:
         for name in ('latency', 'jitter', 'loss', 'position_noise', 'velocity_noise',
                      'resolution'):
             m[name] = getattr(conditions, name)
+        m['no_effort'] = not conditions.measures_effort
 
     def ticks(self) -> int:
         """Draw random numbers where none are left; return for how many ticks they last."""

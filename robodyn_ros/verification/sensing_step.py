@@ -30,6 +30,7 @@ NUMBERS = [
     ('position_noise', float),
     ('velocity_noise', float),
     ('resolution', float),
+    ('no_effort', int),             # 1: states carry no measured efforts
     ('read', int),                  # 1: there is a reading
     ('noise_left', int),            # samples whose random numbers are drawn
     ('sampled', int),               # 1: a sample was taken in this tick, and is not lost
@@ -77,6 +78,8 @@ def measure(w: Any, time: float, now: float) -> None:
         s.effort[i] = 0.0 if still else p.command[i]
         if still or m.compensates:
             s.effort[i] += p.weight[i]
+        if m.no_effort:
+            s.effort[i] = np.nan
     sample = w.sample[0]
     sample.arrives = time + m.latency + m.jitter * w.uniform[k, 0]
     sample.stamp, sample.foreign, sample.malformed = now, 0, 0

@@ -245,7 +245,8 @@ class Player:
         conditions = Conditions(
             rate=truth.state_rate, latency=TICK * latency, delay=TICK * (ticks - latency),
             loss=v['state_loss'], jitter=v['jitter'], position_noise=v['position_noise'],
-            velocity_noise=v['velocity_noise'], resolution=v['resolution'])
+            velocity_noise=v['velocity_noise'], resolution=v['resolution'],
+            measures_effort=truth.measures_effort)
         start = None
         if self.case.waypoints is not None and drawn.motion == 'tour':
             start = _start(self.case.waypoints, self.case.model)

@@ -47,6 +47,7 @@ class Truth:
         'effort per commanded effort; -1: wired in reverse', -10.0, 10.0)
     encoder_offset: tuple[float, ...] = _entry(
         'measured less true position, rad or m', -10.0, 10.0)
+    measures_effort: bool = _entry('whether the joint states carry efforts')
     state_rate: float = _entry('Hz, of the joint states', 1.0, MAX_RATE)
 
 
@@ -92,7 +93,7 @@ def default_worlds(model: RobotModel, settings: Settings) -> Worlds:
         settings.payload_mass, _numbers(settings.payload_com), _numbers(loaded.viscous_friction),
         _numbers(loaded.coulomb_friction), _numbers(loaded.armature),
         _numbers(joints['velocity_limit']), _numbers(joints['effort_limit']), (1.0,) * model.nv,
-        (0.0,) * model.nv, min(settings.rate, MAX_RATE))
+        (0.0,) * model.nv, True, min(settings.rate, MAX_RATE))
     modes = [settings.mode, *(mode for mode, gains in (
         ('joint_impedance', settings.stiffness), ('computed_torque', settings.acceleration_kp))
         if gains and mode != settings.mode)]

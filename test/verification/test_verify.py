@@ -124,6 +124,17 @@ def test_an_arming_that_is_refused_has_no_injected_fault_as_its_cause():
     assert refused
 
 
+def test_an_arm_without_measured_efforts_is_armed_with_a_wrong_payload():
+    """The same worlds with efforts refuse some; a sound arm is played without them, too."""
+    mistake = {m.name: m.planted for m in planted.MISTAKES}[
+        'payload of 2 kg there, none declared']
+    for plant in (mistake, lambda case: case):
+        case = short(plant(planted.sound()), 0.5)
+        worlds_ = replace(case.worlds, truth=replace(case.worlds.truth, measures_effort=False))
+        player = Player(replace(case, worlds=worlds_), specialize=False)
+        assert not any(player.play(index).refusal for index in range(6))
+
+
 def test_readings_repeated_at_rest_are_excused_under_any_law():
     """What drifts unseen for want of friction is no motion that the guard could know of."""
     case = planted.sound(coulomb_friction=[0.0])
