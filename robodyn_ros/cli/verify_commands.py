@@ -48,8 +48,8 @@ def verify(robot: Robot, locked: Locked = [],  # noqa: B006
                'until a criterion breaks; --runs is then the number of worlds at each value, 30 '
                'by default. Repeatable.')] = [],  # noqa: B006
            world: Annotated[int | None, typer.Option(
-               '--world', min=0, max=9_999_999, metavar='INDEX', help='Simulate this world only, and write a '
-               'flight recording for `robodyn replay`.')] = None,
+               '--world', min=0, max=9_999_999, metavar='INDEX', help='Simulate this world only, '
+               'and write a flight recording for `robodyn replay`.')] = None,
            suggest: Annotated[bool, typer.Option(
                '--suggest', help='If a criterion is broken, search for gains, limits and '
                'timeouts that break fewer worlds, then simulate all worlds again.')] = False,
