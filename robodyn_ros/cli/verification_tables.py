@@ -56,7 +56,7 @@ def figures_table(outcomes: Sequence[Outcome]) -> Table:
     for name, (label, unit) in criteria.FIGURES.items():
         if name in without or name in within:
             values = (*without.get(name, none), within.get(name, none)[-1])
-            table.add_row(label, unit, *('-' if x != x else f'{x:.3g}' for x in values))
+            table.add_row(label, unit, *('' if x != x else f'{x:.3g}' for x in values))
     return table
 
 
@@ -132,7 +132,9 @@ def report_of(case: Case, outcomes: Sequence[Outcome], tables: Sequence[Table],
         at = np.array([one.world['values'][quantity] for one in calm])
         centers, levels = criteria.binned(at, np.array(measure))
         unit = BY_NAME[quantity].unit
-        label, measured = criteria.FIGURES.get(figure, ('broken', 'share of the worlds'))
+        label, measured = criteria.FIGURES.get(figure, ('broken worlds', 'share of the worlds'))
+        if figure == 'broken':
+            del levels['maximum']
         report.plot(f'{label.capitalize()} against {quantity}', centers, levels,
                     f'{quantity} [{unit}]' if unit else quantity, f'[{measured}]')
     report.parameters('Settings', vars(case.settings))

@@ -85,7 +85,7 @@ def verify(robot: Robot, locked: Locked = [],  # noqa: B006
         one = one_world(case, world, output, out)
         if as_json:
             print_json(one.plain())
-        raise typer.Exit(one.bad)
+        raise typer.Exit(int(one.bad))
     found, bad = run(case, runs or (40 if brief else 500), jobs, output, out, again=again,
                      page=report, scheduler=scheduler)
     if suggest:
