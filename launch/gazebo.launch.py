@@ -16,7 +16,6 @@ import tempfile
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from launch.actions import (
-    DeclareLaunchArgument,
     GroupAction,
     IncludeLaunchDescription,
     OpaqueFunction,
@@ -33,7 +32,7 @@ from launch_ros.substitutions import FindPackageShare
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.model.gazebo import controller_parameters, gazebo_description
 from robodyn_ros.model.resources import is_robot_name
-from robodyn_ros.nodes.launch_rules import manager_rate, warn_of_unknown
+from robodyn_ros.nodes.launch_rules import declared, manager_rate
 import yaml
 
 ARGUMENTS = {
@@ -44,8 +43,6 @@ ARGUMENTS = {
                  'from which it must not differ'),
     'gz_args': ('-r empty.sdf', 'arguments of gz sim: a world with a physics step of 0.001 s'),
 }
-# Names before 0.9, which are still taken
-FORMER = {'urdf': 'robot'}
 # Arguments of the hand-over that are not inherited, since they may have another meaning here
 FIXED = {'robot_compensates_gravity': 'false', 'use_sim_time': 'true', 'overrides': '',
          'replaced_controllers': '', 'stop_with': 'gravity',
@@ -96,12 +93,7 @@ def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 
 def generate_launch_description() -> LaunchDescription:
     """Return the description for `ros2 launch`."""
-    warn_of_unknown(__file__, ARGUMENTS, FORMER)
     return LaunchDescription([
-        *(DeclareLaunchArgument(
-            name, description=text,
-            default_value=LaunchConfiguration(FORMER[name], default=default)
-            if name in FORMER else default)
-          for name, (default, text) in ARGUMENTS.items()),
+        *declared(__file__, ARGUMENTS),
         OpaqueFunction(function=nodes),
     ])

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from launch.actions import (
-    DeclareLaunchArgument,
     GroupAction,
     IncludeLaunchDescription,
     OpaqueFunction,
@@ -24,7 +23,7 @@ from launch.substitutions import LaunchConfiguration, TextSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from robodyn_ros.model.resources import is_robot_name
-from robodyn_ros.nodes.launch_rules import rotors, warn_of_unknown
+from robodyn_ros.nodes.launch_rules import declared, rotors
 from robodyn_ros.nodes.middleware.parameter_files import config_path
 
 ARGUMENTS = {
@@ -39,8 +38,6 @@ ARGUMENTS = {
                               'from it'),
     'controller': ('true', 'start the controller; false: the simulator alone'),
 }
-# Names before 0.9, which are still taken
-FORMER = {'urdf': 'robot'}
 CHOICES = {'use_sim_time': ('true', 'false'), 'controller': ('true', 'false')}
 # Arguments of the controller that are not inherited, since they may have another meaning here
 NOT_INHERITED = {'overrides': '', 'robot_compensates_gravity': '', 'controller_manager': '',
@@ -85,14 +82,9 @@ def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 
 def generate_launch_description() -> LaunchDescription:
     """Return the description for `ros2 launch`."""
-    warn_of_unknown(__file__, ARGUMENTS, FORMER)
     return LaunchDescription([
         PushLaunchConfigurations(),         # limits the scope of the arguments
-        *(DeclareLaunchArgument(
-            name, description=text, choices=CHOICES.get(name),
-            default_value=LaunchConfiguration(FORMER[name], default=default)
-            if name in FORMER else default)
-          for name, (default, text) in ARGUMENTS.items()),
+        *declared(__file__, ARGUMENTS, CHOICES),
         OpaqueFunction(function=nodes),
         PopLaunchConfigurations(),
     ])

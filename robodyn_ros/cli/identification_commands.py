@@ -19,7 +19,6 @@ from .options import (
     Robot,
     Root,
     Tip,
-    warn_of_option,
 )
 from ..errors import ParameterError, RosError
 
@@ -106,7 +105,6 @@ def play(file: Annotated[Path, typer.Argument(
              metavar='FILE', help='Trajectory, as robodyn excite writes it: YAML of a '
                                   'JointTrajectory.')],
          node: NodeName = 'controller',
-         topic: Annotated[str, typer.Option(hidden=True)] = '',      # before 0.9
          states: States = 'joint_states',
          delay: Annotated[float, typer.Option(
              min=0.0, help='Seconds to wait before the motion.')] = 0.0,
@@ -136,9 +134,7 @@ def play(file: Annotated[Path, typer.Argument(
     from ..catalog.requirements import require_modules
 
     require_modules('play', ['rclpy'], RosError)
-    if topic:
-        warn_of_option('--topic', '--node')
-    topic = topic or f'/{node.strip("/")}/joint_trajectory'
+    topic = f'/{node.strip("/")}/joint_trajectory'
     if learn is None and (learned or picture):
         raise ParameterError('nothing is learned', name='--learned' if learned else '--picture',
                              remedy='give --learn N too')
