@@ -16,6 +16,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from .identify import recording_of
+from .pictures import save
 from ..catalog.robots import CatalogRobot
 from ..dynamics import Dynamics
 from ..errors import ArgumentError, IdentificationError
@@ -76,11 +77,14 @@ def run(robot: CatalogRobot, out: Console, *, output: Path, picture: Path | None
         return
     from ..identification.excitation.picture import draw
     fine, q, qd, qdd = found.trajectory(PICTURE_OVERSAMPLING * found.rate)
-    draw(f'{model.name}: condition {found.reached.condition:.3g} of '
-         f'{len(found.columns)} base parameters', found, (fine, q, qd, qdd),
-         dynamics.batch.inverse_dynamics(q, qd, qdd) + dynamics.batch.friction(qd),
-         units(robot.model), picture or output.with_suffix('.png'))
-    out.print(f'picture: {picture or output.with_suffix(".png")}')
+    figure = draw(
+        f'{model.name}: condition {found.reached.condition:.3g} of '
+        f'{len(found.columns)} base parameters', found, (fine, q, qd, qdd),
+        dynamics.batch.inverse_dynamics(q, qd, qdd) + dynamics.batch.friction(qd),
+        units(robot.model))
+    picture = picture or output.with_suffix('.png')
+    save(figure, picture)
+    out.print(f'picture: {picture}')
 
 
 def recorded(paths: Sequence[Path], robot: CatalogRobot, reading: Mapping[str, Any], out: Console
