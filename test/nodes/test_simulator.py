@@ -16,9 +16,6 @@ from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, qos_profile_sensor_data, QoSProfile
-from robodyn_ros.errors import ParameterError
-from robodyn_ros.model.pose import initial_position
-from robodyn_ros.model.urdf import load_urdf
 from robodyn_ros.model.urdf_source import urdf_text
 from robodyn_ros.nodes.middleware import middleware
 from robodyn_ros.nodes.middleware.services import Services
@@ -340,11 +337,3 @@ def test_what_cannot_be_simulated_is_said_in_one_line(start, parameters, complai
     assert process.wait() == 1
     process.wait_for_line(f'^error: .*{complaint}')
     assert 'Traceback' not in process.text
-
-
-def test_the_default_pose_is_within_the_limits():
-    urdf = OWN['two_link'].read_text().replace('lower="-3.1416"', 'lower="0.5"', 1)
-    model = load_urdf(urdf)
-    assert initial_position(model, []) == pytest.approx([(0.5 + 3.1416) / 2, 0.0])
-    with pytest.raises(ParameterError, match=r'joint1 is 0: choose one in its limits \[0.5'):
-        initial_position(model, [0.0, 0.0])
