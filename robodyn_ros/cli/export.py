@@ -50,8 +50,8 @@ def run(robot: CatalogRobot, out: Console, *, language: str, output: Path | None
     found = _kernels(robot.model, dict.fromkeys(quantities), dict.fromkeys(frames), dialect, out)
     about = _about(robot.model, path.stem, language, single)
     if language == 'c':
-        text = c_file(robot.model, found, path.stem, about, dialect=dialect)
-        texts = {path: text.source, path.with_suffix('.h'): text.header}
+        file = c_file(robot.model, found, path.stem, about, dialect=dialect)
+        texts = {path: file.source, path.with_suffix('.h'): file.header}
     else:
         texts = {path: javascript_file(found, path.stem, about)}
     if not force:

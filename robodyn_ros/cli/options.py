@@ -5,15 +5,18 @@
 import json
 from math import isfinite
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TYPE_CHECKING
 
 from rich.console import Console
 import typer
 from typer.core import TyperGroup
 
-from .arguments import as_option
+from .arguments import as_option, locked_joints, numbers
 from .usage import EXAMPLES, EXIT_CODES, PANELS, robots
 from ..errors import RobodynError
+
+if TYPE_CHECKING:
+    from ..catalog.robots import CatalogRobot
 
 # Tables that go into a file or a pipe are not cut to the 80 columns rich would assume
 PIPE_WIDTH = 140
@@ -79,6 +82,15 @@ Gravity = Annotated[str, typer.Option(
     '--gravity', metavar='X,Y,Z', help='Gravity (m/s²) in the frame of the base; default: from '
     'the URDF, else 0,0,-9.81 in the frame of its root link.')]
 Tip = Annotated[str, typer.Option('--tip', help='Last link of the chain; omits other branches.')]
+
+
+def chosen_robot(robot: str, locked: list[str], root: str = '', tip: str = '', gravity: str = '',
+                 at: str = '', **options: Any) -> 'CatalogRobot':
+    """Return the robot of these options; ``options`` are further arguments of `load_robot`."""
+    from ..catalog.robots import load_robot
+
+    return load_robot(robot, locked_joints(locked), numbers('--at', at), root=root or None,
+                      tip=tip or None, gravity=numbers('--gravity', gravity) or None, **options)
 
 
 def print_json(values: Any) -> None:
