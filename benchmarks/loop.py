@@ -23,8 +23,8 @@ from typing import Annotated, Any
 
 import numpy as np
 from rich.console import Console
-from robodyn_ros.demo.processes import ending_once
 from robodyn_ros.demo.run import environment
+from robodyn_ros.nodes.clients.processes import ending_once
 from robodyn_ros.realtime.scheduling import Scheduling
 from robodyn_ros.realtime.system_checks import attempt, REALTIME_PRIORITY
 import typer

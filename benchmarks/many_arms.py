@@ -23,8 +23,8 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from rich.console import Console
-from robodyn_ros.demo.processes import Child, ending_once
 from robodyn_ros.demo.run import environment
+from robodyn_ros.nodes.clients.processes import Child, ending_once
 from robodyn_ros.realtime.system_checks import REALTIME_PRIORITY
 import typer
 

@@ -22,13 +22,13 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
-from .processes import Child, undisturbed
 from .recorder import Recorder
 from ..control.cycle.compile_ahead import COMPILING
 from ..control.references.trajectory import Waypoints
 from ..errors import DemoError
 from ..model.robot import RobotModel
 from ..nodes.clients.play import trajectory_message
+from ..nodes.clients.processes import Child, undisturbed
 from ..nodes.middleware import middleware
 from ..nodes.middleware.client_session import until
 from ..nodes.middleware.executor import CoarseClockExecutor

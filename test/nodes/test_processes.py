@@ -7,7 +7,8 @@ import time
 
 from processes import DEADLINE
 import pytest
-from robodyn_ros.demo.processes import (
+from robodyn_ros.errors import DemoError
+from robodyn_ros.nodes.clients.processes import (
     Child,
     ending_once,
     free_domain,
@@ -15,7 +16,6 @@ from robodyn_ros.demo.processes import (
     running,
     undisturbed,
 )
-from robodyn_ros.errors import DemoError
 
 # Says when it is ready, counts interrupts and ends on the first, or never
 GENTLE = [sys.executable, '-uc', 'import signal, time\n'
@@ -51,7 +51,7 @@ def test_every_child_gets_one_interrupt_and_is_waited_for(tmp_path):
 
 
 def test_a_child_that_does_not_listen_is_ended_nevertheless(tmp_path, monkeypatch):
-    monkeypatch.setattr('robodyn_ros.demo.processes.SIGINT_TIMEOUT', 0.2)
+    monkeypatch.setattr('robodyn_ros.nodes.clients.processes.SIGINT_TIMEOUT', 0.2)
     child = Child('deaf', DEAF, tmp_path / 'log', os.environ)
     wait_for(lambda: 'ready' in child.output)
     assert child.stop() == -signal.SIGTERM
@@ -75,7 +75,7 @@ def test_a_child_that_has_ended_is_an_error_with_the_end_of_its_log(tmp_path):
 def test_a_killed_parent_takes_its_children_with_it(start, tmp_path):
     parent = start([sys.executable, '-uc', 'import os, sys, time\n'
                     'from pathlib import Path\n'
-                    'from robodyn_ros.demo.processes import Child\n'
+                    'from robodyn_ros.nodes.clients.processes import Child\n'
                     f'log = Path({str(tmp_path / "log")!r})\n'
                     f'child = Child("c", {GENTLE!r}, log, os.environ)\n'
                     'print("child", child._process.pid); time.sleep(100)'])
