@@ -10,6 +10,7 @@ import time
 from nodes.bring_up import CONTROLLER
 from nodes.closed_loop import each_trigger, each_way, POSE, Rig
 import numpy as np
+from processes import until
 import pytest
 from robodyn_ros.control.cycle import compile_ahead
 from robodyn_ros.control.references.trajectory import Waypoints
@@ -77,8 +78,7 @@ def replay(node, path, trigger='state'):
         rig.published               # noqa: B018  taken before there are too many
     phase = rig.controller.phase
     rig.loop.stop()
-    while rig.published[-1] != [0.0, 0.0]:
-        assert time.monotonic() < end
+    until(lambda: rig.published[-1] == [0.0, 0.0])
     return np.array(rig.published), samples.copy(), phase
 
 
@@ -157,10 +157,7 @@ def test_a_publisher_that_vanishes_is_noticed(node, trigger, path):
     rig = Rig(node, trigger, path)
     rig.run()
     node.destroy_publisher(rig.publisher)
-    end = time.monotonic() + DEADLINE
-    while rig.controller.phase != guard.FAULT:
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    until(lambda: rig.controller.phase == guard.FAULT)
     assert rig.controller.reason.startswith('state is stale')
     rig.loop.stop()
 
@@ -188,10 +185,7 @@ def test_ros_may_go_under_a_running_loop(node, trigger):
     rig = Rig(node, trigger, 'native')
     rig.run()
     node.context.try_shutdown()
-    end = time.monotonic() + DEADLINE
-    while rig.loop.running:
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    until(lambda: not rig.loop.running)
     rig.loop.stop()
 
 
