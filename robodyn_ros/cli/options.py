@@ -93,16 +93,19 @@ def chosen_robot(robot: str, locked: list[str], root: str = '', tip: str = '', g
                       tip=tip or None, gravity=numbers('--gravity', gravity) or None, **options)
 
 
+def plain(value: Any) -> Any:
+    """Return a value as JSON has it: lists for arrays, None for non-finite numbers."""
+    if isinstance(value, dict):
+        return {str(key): plain(one) for key, one in value.items()}
+    if hasattr(value, 'tolist'):
+        return plain(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [plain(one) for one in value]
+    return None if isinstance(value, float) and not isfinite(value) else value
+
+
 def print_json(values: Any) -> None:
     """Print values as JSON, with null for non-finite numbers."""
-    def plain(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {str(key): plain(one) for key, one in value.items()}
-        if hasattr(value, 'tolist'):
-            return plain(value.tolist())
-        if isinstance(value, (list, tuple)):
-            return [plain(one) for one in value]
-        return None if isinstance(value, float) and not isfinite(value) else value
     typer.echo(json.dumps(plain(values), ensure_ascii=False))
 
 
