@@ -61,7 +61,7 @@ def lockstep(pair, remote, publisher, path):
                  'the goal')
     complete = remote.complete()
     assert controller.interrupt() == 0 and sim.interrupt() == 0
-    assert 'commands for one state' not in sim.text and 'lockstep: ends' not in sim.text
+    assert 'commands for one state' not in sim.text and 'lockstep ends' not in sim.text
     answered = np.array(remote.commands)
     started = int(np.argmax(abs(answered - answered[0]).max(axis=1) > 1e-3))
     stamps = [m.header.stamp.sec * 1e9 + m.header.stamp.nanosec for m in remote.states]

@@ -208,7 +208,7 @@ def test_lockstep_answers_each_command_with_exactly_one_state(simulator, bus):
         return gravity(state.position) + [0.0, 0.01 * np.sin(len(trace))]
 
     bus.answer = answer
-    bus.until_line(process, 'lockstep: begins')
+    bus.until_line(process, 'lockstep begins')
     bus.until(lambda: len(trace) > 300)
     first = next(n for n, state in enumerate(trace) if list(state.position) != HOME)
     assert 'brakes released: by a command' in process.text
@@ -219,7 +219,7 @@ def test_lockstep_answers_each_command_with_exactly_one_state(simulator, bus):
 
     # Without a command nothing comes, until its patience ends
     bus.answer = lambda state: None
-    bus.until_line(process, 'lockstep: ends')
+    bus.until_line(process, 'lockstep ends')
     bus.until_line(process, 'brakes engaged: no command for 3 s')
     bus.at_rest()
 
