@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 import yaml
 
-from .identification_tables import table
+from .options import table
 from .payload import Node
 from ..control.learning.collision_thresholds import CollisionThresholds, thresholds
 from ..control.settings.settings import Settings

@@ -22,7 +22,7 @@ from .identify_commands import (
     Topic,
     UnitsOption,
 )
-from .options import app, chosen_robot, console, Gravity, Locked, Root, Tip
+from .options import app, chosen_robot, console, Gravity, Locked, Root, table, Tip
 from ..errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -96,8 +96,6 @@ def _currents(paths: Sequence[Path], robot: 'CatalogRobot', reading: dict[str, A
 
 def report(found: 'DriveGains', out: Console) -> None:
     """Print the gains, and the options by which `robodyn identify` takes them."""
-    from .identification_tables import table
-
     rows = table('Drive gains', 'joint', 'N·m/A | N/A' + (', relative' if found.relative else ''),
                  'standard error', 'RMS left [A]')
     for name, gain, error, sigma in zip(found.joint_names, found.gains, found.standard_errors,

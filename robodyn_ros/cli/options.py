@@ -7,7 +7,9 @@ from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, TYPE_CHECKING
 
+from rich import box
 from rich.console import Console
+from rich.table import Table
 import typer
 from typer.core import TyperGroup
 
@@ -107,6 +109,14 @@ def plain(value: Any) -> Any:
 def print_json(values: Any) -> None:
     """Print values as JSON, with null for non-finite numbers."""
     typer.echo(json.dumps(plain(values), ensure_ascii=False))
+
+
+def table(title: str, *headings: str) -> Table:
+    """Return an empty table whose first column is left-aligned."""
+    found = Table(title=title, title_justify='left', title_style='bold', box=box.SIMPLE_HEAD)
+    for k, heading in enumerate(headings):
+        found.add_column(heading, justify='right' if k else 'left', overflow='fold')
+    return found
 
 
 def console(as_json: bool = False) -> Console:
