@@ -25,6 +25,8 @@ ARGUMENTS = {
     'use_sim_time': ('false', 'the simulator publishes /clock, and the controller takes its time '
                               'from it'),
 }
+# Names before 0.9, which are still taken
+FORMER = {'urdf': 'robot'}
 CHOICES = {'use_sim_time': ('true', 'false')}
 # Arguments of the simulation that are not inherited, since they may have another meaning here
 NOT_INHERITED = {'config': '', 'autostart': 'true', 'controller': 'true'}
@@ -41,6 +43,6 @@ def simulation(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 def generate_launch_description() -> LaunchDescription:
     """Return the description for `ros2 launch`."""
     return LaunchDescription([
-        *declared(__file__, ARGUMENTS, CHOICES),
+        *declared(__file__, ARGUMENTS, CHOICES, FORMER),
         OpaqueFunction(function=simulation),
     ])

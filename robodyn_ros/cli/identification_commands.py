@@ -19,6 +19,7 @@ from .options import (
     Robot,
     Root,
     Tip,
+    warn_of_option,
 )
 from ..catalog.requirements import require_modules
 from ..errors import ParameterError, RosError
@@ -104,6 +105,7 @@ def play(file: Annotated[Path, typer.Argument(
              metavar='FILE', help='Trajectory, as robodyn excite writes it: YAML of a '
                                   'JointTrajectory.')],
          node: NodeName = 'controller',
+         topic: Annotated[str, typer.Option(hidden=True)] = '',      # before 0.9
          states: States = 'joint_states',
          delay: Annotated[float, typer.Option(
              min=0.0, help='Seconds to wait before the motion.')] = 0.0,
@@ -131,7 +133,9 @@ def play(file: Annotated[Path, typer.Argument(
          wait: Wait = 10.0) -> None:
     """Send a trajectory to a running controller; fails if the controller refuses it."""
     require_modules('play', ['rclpy'], RosError)
-    topic = f'/{node.strip("/")}/joint_trajectory'
+    if topic:
+        warn_of_option('--topic', '--node')
+    topic = topic or f'/{node.strip("/")}/joint_trajectory'
     if learn is None and (learned or picture):
         raise ParameterError('nothing is learned', name='--learned' if learned else '--picture',
                              remedy='give --learn N too')

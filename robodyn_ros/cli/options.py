@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from .arguments import as_option, locked_joints, numbers
-from .usage import EXAMPLES, EXIT_CODES, PANELS, robots
+from .usage import EXAMPLES, EXIT_CODES, FORMER_OPTIONS, PANELS, robots
 from ..errors import RobodynError
 
 if TYPE_CHECKING:
@@ -39,6 +39,16 @@ class Commands(TyperGroup):
             command.rich_help_panel = next(p for p, names in PANELS.items() if name in names)
         return command
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the subcommand and its arguments, with former option names replaced."""
+        name, command, rest = super().resolve_command(ctx, args)
+        for i, word in enumerate(rest):
+            option, equals, value = word.partition('=')
+            if new := FORMER_OPTIONS.get(name or '', {}).get(option):
+                warn_of_option(option, new)
+                rest[i] = new + equals + value
+        return name, command, rest
+
     def invoke(self, ctx: Any) -> Any:
         """Run the subcommand."""
         try:
@@ -49,6 +59,13 @@ class Commands(TyperGroup):
             ctx.exit(1)
         except KeyboardInterrupt:
             ctx.exit(130)
+
+
+def warn_of_option(former: str, present: str) -> None:
+    """Print the new name of a renamed option on stderr."""
+    Console(stderr=True, highlight=False).print(
+        f'robodyn: {former} is called {present} now, and the old name goes with the next release',
+        style='yellow', markup=False)
 
 
 app = typer.Typer(cls=Commands, no_args_is_help=True, pretty_exceptions_enable=False,

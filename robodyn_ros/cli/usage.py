@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Panels, examples and exit codes of the help, and names for the shell."""
+"""Panels, examples and exit codes of the help, former options, and names for the shell."""
 
 EXIT_CODES = ('Exit codes: 0, done; 1, an error or a check that failed, explained on stderr; '
               '2, invalid arguments; 130, Ctrl-C.')
@@ -13,6 +13,13 @@ PANELS = {
     'Identify': ('excite', 'record', 'identify', 'validate', 'drive-gains'),
     'Diagnose': ('check-machine', 'replay', 'loop-report', 'warmup'),
     'Develop': ('new-law', 'new-driver', 'compare-laws'),
+}
+
+# Options that go by another name since 0.9, by command
+FORMER_OPTIONS = {
+    'check-machine': {'--seconds': '--duration'},
+    'record': {'--topic': '--states', '--seconds': '--duration'},
+    **dict.fromkeys(('identify', 'validate', 'excite', 'drive-gains'), {'--topic': '--states'}),
 }
 
 EXAMPLES = {

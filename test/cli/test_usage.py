@@ -9,7 +9,7 @@ import click
 import pytest
 from rich.text import Text
 from robodyn_ros.cli.app import app
-from robodyn_ros.cli.usage import EXAMPLES, PANELS, robots
+from robodyn_ros.cli.usage import EXAMPLES, FORMER_OPTIONS, PANELS, robots
 import typer
 from typer.testing import CliRunner
 
@@ -66,6 +66,19 @@ def test_every_command_stands_in_a_panel():
     assert places[2] < shown.index('drive-gains') < places[3] < shown.index('warmup') < places[4]
 
 
+@pytest.mark.parametrize(('command', 'former', 'present'), [
+    (command, *pair) for command, pairs in FORMER_OPTIONS.items() for pair in pairs.items()])
+def test_former_options_are_taken_with_a_warning(command, former, present):
+    with click.Context(GROUP) as context:
+        *_, words = GROUP.resolve_command(context, [command, former, '1', f'{former}=2'])
+    assert words == [present, '1', f'{present}=2']
+    options = {o for p in GROUP.commands[command].params for o in p.opts}
+    assert present in options and former not in options
+    result = CliRunner().invoke(app, [command, former, 'x', '--help'])
+    assert f'{former} is called {present} now' in ' '.join(result.stderr.split())
+
+
 def test_play_names_the_controller_as_other_commands_do():
     options = {option: p for p in GROUP.commands['play'].params for option in p.opts}
-    assert options['--node'].default == 'controller'
+    assert options['--node'].default == 'controller' and options['--topic'].hidden
+    assert '--topic' not in CliRunner().invoke(app, ['play', '--help']).output
