@@ -2,14 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A change that needs code which the machine is still compiling: refused, and nobody waits."""
 
-from contextlib import suppress
 import os
-from pathlib import Path
 import shutil
 import signal
 import subprocess
 import sys
 
+from benchmarks.start_up import compilers
 from faults.rows import row
 from nodes.bring_up import CONTROLLER
 from processes import node
@@ -25,15 +24,6 @@ MODE = 'joint_impedance'
 COMPILE = ('from robodyn_ros.control.cycle.compile_laws import compiled_law; '
            'from robodyn_ros.control.laws.registry import find; '
            f'compiled_law(find({MODE!r}))')
-
-
-def compilers(cache):
-    """Yield the processes that go on compiling into a cache, though nobody waits for them."""
-    for environ in Path('/proc').glob('[0-9]*/environ'):
-        with suppress(OSError):         # it has ended meanwhile, or is somebody else's
-            if f'ROBODYN_CACHE_DIR={cache}'.encode() in environ.read_bytes().split(b'\0') \
-                    and b'compile_others' in (environ.parent / 'cmdline').read_bytes():
-                yield int(environ.parent.name)
 
 
 @pytest.fixture
