@@ -174,6 +174,19 @@ def test_a_load_that_the_model_does_not_know_is_held(scale, mass, com):
     assert rig.phase == 'RUNNING' and fastest < 1.1 and farthest < 0.1
 
 
+def test_gravity_that_the_robot_adds_is_no_room_for_a_command():
+    """The sum with g(q) is within the limit where the command alone would be above it."""
+    rig = Rig(load_urdf('two_link'), [0.3, 0.5], mode='joint_impedance', effort_rate_limit=[1e5],
+              robot_compensates_gravity=True)
+    rig.tau[:] = np.nan
+    rig.rise()
+    limit, g = rig.model.effort_limit[0], rig.dynamics.gravity(rig.q)[0]
+    for side, effort in ((-1.0, -limit), (1.0, limit - g)):
+        rig.controller._v.target[0] = 0.3 + side
+        rig.tick()
+        assert g > 1.0 and rig.tau[0] == pytest.approx(effort, abs=0.01)
+
+
 def test_without_them_arms_leave():
     """The same world is too much for a controller that knows of no limits."""
     model, dynamics = arm('two_link')

@@ -165,6 +165,31 @@ def test_an_unstable_loop_is_found(two_link):
     assert fastest < 1.1
 
 
+def test_an_effort_that_swings_between_its_limits_is_found(two_link):
+    """As that of a loop which is hardly unstable, whose joints move and obey."""
+    rig = Rig(two_link, POSE, mode='joint_impedance')
+    rig.rise()
+    for k in range(120):
+        rig.controller._v.target[0] = POSE[0] + (0.5 if k // 20 % 2 else -0.5)
+        rig.tick()
+        assert rig.phase == 'RUNNING' or k > 80         # four swings may be those of a reference
+    assert rig.controller.reason == 'the effort oscillates at its limits (joint1)'
+
+
+def test_an_arm_that_is_carried_beyond_its_limits(two_link):
+    """By more than the margin, against efforts that cannot hold it."""
+    upper, margin = two_link.position_upper[1], 0.05
+    rig = Rig(two_link, [0.3, upper - 0.01], mode='gravity_compensation',
+              position_margin=[margin])
+    rig.rise()
+    rig.substeps, rig.qd[1] = 0, 0.5        # the arm obeys no effort
+    while rig.phase == 'RUNNING' and rig.q[1] < upper + 2.0 * margin:
+        rig.q = rig.q + rig.period * rig.qd
+        rig.tick()
+    assert rig.controller.reason_code == 'POSITION_OUTSIDE'
+    assert rig.q[1] - upper == pytest.approx(margin, abs=2.0 * rig.period * rig.qd[1])
+
+
 def test_power(two_link):
     """The same motion with a limit of the power that it takes, and with a lower one."""
     for limit, phase in ((40.0, 'RUNNING'), (15.0, 'FAULT')):
