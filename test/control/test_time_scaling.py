@@ -3,6 +3,7 @@
 """Time scaling: references are slowed down as the bounds demand, on the path that was planned."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 from benchmarks.contact_speed import reflected_mass
 from control.closed_loop import Rig
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from robodyn_ros import load_urdf, Settings
+from robodyn_ros import Dynamics, load_urdf, Settings
 from robodyn_ros.compiler import second_process
 from robodyn_ros.control.controller.trajectory_goal import Status, TrajectoryGoal
 from robodyn_ros.control.cycle.compile import (
@@ -25,15 +26,21 @@ from robodyn_ros.control.cycle.compile_ahead import PLAIN_VARIABLE
 from robodyn_ros.control.declare.body_regions import REGIONS
 from robodyn_ros.control.inputs.bounds import Bounds
 from robodyn_ros.control.inputs.points import sample
+from robodyn_ros.control.inputs.task import Task, TASK
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.settings.bounds_of_settings import bounds_of
 from robodyn_ros.control.settings.goal_tolerances import default_tolerances
 from robodyn_ros.control.steps import guard, time_scaling
+from robodyn_ros.control.steps.contact_brake import brake, BRAKE_RATE_SHARE
 from robodyn_ros.control.steps.contact_speed import contact_share, permitted_speed
-from robodyn_ros.dynamics.model_data import parameters, workspace
+from robodyn_ros.control.steps.cycle_data import Vectors
+from robodyn_ros.dynamics.model_data import no_frame, parameters, workspace
+from robodyn_ros.model.resources import robot_path
 
 near = pytest.approx
 TWO_LINK = load_urdf('two_link')
+# With shapes that may collide
+SOLID = load_urdf(robot_path('two_link').read_text().replace('visual>', 'collision>'))
 TOP = DYNAMICS.pose(POSE, FRAME)[2, 3] + 0.05       # m, of a workspace of the Panda
 START, GOAL = np.array([0.3, 0.5]), np.array([1.0, 1.2])
 
@@ -230,6 +237,59 @@ def readable(bounds, robot, work):
     return (bounds._replace(tool=bounds.tool.view(fields), points=bounds.points.view(fields)),
             robot._replace(bodies=robot.bodies.view(fields)),
             work._replace(bodies=work.bodies.view(fields), joints=work.joints.view(fields)))
+
+
+def bounded(**given):
+    """Bounds, robot and workspace of a two-link arm that plain Python reads."""
+    robot = parameters(SOLID)
+    bounds = bounds_of(Settings(task_frame='tool0', **given), SOLID, robot)
+    return readable(bounds, robot, workspace(SOLID))
+
+
+# An arm that folds, its tool on the way down and inward
+FOLDING, FOLDING_RATE = np.array([0.3, 2.4]), np.array([-0.4, 1.2])
+LOOSE = {'tool_speed_limit': 5.0, 'workspace_lower': [-9.0, -9.0, -2.0],
+         'contact_region': 'hands', 'self_collision_distance': 0.02}
+
+
+@pytest.mark.parametrize('reason, changed', [
+    (guard.TOOL_SPEED, {'tool_speed_limit': 0.3}),
+    (guard.TOOL_OUTSIDE, {'workspace_lower': [-9.0, -9.0, 0.27]}),
+    (guard.SELF_COLLISION, {}), (guard.CONTACT_SPEED, {'self_collision_distance': 0.0})])
+def test_the_strictest_bound_counts(reason, changed):
+    """Of those that are each given alone; a pose is bounded as the joints that follow it."""
+    q, rate, dynamics = FOLDING, FOLDING_RATE, Dynamics(SOLID)
+    given = {**LOOSE, **changed}
+    least, strictest = min(time_scaling.joint_share(*bounded(**{name: given[name]}), q, rate)
+                           for name in given)
+    assert strictest == reason
+    assert time_scaling.joint_share(*bounded(**given), q, rate) == (near(least), reason)
+
+    bounds, robot, work = bounded(**given)
+    task = Task.of(np.zeros(1, TASK), no_frame(), 2)
+    task.target[:], task.jacobian[:] = dynamics.pose(q, 'tool0'), dynamics.jacobian(q, 'tool0')
+    task.velocity[:] = task.jacobian @ rate
+    c = SimpleNamespace(workspace=work, task=task, bounds=bounds)
+    assert time_scaling.pose_share(c, robot, q) == (near(least, rel=5e-3), reason)
+
+
+@pytest.mark.parametrize('speed', [0.0, 1.0, 5.0])
+def test_a_brake_is_damping_in_proportion_to_the_excess_of_speed(speed):
+    """Nothing at rest, below the permitted speed, and without a body region."""
+    rate, v, record = speed * FOLDING_RATE, Vectors.zeros(2), Settings().settings_record()
+    v.q[:], v.qd[:] = FOLDING, rate
+    v.momentum[:] = Dynamics(SOLID).mass_matrix(FOLDING) @ rate
+    for given in {'contact_region': 'hands'}, {'tool_speed_limit': 0.1}:
+        bounds, robot, work = bounded(**given)
+        share, reason = time_scaling.joint_share(bounds, robot, work, FOLDING, rate)
+        excess = max(0.0, 1.0 - share) if reason == guard.CONTACT_SPEED else 0.0
+        assert (excess > 0.0) == (speed > 1.0 and 'contact_region' in given)
+        c = SimpleNamespace(settings=record.view(np.recarray)[0], vectors=v, workspace=work,
+                            bounds=bounds)
+        tau = np.zeros(2)
+        brake(c, robot, tau)
+        damping = BRAKE_RATE_SHARE * record['limit_rate'] * excess
+        assert tau == near(-damping * v.momentum)
 
 
 def test_points_at_rest_bound_nothing():
