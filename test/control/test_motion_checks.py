@@ -214,6 +214,40 @@ def test_efforts_that_act_in_reverse_are_given_up(two_link, joint):
     assert rig.tick() is None and not rig.tau.any()
 
 
+@pytest.mark.parametrize('reversed_', [True, False])
+def test_efforts_after_a_wrong_direction_end_at_a_lower_speed(two_link, reversed_):
+    """At 0.6 velocity limits, where those of another fault brake the arm."""
+    rig = Mirrored(two_link, POSE, mode='joint_impedance')
+    rig.rise()
+    if reversed_:
+        rig.mirror, rig.qd[0] = np.array([-1.0, 1.0]), 0.1
+    else:
+        rig.controller.cycle_input['stop_reason'] = guard.EMERGENCY_STOP
+    while rig.phase == 'RUNNING':
+        rig.tick()
+    assert (rig.controller.reason_code == 'WRONG_DIRECTION') == reversed_
+    rig.qd[:] = 0.6 * two_link.velocity_limit[0], 0.0
+    rig.tick()
+    assert rig.controller.driving == (not reversed_)
+
+
+def test_an_arm_that_recoils_is_not_braked_at_once(two_link):
+    """For 50 ms it has g(q) alone, in case that braking is what makes it faster."""
+    rig = Rig(two_link, POSE, mode='joint_impedance', collision_threshold=(3.0, 1.5))
+    rig.rise()
+    rig.external[1] = 6.0
+    while rig.phase == 'RUNNING':
+        rig.tick()
+    assert rig.controller.reason_code == 'COLLISION'
+    rig.external[1], rig.qd[1] = 0.0, 1.3 * two_link.velocity_limit[1]
+    rig.run(0.02)               # efforts of the law fade at the effort rate limit
+    for k in range(60):
+        g = rig.dynamics.gravity(rig.q)
+        rig.tick()
+        assert (abs(rig.tau - g).max() < 1e-9) == (k < 29)
+    assert rig.tau[1] < g[1] and rig.controller.driving
+
+
 def test_what_asks_for_far_too_much_is_sooner_too_long():
     """Beyond 5 effort limits the time in which an effort is cut counts more than once."""
     joints = np.zeros(1, JOINT).view(np.recarray)
