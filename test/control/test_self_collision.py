@@ -142,6 +142,14 @@ def test_nothing_is_bounded_without_pairs():
         np.inf, guard.NO_REASON)
 
 
+@pytest.mark.parametrize('angle', [1.5, 3.0])
+def test_links_that_move_apart_are_free(angle):
+    """However close they are."""
+    q, rate = np.array([0.3, angle]), np.array([0.0, 1.0])
+    toward, apart = (distances(prepared(SOLID), q, sign * rate)[2] for sign in (1.0, -1.0))
+    assert toward < apart == np.inf
+
+
 def folding(**given):
     rig = Rig(SOLID, START, mode='computed_torque', self_collision_distance=0.02, **given)
     rig.rise()

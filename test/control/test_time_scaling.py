@@ -177,6 +177,22 @@ def test_poses_are_slowed_down_too(given):
         assert bench.controller.held_by and TOP - 0.01 < bench.pose[2, 3] < TOP
 
 
+def test_a_pose_of_a_small_arm_is_slowed_down_too():
+    """On its way to a pose that it is free to reach, at the permitted speed."""
+    rig = Rig(SOLID, START, mode='cartesian_impedance', task_selection=(1.0, 0.0) * 3,
+              tool_speed_limit=0.04)
+    rig.rise()
+    rig.controller.follow_pose(tool(rig) + [-0.1, 0.0, 0.0], (0.0, 0.0, 0.0, 1.0), rig.time)
+    fastest, before = 0.0, None
+    for _ in range(250):
+        rig.tick()
+        here = rig.controller.memory['pose_position'][0].copy()
+        moved = 0.0 if before is None else np.linalg.norm(here - before)
+        fastest, before = max(fastest, moved / rig.period), here
+    assert 0.036 < fastest <= 0.04 and rig.phase == 'RUNNING'
+    assert rig.controller.memory['slowed_by'][0] == guard.TOOL_SPEED
+
+
 def test_permitted_speed_is_that_of_two_masses_and_a_spring():
     """Whose equation of motion is integrated: the force reaches the limit, and no more."""
     for name, region in REGIONS.items():
@@ -252,25 +268,31 @@ LOOSE = {'tool_speed_limit': 5.0, 'workspace_lower': [-9.0, -9.0, -2.0],
          'contact_region': 'hands', 'self_collision_distance': 0.02}
 
 
+def shares(given):
+    """Share that an arm which folds may have of its speed, and of that of its pose; reasons."""
+    (bounds, robot, work), dynamics = bounded(**given), Dynamics(SOLID)
+    task = Task.of(np.zeros(1, TASK), no_frame(), 2)
+    task.target[:] = dynamics.pose(FOLDING, 'tool0')
+    task.jacobian[:] = dynamics.jacobian(FOLDING, 'tool0')
+    task.velocity[:] = task.jacobian @ FOLDING_RATE
+    c = SimpleNamespace(workspace=work, task=task, bounds=bounds)
+    return (time_scaling.joint_share(bounds, robot, work, FOLDING, FOLDING_RATE),
+            time_scaling.pose_share(c, robot, FOLDING))
+
+
 @pytest.mark.parametrize('reason, changed', [
     (guard.TOOL_SPEED, {'tool_speed_limit': 0.3}),
     (guard.TOOL_OUTSIDE, {'workspace_lower': [-9.0, -9.0, 0.27]}),
     (guard.SELF_COLLISION, {}), (guard.CONTACT_SPEED, {'self_collision_distance': 0.0})])
 def test_the_strictest_bound_counts(reason, changed):
     """Of those that are each given alone; a pose is bounded as the joints that follow it."""
-    q, rate, dynamics = FOLDING, FOLDING_RATE, Dynamics(SOLID)
     given = {**LOOSE, **changed}
-    least, strictest = min(time_scaling.joint_share(*bounded(**{name: given[name]}), q, rate)
-                           for name in given)
-    assert strictest == reason
-    assert time_scaling.joint_share(*bounded(**given), q, rate) == (near(least), reason)
-
-    bounds, robot, work = bounded(**given)
-    task = Task.of(np.zeros(1, TASK), no_frame(), 2)
-    task.target[:], task.jacobian[:] = dynamics.pose(q, 'tool0'), dynamics.jacobian(q, 'tool0')
-    task.velocity[:] = task.jacobian @ rate
-    c = SimpleNamespace(workspace=work, task=task, bounds=bounds)
-    assert time_scaling.pose_share(c, robot, q) == (near(least, rel=5e-3), reason)
+    alone = [{name: given[name]} for name in given]
+    least, strictest = min(shares(one)[0] for one in alone)
+    assert strictest == reason and shares(given)[0] == (near(least), reason)
+    for one in *alone, given:
+        (of_joints, bound), of_pose = shares(one)
+        assert of_pose == (near(of_joints, rel=5e-3), bound)
 
 
 @pytest.mark.parametrize('speed', [0.0, 1.0, 5.0])
