@@ -186,7 +186,7 @@ class SlowRig(Rig):
 
 
 def fast():
-    """Return an arm that is held after the fault of being too fast, and its velocity limit."""
+    """Return an arm that is held after the fault of being too fast."""
     model = load_urdf(robot_path('two_link'))
     rig = SlowRig(model, STRETCHED, mode='gravity_compensation', rate=250.0, stiffness=(),
                   damping=(), state_timeout=0.1, fault_action='hold')
