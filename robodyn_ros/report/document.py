@@ -22,12 +22,13 @@ from rich.table import Table
 from rich.text import Text
 
 from .traces import COLORS, envelope, finite
-from ..errors import ArgumentError
+from ..errors import writing
 from ..model.resources import package_version
 
 LIBRARIES = ('numpy', 'scipy', 'numba', 'clarabel', 'mujoco', 'rclpy')
 TEXT_WIDTH = 110    # columns outside of tables
 MAX_UNBROKEN = 24    # characters of a cell that is not wrapped
+REMEDY = 'give --report a path of a file'
 ROW, MARGIN = 1.1, 8.0      # rem of a row of names in a plot, and of what is above and below
 NUMBER = re.compile(r'(none|nan|([<>≤≥] )?[-+±]?[\d.,]+(e[-+]?\d+)?( ?(%|[a-zµ]{1,4}))?)?',
                     re.IGNORECASE)
@@ -40,18 +41,11 @@ def check_writable(path: Path) -> None:
     :raises ArgumentError: the file cannot be written.
     """
     there = path.exists()
-    try:
+    with writing(path, '--report', REMEDY):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.open('ab').close()
-    except OSError as error:
-        raise _unwritable(path, error) from error
     if not there:
         path.unlink()
-
-
-def _unwritable(path: Path, error: OSError) -> ArgumentError:
-    return ArgumentError(f'{path} cannot be written ({error})', name='--report', value=str(path),
-                         remedy='give --report a path of a file')
 
 
 class Report:
@@ -175,11 +169,9 @@ class Report:
         :raises ArgumentError: it cannot be written.
         """
         text = self.html()
-        try:
+        with writing(path, '--report', REMEDY):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding='utf-8')
-        except OSError as error:
-            raise _unwritable(path, error) from error
 
     def html(self) -> str:
         """Return the document."""

@@ -11,7 +11,7 @@ from .criteria import problem
 from .draw import draw
 from .quantities import BY_NAME
 from .trial import Case, Outcome, Player
-from .workers import in_processes
+from ..parallel import in_processes
 
 FIRST = 1e-3            # of the largest value of a quantity: first level where its range is zero
 HALVINGS = 4            # of the factor between a level that holds and one that does not

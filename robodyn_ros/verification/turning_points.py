@@ -21,8 +21,8 @@ from numpy import ndarray
 from .draw import Draw, draw
 from .quantities import BY_NAME, QUANTITIES
 from .trial import Case, Outcome, Player
-from .workers import in_processes
 from .worlds import Worlds
+from ..parallel import in_processes
 
 HALVINGS = 4            # of the distance between a value that holds and one that breaks
 

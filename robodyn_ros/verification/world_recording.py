@@ -8,7 +8,7 @@ from pathlib import Path
 from .trial import Case, Outcome, Player
 from ..compiler.code_cache import machine
 from ..control.cycle.compile import compiled
-from ..errors import ArgumentError
+from ..errors import writing
 from ..flight_recorder import file
 from ..flight_recorder.arrays import About
 from ..model.resources import package_version
@@ -31,10 +31,7 @@ def record(case: Case, index: int, path: Path | None) -> Outcome:
         about = About('robodyn verify', controller.reason_code, controller.reason,
                       f'{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%S.%fZ}', 'simulation',
                       case.trigger, 'ros', 0.0, package_version(), compiled().code, machine())
-        try:
+        with writing(path, '--output'):
             path.parent.mkdir(parents=True, exist_ok=True)
             file.write(path, controller.model, controller.history.take(), about)
-        except OSError as error:
-            raise ArgumentError(f'{path} cannot be written ({error})', name='--output',
-                                value=str(path), remedy='give --output another path') from error
     return outcome

@@ -50,20 +50,30 @@ def test_refusals_to_arm(two_link, spoil, refusal):
     assert rig.controller.arming_refusal == refusal
 
 
+@pytest.mark.parametrize('side', [1.0, -1.0])
+def test_an_arm_outside_its_limits_without_a_margin_is_not_armed(two_link, side):
+    """Without a margin no position is a fault, but arming still needs one within the limits."""
+    rig = Rig(two_link, [side * (two_link.position_upper[0] + 0.01), 0.5], position_margin=[0.0])
+    rig.controller.arm()
+    rig.run(0.05)
+    refusal = guard.CODES[rig.controller.memory['arming_refusal'][0]]
+    assert rig.phase == 'INACTIVE' and refusal == 'POSITION_OUTSIDE'
+
+
 @pytest.mark.parametrize('mode', OF_JOINTS)
-@pytest.mark.parametrize('outside', [1e-9, 0.05, 0.15])
-def test_an_arm_outside_a_limit_returns_slowly(two_link, mode, outside):
+@pytest.mark.parametrize('side, outside', [(-1.0, 1e-9), (1.0, 0.05), (-1.0, 0.15)])
+def test_an_arm_outside_a_limit_returns_slowly(two_link, mode, side, outside):
     """It has sunk onto its stop, or is there by rounding: armed, then back within the limits."""
-    limit = two_link.position_lower[0]
-    rig = Rig(two_link, [limit - outside, 0.5], mode=mode)
+    limit = side * two_link.position_upper[0]       # gravity pulls outward at the upper one
+    rig = Rig(two_link, [limit + side * outside, 0.5], mode=mode)
     rig.rise()
     fastest = 0.0
     for _ in range(1500):
         rig.tick()
         fastest = max(fastest, abs(rig.qd[0]))
     assert rig.phase == 'RUNNING', rig.controller.reason
-    assert rig.q[0] > limit - 1e-3
-    assert rig.q[0] < limit + 0.1 or mode == 'gravity_compensation'     # it floats on
+    assert side * (rig.q[0] - limit) < 1e-3
+    assert side * (rig.q[0] - limit) > -0.1 or mode == 'gravity_compensation'   # it floats on
     assert fastest < 1.2 * RETURN_VELOCITY_SHARE * two_link.velocity_limit[0]
 
 
@@ -79,6 +89,84 @@ def test_a_state_that_is_exactly_zero(two_link):
         assert (rig.phase == 'INACTIVE') == refused
         assert not refused or rig.controller.arming_refusal.startswith(
             'all positions and velocities are exactly zero, and no effort is measured: has')
+
+
+def silent_velocity(rig):
+    rig.state['velocity'][1] = np.nan
+
+
+def two_publishers(rig):
+    rig.state['other'][1] = rig.time
+
+
+def observed(name, value):
+    """Return what makes the loop observe this."""
+    return lambda rig: rig.controller.cycle_input.__setitem__(name, value)
+
+
+@pytest.mark.parametrize(('code', 'spoil', 'driven', 'armed'), [
+    ('NO_VELOCITY', silent_velocity, True, True),
+    ('TWO_STATE_PUBLISHERS', two_publishers, True, True),
+    ('OTHER_COMMANDS', observed('command_publishers', 2), True, True),
+    ('EMERGENCY_STOP', observed('stop_reason', guard.EMERGENCY_STOP), True, True),
+    ('NOBODY_LISTENS', observed('listeners', 0), False, True),
+    ('PERIODS_MISSED', observed('missed', 102), True, False),
+    ('CLOCK_STOPPED', observed('clock_stopped', 0.051), True, False),
+    ('LOOP_STALLED', observed('stalled', 0.051), True, False)])
+def test_conditions_of_an_arm_that_is_driven(two_link, code, spoil, driven, armed):
+    """Each is a fault in the cycle that sees it, a reason not to arm while it lasts, or both."""
+    rig = Rig(two_link, POSE)
+    rig.sense()
+    spoil(rig)
+    rig.controller.arm()
+    for _ in range(rig.controller.settings.arming_samples + 5):
+        rig.sense()
+        spoil(rig)
+        rig.tick(sense=False)
+    refusal = guard.CODES[rig.controller.memory['arming_refusal'][0]]
+    assert (rig.phase == 'INACTIVE') == (refusal == code) == armed
+
+    rig = Rig(two_link, POSE)
+    rig.rise()
+    rig.sense()
+    spoil(rig)
+    rig.controller.advance(rig.time)        # periods are missed by the loop, which counts them
+    assert (rig.phase == 'FAULT') == (rig.controller.reason_code == code) == driven
+
+
+@pytest.mark.parametrize(('action', 'last'), [('silence', []), ('zero', [[0.0, 0.0]])])
+def test_nothing_but_a_zero_follows_a_stall(two_link, action, last):
+    """Brakes that a command timeout has engaged meanwhile stay closed."""
+    rig = Rig(two_link, POSE, stall_action=action)
+    rig.rise()
+    count, stalled = len(rig.published), rig.controller.cycle_input
+    stalled['stalled'] = 0.051
+    rig.tick()
+    stalled['stalled'] = 0.0
+    rig.run(0.1)
+    assert rig.controller.reason_code == 'LOOP_STALLED'
+    assert [tau.tolist() for tau in rig.published[count:]] == last
+
+
+def test_an_effort_that_is_limited_for_too_long(two_link):
+    """With the joint named."""
+    rig = Rig(two_link, POSE, mode='joint_impedance', saturation_timeout=0.05)
+    rig.rise()
+    rig.controller._v.target[1] -= 2.0
+    rig.run(0.05)
+    assert rig.controller.reason == 'effort saturated for too long (joint2)'
+
+
+def test_a_request_to_arm_an_arm_that_is_driven_is_dropped(two_link):
+    """It does not wait for the next fault."""
+    rig = Rig(two_link, POSE, fault_hold_time=0.0, fault_ramp_time=0.01)
+    rig.rise()
+    rig.controller.arm()
+    rig.run(0.02)
+    assert rig.phase == 'RUNNING' and not rig.controller.arming
+    rig.run(0.1, sense=False)
+    rig.run(0.1)
+    assert rig.phase == 'FAULT'
 
 
 def test_too_weak_for_gravity(two_link):
@@ -211,6 +299,82 @@ def test_stale_while_stopping(two_link):
     rig.controller.stop()
     rig.run(0.1, sense=False)
     assert rig.phase == 'FAULT' and rig.published[-1].tolist() == [0.0, 0.0]
+
+
+def jumps(rig):
+    rig.state['position'] += 1.0
+
+
+def is_fast(rig):
+    rig.substeps, rig.q, rig.qd = 0, rig.q + 0.01, np.full(2, 10.0)
+    rig.sense()
+
+
+def is_stale(rig):
+    rig.state['received'] = rig.time - 1.1 * rig.controller.settings.state_timeout
+
+
+@pytest.mark.parametrize(('spoil', 'ends'), [
+    (is_stale, True), (two_publishers, True), (jumps, True), (is_fast, True),
+    (observed('clock_stopped', 0.051), True), (observed('stalled', 0.051), True),
+    (observed('command_publishers', 2), False), (observed('missed', 102), False)])
+def test_a_second_fault_while_stopping_after_the_first(two_link, spoil, ends):
+    """It ends the stop if braking itself is in danger; the first reason stays."""
+    rig = Rig(two_link, POSE, rest_velocity=0.0, stop_timeout=0.05)
+    rig.rise()
+    rig.controller.cycle_input['stop_reason'] = guard.EMERGENCY_STOP
+    rig.run(0.01)
+    rig.controller.stop()
+    rig.run(0.01)
+    assert rig.phase == 'STOPPING'
+    for _ in range(4):
+        rig.sense()
+        spoil(rig)
+        rig.controller.advance(rig.time)
+        rig.time += rig.period
+    assert rig.phase == ('FAULT' if ends else 'STOPPING')
+    rig.run(0.05)
+    assert rig.phase == ('FAULT' if ends else 'INACTIVE')       # stop_timeout has passed
+    assert rig.controller.reason_code == 'EMERGENCY_STOP'
+    assert rig.controller.memory['faults'][0] == (2 if ends else 1)
+
+
+@pytest.mark.parametrize('where', ['INACTIVE', 'stale', 'limp'])
+def test_a_stop_without_efforts_to_go_on_with_is_dropped(two_link, where):
+    """An arm whose efforts have ended, or do not depend on its state, is not driven again."""
+    rig = Rig(two_link, POSE, fault_hold_time=0.05, fault_ramp_time=0.05)
+    if where != 'INACTIVE':
+        rig.rise()
+        rig.controller.cycle_input['stop_reason'] = guard.EMERGENCY_STOP
+        rig.run(0.2 if where == 'limp' else 0.001)
+        rig.run(0.06 if where == 'stale' else 0.0, sense=False)
+    rig.controller.stop()
+    rig.run(0.01)
+    assert rig.phase == ('INACTIVE' if where == 'INACTIVE' else 'FAULT')
+
+
+def test_an_arm_without_measured_velocities_is_armed_where_they_are_estimated(two_link):
+    rig = Rig(two_link, POSE, missing_velocity='estimate')
+    rig.controller.arm()
+    for _ in range(40):
+        rig.sense()
+        silent_velocity(rig)
+        rig.tick(sense=False)
+    assert rig.phase == 'RUNNING'
+
+
+@pytest.mark.parametrize('rests', [True, False])
+def test_fault_that_loses_its_state(two_link, rests):
+    """At rest its efforts go on for what is left of their time; in motion they end at once."""
+    rig = Rig(two_link, POSE, rest_velocity=0.02 if rests else 0.0, fault_hold_time=0.1,
+              fault_ramp_time=0.1)
+    rig.rise()
+    rig.controller.cycle_input['stop_reason'] = guard.EMERGENCY_STOP
+    rig.run(0.05)
+    efforts = [t for t in rig.run(0.3, sense=False) if t is not None]
+    left = 0.2 - 0.05 if rests else rig.controller.settings.state_timeout
+    assert len(efforts) == pytest.approx(left / rig.period, abs=2)
+    assert efforts[-1].tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize('change', ['longer hold', 'hold', 'time jumps back'])

@@ -91,6 +91,20 @@ def test_one_bad_sample_moves_nothing(two_link, seed):
     assert abs(rig.qd).max() < 1e-3 and abs(rig.q - POSE).max() < 1e-4
 
 
+@pytest.mark.parametrize('side', [1.0, -1.0])
+def test_an_encoder_that_begins_a_turn_anew_is_no_jump(side):
+    """A continuous joint turns on, and its law holds it where it was pushed."""
+    text = robot_path('two_link').read_text().replace('"revolute"', '"continuous"')
+    rig = Told(load_urdf(text), side * np.array([3.13, 0.0]), mode='joint_impedance')
+    rig.lie = lambda q, qd: ((q + np.pi) % (2.0 * np.pi) - np.pi, qd)
+    rig.rise()
+    rig.controller._v.target[0] += 0.05 * side
+    rig.run(0.2)
+    assert rig.phase == 'RUNNING' and rig.controller.memory['implausible'][0] == 0
+    assert side * rig.q[0] > np.pi + 0.01
+    assert rig.controller._v.q == pytest.approx(rig.q, abs=2e-3)
+
+
 def test_a_clock_that_goes_back_a_little_is_no_jump(two_link):
     """Samples of the past are judged by their values."""
     rig = Told(two_link, POSE)
@@ -128,6 +142,51 @@ def test_messages_held_up_once_are_no_lasting_delay(two_link, gap, behind):
         rig.time += behind
     rig.run(0.1)
     assert rig.phase == 'RUNNING', rig.controller.reason
+
+
+@pytest.mark.parametrize('held, wrong', [(10, 0.0), (0, 0.05), (0, -0.05), (10, 0.05)])
+def test_a_contradiction_by_receipt_or_by_stamps_alone_is_none(two_link, held, wrong):
+    """In fast motion: one message that comes 9 ms late, or has a wrong stamp; both are a fault."""
+    rig = Told(two_link, POSE, mode='gravity_compensation')
+    rig.rise()
+    rig.qd[:] = 3.0, -3.0
+    rig.run(0.02)
+    late = rig.q.copy(), rig.qd.copy(), rig.time
+    rig.run(rig.period * held, sense=False)
+    for name, value in zip(('position', 'velocity', 'stamp'), late):
+        rig.state[name] = value
+    rig.state['received'] = rig.time
+    rig.state['stamp'] += wrong
+    rig.tick(sense=False)
+    rig.run(0.02)
+    assert rig.phase == ('FAULT' if held and wrong else 'RUNNING'), rig.controller.reason
+
+
+def test_one_false_sample_of_a_slow_driver_is_a_fault(two_link):
+    """The next one comes too late to tell whether it is false."""
+    rig = Told(two_link, POSE, mode='joint_impedance', **SLOW)
+    rig.controller.arm()
+    for k in range(1000):
+        rig.tick(sense=k % 40 == 0)
+    assert rig.phase == 'RUNNING', rig.controller.arming_refusal
+    rig.lie = LIES['a turn more']
+    rig.tick()
+    assert rig.controller.reason_code == 'STATE_INCONSISTENT'
+
+
+def test_a_contradiction_prevents_arming(two_link):
+    """Whoever moves the arm, until it has been at rest for some time constants."""
+    rig = Told(two_link, POSE, mode='joint_impedance')
+    rig.lie = LIES['a wrong sign']
+    rig.controller.arm()
+    for _ in range(200):
+        rig.qd[:] = 0.2, 0.0
+        rig.q = rig.q + rig.period * rig.qd
+        rig.tick()
+    assert guard.CODES[rig.controller.memory['arming_refusal'][0]] == 'STATE_INCONSISTENT'
+    rig.lie, rig.qd[:], rig.tau = Told.lie, 0.0, rig.dynamics.gravity(rig.q)
+    rig.run(0.6)
+    assert rig.phase == 'RUNNING', rig.controller.arming_refusal
 
 
 def test_messages_held_up_again_and_again_are_a_delay(two_link):
