@@ -110,6 +110,23 @@ def test_a_wrong_choice_neither_throws_the_arm_nor_lets_it_fall(two_link, by_rob
     assert rig.phase == 'INACTIVE' and list(rig.published[-1]) == [0.0, 0.0]
 
 
+@pytest.mark.parametrize('by_robot', [False, True])
+def test_joints_without_measured_efforts_are_left_out(two_link, by_robot):
+    """A wrong choice shows in the others, a right one is not contradicted."""
+    for choice in by_robot, not by_robot:
+        rig = Drives(two_link, by_robot, choice)
+        sense = rig.sense
+
+        def partly(rig=rig, sense=sense):
+            sense()
+            rig.state['effort'][1] = np.nan
+
+        rig.sense = partly
+        rig.controller.arm()
+        rig.run(0.1)
+        assert rig.controller.reason_code == ('NO_REASON' if choice == by_robot else CODE)
+
+
 class Guided(Drives):
     """A hand moves the arm, as soon as it has risen, to where gravity is a quarter of before."""
 

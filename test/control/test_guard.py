@@ -81,6 +81,84 @@ def test_a_state_that_is_exactly_zero(two_link):
             'all positions and velocities are exactly zero, and no effort is measured: has')
 
 
+def silent_velocity(rig):
+    rig.state['velocity'][1] = np.nan
+
+
+def two_publishers(rig):
+    rig.state['other'][1] = rig.time
+
+
+def observed(name, value):
+    """Return what makes the loop observe this."""
+    return lambda rig: rig.controller.cycle_input.__setitem__(name, value)
+
+
+@pytest.mark.parametrize(('code', 'spoil', 'driven', 'armed'), [
+    ('NO_VELOCITY', silent_velocity, True, True),
+    ('TWO_STATE_PUBLISHERS', two_publishers, True, True),
+    ('OTHER_COMMANDS', observed('command_publishers', 2), True, True),
+    ('EMERGENCY_STOP', observed('stop_reason', guard.EMERGENCY_STOP), True, True),
+    ('NOBODY_LISTENS', observed('listeners', 0), False, True),
+    ('PERIODS_MISSED', observed('missed', 102), True, False),
+    ('CLOCK_STOPPED', observed('clock_stopped', 0.051), True, False),
+    ('LOOP_STALLED', observed('stalled', 0.051), True, False)])
+def test_conditions_of_an_arm_that_is_driven(two_link, code, spoil, driven, armed):
+    """Each is a fault in the cycle that sees it, a reason not to arm while it lasts, or both."""
+    rig = Rig(two_link, POSE)
+    rig.sense()
+    spoil(rig)
+    rig.controller.arm()
+    for _ in range(rig.controller.settings.arming_samples + 5):
+        rig.sense()
+        spoil(rig)
+        rig.tick(sense=False)
+    refusal = guard.CODES[rig.controller.memory['arming_refusal'][0]]
+    assert (rig.phase == 'INACTIVE') == (refusal == code) == armed
+
+    rig = Rig(two_link, POSE)
+    rig.rise()
+    rig.sense()
+    spoil(rig)
+    rig.controller.advance(rig.time)        # periods are missed by the loop, which counts them
+    assert (rig.phase == 'FAULT') == (rig.controller.reason_code == code) == driven
+
+
+@pytest.mark.parametrize(('action', 'last'), [('silence', []), ('zero', [[0.0, 0.0]])])
+def test_nothing_but_a_zero_follows_a_stall(two_link, action, last):
+    """Brakes that a command timeout has engaged meanwhile stay closed."""
+    rig = Rig(two_link, POSE, stall_action=action)
+    rig.rise()
+    count, stalled = len(rig.published), rig.controller.cycle_input
+    stalled['stalled'] = 0.051
+    rig.tick()
+    stalled['stalled'] = 0.0
+    rig.run(0.1)
+    assert rig.controller.reason_code == 'LOOP_STALLED'
+    assert [tau.tolist() for tau in rig.published[count:]] == last
+
+
+def test_an_effort_that_is_limited_for_too_long(two_link):
+    """With the joint named."""
+    rig = Rig(two_link, POSE, mode='joint_impedance', saturation_timeout=0.05)
+    rig.rise()
+    rig.controller._v.target[1] -= 2.0
+    rig.run(0.05)
+    assert rig.controller.reason == 'effort saturated for too long (joint2)'
+
+
+def test_a_request_to_arm_an_arm_that_is_driven_is_dropped(two_link):
+    """It does not wait for the next fault."""
+    rig = Rig(two_link, POSE, fault_hold_time=0.0, fault_ramp_time=0.01)
+    rig.rise()
+    rig.controller.arm()
+    rig.run(0.02)
+    assert rig.phase == 'RUNNING' and not rig.controller.arming
+    rig.run(0.1, sense=False)
+    rig.run(0.1)
+    assert rig.phase == 'FAULT'
+
+
 def test_too_weak_for_gravity(two_link):
     """An arm that cannot hold itself is not lifted."""
     rig = Rig(two_link, POSE, effort_limit=[1.0])
@@ -211,6 +289,34 @@ def test_stale_while_stopping(two_link):
     rig.controller.stop()
     rig.run(0.1, sense=False)
     assert rig.phase == 'FAULT' and rig.published[-1].tolist() == [0.0, 0.0]
+
+
+def test_a_second_fault_while_stopping_after_the_first(two_link):
+    """It ends the stop, and the first reason stays."""
+    rig = Rig(two_link, POSE, rest_velocity=0.0)
+    rig.rise()
+    rig.controller.cycle_input['stop_reason'] = guard.EMERGENCY_STOP
+    rig.run(0.01)
+    rig.controller.stop()
+    rig.run(0.01)
+    assert rig.phase == 'STOPPING'
+    rig.run(0.1, sense=False)
+    assert rig.phase == 'FAULT' and rig.published[-1].tolist() == [0.0, 0.0]
+    assert rig.controller.reason_code == 'EMERGENCY_STOP' and rig.controller.memory['faults'] == 2
+
+
+@pytest.mark.parametrize('rests', [True, False])
+def test_fault_that_loses_its_state(two_link, rests):
+    """At rest its efforts go on for what is left of their time; in motion they end at once."""
+    rig = Rig(two_link, POSE, rest_velocity=0.02 if rests else 0.0, fault_hold_time=0.1,
+              fault_ramp_time=0.1)
+    rig.rise()
+    rig.controller.cycle_input['stop_reason'] = guard.EMERGENCY_STOP
+    rig.run(0.05)
+    efforts = [t for t in rig.run(0.3, sense=False) if t is not None]
+    left = 0.2 - 0.05 if rests else rig.controller.settings.state_timeout
+    assert len(efforts) == pytest.approx(left / rig.period, abs=2)
+    assert efforts[-1].tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize('change', ['longer hold', 'hold', 'time jumps back'])

@@ -165,6 +165,31 @@ def test_an_unstable_loop_is_found(two_link):
     assert fastest < 1.1
 
 
+def test_an_effort_that_swings_between_its_limits_is_found(two_link):
+    """As that of a loop which is hardly unstable, whose joints move and obey."""
+    rig = Rig(two_link, POSE, mode='joint_impedance')
+    rig.rise()
+    for k in range(120):
+        rig.controller._v.target[0] = POSE[0] + (0.5 if k // 20 % 2 else -0.5)
+        rig.tick()
+        assert rig.phase == 'RUNNING' or k > 80         # four swings may be those of a reference
+    assert rig.controller.reason == 'the effort oscillates at its limits (joint1)'
+
+
+def test_an_arm_that_is_carried_beyond_its_limits(two_link):
+    """By more than the margin, against efforts that cannot hold it."""
+    upper, margin = two_link.position_upper[1], 0.05
+    rig = Rig(two_link, [0.3, upper - 0.01], mode='gravity_compensation',
+              position_margin=[margin])
+    rig.rise()
+    rig.substeps, rig.qd[1] = 0, 0.5        # the arm obeys no effort
+    while rig.phase == 'RUNNING' and rig.q[1] < upper + 2.0 * margin:
+        rig.q = rig.q + rig.period * rig.qd
+        rig.tick()
+    assert rig.controller.reason_code == 'POSITION_OUTSIDE'
+    assert rig.q[1] - upper == pytest.approx(margin, abs=2.0 * rig.period * rig.qd[1])
+
+
 def test_power(two_link):
     """The same motion with a limit of the power that it takes, and with a lower one."""
     for limit, phase in ((40.0, 'RUNNING'), (15.0, 'FAULT')):
@@ -187,6 +212,40 @@ def test_efforts_that_act_in_reverse_are_given_up(two_link, joint):
         rig.tick()
     rig.run(0.1)
     assert rig.tick() is None and not rig.tau.any()
+
+
+@pytest.mark.parametrize('reversed_', [True, False])
+def test_efforts_after_a_wrong_direction_end_at_a_lower_speed(two_link, reversed_):
+    """At 0.6 velocity limits, where those of another fault brake the arm."""
+    rig = Mirrored(two_link, POSE, mode='joint_impedance')
+    rig.rise()
+    if reversed_:
+        rig.mirror, rig.qd[0] = np.array([-1.0, 1.0]), 0.1
+    else:
+        rig.controller.cycle_input['stop_reason'] = guard.EMERGENCY_STOP
+    while rig.phase == 'RUNNING':
+        rig.tick()
+    assert (rig.controller.reason_code == 'WRONG_DIRECTION') == reversed_
+    rig.qd[:] = 0.6 * two_link.velocity_limit[0], 0.0
+    rig.tick()
+    assert rig.controller.driving == (not reversed_)
+
+
+def test_an_arm_that_recoils_is_not_braked_at_once(two_link):
+    """For 50 ms it has g(q) alone, in case that braking is what makes it faster."""
+    rig = Rig(two_link, POSE, mode='joint_impedance', collision_threshold=(3.0, 1.5))
+    rig.rise()
+    rig.external[1] = 6.0
+    while rig.phase == 'RUNNING':
+        rig.tick()
+    assert rig.controller.reason_code == 'COLLISION'
+    rig.external[1], rig.qd[1] = 0.0, 1.3 * two_link.velocity_limit[1]
+    rig.run(0.02)               # efforts of the law fade at the effort rate limit
+    for k in range(60):
+        g = rig.dynamics.gravity(rig.q)
+        rig.tick()
+        assert (abs(rig.tau - g).max() < 1e-9) == (k < 29)
+    assert rig.tau[1] < g[1] and rig.controller.driving
 
 
 def test_what_asks_for_far_too_much_is_sooner_too_long():

@@ -12,6 +12,7 @@ from robodyn_ros.model.payload import with_payload
 from robodyn_ros.model.resources import robot_path
 
 HANGING, STRETCHED = (-np.pi / 2.0, 0.0), (0.3, 0.5)    # gravity needs no effort, and much of it
+OUTSIDE = (HANGING[0], load_urdf(robot_path('two_link')).position_upper[1] + 0.03)
 LONGEST = 8.0           # s, of two joints in three rounds
 SLIP = 0.01             # rad/s below which friction holds
 HEALTHY = np.eye(2)
@@ -36,8 +37,13 @@ class Motors:
             q, qd, self._made @ tau - self._dry * np.tanh(qd / SLIP))
 
 
-def armed(q=HANGING, made=HEALTHY, payload=0.0, dry=(0.0, 0.0), noise=0.0, **settings):
-    """Arm with the test; return the rig and its greatest velocity, of the limit."""
+def armed(q=HANGING, made=HEALTHY, payload=0.0, dry=(0.0, 0.0), noise=0.0, joint=2, effort=0.0,
+          **settings):
+    """
+    Arm with the test; return the rig and its greatest velocity, of the limit.
+
+    :param joint, effort: end once this joint is tested with more than this effort [N·m].
+    """
     model = load_urdf(robot_path('two_link'))
     rig = Rig(model, q, motor_test_effort=0.1, mode='gravity_compensation', **settings)
     rig.dynamics = Motors(with_payload(model, 'tool0', payload, (0.0, 0.0, 0.0)) if payload
@@ -51,7 +57,10 @@ def armed(q=HANGING, made=HEALTHY, payload=0.0, dry=(0.0, 0.0), noise=0.0, **set
 
     rig.sense = noisy
     rig.controller.arm()
+    memory = rig.controller.memory
     while rig.time < LONGEST and rig.phase in ('INACTIVE', 'RISING'):
+        if memory['tested'][0] == joint and abs(memory['test_effort'][0]) > effort:
+            break
         rig.tick()
         fastest = max(fastest, (abs(rig.qd) / model.velocity_limit).max())
     return rig, fastest
@@ -59,9 +68,13 @@ def armed(q=HANGING, made=HEALTHY, payload=0.0, dry=(0.0, 0.0), noise=0.0, **set
 
 @pytest.mark.parametrize('case', [
     {}, {'q': STRETCHED}, {'payload': 0.5}, {'q': STRETCHED, 'payload': 0.5, 'noise': 0.01},
-    {'dry': (2.0, 1.0)}, {'q': STRETCHED, 'noise': 0.01}])
+    {'dry': (2.0, 1.0)}, {'q': STRETCHED, 'noise': 0.01}, {'q': OUTSIDE}])
 def test_healthy_motors_pass(case):
-    """With a payload of 30 % that nobody has told of, noise, friction: no fault, and slowly."""
+    """
+    With a payload of 30 % that nobody has told of, noise, friction: no fault, and slowly.
+
+    So does a joint that is brought back inside its limits meanwhile.
+    """
     rig, fastest = armed(**case)
     assert rig.phase == 'RUNNING', rig.controller.reason
     assert fastest < 0.1 and rig.time < 2.5
@@ -91,6 +104,30 @@ def test_a_dead_motor_is_named():
         rig, fastest = armed(STRETCHED, made)
         assert rig.controller.reason == f'the joint accelerates against its effort (joint{joint})'
         assert fastest < 0.4
+
+
+@pytest.mark.parametrize('payload', [2.0, 4.0])
+def test_a_load_that_sinks_is_no_wrong_motor(payload):
+    """It is more than the test may hold: the arm moves, whatever its motors are."""
+    rig, fastest = armed(STRETCHED, payload=payload)
+    assert rig.controller.reason_code == 'ARM_MOVES' and fastest < 0.2
+
+
+@pytest.mark.parametrize('made', [1.0, -1.0])
+def test_a_motion_while_nobody_listens_passes_no_motor(made):
+    """Whatever moves the arm in the direction of an effort that does not arrive."""
+    rig, _ = armed(made=np.diag([1.0, made]), dry=(0.0, 2.5), joint=1, effort=2.0)
+    memory = rig.controller.memory
+    rig.controller.cycle_input['listeners'] = 0
+    for _ in range(80):
+        rig.qd[1] = 0.1 * memory['test_side'][0]
+        rig.tick()
+    assert memory['test_effort'][0] == 0.0 and not rig.controller._v.motor_test.passed[1]
+    rig.qd[:], rig.controller.cycle_input['listeners'] = 0.0, 1
+    while rig.time < LONGEST and rig.phase == 'RISING':
+        rig.tick()
+    code = rig.controller.reason_code
+    assert code == ('NO_REASON' if made > 0.0 else 'WRONG_DIRECTION')
 
 
 def test_brakes_that_hold_the_arm():
@@ -148,16 +185,34 @@ class SlowRig(Rig):
     period, substeps = 0.004, 16
 
 
-def test_one_false_position_long_after_a_fault_is_no_wrong_motor():
-    """Of an arm that has been too fast, and is held since."""
+def fast():
+    """Return an arm that is held after the fault of being too fast, and its velocity limit."""
     model = load_urdf(robot_path('two_link'))
     rig = SlowRig(model, STRETCHED, mode='gravity_compensation', rate=250.0, stiffness=(),
                   damping=(), state_timeout=0.1, fault_action='hold')
     rig.controller.arm()
     rig.run(1.0)
     rig.qd = 1.25 * model.velocity_limit * [1.0, 0.0]
-    rig.run(3.0)
+    while rig.phase == 'RUNNING':
+        rig.tick()
     assert rig.controller.reason_code == 'VELOCITY_ABOVE_LIMIT' and rig.controller.driving
+    return rig
+
+
+def test_an_arm_that_becomes_faster_than_its_samples_can_show():
+    """Efforts that drive it from 1.25 to 6 velocity limits end, although that is no sample."""
+    rig = fast()
+    rig.qd *= 6.0 / 1.25
+    rig.q = rig.q + rig.period * rig.qd
+    rig.tick()
+    assert not rig.controller.driving
+
+
+def test_one_false_position_long_after_a_fault_is_no_wrong_motor():
+    """Of an arm that has been too fast, and is held since."""
+    rig = fast()
+    rig.run(3.0)
+    assert rig.controller.driving
     sense = rig.sense
 
     def false():

@@ -91,6 +91,20 @@ def test_one_bad_sample_moves_nothing(two_link, seed):
     assert abs(rig.qd).max() < 1e-3 and abs(rig.q - POSE).max() < 1e-4
 
 
+@pytest.mark.parametrize('side', [1.0, -1.0])
+def test_an_encoder_that_begins_a_turn_anew_is_no_jump(side):
+    """A continuous joint turns on, and its law holds it where it was pushed."""
+    text = robot_path('two_link').read_text().replace('"revolute"', '"continuous"')
+    rig = Told(load_urdf(text), side * np.array([3.13, 0.0]), mode='joint_impedance')
+    rig.lie = lambda q, qd: ((q + np.pi) % (2.0 * np.pi) - np.pi, qd)
+    rig.rise()
+    rig.controller._v.target[0] += 0.05 * side
+    rig.run(0.2)
+    assert rig.phase == 'RUNNING' and rig.controller.memory['implausible'][0] == 0
+    assert side * rig.q[0] > np.pi + 0.01
+    assert rig.controller._v.q == pytest.approx(rig.q, abs=2e-3)
+
+
 def test_a_clock_that_goes_back_a_little_is_no_jump(two_link):
     """Samples of the past are judged by their values."""
     rig = Told(two_link, POSE)

@@ -3,17 +3,18 @@
 """Self-collision distance: measured as MuJoCo does, and kept by references."""
 
 import json
+from types import SimpleNamespace
 
 from control.closed_loop import Rig
 from control.task_bench import Bench, DYNAMICS, PANDA
-from control.test_time_scaling import readable
+from control.test_time_scaling import readable, SOLID
 from flight_recorder.flights import about
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 import mujoco
 import numpy as np
 import pytest
-from robodyn_ros import load_urdf, Settings
+from robodyn_ros import Dynamics, load_urdf, Settings
 from robodyn_ros.control.controller.controller import Controller
 from robodyn_ros.control.controller.trajectory_goal import Status, TrajectoryGoal
 from robodyn_ros.control.inputs.bounds import Bounds
@@ -22,12 +23,15 @@ from robodyn_ros.control.settings.bounds_of_settings import bounds_of
 from robodyn_ros.control.settings.goal_tolerances import default_tolerances
 from robodyn_ros.control.settings.link_pairs import watched_pairs
 from robodyn_ros.control.steps import guard, time_scaling
+from robodyn_ros.control.steps.cycle_data import CONTROLLER_STATE, Vectors
 from robodyn_ros.control.steps.self_collision import (
     APPROACH_RATE,
     closest_points,
     closing_row,
+    keep_apart,
     pair_distance,
     self_collision_share,
+    SEPARATION_RATE_SHARE,
 )
 from robodyn_ros.dynamics.model_data import parameters, workspace
 from robodyn_ros.errors import ParameterError
@@ -40,7 +44,6 @@ pytestmark = pytest.mark.slow
 
 near = pytest.approx
 TEXT = robot_path('two_link').read_text()
-SOLID = load_urdf(TEXT.replace('visual>', 'collision>'))
 START, FOLDED = np.array([0.3, 1.5]), np.array([0.3, 3.1])
 FREE = 'panda_link5 panda_hand'
 
@@ -139,6 +142,14 @@ def test_nothing_is_bounded_without_pairs():
         np.inf, guard.NO_REASON)
 
 
+@pytest.mark.parametrize('angle', [1.5, 3.0])
+def test_links_that_move_apart_are_free(angle):
+    """However close they are."""
+    q, rate = np.array([0.3, angle]), np.array([0.0, 1.0])
+    toward, apart = (distances(prepared(SOLID), q, sign * rate)[2] for sign in (1.0, -1.0))
+    assert toward < apart == np.inf
+
+
 def folding(**given):
     rig = Rig(SOLID, START, mode='computed_torque', self_collision_distance=0.02, **given)
     rig.rise()
@@ -191,6 +202,34 @@ def test_a_pose_of_the_panda_is_held_before_its_hand_is_in_its_base():
     assert 0.01 < nearest < 0.08
     assert 'SELF_COLLISION' in (guard.CODES[bench.controller.memory[x][0]]
                                 for x in ('held_by', 'slowed_by'))
+
+
+@pytest.mark.parametrize('slowed_by', [guard.NO_REASON, guard.TOOL_SPEED])
+@pytest.mark.parametrize('angle, effort, other', [
+    (3.0, 20.0, 0.0), (3.0, 0.0, 30.0), (3.0, -20.0, 0.0), (1.5, 20.0, 0.0)],
+    ids=['closes', 'is pushed', 'opens', 'far'])
+def test_efforts_that_bring_links_too_close_lose_this_part(angle, effort, other, slowed_by):
+    """They approach no faster than they may, also by what a hand adds; other efforts stay."""
+    bounds, robot, work = prepared(SOLID)
+    q, rate, dynamics = np.array([0.3, angle]), np.array([0.1, 0.05]), Dynamics(SOLID)
+    record = Settings().settings_record()
+    m, v = np.zeros(1, CONTROLLER_STATE).view(np.recarray)[0], Vectors.zeros(2)
+    m.slowed_by, v.q[:], v.qd[:], v.bias[:] = slowed_by, q, rate, dynamics.bias(q, rate)
+    work.M[:], v.limits.disturbance[:] = dynamics.mass_matrix(q), [0.0, other]
+    before = v.bias + [0.0, effort]
+    tau = before.copy()
+    keep_apart(SimpleNamespace(settings=record.view(np.recarray)[0], controller=m, vectors=v,
+                               workspace=work, bounds=bounds), robot, tau)
+    acts = angle > 2.0 and effort + other > 0.0
+    assert (abs(tau - before).max() > 1.0) == acts == (bounds.nearest[0] >= 0)
+    assert m.slowed_by == (guard.SELF_COLLISION if acts and not slowed_by else slowed_by)
+    row, rates = np.zeros(2), SEPARATION_RATE_SHARE * record['limit_rate']
+    for a, b in bounds.pairs:
+        distance, closing = pair_distance(bounds, int(a), int(b))
+        closing_row(bounds, robot, int(a), int(b), row)
+        acceleration = np.linalg.solve(work.M, tau - v.bias) + v.limits.disturbance
+        room = APPROACH_RATE * max(0.0, distance - bounds.clearance[0]) - closing
+        assert row @ acceleration <= rates * room + 1e-6
 
 
 @pytest.mark.parametrize('bounded', [True, False])

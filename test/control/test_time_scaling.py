@@ -3,6 +3,7 @@
 """Time scaling: references are slowed down as the bounds demand, on the path that was planned."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 from benchmarks.contact_speed import reflected_mass
 from control.closed_loop import Rig
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from robodyn_ros import load_urdf, Settings
+from robodyn_ros import Dynamics, load_urdf, Settings
 from robodyn_ros.compiler import second_process
 from robodyn_ros.control.controller.trajectory_goal import Status, TrajectoryGoal
 from robodyn_ros.control.cycle.compile import (
@@ -25,15 +26,21 @@ from robodyn_ros.control.cycle.compile_ahead import PLAIN_VARIABLE
 from robodyn_ros.control.declare.body_regions import REGIONS
 from robodyn_ros.control.inputs.bounds import Bounds
 from robodyn_ros.control.inputs.points import sample
+from robodyn_ros.control.inputs.task import Task, TASK
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.settings.bounds_of_settings import bounds_of
 from robodyn_ros.control.settings.goal_tolerances import default_tolerances
 from robodyn_ros.control.steps import guard, time_scaling
+from robodyn_ros.control.steps.contact_brake import brake, BRAKE_RATE_SHARE
 from robodyn_ros.control.steps.contact_speed import contact_share, permitted_speed
-from robodyn_ros.dynamics.model_data import parameters, workspace
+from robodyn_ros.control.steps.cycle_data import Vectors
+from robodyn_ros.dynamics.model_data import no_frame, parameters, workspace
+from robodyn_ros.model.resources import robot_path
 
 near = pytest.approx
 TWO_LINK = load_urdf('two_link')
+# With shapes that may collide
+SOLID = load_urdf(robot_path('two_link').read_text().replace('visual>', 'collision>'))
 TOP = DYNAMICS.pose(POSE, FRAME)[2, 3] + 0.05       # m, of a workspace of the Panda
 START, GOAL = np.array([0.3, 0.5]), np.array([1.0, 1.2])
 
@@ -170,6 +177,22 @@ def test_poses_are_slowed_down_too(given):
         assert bench.controller.held_by and TOP - 0.01 < bench.pose[2, 3] < TOP
 
 
+def test_a_pose_of_a_small_arm_is_slowed_down_too():
+    """On its way to a pose that it is free to reach, at the permitted speed."""
+    rig = Rig(SOLID, START, mode='cartesian_impedance', task_selection=(1.0, 0.0) * 3,
+              tool_speed_limit=0.04)
+    rig.rise()
+    rig.controller.follow_pose(tool(rig) + [-0.1, 0.0, 0.0], (0.0, 0.0, 0.0, 1.0), rig.time)
+    fastest, before = 0.0, None
+    for _ in range(250):
+        rig.tick()
+        here = rig.controller.memory['pose_position'][0].copy()
+        moved = 0.0 if before is None else np.linalg.norm(here - before)
+        fastest, before = max(fastest, moved / rig.period), here
+    assert 0.036 < fastest <= 0.04 and rig.phase == 'RUNNING'
+    assert rig.controller.memory['slowed_by'][0] == guard.TOOL_SPEED
+
+
 def test_permitted_speed_is_that_of_two_masses_and_a_spring():
     """Whose equation of motion is integrated: the force reaches the limit, and no more."""
     for name, region in REGIONS.items():
@@ -230,6 +253,65 @@ def readable(bounds, robot, work):
     return (bounds._replace(tool=bounds.tool.view(fields), points=bounds.points.view(fields)),
             robot._replace(bodies=robot.bodies.view(fields)),
             work._replace(bodies=work.bodies.view(fields), joints=work.joints.view(fields)))
+
+
+def bounded(**given):
+    """Bounds, robot and workspace of a two-link arm that plain Python reads."""
+    robot = parameters(SOLID)
+    bounds = bounds_of(Settings(task_frame='tool0', **given), SOLID, robot)
+    return readable(bounds, robot, workspace(SOLID))
+
+
+# An arm that folds, its tool on the way down and inward
+FOLDING, FOLDING_RATE = np.array([0.3, 2.4]), np.array([-0.4, 1.2])
+LOOSE = {'tool_speed_limit': 5.0, 'workspace_lower': [-9.0, -9.0, -2.0],
+         'contact_region': 'hands', 'self_collision_distance': 0.02}
+
+
+def shares(given):
+    """Share that an arm which folds may have of its speed, and of that of its pose; reasons."""
+    (bounds, robot, work), dynamics = bounded(**given), Dynamics(SOLID)
+    task = Task.of(np.zeros(1, TASK), no_frame(), 2)
+    task.target[:] = dynamics.pose(FOLDING, 'tool0')
+    task.jacobian[:] = dynamics.jacobian(FOLDING, 'tool0')
+    task.velocity[:] = task.jacobian @ FOLDING_RATE
+    c = SimpleNamespace(workspace=work, task=task, bounds=bounds)
+    return (time_scaling.joint_share(bounds, robot, work, FOLDING, FOLDING_RATE),
+            time_scaling.pose_share(c, robot, FOLDING))
+
+
+@pytest.mark.parametrize('reason, changed', [
+    (guard.TOOL_SPEED, {'tool_speed_limit': 0.3}),
+    (guard.TOOL_OUTSIDE, {'workspace_lower': [-9.0, -9.0, 0.27]}),
+    (guard.SELF_COLLISION, {}), (guard.CONTACT_SPEED, {'self_collision_distance': 0.0})])
+def test_the_strictest_bound_counts(reason, changed):
+    """Of those that are each given alone; a pose is bounded as the joints that follow it."""
+    given = {**LOOSE, **changed}
+    alone = [{name: given[name]} for name in given]
+    least, strictest = min(shares(one)[0] for one in alone)
+    assert strictest == reason and shares(given)[0] == (near(least), reason)
+    for one in *alone, given:
+        (of_joints, bound), of_pose = shares(one)
+        assert of_pose == (near(of_joints, rel=5e-3), bound)
+
+
+@pytest.mark.parametrize('speed', [0.0, 1.0, 5.0])
+def test_a_brake_is_damping_in_proportion_to_the_excess_of_speed(speed):
+    """Nothing at rest, below the permitted speed, and without a body region."""
+    rate, v, record = speed * FOLDING_RATE, Vectors.zeros(2), Settings().settings_record()
+    v.q[:], v.qd[:] = FOLDING, rate
+    v.momentum[:] = Dynamics(SOLID).mass_matrix(FOLDING) @ rate
+    for given in {'contact_region': 'hands'}, {'tool_speed_limit': 0.1}:
+        bounds, robot, work = bounded(**given)
+        share, reason = time_scaling.joint_share(bounds, robot, work, FOLDING, rate)
+        excess = max(0.0, 1.0 - share) if reason == guard.CONTACT_SPEED else 0.0
+        assert (excess > 0.0) == (speed > 1.0 and 'contact_region' in given)
+        c = SimpleNamespace(settings=record.view(np.recarray)[0], vectors=v, workspace=work,
+                            bounds=bounds)
+        tau = np.zeros(2)
+        brake(c, robot, tau)
+        damping = BRAKE_RATE_SHARE * record['limit_rate'] * excess
+        assert tau == near(-damping * v.momentum)
 
 
 def test_points_at_rest_bound_nothing():

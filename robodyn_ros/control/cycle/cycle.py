@@ -264,12 +264,11 @@ def law_changed(c: Cycle, tau: ndarray) -> int:
 def driven_fault(c: Cycle, unmeasured: int, fresh: int, now: float, dt: float,
                  tau: ndarray) -> tuple[int, int]:
     """Return (reason, joint) of a fault of an arm that is driven with a valid state."""
-    cycle_input, s, m, partner = c.cycle_input, c.settings, c.controller, c.partner
+    s, m, partner = c.settings, c.controller, c.partner
     reason, joint = guard.running_fault(c, unmeasured)
     if reason == guard.NO_REASON and gravity_check.gravity_contradicted(c, fresh, now, tau):
         reason, joint = guard.GRAVITY_CONTRADICTED, -1
-    if (reason == guard.NO_REASON and m.phase == guard.RISING and s.motor_test_effort > 0.0
-            and cycle_input.listeners > 0):
+    if reason == guard.NO_REASON and m.phase == guard.RISING and s.motor_test_effort > 0.0:
         reason, joint = motor_test.find_fault(c, fresh)
     if reason == guard.NO_REASON and m.phase == guard.RUNNING:
         reason, joint = motion_checks.motion_fault(c, time_scaling.reference_time(m, now), dt, tau)

@@ -138,6 +138,9 @@ def find_fault(c: Cycle, fresh: int) -> tuple[int, int]:
     joints, s, m, v = c.joints, c.settings, c.controller, c.vectors
     own = c.vectors.motor_test
     n, i = v.q.shape[0], m.tested
+    if c.cycle_input.listeners == 0:        # the arm sags, and no motor moves it
+        rest(m, v, i)
+        return NO_REASON, -1
     farthest, moving, greatest, strongest = 0.0, -1, 0.0, -1
     reach = PLAUSIBLE_DISTANCE * abs(m.test_effort) * (growth_time(s, v) + m.test_time)**2
     for j in range(n):
@@ -228,8 +231,6 @@ def add_efforts(c: Cycle, friction: ndarray, dt: float, tau: ndarray) -> bool:
     n, i = v.q.shape[0], m.tested
     if i == n:
         return True
-    if dt == 0.0:           # no subscriber: the arm sags
-        rest(m, v, i)
     if m.test_effort == 0.0:
         m.test_time += dt
         m.window_time += dt
