@@ -57,6 +57,13 @@ def test_a_motion_to_a_pose_ends_there_at_rest():
     assert poses[-1].rotation == near(TURNED.as_matrix() @ HOME.rotation)
 
 
+def test_a_motion_that_only_just_reaches_its_acceleration():
+    """Under 1 m/s² and 10 m/s³, Ruckig itself finds no motion of exactly 2 cm."""
+    points = to_pose(pose_limits(Settings()), HOME, HOME.position + [0.02, 0.0, 0.0],
+                     HOME.rotation, 1.0, 3)
+    assert sample_pose(points, 9.0).position == near(HOME.position + [0.02, 0.0, 0.0])
+
+
 @pytest.mark.parametrize('duration', [0.0, 0.5])
 def test_a_twist_is_kept_for_a_while(duration):
     """One that ends before it is reached leads to rest as well."""

@@ -134,6 +134,15 @@ def test_further_away_it_is_refused_by_name(limits):
         plan(limits._replace(start_tolerance=np.array([0.01, 0.07])), asked, None, HERE, 10.0, 1)
 
 
+@pytest.mark.parametrize(('names', 'positions', 'why'), [
+    (NAMES, [[np.nan, 0.0]], 'positions of joint1 at waypoint 0 is nan'),
+    (NAMES, [[0.1]], r'shape \(1, 1\): give one value a joint and waypoint: \(1, 2\)'),
+    (NAMES[1:], [[0.1, 0.2]], r'shape \(1, 2\): give one value a joint and waypoint: \(1, 1\)')])
+def test_waypoints_that_are_no_start_are_refused(limits, names, positions, why):
+    with pytest.raises(TrajectoryError, match=why):
+        plan(limits, Waypoints(names, np.ones(1), np.array(positions)), None, HERE, 10.0, 1)
+
+
 @pytest.mark.parametrize(('distance', 'speed', 'acceleration'), [
     (0.04, SPEED, ACCELERATION), (3.0, 0.0, 1e-3)])
 def test_what_cannot_be_joined_in_time_is_refused(limits, distance, speed, acceleration):
