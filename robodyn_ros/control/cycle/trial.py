@@ -115,10 +115,11 @@ def check(law: Law, of_law: LawMemory, model: RobotModel, joints: ndarray, perio
             raise refused(law, f'its effort of {joint} is not finite at q = '
                           f'{arm.q.round(3).tolist()}, q̇ = {arm.qd.round(3).tolist()}',
                           'write a finite number for each joint, in every state')
-    fastest = min(_seconds(call, own, arm, tau) for _ in range(TIMED_BATCHES))
-    if of_law.code[0] and fastest > MAX_PERIOD_SHARE * period:
-        raise refused(law, f'it takes {1e6 * fastest:.3g} µs, and a period is {1e6 * period:.3g} '
-                      'µs', 'make it faster, or lower the rate')
+    if of_law.code[0]:
+        fastest = min(_seconds(call, own, arm, tau) for _ in range(TIMED_BATCHES))
+        if fastest > MAX_PERIOD_SHARE * period:
+            raise refused(law, f'it takes {1e6 * fastest:.3g} µs, and a period is '
+                          f'{1e6 * period:.3g} µs', 'make it faster, or lower the rate')
 
 
 def _arms(model: RobotModel, joints: ndarray, period: float) -> list[Arm]:
