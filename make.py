@@ -82,8 +82,18 @@ QUICK = ['-n', '2', *DISTRIBUTION, '-m', 'not (alone or process or ros or slow)'
 # Coverage slows Python down: real-time tests are left out
 COVERED_TESTS = [*QUICK[:-1], 'not (alone or process or ros)', 'test']
 
-# Tests of the control cycle, which plain Python runs slowly; PROVEN is what they have to cover [%]
-PROVED_TESTS = [*COVERED_TESTS[:-1], 'test/control', 'test/faults/test_safety_page.py']
+# Tests that reach what the control cycle does, in minutes of plain Python: those of gains, of long
+# motions and of learning would take an hour more. PROVEN is what they have to cover [%]
+PROVED_TESTS = [
+    *QUICK[:-1], 'not (alone or ros) and (proof or not slow)',
+    *(os.path.join('test', 'control', f'test_{name}.py') for name in (
+        'adaptive', 'collisions', 'cycle', 'effort_feedforward', 'energy_tank', 'feedback_policy',
+        'friction_compensation', 'frozen_readings', 'gravity_check', 'guard', 'hand_guiding',
+        'leader_follower', 'limits', 'motion_checks', 'motor_test', 'own_law',
+        'payload_transition', 'plausibility', 'pose_planning', 'reference_joining',
+        'reference_stream', 'ring_buffer', 'self_collision', 'task_efforts', 'time_scaling',
+        'trajectory', 'velocity_estimator')),
+    os.path.join('test', 'control', 'test_laws.py::test_a_memory_states_a_length_or_two')]
 PROVEN = 99
 
 # A name on PATH may be a pyenv shim without a Python behind it

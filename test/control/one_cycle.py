@@ -21,7 +21,7 @@ def readable(arrays):
 
 
 def arm_of(model, **fields):
-    """Return an arm at rest at q = 0, without reference, partner and bounds, but for ``fields``."""
+    """Return an arm at rest at q = 0, without partner and bounds, but for ``fields``."""
     n, joints = model.nv, np.zeros(model.nv, JOINT)
     joints['effort_limit'] = model.effort_limit
     return Arm(**{

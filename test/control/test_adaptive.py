@@ -141,7 +141,7 @@ def test_the_estimate_is_a_body_within_its_bounds(name, seed):
 
 
 def test_nothing_is_learned_without_cause():
-    """At rest, in a late cycle, while effort is withheld, without a rate, in the dead band, beyond bounds."""
+    """At rest, in a late cycle, with effort withheld, no rate, in the dead band, out of bounds."""
     model, x = robot('two_link'), np.array([0.2, 0.1])
     zero, moving = np.zeros(2), {'q': np.array(POSE), 'qd': np.zeros(2), 'q_reference': POSE + x,
                                  'qd_reference': x, 'qdd_reference': x}
@@ -162,8 +162,7 @@ def test_nothing_is_learned_without_cause():
 
 def test_a_cycle_learns_a_share_at_most():
     """Each changes G by MAX_FACTOR_STEP of itself, however large the errors are."""
-    model, law = robot('two_link'), Law(robot('two_link'), damping=1e6, adaptation_rate=20.0)
-    x = np.array([0.2, 0.1])
+    law, x = Law(robot('two_link'), damping=1e6, adaptation_rate=20.0), np.array([0.2, 0.1])
     state = {'q': np.array(POSE), 'q_reference': POSE + x, 'qd_reference': x}
     law.step(**state)
     before = law.memory.factor.reshape(4, 4).copy()

@@ -178,8 +178,9 @@ def test_time_that_stands_still_or_jumps_back(two_link):
     before = rig.controller.tau.copy()
     rig.controller.step(rig.time)
     assert (rig.controller.tau == before).all()
-    rig.state['received'] = 0.0
+    rig.state['received'], rig.state['other'] = 0.0, rig.time
     assert rig.controller.step(0.0) and rig.phase == 'RUNNING'
+    assert not rig.state['other'].any()         # another publisher's time, which is none yet
     assert np.isfinite(rig.controller.tau).all()
 
 

@@ -146,7 +146,7 @@ def test_waypoints_that_are_no_start_are_refused(limits, names, positions, why):
 @pytest.mark.parametrize(('distance', 'speed', 'acceleration'), [
     (0.04, SPEED, ACCELERATION), (3.0, 0.0, 1e-3)])
 def test_what_cannot_be_joined_in_time_is_refused(limits, distance, speed, acceleration):
-    """A path ahead that is as fast as the joint may be; one that acceleration takes too long to."""
+    """A path ahead that is as fast as the joint may be; one far away, at little acceleration."""
     free = replace(limits.model, position_lower=np.full(2, -1e3), position_upper=np.full(2, 1e3))
     wide = limits._replace(model=free, acceleration=np.full(2, acceleration), moving_end=True,
                            start_tolerance=np.array([10.0]))

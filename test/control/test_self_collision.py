@@ -40,7 +40,7 @@ from robodyn_ros.flight_recorder.replay import Replay
 from robodyn_ros.model.capsules import link_capsules, segment
 from robodyn_ros.model.resources import robot_path
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.proof]
 
 near = pytest.approx
 TEXT = robot_path('two_link').read_text()
