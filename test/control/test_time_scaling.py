@@ -26,7 +26,7 @@ from robodyn_ros.control.cycle.compile_ahead import PLAIN_VARIABLE
 from robodyn_ros.control.declare.body_regions import REGIONS
 from robodyn_ros.control.inputs.bounds import Bounds
 from robodyn_ros.control.inputs.points import sample
-from robodyn_ros.control.inputs.task import Task, TASK
+from robodyn_ros.control.inputs.task import TASK, Task
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.settings.bounds_of_settings import bounds_of
 from robodyn_ros.control.settings.goal_tolerances import default_tolerances
@@ -296,22 +296,20 @@ def test_the_strictest_bound_counts(reason, changed):
 
 
 @pytest.mark.parametrize('speed', [0.0, 1.0, 5.0])
-def test_a_brake_is_damping_in_proportion_to_the_excess_of_speed(speed):
+@pytest.mark.parametrize('bound', [{'contact_region': 'hands'}, {'tool_speed_limit': 0.1}])
+def test_a_brake_is_damping_in_proportion_to_the_excess_of_speed(bound, speed):
     """Nothing at rest, below the permitted speed, and without a body region."""
     rate, v, record = speed * FOLDING_RATE, Vectors.zeros(2), Settings().settings_record()
     v.q[:], v.qd[:] = FOLDING, rate
     v.momentum[:] = Dynamics(SOLID).mass_matrix(FOLDING) @ rate
-    for given in {'contact_region': 'hands'}, {'tool_speed_limit': 0.1}:
-        bounds, robot, work = bounded(**given)
-        share, reason = time_scaling.joint_share(bounds, robot, work, FOLDING, rate)
-        excess = max(0.0, 1.0 - share) if reason == guard.CONTACT_SPEED else 0.0
-        assert (excess > 0.0) == (speed > 1.0 and 'contact_region' in given)
-        c = SimpleNamespace(settings=record.view(np.recarray)[0], vectors=v, workspace=work,
-                            bounds=bounds)
-        tau = np.zeros(2)
-        brake(c, robot, tau)
-        damping = BRAKE_RATE_SHARE * record['limit_rate'] * excess
-        assert tau == near(-damping * v.momentum)
+    bounds, robot, work = bounded(**bound)
+    share, reason = time_scaling.joint_share(bounds, robot, work, FOLDING, rate)
+    excess = max(0.0, 1.0 - share) if reason == guard.CONTACT_SPEED else 0.0
+    assert (excess > 0.0) == (speed > 1.0 and 'contact_region' in bound)
+    tau = np.zeros(2)
+    brake(SimpleNamespace(settings=record.view(np.recarray)[0], vectors=v, workspace=work,
+                          bounds=bounds), robot, tau)
+    assert tau == near(-BRAKE_RATE_SHARE * record['limit_rate'] * excess * v.momentum)
 
 
 def test_points_at_rest_bound_nothing():
