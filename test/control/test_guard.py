@@ -50,20 +50,30 @@ def test_refusals_to_arm(two_link, spoil, refusal):
     assert rig.controller.arming_refusal == refusal
 
 
+@pytest.mark.parametrize('side', [1.0, -1.0])
+def test_an_arm_outside_its_limits_without_a_margin_is_not_armed(two_link, side):
+    """Without a margin no position is a fault, but arming still needs one within the limits."""
+    rig = Rig(two_link, [side * (two_link.position_upper[0] + 0.01), 0.5], position_margin=[0.0])
+    rig.controller.arm()
+    rig.run(0.05)
+    refusal = guard.CODES[rig.controller.memory['arming_refusal'][0]]
+    assert rig.phase == 'INACTIVE' and refusal == 'POSITION_OUTSIDE'
+
+
 @pytest.mark.parametrize('mode', OF_JOINTS)
-@pytest.mark.parametrize('outside', [1e-9, 0.05, 0.15])
-def test_an_arm_outside_a_limit_returns_slowly(two_link, mode, outside):
+@pytest.mark.parametrize('side, outside', [(-1.0, 1e-9), (1.0, 0.05), (-1.0, 0.15)])
+def test_an_arm_outside_a_limit_returns_slowly(two_link, mode, side, outside):
     """It has sunk onto its stop, or is there by rounding: armed, then back within the limits."""
-    limit = two_link.position_lower[0]
-    rig = Rig(two_link, [limit - outside, 0.5], mode=mode)
+    limit = side * two_link.position_upper[0]       # gravity pulls outward at the upper one
+    rig = Rig(two_link, [limit + side * outside, 0.5], mode=mode)
     rig.rise()
     fastest = 0.0
     for _ in range(1500):
         rig.tick()
         fastest = max(fastest, abs(rig.qd[0]))
     assert rig.phase == 'RUNNING', rig.controller.reason
-    assert rig.q[0] > limit - 1e-3
-    assert rig.q[0] < limit + 0.1 or mode == 'gravity_compensation'     # it floats on
+    assert side * (rig.q[0] - limit) < 1e-3
+    assert side * (rig.q[0] - limit) > -0.1 or mode == 'gravity_compensation'   # it floats on
     assert fastest < 1.2 * RETURN_VELOCITY_SHARE * two_link.velocity_limit[0]
 
 
@@ -291,18 +301,62 @@ def test_stale_while_stopping(two_link):
     assert rig.phase == 'FAULT' and rig.published[-1].tolist() == [0.0, 0.0]
 
 
-def test_a_second_fault_while_stopping_after_the_first(two_link):
-    """It ends the stop, and the first reason stays."""
-    rig = Rig(two_link, POSE, rest_velocity=0.0)
+def jumps(rig):
+    rig.state['position'] += 1.0
+
+
+def is_fast(rig):
+    rig.substeps, rig.q, rig.qd = 0, rig.q + 0.01, np.full(2, 10.0)
+    rig.sense()
+
+
+@pytest.mark.parametrize(('spoil', 'ends'), [
+    (two_publishers, True), (jumps, True), (is_fast, True),
+    (observed('clock_stopped', 0.051), True), (observed('stalled', 0.051), True),
+    (observed('command_publishers', 2), False), (observed('missed', 102), False)])
+def test_a_second_fault_while_stopping_after_the_first(two_link, spoil, ends):
+    """It ends the stop if braking itself is in danger; the first reason stays."""
+    rig = Rig(two_link, POSE, rest_velocity=0.0, stop_timeout=0.05)
     rig.rise()
     rig.controller.cycle_input['stop_reason'] = guard.EMERGENCY_STOP
     rig.run(0.01)
     rig.controller.stop()
     rig.run(0.01)
     assert rig.phase == 'STOPPING'
-    rig.run(0.1, sense=False)
-    assert rig.phase == 'FAULT' and rig.published[-1].tolist() == [0.0, 0.0]
-    assert rig.controller.reason_code == 'EMERGENCY_STOP' and rig.controller.memory['faults'] == 2
+    for _ in range(4):
+        rig.sense()
+        spoil(rig)
+        rig.controller.advance(rig.time)
+        rig.time += rig.period
+    assert rig.phase == ('FAULT' if ends else 'STOPPING')
+    rig.run(0.05)
+    assert rig.phase == ('FAULT' if ends else 'INACTIVE')       # stop_timeout has passed
+    assert rig.controller.reason_code == 'EMERGENCY_STOP'
+    assert rig.controller.memory['faults'][0] == (2 if ends else 1)
+
+
+@pytest.mark.parametrize('where', ['INACTIVE', 'stale', 'limp'])
+def test_a_stop_without_efforts_to_go_on_with_is_dropped(two_link, where):
+    """An arm whose efforts have ended, or do not depend on its state, is not driven again."""
+    rig = Rig(two_link, POSE, fault_hold_time=0.05, fault_ramp_time=0.05)
+    if where != 'INACTIVE':
+        rig.rise()
+        rig.controller.cycle_input['stop_reason'] = guard.EMERGENCY_STOP
+        rig.run(0.2 if where == 'limp' else 0.001)
+        rig.run(0.06 if where == 'stale' else 0.0, sense=False)
+    rig.controller.stop()
+    rig.run(0.01)
+    assert rig.phase == ('INACTIVE' if where == 'INACTIVE' else 'FAULT')
+
+
+def test_an_arm_without_measured_velocities_is_armed_where_they_are_estimated(two_link):
+    rig = Rig(two_link, POSE, missing_velocity='estimate')
+    rig.controller.arm()
+    for _ in range(40):
+        rig.sense()
+        silent_velocity(rig)
+        rig.tick(sense=False)
+    assert rig.phase == 'RUNNING'
 
 
 @pytest.mark.parametrize('rests', [True, False])

@@ -178,14 +178,16 @@ def test_a_load_that_the_model_does_not_know_is_held(scale, mass, com):
 @pytest.mark.parametrize('side', [1.0, -1.0])
 def test_gravity_that_the_robot_adds_is_no_room_for_a_command(side):
     """The sum with g(q) is within the limit, and so is the command where g(q) opposes it."""
-    rig = Rig(load_urdf('two_link'), [0.3, 0.5], mode='joint_impedance', effort_rate_limit=[1e5],
-              robot_compensates_gravity=True)
-    rig.substeps, rig.tau[:] = 0, np.nan        # the robot holds the arm
-    rig.rise()
-    rig.controller._v.target[0] += side
-    rig.tick()
-    limit, g = rig.model.effort_limit[0], rig.dynamics.gravity(rig.q)[0]
-    assert rig.tau[0] == pytest.approx(min(limit, limit - side * g) * side, abs=0.01) and g > 1.0
+    for angle in 0.3, 2.5:
+        rig = Rig(load_urdf('two_link'), [angle, 0.5], mode='joint_impedance',
+                  effort_rate_limit=[1e5], robot_compensates_gravity=True)
+        rig.substeps, rig.tau[:] = 0, np.nan        # the robot holds the arm
+        rig.rise()
+        rig.controller._v.target[0] += side
+        rig.tick()
+        limit, g = rig.model.effort_limit[0], rig.dynamics.gravity(rig.q)[0]
+        assert rig.tau[0] == pytest.approx(np.clip(side * limit - g, -limit, limit), abs=0.01)
+        assert abs(g) > 1.0
 
 
 def test_without_them_arms_leave():

@@ -210,8 +210,9 @@ def test_efforts_that_act_in_reverse_are_given_up(two_link, joint):
     rig.qd[joint] = 0.1
     while rig.phase == 'RUNNING':
         rig.tick()
+    rig.controller.stop()       # which would only brake it with the same efforts
     rig.run(0.1)
-    assert rig.tick() is None and not rig.tau.any()
+    assert rig.tick() is None and not rig.tau.any() and rig.phase == 'FAULT'
 
 
 @pytest.mark.parametrize('reversed_', [True, False])

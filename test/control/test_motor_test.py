@@ -18,6 +18,13 @@ SLIP = 0.01             # rad/s below which friction holds
 HEALTHY = np.eye(2)
 
 
+class SlowRig(Rig):
+    """The loop and its samples at 250 Hz."""
+
+    period, substeps = 0.004, 16
+    settings = {'rate': 250.0, 'stiffness': (), 'damping': (), 'state_timeout': 0.1}
+
+
 class Motors:
     """
     Dynamics of an arm whose motors are not as the controller believes.
@@ -38,14 +45,14 @@ class Motors:
 
 
 def armed(q=HANGING, made=HEALTHY, payload=0.0, dry=(0.0, 0.0), noise=0.0, joint=2, effort=0.0,
-          **settings):
+          kind=Rig, **settings):
     """
     Arm with the test; return the rig and its greatest velocity, of the limit.
 
     :param joint, effort: end once this joint is tested with more than this effort [N·m].
     """
     model = load_urdf(robot_path('two_link'))
-    rig = Rig(model, q, motor_test_effort=0.1, mode='gravity_compensation', **settings)
+    rig = kind(model, q, motor_test_effort=0.1, mode='gravity_compensation', **settings)
     rig.dynamics = Motors(with_payload(model, 'tool0', payload, (0.0, 0.0, 0.0)) if payload
                           else model, made, dry)
     random, sense, fastest = np.random.default_rng(0), rig.sense, 0.0
@@ -93,6 +100,14 @@ def test_wrong_motors_are_named(made, code, joint, q):
     assert joint in rig.controller.reason and fastest < 0.4
 
 
+@pytest.mark.parametrize('q', [HANGING, STRETCHED])
+def test_a_wrong_motor_of_a_slow_loop_is_named(q):
+    """One sample with its pattern is enough, for the next one would come late."""
+    rig, fastest = armed(q, np.diag([-1.0, 1.0]), kind=SlowRig, **SlowRig.settings)
+    assert rig.controller.reason == 'the joint accelerates against its effort (joint1)'
+    assert fastest < 0.6
+
+
 def test_a_dead_motor_is_named():
     """Hanging, it does not move, or swings for ever; stretched, it falls: against its effort."""
     rig, fastest = armed(HANGING, np.diag([0.0, 1.0]))
@@ -111,6 +126,20 @@ def test_a_load_that_sinks_is_no_wrong_motor(payload):
     """It is more than the test may hold: the arm moves, whatever its motors are."""
     rig, fastest = armed(STRETCHED, payload=payload)
     assert rig.controller.reason_code == 'ARM_MOVES' and fastest < 0.2
+
+
+def test_an_arm_that_somebody_moves_in_every_attempt_has_no_wrong_motor():
+    """By more than an effort that has hardly begun to grow explains."""
+    rig = Rig(load_urdf(robot_path('two_link')), HANGING, motor_test_effort=0.1)
+    memory, before = rig.controller.memory, 0.0
+    rig.controller.arm()
+    while rig.time < LONGEST and rig.phase in ('INACTIVE', 'RISING'):
+        rig.tick()
+        if memory['test_effort'][0] and not before:
+            rig.q[memory['tested'][0]] += 0.006
+        before = memory['test_effort'][0]
+    assert rig.controller.reason == 'the arm is moving (joint1)'
+    assert memory['test_round'][0] == 2
 
 
 @pytest.mark.parametrize('made', [1.0, -1.0])
@@ -179,17 +208,11 @@ def test_a_stop_does_not_drive_swapped_motors():
     assert rig.phase == 'FAULT'
 
 
-class SlowRig(Rig):
-    """The loop and its samples at 250 Hz."""
-
-    period, substeps = 0.004, 16
-
-
 def fast():
-    """Return an arm that is held after the fault of being too fast, and its velocity limit."""
+    """Return an arm that is held after the fault of being too fast."""
     model = load_urdf(robot_path('two_link'))
-    rig = SlowRig(model, STRETCHED, mode='gravity_compensation', rate=250.0, stiffness=(),
-                  damping=(), state_timeout=0.1, fault_action='hold')
+    rig = SlowRig(model, STRETCHED, mode='gravity_compensation', fault_action='hold',
+                  **SlowRig.settings)
     rig.controller.arm()
     rig.run(1.0)
     rig.qd = 1.25 * model.velocity_limit * [1.0, 0.0]

@@ -144,6 +144,51 @@ def test_messages_held_up_once_are_no_lasting_delay(two_link, gap, behind):
     assert rig.phase == 'RUNNING', rig.controller.reason
 
 
+@pytest.mark.parametrize('held, wrong', [(10, 0.0), (0, 0.05), (0, -0.05), (10, 0.05)])
+def test_a_contradiction_by_receipt_or_by_stamps_alone_is_none(two_link, held, wrong):
+    """In fast motion: one message that comes 9 ms late, or has a wrong stamp; both are a fault."""
+    rig = Told(two_link, POSE, mode='gravity_compensation')
+    rig.rise()
+    rig.qd[:] = 3.0, -3.0
+    rig.run(0.02)
+    late = rig.q.copy(), rig.qd.copy(), rig.time
+    rig.run(rig.period * held, sense=False)
+    for name, value in zip(('position', 'velocity', 'stamp'), late):
+        rig.state[name] = value
+    rig.state['received'] = rig.time
+    rig.state['stamp'] += wrong
+    rig.tick(sense=False)
+    rig.run(0.02)
+    assert rig.phase == ('FAULT' if held and wrong else 'RUNNING'), rig.controller.reason
+
+
+def test_one_false_sample_of_a_slow_driver_is_a_fault(two_link):
+    """The next one comes too late to tell whether it is false."""
+    rig = Told(two_link, POSE, mode='joint_impedance', **SLOW)
+    rig.controller.arm()
+    for k in range(1000):
+        rig.tick(sense=k % 40 == 0)
+    assert rig.phase == 'RUNNING', rig.controller.arming_refusal
+    rig.lie = LIES['a turn more']
+    rig.tick()
+    assert rig.controller.reason_code == 'STATE_INCONSISTENT'
+
+
+def test_a_contradiction_prevents_arming(two_link):
+    """Whoever moves the arm, until it has been at rest for some time constants."""
+    rig = Told(two_link, POSE, mode='joint_impedance')
+    rig.lie = LIES['a wrong sign']
+    rig.controller.arm()
+    for _ in range(200):
+        rig.qd[:] = 0.2, 0.0
+        rig.q = rig.q + rig.period * rig.qd
+        rig.tick()
+    assert guard.CODES[rig.controller.memory['arming_refusal'][0]] == 'STATE_INCONSISTENT'
+    rig.lie, rig.qd[:], rig.tau = Told.lie, 0.0, rig.dynamics.gravity(rig.q)
+    rig.run(0.6)
+    assert rig.phase == 'RUNNING', rig.controller.arming_refusal
+
+
 def test_messages_held_up_again_and_again_are_a_delay(two_link):
     """For 40 of each 60 ms, after which the newest comes: a state is 14 ms old on average."""
     rig = Told(two_link, POSE)

@@ -206,10 +206,10 @@ def test_a_pose_of_the_panda_is_held_before_its_hand_is_in_its_base():
 
 @pytest.mark.parametrize('slowed_by', [guard.NO_REASON, guard.TOOL_SPEED])
 @pytest.mark.parametrize('angle, effort, other', [
-    (3.0, 20.0, 0.0), (3.0, 0.0, 30.0), (3.0, -20.0, 0.0), (1.5, 20.0, 0.0)],
-    ids=['closes', 'is pushed', 'opens', 'far'])
+    (3.0, 20.0, 0.0), (3.0, 20.0, -30.0), (3.0, 0.0, 30.0), (3.0, -20.0, 0.0), (1.5, 20.0, 0.0)],
+    ids=['closes', 'is pulled', 'is pushed', 'opens', 'far'])
 def test_efforts_that_bring_links_too_close_lose_this_part(angle, effort, other, slowed_by):
-    """They approach no faster than they may, also by what a hand adds; other efforts stay."""
+    """They approach no faster than they may, also by what a hand adds, but not by its help."""
     bounds, robot, work = prepared(SOLID)
     q, rate, dynamics = np.array([0.3, angle]), np.array([0.1, 0.05]), Dynamics(SOLID)
     record = Settings().settings_record()
@@ -220,14 +220,15 @@ def test_efforts_that_bring_links_too_close_lose_this_part(angle, effort, other,
     tau = before.copy()
     keep_apart(SimpleNamespace(settings=record.view(np.recarray)[0], controller=m, vectors=v,
                                workspace=work, bounds=bounds), robot, tau)
-    acts = angle > 2.0 and effort + other > 0.0
+    acts = angle > 2.0 and effort + max(0.0, other) > 0.0
     assert (abs(tau - before).max() > 1.0) == acts == (bounds.nearest[0] >= 0)
     assert m.slowed_by == (guard.SELF_COLLISION if acts and not slowed_by else slowed_by)
     row, rates = np.zeros(2), SEPARATION_RATE_SHARE * record['limit_rate']
     for a, b in bounds.pairs:
         distance, closing = pair_distance(bounds, int(a), int(b))
         closing_row(bounds, robot, int(a), int(b), row)
-        acceleration = np.linalg.solve(work.M, tau - v.bias) + v.limits.disturbance
+        acceleration = np.linalg.solve(work.M, tau - v.bias) + np.maximum(
+            0.0, v.limits.disturbance)
         room = APPROACH_RATE * max(0.0, distance - bounds.clearance[0]) - closing
         assert row @ acceleration <= rates * room + 1e-6
 
