@@ -218,9 +218,10 @@ def test_motions_that_cannot_be_planned_are_refused(limits, state, change, why):
         reach(limits, target(1.4, 0.0), **state, start=10.0, serial=1)
 
 
-def test_a_target_has_no_acceleration(limits):
-    asked = replace(target(0.4, 0.4), accelerations=np.array([[1.0, 0.0]]))
-    with pytest.raises(TrajectoryError, match='the target has accelerations: leave them empty'):
+@pytest.mark.parametrize('kind', ['accelerations', 'efforts'])
+def test_a_target_has_neither_acceleration_nor_effort(limits, kind):
+    asked = replace(target(0.4, 0.4), **{kind: np.array([[1.0, 0.0]])})
+    with pytest.raises(TrajectoryError, match=f'the target has {kind}: leave them empty'):
         plan(limits, asked, None, HERE, 10.0, 1)
 
 
