@@ -82,8 +82,8 @@ QUICK = ['-n', '2', *DISTRIBUTION, '-m', 'not (alone or process or ros or slow)'
 # Coverage slows Python down: real-time tests are left out
 COVERED_TESTS = [*QUICK[:-1], 'not (alone or process or ros)', 'test']
 
-# Tests that reach all of the control cycle, in minutes of plain Python: those of gains, of learning
-# and of long motions would take an hour more. PROVEN is what they have to cover [%]
+# Tests that reach all of the control cycle, in minutes of plain Python: those of gains, learning
+# and long motions would take an hour more. PROVEN is what they have to cover [%]
 PROVED_FILES = (
     'adaptive', 'collisions', 'cycle', 'effort_feedforward', 'energy_tank', 'feedback_policy',
     'friction_compensation', 'frozen_readings', 'gravity_check', 'guard', 'hand_guiding',
