@@ -22,29 +22,8 @@ help lint docs clean: python
 demo: python
 	@$(PYTHON) make.py demo '$(ROBOT)' '$(SCENE)' $(if $(VIEW),--view)
 
-test: python
-	@$(PYTHON) make.py test $(ARGS)
-
-quick: python
-	@$(PYTHON) make.py quick $(ARGS)
-
-coverage: python
-	@$(PYTHON) make.py coverage $(ARGS)
-
-prove: python
-	@$(PYTHON) make.py prove $(ARGS)
-
-fuzz: python
-	@$(PYTHON) make.py fuzz $(ARGS)
-
-adversary: python
-	@$(PYTHON) make.py adversary $(ARGS)
-
-bench: python
-	@$(PYTHON) make.py bench $(ARGS)
-
-soak: python
-	@$(PYTHON) make.py soak $(ARGS)
+test quick coverage prove fuzz adversary bench soak: python
+	@$(PYTHON) make.py $@ $(ARGS)
 
 .PHONY: python
 python:

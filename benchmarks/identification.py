@@ -37,11 +37,8 @@ one. Time, position, velocity and effort of each are saved as arrays in SI units
 
 import argparse
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack
 from functools import partial
 from math import inf
-from multiprocessing import get_context
 from pathlib import Path
 import shlex
 import sys
@@ -67,6 +64,7 @@ from robodyn_ros.identification.source import Source
 from robodyn_ros.identification.validation import of_model
 from robodyn_ros.model.friction_file import read_friction
 from robodyn_ros.model.urdf import load_urdf
+from robodyn_ros.parallel import in_processes
 
 WORDS, VERIFY = 'identify.txt', 'verify'
 SUFFIXES = ('.npz', '.csv', '.mat', '.mcap', '.db3')
@@ -187,24 +185,41 @@ def errors(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot
             found.estimate.selection.unexplained)
 
 
-def timed(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
-          options: argparse.Namespace) -> tuple[Errors, float]:
-    """Return the errors by column, and the CPU time that they took [s]."""
-    begin = time.process_time()
-    return errors(paths, verification, robot, options), time.process_time() - begin
+class Job(NamedTuple):
+    """Recordings of one fit, and one that it predicts."""
+
+    name: str
+    paths: Sequence[Path]
+    verification: Path | None
 
 
-def jobs(folder: Path, together: bool) -> list[tuple[str, list[Path], Path | None]]:
-    """Return name, recordings and verification of each fit of a folder."""
+class Fitting(NamedTuple):
+    """How the recordings of a folder are fitted."""
+
+    robot: CatalogRobot
+    options: argparse.Namespace
+
+    def timed(self, job: Job) -> tuple[str, Errors | str, float]:
+        """Return the name of a job, its errors or why there are none, and the CPU time [s]."""
+        begin = time.process_time()
+        try:
+            found: Errors | str = errors(job.paths, job.verification, *self)
+        except RobodynError as error:
+            found = error.render(as_option)
+        return job.name, found, time.process_time() - begin
+
+
+def jobs(folder: Path, together: bool) -> list[Job]:
+    """Return the fits of a folder."""
     paths = recordings(folder)
     if not together:
-        return [(f'{folder.name}/{path.name}', [path], None) for path in paths]
+        return [Job(f'{folder.name}/{path.name}', [path], None) for path in paths]
     held = [path for path in paths if path.name.startswith(VERIFY)]
     if len(held) > 1:
         raise ArgumentError(f'{len(held)} recordings of {folder} verify', name=str(held[1]),
                             value=len(held), remedy=f'let one name begin with {VERIFY}')
     fitted = [path for path in paths if path not in held]
-    return [(f'{folder.name}: {len(fitted)} fitted', fitted, held[0] if held else None)]
+    return [Job(f'{folder.name}: {len(fitted)} fitted', fitted, held[0] if held else None)]
 
 
 def main(words: Sequence[str], out: Console) -> None:
@@ -226,24 +241,16 @@ def main(words: Sequence[str], out: Console) -> None:
             out.print(error.render(as_option))
             rows.add_row(folder.name, *('-' for _ in COLUMNS), '-')
             continue
-        with ExitStack() as stack:
-            calls = [partial(timed, paths, verification, robot, options)
-                     for _, paths, verification in todo]
-            if options.jobs > 1:
-                pool = stack.enter_context(ProcessPoolExecutor(options.jobs, get_context('spawn')))
-                calls = [pool.submit(call).result for call in calls]
-            for (name, *_), call in zip(todo, calls):
-                out.print(f'{name} ...')
-                try:
-                    found, seconds = call()
-                except RobodynError as error:
-                    out.print(f'  {error.render(as_option)}')
-                    rows.add_row(name, *('-' for _ in COLUMNS), '-')
-                    continue
-                out.print(found.by_joint(name))
-                worse = found.mean('shipped') > min(found.mean('OLS'), found.mean('WLS'))
-                rows.add_row(name, *map(found.text, COLUMNS[:-1]),
-                             found.text('shipped') + ' !' * worse, f'{seconds:.1f}')
+        for name, found, seconds in in_processes(partial(Fitting, robot, options), Fitting.timed,
+                                                 todo, options.jobs):
+            if isinstance(found, str):
+                out.print(f'{name}:\n  {found}')
+                rows.add_row(name, *('-' for _ in COLUMNS), '-')
+                continue
+            out.print(found.by_joint(name))
+            worse = found.mean('shipped') > min(found.mean('OLS'), found.mean('WLS'))
+            rows.add_row(name, *map(found.text, COLUMNS[:-1]),
+                         found.text('shipped') + ' !' * worse, f'{seconds:.1f}')
     out.print(rows)
 
 

@@ -1,32 +1,25 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Figures of laws that learn, in MuJoCo: `python -m benchmarks.law_figures [recovery|drift]`.
+Figures of `adaptive`, in MuJoCo: `python -m benchmarks.law_figures`.
 
-- `adaptive` with a payload of 2 kg that it does not know: how much of the error that the payload
-  costs is gone after 20 s of a repeated motion, and the smallest eigenvalue of the pseudo-inertia
-  in all cycles;
-- `adaptive` without excitation, with velocity noise, for ten minutes: drift of the pseudo-inertia.
-
-`python -m benchmarks.floating` has those of arms that float.
+With a payload of 2 kg that it does not know: how much of the error that the payload costs is gone
+after 20 s of a repeated motion, and the smallest eigenvalue of the pseudo-inertia in all cycles.
 """
 
 from dataclasses import replace
-import sys
 
 import numpy as np
 from numpy import ndarray
-from robodyn_ros import Dynamics, RobotModel, Settings, Waypoints
+from robodyn_ros import Dynamics, RobotModel, Settings
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.closed_loop import ClosedLoop
 from robodyn_ros.control.laws import adaptive, registry
 from robodyn_ros.control.settings.suggested_gains import suggest_gains
 from robodyn_ros.demo import motion
 from robodyn_ros.model.payload import with_payload
-from robodyn_ros.simulation.imperfections import Noise
 
 PAYLOAD, SECONDS, MOTION = 2.0, 20.0, 3.0       # kg, s, s
-QUIET, NOISE = 600.0, 1e-3                      # s, rad/s
 HOLDERS = {'two_link': ('link2', (0.4, 0.0, 0.0)), 'panda': ('panda_hand', (0.0, 0.0, 0.1)),
            'ur5': ('tool0', (0.0, 0.0, 0.1))}
 
@@ -74,28 +67,5 @@ def recovery() -> None:
               f' recovered; smallest eigenvalue {least:.2g}', flush=True)
 
 
-def drift() -> None:
-    """Print how far the estimate drifts without excitation."""
-    for name in HOLDERS:
-        robot = load_robot(name, {}, [])
-        gains = suggest_gains(robot.model, robot.pose, Settings())
-        loop = ClosedLoop(robot.model, Settings(
-            mode='adaptive', damping=gains.damping, adaptive_bandwidth=gains.adaptive_bandwidth,
-            adaptation_mass=3.0), robot.pose, noise=Noise(velocity=NOISE))
-        loop.start()
-        first, k = None, 0
-        while loop.now < QUIET:
-            if k % 1000 == 0 and loop.now > QUIET / 2:          # a creeping motion
-                to = robot.pose + 0.02 * (-1)**(k // 1000)
-                loop.controller.follow(Waypoints(robot.model.joint_names, [0.9], [to]), loop.now)
-            loop.tick()
-            first = estimate(loop) if first is None else first
-            k += 1
-        print(f'adaptive {name:9} {QUIET:g} s unexcited, noise {NOISE:g} rad/s: drift '
-              f'{abs(estimate(loop) - first).max() / abs(first).max():.2%}', flush=True)
-
-
 if __name__ == '__main__':
-    for figures in (recovery, drift):
-        if sys.argv[1:] in ([], [figures.__name__]):
-            figures()
+    recovery()

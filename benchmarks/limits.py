@@ -12,13 +12,16 @@ that the model does not know.
 """
 
 import argparse
+from functools import partial
 from pathlib import Path
 import sys
+from typing import Any, NamedTuple
 
 from robodyn_ros import Dynamics, RobotModel
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.control.laws.registry import BUILT_IN
 from robodyn_ros.control.settings import settings
+from robodyn_ros.parallel import in_processes
 
 sys.path.insert(0, str(Path(__file__).parents[1] / 'test'))
 
@@ -27,23 +30,44 @@ from control.disturbed import BAD, GUIDED, guided_within_walls, HARD, run, World
 ROBOTS, SEEDS, EVERY = ('two_link', 'panda'), 200, 50
 
 
-def campaign(model: RobotModel, law: str, seeds: range, world: World) -> bool:
+class Campaign(NamedTuple):
+    """Seeds under one law; ``world``: delays, lost samples and payload."""
+
+    model: RobotModel
+    dynamics: Dynamics
+    world: World
+    more: dict[str, Any]
+
+    @classmethod
+    def of(cls, model: RobotModel, law: str, world: World) -> 'Campaign':
+        """Return the campaign of a law."""
+        settings.CHECKED_POSES = 2      # as in the test: finding gains is not what this is about
+        return cls(model, Dynamics(model), world,
+                   guided_within_walls(model) if law in GUIDED else {'mode': law})
+
+    def worst(self, seed: int) -> tuple[int, Worst]:
+        """Return the greatest of everything under a seed."""
+        return seed, run(self.model, self.dynamics, seed, world=self.world, **self.more)
+
+
+def campaign(model: RobotModel, law: str, seeds: range, world: World, jobs: int) -> bool:
     """Print the greatest of everything so far, now and then; return whether all is allowed."""
-    dynamics, found = Dynamics(model), list[Worst]()
-    more = guided_within_walls(model) if law in GUIDED else {'mode': law}
-    for seed in seeds:
-        found.append(worst := run(model, dynamics, seed, world=world, **more))
+    found = dict[int, Worst]()
+    for seed, worst in in_processes(partial(Campaign.of, model, law, world), Campaign.worst,
+                                    seeds, jobs):
+        found[seed] = worst
         if named := worst.violations():
             print(f'  seed {seed}: {", ".join(named)}: {worst}', flush=True)
-        if len(found) % EVERY == 0 or seed == seeds[-1]:
-            print(f'{model.name:9} {law:21} {summary(found, seeds)}', flush=True)
-    return not any(worst.violations() for worst in found)
+        if len(found) % EVERY == 0 or len(found) == len(seeds):
+            print(f'{model.name:9} {law:21} {summary(found)}', flush=True)
+    return not any(worst.violations() for worst in found.values())
 
 
-def summary(found: list[Worst], seeds: range) -> str:
-    """Return the greatest of everything over the first seeds."""
+def summary(worst: dict[int, Worst]) -> str:
+    """Return the greatest of everything over these seeds."""
+    found = [*worst.values()]
     position, velocity, effort, step, law_step = (max(column) for column in [*zip(*found)][:5])
-    fastest = seeds[max(range(len(found)), key=lambda k: found[k].velocity)]
+    fastest = max(worst, key=lambda seed: worst[seed].velocity)
     return (f'{len(found)} seeds: position {position:.4f}, velocity {velocity:.3f} (seed '
             f'{fastest}), effort {effort:.3f}, steps {step:.3f} and {law_step:.3f}; limits acted '
             f'in {sum(one.cut > 0 for one in found)}, faults in '
@@ -59,12 +83,12 @@ def main() -> int:
     parser.add_argument('--law', action='append', choices=names, help='several may be given')
     parser.add_argument('--seeds', type=int, default=SEEDS, help='how many')
     parser.add_argument('--first', type=int, default=0, help='the first seed')
+    parser.add_argument('--jobs', type=int, default=1, help='processes')
     parser.add_argument('--hard', action='store_true', help='3 kg unknown, efforts 8 ms late')
     asked = parser.parse_args()
     world = HARD._replace(policies=True) if asked.hard else BAD
-    settings.CHECKED_POSES = 2       # as in the test: finding gains is not what this is about
     fine = [campaign(load_robot(robot, {}, []).model, law,
-                     range(asked.first, asked.first + asked.seeds), world)
+                     range(asked.first, asked.first + asked.seeds), world, asked.jobs)
             for robot in asked.robots for law in asked.law or names]
     return 0 if all(fine) else 1
 

@@ -28,10 +28,10 @@ import numpy as np
 from numpy import ndarray
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.demo import motion
-from robodyn_ros.demo.processes import Child, ending_once, running
 from robodyn_ros.demo.run import environment
 from robodyn_ros.dynamics import Dynamics
 from robodyn_ros.nodes.clients.play import trajectory_message
+from robodyn_ros.nodes.clients.processes import Child, ending_once, running
 from robodyn_ros.nodes.middleware.client_session import Session, session
 from robodyn_ros.realtime.scheduling import Scheduling
 from robodyn_ros.realtime.system_checks import attempt, REALTIME_PRIORITY

@@ -23,8 +23,9 @@ from typing import Annotated, Any
 
 import numpy as np
 from rich.console import Console
-from robodyn_ros.demo.processes import ending_once
+from robodyn_ros.cli.options import plain
 from robodyn_ros.demo.run import environment
+from robodyn_ros.nodes.clients.processes import ending_once
 from robodyn_ros.realtime.scheduling import Scheduling
 from robodyn_ros.realtime.system_checks import attempt, REALTIME_PRIORITY
 import typer
@@ -101,7 +102,7 @@ def bench(peers: Annotated[list[str] | None, typer.Argument(
     found['expected'] = results.expectations(found['peers'], found['wake_ups'])
     results.show(console, found)
     (output / 'loop.json').write_text(
-        json.dumps(results.without_infinity(found), indent=1, allow_nan=False) + '\n')
+        json.dumps(plain(found), indent=1, allow_nan=False) + '\n')
     (output / 'loop.md').write_text(results.markdown(found))
     draw(found, output / 'loop.png')
     say(f'Results, table and picture are in {output}, logs in {folder}.')

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy import ndarray
-from robodyn_ros.demo.processes import Child, running
+from robodyn_ros.nodes.clients.processes import Child, running
 from robodyn_ros.realtime.scheduling import scheduled, Scheduling
 from robodyn_ros.realtime.system_checks import REALTIME_PRIORITY
 from robodyn_ros.realtime.timing_log import load

@@ -127,17 +127,8 @@ def _table(title: str, *heads: str) -> Table:
     return table
 
 
-def without_infinity(found: Any) -> Any:
-    """Return the same with None for numbers that JSON does not have."""
-    if isinstance(found, Mapping):
-        return {key: without_infinity(value) for key, value in found.items()}
-    if isinstance(found, (list, tuple)):
-        return [without_infinity(value) for value in found]
-    return None if isinstance(found, float) and not np.isfinite(found) else found
-
-
 def with_infinity(found: Any) -> Any:
-    """Undo :func:`without_infinity`."""
+    """Return the same with infinity for None, as `robodyn_ros.cli.options.plain` leaves it."""
     if isinstance(found, Mapping):
         return {key: with_infinity(value) for key, value in found.items()}
     if isinstance(found, list):

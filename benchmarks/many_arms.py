@@ -23,15 +23,16 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from rich.console import Console
-from robodyn_ros.demo.processes import Child, ending_once
+from robodyn_ros.cli.options import plain
 from robodyn_ros.demo.run import environment
+from robodyn_ros.nodes.clients.processes import Child, ending_once
 from robodyn_ros.realtime.system_checks import REALTIME_PRIORITY
 import typer
 
 from . import machine, pages
 from . import many_arms_results as results
 from .loop_peers import answering, await_answer, echo, Peer, process_time
-from .loop_results import figures, without_infinity
+from .loop_results import figures
 from .plant import ARMS, Done, Remote, ROBOT, robot, ROOT
 
 OUTPUT = ROOT / 'build' / 'bench'
@@ -105,7 +106,7 @@ def bench(most: Annotated[int, typer.Option(min=1, help='Arms at last.')] = MOST
     rows['joints'] = [*rows['joints'], alone]
     found = {'machine': about, 'seconds': seconds, 'fifo': fifo, 'series': rows}
     (output / 'many_arms.json').write_text(
-        json.dumps(without_infinity(found), indent=1, allow_nan=False) + '\n')
+        json.dumps(plain(found), indent=1, allow_nan=False) + '\n')
     results.draw(found, output / 'many_arms.png')
     console.print(results.markdown(found), soft_wrap=True)
     if docs:

@@ -19,8 +19,8 @@ import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rich.console import Console
 from robodyn_ros.cli import loop_report
-from robodyn_ros.demo.processes import Child, ending_once, running
 from robodyn_ros.demo.run import environment
+from robodyn_ros.nodes.clients.processes import Child, ending_once, running
 from robodyn_ros.nodes.middleware.raw_subscription import LeftAlone, never_called
 from robodyn_ros.realtime.scheduling import Scheduling
 from robodyn_ros.realtime.system_checks import attempt, REALTIME_PRIORITY

@@ -20,8 +20,8 @@ import tempfile
 import time
 
 import numpy as np
-from robodyn_ros.demo.processes import Child, running
 from robodyn_ros.demo.run import environment
+from robodyn_ros.nodes.clients.processes import Child, running
 
 ROBOT = 'two_link'
 READY, RUNNING = '[simulator]: simulator ready', '[controller]: RUNNING'

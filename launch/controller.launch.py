@@ -18,7 +18,6 @@ from typing import Any
 
 from launch import LaunchContext, LaunchDescription
 from launch.actions import (
-    DeclareLaunchArgument,
     OpaqueFunction,
     PopLaunchConfigurations,
     PushLaunchConfigurations,
@@ -30,7 +29,7 @@ from launch_ros.parameter_descriptions import ParameterValue
 from robodyn_ros.control.laws import registry
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.model.urdf_source import urdf_text
-from robodyn_ros.nodes.launch_rules import check_respawn, warn_of_unknown
+from robodyn_ros.nodes.launch_rules import check_respawn, declared
 from robodyn_ros.nodes.middleware.parameter_files import config_path
 
 ARGUMENTS = {
@@ -120,12 +119,9 @@ def controller(context: LaunchContext) -> list[Node]:
 
 def generate_launch_description() -> LaunchDescription:
     """Return the description for `ros2 launch`."""
-    warn_of_unknown(__file__, ARGUMENTS)
     return LaunchDescription([
         PushLaunchConfigurations(),         # limits the scope of the arguments
-        *(DeclareLaunchArgument(name, default_value=default, description=text,
-                                choices=CHOICES.get(name))
-          for name, (default, text) in ARGUMENTS.items()),
+        *declared(__file__, ARGUMENTS, CHOICES),
         OpaqueFunction(function=controller),
         PopLaunchConfigurations(),
     ])

@@ -10,14 +10,13 @@ from pathlib import Path
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from launch.actions import (
-    DeclareLaunchArgument,
     GroupAction,
     IncludeLaunchDescription,
     OpaqueFunction,
 )
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
-from robodyn_ros.nodes.launch_rules import warn_of_unknown
+from robodyn_ros.nodes.launch_rules import declared
 
 ARGUMENTS = {
     'urdf': ('two_link', 'a robot that config/ has a file for: two_link, rp, arm6, panda, ur5'),
@@ -43,12 +42,7 @@ def simulation(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 
 def generate_launch_description() -> LaunchDescription:
     """Return the description for `ros2 launch`."""
-    warn_of_unknown(__file__, ARGUMENTS, FORMER)
     return LaunchDescription([
-        *(DeclareLaunchArgument(
-            name, description=text, choices=CHOICES.get(name),
-            default_value=LaunchConfiguration(FORMER[name], default=default)
-            if name in FORMER else default)
-          for name, (default, text) in ARGUMENTS.items()),
+        *declared(__file__, ARGUMENTS, CHOICES, FORMER),
         OpaqueFunction(function=simulation),
     ])

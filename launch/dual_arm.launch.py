@@ -16,7 +16,6 @@ import tempfile
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from launch.actions import (
-    DeclareLaunchArgument,
     GroupAction,
     IncludeLaunchDescription,
     OpaqueFunction,
@@ -27,7 +26,7 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node, SetRemap
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.model.urdf_source import urdf_text
-from robodyn_ros.nodes.launch_rules import warn_of_unknown
+from robodyn_ros.nodes.launch_rules import declared
 from robodyn_ros.nodes.middleware.parameter_files import config_path, one_file
 
 SIDES = 'left', 'right'
@@ -115,12 +114,7 @@ def arms(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 
 def generate_launch_description() -> LaunchDescription:
     """Return the description for `ros2 launch`."""
-    warn_of_unknown(__file__, ARGUMENTS, FORMER)
     return LaunchDescription([
-        *(DeclareLaunchArgument(
-            name, description=text, choices=CHOICES.get(name),
-            default_value=LaunchConfiguration(FORMER[name], default=default)
-            if name in FORMER else default)
-          for name, (default, text) in ARGUMENTS.items()),
+        *declared(__file__, ARGUMENTS, CHOICES, FORMER),
         OpaqueFunction(function=arms),
     ])

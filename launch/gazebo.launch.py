@@ -16,7 +16,6 @@ import tempfile
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from launch.actions import (
-    DeclareLaunchArgument,
     GroupAction,
     IncludeLaunchDescription,
     OpaqueFunction,
@@ -33,7 +32,7 @@ from launch_ros.substitutions import FindPackageShare
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.model.gazebo import controller_parameters, gazebo_description
 from robodyn_ros.model.resources import is_robot_name
-from robodyn_ros.nodes.launch_rules import manager_rate, warn_of_unknown
+from robodyn_ros.nodes.launch_rules import declared, manager_rate
 import yaml
 
 ARGUMENTS = {
@@ -96,12 +95,7 @@ def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 
 def generate_launch_description() -> LaunchDescription:
     """Return the description for `ros2 launch`."""
-    warn_of_unknown(__file__, ARGUMENTS, FORMER)
     return LaunchDescription([
-        *(DeclareLaunchArgument(
-            name, description=text,
-            default_value=LaunchConfiguration(FORMER[name], default=default)
-            if name in FORMER else default)
-          for name, (default, text) in ARGUMENTS.items()),
+        *declared(__file__, ARGUMENTS, former=FORMER),
         OpaqueFunction(function=nodes),
     ])

@@ -17,7 +17,6 @@ import tempfile
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from launch.actions import (
-    DeclareLaunchArgument,
     GroupAction,
     IncludeLaunchDescription,
     LogInfo,
@@ -32,7 +31,7 @@ from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.model.gazebo import controller_parameters
 from robodyn_ros.model.mujoco_ros2_control import mujoco_description
 from robodyn_ros.model.resources import is_robot_name
-from robodyn_ros.nodes.launch_rules import manager_rate, warn_of_unknown
+from robodyn_ros.nodes.launch_rules import declared, manager_rate
 from robodyn_ros.simulation.mjcf_motors import check_scene
 import yaml
 
@@ -92,12 +91,7 @@ def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 
 def generate_launch_description() -> LaunchDescription:
     """Return the description for `ros2 launch`."""
-    warn_of_unknown(__file__, ARGUMENTS, FORMER)
     return LaunchDescription([
-        *(DeclareLaunchArgument(
-            name, description=text, choices=CHOICES.get(name),
-            default_value=LaunchConfiguration(FORMER[name], default=default)
-            if name in FORMER else default)
-          for name, (default, text) in ARGUMENTS.items()),
+        *declared(__file__, ARGUMENTS, CHOICES, FORMER),
         OpaqueFunction(function=nodes),
     ])

@@ -12,9 +12,9 @@ the arm is RUNNING, or activate the forward controller first.
 import re
 
 from launch import LaunchContext, LaunchDescription
-from launch.actions import DeclareLaunchArgument, ExecuteProcess, OpaqueFunction
+from launch.actions import ExecuteProcess, OpaqueFunction
 from launch.substitutions import LaunchConfiguration
-from robodyn_ros.nodes.launch_rules import warn_of_unknown
+from robodyn_ros.nodes.launch_rules import declared
 
 ARGUMENTS = {
     'output': ('', 'folder of the bag, which must not exist; empty: rosbag2_ and the date'),
@@ -48,10 +48,7 @@ def recorder(context: LaunchContext) -> list[ExecuteProcess]:
 
 def generate_launch_description() -> LaunchDescription:
     """Return the description for `ros2 launch`."""
-    warn_of_unknown(__file__, ARGUMENTS)
     return LaunchDescription([
-        *(DeclareLaunchArgument(name, default_value=default, description=text,
-                                choices=CHOICES.get(name))
-          for name, (default, text) in ARGUMENTS.items()),
+        *declared(__file__, ARGUMENTS, CHOICES),
         OpaqueFunction(function=recorder),
     ])

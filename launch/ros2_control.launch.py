@@ -18,7 +18,6 @@ from pathlib import Path
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from launch.actions import (
-    DeclareLaunchArgument,
     GroupAction,
     IncludeLaunchDescription,
     OpaqueFunction,
@@ -30,7 +29,7 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.gazebo import EFFORT_CONTROLLER
-from robodyn_ros.nodes.launch_rules import warn_of_unknown
+from robodyn_ros.nodes.launch_rules import declared
 
 ARGUMENTS = {
     'urdf': ('', 'path of a URDF or xacro file, or the name of a robot this package knows; empty: '
@@ -94,10 +93,7 @@ def handed_over(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 
 def generate_launch_description() -> LaunchDescription:
     """Return the description for `ros2 launch`."""
-    warn_of_unknown(__file__, ARGUMENTS)
     return LaunchDescription([
-        *(DeclareLaunchArgument(name, default_value=default, description=text,
-                                choices=CHOICES.get(name))
-          for name, (default, text) in ARGUMENTS.items()),
+        *declared(__file__, ARGUMENTS, CHOICES),
         OpaqueFunction(function=handed_over),
     ])

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from launch.actions import (
-    DeclareLaunchArgument,
     GroupAction,
     IncludeLaunchDescription,
     OpaqueFunction,
@@ -24,7 +23,7 @@ from launch.substitutions import LaunchConfiguration, TextSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from robodyn_ros.model.resources import is_robot_name
-from robodyn_ros.nodes.launch_rules import rotors, warn_of_unknown
+from robodyn_ros.nodes.launch_rules import declared, rotors
 from robodyn_ros.nodes.middleware.parameter_files import config_path
 
 ARGUMENTS = {
@@ -85,14 +84,9 @@ def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 
 def generate_launch_description() -> LaunchDescription:
     """Return the description for `ros2 launch`."""
-    warn_of_unknown(__file__, ARGUMENTS, FORMER)
     return LaunchDescription([
         PushLaunchConfigurations(),         # limits the scope of the arguments
-        *(DeclareLaunchArgument(
-            name, description=text, choices=CHOICES.get(name),
-            default_value=LaunchConfiguration(FORMER[name], default=default)
-            if name in FORMER else default)
-          for name, (default, text) in ARGUMENTS.items()),
+        *declared(__file__, ARGUMENTS, CHOICES, FORMER),
         OpaqueFunction(function=nodes),
         PopLaunchConfigurations(),
     ])

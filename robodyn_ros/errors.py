@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exceptions of the package: each names the offending thing, its value and the remedy."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
+from pathlib import Path
 
 from .text import appearance, printable
 
@@ -177,3 +179,23 @@ class RosError(RobodynError):
 
 class DataPathError(RobodynError):
     """The requested data path is unavailable or failed."""
+
+
+def check_new(paths: Iterable[Path], name: str, remedy: Remedy) -> None:
+    """Raise :class:`ArgumentError`, of the argument ``name``, if one of these files exists."""
+    if there := [str(path) for path in paths if path.exists()]:
+        raise ArgumentError(f'{", ".join(there)} exists', name=name, value=there, remedy=remedy)
+
+
+@contextmanager
+def writing(path: Path, name: str, remedy: str = 'give another path') -> Iterator[None]:
+    """
+    Write a file, or a folder, in the body of the ``with`` statement.
+
+    :raises ArgumentError: of the argument ``name``: the file cannot be written.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise ArgumentError(f'{path} cannot be written ({error.strerror or error})', name=name,
+                            value=str(path), remedy=remedy) from error

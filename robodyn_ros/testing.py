@@ -22,7 +22,6 @@ from math import inf
 import os
 from pathlib import Path
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -41,6 +40,7 @@ from .control.steps import guard
 from .errors import RosError
 from .model.robot import RobotModel
 from .nodes.clients.play import Player
+from .nodes.clients.processes import Child, running
 from .nodes.middleware import qos
 from .nodes.middleware.client_session import Session, session
 from .nodes.middleware.services import Services
@@ -49,7 +49,6 @@ START_TIMEOUT = 120.0    # [s]: start of Python, compilation, discovery
 ANSWER_TIMEOUT = 20.0    # [s] of a service
 RETRY_INTERVAL = 0.2    # [s] of refused calls
 FAULT_SETTLE_TIME = 0.5    # [s] after the first report of a fault, for delayed older reports
-STOP_TIMEOUT = 30.0    # [s] after SIGINT
 # Values that lockstep needs, and a test on a busy machine
 SIMULATOR = {'lockstep': True, 'lockstep_settle': 0.05, 'publish_clock': True,
              'command_timeout': 5.0}
@@ -65,9 +64,9 @@ class SimulatedArm:
     """
 
     def __init__(self, here: Session, model: RobotModel, namespace: str,
-                 processes: dict[str, 'subprocess.Popen[bytes]'], output: Path):
+                 processes: dict[str, Child]):
         self.model, self.namespace, self.node = model, namespace, here.node
-        self._here, self._processes, self._output = here, processes, output
+        self._here, self._processes = here, processes
         self._services = Services(here.node, here.poll)
         self._report: dict[str, str] = {}
         # Wall time of the last report, and of the first in an unbroken series of fault reports
@@ -142,12 +141,12 @@ class SimulatedArm:
     @contextmanager
     def paused(self) -> Iterator[None]:
         """Pause the simulation (SIGSTOP): no joint states arrive, and time stops."""
-        process = self._processes['simulator']
-        process.send_signal(signal.SIGSTOP)
+        child = self._processes['simulator']
+        child.send(signal.SIGSTOP)
         try:
             yield
         finally:
-            process.send_signal(signal.SIGCONT)
+            child.send(signal.SIGCONT)
 
     def reset(self, within: float = ANSWER_TIMEOUT) -> str:
         """
@@ -182,22 +181,15 @@ class SimulatedArm:
 
     def log(self) -> str:
         """Return what both processes have printed."""
-        return '\n'.join(f'--- {name}\n{(self._output / name).read_text(errors="replace")}'
-                         for name in self._processes)
+        return '\n'.join(f'--- {name}\n{child.output}' for name, child in self._processes.items())
 
     def stop(self) -> dict[str, int]:
         """End both processes as Ctrl-C does, the controller first; return their exit codes."""
-        codes = {}
-        for name in reversed(self._processes):
-            process = self._processes[name]
-            if process.poll() is None:
-                process.send_signal(signal.SIGINT)
-            codes[name] = process.wait(STOP_TIMEOUT)
-        return codes
+        return {name: child.stop() for name, child in reversed(self._processes.items())}
 
     def _ended(self) -> str:
-        return ', '.join(name for name, process in self._processes.items()
-                         if process.poll() is not None)
+        return ', '.join(name for name, child in self._processes.items()
+                         if child.code is not None)
 
     def _on_report(self, message: DiagnosticArray) -> None:
         for status in message.status:
@@ -230,31 +222,11 @@ def simulated_arm(robot: str = 'two_link', *, controller: Mapping[str, Any] | No
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         write_parameters(folder / 'parameters.yaml', parameters)
-        processes = {name: stack.enter_context(_started(name, namespace, folder))
-                     for name in ('simulator', 'controller')}
+        processes = stack.enter_context(running({
+            name: [sys.executable, '-m', f'robodyn_ros.nodes.{name}', '--ros-args', '-r',
+                   f'__ns:={namespace}', '-r', f'/clock:={namespace}/clock', '--params-file',
+                   str(folder / 'parameters.yaml')] for name in ('simulator', 'controller')},
+            folder, {**os.environ, 'PYTHONUNBUFFERED': '1'}))
         here = stack.enter_context(session('test', sim_time=True, arguments=[
             '--ros-args', '-r', f'/clock:={namespace}/clock']))
-        yield SimulatedArm(here, found.model, namespace, processes, folder)
-
-
-@contextmanager
-def _started(name: str, namespace: str, folder: Path) -> Iterator['subprocess.Popen[bytes]']:
-    """Start a node of this package and end it afterwards, by force if need be."""
-    with (folder / name).open('wb') as output:
-        process = subprocess.Popen(
-            [sys.executable, '-m', f'robodyn_ros.nodes.{name}', '--ros-args', '-r',
-             f'__ns:={namespace}', '-r', f'/clock:={namespace}/clock', '--params-file',
-             str(folder / 'parameters.yaml')],
-            stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-            env={**os.environ, 'PYTHONUNBUFFERED': '1'})
-    try:
-        yield process
-    finally:
-        if process.poll() is None:
-            process.send_signal(signal.SIGCONT)         # it may be paused
-            process.send_signal(signal.SIGINT)
-            try:
-                process.wait(STOP_TIMEOUT)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+        yield SimulatedArm(here, found.model, namespace, processes)

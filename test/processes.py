@@ -11,7 +11,7 @@ Tests take the fixture ``start`` (conftest.py), which kills what a test leaves r
 """
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 import ctypes
 import os
 from pathlib import Path
@@ -53,6 +53,15 @@ def claim_domain() -> tuple[int, socket.socket]:
         else:
             return domain, holder
     raise RuntimeError('every ROS domain from 50 to 99 is in use by a test run on this machine')
+
+
+def until(condition: Callable[[], object],
+          poll: Callable[[], object] = lambda: time.sleep(0.005)) -> None:
+    """Call ``poll`` until the condition holds."""
+    end = time.monotonic() + DEADLINE
+    while not condition():
+        assert time.monotonic() < end, f'not within {DEADLINE:g} s'
+        poll()
 
 
 def node(name: str) -> list[str]:

@@ -22,7 +22,7 @@ from .image_text import image_text
 from ..compiler.object_code import object_file
 from ..control.cycle.compile import plain
 from ..control.settings.settings import Settings
-from ..errors import ArgumentError, RobodynError
+from ..errors import RobodynError, writing
 from ..flight_recorder.cycles_file import description
 from ..model.robot import RobotModel
 
@@ -69,7 +69,7 @@ def write_sources(exported: Exported, folder: Path, *, aarch64: bool) -> None:
     text = image_text(exported, memory, functions, description(
         exported.model, dict(enumerate(exported.versions)),
         exported.controller.inputs))
-    try:
+    with writing(folder, 'output', 'give another folder'):
         folder.mkdir(parents=True, exist_ok=True)
         for source in (HEADER, SOURCE):
             shutil.copy(SOURCES / source, folder)
@@ -77,9 +77,6 @@ def write_sources(exported: Exported, folder: Path, *, aarch64: bool) -> None:
         if aarch64:
             (folder / ARM_OBJECT).write_bytes(object_file(functions, ARM_CPU, ARM))
         (folder / IMAGE).write_text(text, encoding='utf-8')
-    except OSError as error:
-        raise ArgumentError(f'{folder} cannot be written ({error.strerror})', name='output',
-                            value=str(folder), remedy='give another folder') from error
 
 
 def c_compiler() -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import re
 
 from ..control.settings.settings import Settings
-from ..errors import ArgumentError, ParameterError
+from ..errors import ArgumentError, ParameterError, writing
 from ..model.resources import package_version
 from ..model.robot import RobotModel
 
@@ -62,7 +62,7 @@ def write_package(model: RobotModel, settings: Mapping[str, Settings], folder: P
         '@command_joints@': ', '.join(json.dumps(f'{package}/{n}') for n in model.joint_names),
         '@joint_list@': ', '.join(f'`{_plain(name)}`' for name in model.joint_names),
     }
-    try:
+    with writing(folder, 'output', 'give another folder'):
         for source in sorted(TEMPLATES.rglob('*')):
             # pip compiles the launch file, too
             if source.is_file() and source.suffix != '.pyc':
@@ -72,9 +72,6 @@ def write_package(model: RobotModel, settings: Mapping[str, Settings], folder: P
                 for word, value in texts.items():
                     text = text.replace(word, value)
                 target.write_text(text, encoding='utf-8')
-    except OSError as error:
-        raise ArgumentError(f'{folder} cannot be written ({error.strerror})', name='output',
-                            value=str(folder), remedy='give another folder') from error
 
 
 def _plain(text: str) -> str:

@@ -24,6 +24,7 @@ from .options import (
     app,
     AsJson,
     At,
+    chosen_robot,
     console,
     Gravity,
     Locked,
@@ -33,6 +34,7 @@ from .options import (
     Root,
     Tip,
 )
+from ..catalog.requirements import require_modules
 from ..errors import DemoError, ParameterError, RosError
 from ..model.resources import package_version
 
@@ -53,7 +55,6 @@ def _common(version: Annotated[bool, typer.Option(
 def _require_report(report: Path | None) -> None:
     """Refuse --report before any measurement if its library is missing."""
     if report is not None:
-        from ..catalog.requirements import require_modules
         from ..report import REQUIRED_MODULES
 
         require_modules('--report', REQUIRED_MODULES, DemoError)
@@ -68,11 +69,8 @@ def inspect(robot: Robot, locked: Locked = [],  # noqa: B006  (typer copies it)
             as_json: AsJson = False) -> None:
     """Show joints, bodies, limits, gravity torques at a pose, and warnings about the URDF."""
     from .inspect import figures, report
-    from ..catalog.robots import load_robot
 
-    chosen = load_robot(robot, locked_joints(locked), numbers('--at', at), root=root or None,
-                        tip=tip or None, gravity=numbers('--gravity', gravity) or None,
-                        massless='warn')
+    chosen = chosen_robot(robot, locked, root, tip, gravity, at, massless='warn')
     if as_json:
         print_json(figures(chosen.model, chosen.pose))
     else:
@@ -101,14 +99,10 @@ def init(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
              '--ci', help='Also write a test and a GitHub workflow that run `robodyn verify '
              '--brief`.')] = False) -> None:
     """Write a commented parameter file: limits, stable gains, and missing URDF data."""
-    from ..catalog.requirements import require_modules
-    from ..catalog.robots import load_robot
-
     require_modules('init', ['rclpy'], RosError)
     from .init import run
     from ..control.settings.settings import Settings
-    chosen = load_robot(robot, locked_joints(locked), numbers('--at', at), root=root or None,
-                        tip=tip or None, gravity=numbers('--gravity', gravity) or None)
+    chosen = chosen_robot(robot, locked, root, tip, gravity, at)
     given = chosen.urdf_parameters() | {name: value for name, value in (
         ('root', root), ('tip', tip), ('gravity', numbers('--gravity', gravity))) if value}
     if robot_compensates is not None:
@@ -169,10 +163,8 @@ def warmup(robot: Robot, locked: Locked = [],  # noqa: B006
            gravity: Gravity = '') -> None:
     """Compile the code of a robot in advance; report cold and cached start-up times."""
     from .warmup import names, start, table
-    from ..catalog.robots import load_robot
 
-    model = load_robot(robot, locked_joints(locked), [], root=root or None, tip=tip or None,
-                       gravity=numbers('--gravity', gravity) or None).model
+    model = chosen_robot(robot, locked, root, tip, gravity).model
     wanted, out = names(everything), console()
     with out.status('compiling ...') as status:
         cold, first = start(model, wanted, lambda name: status.update(f'compiled: {name}'))
@@ -283,15 +275,12 @@ def compare_laws(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # no
                      '--topics', help='Use the ROS 2 nodes and topics, in lockstep.')
                      ] = False, report: ReportFile = None, as_json: AsJson = False) -> None:
     """Compare all trajectory-tracking laws in MuJoCo with an exact and a perturbed model."""
-    from ..catalog.requirements import require_modules
-    from ..catalog.robots import load_robot
-
     _require_report(report)
     require_modules('compare-laws', ['mujoco', 'matplotlib', *(['rclpy'] if topics else [])],
                     DemoError)
     from .compare_laws import run
-    chosen = load_robot(robot, locked_joints(locked), numbers('--at', at),
-                        accepted_links=['*'] if accept_inertia else None, roomy=True)
+    chosen = chosen_robot(robot, locked, at=at, roomy=True,
+                          accepted_links=['*'] if accept_inertia else None)
     run(chosen, duration, picture, console(), topics=topics, page=report, as_json=as_json)
 
 
@@ -310,8 +299,6 @@ def demo(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # noqa: B006
              help='Folder for report, picture, parameter files and logs of the nodes.')
          ] = Path('build/demo')) -> None:
     """Simulate a robot over ROS 2: a scene of motions, or one of contacts."""
-    from ..catalog.requirements import require_modules
-    from ..catalog.robots import load_robot
     from ..demo import REQUIRED_MODULES
     from ..viewer import REQUIRED_MODULES as VIEWER
 
@@ -322,6 +309,6 @@ def demo(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # noqa: B006
     if scene not in SCENES:
         raise ParameterError(f'--scene is {scene!r}', name='--scene', value=scene,
                              remedy=f'choose one of {", ".join(SCENES)}')
-    chosen = load_robot(robot, locked_joints(locked), numbers('--at', at),
-                        accepted_links=['*'] if accept_inertia else None, roomy=True)
+    chosen = chosen_robot(robot, locked, at=at, roomy=True,
+                          accepted_links=['*'] if accept_inertia else None)
     raise typer.Exit(run(chosen, output, console(), brief=brief, scene=scene, view=view))

@@ -12,12 +12,12 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 import yaml
 
-from .identification_tables import table
+from .options import table
 from .payload import Node
 from ..control.learning.collision_thresholds import CollisionThresholds, thresholds
 from ..control.settings.settings import Settings
 from ..dynamics import Batch
-from ..errors import IdentificationError
+from ..errors import check_new, IdentificationError
 from ..identification.recordings.recording import Recording
 from ..model.robot import RobotModel
 from ..nodes.clients.record import Recorder, silent
@@ -34,12 +34,11 @@ def run(node: Node, out: Console, *, duration: float, margin: float, setting: bo
     Record the external efforts, print thresholds, and optionally write and set them.
 
     :raises RosError: the controller does not answer, or publishes no external efforts.
-    :raises IdentificationError, ArgumentError: the samples are not sufficient.
+    :raises IdentificationError, ArgumentError: the samples are not sufficient, the file exists.
     :raises ParameterError: the controller refuses them.
     """
-    if output is not None and output.exists():
-        raise IdentificationError(f'{output} exists already', name='--output', value=str(output),
-                                  remedy='remove it, or choose another file')
+    if output is not None:
+        check_new([output], '--output', 'remove it, or choose another file')
     with session('robodyn_calibrate_collision', node.sim_time) as here:
         controller = RunningController(here, node.name, node.wait)
         settings = controller.settings()

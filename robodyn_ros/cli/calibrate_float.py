@@ -11,7 +11,7 @@ from numpy import ndarray
 from rich.console import Console
 from rich.table import Table
 
-from .identification_tables import table
+from .options import table
 from .payload import Node, recorded, slowed
 from ..control.settings.settings import Settings
 from ..dynamics import Batch

@@ -10,6 +10,7 @@ import typer
 from .identification_commands import States
 from .options import app, console, NodeName
 from .payload_commands import SimTime, Wait
+from ..catalog.requirements import require_modules
 from ..errors import RosError
 
 
@@ -33,8 +34,6 @@ def calibrate_collision(duration: Annotated[float, typer.Option(
 
     Example: robodyn calibrate-collision --duration 60 --set
     """
-    from ..catalog.requirements import require_modules
-
     require_modules('calibrate-collision', ['rclpy'], RosError)
     from .calibrate_collision import run
     from .payload import Node
@@ -59,8 +58,6 @@ def jog(linear: Annotated[float, typer.Option(
 
     Example: robodyn jog --linear 0.02
     """
-    from ..catalog.requirements import require_modules
-
     require_modules('jog', ['rclpy'], RosError)
     from .jog import run
     from .payload import Node
@@ -90,8 +87,6 @@ def teach(file: Annotated[Path, typer.Argument(
 
     Example: robodyn teach way.yaml
     """
-    from ..catalog.requirements import require_modules
-
     require_modules('teach', ['rclpy'], RosError)
     from .payload import Node
     from .teach import run

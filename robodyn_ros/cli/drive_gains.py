@@ -10,7 +10,7 @@ from typing import Annotated, Any, TYPE_CHECKING
 from rich.console import Console
 import typer
 
-from .arguments import locked_joints, numbers
+from .arguments import numbers
 from .identify_commands import (
     Accept,
     ColumnsOption,
@@ -22,7 +22,7 @@ from .identify_commands import (
     Topic,
     UnitsOption,
 )
-from .options import app, console, Gravity, Locked, Root, Tip
+from .options import app, chosen_robot, console, Gravity, Locked, Root, table, Tip
 from ..errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -51,7 +51,6 @@ def drive_gains_command(
         accept: Accept = [], cutoff: CutoffOption = None) -> None:  # noqa: B006
     """Estimate the torque constants that convert motor currents to efforts."""
     from .identify import read_options
-    from ..catalog.robots import load_robot
     from ..identification.estimation.drive import drive_gains
     from ..identification.estimation.parameter_selection import USUAL_PARAMETERS
     from ..identification.estimation.selection import decimated
@@ -61,8 +60,7 @@ def drive_gains_command(
     if (loaded is None) != (mass == 0.0) or (loaded is None) != (not frame):
         raise ArgumentError('--loaded, --frame and --mass belong together', name='--loaded',
                             value=str(loaded), remedy='give all three, or none')
-    chosen = load_robot(robot, locked_joints(locked), [], root=root or None, tip=tip or None,
-                        gravity=numbers('--gravity', gravity) or None, massless='warn')
+    chosen = chosen_robot(robot, locked, root, tip, gravity, massless='warn')
     reading = read_options(columns, units, rate, topic, joints)
     out = console()
     paths = [*recordings, *([loaded] if loaded else [])]
@@ -98,8 +96,6 @@ def _currents(paths: Sequence[Path], robot: 'CatalogRobot', reading: dict[str, A
 
 def report(found: 'DriveGains', out: Console) -> None:
     """Print the gains, and the options by which `robodyn identify` takes them."""
-    from .identification_tables import table
-
     rows = table('Drive gains', 'joint', 'N·m/A | N/A' + (', relative' if found.relative else ''),
                  'standard error', 'RMS left [A]')
     for name, gain, error, sigma in zip(found.joint_names, found.gains, found.standard_errors,

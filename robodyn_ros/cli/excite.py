@@ -10,12 +10,12 @@ from types import MappingProxyType
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
-from rich import box
 from rich.console import Console, Group
 from rich.progress import Progress
-from rich.table import Table
 
 from .identify import recording_of
+from .options import table
+from .pictures import save
 from ..catalog.robots import CatalogRobot
 from ..dynamics import Dynamics
 from ..errors import ArgumentError, IdentificationError
@@ -76,11 +76,14 @@ def run(robot: CatalogRobot, out: Console, *, output: Path, picture: Path | None
         return
     from ..identification.excitation.picture import draw
     fine, q, qd, qdd = found.trajectory(PICTURE_OVERSAMPLING * found.rate)
-    draw(f'{model.name}: condition {found.reached.condition:.3g} of '
-         f'{len(found.columns)} base parameters', found, (fine, q, qd, qdd),
-         dynamics.batch.inverse_dynamics(q, qd, qdd) + dynamics.batch.friction(qd),
-         units(robot.model), picture or output.with_suffix('.png'))
-    out.print(f'picture: {picture or output.with_suffix(".png")}')
+    figure = draw(
+        f'{model.name}: condition {found.reached.condition:.3g} of '
+        f'{len(found.columns)} base parameters', found, (fine, q, qd, qdd),
+        dynamics.batch.inverse_dynamics(q, qd, qdd) + dynamics.batch.friction(qd),
+        units(robot.model))
+    picture = picture or output.with_suffix('.png')
+    save(figure, picture)
+    out.print(f'picture: {picture}')
 
 
 def recorded(paths: Sequence[Path], robot: CatalogRobot, reading: Mapping[str, Any], out: Console
@@ -121,21 +124,16 @@ def _collisions(robot: CatalogRobot, kind: str, packages: Sequence[Path], cleara
 
 
 def _report(found: Excitation, shares: Shares, why: str) -> Group:
-    attempts = Table(title=f'Attempts ({found.criterion})', title_justify='left',
-                     title_style='bold', box=box.SIMPLE_HEAD)
-    for heading in ('start', 'condition at random', 'condition', 'information'):
-        attempts.add_column(heading, justify='right')
+    attempts = table(f'Attempts ({found.criterion})', 'start', 'condition at random', 'condition',
+                     'information')
     for k, attempt in enumerate(found.attempts):
         reached = attempt.reached
         attempts.add_row(f'{k + 1}', f'{attempt.start.condition:.4g}',
                          'keeps no limits' if reached is None else f'{reached.condition:.4g}',
                          '-' if reached is None else f'{reached.information:.4g}',
                          style='bold' if k == found.best else '')
-    usage = Table(title='What the motion takes, and how much of what is allowed',
-                  title_justify='left', title_style='bold', box=box.SIMPLE_HEAD)
-    usage.add_column('joint')
-    for heading in ('from', 'to', 'velocity', 'acceleration', 'effort'):
-        usage.add_column(heading, justify='right')
+    usage = table('What the motion takes, and how much of what is allowed', 'joint', 'from', 'to',
+                  'velocity', 'acceleration', 'effort')
     use, limits = found.usage, found.limits
     for i, name in enumerate(found.joint_names):
         usage.add_row(name, f'{use.lower[i]:.3f}', f'{use.upper[i]:.3f}', *(

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Subcommand `export`: the dynamics of a robot as source text of C or JavaScript."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -12,7 +12,7 @@ from ..dynamics.c_code import c_file, DOUBLE, FLOAT, QUANTITY_MEANINGS
 from ..dynamics.javascript import JAVASCRIPT, javascript_file
 from ..dynamics.signatures import TABLE
 from ..dynamics.source_text import Dialect, identifier, Kernel, kernels
-from ..errors import ArgumentError, RobodynError, UnknownNameError
+from ..errors import ArgumentError, check_new, RobodynError, UnknownNameError, writing
 from ..model.resources import package_version
 from ..model.robot import RobotModel
 from ..text import printable
@@ -50,11 +50,15 @@ def run(robot: CatalogRobot, out: Console, *, language: str, output: Path | None
     found = _kernels(robot.model, dict.fromkeys(quantities), dict.fromkeys(frames), dialect, out)
     about = _about(robot.model, path.stem, language, single)
     if language == 'c':
-        text = c_file(robot.model, found, path.stem, about, dialect=dialect)
-        texts = {path: text.source, path.with_suffix('.h'): text.header}
+        file = c_file(robot.model, found, path.stem, about, dialect=dialect)
+        texts = {path: file.source, path.with_suffix('.h'): file.header}
     else:
         texts = {path: javascript_file(found, path.stem, about)}
-    _write(texts, force)
+    if not force:
+        check_new(texts, '--output', 'give another --output, or --force to replace it')
+    for path, text in texts.items():
+        with writing(path, '--output', 'give another --output'):
+            path.write_text(text, encoding='utf-8')
     out.print(f'{", ".join(map(str, texts))}: {", ".join(kernel.name for kernel in found)}',
               soft_wrap=True)
 
@@ -88,15 +92,3 @@ def _about(model: RobotModel, name: str, language: str, single: bool) -> list[st
         about[-1] += ' Outputs must not overlap inputs.'
         about.append(f'Test: cc -std=c99 -O2 -DROBODYN_TEST {name}.c -lm && ./a.out')
     return about
-
-
-def _write(texts: Mapping[Path, str], force: bool) -> None:
-    if there := [str(path) for path in texts if path.exists() and not force]:
-        raise ArgumentError(f'{", ".join(there)} exists', name='--output', value=there,
-                            remedy='give another --output, or --force to replace it')
-    for path, text in texts.items():
-        try:
-            path.write_text(text, encoding='utf-8')
-        except OSError as error:
-            raise ArgumentError(f'{path} cannot be written ({error.strerror})', name='--output',
-                                value=str(path), remedy='give another --output') from error

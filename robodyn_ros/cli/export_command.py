@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
-from .arguments import locked_joints, numbers
-from .options import app, console, Gravity, Locked, Robot, Root, Tip
+from .arguments import numbers
+from .options import app, chosen_robot, console, Gravity, Locked, Robot, Root, Tip
+from ..catalog.requirements import require_modules
 from ..errors import ArgumentError
 
 
@@ -59,7 +60,6 @@ def export(robot: Robot, locked: Locked = [],  # noqa: B006
         if len(load) != 2 or not all(isfinite(x) and x >= 0.0 for x in load):
             raise ArgumentError(f'--payload is {payload}', name='--payload', value=payload,
                                 remedy='give a mass and a distance of at least 0: 3,0.1')
-        from ..catalog.requirements import require_modules
         from ..errors import RosError
 
         require_modules('export --config', ['rclpy'], RosError)     # which declares parameters
@@ -72,12 +72,10 @@ def export(robot: Robot, locked: Locked = [],  # noqa: B006
         raise ArgumentError('--payload and --aarch64 belong to --config', name='--payload',
                             remedy='leave them out, or give --config')
     from .export import run
-    from ..catalog.robots import load_robot
 
     if single and as_js:
         raise ArgumentError('--float is given with --js', name='--float',
                             remedy='leave it out: numbers of JavaScript are doubles')
-    chosen = load_robot(robot, locked_joints(locked), [], root=root or None, tip=tip or None,
-                        gravity=numbers('--gravity', gravity) or None, massless='warn')
+    chosen = chosen_robot(robot, locked, root, tip, gravity, massless='warn')
     run(chosen, console(), language='c' if as_c else 'js', output=output, quantities=quantity,
         frames=frame, single=single, force=force)

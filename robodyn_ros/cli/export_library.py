@@ -16,7 +16,7 @@ from ..control.laws import registry
 from ..control.laws.law import PARTNER, POLICY
 from ..control.settings.settings import Settings
 from ..dynamics.source_text import identifier
-from ..errors import ArgumentError, ParameterError
+from ..errors import ArgumentError, check_new, ParameterError
 from ..nodes.controller import robot as robot_parameters
 from ..nodes.controller.parameters import law_parameters, ROBOT, settings, STOPS, TABLE
 from ..nodes.middleware.parameter_files import config_path, unread, value_in
@@ -38,9 +38,9 @@ def run(robot: str, configs: Sequence[str], output: Path, out: Console, *, force
     :raises RobodynError: the node would refuse robot or parameters, the library cannot do what
         they ask for, or the folder exists or cannot be written.
     """
-    if output.exists() and not force:
-        raise ArgumentError(f'{output} exists', name='--output', value=str(output),
-                            remedy='give another --output, or --force to replace what is in it')
+    if not force:
+        check_new([output], '--output',
+                  'give another --output, or --force to replace what is in it')
     package = package_name(output)
     given, exported = {}, {}
     for config in configs:

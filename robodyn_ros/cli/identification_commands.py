@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from .arguments import locked_joints, numbers
 from .identify_commands import ColumnsOption, Joints, Rate, Topic, UnitsOption
 from .options import (
     app,
     At,
+    chosen_robot,
     console,
     Gravity,
     Locked,
@@ -21,6 +21,7 @@ from .options import (
     Tip,
     warn_of_option,
 )
+from ..catalog.requirements import require_modules
 from ..errors import ParameterError, RosError
 
 
@@ -81,12 +82,10 @@ def excite(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
     """Optimize an exciting trajectory for parameter identification."""
     from .excite import run
     from .identify import read_options
-    from ..catalog.robots import load_robot
     from ..identification.excitation.fourier import Fourier
     from ..identification.excitation.motion_limits import Shares
 
-    chosen = load_robot(robot, locked_joints(locked), numbers('--at', at), root=root or None,
-                        tip=tip or None, gravity=numbers('--gravity', gravity) or None)
+    chosen = chosen_robot(robot, locked, root, tip, gravity, at)
     run(chosen, console(), output=output, picture=picture, series=Fourier(harmonics, period),
         criterion=criterion, starts=starts, seed=seed, shares=Shares(position, velocity, effort),
         velocity=velocity_limit, acceleration=acceleration, ranges=ranges,
@@ -133,8 +132,6 @@ def play(file: Annotated[Path, typer.Argument(
              metavar='PNG', help='Picture of the errors of all repeats.')] = None,
          wait: Wait = 10.0) -> None:
     """Send a trajectory to a running controller; fails if the controller refuses it."""
-    from ..catalog.requirements import require_modules
-
     require_modules('play', ['rclpy'], RosError)
     if topic:
         warn_of_option('--topic', '--node')
@@ -164,8 +161,6 @@ def record(file: Annotated[Path, typer.Argument(
                              'Ctrl-C.')] = None,
            overwrite: Overwrite = False, wait: Wait = 30.0) -> None:
     """Record joint states, with velocities and efforts, into a file for identification."""
-    from ..catalog.requirements import require_modules
-
     require_modules('record', ['rclpy'], RosError)
     from .play import record_to
     record_to(file, console(), topic=states, seconds=duration, wait=wait, overwrite=overwrite)

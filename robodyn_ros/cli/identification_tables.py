@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from math import isfinite
 
 from numpy import ndarray
-from rich import box
 from rich.table import Table
 
+from .options import table
 from ..identification.estimation.payload import Payload
 from ..identification.friction_file import friction_parameters
 from ..identification.prediction_band import PredictionBand
@@ -17,14 +17,6 @@ from ..identification.validation import Validation
 
 MAX_SUMMARY_JOINTS = 8
 MAX_COMBINATION_LETTERS = 60    # in a terminal; the report shows all
-
-
-def table(title: str, *headings: str) -> Table:
-    """Return an empty table whose first column is left-aligned."""
-    found = Table(title=title, title_justify='left', title_style='bold', box=box.SIMPLE_HEAD)
-    for k, heading in enumerate(headings):
-        found.add_column(heading, justify='right' if k else 'left', overflow='fold')
-    return found
 
 
 def comparison(validations: dict[str, Validation]) -> Table:

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from .arguments import locked_joints, numbers
-from .options import app, AsJson, console, Gravity, Locked, print_json, Root, Tip
+from .options import app, AsJson, chosen_robot, console, Gravity, Locked, print_json, Root, Tip
+from ..catalog.requirements import require_modules
 from ..errors import IdentificationError, ParameterError
 
 Source = Annotated[Path, typer.Argument(
@@ -97,15 +97,12 @@ def identify_command(
         seconds,
     )
     from .identify import payload as find
-    from ..catalog.requirements import require_modules
-    from ..catalog.robots import load_robot
     from ..identification.estimation.parameter_selection import ParameterSelection
     from ..identification.options import PipelineOptions
     from ..identification.preparation.options import PreparationOptions
     from ..report import REQUIRED_MODULES
 
-    chosen = load_robot(robot, locked_joints(locked), [], root=root or None, tip=tip or None,
-                        gravity=numbers('--gravity', gravity) or None, massless='warn')
+    chosen = chosen_robot(robot, locked, root, tip, gravity, massless='warn')
     reading = read_options(columns, units, rate, topic, joints)
     preparation = PreparationOptions(cutoff=cutoff, accept=tuple(accept))
     late = seconds('--delay', delay)
@@ -142,11 +139,9 @@ def validate(recording: Source, robot: OfRobot, friction: FrictionFile = None,
     """Evaluate how well a model predicts the efforts of a recording."""
     from .identify import read_options, recording_of
     from .identify import validate as run
-    from ..catalog.robots import load_robot
     from ..identification.preparation.options import PreparationOptions
 
-    chosen = load_robot(robot, locked_joints(locked), [], root=root or None, tip=tip or None,
-                        gravity=numbers('--gravity', gravity) or None)
+    chosen = chosen_robot(robot, locked, root, tip, gravity)
     out = console(as_json)
     given = recording_of(recording, chosen, read_options(columns, units, rate, topic, joints), out)
     found = run(chosen, given, friction, delay, moving or None,

@@ -12,7 +12,7 @@ from rich.console import Console
 from . import verification_files
 from ..catalog.robots import CatalogRobot
 from ..control.settings.settings import Settings
-from ..errors import ArgumentError, InertiaError
+from ..errors import check_new, InertiaError, writing
 from ..model.unit_checks import unit_doubts
 from ..nodes.clients.controller_file import controller_file, missing, parameters
 
@@ -28,20 +28,17 @@ def run(robot: CatalogRobot, given: dict[str, Any], console: Console, *, output:
     :raises InertiaError: masses, lengths or inertias are probably in other units.
     :raises ArgumentError: the file exists already, or cannot be written.
     """
-    if output.exists() and not force:
-        raise ArgumentError(f'{output} is there already', name='--output', value=str(output),
-                            remedy='give another --output, or --force to replace it')
+    if not force:
+        check_new([output], '--output', 'give another --output, or --force to replace it')
     model = robot.model
     if not accept and (doubts := [doubt.text for doubt in unit_doubts(model) if doubt.dynamic]):
         raise InertiaError(
             f'gains are not computed: {"; ".join(doubts)}', name=model.name, value=doubts,
             remedy='correct the URDF, or accept its numbers: --accept-inertia')
     values = given | parameters(model, robot.pose, settings)
-    try:
-        output.write_text(controller_file(model, values, robot.pose, robot.source, settings))
-    except OSError as error:
-        raise ArgumentError(f'{output} cannot be written ({error})', name='--output',
-                            value=str(output), remedy='give another --output') from error
+    text = controller_file(model, values, robot.pose, robot.source, settings)
+    with writing(output, '--output', 'give another --output'):
+        output.write_text(text)
     console.print(f'Parameters of the controller: {output}', soft_wrap=True)
     for path in verification_files.write(_relative(robot, output), output, force) if ci else ():
         console.print(f'Verification in continuous integration: {path}', soft_wrap=True)

@@ -23,7 +23,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from .identification_tables import table
+from .options import table
 from .payload import Node
 from ..control.laws.law import POSE
 from ..control.settings.settings import Settings

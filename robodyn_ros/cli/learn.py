@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
-from rich.table import Table
 
+from .options import table
 from ..control.learning import learned_efforts
 from ..control.learning.iterative_learning import IterativeLearning, Outcome, Repeat
 from ..control.references.trajectory import Waypoints
@@ -118,14 +118,12 @@ def _tell(out: Console, k: int, outcome: Outcome) -> None:
 
 def _report(out: Console, names: tuple[str, ...], outcomes: list[Outcome]) -> None:
     """Print the errors of all repeats as a table."""
-    table = Table(title='RMS error [mrad or mm]')
-    for head in ('repeat', *names, 'all', ''):
-        table.add_column(head, justify='right')
+    rows = table('RMS error [mrad or mm]', 'repeat', *names, 'all', '')
     first = outcomes[0].rms
     for k, outcome in enumerate(outcomes):
-        table.add_row(str(k), *(f'{1e3 * x:.3f}' for x in (*outcome.joints, outcome.rms)),
-                      f'{100.0 * (outcome.rms / first - 1.0):+.0f} %' if k else '')
-    out.print(table)
+        rows.add_row(str(k), *(f'{1e3 * x:.3f}' for x in (*outcome.joints, outcome.rms)),
+                     f'{100.0 * (outcome.rms / first - 1.0):+.0f} %' if k else '')
+    out.print(rows)
 
 
 def _draw(path: Path, names: tuple[str, ...], outcomes: list[Outcome]) -> None:

@@ -10,7 +10,7 @@ from string import Template
 
 from rich.console import Console
 
-from ..errors import ArgumentError
+from ..errors import ArgumentError, check_new, writing
 
 LAW = Template('''\
 """
@@ -112,14 +112,10 @@ def write_module(name: str, folder: Path, templates: Mapping[str, Template], con
         raise ArgumentError(f'{name!r} is no name of a Python module', name='NAME', value=name,
                             remedy='use lower-case letters, digits and underscores: my_spring')
     texts = {folder / f'{prefix}{name}.py': text for prefix, text in templates.items()}
-    if there := [str(path) for path in texts if path.exists() and not force]:
-        raise ArgumentError(f'{", ".join(there)} exists', name='NAME', value=name,
-                            remedy='choose another name, or replace with --force')
-    try:
+    if not force:
+        check_new(texts, 'NAME', 'choose another name, or replace with --force')
+    with writing(folder, '--folder', 'choose another folder'):
         folder.mkdir(parents=True, exist_ok=True)
         for path, template in texts.items():
             path.write_text(template.substitute(name=name, constant=constant))
-    except OSError as error:
-        raise ArgumentError(f'{folder} cannot be written ({error.strerror})', name='--folder',
-                            value=str(folder), remedy='choose another folder') from error
     return [*texts]

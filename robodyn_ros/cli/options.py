@@ -5,15 +5,20 @@
 import json
 from math import isfinite
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TYPE_CHECKING
 
+from rich import box
 from rich.console import Console
+from rich.table import Table
 import typer
 from typer.core import TyperGroup
 
-from .arguments import as_option
+from .arguments import as_option, locked_joints, numbers
 from .usage import EXAMPLES, EXIT_CODES, FORMER_OPTIONS, PANELS, robots
 from ..errors import RobodynError
+
+if TYPE_CHECKING:
+    from ..catalog.robots import CatalogRobot
 
 # Tables that go into a file or a pipe are not cut to the 80 columns rich would assume
 PIPE_WIDTH = 140
@@ -98,17 +103,37 @@ Gravity = Annotated[str, typer.Option(
 Tip = Annotated[str, typer.Option('--tip', help='Last link of the chain; omits other branches.')]
 
 
+def chosen_robot(robot: str, locked: list[str], root: str = '', tip: str = '', gravity: str = '',
+                 at: str = '', **options: Any) -> 'CatalogRobot':
+    """Return the robot of these options; ``options`` are further arguments of `load_robot`."""
+    from ..catalog.robots import load_robot
+
+    return load_robot(robot, locked_joints(locked), numbers('--at', at), root=root or None,
+                      tip=tip or None, gravity=numbers('--gravity', gravity) or None, **options)
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON has it: lists for arrays, None for non-finite numbers."""
+    if isinstance(value, dict):
+        return {str(key): plain(one) for key, one in value.items()}
+    if hasattr(value, 'tolist'):
+        return plain(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [plain(one) for one in value]
+    return None if isinstance(value, float) and not isfinite(value) else value
+
+
 def print_json(values: Any) -> None:
     """Print values as JSON, with null for non-finite numbers."""
-    def plain(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {str(key): plain(one) for key, one in value.items()}
-        if hasattr(value, 'tolist'):
-            return plain(value.tolist())
-        if isinstance(value, (list, tuple)):
-            return [plain(one) for one in value]
-        return None if isinstance(value, float) and not isfinite(value) else value
     typer.echo(json.dumps(plain(values), ensure_ascii=False))
+
+
+def table(title: str, *headings: str) -> Table:
+    """Return an empty table whose first column is left-aligned."""
+    found = Table(title=title, title_justify='left', title_style='bold', box=box.SIMPLE_HEAD)
+    for k, heading in enumerate(headings):
+        found.add_column(heading, justify='right' if k else 'left', overflow='fold')
+    return found
 
 
 def console(as_json: bool = False) -> Console:

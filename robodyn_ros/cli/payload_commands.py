@@ -9,6 +9,7 @@ import typer
 
 from .arguments import numbers
 from .options import app, console, NodeName
+from ..catalog.requirements import require_modules
 from ..errors import RosError
 
 SimTime = Annotated[bool, typer.Option('--sim-time', help='Use the time of /clock.')]
@@ -29,8 +30,6 @@ def set_payload(mass: Annotated[float, typer.Option(
                 node: NodeName = 'controller', sim_time: SimTime = False,
                 wait: Wait = 10.0) -> None:
     """Set the payload of a running controller; fails if the controller refuses it."""
-    from ..catalog.requirements import require_modules
-
     require_modules('set-payload', ['rclpy'], RosError)
     from .payload import Node
     from .payload import set_payload as run
@@ -58,8 +57,6 @@ def find_payload(frame: Annotated[str, typer.Option(
 
     The motion is NOT CHECKED FOR COLLISIONS: make sure that the way is free.
     """
-    from ..catalog.requirements import require_modules
-
     require_modules('find-payload', ['rclpy'], RosError)
     from .payload import find, Node
     find(Node(node, states, sim_time, wait), console(), frame=frame, amplitude=amplitude,
@@ -85,8 +82,6 @@ def calibrate_float(folder: Annotated[Path, typer.Option(
     All joints move about the present pose. The motion is NOT CHECKED FOR COLLISIONS: make sure
     that the way is free. The result is a URDF and friction parameters for the controller.
     """
-    from ..catalog.requirements import require_modules
-
     require_modules('calibrate-float', ['rclpy'], RosError)
     from .calibrate_float import run
     from .payload import Node

@@ -5,10 +5,10 @@
 from pathlib import Path
 
 import numpy as np
-from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from .options import table as empty_table
 from ..errors import UrdfError
 from ..identification.repair import Change, links_not_judged, repaired_urdf
 from ..model.resources import robot_path
@@ -45,11 +45,8 @@ def run(robot: str, output: Path | None, console: Console) -> None:
 
 def table(changes: tuple[Change, ...]) -> Table:
     """Return the excess of each link, and by how much its principal moments have changed."""
-    result = Table(title='Inertias that no rigid body has, and the nearest consistent ones',
-                   title_justify='left', title_style='bold', box=box.SIMPLE_HEAD)
-    result.add_column('link')
-    for column in ('excess', 'principal moments [kg·m²]', 'change'):
-        result.add_column(column, justify='right')
+    result = empty_table('Inertias that no rigid body has, and the nearest consistent ones',
+                         'link', 'excess', 'principal moments [kg·m²]', 'change')
     for change in changes:
         for i in range(3):
             excess = _share(change.excess) if i == 0 else ''

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from .jog import keyboard
 from .payload import Node
-from ..errors import Argument, RosError, TrajectoryError
+from ..errors import Argument, check_new, RosError
 from ..identification.excitation.taught_motion import smoothed, through_poses
 from ..identification.excitation.trajectory_file import JointTrajectory, write
 from ..model.robot import RobotModel
@@ -37,13 +37,13 @@ def run(node: Node, path: Path, out: Console, *, motion: bool, speed: float, smo
     :param smoothing: spacing of the knots of the spline of a motion [s].
     :raises RosError: stdin is no terminal, the controller or the joint states are not there.
     :raises TrajectoryError: too little was shown, or the file cannot be written.
+    :raises ArgumentError: the file exists.
     """
     if not sys.stdin.isatty():
         raise RosError('stdin is not a terminal', name='stdin',
                        remedy='run robodyn teach in a terminal of its own')
-    if path.exists() and not overwrite:
-        raise TrajectoryError(f'{path} exists already', name='FILE', value=str(path),
-                              remedy=('give another name, or ', Argument('overwrite', True)))
+    if not overwrite:
+        check_new([path], 'FILE', ('give another name, or ', Argument('overwrite', True)))
     with session('robodyn_teach', node.sim_time) as here:
         controller = RunningController(here, node.name, node.wait)
         settings = controller.settings()

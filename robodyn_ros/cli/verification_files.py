@@ -5,7 +5,7 @@
 from pathlib import Path
 from string import Template
 
-from ..errors import ArgumentError
+from ..errors import check_new, writing
 
 WORKFLOW = Path('.github', 'workflows', 'verify.yml')
 TEST = Template('''\
@@ -58,14 +58,10 @@ def write(robot: str, config: Path, force: bool) -> list[Path]:
     folder, name = config.parent, config.stem
     values = {'robot': robot, 'config': config.name}
     texts = {folder / f'test_{name}.py': TEST, folder / WORKFLOW: ACTIONS}
-    if there := [str(path) for path in texts if path.exists() and not force]:
-        raise ArgumentError(f'{", ".join(there)} exists', name='--ci', value=there,
-                            remedy='replace with --force, or leave out --ci')
-    try:
+    if not force:
+        check_new(texts, '--ci', 'replace with --force, or leave out --ci')
+    with writing(folder, '--ci', 'give another --output'):
         for path, text in texts.items():
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text.substitute(values), encoding='utf-8')
-    except OSError as error:
-        raise ArgumentError(f'{folder} cannot be written ({error})', name='--ci',
-                            value=str(folder), remedy='give another --output') from error
     return [*texts]

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from .arguments import locked_joints, numbers
-from .options import app, At, console, Gravity, Locked, Robot, Root, Tip
+from .options import app, At, chosen_robot, console, Gravity, Locked, Robot, Root, Tip
+from ..catalog.requirements import require_modules
 from ..errors import DemoError, ParameterError, RosError
 
 
@@ -35,8 +35,6 @@ def view(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
              help='Name of the simulator, with its namespace, with --allow-control.')
              ] = 'simulator') -> None:
     """Show a robot in the browser: joints, gravity torques, center of mass, inertias."""
-    from ..catalog.requirements import require_modules
-    from ..catalog.robots import load_robot
     from ..viewer import REQUIRED_MODULES
 
     require_modules('view', REQUIRED_MODULES, DemoError)
@@ -46,9 +44,7 @@ def view(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
         raise ParameterError('--allow-control is given without --live', name='--allow-control',
                              remedy='add --live: a robot that does not run is not controlled')
     from .view import Control, follow, run
-    chosen = load_robot(robot, locked_joints(locked), numbers('--at', at), root=root or None,
-                        tip=tip or None, gravity=numbers('--gravity', gravity) or None,
-                        massless='warn')
+    chosen = chosen_robot(robot, locked, root, tip, gravity, at, massless='warn')
     if live:
         follow(chosen, port, browser, console(), states, controller=node,
                control=Control(simulator) if allow_control else None)

@@ -22,18 +22,20 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
-from .processes import Child, undisturbed
 from .recorder import Recorder
 from ..control.cycle.compile_ahead import COMPILING
 from ..control.references.trajectory import Waypoints
 from ..errors import DemoError
 from ..model.robot import RobotModel
+from ..nodes.clients.live_control import push_message
 from ..nodes.clients.play import trajectory_message
+from ..nodes.clients.processes import Child, undisturbed
 from ..nodes.middleware import middleware
 from ..nodes.middleware.client_session import until
 from ..nodes.middleware.executor import CoarseClockExecutor
 from ..nodes.middleware.executor_subscription import open_subscription
 from ..nodes.middleware.services import Services
+from ..viewer.wishes import Push
 
 START_TIMEOUT = 60.0    # [s]: discovery, and compilation without cache
 ANSWER_TIMEOUT = 20.0    # [s]; arming alone may take 5 s
@@ -160,11 +162,12 @@ class Conductor:
 
     def push(self, link: str, force: ndarray) -> None:
         """Push a link of the simulated arm with a force (3,) [N] in world axes."""
-        self._publish(self._push, _wrench(link, force), 'simulator', 'push on', 'push refused')
+        self._publish(self._push, push_message(Push(link, force)), 'simulator', 'push on',
+                      'push refused')
 
     def pull(self, link: str, force: ndarray) -> None:
         """Push as :meth:`push` does, repeatedly, without waiting for an answer."""
-        self._push.publish(_wrench(link, force))
+        self._push.publish(push_message(Push(link, force)))
 
     def send(self, waypoints: Waypoints, start: float) -> None:
         """Send the controller a trajectory that starts at ``start`` [s] on its clock."""
@@ -207,14 +210,6 @@ class Conductor:
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         self.diagnoses.extend(Diagnosis.read(message))
-
-
-def _wrench(link: str, force: ndarray) -> WrenchStamped:
-    message = WrenchStamped()
-    message.header.frame_id = link
-    f = message.wrench.force
-    f.x, f.y, f.z = (float(x) for x in force)
-    return message
 
 
 @contextmanager

@@ -18,7 +18,6 @@ from .compile import libraries
 from .conductor import conducting
 from .contact_scene import ContactResults, ContactScene
 from .motion import check_limits
-from .processes import ending_once, free_domain, interrupts_later, running
 from .report import page, tables
 from .results import Results
 from .scenario import BUSY, Scenario
@@ -30,6 +29,7 @@ from ..extras import pip_install
 from ..model.robot import RobotModel
 from ..model.validate import check_inertias
 from ..nodes.clients import controller_file
+from ..nodes.clients.processes import ending_once, free_domain, interrupts_later, running
 from ..report import REQUIRED_MODULES
 
 NODES = ('simulator', 'controller')         # in the order in which they start

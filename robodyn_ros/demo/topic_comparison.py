@@ -31,7 +31,6 @@ from .law_comparison import (
     scenes,
     settings_of,
 )
-from .processes import ending_once, running
 from .run import compile_all, environment, NODES, PATIENCE
 from ..catalog.robots import write_parameters
 from ..closed_loop import Simulated
@@ -42,6 +41,7 @@ from ..control.steps import guard
 from ..dynamics import Dynamics
 from ..errors import DemoError
 from ..model.robot import RobotModel
+from ..nodes.clients.processes import ending_once, running
 
 START_DELAY = 2.0    # [s] from sending a trajectory to its start
 MAX_WALL_TIME = 600.0    # [s] of one controller

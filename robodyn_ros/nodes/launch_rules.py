@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 import sys
 from types import MappingProxyType
+from typing import Any
 
 from .middleware.parameter_files import config_path, meant, value_in
 from ..control.settings.parameters import LoopParameters
@@ -49,6 +50,27 @@ def manager_rate(rate: str, config: str) -> int:
             remedy=f'give rate:={controller:g}, or leave it out, or set rate: {float(rate)} in '
                    f'the file of config:={config}')
     return round(controller)
+
+
+def declared(file: str, arguments: Mapping[str, tuple[str, str]],
+             choices: Mapping[str, Collection[str]] = MappingProxyType({}),
+             former: Mapping[str, str] = MappingProxyType({})) -> list[Any]:
+    """
+    Return the declarations of the arguments of a launch file; warn of those that are ignored.
+
+    :param file: path of the launch file.
+    :param arguments: default and description, by name; ``choices``: the only values, by name.
+    :param former: names of arguments before 0.9, which are still taken, by those of now.
+    """
+    from launch.actions import DeclareLaunchArgument  # only a ROS installation has it
+    from launch.substitutions import LaunchConfiguration
+
+    warn_of_unknown(file, arguments, former)
+    return [DeclareLaunchArgument(
+                name, description=text, choices=choices.get(name),
+                default_value=LaunchConfiguration(former[name], default=default)
+                if name in former else default)
+            for name, (default, text) in arguments.items()]
 
 
 def warn_of_unknown(file: str, arguments: Collection[str],

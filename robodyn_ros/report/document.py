@@ -22,7 +22,7 @@ from rich.table import Table
 from rich.text import Text
 
 from .traces import COLORS, envelope, finite
-from ..errors import ArgumentError
+from ..errors import writing
 from ..model.resources import package_version
 
 LIBRARIES = ('numpy', 'scipy', 'numba', 'clarabel', 'mujoco', 'rclpy')
@@ -154,13 +154,9 @@ class Report:
         :raises ArgumentError: it cannot be written.
         """
         text = self.html()
-        try:
+        with writing(path, '--report', 'give --report a path of a file'):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding='utf-8')
-        except OSError as error:
-            raise ArgumentError(f'{path} cannot be written ({error})', name='--report',
-                                value=str(path),
-                                remedy='give --report a path of a file') from error
 
     def html(self) -> str:
         """Return the document."""

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from .criteria import problem
 from .draw import draw
 from .trial import Case, Outcome, Player
-from .workers import in_processes
 from .worlds import BY_NAME
+from ..parallel import in_processes
 
 FIRST = 1e-3            # of the largest value of a quantity: first level where its range is zero
 HALVINGS = 4            # of the factor between a level that holds and one that does not

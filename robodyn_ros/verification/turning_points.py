@@ -20,8 +20,8 @@ from numpy import ndarray
 
 from .draw import Draw, draw
 from .trial import Case, Outcome, Player
-from .workers import in_processes
 from .worlds import BY_NAME, QUANTITIES, Worlds
+from ..parallel import in_processes
 
 HALVINGS = 4            # of the distance between a value that holds and one that breaks
 

@@ -51,10 +51,9 @@ class LivePlot:
     :param names: of the joints.
     """
 
-    def __init__(self, gui: viser.GuiApi, title: str, names: Sequence[str], *,
-                 opened: bool = True):
+    def __init__(self, gui: viser.GuiApi, title: str, names: Sequence[str]):
         self._history = History(len(names))
-        with gui.add_folder(title, expand_by_default=opened):
+        with gui.add_folder(title):
             self._plot: Any = gui.add_uplot(
                 self._history.columns(),
                 ({'label': 's'}, *(

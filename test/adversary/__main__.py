@@ -35,7 +35,7 @@ def compositions(
         seed: Annotated[int, typer.Option(min=0, help='Seed of the first composition.')] = 0,
         compositions: Annotated[int | None, typer.Option(
             min=1, help='So many, with consecutive seeds.')] = None,
-        jobs: Annotated[int, typer.Option(min=2, help='Processes.')] = max(2, JOBS)) -> None:
+        jobs: Annotated[int, typer.Option(min=1, help='Processes.')] = JOBS) -> None:
     """Play random compositions of faults; the exit code is 1 where an invariant is violated."""
     if context.invoked_subcommand is not None:
         return

@@ -1,14 +1,15 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Many compositions, in several processes: library ones side by side with those through nodes."""
+"""Many compositions: those of the library in several processes, then those through nodes."""
 
 from collections.abc import Iterator
-import multiprocessing
-import queue
+import itertools
+from math import inf
 import time
 import traceback
 from typing import NamedTuple
 
+from robodyn_ros.parallel import in_processes
 from robodyn_ros.verification.features import FAULT
 from robodyn_ros.verification.play import play
 
@@ -16,7 +17,6 @@ from .composition import Composition, composition, path_of, SECONDS
 from .table import Subjects
 
 IN_NODES = ('native', 'python')
-PATIENCE = 300.0            # s for a composition: what takes longer hangs
 
 
 class Result(NamedTuple):
@@ -46,65 +46,25 @@ class Players(Subjects):
                       run.figures.reason if faulted else '', run.violations)
 
 
-def _seeds(first: int, count: int | None, nodes: bool, share: tuple[int, int]) -> Iterator[int]:
-    """Yield the seeds of a worker: it is ``share[0]`` of ``share[1]`` of its kind."""
-    seed, number = first, 0
-    while count is None or seed < first + count:
-        if (path_of(seed) in IN_NODES) == nodes:
-            if number % share[1] == share[0]:
-                yield seed
-            number += 1
-        seed += 1
-
-
-def _work(first: int, count: int | None, until: float, nodes: bool, share: tuple[int, int],
-          results: multiprocessing.Queue) -> None:
-    players = Players()
-    try:
-        for seed in _seeds(first, count, nodes, share):
-            if time.time() > until:
-                break
-            results.put(players.play(composition(seed)))
-    finally:
-        players.close()
-        results.put(None)
-
-
 def campaign(first: int, count: int | None, minutes: float | None, jobs: int) -> Iterator[Result]:
-    """Yield results as they come in; one job is for the nodes, the others are for the library."""
-    until = float('inf') if minutes is None else time.time() + 60.0 * minutes
-    if count is not None and count <= 10 and minutes is None:
-        yield from _here(range(first, first + count))
-        return
-    context = multiprocessing.get_context('spawn')
-    results: multiprocessing.Queue = context.Queue()
-    alone = max(1, jobs - 1)
-    workers = [context.Process(target=_work, args=(first, count, until, nodes, share, results),
-                               daemon=False)
-               for nodes, share in [(True, (0, 1)), *((False, (i, alone)) for i in range(alone))]]
-    for worker in workers:
-        worker.start()
-    try:
-        running = len(workers)
-        while running:
-            try:
-                result = results.get(timeout=PATIENCE)
-            except queue.Empty:
-                raise RuntimeError('a worker hangs') from None
-            if result is None:
-                running -= 1
-            else:
-                yield result
-    finally:
-        for worker in workers:
-            worker.terminate()
-            worker.join()
+    """Yield the results of library compositions, in several processes; then those of the nodes."""
+    def seeds(nodes: bool) -> Iterator[int]:
+        until = inf if minutes is None else time.time() + 30.0 * minutes
+        for seed in itertools.count(first) if count is None else range(first, first + count):
+            if time.time() > until:
+                return
+            if (path_of(seed) in IN_NODES) == nodes:
+                yield seed
 
-
-def _here(seeds: range) -> Iterator[Result]:
+    few = count is not None and count <= 10
+    yield from in_processes(Players, _play, seeds(nodes=False), 1 if few else jobs)
     players = Players()
     try:
-        for seed in seeds:
-            yield players.play(composition(seed))
+        for seed in seeds(nodes=True):
+            yield _play(players, seed)
     finally:
         players.close()
+
+
+def _play(players: Players, seed: int) -> Result:
+    return players.play(composition(seed))

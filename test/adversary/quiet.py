@@ -10,6 +10,7 @@ import numpy as np
 from rich.table import Table
 from robodyn_ros.control.laws.registry import find
 from robodyn_ros.control.settings.settings import DEFAULT_FOLLOWING_ERROR, VELOCITY_TIME
+from robodyn_ros.parallel import in_processes
 from robodyn_ros.verification.arm import MODES
 from robodyn_ros.verification.features import FAULT
 from robodyn_ros.verification.library import Library
@@ -17,7 +18,6 @@ from robodyn_ros.verification.motion import Motion
 from robodyn_ros.verification.plant_step import TICK
 from robodyn_ros.verification.play import rise
 from robodyn_ros.verification.sensing import Conditions
-from robodyn_ros.verification.workers import in_processes
 from robodyn_ros.verification.world import World
 
 from . import arms

@@ -310,8 +310,12 @@ def is_fast(rig):
     rig.sense()
 
 
+def is_stale(rig):
+    rig.state['received'] = rig.time - 1.1 * rig.controller.settings.state_timeout
+
+
 @pytest.mark.parametrize(('spoil', 'ends'), [
-    (two_publishers, True), (jumps, True), (is_fast, True),
+    (is_stale, True), (two_publishers, True), (jumps, True), (is_fast, True),
     (observed('clock_stopped', 0.051), True), (observed('stalled', 0.051), True),
     (observed('command_publishers', 2), False), (observed('missed', 102), False)])
 def test_a_second_fault_while_stopping_after_the_first(two_link, spoil, ends):

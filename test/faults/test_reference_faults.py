@@ -197,25 +197,3 @@ def test_a_trajectory_beside_a_change_of_mode(running):
     refusal(arm, sender, motion(arm), 'have just been changed')
     sender.publish(motion(arm))         # a cycle has run meanwhile
     arm.controller.wait_for_line('following a trajectory')
-
-
-def test_a_refused_reference_leaves_the_motion_under_way(running):
-    """The efforts of a motion are the same, whatever is refused meanwhile."""
-    runs = []
-    for disturbed in (False, True):
-        arm = running(mode='computed_torque', stop_timeout=0.1)     # no state follows the last
-        sender = arm.remote.trajectories()
-        arm.time = 200.0
-        arm.tick()
-        message = motion(arm)
-        message.header.stamp = arm.stamp()
-        message.header.stamp.nanosec += 100_000_000
-        sender.publish(message)
-        arm.controller.wait_for_line('following a trajectory')
-        if disturbed:
-            sender.publish(motion(arm, (nan, nan)))
-            arm.controller.wait_for_line('trajectory refused')
-        runs.append(arm.ticks(400))
-        assert arm.controller.interrupt() == 0
-        arm.remote.node.destroy_publisher(sender)
-    assert runs[0] == near(runs[1], abs=1e-9) and np.ptp(runs[0]) > 1.0

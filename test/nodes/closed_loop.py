@@ -5,6 +5,7 @@
 import time
 
 import numpy as np
+from processes import until
 import pytest
 from rclpy.qos import QoSProfile
 from robodyn_ros import Dynamics, load_urdf
@@ -24,7 +25,6 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 POSE = np.array([0.3, 0.5])
-DEADLINE = 60.0             # s; reached only by a test that fails
 
 each_trigger = pytest.mark.parametrize('trigger', TRIGGERS)
 WAYS = [(path, trigger) for path in transport.FALLBACK_ORDER for trigger in TRIGGERS
@@ -63,10 +63,7 @@ class Rig:
         assert way.name == path and way.trigger == (
             'state' if trigger == 'inline' and path != transport.NATIVE else trigger)
         self.native = way.native
-        end = time.monotonic() + DEADLINE
-        while not (self._commands.get_subscription_count() and way.states.publisher_count()):
-            assert time.monotonic() < end
-            time.sleep(0.001)
+        until(lambda: self._commands.get_subscription_count() and way.states.publisher_count())
         self.loop = ControlLoop(
             self.controller, decoder, way, self._publish, self._commands.get_subscription_count,
             tally, ros_time=clock.now if clock else None)
@@ -96,11 +93,7 @@ class Rig:
     def until(self, condition, names=('joint1', 'joint2')):
         """Publish states of these joints until the condition holds."""
         state = JointStateEncoder(names).encode(0, POSE, [0.0, 0.0], self.gravity)
-        end = time.monotonic() + DEADLINE
-        while not condition():
-            assert time.monotonic() < end
-            self.publisher.publish(state)
-            time.sleep(0.002)
+        until(condition, lambda: self.publisher.publish(state) or time.sleep(0.002))
 
     def run(self):
         """Start the loop and drive the arm."""

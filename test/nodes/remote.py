@@ -167,7 +167,7 @@ class Remote:
         self.until(publisher.get_subscription_count, 'the controller')
         return publisher
 
-    def until(self, condition: Callable[[], object], what: str,
+    def until(self, condition: Callable[[], object], what: str = 'it',
               deadline: float = DEADLINE) -> None:
         """Listen until the condition holds."""
         end = time.monotonic() + deadline
@@ -177,7 +177,8 @@ class Remote:
 
     def until_line(self, process: processes.Process, pattern: str) -> None:
         """Listen, and let timers publish, until a process has printed a line."""
-        self.until(lambda: re.search(pattern, process.text), f'{pattern!r} in {process.output}')
+        self.until(lambda: re.search(pattern, process.text, re.MULTILINE),
+                   f'{pattern!r} in {process.output}')
 
     def listen(self, seconds: float) -> None:
         """Listen for a while."""

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Publishers whose messages do not arrive are named, once, with the policy that does not fit."""
 
-import time
-
+from processes import until
 import pytest
 import rclpy
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -26,13 +25,6 @@ def other(node):
     other = rclpy.create_node('other', context=node.context)
     yield other
     other.destroy_node()
-
-
-def until(condition):
-    end = time.monotonic() + 20.0
-    while not condition():
-        assert time.monotonic() < end, 'nothing came of it'
-        time.sleep(0.01)
 
 
 @pytest.mark.parametrize(('profile', 'policy'), [

@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 
-from processes import DEADLINE
+from processes import DEADLINE, until
 import pytest
 from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.serialization import serialize_message
@@ -89,10 +89,8 @@ def test_large_messages_are_taken_by_rclpy(node, monkeypatch, libraries, capfd, 
     publisher, executor = node.create_publisher(String, 'text', 10), SingleThreadedExecutor(
         context=node.context)
     executor.add_node(node)
-    end = time.monotonic() + DEADLINE
-    while not got and time.monotonic() < end:
-        publisher.publish(String(data='a message'))
-        executor.spin_once(0.02)
+    until(lambda: got, lambda: publisher.publish(String(data='a message'))
+          or executor.spin_once(0.02))
     executor.shutdown()
     sent = serialize_message(String(data='a message'))
     assert got[0] == (sent[:10], len(sent)) and 0.0 < messages.transit < DEADLINE
@@ -131,12 +129,10 @@ def test_callbacks_run_where_rclpy_makes_their_handlers_in_another_way(node, mon
         ticks.append(0)
         raise OSError('out of order')
     node.create_timer(0.001, tick)
-    end = time.monotonic() + DEADLINE
-    while len(ticks) < 5 and time.monotonic() < end:
-        executor.spin_once(0.1)
+    until(lambda: len(ticks) >= 5, lambda: executor.spin_once(0.1))
     executor.shutdown()
     said = capfd.readouterr().err
-    assert len(ticks) >= 5 and said.count('unknown rclpy executor') == 1
+    assert said.count('unknown rclpy executor') == 1
     assert 'OSError: out of order' in said
 
 
@@ -160,11 +156,9 @@ def test_requests_are_sent_where_the_handle_cannot(node, monkeypatch, capfd):
     try:
         assert client.call(Trigger.Request(), DEADLINE, 1.0).message == 'done'
         client.send(Trigger.Request())
-        end = time.monotonic() + DEADLINE
-        while (response := client.take()) is None:
-            assert time.monotonic() < end
-            time.sleep(0.005)
-        assert response.message == 'done'
+        responses = []
+        until(lambda: responses.append(client.take()) or responses[-1])
+        assert responses[-1].message == 'done'
     finally:
         over.set()
         thread.join()

@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 
+from processes import until
 import pytest
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import QoSProfile
@@ -43,13 +44,6 @@ print('ready')
 while True:
     out.publish(b'\\0\\1\\0\\0' + bytes(40))
 """
-
-
-def until(condition):
-    end = time.monotonic() + DEADLINE
-    while not condition():
-        assert time.monotonic() < end, 'nothing came of it'
-        time.sleep(0.005)
 
 
 def connect(node):

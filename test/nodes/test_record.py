@@ -8,6 +8,7 @@ import sys
 import time
 
 import numpy as np
+from processes import until
 import pytest
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from robodyn_ros import load_urdf
@@ -51,12 +52,8 @@ class Robot:
                                              *sample(self.count)[:, list(group)]))
         self.count += 1
 
-    def until(self, condition, deadline=60.0):
-        end = time.monotonic() + deadline
-        while not condition():
-            assert time.monotonic() < end
-            self.publish()
-            time.sleep(0.002)
+    def until(self, condition):
+        until(condition, lambda: self.publish() or time.sleep(0.002))
 
     def heard(self):
         return all(p.get_subscription_count() for p in self.publishers)
@@ -125,11 +122,8 @@ def test_without_stamps_the_times_of_publication_count(node):
     recorder = Recorder(node, 'joint_states')
     publisher = node.create_publisher(JointState, 'joint_states', 10)
     encoder = JointStateEncoder(JOINTS)
-    end = time.monotonic() + 60.0
-    while len(recorder) < 20:
-        assert time.monotonic() < end
-        publisher.publish(encoder.encode(0, *sample(0)))
-        time.sleep(0.01)
+    until(lambda: len(recorder) >= 20,
+          lambda: publisher.publish(encoder.encode(0, *sample(0))) or time.sleep(0.01))
     recorder.stop()
     assert (np.diff(recorder.recording().time) > 0.009).all()
 

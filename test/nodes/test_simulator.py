@@ -2,31 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """The simulator as a process, spoken to over real DDS."""
 
-import re
 import signal
 import time
 
 from geometry_msgs.msg import WrenchStamped
+from nodes.remote import Remote
 import numpy as np
-from processes import node
+from processes import node, until
 import pytest
-from rcl_interfaces.srv import SetParameters
-import rclpy
-from rclpy.context import Context
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, qos_profile_sensor_data, QoSProfile
-from robodyn_ros.errors import ParameterError
-from robodyn_ros.model.pose import initial_position
-from robodyn_ros.model.urdf import load_urdf
 from robodyn_ros.model.urdf_source import urdf_text
-from robodyn_ros.nodes.middleware import middleware
-from robodyn_ros.nodes.middleware.services import Services
 from robots import GRIPPER, OWN
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
-from std_srvs.srv import Trigger
 
 DEADLINE = 60.0     # s; reached only by a test that fails
 HOME = [0.3, -0.2]
@@ -39,19 +28,16 @@ def gravity(q):
     return np.array([3 * 0.5 * 9.81 * np.cos(q[0]) + outer, outer])
 
 
-class Bus:
+class Bus(Remote):
     """A node that listens to the simulator and speaks to it; ``answer`` is asked at each state."""
 
     def __init__(self):
-        self.context = Context()
-        middleware.start(context=self.context)
-        self.node = rclpy.create_node('bus', context=self.context)
-        self.executor = SingleThreadedExecutor(context=self.context)
-        self.executor.add_node(self.node)
-        self.states, self.clock, self.description, self.seen = [], [], [], []
-        self.services = Services(self.node, lambda: self.executor.spin_once(0.05))
+        super().__init__('bus')
+        self.ignore_commands()
+        self.ignore_states()
+        self.heard, self.clock, self.description = [], [], []
         self.answer = lambda state: None
-        self.commands = self.node.create_publisher(Float64MultiArray, 'commands', 10)
+        self.sender = self.node.create_publisher(Float64MultiArray, 'commands', 10)
         self.pushes = self.node.create_publisher(WrenchStamped, '/simulator/push', 10)
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self.node.create_subscription(JointState, 'joint_states', self._on_state, 1000)
@@ -60,54 +46,32 @@ class Bus:
                                       latched)
 
     def _on_state(self, state):
-        self.states.append(state)
+        self.heard.append(state)
         efforts = self.answer(state)
         if efforts is not None:
             self.send(efforts)
 
     def send(self, efforts):
-        self.commands.publish(Float64MultiArray(data=[float(x) for x in efforts]))
-
-    def until(self, condition):
-        end = time.monotonic() + DEADLINE
-        while not condition():
-            assert time.monotonic() < end, 'nothing came of it'
-            self.executor.spin_once(timeout_sec=0.05)
-
-    def until_said(self, process, pattern):
-        """Go on speaking and listening until the process has printed this."""
-        self.until(lambda: re.search(pattern, process.text, re.MULTILINE))
+        self.sender.publish(Float64MultiArray(data=[float(x) for x in efforts]))
 
     def more(self, count=5):
         """Return the next states."""
-        self.states.clear()
-        self.until(lambda: len(self.states) >= count)
-        return list(self.states)
+        self.heard.clear()
+        self.until(lambda: len(self.heard) >= count)
+        return list(self.heard)
 
     def at_rest(self):
         """Wait until states repeat themselves (older ones may still be queued), return one."""
-        self.states.clear()
-        self.until(lambda: len(self.states) >= 10 and same_pose(self.states[-10:]))
-        return self.states[-1]
-
-    def call(self, kind, name, request=None):
-        return self.services.call(kind, f'/simulator/{name}', request or kind.Request(),
-                                  DEADLINE, DEADLINE)
-
-    def set(self, **values):  # noqa: A003
-        parameters = [Parameter(k, value=v).to_parameter_msg() for k, v in values.items()]
-        return self.call(SetParameters, 'set_parameters',
-                         SetParameters.Request(parameters=parameters)).results
+        self.heard.clear()
+        self.until(lambda: len(self.heard) >= 10 and same_pose(self.heard[-10:]))
+        return self.heard[-1]
 
 
 @pytest.fixture
 def bus():
     bus = Bus()
     yield bus
-    bus.executor.shutdown()
-    # At once, not when it is collected: another test's controller would hear of its publishers
-    bus.node.destroy_node()
-    bus.context.try_shutdown()
+    bus.close()
 
 
 @pytest.fixture
@@ -120,7 +84,7 @@ def simulator(start, bus):
                      for a in ('-p', f'{k}:={str(v).lower() if isinstance(v, bool) else v}')]
         process = start(node('simulator'), '--ros-args', *arguments)
         process.wait_for_line('simulator ready: two_link, 2 joints')
-        bus.until(lambda: bus.commands.get_subscription_count() and bus.states)
+        bus.until(lambda: bus.sender.get_subscription_count() and bus.heard)
         return process
     return begin
 
@@ -139,13 +103,13 @@ def test_joints_that_mimic_are_in_the_states_and_not_in_the_commands(start, bus,
     process = start(node('simulator'), '--ros-args', '-p', f'urdf:={path}', '-p', 'rate:=200.0',
                     '-p', 'initial_position:=[0.3, 0.02]')
     process.wait_for_line(r'simulator ready: gripper, 2 joints \(wrist, left\)')
-    bus.until(lambda: bus.commands.get_subscription_count() and bus.states)
-    assert list(bus.states[0].name) == ['wrist', 'left', 'right', 'right_tip']
-    assert bus.states[0].position == pytest.approx([0.3, 0.02, 0.0, 0.1])
-    assert list(bus.states[0].effort[2:]) == [0, 0]
+    bus.until(lambda: bus.sender.get_subscription_count() and bus.heard)
+    assert list(bus.heard[0].name) == ['wrist', 'left', 'right', 'right_tip']
+    assert bus.heard[0].position == pytest.approx([0.3, 0.02, 0.0, 0.1])
+    assert list(bus.heard[0].effort[2:]) == [0, 0]
     bus.answer = lambda state: [0.0, 9.0]
-    bus.until(lambda: bus.states[-1].position[1] > 0.03)
-    moving = max(bus.states, key=lambda state: state.velocity[1])
+    bus.until(lambda: bus.heard[-1].position[1] > 0.03)
+    moving = max(bus.heard, key=lambda state: state.velocity[1])
     assert moving.velocity[2:] == pytest.approx([-0.5 * moving.velocity[1],
                                                  -10 * moving.velocity[1]])
     assert moving.position[2:] == pytest.approx([0.01 - 0.5 * moving.position[1],
@@ -164,25 +128,25 @@ def test_brakes_commands_timeout_and_services(simulator, bus):
     # What cannot be used is no command
     bus.send([1.0])
     bus.send([1.0, float('nan')])
-    bus.until_said(process, 'command refused.*number of elements')
-    bus.until_said(process, 'command refused.*NaN')
+    bus.until_line(process, 'command refused.*number of elements')
+    bus.until_line(process, 'command refused.*NaN')
     assert same_pose(bus.more())
 
     bus.answer = lambda state: 0.9 * gravity(state.position)
-    bus.until_said(process, 'brakes released: by a command')
-    bus.until(lambda: not same_pose(bus.states[-20:]))
+    bus.until_line(process, 'brakes released: by a command')
+    bus.until(lambda: not same_pose(bus.heard[-20:]))
     bus.answer = lambda state: None
-    bus.until_said(process, 'brakes engaged: no command for 1 s')
+    bus.until_line(process, 'brakes engaged: no command for 1 s')
     state = bus.at_rest()
     assert list(state.position) != HOME
     assert state.effort == pytest.approx(gravity(state.position), rel=1e-6)
 
-    assert bus.call(Trigger, 'reset').success
-    bus.until(lambda: list(bus.states[-1].position) == HOME)
-    assert bus.call(Trigger, 'release_brakes').success
-    bus.until_said(process, 'brakes released: on request')
-    bus.until(lambda: not same_pose(bus.states[-20:]))
-    assert bus.call(Trigger, 'engage_brakes').success
+    assert bus.trigger('simulator/reset')[0]
+    bus.until(lambda: list(bus.heard[-1].position) == HOME)
+    assert bus.trigger('simulator/release_brakes')[0]
+    bus.until_line(process, 'brakes released: on request')
+    bus.until(lambda: not same_pose(bus.heard[-20:]))
+    assert bus.trigger('simulator/engage_brakes')[0]
     bus.at_rest()
     bus.answer = lambda state: gravity(state.position)
     assert same_pose(bus.more(40))
@@ -195,7 +159,7 @@ def test_commands_that_do_not_arrive_are_said(simulator, bus):
     """A best-effort publisher and a reliable subscription do not match."""
     process = simulator()
     bus.node.create_publisher(Float64MultiArray, 'commands', qos_profile_sensor_data)
-    bus.until_said(process, "messages of '/bus' on /commands do not arrive: .*eliab")
+    bus.until_line(process, "messages of '/bus' on /commands do not arrive: .*eliab")
 
 
 def test_without_brakes_it_falls_and_parameters_act_live(simulator, bus):
@@ -205,19 +169,16 @@ def test_without_brakes_it_falls_and_parameters_act_live(simulator, bus):
     bus.until(lambda: bus.clock)
     times = {stamp(state) for state in bus.more()}
     bus.until(lambda: times <= {c.clock.sec + c.clock.nanosec * 1e-9 for c in bus.clock})
-    assert bus.call(Trigger, 'reset').success
+    assert bus.trigger('simulator/reset')[0]
     assert not same_pose(bus.more())
-    assert not bus.call(Trigger, 'engage_brakes').success
-    refusal, = bus.set(joint_damping=-1.0)
-    assert not refusal.successful
-    refusal, = bus.set(rate=100.0)
-    assert not refusal.successful
+    assert not bus.trigger('simulator/engage_brakes')[0]
+    assert bus.set('simulator', joint_damping=-1.0) and bus.set('simulator', rate=100.0)
 
     # 20 N·m·s/rad and 20 N·m of weight: it sinks slowly, wherever it is
-    assert all(result.successful for result in bus.set(joint_damping=20.0))
-    bus.until(lambda: np.abs(bus.states[-1].velocity).max() < 2.0)
-    assert all(result.successful for result in bus.set(brakes=True))
-    bus.until_said(process, 'brakes engaged')
+    assert bus.set('simulator', joint_damping=20.0) == ''
+    bus.until(lambda: np.abs(bus.heard[-1].velocity).max() < 2.0)
+    assert bus.set('simulator', brakes=True) == ''
+    bus.until_line(process, 'brakes engaged')
     bus.at_rest()
     assert process.interrupt(by=signal.SIGTERM) == 0
 
@@ -229,8 +190,8 @@ def test_drives_that_compensate_gravity_hold_at_zero_and_add_to_commands(simulat
     assert state.effort == pytest.approx(gravity(HOME), rel=1e-6)
     # The same once more from a controller throws it up
     bus.answer = lambda state: gravity(HOME)
-    bus.until(lambda: bus.states[-1].position[0] > HOME[0] + 0.1)
-    state = bus.states[-1]
+    bus.until(lambda: bus.heard[-1].position[0] > HOME[0] + 0.1)
+    state = bus.heard[-1]
     assert state.effort - gravity(state.position) == pytest.approx(gravity(HOME), abs=0.01)
     assert process.interrupt() == 0
     assert 'compensates gravity' in process.text
@@ -247,7 +208,7 @@ def test_lockstep_answers_each_command_with_exactly_one_state(simulator, bus):
         return gravity(state.position) + [0.0, 0.01 * np.sin(len(trace))]
 
     bus.answer = answer
-    bus.until_said(process, 'lockstep: begins')
+    bus.until_line(process, 'lockstep begins')
     bus.until(lambda: len(trace) > 300)
     first = next(n for n, state in enumerate(trace) if list(state.position) != HOME)
     assert 'brakes released: by a command' in process.text
@@ -258,17 +219,17 @@ def test_lockstep_answers_each_command_with_exactly_one_state(simulator, bus):
 
     # Without a command nothing comes, until its patience ends
     bus.answer = lambda state: None
-    bus.until_said(process, 'lockstep: ends')
-    bus.until_said(process, 'brakes engaged: no command for 3 s')
+    bus.until_line(process, 'lockstep ends')
+    bus.until_line(process, 'brakes engaged: no command for 3 s')
     bus.at_rest()
 
     # Once the brakes are released it begins again, and a reset leaves no command behind either
-    assert bus.call(Trigger, 'release_brakes').success
+    assert bus.trigger('simulator/release_brakes')[0]
     trace.clear()
     bus.answer = answer
     bus.until(lambda: len(trace) > 100)
-    assert bus.call(Trigger, 'reset').success
-    bus.until(lambda: list(bus.states[-1].position) == HOME)
+    assert bus.trigger('simulator/reset')[0]
+    bus.until(lambda: list(bus.heard[-1].position) == HOME)
     trace.clear()
     bus.until(lambda: len(trace) > 100)
     first = next(n for n, state in enumerate(trace) if list(state.position) != HOME)
@@ -295,11 +256,8 @@ def test_lockstep_is_no_faster_than_asked(simulator, bus):
 
 def test_lockstep_says_so_when_commands_answer_no_states(simulator, bus):
     process = simulator(lockstep=True, lockstep_timeout=1.0, lockstep_settle=0.4)
-    end = time.monotonic() + DEADLINE
-    while 'must answer states' not in process.text:
-        assert time.monotonic() < end
-        bus.send(gravity(HOME))
-        time.sleep(0.005)
+    until(lambda: 'must answer states' in process.text,
+          lambda: bus.send(gravity(HOME)) or time.sleep(0.005))
     assert process.interrupt() == 0
 
 
@@ -309,22 +267,22 @@ def test_a_push_moves_the_arm_and_an_unknown_link_is_refused(simulator, bus):
     push = WrenchStamped()
     push.header.frame_id, push.wrench.force.x = 'tool', 10.0
     bus.pushes.publish(push)
-    bus.until_said(process, "push refused: no link 'tool'")
+    bus.until_line(process, "push refused: no link 'tool'")
     bus.answer = lambda state: gravity(state.position) - 2.0 * np.array(state.velocity)
-    bus.until_said(process, 'brakes released')
+    bus.until_line(process, 'brakes released')
     rest = bus.more()[-1].position
     push.header.frame_id = 'tool0'
     bus.pushes.publish(push)
-    bus.until_said(process, 'push on tool0 for 0.2 s')
-    bus.until(lambda: np.abs(np.subtract(bus.states[-1].position, rest)).max() > 0.01)
+    bus.until_line(process, 'push on tool0 for 0.2 s')
+    bus.until(lambda: np.abs(np.subtract(bus.heard[-1].position, rest)).max() > 0.01)
 
     # Obstacles of links that there are not are refused
-    assert "no link 'tool'" in bus.set(obstacle_link='tool')[0].reason
+    assert "no link 'tool'" in bus.set('simulator', obstacle_link='tool')
 
     # What no simulation can follow ends it, and says so
     push.wrench.force.x = 1e200
     bus.pushes.publish(push)
-    bus.until_said(process, '^error: the simulation diverged')
+    bus.until_line(process, '^error: the simulation diverged')
     assert process.wait() == 1
     assert 'Traceback' not in process.text
 
@@ -340,11 +298,3 @@ def test_what_cannot_be_simulated_is_said_in_one_line(start, parameters, complai
     assert process.wait() == 1
     process.wait_for_line(f'^error: .*{complaint}')
     assert 'Traceback' not in process.text
-
-
-def test_the_default_pose_is_within_the_limits():
-    urdf = OWN['two_link'].read_text().replace('lower="-3.1416"', 'lower="0.5"', 1)
-    model = load_urdf(urdf)
-    assert initial_position(model, []) == pytest.approx([(0.5 + 3.1416) / 2, 0.0])
-    with pytest.raises(ParameterError, match=r'joint1 is 0: choose one in its limits \[0.5'):
-        initial_position(model, [0.0, 0.0])

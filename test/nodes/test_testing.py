@@ -22,12 +22,12 @@ def longer(*arguments, **parameters):
         with pytest.raises(RosError, match='not RUNNING: the last report is FAULT'):
             arm.wait_for('RUNNING', START_TIMEOUT)
         assert time.monotonic() < end       # it was not waited for to no purpose
-        begun = arm.log().count('lockstep: begins')
+        begun = arm.log().count('lockstep begins')
         assert arm.reset() == 'armed'
         arm.wait_for('RUNNING')
         arm.move([0.4, 0.3], duration=0.3)
         assert arm.position() == pytest.approx([0.4, 0.3], abs=0.05)
-        assert arm.log().count('lockstep: begins') > begun
+        assert arm.log().count('lockstep begins') > begun
         with arm.paused():
             arm.wait_for('RUNNING')         # the report of a later second: a pause is no fault
         arm.wait_for('RUNNING')

@@ -2,17 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """References of the real controller, which meanwhile holds an arm."""
 
-from nodes.bring_up import bring_up, IN_STEP, LOCKSTEP, POSE
+from nodes.bring_up import bring_up, POSE
 import numpy as np
 from robodyn_ros.control.references.trajectory import MAX_WAYPOINTS
 from trajectories import trajectory_bytes
 
 NAMES = ['joint1', 'joint2']
-
-
-def goal(*positions):
-    """Return a trajectory to one pose within a second."""
-    return trajectory_bytes(NAMES, [1.0], [positions])
 
 
 def test_a_million_waypoints_do_not_let_the_arm_go(pair, remote, gravity):
@@ -32,21 +27,3 @@ def test_a_million_waypoints_do_not_let_the_arm_go(pair, remote, gravity):
     assert abs(remote.positions() - POSE).max() < 1e-3
     remote.until(lambda: remote.diagnostics.get('phase') == 'RUNNING', 'diagnostics')
     assert 'FAULT' not in controller.text and controller.interrupt() == 0
-
-
-def test_a_second_publisher_does_not_disturb_the_motion(pair, remote):
-    """The controller says who they are, and goes on to the goal of the first."""
-    _, controller = pair(LOCKSTEP, [*IN_STEP, '-p', 'mode:=computed_torque'])
-    bring_up(remote)
-    first = remote.trajectories()
-    first.publish(goal(0.6, 0.2))
-    controller.wait_for_line('following')
-    second = remote.trajectories()
-    controller.wait_for_line(r"2 publishers of joint_trajectory \('/test', '/test'\): traj")
-    second.publish(goal(0.4, 0.4))
-    remote.until_line(controller, 'trajectory refused: 2 publishers')
-    remote.until(lambda: abs(remote.position() - [0.6, 0.2]).max() < 2e-3, 'the goal')
-    remote.node.destroy_publisher(first)
-    controller.wait_for_line('trajectories are accepted again')
-    second.publish(goal(0.4, 0.4))
-    remote.until(lambda: abs(remote.position() - [0.4, 0.4]).max() < 2e-3, 'the new goal')

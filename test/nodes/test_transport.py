@@ -7,9 +7,10 @@ import sys
 import threading
 import time
 
-from nodes.bring_up import bring_up, CONTROLLER
+from nodes.bring_up import CONTROLLER
 from nodes.closed_loop import each_trigger, each_way, POSE, Rig
 import numpy as np
+from processes import until
 import pytest
 from robodyn_ros.control.cycle import compile_ahead
 from robodyn_ros.control.references.trajectory import Waypoints
@@ -77,8 +78,7 @@ def replay(node, path, trigger='state'):
         rig.published               # noqa: B018  taken before there are too many
     phase = rig.controller.phase
     rig.loop.stop()
-    while rig.published[-1] != [0.0, 0.0]:
-        assert time.monotonic() < end
+    until(lambda: rig.published[-1] == [0.0, 0.0])
     return np.array(rig.published), samples.copy(), phase
 
 
@@ -157,10 +157,7 @@ def test_a_publisher_that_vanishes_is_noticed(node, trigger, path):
     rig = Rig(node, trigger, path)
     rig.run()
     node.destroy_publisher(rig.publisher)
-    end = time.monotonic() + DEADLINE
-    while rig.controller.phase != guard.FAULT:
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    until(lambda: rig.controller.phase == guard.FAULT)
     assert rig.controller.reason.startswith('state is stale')
     rig.loop.stop()
 
@@ -188,10 +185,7 @@ def test_ros_may_go_under_a_running_loop(node, trigger):
     rig = Rig(node, trigger, 'native')
     rig.run()
     node.context.try_shutdown()
-    end = time.monotonic() + DEADLINE
-    while rig.loop.running:
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    until(lambda: not rig.loop.running)
     rig.loop.stop()
 
 
@@ -228,24 +222,6 @@ def test_what_the_first_start_needs_is_compiled_ahead():
     probe.compiled_trial.cache_clear()
     transport.compile_loop_ahead('auto', 'timer')
     assert probe.compiled_trial.cache_info().currsize == 1
-
-
-def test_the_node_runs_on_native_code(pair, remote, gravity):
-    """Asked for, it is reached, said in the log and in the diagnostics, and holds the arm."""
-    sim, controller = pair([], ['-p', 'data_path:=native'])
-    bring_up(remote)
-    assert 'data path native' in controller.text
-    remote.until(lambda: remote.command_count > 500, 'commands')
-    assert abs(np.array(remote.commands) - gravity).max() < 0.02
-    remote.until(lambda: remote.diagnostics.get('phase') == 'RUNNING', 'diagnostics')
-    assert remote.diagnostics['data path'] == 'native'
-    remote.until(lambda: 'state to effort p99 [us]' in remote.timing, 'figures')
-    assert float(remote.timing['cycle time p99 [us]']) > 0
-    assert remote.set('controller', payload_mass=0.5, payload_frame='link2') == ''
-    assert remote.change('deactivate')
-    remote.until(lambda: remote.newest_command() == [0.0, 0.0], 'the last message')
-    assert remote.change('activate') and remote.change('deactivate')
-    assert controller.interrupt() == 0 and sim.interrupt() == 0
 
 
 def test_without_the_file_the_controller_works(start, remote):

@@ -2,28 +2,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Picture of an exciting motion: position, velocity and effort of each joint."""
 
-from pathlib import Path
-
 import matplotlib as mpl
 from matplotlib.figure import Figure
 import numpy as np
 from numpy import ndarray
 
 from .optimize import Excitation
-from ...errors import ArgumentError
 
 NEAR_LIMIT = 0.7    # share of a limit
 
 
 def draw(title: str, found: Excitation, motion: tuple[ndarray, ndarray, ndarray, ndarray],
-         effort: ndarray, units: tuple[str, str], path: Path) -> None:
+         effort: ndarray, units: tuple[str, str]) -> Figure:
     """
-    Write a PNG; dashed lines are limits, where a joint comes near them.
+    Return the figure; dashed lines are limits, where a joint comes near them.
 
     :param motion: times (T,) [s] and q, q̇, q̈ (T, nv).
     :param effort: (T, nv) [N·m | N].
     :param units: of positions and of efforts.
-    :raises ArgumentError: the file cannot be written.
     """
     times, q, qd, _ = motion
     colors = mpl.colormaps['tab10' if len(found.joint_names) <= 10 else 'viridis'].resampled(
@@ -46,8 +42,4 @@ def draw(title: str, found: Excitation, motion: tuple[ndarray, ndarray, ndarray,
     rows[-1].set(xlabel='time [s]', xlim=(times[0], times[-1]))
     figure.legend(*rows[0].get_legend_handles_labels(), loc='outside lower center',
                   ncols=min(len(found.joint_names), 7), fontsize=8)
-    try:
-        figure.savefig(path, dpi=110)
-    except (OSError, ValueError) as error:
-        raise ArgumentError(f'{path} cannot be written ({error})', name='--picture',
-                            value=str(path), remedy='give a path that ends in .png') from error
+    return figure

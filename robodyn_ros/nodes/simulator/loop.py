@@ -155,7 +155,7 @@ class SimulatorLoop:
                                   throttle_duration_sec=10.0)
                 self.restart()
         elif now - self._last_command >= self._settle_ns:
-            self._log.info('lockstep: begins')
+            self._log.info('lockstep begins: each state waits for a command')
             self._locked_step()
 
     def _locked(self) -> None:
@@ -167,7 +167,7 @@ class SimulatorLoop:
             self.drive.command(commands[0], time.monotonic())
             self._locked_step()
         elif time.monotonic() > self._patience:
-            self._log.warning('lockstep: ends')
+            self._log.warning(f'lockstep ends: no command for {self.lockstep_timeout:g} s')
             self.drive.expire(self.lockstep_timeout)
             self.restart()
         else:

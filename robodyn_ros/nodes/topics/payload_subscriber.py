@@ -28,12 +28,11 @@ class PayloadSubscriber:
     :param controller: returns the controller, None while the node is not configured.
     """
 
-    def __init__(self, node: Node, controller: Callable[[], Controller | None],
-                 topic: str = '~/payload'):
+    def __init__(self, node: Node, controller: Callable[[], Controller | None]):
         self._node, self._controller = node, controller
-        self._topic = node.resolve_topic_name(topic)        # queries of the graph do not remap
+        self._topic = node.resolve_topic_name('~/payload')  # queries of the graph do not remap
         self._warnings, self._successes = Throttle(BURST, RATE), Throttle(INFO_BURST, INFO_RATE)
-        node.create_subscription(InertiaStamped, topic, self._take, 1)
+        node.create_subscription(InertiaStamped, '~/payload', self._take, 1)
 
     def _take(self, message: InertiaStamped) -> None:
         values = payload_values(message)

@@ -20,9 +20,8 @@ class PolicySubscriber(ArraySubscriber):
     :param follower: returns the loop that evaluates them, None while there is none.
     """
 
-    def __init__(self, node: Node, follower: Callable[[], Follower | None],
-                 topic: str = '~/policy'):
-        super().__init__(node, follower, topic, 'policy', follow_policy)
+    def __init__(self, node: Node, follower: Callable[[], Follower | None]):
+        super().__init__(node, follower, '~/policy', 'policy', follow_policy)
 
 
 def follow_policy(controller: Controller, message: Float64MultiArray,

@@ -23,6 +23,7 @@ from ...wire.joint_trajectory import JointTrajectoryMessage
 
 # s from a trajectory's arrival to its start, and for each waypoint: planning it takes a moment
 LEAD, LEAD_PER_WAYPOINT = 0.01, 5e-5
+TOPIC = '~/joint_trajectory'
 MAX_START_DELAY = 600.0    # [s]; a later start has a stamp of another clock
 QUEUE_DEPTH = 4    # messages may be of different joints; a stream needs few
 MAX_MESSAGE_BYTES = 1 << 24    # the maximum number of waypoints, with all fields, of 34 joints
@@ -60,10 +61,9 @@ class TrajectorySubscriber:
     :param follower: returns the loop that follows, None while there is none.
     """
 
-    def __init__(self, node: Node, follower: Callable[[], Follower | None],
-                 topic: str = '~/joint_trajectory'):
+    def __init__(self, node: Node, follower: Callable[[], Follower | None]):
         self._node, self._follower = node, follower
-        self._topic = node.resolve_topic_name(topic)        # queries of the graph do not remap
+        self._topic = node.resolve_topic_name(TOPIC)        # queries of the graph do not remap
         #: Why every trajectory is refused (several publishers), '' for no reason.
         self.trouble = ''
         self.accepted, self.refused = 0, 0
@@ -73,7 +73,7 @@ class TrajectorySubscriber:
         self.skew = ClockSkew()
         self._warnings, self._successes = Throttle(BURST, RATE), Throttle(INFO_BURST, INFO_RATE)
         self._messages = raw_waitable.subscribe(
-            node, JointTrajectory, topic, QUEUE_DEPTH, MAX_MESSAGE_BYTES, self._take)
+            node, JointTrajectory, TOPIC, QUEUE_DEPTH, MAX_MESSAGE_BYTES, self._take)
 
     def _take(self, data: ndarray, size: int) -> None:
         if sentence := self.skew.note(self._messages.transit, 'joint_trajectory'):

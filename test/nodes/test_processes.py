@@ -3,11 +3,11 @@
 import os
 import signal
 import sys
-import time
 
-from processes import DEADLINE
+from processes import until
 import pytest
-from robodyn_ros.demo.processes import (
+from robodyn_ros.errors import DemoError
+from robodyn_ros.nodes.clients.processes import (
     Child,
     ending_once,
     free_domain,
@@ -15,7 +15,6 @@ from robodyn_ros.demo.processes import (
     running,
     undisturbed,
 )
-from robodyn_ros.errors import DemoError
 
 # Says when it is ready, counts interrupts and ends on the first, or never
 GENTLE = [sys.executable, '-uc', 'import signal, time\n'
@@ -23,13 +22,6 @@ GENTLE = [sys.executable, '-uc', 'import signal, time\n'
           'signal.signal(signal.SIGINT, leave); print("ready"); time.sleep(100)']
 DEAF = [sys.executable, '-uc', 'import signal, time\n'
         'signal.signal(signal.SIGINT, signal.SIG_IGN); print("ready"); time.sleep(100)']
-
-
-def wait_for(condition):
-    end = time.monotonic() + DEADLINE
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def alive(pid):
@@ -43,7 +35,7 @@ def alive(pid):
 def test_every_child_gets_one_interrupt_and_is_waited_for(tmp_path):
     with pytest.raises(KeyboardInterrupt), \
             running({'a': GENTLE, 'b': GENTLE}, tmp_path, os.environ) as children:
-        wait_for(lambda: all('ready' in child.output for child in children.values()))
+        until(lambda: all('ready' in child.output for child in children.values()))
         raise KeyboardInterrupt
     for child in children.values():
         assert child.output.count('interrupted') == 1
@@ -51,9 +43,9 @@ def test_every_child_gets_one_interrupt_and_is_waited_for(tmp_path):
 
 
 def test_a_child_that_does_not_listen_is_ended_nevertheless(tmp_path, monkeypatch):
-    monkeypatch.setattr('robodyn_ros.demo.processes.SIGINT_TIMEOUT', 0.2)
+    monkeypatch.setattr('robodyn_ros.nodes.clients.processes.SIGINT_TIMEOUT', 0.2)
     child = Child('deaf', DEAF, tmp_path / 'log', os.environ)
-    wait_for(lambda: 'ready' in child.output)
+    until(lambda: 'ready' in child.output)
     assert child.stop() == -signal.SIGTERM
 
 
@@ -66,7 +58,7 @@ def test_a_child_that_has_ended_is_an_error_with_the_end_of_its_log(tmp_path):
             child.check()
         except DemoError as error:
             return str(error)
-    wait_for(ended)
+    until(ended)
     assert 'the short has ended with exit code 3' in ended()
     assert ended().endswith('why')
     assert child.stop() == 3
@@ -75,7 +67,7 @@ def test_a_child_that_has_ended_is_an_error_with_the_end_of_its_log(tmp_path):
 def test_a_killed_parent_takes_its_children_with_it(start, tmp_path):
     parent = start([sys.executable, '-uc', 'import os, sys, time\n'
                     'from pathlib import Path\n'
-                    'from robodyn_ros.demo.processes import Child\n'
+                    'from robodyn_ros.nodes.clients.processes import Child\n'
                     f'log = Path({str(tmp_path / "log")!r})\n'
                     f'child = Child("c", {GENTLE!r}, log, os.environ)\n'
                     'print("child", child._process.pid); time.sleep(100)'])
@@ -83,7 +75,7 @@ def test_a_killed_parent_takes_its_children_with_it(start, tmp_path):
     assert alive(pid)
     os.kill(parent.popen.pid, signal.SIGKILL)
     parent.wait()
-    wait_for(lambda: not alive(pid))
+    until(lambda: not alive(pid))
 
 
 def test_interrupts_wait_until_what_has_begun_is_finished():

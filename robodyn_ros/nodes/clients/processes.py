@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Processes of both nodes: start, supervision and orderly end."""
+"""Processes of nodes: start, supervision and orderly end."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,7 +14,7 @@ import subprocess
 import sys
 from types import FrameType
 
-from ..errors import DemoError
+from ...errors import DemoError
 
 PR_SET_PDEATHSIG = 1            # linux/prctl.h
 SIGINT_TIMEOUT = 20.0    # [s]; the arm comes to rest first
@@ -114,9 +114,18 @@ class Child:
         """Output so far."""
         return self.log.read_text(errors='replace')
 
+    @property
+    def code(self) -> int | None:
+        """Exit code; None while the process runs."""
+        return self._process.poll()
+
+    def send(self, number: int) -> None:
+        """Send a signal, unless the process has ended."""
+        self._process.send_signal(number)
+
     def check(self) -> None:
         """Raise :class:`DemoError` with the end of the log if the process has ended."""
-        if (code := self._process.poll()) is not None:
+        if (code := self.code) is not None:
             raise DemoError(f'the {self.name} has ended with exit code {code}', name=self.name,
                             value=code, remedy=f'see {self.log}, which ends with\n'
                             + '\n'.join(self.output.splitlines()[-LOG_TAIL:]))
@@ -124,18 +133,18 @@ class Child:
     @property
     def done(self) -> bool:
         """Whether the process ended with exit code 0; raise :class:`DemoError` for another one."""
-        if self._process.poll() not in (None, 0):
+        if self.code not in (None, 0):
             self.check()
-        return self._process.returncode == 0
+        return self.code == 0
 
     def stop(self) -> int:
         """Stop the process with one SIGINT, escalating only if needed; return its exit code."""
         for number, patience in ((signal.SIGINT, SIGINT_TIMEOUT),
                                  (signal.SIGTERM, SIGTERM_TIMEOUT),
                                  (signal.SIGKILL, None)):
-            if self._process.poll() is not None:
+            if self.code is not None:
                 break
-            self._process.send_signal(number)
+            self.send(number)
             try:
                 self._process.wait(patience)
             except subprocess.TimeoutExpired:
