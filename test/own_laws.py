@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from robodyn_ros import gain, Law
+from robodyn_ros.control.laws import dynamics
 from robodyn_ros.control.laws.law import Judged
 from robodyn_ros.control.laws.pd import ImpedanceGains
 
@@ -17,6 +18,23 @@ BEYOND = 0.5                # rad, of the first joint: there the laws that fail 
 class Gains:
     spring: Any = gain('N·m/rad', 0.0, 1e4, 'Stiffness of the spring.')
     damper: Any = gain('N·m·s/rad', 0.0, 1e3, 'Damping.', default=1.0)
+
+
+class Efforts(NamedTuple):
+    acceleration: np.ndarray
+    friction: np.ndarray
+
+
+def with_dynamics(arm, gains, memory, tau):
+    dynamics.bias(arm, tau)
+    dynamics.friction(arm, arm.qd, memory.friction)
+    dynamics.forward_dynamics(arm, tau, memory.acceleration)
+    for i in range(tau.shape[0]):
+        tau[i] += memory.friction[i]
+
+
+WITH_DYNAMICS = Law('with_dynamics', with_dynamics, 'τ = C q̇ + g + friction', 'a test',
+                    memory=Efforts, reference='none')
 
 
 class Memory(NamedTuple):
@@ -132,6 +150,13 @@ def writing_model(arm, gains, memory, tau):
         tau[i] = arm.gravity[i]
 
 
+def failing_once(arm, gains, memory, tau):
+    begins = memory.cycles[0] == 0.0
+    for i in range(tau.shape[0] + int(begins)):
+        memory.cycles[0] = 1.0
+        tau[i] = arm.gravity[i]
+
+
 ALLOCATING, NOT_A_NUMBER, SLOW, ENDLESS, OUT_OF_BOUNDS, NOT_COMPILING, ONE_JOINT, THREE = (
     Law(f.__name__, f, 'none', 'a test') for f in (
         allocating, not_a_number, slow, endless, out_of_bounds, not_compiling, one_joint,
@@ -139,6 +164,7 @@ ALLOCATING, NOT_A_NUMBER, SLOW, ENDLESS, OUT_OF_BOUNDS, NOT_COMPILING, ONE_JOINT
 WRITING_VELOCITY, WRITING_REFERENCE, WRITING_GRAVITY, WRITING_LIMITS, WRITING_MODEL = (
     Law(f.__name__, f, 'none', 'a test') for f in (
         writing_velocity, writing_reference, writing_gravity, writing_limits, writing_model))
+FAILING_ONCE = Law('failing_once', failing_once, 'none', 'a test', memory=Memory)
 WRITING_POSITION = Law('writing_position', writing_position, 'none', 'a test', gains=Gains)
 
 

@@ -7,23 +7,18 @@ from functools import cache
 import re
 
 from control.closed_loop import Rig
+from control.one_cycle import arm_of, gains_of, memory_of, readable
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf, Settings, Waypoints
 from robodyn_ros.control.controller.controller import Controller
-from robodyn_ros.control.inputs.bounds import Bounds
-from robodyn_ros.control.inputs.partner import Partner
-from robodyn_ros.control.inputs.policy import Policy
-from robodyn_ros.control.inputs.task import TASK, Task
 from robodyn_ros.control.laws import adaptive, registry
-from robodyn_ros.control.laws.law import Arm
 from robodyn_ros.control.learning.learned_payload import learned_payload
 from robodyn_ros.control.settings.suggested_gains import suggest_gains
 from robodyn_ros.control.steps import guard
-from robodyn_ros.control.steps.cycle_data import JOINT
 from robodyn_ros.demo import motion
 from robodyn_ros.dynamics.coriolis import velocities
-from robodyn_ros.dynamics.model_data import no_frame, parameters, workspace
+from robodyn_ros.dynamics.model_data import parameters
 from robodyn_ros.dynamics.pseudo_inertia import (
     inertial_wrench,
     of_body,
@@ -58,23 +53,11 @@ class Law:
     """The law in plain Python, in any state, with what it keeps."""
 
     def __init__(self, model, **gains):
-        n, self.model, self.law = model.nv, model, registry.find('adaptive')
-        kind = registry.gains_class(self.law)
-        values = {'damping': 10.0, 'adaptive_bandwidth': 5.0, 'adaptation_rate': 10.0,
-                  'adaptation_deadband': 0.0, 'adaptation_mass': 3.0, 'adaptation_reach': 1.0}
-        self.gains = kind(*(np.full(n, {**values, **gains}[name]) for name in kind._fields))
-        self.memory = registry.memory_fields(
-            self.law, np.zeros((registry.memory_rows(self.law, n), n)))
-        data, work, joints = parameters(model), workspace(model), np.zeros(n, JOINT)
-        joints['effort_limit'] = model.effort_limit
-        zero, self.tau = np.zeros(n), np.zeros(n)
-        self.arm = Arm(0.0, 1e-3, zero, zero, zero, zero, zero, zero, zero, zero, zero,
-                       Policy.none(n), Partner.none(n), 0,
-                       Task.of(np.zeros(1, TASK), no_frame(), n), Bounds.none(n), 0,
-                       int(model.leaders[-1]), 0.0, joints.view(np.recarray),
-                       data._replace(bodies=data.bodies.view(np.recarray)),
-                       work._replace(bodies=work.bodies.view(np.recarray),
-                                     joints=work.joints.view(np.recarray)))
+        self.gains = gains_of(adaptive.LAW, model.nv, **{
+            'damping': 10.0, 'adaptive_bandwidth': 5.0, 'adaptation_rate': 10.0,
+            'adaptation_deadband': 0.0, 'adaptation_mass': 3.0, 'adaptation_reach': 1.0, **gains})
+        self.memory, self.arm = memory_of(adaptive.LAW, model.nv), arm_of(model)
+        self.tau = np.zeros(model.nv)
 
     def step(self, **state):
         self.arm = self.arm._replace(time=self.arm.time + self.arm.dt, **state)
@@ -158,13 +141,14 @@ def test_the_estimate_is_a_body_within_its_bounds(name, seed):
 
 
 def test_nothing_is_learned_without_cause():
-    """At rest, in a late cycle, while effort is withheld, without a rate, in the dead band."""
+    """At rest, in a late cycle, with effort withheld, no rate, in the dead band, out of bounds."""
     model, x = robot('two_link'), np.array([0.2, 0.1])
     zero, moving = np.zeros(2), {'q': np.array(POSE), 'qd': np.zeros(2), 'q_reference': POSE + x,
                                  'qd_reference': x, 'qdd_reference': x}
     for gains, state, learns in (
             ({}, {}, True), ({'adaptation_rate': 0.0}, {}, False),
             ({'adaptation_deadband': 2.0}, {}, False), ({}, {'withheld': x}, False),
+            ({'adaptation_mass': 1e-9, 'adaptation_reach': 1e-3}, {}, False),
             ({}, {'qd_reference': zero, 'qdd_reference': zero}, False),
             ({}, {'time': 1.0}, False)):
         law = Law(model, **gains)
@@ -174,6 +158,33 @@ def test_nothing_is_learned_without_cause():
         law.arm = law.arm._replace(time=law.arm.time + state.pop('time', 0.0))
         law.step(**{**moving, **state})
         assert (law.memory.factor != before).any() == learns, (gains, state)
+
+
+def test_a_cycle_learns_a_share_at_most():
+    """Each changes G by MAX_FACTOR_STEP of itself, however large the errors are."""
+    law, x = Law(robot('two_link'), damping=1e6, adaptation_rate=20.0), np.array([0.2, 0.1])
+    state = {'q': np.array(POSE), 'q_reference': POSE + x, 'qd_reference': x}
+    law.step(**state)
+    before = law.memory.factor.reshape(4, 4).copy()
+    law.step(**state)
+    change = np.linalg.solve(before, law.memory.factor.reshape(4, 4) - before)
+    assert np.linalg.norm(change) == pytest.approx(adaptive.MAX_FACTOR_STEP)
+
+
+def test_another_payload_takes_the_learned_part_away():
+    """By the share of the transition that a cycle is, and all of it with the last one."""
+    model, x = robot('two_link'), np.array([0.2, 0.1])
+    law, state = Law(model), {'q': np.array(POSE), 'q_reference': POSE + x, 'qd_reference': x}
+    for _ in range(20):
+        law.step(**state)
+    learned = law.estimate - law.nominal
+    assert abs(learned).max() > 1e-6
+    other = readable(parameters(with_payload(model, 'link2', 0.3, (0.4, 0.0, 0.0),
+                                             0.01 * np.eye(3))))
+    for robot_data, left in ((other, 9.0), (readable(parameters(model)), 0.0)):
+        law.step(**state, robot=robot_data, payload_time=left * law.arm.dt)
+        learned = left / (left + 1.0) * learned
+        np.testing.assert_allclose(law.estimate, law.nominal + learned, atol=1e-12)
 
 
 def settings_of(name, **more):

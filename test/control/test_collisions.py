@@ -59,6 +59,7 @@ def test_learned_thresholds_raise_no_alarm():
     assert quiet(model, plant, q, 20.0, seed=2, **learned._asdict())[3] == ''
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(('rise', 'settings', 'code'), [
     (0.7, {'push_bandwidth': 10.0}, 'NO_REASON'), (0.0, {'push_bandwidth': 10.0}, 'COLLISION'),
     (0.7, {'push_bandwidth': 10.0, 'push_threshold': 6.0}, 'PUSHED'), (0.7, {}, 'COLLISION')])
@@ -94,6 +95,7 @@ def test_a_push_is_no_collision_where_the_arm_is_to_be_pushed():
     assert MODE == 'joint_impedance'
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize('side', [1.0, -1.0])
 def test_the_reason_names_the_direction(side):
     """A push up or down, on a joint whose positive direction is known."""
@@ -104,6 +106,7 @@ def test_the_reason_names_the_direction(side):
     assert f'joint2, in the {word} direction' in loop.controller.reason
 
 
+@pytest.mark.proof
 def test_reactions():
     """Stop brakes, float lets the arm drift, and retreat moves away from the push."""
     moved = {}
@@ -122,6 +125,7 @@ def test_reactions():
     assert abs(moved['stop']).sum() < 0.8 * abs(moved['retreat']).sum()
 
 
+@pytest.mark.proof
 def test_a_retreat_ends_in_time_although_time_jumps_back():
     rig = Rig(load_urdf('two_link'), POSE, mode='joint_impedance',
               collision_threshold=(3.0, 1.5), collision_reaction='retreat', fault_action='hold')

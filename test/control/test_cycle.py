@@ -169,6 +169,28 @@ def test_stop_with_gravity(two_link):
     assert rig.tick() is None
 
 
+def test_a_second_publisher_is_forgotten_in_time_although_time_jumps_back(two_link):
+    """No arm rises beside it, and it does once the timeout has passed."""
+    rig = Rig(two_link, POSE, mode='joint_impedance')
+    rig.time = 100.0
+    rig.tick()
+    rig.state['other'], rig.time = rig.time, 0.0
+    rig.controller.arm()
+    rig.tick()
+    assert 'two publishers send' in rig.controller.arming_refusal
+    rig.run(0.2)
+    rig.rise()
+
+
+def test_a_caller_that_writes_no_number_into_the_efforts(two_link):
+    """Efforts are finite, whatever is left where the cycle writes them."""
+    rig = Rig(two_link, POSE, mode='joint_impedance')
+    rig.controller.tau[:] = np.nan, np.inf
+    rig.tick()
+    assert not rig.controller.tau.any()
+    rig.rise()
+
+
 def test_time_that_stands_still_or_jumps_back(two_link):
     """A paused clock changes nothing; one that jumps back gives no step larger than the rate."""
     rig = Rig(two_link, POSE, mode='joint_impedance')

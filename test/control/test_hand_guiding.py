@@ -3,15 +3,18 @@
 """Hand guiding: floating within walls while it is enabled, holding where it is let go."""
 
 from control.closed_loop import Rig
+from control.one_cycle import arm_of, readable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from robodyn_ros import load_urdf
-from robodyn_ros.control.laws.hand_guiding import joint_wall, wall_force
+from robodyn_ros import Dynamics, load_urdf
+from robodyn_ros.control.inputs.bounds import Bounds
+from robodyn_ros.control.laws.hand_guiding import add_tool_walls, joint_wall, wall_force
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.control.settings.workspace_planes import coincidence, workspace_planes
+from robodyn_ros.dynamics.model_data import frame_record, parameters
 from robodyn_ros.errors import ParameterError, TrajectoryError
 
 near = pytest.approx
@@ -137,6 +140,24 @@ def test_walls_hold_a_push(walls):
     assert (after < beyond)[0 if walls == 'joint' else 1]
     assert (abs(np.array(rig.published)) <= TWO_LINK.effort_limit).all()
     assert rig.phase == 'RUNNING'
+
+
+def test_walls_of_a_corner_add_up():
+    """Beyond two planes, the tool is pushed by each as if it were alone."""
+    tool, dynamics = frame_record(TWO_LINK, parameters(TWO_LINK), 'tool0'), Dynamics(TWO_LINK)
+    x, _, z = dynamics.pose(POSE, 'tool0')[:3, 3]
+    walls = [[1.0, 0.0, 0.0, x - 0.01], [0.0, 0.0, 1.0, z - 0.02], [0.0, 0.0, 1.0, z + 0.02]]
+
+    def efforts(*planes):
+        arm = arm_of(TWO_LINK, q=POSE, qd=np.array([0.1, -0.3]), bounds=readable(
+            Bounds.none(2)._replace(tool=tool, planes=np.array(planes), walls=np.array([800.0]))))
+        arm.workspace.M[:] = dynamics.mass_matrix(POSE)
+        effort = np.zeros(2)
+        add_tool_walls(arm, np.zeros(2), np.zeros(2), effort)
+        return effort
+    first, second, inside = map(efforts, walls)
+    assert abs(first).max() > 1.0 and abs(second).max() > 1.0 and not inside.any()
+    assert efforts(*walls) == near(first + second)
 
 
 @pytest.mark.parametrize('given', [{'wall_upper': [9.0, 0.55]}, {

@@ -4,11 +4,13 @@
 
 import json
 
+from control.one_cycle import arm_of, gains_of, memory_of
 import numpy as np
 import pytest
 from robodyn_ros import Controller, Dynamics, load_urdf, Settings
 from robodyn_ros.closed_loop import ClosedLoop, CoupledLoops
-from robodyn_ros.control.inputs.partner import checked, CouplingState, JointMap
+from robodyn_ros.control.inputs.partner import checked, CouplingState, JointMap, POSITION
+from robodyn_ros.control.laws import leader_follower
 from robodyn_ros.control.settings.coupled_joints import joint_map
 from robodyn_ros.control.steps import guard
 from robodyn_ros.errors import ArgumentError, ParameterError
@@ -60,6 +62,24 @@ def test_the_follower_moves_to_the_leader_which_stays():
     assert abs(leader - follower).max() < 5e-3 and abs(leader - POSE).max() < 0.05
     assert (abs(np.diff(efforts, axis=0)) / limit).max() < 5e-3
     assert (abs(np.array(efforts)) / limit).max() < 0.1
+
+
+@pytest.mark.parametrize('goes', [True, False])
+def test_the_deviation_waits_for_an_arm_that_lags(goes):
+    """At coupling_speed at most, and half a second of it ahead of one that does not move."""
+    arm, memory = arm_of(MODEL), memory_of(leader_follower.LAW, 2)
+    gains = gains_of(leader_follower.LAW, 2, stiffness=300.0, damping=60.0, coupling_delay=0.03,
+                     coupling_speed=0.2)
+    arm.partner.header[0].follows = 1
+    arm.partner.rows[POSITION] = there = np.array([0.3, -0.2])
+    rates = []
+    for _ in range(4000):
+        rates.append([leader_follower.align(arm, gains, memory, i) for i in range(2)])
+        if goes:
+            arm.q[:] = there - memory.deviation
+    assert abs(np.array(rates)).max() < 0.2 + 1e-9
+    left = abs(memory.deviation)
+    assert not left.any() if goes else (left > abs(there) - 0.1 - 1e-9).all()
 
 
 @pytest.mark.slow

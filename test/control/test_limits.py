@@ -174,6 +174,7 @@ def test_a_load_that_the_model_does_not_know_is_held(scale, mass, com):
     assert rig.phase == 'RUNNING' and fastest < 1.1 and farthest < 0.1
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize('side', [1.0, -1.0])
 def test_gravity_that_the_robot_adds_is_no_room_for_a_command(side):
     """The sum with g(q) is within the limit, and so is the command where g(q) opposes it."""

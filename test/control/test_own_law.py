@@ -12,6 +12,8 @@ import own_laws
 import pytest
 from robodyn_ros import Controller, gain, Law, load_urdf, Settings
 from robodyn_ros.control.cycle.compile import PLAIN
+from robodyn_ros.control.cycle.compile_ahead import plain
+from robodyn_ros.control.laws import registry
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.flight_recorder.replay import Replay
 
@@ -77,21 +79,41 @@ def test_plain_python_computes_the_same():
     assert plain.controller.inputs.law.memory[0, 0] == compiled.controller.inputs.law.memory[0, 0]
 
 
+def test_it_may_use_the_dynamics():
+    """C q̇ + g accelerates no joint; friction is that of the settings."""
+    rig = Rig(MODEL, POSE, mode='own_laws:WITH_DYNAMICS', viscous_friction=[1.0, 0.5])
+    rig.rise()
+    rig.qd = np.array([0.3, -0.2])
+    rig.tick()
+    v, (acceleration, friction) = rig.controller._v, rig.controller.inputs.law.memory[:2]
+    assert acceleration == pytest.approx(np.zeros(2), abs=1e-9)
+    assert friction == pytest.approx([1.0, 0.5] * v.qd) and friction[0] > 0.1
+    assert v.tau_law == pytest.approx(friction + rig.dynamics.inverse_dynamics(
+        v.q, v.qd, np.zeros(2)))
+
+
+COMPILED = pytest.mark.skipif(plain(), reason='nothing is compiled')
+
+
 @pytest.mark.parametrize(('name', 'why'), [
-    ('ALLOCATING', 'it allocates memory'),
+    pytest.param('ALLOCATING', 'it allocates memory', marks=COMPILED),
     ('NOT_A_NUMBER', 'its effort of joint1 is not finite at q = '),
-    ('SLOW', 'and a period is 1e+03 µs'),
+    pytest.param('SLOW', 'and a period is 1e+03 µs', marks=COMPILED),
     ('OUT_OF_BOUNDS', 'it fails: IndexError: index 2 is out of bounds'),
-    ('NOT_COMPILING', "it does not compile: Unknown attribute 'speed'"),
+    ('FAILING_ONCE', 'it fails: an error that it does not raise in plain Python'),
+    pytest.param('NOT_COMPILING', "it does not compile: Unknown attribute 'speed'",
+                 marks=COMPILED),
     ('ONE_JOINT', 'its effort of joint2 is not finite'),
-    ('THREE', 'its function takes 3 arguments'),
+    pytest.param('THREE', 'its function takes 3 arguments', marks=COMPILED),
     ('WRITING_VELOCITY', 'it writes to arm.qd'),
     ('WRITING_REFERENCE', 'it writes to arm.q_reference'),
     ('WRITING_GRAVITY', 'it writes to arm.gravity'),
     ('WRITING_LIMITS', 'it writes to arm.joints'),
-    ('WRITING_MODEL', 'it does not compile: >>> setitem(readonly array'),
+    pytest.param('WRITING_MODEL', 'it does not compile: >>> setitem(readonly array',
+                 marks=COMPILED),
 ])
-@pytest.mark.filterwarnings('ignore::pytest.PytestUnraisableExceptionWarning')
+@pytest.mark.filterwarnings('ignore::pytest.PytestUnraisableExceptionWarning',
+                            'ignore::pytest.PytestUnhandledThreadExceptionWarning')
 def test_refused_before_it_drives(monkeypatch, name, why):
     monkeypatch.setattr('robodyn_ros.control.cycle.trial.TRIAL_TIMEOUT', 0.5)
     error = refusal(mode=f'own_laws:{name}')
@@ -158,6 +180,13 @@ def test_a_mode_that_names_no_law(mode, why, tmp_path, monkeypatch):
     with pytest.raises(ParameterError) as error:
         Settings(mode=mode)
     assert why in str(error.value)
+    with pytest.raises(ParameterError, match='mode = .* is refused: .*choose one of'):
+        registry.find(mode, load=False)
+
+
+def test_a_reference_that_is_unknown():
+    with pytest.raises(ParameterError, match="law own: reference 'path' is unknown: choose one"):
+        Law('own', own_laws.float_efforts, '', '', reference='path')
 
 
 @pytest.mark.parametrize(('gains', 'why'), [
@@ -195,7 +224,9 @@ def test_a_law_that_was_not_loaded_is_no_mode_of_a_running_controller():
     assert rig.tick() is not None and rig.phase == 'RUNNING'
 
 
-@pytest.mark.parametrize('name', ['FAILING_LATE', 'SILENT_LATE'])
+@pytest.mark.parametrize('name', [
+    pytest.param('FAILING_LATE', marks=pytest.mark.skipif(plain(), reason='it raises its error')),
+    'SILENT_LATE'])
 @pytest.mark.filterwarnings('ignore::pytest.PytestUnraisableExceptionWarning')
 def test_one_that_fails_later_is_a_fault(name):
     """An error, or no effort at all: gravity compensation for a bounded time; latched."""

@@ -134,6 +134,29 @@ def test_further_away_it_is_refused_by_name(limits):
         plan(limits._replace(start_tolerance=np.array([0.01, 0.07])), asked, None, HERE, 10.0, 1)
 
 
+@pytest.mark.parametrize(('names', 'positions', 'why'), [
+    (NAMES, [[np.nan, 0.0]], 'positions of joint1 at waypoint 0 is nan'),
+    (NAMES, [[0.1]], r'shape \(1, 1\): give one value a joint and waypoint: \(1, 2\)'),
+    (NAMES[1:], [[0.1, 0.2]], r'shape \(1, 2\): give one value a joint and waypoint: \(1, 1\)')])
+def test_waypoints_that_are_no_start_are_refused(limits, names, positions, why):
+    with pytest.raises(TrajectoryError, match=why):
+        plan(limits, Waypoints(names, np.ones(1), np.array(positions)), None, HERE, 10.0, 1)
+
+
+@pytest.mark.parametrize(('distance', 'speed', 'acceleration'), [
+    (0.04, SPEED, ACCELERATION), (3.0, 0.0, 1e-3)])
+def test_what_cannot_be_joined_in_time_is_refused(limits, distance, speed, acceleration):
+    """A path ahead that is as fast as the joint may be; one far away, at little acceleration."""
+    free = replace(limits.model, position_lower=np.full(2, -1e3), position_upper=np.full(2, 1e3))
+    wide = limits._replace(model=free, acceleration=np.full(2, acceleration), moving_end=True,
+                           start_tolerance=np.array([10.0]))
+    times = np.array([0.0, 110.0, 300.0])
+    x = np.stack([HERE[0] + distance + speed * times, np.full(3, HERE[1])], 1)
+    asked = Waypoints(NAMES, times, x, np.tile([speed, 0.0], (3, 1)))
+    with pytest.raises(TrajectoryError, match=f'joint1 cannot join the trajectory, {distance:g}'):
+        plan(wide, asked, None, HERE, 10.0, 1)
+
+
 def test_a_first_velocity_is_no_step(limits):
     """A trajectory that begins with a motion is joined by a reference at rest."""
     asked = Waypoints(NAMES, np.array([0.0, 1.0, 2.0]), np.stack([HERE, HERE + 0.5, HERE + 0.6]),

@@ -13,6 +13,7 @@ from robodyn_ros import load_urdf
 from robodyn_ros.control.inputs.points import sample_state
 from robodyn_ros.control.references import reference_stream
 from robodyn_ros.control.references.reference_planning import plan
+from robodyn_ros.control.references.reference_stream import reach
 from robodyn_ros.control.references.trajectory import splice, Waypoints
 from robodyn_ros.control.settings.motion_limits import motion_limits, MotionLimits
 from robodyn_ros.control.settings.settings import Settings
@@ -201,6 +202,27 @@ def test_targets_that_cannot_be_kept_are_refused(limits, change):
     """Outside the limits, or so fast that the arm could not stop within them."""
     with pytest.raises(TrajectoryError, match='joint1'):
         plan(limits, target(*change.pop('positions'), **change), None, HERE, 10.0, 1)
+
+
+@pytest.mark.parametrize(('state', 'change', 'why'), [
+    ({'velocity': [1.9, 0.0], 'acceleration': [ACCELERATION, 0.0]}, {}, 'accelerates too much'),
+    ({'position': [1.4, 0.0], 'velocity': [1.5, 0.0]}, {}, 'position of joint1 .* outside'),
+    ({'acceleration': [1e9, 0.0]}, {}, 'no motion leads to the target: .*error in step 1'),
+    ({}, {'velocity_limit': np.full(2, 1e-4)}, 'no motion leads to the target: it would take')])
+def test_motions_that_cannot_be_planned_are_refused(limits, state, change, why):
+    """From a state that leads out of the limits, or within limits that let it last for hours."""
+    limits = limits._replace(model=replace(limits.model, **change))
+    state = {name: np.array(state.get(name, [0.0, 0.0]))
+             for name in ('position', 'velocity', 'acceleration')}
+    with pytest.raises(TrajectoryError, match=f'(?s){why}'):
+        reach(limits, target(1.4, 0.0), **state, start=10.0, serial=1)
+
+
+@pytest.mark.parametrize('kind', ['accelerations', 'efforts'])
+def test_a_target_has_neither_acceleration_nor_effort(limits, kind):
+    asked = replace(target(0.4, 0.4), **{kind: np.array([[1.0, 0.0]])})
+    with pytest.raises(TrajectoryError, match=f'the target has {kind}: leave them empty'):
+        plan(limits, asked, None, HERE, 10.0, 1)
 
 
 def test_a_stop_is_within_the_limits(limits):

@@ -73,6 +73,7 @@ coordinate = st.floats(-1.0, 1.0).map(lambda x: round(x, 3))
 point = st.tuples(coordinate, coordinate, coordinate)
 
 
+@pytest.mark.proof
 @settings(max_examples=300, deadline=None)
 @given(point, point, point, point)
 def test_closest_points_of_segments(a, b, c, d):
@@ -104,6 +105,7 @@ def mujoco_distances(model, q):
             for a, b in watched.pairs]
 
 
+@pytest.mark.proof
 @settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_distances_are_those_of_mujoco(panda, seed):
@@ -135,6 +137,7 @@ def test_the_rate_is_that_of_the_distance(panda, seed):
     assert share == near(expected.min() if bounding.any() else np.inf)
 
 
+@pytest.mark.proof
 def test_nothing_is_bounded_without_pairs():
     robot, work = parameters(SOLID), workspace(SOLID)
     bounds, robot, work = readable(Bounds.none(2), robot, work)
@@ -142,6 +145,7 @@ def test_nothing_is_bounded_without_pairs():
         np.inf, guard.NO_REASON)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize('angle', [1.5, 3.0])
 def test_links_that_move_apart_are_free(angle):
     """However close they are."""
@@ -156,6 +160,7 @@ def folding(**given):
     return rig
 
 
+@pytest.mark.proof
 def test_an_arm_that_folds_is_slowed_and_held_before_it_touches():
     """With the reason and the links; the way back is free, and its goal is reached."""
     rig, seen = folding(), prepared(SOLID)
@@ -204,6 +209,7 @@ def test_a_pose_of_the_panda_is_held_before_its_hand_is_in_its_base():
                                 for x in ('held_by', 'slowed_by'))
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize('slowed_by', [guard.NO_REASON, guard.TOOL_SPEED])
 @pytest.mark.parametrize('angle, effort, other', [
     (3.0, 20.0, 0.0), (3.0, 20.0, -30.0), (3.0, 0.0, 30.0), (3.0, -20.0, 0.0), (1.5, 20.0, 0.0)],
@@ -233,6 +239,7 @@ def test_efforts_that_bring_links_too_close_lose_this_part(angle, effort, other,
         assert row @ acceleration <= rates * room + 1e-6
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize('bounded', [True, False])
 def test_a_hand_does_not_fold_an_arm_whose_pose_rests(bounded):
     """Motions that the task leaves free, which no reference has, end before the links touch."""
@@ -279,6 +286,7 @@ def test_links_that_are_always_together_and_links_without_shapes_are_told(caplog
     assert any('link1' in note and 'not there' in note for note in lost.notes)
 
 
+@pytest.mark.proof
 def test_a_flight_is_replayed_without_the_meshes():
     """The recording has the capsules: what was held then is held again, bit by bit."""
     rig = folding()

@@ -108,8 +108,8 @@ def test_help_and_unknown_targets(place):
     unknown = make(place, 'dmeo')
     assert (unknown.returncode, unknown.stderr.count('\n')) == (1, 1)
     assert "'dmeo' is not one of" in unknown.stderr
-    for target in ('demo', 'test', 'quick', 'lint', 'coverage', 'fuzz', 'bench', 'soak', 'docs',
-                   'clean', 'help'):
+    for target in ('demo', 'test', 'quick', 'lint', 'coverage', 'prove', 'fuzz', 'bench', 'soak',
+                   'docs', 'clean', 'help'):
         assert f'\n  {target} ' in make(place).stdout and target in unknown.stderr
 
 

@@ -91,6 +91,13 @@ def _transitions(limits: MotionLimits, path: Points, offset: float, state: State
     T = np.maximum.reduce([np.full(model.nv, MIN_DURATION), np.cbrt(PEAK_JERK * far / limits.jerk),
                            np.sqrt(PEAK_ACCELERATION * far / acceleration)])
     while True:
+        if (late := T > MAX_DURATION).any():
+            i = int(late.argmax())
+            raise TrajectoryError(
+                f'{model.joint_names[i]} cannot join the trajectory, {distance[i]:.4g} from its '
+                'reference, within its limits of position, velocity and acceleration',
+                name=model.joint_names[i], value=float(distance[i]),
+                remedy='give the first waypoint a time after 0, or the motion more time')
         c, planned = _quintics(path, offset, state, T)
         x, xd, xdd = _derivatives(c, CHECKED_SHARES[:, None] * T)
         allowed = np.maximum(np.maximum(acceleration, np.abs(state[2])), planned) + LIMIT_ROUNDING
@@ -98,13 +105,6 @@ def _transitions(limits: MotionLimits, path: Points, offset: float, state: State
                            & (np.abs(xdd) <= allowed)).all(0))
         if not wrong.any():
             return T, c
-        if (T[wrong] > MAX_DURATION / DURATION_FACTOR).any():
-            i = int(wrong.argmax())
-            raise TrajectoryError(
-                f'{model.joint_names[i]} cannot join the trajectory, {distance[i]:.4g} from its '
-                'reference, within its limits of position, velocity and acceleration',
-                name=model.joint_names[i], value=float(distance[i]),
-                remedy='give the first waypoint a time after 0, or the motion more time')
         T = np.where(wrong, DURATION_FACTOR * T, T)
 
 

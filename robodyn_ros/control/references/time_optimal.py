@@ -96,22 +96,21 @@ def _calculate(ruckig, asked, planned):
     Ruckig misses motions that reach a limit in one point only, as one of 2 cm does under 1 m/s²
     and 10 m/s³: acceleration and jerk a little below their limits have no such coincidence.
     """
-    limits = np.array(asked.max_acceleration), np.array(asked.max_jerk)
-    try:
-        for share in (1.0, RETRY_LIMIT_SHARE):
-            asked.max_acceleration, asked.max_jerk = share * limits[0], share**2 * limits[1]
-            try:
-                result = ruckig.Ruckig(len(limits[0])).calculate(asked, planned)
-                break
-            except ruckig.RuckigError as error:
-                if share != 1.0:
-                    raise TrajectoryError(
-                        f'no motion leads to the target: {str(error).strip()}', name='points',
-                        remedy='give a target that is nearer') from error
-    finally:
-        asked.max_acceleration, asked.max_jerk = limits
-    if result < 0:
-        raise TrajectoryError(f'no motion leads to the target: {result}', name='points',
+    limits, problem = (np.array(asked.max_acceleration), np.array(asked.max_jerk)), ''
+    for share in (1.0, RETRY_LIMIT_SHARE):
+        asked.max_acceleration, asked.max_jerk = share * limits[0], share**2 * limits[1]
+        try:
+            result = ruckig.Ruckig(len(limits[0])).calculate(asked, planned)
+            problem = str(result) if result < 0 else ''
+        except ruckig.RuckigError as error:
+            problem = str(error).strip()
+        except ValueError:      # Ruckig's number of that error is none of its `Result`
+            problem = 'it would take hours'
+        if not problem:
+            break
+    asked.max_acceleration, asked.max_jerk = limits
+    if problem:
+        raise TrajectoryError(f'no motion leads to the target: {problem}', name='points',
                               remedy='give a target that is nearer')
 
 

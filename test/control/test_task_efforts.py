@@ -1,0 +1,170 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Efforts of the task-space laws in one cycle, against their equations in matrices of NumPy."""
+
+from control.one_cycle import arm_of, gains_of, memory_of, readable
+import numpy as np
+import pytest
+from robodyn_ros import Dynamics, load_urdf, Settings
+from robodyn_ros.control.inputs.task import Task
+from robodyn_ros.control.laws import registry
+from robodyn_ros.control.laws.energy_tank import SPENT
+from robodyn_ros.control.laws.operational_space import (
+    MAX_SINGULARITY_DAMPING,
+    MAX_TASK_EFFORT,
+    SINGULAR_PIVOT,
+)
+from robodyn_ros.control.laws.task_space import PROJECTOR_DAMPING
+from robodyn_ros.dynamics.model_data import frame_record, parameters
+
+near = pytest.approx
+FRAME = 'panda_link7'
+PANDA = load_urdf('panda', locked={'panda_finger_joint1': 0.02, 'panda_finger_joint2': 0.02})
+DYNAMICS, N = Dynamics(PANDA), PANDA.nv
+POSE = np.array([0.2, -0.5, 0.1, -2.0, 0.3, 1.5, 0.7])
+STRETCHED = np.array([0.2, 0.0, 0.1, -0.02, 0.0, 0.02, 0.7])
+QD = np.array([0.3, -0.2, 0.1, 0.2, -0.3, 0.1, 0.2])
+POSTURE = POSE + 0.1 * np.array([1.0, -1.0, 1.0, 1.0, -1.0, 1.0, 1.0])
+KP, KD = 25.0, 10.0         # of the posture
+WRENCH = np.array([3.0, -2.0, 1.0, 0.2, 0.1, -0.3])
+STIFFNESS = np.array([800.0, 400.0, 600.0, 30.0, 20.0, 30.0])
+COUPLED = np.diag(STIFFNESS)
+COUPLED[0, 4] = COUPLED[4, 0] = 40.0
+FULL_DAMPING = np.diag([10.0, 20.0, 30.0, 1.0, 2.0, 3.0])
+FULL_DAMPING[0, 1] = FULL_DAMPING[1, 0] = -9.0
+
+
+class State:
+    """A law in plain Python, at a pose, with a reference at a distance from it."""
+
+    def __init__(self, mode, *, q=POSE, distance=(0.02, -0.01, 0.03), wrench=WRENCH,
+                 reference_velocity=(0.1, 0.0, -0.1, 0.2, 0.0, 0.1), **settings):
+        self.law, self.q = registry.find(mode), q
+        self.settings = Settings(mode=mode, task_frame=FRAME, **settings)
+        task = readable(Task.of(self.settings.task_record(),
+                                frame_record(PANDA, parameters(PANDA), FRAME), N))
+        task.pose[:] = task.target[:] = DYNAMICS.pose(q, FRAME)
+        task.target[:3, 3] += distance
+        task.jacobian[:] = DYNAMICS.jacobian(q, FRAME, 'aligned')
+        task.velocity[:], task.acceleration[:] = reference_velocity, 0.5
+        task.wrench[:] = wrench
+        task.stiffness[:] = task.settings[0].task_stiffness.reshape(6, 6)
+        self.task, self.g, self.tau = task, DYNAMICS.gravity(q), np.zeros(N)
+        self.arm = arm_of(PANDA, q=q, qd=QD, q_reference=POSTURE, gravity=self.g, task=task)
+        self.arm.workspace.M[:] = DYNAMICS.mass_matrix(q)
+        self.gains = gains_of(self.law, N, nullspace_kp=KP, nullspace_kd=KD)
+        self.memory = memory_of(self.law, N)
+
+    def efforts(self):
+        self.law.efforts(self.arm, self.gains, self.memory, self.tau)
+        return self.tau
+
+    def errors(self, shortest=np.inf):
+        """J, Jᵀ of the wrench, error, velocity error and J̇ q̇, in the axes of the gains."""
+        task, J = self.task, DYNAMICS.jacobian(self.q, FRAME, 'aligned')
+        h = 1e-5
+        rate = (DYNAMICS.jacobian(self.q + h * QD, FRAME, 'aligned')
+                - DYNAMICS.jacobian(self.q - h * QD, FRAME, 'aligned')) @ QD / (2.0 * h)
+        e = np.append((task.target - task.pose)[:3, 3], np.zeros(3))
+        e *= min(1.0, shortest / np.linalg.norm(e))
+        turn = np.kron(np.eye(2), task.pose[:3, :3].T) if (
+            self.settings.task_axes == 'tool') else np.eye(6)
+        keep = np.diag(self.settings.task_selection)
+        wrench = J.T @ task.wrench
+        return (keep @ turn @ J, wrench, keep @ turn @ e, keep @ turn @ (task.velocity - J @ QD),
+                keep @ turn @ (task.acceleration - rate))
+
+    def posture(self, J):
+        """Efforts that hold the posture, projected."""
+        M, kind = DYNAMICS.mass_matrix(self.q), self.settings.nullspace_projector
+        asked = M @ (KP * (POSTURE - self.q) - KD * QD)
+        if kind == 'none':
+            return asked
+        A, seen = (J @ J.T, asked) if kind == 'kinematic' else (
+            J @ np.linalg.solve(M, J.T), np.linalg.solve(M, asked))
+        A = A + np.diag(PROJECTOR_DAMPING * A.diagonal() + (A.diagonal() == 0.0))
+        return asked - J.T @ np.linalg.solve(A, J @ seen)
+
+
+def impedance(state, damping):
+    """τ = Jᵀ (K e + D (v_d - v)) + Jᵀ F + g + posture."""
+    J, wrench, e, v, _ = state.errors()
+    spring = state.task.stiffness @ e
+    if state.settings.task_axes == 'tool':      # the lever of the error turns with the frame
+        spring[3:] += np.cross(e[:3], spring[:3])
+    else:
+        assert not e[3:].any()
+    return J.T @ (spring + damping(J, state) @ v) + wrench + state.g + state.posture(J)
+
+
+def of_modes(J, state):
+    """D = 2 ζ L (Lᵀ A L)^-½ Lᵀ, with ζ = 1."""
+    L = np.linalg.cholesky(state.task.stiffness)
+    size, U = np.linalg.eigh(L.T @ J @ np.linalg.solve(DYNAMICS.mass_matrix(state.q), J.T) @ L)
+    return 2.0 * L @ U @ np.diag(size**-0.5) @ U.T @ L.T
+
+
+@pytest.mark.parametrize('settings', [
+    {}, {'wrench': np.zeros(6)}, {'task_axes': 'tool'}, {'nullspace_projector': 'kinematic'},
+    {'nullspace_projector': 'none'}], ids=str)
+def test_impedance(settings):
+    state = State('cartesian_impedance', task_stiffness=STIFFNESS, **settings)
+    assert state.efforts() == near(impedance(state, of_modes), rel=0.02, abs=0.05)
+
+
+@pytest.mark.parametrize('settings', [
+    {}, {'task_axes': 'tool'}, {'task_selection': (1.0, 1.0, 0.0, 1.0, 1.0, 1.0)},
+    {'task_stiffness': COUPLED.ravel()}], ids=str)
+def test_damping_that_is_given(settings):
+    state = State('cartesian_impedance', **{
+        'task_damping_design': 'given', 'task_damping': FULL_DAMPING.ravel(),
+        'task_stiffness': STIFFNESS, **settings})
+    assert state.efforts() == near(impedance(state, lambda J, state: FULL_DAMPING), abs=1e-6)
+
+
+def test_damping_of_a_unit_inertia():
+    state = State('cartesian_impedance', task_stiffness=STIFFNESS, task_damping_ratio=0.4,
+                  task_damping_design='unit_inertia')
+    assert state.efforts() == near(impedance(
+        state, lambda J, state: np.diag(0.8 * np.sqrt(STIFFNESS))), abs=1e-6)
+
+
+def test_no_stiffness_has_no_damping():
+    state = State('cartesian_impedance', task_stiffness=[0.0] * 6)
+    assert state.efforts() == near(impedance(state, lambda J, state: np.zeros((6, 6))), abs=1e-9)
+
+
+@pytest.mark.parametrize('moves', [False, True])
+def test_the_tank_is_filled_while_the_reference_rests(moves):
+    """While it moves, what moves it does part of the damper's work."""
+    state = State('cartesian_impedance', reference_velocity=0.1 * moves)
+    state.efforts()
+    state.memory.account[SPENT] = 0.5
+    state.efforts()
+    assert (state.memory.account[SPENT] < 0.5) == (not moves)
+
+
+@pytest.mark.parametrize('settings', [
+    {}, {'task_axes': 'tool'}, {'task_selection': (1.0, 1.0, 0.0, 1.0, 1.0, 1.0)},
+    {'distance': (0.5, -0.4, 0.3), 'task_kp': [10.0] * 6}, {'task_kp': [1e4] * 6},
+    {'q': STRETCHED, 'task_kp': [10.0] * 6}], ids=str)
+def test_operational_space(settings):
+    """τ = Jᵀ M_x (a_d + k_d (v_d - v) + k_p e - J̇ q̇) + Jᵀ F + C q̇ + g + posture, bounded."""
+    state = State('operational_space', **settings)
+    s = state.settings.task_record()[0]
+    J, wrench, e, v, known = state.errors(shortest=0.1)
+    A = J @ np.linalg.solve(DYNAMICS.mass_matrix(state.q), J.T)
+    free = A.diagonal() == 0.0
+    diagonal = np.where(free, 0.0, A.diagonal())
+    damping = float(s['task_singularity_damping'])
+    pivots = np.linalg.cholesky(A + np.diag(damping * diagonal + free)).diagonal()**2
+    least = (pivots / (diagonal + free)).min()
+    if least < SINGULAR_PIVOT:
+        damping += MAX_SINGULARITY_DAMPING * (1.0 - least / SINGULAR_PIVOT)**2
+    force = np.linalg.solve(A + np.diag(damping * diagonal + free),
+                            known + s['task_kd'] * v + s['task_kp'] * e)
+    task = J.T @ force
+    task *= min(1.0, (MAX_TASK_EFFORT * PANDA.effort_limit / abs(task)).min())
+    bias = DYNAMICS.inverse_dynamics(state.q, QD, np.zeros(N))
+    assert state.efforts() == near(bias + wrench + task + state.posture(J), rel=1e-4, abs=1e-3)
+    assert (least < SINGULAR_PIVOT) == ('q' in settings)
