@@ -217,6 +217,34 @@ def test_arming_while_efforts_of_a_fault_are_in_force_tells_nothing(two_link, cy
     assert rig.phase == 'RUNNING'
 
 
+class Held(Rig):
+    """An arm that somebody holds; its drives keep the last effort while nobody listens."""
+
+    random = np.random.default_rng(0)
+
+    def tick(self, **how):
+        before = self.tau
+        published = super().tick(**how)
+        if self.controller.cycle_input['listeners'] == 0:
+            self.tau = before
+        self.q, self.qd = POSE + 1e-6 * self.random.standard_normal(2), np.zeros(2)
+        return published
+
+
+def test_commands_that_nobody_hears_contradict_nothing(two_link):
+    """They fall to gravity at once, and the measured efforts exceed them by just that."""
+    rig = Held(two_link, POSE, robot_compensates_gravity=False, mode='joint_impedance', **SOFT)
+    rig.rise()
+    sag = rig.dynamics.gravity(POSE) / SOFT['stiffness']
+    rig.controller.follow(Waypoints(two_link.joint_names, [0.3], [POSE + sag]), rig.time)
+    rig.run(0.4)
+    for listeners in 0, 1:
+        rig.controller.cycle_input['listeners'] = listeners
+        rig.run(0.03)
+    assert rig.phase == 'RUNNING', rig.controller.reason
+    assert rig.controller.memory['senses_gravity'][0] == 1
+
+
 @pytest.mark.parametrize('speed, found', [(0.2, True), (0.3, False)])
 def test_late_efforts_of_a_fast_motion_contradict_nothing(speed, found):
     """Efforts that fall quickly are measured late, and then exceed the commands by gravity."""
@@ -227,6 +255,7 @@ def test_late_efforts_of_a_fast_motion_contradict_nothing(speed, found):
     v = Vectors.zeros(1)
     v.speed_limit[:], v.qd[:], v.gravity_check.tau_offset[:] = 3.0, 3.0 * speed, 15.0
     v.gravity[:], v.measured[:], tau = 15.0, 28.0, np.array([13.0])
-    c = SimpleNamespace(joints=joints, controller=memory[0], vectors=v)
+    c = SimpleNamespace(joints=joints, controller=memory[0], vectors=v,
+                        cycle_input=SimpleNamespace(listeners=1))
     contradicted = [gravity_check.gravity_contradicted(c, 1, 1.0, tau) for _ in range(3)]
     assert contradicted == [False, False, found] and memory.gravity_by_robot[0] == found

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 CHECK_TIME = 1.0    # s after arming; brakes take time to open
 CONTRADICTING_SAMPLES = 3    # in a row
+UNHEARD_SAMPLES = 20    # while efforts are still measured that differ from unheard commands
 # Effort limits that gravity must take to be distinguishable from friction and noise
 MIN_GRAVITY = 0.03
 # Fractions of the effort measured at arming: measured efforts within AGREEMENT_TOLERANCE agree
@@ -52,7 +53,7 @@ STATE = [
     ('gravity_by_robot', np.int64), # 1: the efforts are without g(q), see gravity_check.py
     ('senses_gravity', np.int64),   # 1: the measured efforts include it
     ('armed', float),               # s, when the arm last began to rise
-    ('contradictions', np.int64),   # consecutive samples that indicate the other choice
+    ('contradictions', np.int64),   # consecutive samples that indicate the other choice; < 0: wait
 ]
 
 
@@ -87,6 +88,11 @@ def gravity_contradicted(c: Cycle, fresh: int, now: float, tau: ndarray) -> bool
     """
     m, v = c.controller, c.vectors
     if m.senses_gravity == 0 or fresh == 0 or now - m.armed > CHECK_TIME:
+        return False
+    if c.cycle_input.listeners == 0:
+        m.contradictions = -UNHEARD_SAMPLES
+    if m.contradictions < 0:
+        m.contradictions += 1
         return False
     matches = not moves_fast(v) and matches_other_choice(c, tau)
     m.contradictions = m.contradictions + 1 if matches else 0
