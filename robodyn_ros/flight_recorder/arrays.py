@@ -42,7 +42,7 @@ from ..model.to_urdf import to_urdf
 from ..model.urdf import load_urdf
 from ..state import STATE
 
-FORMAT = 'robodyn_ros flight 16'
+FORMAT = 'robodyn_ros flight 17'
 ARRAYS = Snapshot._fields[:7]
 MAX_BYTES = 1 << 32         # of all arrays, unpacked
 

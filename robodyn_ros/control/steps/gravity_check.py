@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 CHECK_TIME = 1.0    # s after arming; brakes take time to open
 CONTRADICTING_SAMPLES = 3    # in a row
-UNHEARD_SAMPLES = 20    # while efforts are still measured that differ from unheard commands
 # Effort limits that gravity must take to be distinguishable from friction and noise
 MIN_GRAVITY = 0.03
 # Fractions of the effort measured at arming: measured efforts within AGREEMENT_TOLERANCE agree
@@ -35,25 +34,27 @@ AGREEMENT_TOLERANCE, HOLDING_TOLERANCE = 0.3, 0.5
 # Fraction of gravity that may be commanded at arming. From 1/6 on, which follows from both
 # tolerances, fault efforts could look like those of the other choice if sensors do not follow them
 MAX_COMMANDED_SHARE = 0.1
-# Fraction of the effort measured at arming. Where a hand has moved the arm to less gravity,
-# measured efforts of a right choice look like those without gravity. At least
-# 2 AGREEMENT_TOLERANCE, since sensors may measure half of gravity
+# Fraction of the effort measured at arming that gravity must have in its direction. Where a hand
+# has moved the arm to less gravity, measured efforts of a right choice look like those without
+# gravity. At least 2 AGREEMENT_TOLERANCE, since sensors may measure half of gravity
 MIN_PRESENT_GRAVITY = 0.6
-# Velocity limits: in faster motion, late measurements of efforts look like gravity
-MAX_CHECKED_VELOCITY = 0.25
+# Weight of the newest command in a running mean. Commands that differ from it by more than this
+# fraction of the effort measured at arming change quickly: efforts measured late look like gravity
+NEWEST_SHARE, CHANGE_TOLERANCE = 0.05, 0.15
 
 
 class Memory(NamedTuple):
-    """Efforts at arming, (nv,) each."""
+    """Efforts (nv,) [N·m | N]."""
 
     tau_offset: ndarray     # measured minus commanded effort at arming, see gravity_check.py
+    tau_mean: ndarray       # running mean of the commands that were received
 
 #: Fields of the controller state.
 STATE = [
     ('gravity_by_robot', np.int64), # 1: the efforts are without g(q), see gravity_check.py
     ('senses_gravity', np.int64),   # 1: the measured efforts include it
     ('armed', float),               # s, when the arm last began to rise
-    ('contradictions', np.int64),   # consecutive samples that indicate the other choice; < 0: wait
+    ('contradictions', np.int64),   # consecutive samples that indicate the other choice
 ]
 
 
@@ -70,6 +71,7 @@ def begin(c: Cycle, now: float, tau: ndarray) -> None:
     sensed = weight = commanded = 0.0
     for i in range(v.q.shape[0]):
         v.gravity_check.tau_offset[i] = 0.0 if isnan(v.measured[i]) else v.measured[i] - tau[i]
+        v.gravity_check.tau_mean[i] = v.tau_gravity[i]      # where the commands rise to
         g = v.gravity[i] / joints[i].effort_limit
         sensed += v.gravity_check.tau_offset[i] / joints[i].effort_limit * g
         commanded += abs(tau[i] / joints[i].effort_limit * g)
@@ -89,13 +91,10 @@ def gravity_contradicted(c: Cycle, fresh: int, now: float, tau: ndarray) -> bool
     m, v = c.controller, c.vectors
     if m.senses_gravity == 0 or fresh == 0 or now - m.armed > CHECK_TIME:
         return False
-    if c.cycle_input.listeners == 0:
-        m.contradictions = -UNHEARD_SAMPLES
-    if m.contradictions < 0:
-        m.contradictions += 1
-        return False
-    matches = not moves_fast(v) and matches_other_choice(c, tau)
-    m.contradictions = m.contradictions + 1 if matches else 0
+    if c.cycle_input.listeners > 0:     # drives keep the effort that they received last
+        for i in range(tau.shape[0]):
+            v.gravity_check.tau_mean[i] += NEWEST_SHARE * (tau[i] - v.gravity_check.tau_mean[i])
+    m.contradictions = m.contradictions + 1 if matches_other_choice(c, tau) else 0
     if m.contradictions < CONTRADICTING_SAMPLES:
         return False
     reverse(m, v)
@@ -139,23 +138,16 @@ def moves_by_gravity(c: Cycle) -> bool:
     return off < HOLDING_TOLERANCE * HOLDING_TOLERANCE * weight
 
 
-def moves_fast(v: Vectors) -> bool:
-    """Return whether a joint is faster than MAX_CHECKED_VELOCITY velocity limits."""
-    for i in range(v.q.shape[0]):
-        if abs(v.qd[i]) > MAX_CHECKED_VELOCITY * v.speed_limit[i]:
-            return True
-    return False
-
-
 def matches_other_choice(c: Cycle, tau: ndarray) -> bool:
     """
     Return whether the newest measured efforts are, over all joints, those of the other choice.
 
     Efforts are compared as fractions of the effort limits. Commands that do not hold the arm, as
-    those of a motion, are inconclusive, and so is a pose with little of the gravity at arming.
+    those of a motion, or that change quickly are inconclusive, and so is a pose with little of the
+    gravity at arming.
     """
     joints, m, v = c.joints, c.controller, c.vectors
-    away = off = sensed = weight = 0.0
+    away = off = changed = sensed = present = 0.0
     for i in range(v.q.shape[0]):
         if isnan(v.measured[i]):
             continue
@@ -164,8 +156,10 @@ def matches_other_choice(c: Cycle, tau: ndarray) -> bool:
         holding, on_top = (0.0, 0.0) if m.gravity_by_robot == 1 else (offset, offset)
         away += ((tau[i] - holding) / limit) ** 2
         off += ((v.measured[i] - tau[i] - on_top) / limit) ** 2
+        changed += ((tau[i] - v.gravity_check.tau_mean[i]) / limit) ** 2
         sensed += (offset / limit) ** 2
-        weight += (v.gravity[i] / limit) ** 2
-    return (weight > MIN_PRESENT_GRAVITY * MIN_PRESENT_GRAVITY * sensed
+        present += v.gravity[i] / limit * offset / limit
+    return (present > MIN_PRESENT_GRAVITY * sensed
             and away < HOLDING_TOLERANCE * HOLDING_TOLERANCE * sensed
+            and changed < CHANGE_TOLERANCE * CHANGE_TOLERANCE * sensed
             and off < AGREEMENT_TOLERANCE * AGREEMENT_TOLERANCE * sensed)
