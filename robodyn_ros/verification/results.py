@@ -81,6 +81,8 @@ class Results:
         with self._refused():
             path.parent.mkdir(parents=True, exist_ok=True)
             self._database = sqlite3.connect(path)
+            # A killed process loses nothing; a loss of power may, but worlds can be played again
+            self._database.execute('PRAGMA synchronous = OFF')
             self._database.executescript(SCHEMA)
             self._check(fingerprint(case))
 
