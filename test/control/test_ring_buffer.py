@@ -96,7 +96,8 @@ def test_a_difference_is_found_and_named():
     assert (found.first, found.what) == (149, ('tau',))
     assert Replay(MODEL, s).differences(150) == [
         'applied', *(f'momentum_observer.{name}' for name in (
-            'external', 'external_impulse', 'sent_impulse', 'sent_rate'))]
+            'external', 'external_impulse', 'sent_impulse', 'sent_rate')),
+        'gravity_check.tau_mean']
     assert (found.cycle, found.joint) == (149, 1) and found.largest == pytest.approx(1e-9)
     s.state['position'][100] += 1e-9
     assert 'gravity' in Replay(MODEL, s).differences(100)

@@ -12,11 +12,11 @@ from pathlib import Path
 import re
 import time
 
-from nodes.closed_loop import DEADLINE, Rig, WAYS
+from nodes.closed_loop import Rig, WAYS
 import rclpy
 from rclpy.context import Context
 
-TIMES = 30
+TIMES, DEADLINE = 30, 60.0        # s, for threads to end
 
 
 def threads():

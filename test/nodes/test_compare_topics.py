@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.control.laws import registry
-from robodyn_ros.demo import law_comparison, motion, processes, topic_comparison
+from robodyn_ros.demo import law_comparison, motion, topic_comparison
+from robodyn_ros.nodes.clients import processes
 
 pytest.importorskip('mujoco')
 POSE, DURATION = np.array([0.3, 0.5]), 0.5
