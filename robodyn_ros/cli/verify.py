@@ -21,7 +21,7 @@ from .verification_tables import (
     report_of,
     turning_table,
 )
-from ..errors import ArgumentError, UnknownNameError
+from ..errors import check_new, UnknownNameError, writing
 from ..verification import criteria
 from ..verification import worlds as worlds_files
 from ..verification.boundary import boundaries
@@ -39,16 +39,11 @@ SHOWN, REPORTED = 5, 10             # worst worlds
 
 def template(case: Case, path: Path, out: Console) -> None:
     """Write a worlds file; it replaces none."""
-    if path.exists():
-        raise ArgumentError(f'{path} exists already', name='--write-worlds', value=str(path),
-                            remedy='give another name, or delete it')
+    check_new([path], '--write-worlds', 'give another name, or delete it')
     heading = (f'Worlds of `robodyn verify` for {case.name}. `truth` describes the real robot: '
                'replace the values, which are those of the parameter file, by measured ones.')
-    try:
+    with writing(path, '--write-worlds'):
         path.write_text(worlds_files.text(case.worlds, heading), encoding='utf-8')
-    except OSError as error:
-        raise ArgumentError(f'{path} cannot be written ({error})', name='--write-worlds',
-                            value=str(path), remedy='give another path') from error
     out.print(f'wrote {path}; edit it, then give --worlds {path}', soft_wrap=True)
 
 
