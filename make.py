@@ -8,7 +8,7 @@ Run the demo or the tests on a machine that has nothing but Linux x86_64 and a P
                   two nodes over ROS 2: an arm falls, floats and tracks; ROBOT is panda (default),
                   ur5, two_link, ... or a URDF file. In the SCENE contact, the arm is pushed,
                   guided by hand, and hits a post. --view shows the demo in the browser
-  test [ARG ...]  lint, then all tests; pytest gets the arguments
+  test [ARG ...]  lint without mypy, then all tests; pytest gets the arguments
   quick [ARG ...] lint, then the tests without processes, ROS or long computations: under a minute
                   once caches are warm; pytest gets the arguments
   coverage [ARG ...]
@@ -36,7 +36,6 @@ Only this folder and ~/.cache are written to. A sourced ROS installation is igno
 are reproducible; to use it, build this package in its workspace with colcon.
 """
 
-import contextlib
 import glob
 import hashlib
 import os
@@ -46,7 +45,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.abspath(__file__))
@@ -64,17 +62,18 @@ PROGRAMS = {'fuzz': (['sim', 'test'], [os.path.join('test', 'fuzz')]),
             'adversary': (['sim', 'test'], [os.path.join('test', 'adversary')]),
             'soak': (['sim'], ['-m', 'benchmarks.soak']),
             'docs': (['docs'], ['-m', 'mkdocs', 'build', '--strict'])}
-# mypy takes half a minute without cache: `test` runs it in parallel with the tests
+# `test` leaves out the last one, which takes half a minute without cache
 LINTERS = [['ruff', 'check', '.'], ['codespell'], ['lint-imports'], ['mypy']]
-DISTRIBUTION = ['--dist', 'loadgroup']
-# More workers than cores: tests of processes mostly wait. Crashed workers are not restarted:
-# pytest-xdist 3.8 would hang (its issues 1323, 1327).
-TESTS = [['-n', '5', '--max-worker-restart', '0', *DISTRIBUTION, '-m', 'not alone', 'test'],
+# Folders whose tests start nodes and mostly wait: more workers than cores
+LIVE = [os.path.join('test', folder) for folder in ('demo', 'faults', 'launch', 'nodes')]
+# Workers collect the folders of their run only. Crashed workers are not restarted: pytest-xdist
+# 3.8 would hang (its issues 1323, 1327).
+DISTRIBUTION = ['--dist', 'worksteal', '--max-worker-restart', '0']
+TESTS = [['-n', '2', *DISTRIBUTION, '-m', 'not alone', *['--ignore=' + folder for folder in LIVE],
+          'test'],
+         ['-n', '4', *DISTRIBUTION, '-m', 'not alone', *LIVE],
          ['-m', 'alone', 'test']]
-# Failed tests run again, alone: tests of processes may fail on a loaded machine
-RERUN_FAILED = ['-v', '-n', '1', *DISTRIBUTION, '--last-failed', '--last-failed-no-failures',
-                'none', '-x', '-m', 'not alone', 'test']
-FAILED, CRASHED = 1, 3              # exit codes of pytest: failed tests, a crashed worker
+CRASHED = 3                         # exit code of pytest, see test/conftest.py
 # NumPy threads of several workers would compete. Caching pytest's rewritten assertions saves a
 # third of the collection time.
 TEST_ENVIRONMENT = {'OPENBLAS_NUM_THREADS': '1', 'PYTHONDONTWRITEBYTECODE': ''}
@@ -293,12 +292,8 @@ def become(env, *command):
 
 def call(env, *command):
     """Run the command; return its exit code."""
-    return exit_code(subprocess.call(command, cwd=ROOT, env=env))
-
-
-def exit_code(code):
-    """Convert a return code of subprocess to that of a shell: 128 plus the signal."""
-    return code if code >= 0 else 128 - code
+    code = subprocess.call(command, cwd=ROOT, env=env)
+    return code if code >= 0 else 128 - code        # as of a shell: 128 plus the signal
 
 
 def demo(arguments):
@@ -331,51 +326,19 @@ def lint(arguments, linters=LINTERS):
     return env, python
 
 
-@contextlib.contextmanager
-def beside(env, python, tool):
-    """Run a linter in the background; yield a function that waits and returns the exit code."""
-    with tempfile.TemporaryFile('w+') as output:
-        say('$ {}: runs during the tests; result below'.format(tool))
-        running = subprocess.Popen([os.path.join(os.path.dirname(python), tool)], cwd=ROOT,
-                                   env=env, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
-
-        def result():
-            running.wait()
-            output.seek(0)
-            say('$ {}\n{}'.format(tool, output.read().rstrip()))
-            return exit_code(running.returncode)
-        try:
-            yield result
-        finally:
-            running.terminate()
-            running.wait()
-
-
 def test(arguments):
-    """Run lint, then all tests; exit with a code that says whether any of them failed."""
-    *quick_ones, (slow_one,) = LINTERS
-    env, python = lint([], LINTERS if arguments else quick_ones)
-
-    def pytest(selected):
+    """Run lint without mypy, then all tests; exit with the code of the first run that failed."""
+    env, python = lint([], LINTERS[:-1])
+    failed = 0
+    for selected in [arguments] if arguments else TESTS:
+        command = [{**env, **TEST_ENVIRONMENT}, python, '-m', 'pytest', *selected]
         say('$ pytest ' + shlex.join(selected))
-        return call({**env, **TEST_ENVIRONMENT}, python, '-m', 'pytest', *selected)
-    if arguments:
-        sys.exit(pytest(arguments))
-    parallel, alone = TESTS
-    with beside(env, python, slow_one) as result:
-        failed = pytest(parallel)
-        if failed == CRASHED:
-            say('A pytest worker crashed, see above: repeating all tests.')
-            failed = pytest(parallel)
-        wrong = result()
-    if failed == FAILED:
-        failed = pytest(RERUN_FAILED)
-        if not failed:
-            say('The failed tests named above pass when run alone: look for a race.')
-    failed = pytest(alone) or failed
-    if wrong:
-        say('{} has failed, see above.'.format(slow_one))
-    sys.exit(failed or wrong)
+        code = call(*command)
+        if code == CRASHED:
+            say('A pytest worker crashed, see above: repeating these tests.')
+            code = call(*command)
+        failed = failed or code
+    sys.exit(failed)
 
 
 def quick(arguments):

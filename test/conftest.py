@@ -7,7 +7,6 @@ This file also puts its folder on `sys.path`: tests can `import processes` and `
 """
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from functools import cache
 import gc
 import os
 from pathlib import Path
@@ -15,7 +14,6 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from typing import TYPE_CHECKING
 
@@ -26,10 +24,12 @@ import pytest
 from stall_monitor import Watch
 
 if TYPE_CHECKING:
+    from _pytest.terminal import TerminalReporter
     from nodes.remote import Remote
     from xdist.workermanage import WorkerController
 
 WATCH = pytest.StashKey[Watch]()
+REPEATED = pytest.StashKey[list[str]]()
 STARTED = pytest.StashKey[list[Process]]()
 CRASHED = pytest.StashKey[bool]()
 PROCESS_FIXTURES = {'start', 'remote', 'terminal'}
@@ -38,15 +38,7 @@ ROS_MODULES = re.compile(r'rclpy|robodyn_ros\.(nodes|testing)|\w+_msgs')
 PROCESS_IMPORTS = re.compile(r'^(?:import subprocess$|from processes import .*\bProcess\b|'
                              fr'(?:from|import) (?:{ROS_MODULES.pattern})\b)', re.MULTILINE)
 MARKED_FILES = re.compile(r'^pytestmark = .*\bmark\.(?:slow|alone)\b', re.MULTILINE)
-# Folders distributed over pytest-xdist workers test by test. Elsewhere, all tests of a file run in
-# one worker, which creates fixtures and caches once.
-DISTRIBUTED_FOLDERS = {'faults', 'nodes'}
-# The slowest folders run first, so that no worker has to finish them alone
-SLOWEST_FOLDERS = ('faults', 'nodes', 'identification', 'packaging', 'adversary', 'dynamics')
 TEST = Path(__file__).resolve().parent
-# nodes/middleware/services.py: Fast DDS did not connect
-UNANSWERED = 'its node has not answered within'
-STALLED = 'control loop stalled'    # LOOP_STALLED in control/steps/guard.py
 MAX_ID_LENGTH = 60          # characters
 MAX_OUTPUT_LENGTH = 4000    # characters of process output in a failure report
 
@@ -59,13 +51,10 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
     for name in ('ROS_STATIC_PEERS', 'ROS_NAMESPACE'):
         os.environ.pop(name, None)
-    folder = tempfile.TemporaryDirectory()
-    config.add_cleanup(folder.cleanup)
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         # Set by nohup. Unlike SIG_IGN, a handler is not inherited by the nodes under test.
         signal.signal(signal.SIGHUP, lambda *_: None)
-    config.stash[WATCH] = watch = Watch(Path(folder.name) / 'stalls')
-    config.add_cleanup(watch.close)
+    config.stash[REPEATED] = []
     config.add_cleanup(forked.close)
 
 
@@ -104,9 +93,8 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
         gc.enable()
 
 
-@pytest.hookimpl(tryfirst=True)         # before pytest-xdist reads its marker
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests as `process` and `ros` by their fixtures and imports; sort them."""
+    """Mark tests as `process` and `ros` by their fixtures and imports."""
     modules: dict[object, list[str]] = {}
     for item in items:
         if not isinstance(item, pytest.Function):
@@ -123,43 +111,31 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                   else []),
                 *(['ros'] if any(isinstance(n, str) and ROS_MODULES.match(n) for n in names)
                   else [])]
-        place = within(item.path)
-        if place.split('/')[0] not in DISTRIBUTED_FOLDERS:
-            item.add_marker(pytest.mark.xdist_group(place))
         for marker in modules[module]:
             item.add_marker(marker)
         if PROCESS_FIXTURES.intersection(item.fixturenames):
             item.add_marker('process')
         if 'remote' in item.fixturenames:
             item.add_marker('ros')
-    items.sort(key=lambda item: rank(within(item.path).split('/')[0]))
-
-
-for _place in {*DISTRIBUTED_FOLDERS, *SLOWEST_FOLDERS}:
-    assert (TEST / _place).exists(), f'test/{_place} is named in test/conftest.py'
-
-
-@cache
-def within(path: Path) -> str:
-    """Return the path relative to test/, or the file name of a path outside."""
-    return (path.relative_to(TEST) if path.is_relative_to(TEST) else Path(path.name)).as_posix()
-
-
-def rank(folder: str) -> int:
-    """Return the position of a test folder in the run order."""
-    return SLOWEST_FOLDERS.index(folder) if folder in SLOWEST_FOLDERS else len(SLOWEST_FOLDERS)
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
-    """Repeat, once, a test that failed while the machine stalled, and print the failure."""
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """Repeat, once, a test marked `alone` that failed while the machine stalled; print why."""
+    # Items of launch_testing cannot be run twice
+    if not item.get_closest_marker('alone') or not hasattr(item, '_initrequest'):
+        return None
+    if WATCH not in item.config.stash:
+        item.config.stash[WATCH] = watch = Watch()
+        item.config.add_cleanup(watch.close)
     hook, begin = item.ihook, time.monotonic()
     hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     reports = runtestprotocol(item, nextitem=nextitem, log=False)
     failed = [report for report in reports if report.failed]
-    # Items of launch_testing cannot be run twice
-    if failed and hasattr(item, '_initrequest') and (why := excuse(item, failed, begin)):
-        print(f'\n{item.nodeid} failed {why}: once more', file=sys.__stderr__, flush=True)
+    if failed and (stall := item.config.stash[WATCH].longest(begin)):
+        item.config.stash[REPEATED].append(item.nodeid)
+        print(f'\n{item.nodeid} failed while the machine stalled for {1e3 * stall:.0f} ms: '
+              'once more', file=sys.__stderr__, flush=True)
         for report in failed:
             print(report.longreprtext[-MAX_OUTPUT_LENGTH:], file=sys.__stderr__, flush=True)
         item._initrequest()     # as pytest-rerunfailures does
@@ -170,15 +146,10 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     return True
 
 
-def excuse(item: pytest.Item, failed: Sequence[pytest.TestReport], begin: float) -> str:
-    """Return why a failed test may be repeated, '' if it may not."""
-    if stall := item.config.stash[WATCH].longest(begin):
-        return f'while the machine stalled for {1e3 * stall:.0f} ms'
-    if any(UNANSWERED in str(report.longrepr) for report in failed):
-        return 'because the middleware connected no service'
-    if any(STALLED in process.text for process in item.stash.get(STARTED, [])):
-        return f'while a controller logged: {STALLED}'
-    return ''
+def pytest_terminal_summary(terminalreporter: 'TerminalReporter', config: pytest.Config) -> None:
+    """Say how many tests have been repeated."""
+    if config.option.markexpr == 'alone' or config.stash[REPEATED]:
+        terminalreporter.write_line(f'{len(config.stash[REPEATED])} tests repeated')
 
 
 @pytest.hookimpl(optionalhook=True)     # of pytest-xdist

@@ -11,6 +11,7 @@ the tests, which only sleeps, tells when that was. Run as a program, this file i
 from pathlib import Path
 import subprocess
 import sys
+import tempfile
 import time
 
 PERIOD = 0.005          # s
@@ -32,19 +33,16 @@ def watch(path):
 class Watch:
     """The process that sleeps, until it is closed."""
 
-    def __init__(self, path: Path):
+    def __init__(self) -> None:
         from processes import die_with_parent  # not there for the program, which runs isolated
 
-        self.path = path
-        self.process = subprocess.Popen([sys.executable, '-I', __file__, str(path)],
+        self._stalls = tempfile.NamedTemporaryFile('r')
+        self.process = subprocess.Popen([sys.executable, '-I', __file__, self._stalls.name],
                                         start_new_session=True, preexec_fn=die_with_parent)
 
     def longest(self, since: float) -> float:
         """Return the longest stall [s] after ``since`` (time.monotonic()), 0 if there is none."""
-        try:
-            lines = self.path.read_text().splitlines()
-        except FileNotFoundError:
-            return 0.0
+        lines = Path(self._stalls.name).read_text().splitlines()
         stalls = [tuple(map(float, line.split())) for line in lines if line.count(' ') == 1]
         return max((late for when, late in stalls if when >= since), default=0.0)
 
@@ -52,6 +50,7 @@ class Watch:
         """End the process."""
         self.process.kill()
         self.process.wait()
+        self._stalls.close()
 
 
 if __name__ == '__main__':
