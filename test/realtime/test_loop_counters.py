@@ -7,12 +7,9 @@ from math import isnan, nan
 from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
-import pytest
 from robodyn_ros.realtime import timing_rules
 from robodyn_ros.realtime.loop_counters import Tally
 from robodyn_ros.wire.decode_status import ACCEPTED, MALFORMED, REASONS
-
-pytestmark = pytest.mark.alone
 
 
 class Publisher:

@@ -15,8 +15,6 @@ from robodyn_ros.realtime.native.memory import aligned_copy
 from robodyn_ros.wire.effort import EffortEncoder
 from std_msgs.msg import Float64MultiArray
 
-pytestmark = pytest.mark.alone
-
 
 @pytest.fixture
 def ends():

@@ -11,8 +11,6 @@ import pytest
 from robodyn_ros.errors import ArgumentError
 from robodyn_ros.realtime.periodic_timer import Grid, sharpen_timers
 
-pytestmark = pytest.mark.alone
-
 HOUR = 3_600_000_000_000        # ns; so long that no machine is too slow for these tests
 
 
@@ -66,6 +64,7 @@ def test_a_point_that_the_kernel_cannot_wait_for_is_an_error():
         grid.wait()
 
 
+@pytest.mark.alone
 def test_other_threads_run_while_one_sleeps():
     grid = Grid(HOUR)
     grid.start(monotonic_ns() - HOUR + 200_000_000)     # the next point is a fifth of a second off

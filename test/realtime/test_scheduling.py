@@ -14,8 +14,6 @@ import threading
 import pytest
 from robodyn_ros.realtime.scheduling import listed, scheduled, Scheduling
 
-pytestmark = pytest.mark.alone
-
 # Gives all privileges up, takes limits, asks, and tells what it got and what the kernel says
 ASK = """
 import json, os, resource, sys, threading

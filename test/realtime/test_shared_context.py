@@ -10,8 +10,6 @@ import pytest
 from robodyn_ros.realtime import scheduling, shared_context
 from robodyn_ros.realtime.shared_context import shared
 
-pytestmark = pytest.mark.alone
-
 
 @pytest.fixture
 def log():

@@ -21,8 +21,6 @@ from robodyn_ros.realtime.statistics import (
     worst,
 )
 
-pytestmark = pytest.mark.alone
-
 LIMITS = {'rate_warn': 0.05, 'rate_error': 0.1, 'execution_warn': 1e-3, 'execution_error': 2e-3,
           'jitter_warn': 1e-4, 'jitter_error': 2e-4}
 

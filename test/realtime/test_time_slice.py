@@ -14,8 +14,8 @@ from robodyn_ros.realtime.time_slice import MIN_SLICE, shortened
 
 SUPPORTED = (tuple(int(x) for x in platform.release().split('.')[:2]) >= (6, 12)
              and platform.machine() in time_slice.SYSCALL_NUMBERS)
-pytestmark = [pytest.mark.alone, pytest.mark.skipif(
-    not SUPPORTED, reason='the kernel has no time slices of threads')]
+pytestmark = pytest.mark.skipif(not SUPPORTED,
+                                reason='the kernel has no time slices of threads')
 
 
 def test_it_is_in_force_and_undone():

@@ -12,8 +12,6 @@ from robodyn_ros.errors import ArgumentError
 from robodyn_ros.realtime.statistics import no_cycles, TIMING
 from robodyn_ros.realtime.timing_log import About, FORMAT, load, save
 
-pytestmark = pytest.mark.alone
-
 ABOUT = About(1000.0, 'timer', 'python', 'SCHED_FIFO 80', 12345, 2, 7, 1)
 
 

@@ -12,8 +12,6 @@ from robodyn_ros.realtime.rate_recommendation import CANDIDATE_RATES, judge
 from robodyn_ros.realtime.scheduling import Scheduling
 from robodyn_ros.realtime.wakeup_latency import Case, measure
 
-pytestmark = pytest.mark.alone
-
 
 @pytest.mark.parametrize('native', [False, True])
 @pytest.mark.parametrize('busy', [False, True])
