@@ -3,26 +3,30 @@
 """The two nodes as most tests start them."""
 
 POSE = [0.3, 0.5]
-RATE = ['-p', 'rate:=500.0']     # half of the processor time that 1 kHz takes
-# A busy machine must not look like a dead robot, except where a test is about that.
-SIMULATOR = ['--ros-args', '-p', 'urdf:=two_link', '-p', f'initial_position:={POSE}',
-             '-p', 'publish_description:=true', '-p', 'command_timeout:=1.0',
-             *RATE]
-# Tests of other publishers wait until these are discovered, or start them later
-AT_ONCE = ['-p', 'discovery_time:=0.0']
-CONTROLLER = ['--ros-args', *AT_ONCE, '-p', 'state_timeout:=1.0', '-p', 'missed_limit:=5000',
-              '-p', 'late_limit:=1.0',
-              '-p', 'stiffness:=[400.0, 100.0]',
-              '-p', 'damping:=[40.0, 10.0]', '-p', 'acceleration_kp:=[400.0]',
-              '-p', 'acceleration_kd:=[40.0]',
-              '-p', 'acceleration_limit:=[20.0]']       # which these gains can follow
-# On simulation time, which waits for each command, so that a busy machine changes nothing. It is
-# no faster than wall time, for most of what tests wait for are other processes, and at a rate that
-# leaves them most of the processors.
-LOCKSTEP = ['-p', 'lockstep:=true', '-p', 'publish_clock:=true', '-p', 'command_timeout:=5.0',
-            '-p', 'real_time_factor:=1.0', *RATE]
-IN_STEP = [*AT_ONCE, '-p', 'use_sim_time:=true', '-p', 'trigger:=state', '-p',
-           'state_timeout:=1.0', *RATE]
+
+
+def parameters(**values: object) -> list[str]:
+    """Return the arguments of a node that set parameters."""
+    return [word for name, value in values.items() for word in (
+        '-p', f'{name}:={str(value).lower() if isinstance(value, bool) else value}')]
+
+
+SIMULATOR = ['--ros-args', *parameters(
+    urdf='two_link', initial_position=POSE, publish_description=True, command_timeout=1.0,
+    rate=500.0)]                # half of the processor time that 1 kHz takes
+# Tests of other publishers wait until these are discovered, or start them later. A busy machine
+# must not look like a dead robot, except where a test is about that
+CONTROLLER = ['--ros-args', *parameters(
+    discovery_time=0.0, state_timeout=1.0, missed_limit=5000, late_limit=1.0,
+    stiffness=[400.0, 100.0], damping=[40.0, 10.0], acceleration_kp=[400.0],
+    acceleration_kd=[40.0], acceleration_limit=[20.0])]     # which these gains can follow
+# On simulation time, which waits for each command, so that a busy machine changes nothing; no
+# faster than wall time, for most of what tests wait for are other processes. Only a machine that
+# stands still exceeds timeouts of wall time
+LOCKSTEP = parameters(lockstep=True, lockstep_settle=0.2, lockstep_timeout=60.0,
+                      publish_clock=True, command_timeout=60.0, rate=250.0, real_time_factor=1.0)
+IN_STEP = parameters(use_sim_time=True, trigger='state', rate=250.0, state_timeout=1.0,
+                     damping=[40.0, 8.0])
 
 
 def bring_up(remote):

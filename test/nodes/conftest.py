@@ -7,7 +7,7 @@ import os
 import pty
 
 import forked
-from nodes.bring_up import CONTROLLER, POSE, RATE, SIMULATOR
+from nodes.bring_up import CONTROLLER, IN_STEP, LOCKSTEP, parameters, POSE, SIMULATOR
 import numpy as np
 from processes import node
 import pytest
@@ -24,11 +24,19 @@ def gravity():
 
 @pytest.fixture
 def pair(start, remote):
-    """Start both nodes: (simulator, controller); ``fresh`` as of :class:`processes.Process`."""
-    def pair(simulator=(), controller=(), *, fresh=False):
-        sim = start(node('simulator'), *SIMULATOR, *simulator, fresh=fresh)
+    """
+    Start both nodes, in lockstep unless ``real_time``; return (simulator, controller).
+
+    ``simulator`` and ``controller`` are parameters of theirs, ``fresh`` is that of
+    :class:`processes.Process`, ``remap`` are further arguments of both.
+    """
+    def pair(simulator=(), controller=(), *, real_time=False, fresh=False, remap=()):
+        locked = ([], parameters(rate=500.0)) if real_time else (LOCKSTEP, IN_STEP)
+        sim = start(node('simulator'), *SIMULATOR, *locked[0], *parameters(**dict(simulator)),
+                    *remap, fresh=fresh)
         sim.wait_for_line('simulator ready')
-        return sim, start(node('controller'), *CONTROLLER, *RATE, *controller, fresh=fresh)
+        return sim, start(node('controller'), *CONTROLLER, *locked[1],
+                          *parameters(**dict(controller)), *remap, fresh=fresh)
     return pair
 
 

@@ -3,6 +3,7 @@
 """A test's own node: asks the nodes under test over ROS, and hears what they publish."""
 
 from collections.abc import Callable
+from math import nan
 import re
 import threading
 import time
@@ -11,7 +12,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 import numpy as np
-import processes
+from processes import DEADLINE, Process
 from rcl_interfaces.srv import SetParametersAtomically
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
@@ -27,7 +28,6 @@ from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
-DEADLINE = 60.0     # s, where nothing but a busy machine takes long
 TRANSITIONS = {'configure': Transition.TRANSITION_CONFIGURE,
                'activate': Transition.TRANSITION_ACTIVATE,
                'deactivate': Transition.TRANSITION_DEACTIVATE,
@@ -175,7 +175,7 @@ class Remote:
             assert time.monotonic() < end, f'{what}: not within {deadline:g} s'
             self.executor.spin_once(0.05)
 
-    def until_line(self, process: processes.Process, pattern: str) -> None:
+    def until_line(self, process: Process, pattern: str) -> None:
         """Listen, and let timers publish, until a process has printed a line."""
         self.until(lambda: re.search(pattern, process.text, re.MULTILINE),
                    f'{pattern!r} in {process.output}')
@@ -185,6 +185,15 @@ class Remote:
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0.0:
             self.executor.spin_once(min(0.02, left))
+
+    def pass_time(self, seconds: float) -> None:
+        """Listen for a while of the simulation, which a busy machine slows down."""
+        def now() -> float:
+            state = self.newest_state()
+            return state.header.stamp.sec + 1e-9 * state.header.stamp.nanosec if state else nan
+        self.until(self.newest_state, 'states')
+        end = now() + seconds
+        self.until(lambda: now() > end, f'{seconds:g} s of simulation time')
 
     def ask(self, kind: type, name: str, request: object) -> Future:
         """Call a service and return its answer-to-be."""
@@ -207,7 +216,7 @@ class Remote:
     def change(self, transition: str) -> bool:
         """Ask the controller for a lifecycle transition and wait for it."""
         future = self.begin(transition)
-        self.until(future.done, transition, processes.DEADLINE)     # it may compile
+        self.until(future.done, transition)
         return future.result().success
 
     def state(self) -> str:

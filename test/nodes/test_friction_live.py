@@ -5,7 +5,7 @@
 from pathlib import Path
 import re
 
-from nodes.bring_up import bring_up, SIMULATOR
+from nodes.bring_up import bring_up, IN_STEP, LOCKSTEP, parameters, SIMULATOR
 import numpy as np
 from processes import node
 from robodyn_ros.model.resources import robot_path
@@ -22,10 +22,9 @@ def test_a_file_of_friction(remote, start, tmp_path, gravity):
     for given in ('damping="0.8" friction="2"', 'damping="0.3" friction="0.8"'):
         rusty = rusty.replace('damping="0" friction="0"', given, 1)
     urdf.write_text(rusty)
-    start(node('simulator'), *SIMULATOR, '-p', f'urdf:={urdf}')
+    start(node('simulator'), *SIMULATOR, *LOCKSTEP, *parameters(urdf=urdf))
     start(node('controller'), '--ros-args', '--params-file', ROOT / 'config' / 'two_link.yaml',
-          '--params-file', path, '-p', 'urdf:=two_link', '-p', 'state_timeout:=1.0',
-          '-p', 'missed_limit:=5000')
+          '--params-file', path, *parameters(urdf='two_link', discovery_time=0.0), *IN_STEP)
     bring_up(remote)
     for offset in (0.07, 0.05):         # shares of 0.1 N·m
         remote.until(lambda effort=gravity + [offset, 0.0]: remote.command_count and abs(

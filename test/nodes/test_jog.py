@@ -4,22 +4,14 @@
 
 import sys
 
-from nodes.bring_up import IN_STEP, LOCKSTEP
 import numpy as np
-from processes import node
 import pytest
-from rclpy.duration import Duration
-from rclpy.time import Time
 from robodyn_ros import Dynamics, load_urdf, Settings
 from robodyn_ros.cli.jog import checked, Jog
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.resources import robot_path
 
 COMMAND = [sys.executable, '-m', 'robodyn_ros.cli', 'jog', '--sim-time', '--linear', '0.1']
-SIMULATED = ['-p', 'urdf:=two_link', '-p', 'initial_position:=[0.3, 0.9]', *LOCKSTEP]
-CONTROLLER = ['-p', 'urdf:=two_link', *IN_STEP, '-p',
-              'autostart:=true', '-p', 'robot_compensates_gravity:=false', '-p',
-              'task_frame:=tool0', '-p', 'twist_timeout:=1.0']
 
 
 def jog():
@@ -66,25 +58,16 @@ def test_what_the_controller_would_refuse_is_refused_before():
     assert checked(task, 0.1, 0.2).tolist() == [0.25, 1.0]
 
 
-def test_an_arm_is_moved_from_a_terminal(start, remote, terminal):
-    """
-    Along an axis of the base as long as a key is pressed; refused in a mode without a pose.
-
-    Takes 8 s: two nodes, then the command twice.
-    """
+def test_an_arm_is_moved_from_a_terminal(pair, start, remote, terminal):
+    """Along an axis of the base as long as a key is pressed; refused in a mode without a pose."""
     dynamics = Dynamics(load_urdf(robot_path('two_link')))
     dynamics.pose(np.zeros(2), 'tool0')             # compiled before the arm is driven
-    start(node('simulator'), '--ros-args', *SIMULATED).wait_for_line('simulator ready')
-    start(node('controller'), '--ros-args', *CONTROLLER, '-p',
-          'mode:=cartesian_impedance').wait_for_line('RUNNING')
+    pair({'initial_position': [0.3, 0.9]}, {
+        'autostart': True, 'mode': 'cartesian_impedance', 'task_frame': 'tool0',
+        'twist_timeout': 1.0})[1].wait_for_line('RUNNING')
 
     def place():
-        remote.until(remote.newest_state, 'a state')
-        return dynamics.pose(np.array(remote.newest_state().position), 'tool0')[:3, 3]
-
-    def pass_time(seconds):         # of the simulation, which a busy machine slows down
-        end = Time.from_msg(remote.newest_state().header.stamp) + Duration(seconds=seconds)
-        remote.until(lambda: Time.from_msg(remote.newest_state().header.stamp) > end, 'rest')
+        return dynamics.pose(remote.position(), 'tool0')[:3, 3]
 
     begin = place()
     process, press, text = terminal(COMMAND)
@@ -99,10 +82,10 @@ def test_an_arm_is_moved_from_a_terminal(start, remote, terminal):
     assert abs((place() - begin)[1:]).max() < 0.01
     remote.until(lambda: moved('w', -0.01), 'the way back')
     press('q')
-    assert process.wait(20.0) == 0, text()
-    pass_time(1.0)                  # the reference comes to rest
+    assert process.wait(60.0) == 0, text()
+    remote.pass_time(1.0)                  # the reference comes to rest
     rest = place()
-    pass_time(0.5)
+    remote.pass_time(0.5)
     assert abs(place() - rest).max() < 1e-3
     without = start(COMMAND)
-    assert without.wait(30.0) != 0 and 'stdin is not a terminal' in without.text
+    assert without.wait() != 0 and 'stdin is not a terminal' in without.text

@@ -8,7 +8,6 @@ import re
 from xml.etree import ElementTree
 
 import numpy as np
-from processes import node
 import pytest
 from robodyn_ros.control.steps import guard
 from robodyn_ros.nodes.controller.telemetry_publisher import EFFORT_PARTS, PHASE, TOPICS
@@ -21,15 +20,6 @@ TYPES = {'sensor_msgs/msg/JointState': {'position', 'velocity', 'effort'},
          'std_msgs/msg/UInt8': {'data'}}
 # From other nodes of ROS
 ELSEWHERE = {'/tf'}
-# On simulation time, which waits for each command, so that a busy machine changes nothing
-SIMULATOR = ['-p', 'urdf:=two_link', '-p', 'initial_position:=[0.3, 0.5]', '-p', 'lockstep:=true',
-             '-p', 'publish_clock:=true', '-p', 'publish_description:=true', '-p',
-             'command_timeout:=5.0']
-CONTROLLER = ['-p', 'urdf:=two_link', '-p', 'use_sim_time:=true', '-p', 'trigger:=state', '-p',
-              'mode:=joint_impedance', '-p', 'stiffness:=[400.0, 100.0]', '-p',
-              'damping:=[40.0, 10.0]', '-p', 'acceleration_limit:=[20.0]', '-p',
-              'autostart:=true', '-p', 'telemetry_rate:=50.0',
-              '-p', 'external_wrench_frame:=tool0', '-p', 'state_timeout:=1.0']
 
 
 def foxglove_paths():
@@ -71,16 +61,10 @@ def test_every_panel_of_the_foxglove_layout_is_in_its_mosaic():
     assert sorted(leaves(layout['layout'])) == sorted(layout['configById'])
 
 
-@pytest.fixture
-def arm(start):
-    start(node('simulator'), '--ros-args', *SIMULATOR).wait_for_line('simulator ready')
-    controller = start(node('controller'), '--ros-args', *CONTROLLER)
-    controller.wait_for_line('RUNNING')
-    return controller
-
-
-def test_telemetry_is_that_of_the_cycles_and_the_displays_find_their_topics(arm, remote):
-    """Takes 5 s: it starts two nodes, whose topics are those of the displays."""
+def test_telemetry_is_that_of_the_cycles_and_the_displays_find_their_topics(pair, remote):
+    """The topics of the nodes are those of the displays."""
+    pair(controller={'mode': 'joint_impedance', 'autostart': True, 'telemetry_rate': 50.0,
+                     'external_wrench_frame': 'tool0'})[1].wait_for_line('RUNNING')
     paths = {*foxglove_paths(), *plotjuggler_paths(), *rviz_paths()}
     remote.until(lambda: {topic for topic, _ in paths} - ELSEWHERE <= dict(
         remote.node.get_topic_names_and_types()).keys(), 'the topics of the displays')
@@ -111,5 +95,5 @@ def test_telemetry_is_that_of_the_cycles_and_the_displays_find_their_topics(arm,
     assert parts == pytest.approx(np.array(reference.effort))
     assert abs(np.array(cycle['~/tracking_error'].position)).max() < 1e-3
     remote.until(remote.newest_state, 'a joint state')
-    begin = remote.newest_state().header.stamp
-    assert abs(stamp[0] - begin.sec) < 5           # the time of the simulation, not of the day
+    now = remote.newest_state().header.stamp.sec
+    assert abs(stamp[0] - now) < 5          # the time of the simulation, not of the day

@@ -4,15 +4,17 @@
 
 from nodes.bring_up import bring_up, POSE
 import numpy as np
+import pytest
 from robodyn_ros.control.references.trajectory import MAX_WAYPOINTS
 from trajectories import trajectory_bytes
 
 NAMES = ['joint1', 'joint2']
 
 
+@pytest.mark.alone
 def test_a_million_waypoints_do_not_let_the_arm_go(pair, remote, gravity):
     """They are refused and the arm is held; so it is while as many as there may be are planned."""
-    _, controller = pair([], ['-p', 'mode:=computed_torque'])
+    _, controller = pair(controller={'mode': 'computed_torque'}, real_time=True)
     bring_up(remote)
     publisher = remote.trajectories()
     publisher.publish(trajectory_bytes(NAMES, np.arange(1e6), np.zeros((10**6, 2))))

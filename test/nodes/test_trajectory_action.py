@@ -71,7 +71,7 @@ class Planner:
 @pytest.fixture
 def planner(pair, remote, messages):
     """Return a client of the action of a controller that holds an arm."""
-    _, controller = pair([], ['-p', 'mode:=computed_torque'])
+    _, controller = pair(controller={'mode': 'computed_torque'})
     bring_up(remote)
     planner = Planner(remote, messages[0])
     planner.controller = controller
@@ -108,14 +108,14 @@ def test_a_new_goal_a_trajectory_and_a_cancel(planner, remote):
     publisher.publish(trajectory(POSE, 1.0))
     assert planner.result(second)[::2] == (ABORTED, 'another trajectory has replaced it')
     third = planner.send(trajectory((0.8, 0.0), 3.0))
-    remote.listen(1.0)
+    remote.pass_time(1.0)
     answer = planner.wait(third.cancel_goal_async())
     assert answer.return_code == CancelGoal.Response.ERROR_NONE and len(answer.goals_canceling)
     assert planner.result(third)[:2] == (CANCELED, planner.action.Result.SUCCESSFUL)
-    remote.listen(0.3)
+    remote.pass_time(0.3)
     pose = remote.position()
     assert 0.3 < pose[0] < 0.75
-    remote.listen(0.3)
+    remote.pass_time(0.3)
     assert abs(remote.position() - pose).max() < 2e-3
     assert not planner.wait(third.cancel_goal_async()).goals_canceling
     assert 'FAULT' not in planner.controller.text
