@@ -25,8 +25,7 @@ CONTROLLER = ['--ros-args', *parameters(
 # stands still exceeds timeouts of wall time
 LOCKSTEP = parameters(lockstep=True, lockstep_settle=0.2, lockstep_timeout=60.0,
                       publish_clock=True, command_timeout=60.0, rate=250.0, real_time_factor=1.0)
-IN_STEP = parameters(use_sim_time=True, trigger='state', rate=250.0, state_timeout=1.0,
-                     damping=[40.0, 8.0])
+IN_STEP = parameters(use_sim_time=True, trigger='state', rate=250.0, state_timeout=1.0)
 
 
 def bring_up(remote):

@@ -31,7 +31,9 @@ def pair(start, remote):
     :class:`processes.Process`, ``remap`` are further arguments of both.
     """
     def pair(simulator=(), controller=(), *, real_time=False, fresh=False, remap=()):
-        locked = ([], parameters(rate=500.0)) if real_time else (LOCKSTEP, IN_STEP)
+        # More damping than this would be unstable at the rate of IN_STEP
+        locked = ([], parameters(rate=500.0)) if real_time else (
+            LOCKSTEP, [*IN_STEP, *parameters(damping=[40.0, 8.0])])
         sim = start(node('simulator'), *SIMULATOR, *locked[0], *parameters(**dict(simulator)),
                     *remap, fresh=fresh)
         sim.wait_for_line('simulator ready')

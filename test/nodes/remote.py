@@ -3,7 +3,6 @@
 """A test's own node: asks the nodes under test over ROS, and hears what they publish."""
 
 from collections.abc import Callable
-from math import nan
 import re
 import threading
 import time
@@ -168,12 +167,12 @@ class Remote:
         return publisher
 
     def until(self, condition: Callable[[], object], what: str = 'it',
-              deadline: float = DEADLINE) -> None:
-        """Listen until the condition holds."""
+              deadline: float = DEADLINE, poll: float = 0.05) -> None:
+        """Listen until the condition holds, which is looked at after each event or ``poll`` [s]."""
         end = time.monotonic() + deadline
         while not condition():
             assert time.monotonic() < end, f'{what}: not within {deadline:g} s'
-            self.executor.spin_once(0.05)
+            self.executor.spin_once(poll)
 
     def until_line(self, process: Process, pattern: str) -> None:
         """Listen, and let timers publish, until a process has printed a line."""
@@ -186,14 +185,17 @@ class Remote:
         while (left := end - time.monotonic()) > 0.0:
             self.executor.spin_once(min(0.02, left))
 
-    def pass_time(self, seconds: float) -> None:
-        """Listen for a while of the simulation, which a busy machine slows down."""
-        def now() -> float:
-            state = self.newest_state()
-            return state.header.stamp.sec + 1e-9 * state.header.stamp.nanosec if state else nan
+    @property
+    def now(self) -> float:
+        """Return the stamp of the last state [s]; in lockstep a busy machine slows it down."""
         self.until(self.newest_state, 'states')
-        end = now() + seconds
-        self.until(lambda: now() > end, f'{seconds:g} s of simulation time')
+        stamp = self.newest_state().header.stamp
+        return stamp.sec + 1e-9 * stamp.nanosec
+
+    def pass_time(self, seconds: float) -> None:
+        """Listen until states are so much later."""
+        end = self.now + seconds
+        self.until(lambda: self.now > end, f'{seconds:g} s later', poll=0.002)
 
     def ask(self, kind: type, name: str, request: object) -> Future:
         """Call a service and return its answer-to-be."""

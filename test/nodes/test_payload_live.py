@@ -6,7 +6,7 @@ from dataclasses import replace
 import re
 import sys
 
-from nodes.bring_up import IN_STEP, LOCKSTEP
+from nodes.bring_up import IN_STEP, LOCKSTEP, parameters
 import numpy as np
 from processes import node
 import pytest
@@ -25,8 +25,9 @@ COMMAND = [sys.executable, '-m', 'robodyn_ros.cli']
 CONFIG = 'config/ur5.yaml'
 FRAME, MASS, COM = 'tool0', 1.5, (0.01, -0.02, 0.06)
 INERTIA = (0.004, 0.0, 0.0005, 0.005, 0.0, 0.003)
-SIMULATED = [*LOCKSTEP, '-p', 'position_noise:=1e-5', '-p', 'effort_noise:=0.05']
-HOLDING = [*IN_STEP, '-p', 'mode:=joint_impedance', '-p', 'autostart:=true']
+SIMULATED = [*LOCKSTEP, *parameters(position_noise=1e-5, effort_noise=0.05)]
+HOLDING = [*IN_STEP, *parameters(mode='joint_impedance', autostart=True)]
+FAST = parameters(rate=500.0)            # for which the gains of CONFIG are
 
 
 def quiet_efforts(commands, model):
@@ -43,9 +44,9 @@ def carrying(start, tmp_path):
         file = tmp_path / 'loaded.urdf'
         file.write_text(to_urdf(with_payload(model, FRAME, MASS, COM, symmetric(INERTIA))))
         start(node('simulator'), '--ros-args', '--params-file', CONFIG, '-p', f'urdf:={file}',
-              *SIMULATED).wait_for_line('simulator ready')
+              *SIMULATED, *FAST).wait_for_line('simulator ready')
         controller = start(node('controller'), '--ros-args', '--params-file', CONFIG, '-p',
-                           'urdf:=ur5', *HOLDING)
+                           'urdf:=ur5', *HOLDING, *FAST)
         controller.wait_for_line('RUNNING')
         return model, controller
     return carrying
@@ -58,7 +59,8 @@ def test_a_payload_is_found_and_set(carrying, start, remote):
     Takes 20 s: the motion itself takes 10 s.
     """
     model, controller = carrying()
-    finding = start([*COMMAND, 'find-payload'], '--frame', FRAME, '--set', '--sim-time')
+    finding = start([*COMMAND, 'find-payload'], '--frame', FRAME, '--set', '--sim-time',
+                    '--duration', 5)
     assert finding.wait() == 0, finding.text
     words = re.search(r'accepted: (\S+) kg at \[(.*?)\]', ' '.join(finding.text.split()))
     assert float(words[1]) == pytest.approx(MASS, rel=0.03)
