@@ -168,7 +168,7 @@ class Remote:
 
     def until(self, condition: Callable[[], object], what: str = 'it',
               deadline: float = DEADLINE, poll: float = 0.05) -> None:
-        """Listen until the condition holds, which is looked at after each event or ``poll`` [s]."""
+        """Listen until a condition holds, which is checked after each event or ``poll`` [s]."""
         end = time.monotonic() + deadline
         while not condition():
             assert time.monotonic() < end, f'{what}: not within {deadline:g} s'

@@ -76,7 +76,7 @@ def test_a_signal_ends_the_wait_for_states(start, remote):
 
 def test_simulation_time_goes_on_while_the_node_waits(pair, remote, gravity):
     """At a fixed rate on /clock: arming and stopping, which the executor waits for, see time."""
-    sim, controller = pair(['-p', 'publish_clock:=true'], ['-p', 'use_sim_time:=true'])
+    sim, controller = pair({'publish_clock': True}, {'use_sim_time': True}, real_time=True)
     bring_up(remote)
     remote.until(lambda: remote.command_count > 100, 'commands')
     assert abs(np.array(remote.commands) - gravity).max() < 0.05

@@ -11,14 +11,30 @@ from nodes.bring_up import bring_up
 from nodes.test_controller import goal
 import pytest
 from rclpy.serialization import deserialize_message
+from rclpy.time import Time
 from robodyn_ros.flight_recorder.file import read
 from robodyn_ros.nodes.controller.flight_recorder import FlightRecorder
+from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 mcap_reader = pytest.importorskip('mcap.reader', reason='needs pip install mcap')
 
 WRITTEN = r'flight recording of (\d+) cycles: robodyn replay (\S+)'
+
+
+def dies(sim, controller, remote):
+    """End the simulator, and let time go on without states until the controller faults."""
+    now = remote.now
+    clock = remote.node.create_publisher(Clock, '/clock', 1)
+    sim.interrupt()         # killed, it might hold a lock of the middleware for a second
+
+    def stale():
+        nonlocal now
+        now += 0.02
+        clock.publish(Clock(clock=Time(seconds=now).to_msg()))
+        return 'FAULT STALE_STATE: state is stale' in controller.text
+    remote.until(stale, 'a fault', poll=0.002)
 
 
 @pytest.mark.parametrize('path', ['native', 'python'])
@@ -29,15 +45,15 @@ def test_a_dead_robot_is_recorded_and_replayed(pair, remote, start, tmp_path, pa
            for k in range(22)]
     for file in (*old, folder / 'flight_other_20200101T000000_000000_STALE_STATE.mcap'):
         file.touch()
-    sim, controller = pair([], ['-p', f'data_path:={path}', '-p', f'flight_folder:={folder}',
-                                '-p', 'mode:=computed_torque'])
+    sim, controller = pair(controller={'data_path': path, 'flight_folder': folder,
+                                       'mode': 'computed_torque'})
     bring_up(remote)
     # At rest: in motion it may be refused, as the measured efforts are not those of gravity
     assert remote.set('controller', payload_frame='link2', payload_mass=0.1) == ''
     remote.trajectories().publish(goal(0.6, 0.2, seconds=0.5))
     controller.wait_for_line('following')
-    remote.until(lambda: remote.command_count > 900, 'commands')
-    sim.interrupt()         # killed, it might hold a lock of the middleware for a second
+    remote.pass_time(1.0)
+    dies(sim, controller, remote)
     remote.until_line(controller, WRITTEN)
     count, file = re.search(WRITTEN, controller.text).groups()
     assert Path(file).parent == folder and file.endswith('_STALE_STATE.mcap')
@@ -76,12 +92,9 @@ def test_a_dead_robot_is_recorded_and_replayed(pair, remote, start, tmp_path, pa
 
 def test_the_controller_goes_on_where_nothing_can_be_written(pair, remote):
     """A reset, refused or not, is a reason to write at once; a fault is written once."""
-    sim, controller = pair([], ['-p', 'flight_folder:=/dev/null/x',
-                                '-p', 'arming_timeout:=0.5'])
+    sim, controller = pair(controller={'flight_folder': '/dev/null/x', 'arming_timeout': 0.5})
     bring_up(remote)
-    remote.until(lambda: remote.command_count > 100, 'commands')
-    sim.interrupt()
-    controller.wait_for_line('FAULT STALE_STATE: state is stale')
+    dies(sim, controller, remote)
     assert not remote.trigger('/controller/reset')[0]
     controller.wait_for_line('no flight recording of the fault: .*/dev/null')
     assert remote.change('deactivate') and remote.state() == 'inactive'

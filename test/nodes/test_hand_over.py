@@ -4,6 +4,7 @@
 
 import signal
 
+from nodes.bring_up import IN_STEP, LOCKSTEP, parameters
 from nodes.forward_controller import ForwardController, FORWARDER, HOLDER
 import numpy as np
 from processes import node
@@ -18,17 +19,13 @@ COMMANDS = f'/{FORWARDER}/commands'
 MANAGER = '/controller_manager'
 WITHOUT = ('controller_manager_msgs is not installed: it comes with ROS, and is on no package '
            'index for Python')
-# Lockstep: a busy machine makes the test slow, not wrong. 250 Hz: the stand-in is in Python
-SIMULATOR = ['-p', 'urdf:=two_link', '-p', f'initial_position:={POSE.tolist()}',
-             '-p', 'lockstep:=true', '-p', 'publish_clock:=true', '-p', 'rate:=250.0',
-             '-p', 'command_timeout:=20.0', '-r', 'commands:=/drives']
-CONTROLLER = ['-p', 'urdf:=two_link', '-p', 'use_sim_time:=true', '-p', 'trigger:=state',
-              '-p', 'rate:=250.0', '-p', 'loop_delay:=0.008', '-p', 'state_timeout:=1.0',
-              '-p', 'missed_limit:=5000', '-p', 'late_limit:=1.0', '-p', 'mode:=joint_impedance',
-              '-p', 'stiffness:=[100.0, 30.0]', '-p', 'damping:=[20.0, 5.0]',
-              '-p', 'robot_compensates_gravity:=false', '-p', 'stop_with:=gravity',
-              '-r', f'commands:={COMMANDS}']
-SWITCHED = ['-p', f'controller_manager:={MANAGER}', '-p', f'replaced_controllers:=[{HOLDER}]']
+SIMULATOR = [*LOCKSTEP, *parameters(urdf='two_link', initial_position=POSE.tolist()),
+             '-r', 'commands:=/drives']
+CONTROLLER = [*IN_STEP, *parameters(
+    urdf='two_link', loop_delay=0.008, late_limit=1.0, mode='joint_impedance',
+    stiffness=[100.0, 30.0], damping=[20.0, 5.0], robot_compensates_gravity=False,
+    stop_with='gravity'), '-r', f'commands:={COMMANDS}']
+SWITCHED = parameters(controller_manager=MANAGER, replaced_controllers=f'[{HOLDER}]')
 
 
 @pytest.fixture
@@ -45,11 +42,7 @@ def settled(remote):
 
 
 def test_an_arm_is_handed_over_by_hand_and_keeps_its_last_effort(start, remote, ros2_control):
-    """
-    An inactive controller listens; after the switch ours holds; deactivated, its effort stays.
-
-    Takes longer than 5 s: two nodes, and half a second of an arm whose drives are in Python.
-    """
+    """An inactive controller listens; after the switch ours holds; at the end its effort stays."""
     controller = start(node('controller'), '--ros-args', *CONTROLLER)
     assert remote.change('configure') and remote.change('activate')
     controller.wait_for_line('RUNNING')
@@ -74,11 +67,7 @@ def managed(ros2_control):
 
 
 def test_the_manager_is_asked_to_switch(start, remote, managed):
-    """
-    Activating ours activates the forward controller, in one switch, and deactivating goes back.
-
-    Takes longer than 5 s, as the test before.
-    """
+    """Activating ours activates the forward controller, in one switch; deactivating goes back."""
     start(node('controller'), '--ros-args', *CONTROLLER, *SWITCHED)
     assert remote.change('configure') and remote.change('activate')
     assert managed.active == {FORWARDER}
@@ -98,8 +87,7 @@ def test_running_means_that_the_forward_controller_is_active(start, remote, mana
     """
     One that is active already is no error; one that is no more is a fault; a reset activates it.
 
-    The arm is held meanwhile. Takes longer than 5 s: two nodes, and the manager is asked once a
-    second.
+    The arm is held meanwhile.
     """
     managed.switch([FORWARDER], [HOLDER])   # by a process that was killed: its last effort stays
     managed.command = Dynamics(load_urdf('two_link')).gravity(POSE)

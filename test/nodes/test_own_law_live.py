@@ -4,7 +4,7 @@
 
 import os
 
-from nodes.bring_up import bring_up, CONTROLLER, IN_STEP, LOCKSTEP, SIMULATOR
+from nodes.bring_up import bring_up, CONTROLLER, parameters
 from nodes.test_controller import goal
 import numpy as np
 import own_laws
@@ -12,8 +12,6 @@ from processes import node
 import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.nodes.controller import transport
-
-SIMULATED = [*SIMULATOR, *LOCKSTEP, '-p', 'joint_damping:=1.0', '-p', 'lockstep_timeout:=60.0']
 
 
 @pytest.fixture(autouse=True)
@@ -25,14 +23,13 @@ def importable(monkeypatch):
 
 
 @pytest.mark.parametrize('path', transport.FALLBACK_ORDER)
-def test_it_drives_the_arm(start, remote, path):
+def test_it_drives_the_arm(pair, remote, path):
     """It follows a trajectory; its gains are parameters, checked and changed like any others."""
-    start(node('simulator'), *SIMULATED).wait_for_line('ready')
-    controller = start(
-        node('controller'), *CONTROLLER, *IN_STEP, '-p', 'mode:=own_laws:SPRING', '-p',
-        f'data_path:={path}', '-p', 'spring:=[100.0, 50.0]', '-p', 'damper:=[20.0, 5.0]')
+    _, controller = pair({'joint_damping': 1.0}, {
+        'mode': 'own_laws:SPRING', 'data_path': path, 'spring': [100.0, 50.0],
+        'damper': [20.0, 5.0]})
     bring_up(remote)
-    assert f'own_laws:SPRING, 500 Hz, trigger state, data path {path}' in controller.text
+    assert f'own_laws:SPRING, 250 Hz, trigger state, data path {path}' in controller.text
     remote.trajectories().publish(goal(0.6, 0.2, seconds=1.0))
     controller.wait_for_line('following a trajectory')
     remote.until(lambda: abs(
@@ -53,16 +50,13 @@ def test_it_drives_the_arm(start, remote, path):
     assert controller.interrupt() == 0
 
 
-@pytest.mark.parametrize(('law', 'why'), [
-    ('own_laws:ALLOCATING', 'law allocating is refused: it allocates memory'),
-    ('own_laws:ENDLESS', 'law endless is refused: it has not returned'),
-    ('own_laws:SPRING', 'mode own_laws:SPRING needs gains, and spring is not set')])
-def test_refused_when_configured(start, remote, law, why):
-    controller = start(node('controller'), *CONTROLLER, '-p', 'urdf:=two_link', '-p',
-                       f'mode:={law}')
-    remote.until(lambda: remote.state() == 'unconfigured', 'the controller')
-    assert not remote.change('configure') and remote.state() == 'unconfigured'
-    remote.until_line(controller, why)
+def test_refused_when_configured(start, remote):
+    controller = start(node('controller'), *CONTROLLER, *parameters(urdf='two_link'))
+    for law, why in (('ALLOCATING', 'it allocates memory'), ('ENDLESS', 'it has not returned'),
+                     ('SPRING', 'needs gains, and spring is not set')):
+        assert remote.set('controller', mode=f'own_laws:{law}') == '', law
+        assert not remote.change('configure') and remote.state() == 'unconfigured', law
+        remote.until_line(controller, why)
     assert controller.interrupt() == 0
 
 

@@ -81,9 +81,8 @@ def graph(remote, name):
 
 def test_policy_is_what_the_nodes_use(pair, remote):
     """Neither more nor less than the running nodes, with every option that opens a topic."""
-    pair(['-p', 'publish_clock:=true'], ['-p', 'use_sim_time:=true', '-p', 'emergency_stop:=true',
-                                         '-p', 'heartbeat_timeout:=1.0',
-                                         '-p', 'external_wrench_frame:=tool0'])
+    pair(controller={'emergency_stop': True, 'heartbeat_timeout': 1.0,
+                     'external_wrench_frame': 'tool0'})
     assert remote.change('configure')
     listed = {name: policy()[f'/robodyn/{name}'] for name in ('controller', 'simulator')}
     assert listed['controller'] > TRIAL | ASKED

@@ -24,10 +24,8 @@ from robodyn_ros.realtime.timing_log import load
 from robodyn_ros.wire.joint_state import ACCEPTED, JointStateDecoder, JointStateEncoder
 from sensor_msgs.msg import JointState
 
-pytestmark = [pytest.mark.alone, pytest.mark.fresh]      # the nodes as users start them
-
-ASKED = ['-p', 'priority:=10', '-p', 'lock_memory:=true', '-p', 'keep_awake:=true',
-         '-p', 'spin:=0.00005', '-p', f'cpus:=[{min(os.sched_getaffinity(0))}]']
+ASKED = {'priority': 10, 'lock_memory': True, 'keep_awake': True, 'spin': 0.00005,
+         'cpus': [min(os.sched_getaffinity(0))]}
 
 
 def threads(pid):
@@ -57,11 +55,12 @@ def locked(pid):
     return int(re.search(r'VmLck:\s+(\d+)', Path(f'/proc/{pid}/status').read_text())[1])
 
 
+@pytest.mark.alone
 def test_a_short_time_slice_where_there_is_no_priority(pair, remote):
     """Of the control thread and of those of the middleware, while the node is active."""
     if time_slice.time_slice(0) == 0:
         pytest.skip('the kernel has no time slices of threads')
-    _, controller = pair([], [], fresh=True)
+    _, controller = pair(real_time=True, fresh=True)
     pid = controller.popen.pid
     assert remote.change('configure')
     assert time_slice.MIN_SLICE not in slices(pid).values()
@@ -75,10 +74,11 @@ def test_a_short_time_slice_where_there_is_no_priority(pair, remote):
     assert time_slice.MIN_SLICE not in slices(pid).values()
 
 
+@pytest.mark.alone
 def test_one_thread_runs_as_wanted_while_the_node_is_active(pair, remote, tmp_path):
     path = tmp_path / 'timing.npz'
-    _, controller = pair([], [*ASKED, '-p', 'rate:=1000.0', '-p', f'timing_file:={path}'],
-                         fresh=True)
+    _, controller = pair(controller={**ASKED, 'rate': 1000.0, 'timing_file': path},
+                         real_time=True, fresh=True)
     pid = controller.popen.pid
     assert remote.change('configure')
     assert 'cannot change while' in remote.set('controller', priority=5, cpus=[0])
