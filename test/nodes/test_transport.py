@@ -151,10 +151,11 @@ def test_what_changes_while_it_runs_is_seen_whole(node, trigger):
     rig.loop.stop()
 
 
+@pytest.mark.alone
 @each_way
 def test_a_publisher_that_vanishes_is_noticed(node, trigger, path):
     """Nothing comes any more that could wake the loop, and it faults nevertheless."""
-    rig = Rig(node, trigger, path)
+    rig = Rig(node, trigger, path, state_timeout=0.2)
     rig.run()
     node.destroy_publisher(rig.publisher)
     until(lambda: rig.controller.phase == guard.FAULT)
