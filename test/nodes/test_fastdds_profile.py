@@ -69,6 +69,7 @@ print(wake_ups() - before)
 """
 
 
+@pytest.mark.alone
 def test_answers_to_announcements_are_heard(start, tmp_path):
     """
     Another process that answers, but announces itself only once, is discovered by most nodes.

@@ -75,6 +75,7 @@ def replay(node, path, trigger='state'):
         rig.publisher.publish(message)
         while samples.sum() <= k or memory['cycles'][0] - cycles < samples[0, 0] - accepted:
             assert time.monotonic() < end
+            time.sleep(1e-4)
         rig.published               # noqa: B018  taken before there are too many
     phase = rig.controller.phase
     rig.loop.stop()

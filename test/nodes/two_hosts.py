@@ -25,10 +25,10 @@ CONTROLLER = ['-p', 'urdf:=two_link', '-p', 'mode:=joint_impedance', '-p',
               'acceleration_limit:=[20.0]', '-p',
               'robot_compensates_gravity:=false', '-p', 'autostart:=true', '-p',
               'heartbeat_timeout:=1.5', '-p', 'use_sim_time:=true', '-p', 'trigger:=state',
-              '-p', 'state_timeout:=1.0', '-p', 'late_limit:=1.0']
+              '-p', 'state_timeout:=1.0', '-p', 'late_limit:=1.0', '-p', 'rate:=500.0']
 SIMULATOR = ['-p', 'urdf:=two_link', '-p', f'initial_position:={POSE}', '-p', 'lockstep:=true',
              '-p', 'publish_clock:=true', '-p', 'command_timeout:=5.0', '-p',
-             'lockstep_settle:=0.05']
+             'lockstep_settle:=0.2', '-p', 'rate:=500.0', '-p', 'real_time_factor:=1.0']
 # What a bad wireless link does, in both directions
 FAULTS = {'delay': 0.02, 'jitter': 0.01, 'loss': 0.2, 'duplicate': 0.05}
 
