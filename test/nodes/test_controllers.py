@@ -4,7 +4,7 @@
 
 import signal
 
-from nodes.bring_up import CONTROLLER, SIMULATOR
+from nodes.bring_up import CONTROLLER, IN_STEP, LOCKSTEP, parameters, SIMULATOR
 from processes import node as node_command
 import pytest
 from std_msgs.msg import Float64MultiArray
@@ -13,16 +13,13 @@ SIDES = 'left', 'right'
 
 
 def test_a_signal_ends_all(start, remote, tmp_path):
-    """
-    Each has its parameters; both are brought to rest, and get zero as the last message.
-
-    Takes 5 s.
-    """
+    """Each has its parameters; both are brought to rest, and get zero as the last message."""
     file = tmp_path / 'arms.yaml'
     file.write_text('/left/controller:\n  ros__parameters:\n    mode: joint_impedance\n'
                     '/right/controller:\n  ros__parameters:\n    mode: gravity_compensation\n')
-    simulators = [start(node_command('simulator'), *SIMULATOR, '-r', f'__ns:=/{side}')
-                  for side in SIDES]
+    clocks = ['-r', '/clock:=clock']            # two simulators have two times
+    simulators = [start(node_command('simulator'), *SIMULATOR, *LOCKSTEP, *clocks, '-r',
+                        f'__ns:=/{side}') for side in SIDES]
     efforts = {side: [] for side in SIDES}
     for side in SIDES:
         remote.node.create_subscription(
@@ -30,8 +27,8 @@ def test_a_signal_ends_all(start, remote, tmp_path):
             lambda message, side=side: efforts[side].append(list(message.data)), 10)
     for simulator in simulators:
         simulator.wait_for_line('simulator ready')
-    both = start(node_command('controllers'), *SIDES, *CONTROLLER, '--params-file', file, '-p',
-                 'autostart:=true')
+    both = start(node_command('controllers'), *SIDES, *CONTROLLER, *IN_STEP, *clocks,
+                 *parameters(damping=[40.0, 8.0], autostart=True), '--params-file', file)
     both.wait_for_line(r'left\.controller\]: configured: .*joint_impedance')
     both.wait_for_line(r'right\.controller\]: configured: .*gravity_compensation')
     remote.until(lambda: all(len(heard) > 300 for heard in efforts.values()), 'efforts of both')
