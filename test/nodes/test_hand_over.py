@@ -7,7 +7,7 @@ import signal
 from nodes.bring_up import IN_STEP, LOCKSTEP, parameters
 from nodes.forward_controller import ForwardController, FORWARDER, HOLDER
 import numpy as np
-from processes import node
+from processes import node, until
 import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.errors import ParameterError
@@ -33,6 +33,7 @@ def ros2_control(start):
     """Return the stand-in, which holds the simulated arm."""
     start(node('simulator'), '--ros-args', *SIMULATOR).wait_for_line('simulator ready')
     stand_in = ForwardController(load_urdf('two_link')).start()
+    until(lambda: stand_in.effort.any())              # it has heard of the arm
     yield stand_in
     stand_in.close()
 
