@@ -26,8 +26,6 @@ import launch_ros.actions
 from robodyn_ros.errors import ParameterError, RobodynError
 from robodyn_ros.model.resources import _ament_share, share_path
 
-pytestmark = pytest.mark.alone
-
 
 def visited(description, context):
     """Nodes that a description would start."""
