@@ -60,7 +60,7 @@ def test_a_short_time_slice_where_there_is_no_priority(pair, remote):
     """Of the control thread and of those of the middleware, while the node is active."""
     if time_slice.time_slice(0) == 0:
         pytest.skip('the kernel has no time slices of threads')
-    _, controller = pair(real_time=True, fresh=True)
+    _, controller = pair(real_time=True)
     pid = controller.popen.pid
     assert remote.change('configure')
     assert time_slice.MIN_SLICE not in slices(pid).values()
