@@ -1,19 +1,20 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Life cycle of the controller node: start, waiting, failure and end."""
+"""Life cycle of the controller node, alone and with others in a process."""
 
 import gc
 import signal
 import sys
 import weakref
 
-from nodes.bring_up import bring_up, CONTROLLER, SIMULATOR
+from nodes.bring_up import bring_up, CONTROLLER, IN_STEP, LOCKSTEP, parameters, SIMULATOR
 import numpy as np
 from processes import node
 import pytest
 from rclpy.lifecycle import TransitionCallbackReturn
 from robodyn_ros.nodes.controller.node import ControllerNode
 from robodyn_ros.nodes.middleware import node_main
+from std_msgs.msg import Float64MultiArray
 
 # The controller, which says whether it discovers others since before its imports
 EARLY = """
@@ -148,3 +149,47 @@ def test_autostart(pair, remote, start):
     start(node('simulator'), *SIMULATOR).wait_for_line('simulator ready')
     controller.wait_for_line('RUNNING')
     assert remote.state() == 'active'
+
+
+SIDES = 'left', 'right'
+
+
+def test_a_signal_ends_all(start, remote, tmp_path):
+    """Each has its parameters; both are brought to rest, and get zero as the last message."""
+    file = tmp_path / 'arms.yaml'
+    file.write_text('/left/controller:\n  ros__parameters:\n    mode: joint_impedance\n'
+                    '/right/controller:\n  ros__parameters:\n    mode: gravity_compensation\n')
+    clocks = ['-r', '/clock:=clock']            # two simulators have two times
+    simulators = [start(node('simulator'), *SIMULATOR, *LOCKSTEP, *clocks, '-r',
+                        f'__ns:=/{side}') for side in SIDES]
+    efforts = {side: [] for side in SIDES}
+    for side in SIDES:
+        remote.node.create_subscription(
+            Float64MultiArray, f'/{side}/commands',
+            lambda message, side=side: efforts[side].append(list(message.data)), 10)
+    for simulator in simulators:
+        simulator.wait_for_line('simulator ready')
+    both = start(node('controllers'), *SIDES, *CONTROLLER, *IN_STEP, *clocks,
+                 *parameters(damping=[40.0, 8.0], autostart=True), '--params-file', file)
+    both.wait_for_line(r'left\.controller\]: configured: .*joint_impedance')
+    both.wait_for_line(r'right\.controller\]: configured: .*gravity_compensation')
+    remote.until(lambda: all(len(heard) > 300 for heard in efforts.values()), 'efforts of both')
+    assert both.popen.poll() is None
+    both.popen.send_signal(signal.SIGTERM)
+    remote.until(lambda: all(heard[-1] == [0.0, 0.0] for heard in efforts.values()), 'zero')
+    assert both.wait() == 0
+    assert 'FAULT' not in both.text
+
+
+@pytest.mark.parametrize(('words', 'code', 'why'), [
+    (['left', '/left'], 2, 'error: a namespace is given twice: left /left'),
+    (['left', 'no good'], 1, 'error: namespace no good is refused: give names of letters'),
+    (['left', 'right', '--ros-args', '-r', '__ns:=/both'], 1,
+     'error: the controller of /left is in /both: leave out the remapping of __ns'),
+    ([], 2, 'the following arguments are required: NAMESPACE'),
+])
+def test_what_cannot_be_is_told_in_one_line(start, words, code, why):
+    """And a controller that has been made already ends."""
+    process = start(node('controllers'), *words)
+    assert process.wait() == code and why in process.text
+    assert 'Traceback' not in process.text

@@ -1,14 +1,18 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""No exception ends an executor or locks a callback group, and `/clock` does not keep it busy."""
+"""Exceptions, `/clock`, changes and signals: what ends, locks or wakes an executor."""
 
+import os
+import signal
+import threading
 import time
 
 from processes import DEADLINE
 import pytest
-from rclpy.executors import ExternalShutdownException
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from rclpy.waitable import NumberOfEntities, Waitable
+from robodyn_ros.nodes.middleware.change_monitor import ChangeMonitor, woken_by_signals
 from robodyn_ros.nodes.middleware.executor import BURST, CLOCK_PERIOD, TolerantExecutor
 from robodyn_ros.nodes.middleware.raw_subscription import RCLError
 from rosgraph_msgs.msg import Clock
@@ -110,3 +114,68 @@ def test_of_the_clock_topic_only_some_messages_are_taken(node, executor):
     while node.get_clock().now().nanoseconds < sent * 1000:
         assert time.monotonic() < begin + DEADLINE
         executor.spin_once(1.0)
+
+
+@pytest.fixture
+def plain(node):
+    plain = SingleThreadedExecutor(context=node.context)
+    plain.add_node(node)
+    yield plain
+    plain.shutdown()
+
+
+def spin(plain):
+    """Wait for one thing to do; it comes long before."""
+    begin = time.monotonic()
+    plain.spin_once(DEADLINE)
+    assert time.monotonic() - begin < DEADLINE / 2
+
+
+def test_the_plain_does_what_a_look_finds(node, plain):
+    """Once for each thing that is there, in its own thread; after the end there is no thread."""
+    there, done, looks = [], [], []
+
+    def look():
+        looks.append(0)
+        return bool(there)
+
+    def act():
+        done.append((there.pop(), threading.current_thread()))
+    watch = ChangeMonitor(node, 0.001, look, act)
+    plain.spin_once(0.1)
+    assert done == [] and looks
+    for word in ('one', 'two'):
+        there.append(word)
+        spin(plain)
+        assert done.pop() == (word, threading.current_thread())
+    watch.close()
+    there.append('three')
+    plain.spin_once(0.1)
+    assert done == [] and 'watch' not in {thread.name for thread in threading.enumerate()}
+
+
+def test_nothing_is_looked_for_without_an_plain(node):
+    looks = []
+    watch = ChangeMonitor(node, 0.001, lambda: bool(looks.append(0)), lambda: None)
+    time.sleep(0.05)
+    watch.close()
+    assert looks == []
+
+
+def test_a_signal_ends_a_wait(plain):
+    """Its handler runs, and the wait is over; what was there before is there afterwards."""
+    caught, before = [], signal.getsignal(signal.SIGUSR1)
+    signal.signal(signal.SIGUSR1, lambda *_: caught.append(0))
+    try:
+        with woken_by_signals(lambda: plain.create_task(lambda: None)):
+            sender = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGUSR1))
+            sender.start()
+            spin(plain)
+            assert caught == [0]
+            sender.join()
+        os.kill(os.getpid(), signal.SIGUSR1)
+        assert caught == [0, 0]
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert signal.set_wakeup_fd(-1) == -1
+    assert 'signals' not in {thread.name for thread in threading.enumerate()}

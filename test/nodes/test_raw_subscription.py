@@ -1,20 +1,25 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Serialized messages through real DDS, and the ends a subscription must survive."""
+"""Serialized messages of any size through real DDS, and the ends a subscription must survive."""
 
 import sys
 import threading
 import time
 
+import numpy as np
 from processes import until
 import pytest
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import QoSProfile
+from rclpy.serialization import serialize_message
+from robodyn_ros.nodes.middleware.clock_skew import ClockSkew, MAX_CLOCK_OFFSET, TRANSIT_WINDOW
 from robodyn_ros.nodes.middleware.raw_subscription import SerializedSubscription
+from robodyn_ros.nodes.middleware.raw_waitable import LargeMessages
+from robodyn_ros.realtime import serialized_bytes
 from robodyn_ros.wire.effort import EffortEncoder
 from robodyn_ros.wire.joint_state import ACCEPTED, JointStateDecoder, JointStateEncoder
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
+from std_msgs.msg import Float64MultiArray, String
 
 NAMES = ['shoulder', 'elbow']
 LONG = 60_000_000_000       # ns; what a wait that is ended by something else would last
@@ -180,3 +185,102 @@ def test_a_long_wait_is_ended_before_its_time(node, end):
     time.sleep(0.05)        # most likely it waits by now; the outcome is the same if it does not
     {'destroy': subscription.destroy, 'shutdown': node.context.shutdown}[end]()
     assert not join()
+
+
+class Reader:
+    """A topic on which the test hears itself."""
+
+    def __init__(self, node, most):
+        self.heard = []
+        self.messages = LargeMessages(node, String, 'text', 10, most,
+                                      lambda data, size: self.heard.append((bytes(data), size)))
+        self.publisher = node.create_publisher(String, 'text', 10)
+        self.executor = SingleThreadedExecutor(context=node.context)
+        self.executor.add_node(node)
+        self.until(self.publisher.get_subscription_count)
+
+    def until(self, condition):
+        until(condition, lambda: self.executor.spin_once(0.05))
+
+
+@pytest.fixture
+def reader(node):
+    reader = Reader(node, 1000)
+    yield reader
+    reader.executor.shutdown()
+
+
+def test_messages_come_whole_and_in_order(reader):
+    """Byte for byte what was published."""
+    sent = [serialize_message(String(data=f'message {i}')) for i in range(5)]
+    for data in sent:
+        reader.publisher.publish(data)
+    reader.until(lambda: len(reader.heard) == 5)
+    assert reader.heard == [(data, len(data)) for data in sent]
+    assert reader.messages.take_data() is None
+
+
+def test_of_a_larger_one_the_beginning_and_the_size(reader):
+    """However large it is, no more than asked for is handed out."""
+    sent = serialize_message(String(data=10_000_000 * 'x'))
+    reader.publisher.publish(sent)
+    reader.until(lambda: reader.heard)
+    assert reader.heard == [(sent[:1000], len(sent))]
+
+
+def test_a_message_that_cannot_be_taken_is_told(reader, monkeypatch, capfd):
+    """Nothing is raised in the executor, on which the arm's node depends; the next one comes."""
+    with monkeypatch.context() as without_memory:
+        without_memory.setattr(serialized_bytes.rcutils(), 'rcutils_get_default_allocator',
+                               serialized_bytes.Allocator)
+        reader.publisher.publish(String(data='lost'))
+        said = ''
+        while 'a message on /text is lost: rcl error' not in said:
+            reader.executor.spin_once(0.05)
+            said += capfd.readouterr().err
+    reader.publisher.publish(String(data='here'))
+    reader.until(lambda: reader.heard)
+    assert b'here' in reader.heard[0][0]
+
+
+def test_nothing_comes_when_the_context_is_gone(reader, node):
+    """No error: there is simply no message any more."""
+    node.context.shutdown()
+    assert reader.messages.take_data() is None
+
+
+def test_a_clock_that_is_ahead_shows_in_the_first_message():
+    clock = ClockSkew()
+    assert '2.000 s ahead' in clock.note(-2.0, 'joint_trajectory')
+    assert clock.note(-2.0, 'joint_trajectory') == '' and clock.offset == -2.0
+
+
+def test_one_slow_message_is_no_clock_that_is_behind():
+    clock = ClockSkew()
+    said = [clock.note(transit, 'x') for transit in (3.0, *[0.01] * TRANSIT_WINDOW, 3.0)]
+    assert not any(said)
+    said = [clock.note(3.0, 'x') for _ in range(TRANSIT_WINDOW)]
+    assert [bool(s) for s in said] == [False] * (TRANSIT_WINDOW - 2) + [True, False]
+
+
+def test_times_of_another_epoch_are_left_out():
+    clock = ClockSkew()
+    assert clock.note(2 * MAX_CLOCK_OFFSET, 'x') == '' and clock.offset == 0.0
+
+
+def test_the_transit_of_a_message_is_that_of_its_publication(node):
+    """Between publication and receipt by the executor, on one host."""
+    heard = []
+    messages = LargeMessages(node, Float64MultiArray, 'large', 1, 1000,
+                             lambda data, size: heard.append(messages.transit))
+    publisher = node.create_publisher(Float64MultiArray, 'large', 1)
+    message = serialize_message(Float64MultiArray(data=np.ones(3).tolist()))
+    end = time.monotonic() + 20.0
+    from rclpy.executors import SingleThreadedExecutor
+    executor = SingleThreadedExecutor(context=node.context)
+    executor.add_node(node)
+    while not heard and time.monotonic() < end:
+        publisher.publish(message)
+        executor.spin_once(0.1)
+    executor.shutdown()
+    assert heard == [pytest.approx(0.0, abs=10.0)] and heard[0] > 0.0

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Answers of services are not lost, and one that does not come is named."""
 
-import threading
+from threading import Event, Thread
+import time
 
 from processes import DEADLINE
 import pytest
@@ -12,8 +13,10 @@ import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from robodyn_ros.nodes.middleware.client_session import until
+from robodyn_ros.nodes.middleware.client_session import session, until
+from robodyn_ros.nodes.middleware.polled_client import PolledClient
 from robodyn_ros.nodes.middleware.services import RESEND_INTERVAL, Services
+from std_srvs.srv import Trigger
 
 SUCCESS = SetParametersResult(successful=True)
 
@@ -88,10 +91,49 @@ def test_nothing_is_asked_of_a_node_that_does_not_answer_yet(node, asked, listen
 def test_answer_that_does_not_come(node, asked, listening):
     """Named, with the time that was waited."""
     executor, spin = listening
-    deaf = threading.Event()
+    deaf = Event()
     services = Services(node, lambda: executor.spin_once(0.02) if deaf.is_set() else spin())
     name, request = '/asked/get_parameters', GetParameters.Request(names=['times'])
     services.call(GetParameters, name, request, DEADLINE, DEADLINE)
     deaf.set()
     with pytest.raises(TimeoutError, match=f'service {name}: no answer within 0.2 s'):
         services.call(GetParameters, name, request, 0.2, DEADLINE)
+
+
+def test_late_responses_do_not_hide_later_ones():
+    """The response to the second request comes after the third request."""
+    go_on, calls = Event(), []
+    go_on.set()
+
+    def serve(request, response):
+        calls.append(request)
+        go_on.wait(30.0)
+        response.message = str(len(calls))
+        return response
+
+    with session('polled_client_service') as server, session('polled_client_test') as here:
+        server.node.create_service(Trigger, 'slow', serve)
+        over = Event()
+        thread = Thread(target=lambda: server.until(over.is_set, 120.0))
+        thread.start()
+        try:
+            client = PolledClient(here.node, Trigger, '/slow')
+            assert client.call(Trigger.Request(), 30.0, 1.0) is not None
+            go_on.clear()
+            client.send(Trigger.Request())
+            client.send(Trigger.Request())
+            assert client.take() is None
+            go_on.set()
+            end = time.monotonic() + 30.0
+            while (newest := client.take()) is None or newest.message != str(len(calls)):
+                assert time.monotonic() < end
+                time.sleep(0.01)
+            client.send(Trigger.Request())          # and the next one is heard as before
+            while (answer := client.take()) is None:
+                assert time.monotonic() < end
+                time.sleep(0.01)
+            assert int(answer.message) > int(newest.message)
+            client.close()
+        finally:
+            over.set()
+            thread.join()

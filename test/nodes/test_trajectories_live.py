@@ -1,14 +1,21 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""References of the real controller, which meanwhile holds an arm."""
+"""References over topics to real controllers: messages of MoveIt and Servo, and huge ones."""
 
+from builtin_interfaces.msg import Duration
+from control.moveit_clients import moveit_plan
 from nodes.bring_up import bring_up, POSE
 import numpy as np
 import pytest
+from rclpy.serialization import serialize_message
+from robodyn_ros import load_urdf
 from robodyn_ros.control.references.trajectory import MAX_WAYPOINTS
+from robodyn_ros.model.resources import robot_path
 from trajectories import trajectory_bytes
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 NAMES = ['joint1', 'joint2']
+PERIOD, SPEED = 0.02, np.array([[0.5, -0.5]])       # s, rad/s
 
 
 @pytest.mark.alone
@@ -29,3 +36,53 @@ def test_a_million_waypoints_do_not_let_the_arm_go(pair, remote, gravity):
     assert abs(remote.positions() - POSE).max() < 1e-3
     remote.until(lambda: remote.diagnostics.get('phase') == 'RUNNING', 'diagnostics')
     assert 'FAULT' not in controller.text and controller.interrupt() == 0
+
+
+def rusty(tmp_path):
+    """Return the URDF of the arm with friction that the controller does not know."""
+    text = robot_path('two_link').read_text()
+    for given in ('damping="0.3" friction="1.5"', 'damping="0.2" friction="0.4"'):
+        text = text.replace('damping="0" friction="0"', given, 1)
+    (tmp_path / 'rusty.urdf').write_text(text)
+    return tmp_path / 'rusty.urdf'
+
+
+def test_plans_and_streams_are_followed(pair, remote, tmp_path):
+    """Plans from the measured pose; then streams of positions, of velocities and of both."""
+    _, controller = pair({'urdf': rusty(tmp_path)}, {'mode': 'joint_impedance'})
+    bring_up(remote)
+    publisher, rng = remote.trajectories(), np.random.default_rng(2)
+    model = load_urdf(robot_path('two_link'))
+    for k in range(3):
+        end = rng.uniform(-0.6, 0.6, 2)
+        plan = moveit_plan(model, remote.position(), end, 0.08, 1 + k)
+        rows = [plan.positions, plan.velocities, plan.accelerations][:1 + k]
+        publisher.publish(trajectory_bytes(NAMES, plan.times, *rows))
+        remote.until(lambda end=end: 'refused' in controller.text or (
+            abs(remote.position() - end).max() < 0.02), 'the end of the plan')
+        assert 'refused' not in controller.text
+
+    for fields in ('p', 'v', 'pv'):
+        begin, since = remote.position(), remote.now
+        for velocity in (*[SPEED] * 30, *[0.0 * SPEED] * 3):
+            position = remote.position() + PERIOD * velocity
+            # A message of velocities alone has no positions
+            publisher.publish(trajectory_bytes(NAMES, [PERIOD], *{
+                'p': (position,), 'pv': (position, velocity)}[fields]) if 'p' in fields
+                else velocities_alone(velocity))
+            remote.pass_time(PERIOD)
+        most = 1.1 * (remote.now - since) * abs(SPEED[0])
+        remote.pass_time(1.0)
+        moved = (remote.position() - begin) * np.sign(SPEED[0])
+        assert (moved > 0.03).all() and (moved < most).all(), fields
+        still = remote.position()
+        remote.pass_time(0.2)
+        assert abs(remote.position() - still).max() < 1e-3
+    assert 'refused' not in controller.text and 'FAULT' not in controller.text
+    remote.until(lambda: remote.diagnostics.get('phase') == 'RUNNING', 'diagnostics')
+
+
+def velocities_alone(velocity):
+    """Return a message of one waypoint without positions."""
+    return serialize_message(JointTrajectory(joint_names=NAMES, points=[JointTrajectoryPoint(
+        velocities=velocity[0].tolist(), time_from_start=Duration(nanosec=round(1e9 * PERIOD)))]))

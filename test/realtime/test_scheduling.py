@@ -1,18 +1,25 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Scheduling requests, granted and refused, verified with the kernel."""
+"""Scheduling requests and time slices, verified with the kernel; contexts that threads share."""
 
+from contextlib import contextmanager
 import ctypes
 import json
 import os
 from pathlib import Path
+import platform
 import resource
 import subprocess
 import sys
 import threading
+import time
 
+from processes import until
 import pytest
+from robodyn_ros.realtime import scheduling, shared_context, time_slice
 from robodyn_ros.realtime.scheduling import listed, scheduled, Scheduling
+from robodyn_ros.realtime.shared_context import shared
+from robodyn_ros.realtime.time_slice import MIN_SLICE, shortened
 
 # Gives all privileges up, takes limits, asks, and tells what it got and what the kernel says
 ASK = """
@@ -170,3 +177,148 @@ def test_cpus_are_listed_as_the_kernel_does():
     assert listed(os.sched_getaffinity(0)) == next(
         line.split()[1] for line in Path('/proc/self/status').read_text().splitlines()
         if line.startswith('Cpus_allowed_list'))
+
+
+SUPPORTED = (tuple(int(x) for x in platform.release().split('.')[:2]) >= (6, 12)
+             and platform.machine() in time_slice.SYSCALL_NUMBERS)
+has_slices = pytest.mark.skipif(not SUPPORTED,
+                                reason='the kernel has no time slices of threads')
+
+
+@has_slices
+def test_it_is_in_force_and_undone():
+    """Of this thread and of another one; that of a third one stays."""
+    threads, done = [threading.Thread(target=lambda: done.wait()) for _ in range(2)], (
+        threading.Event())
+    for thread in threads:
+        thread.start()
+    first, second = (thread.native_id for thread in threads)
+    before = time_slice.time_slice(0)
+    assert before > MIN_SLICE
+    with shortened([0, first]) as changed:
+        assert changed == [0, first]
+        assert [time_slice.time_slice(n) for n in (0, first, second)] == [
+            MIN_SLICE, MIN_SLICE, before]
+    assert [time_slice.time_slice(n) for n in (0, first, second)] == [before] * 3
+    done.set()
+
+
+@has_slices
+def test_a_thread_that_has_ended():
+    """It is left out, and undoing is no error either."""
+    gone = threading.Thread(target=lambda: None)
+    gone.start()
+    gone.join()
+    # Which outlasts `join`
+    until(lambda: not Path(f'/proc/self/task/{gone.native_id}').exists())
+    with shortened([gone.native_id]) as changed:
+        assert changed == []
+    done = threading.Event()
+    ends = threading.Thread(target=done.wait)
+    ends.start()
+    with shortened([ends.native_id]) as changed:
+        assert changed == [ends.native_id]
+        done.set()
+        ends.join()
+
+
+@has_slices
+def test_an_unknown_machine(monkeypatch):
+    """Nothing is changed where the numbers of the system calls are not known."""
+    monkeypatch.setattr(platform, 'machine', lambda: 'vax')
+    with shortened([0]) as changed:
+        assert changed == []
+
+
+@has_slices
+def test_nice_stays():
+    """Only the slice is set."""
+    before = os.getpriority(os.PRIO_PROCESS, 0)
+    with shortened([0]):
+        assert os.getpriority(os.PRIO_PROCESS, 0) == before
+    assert os.sched_getscheduler(0) == os.SCHED_OTHER
+
+
+@pytest.fixture
+def log():
+    """Return what has happened, and a maker of contexts that write it down."""
+    happened = []
+
+    @contextmanager
+    def make():
+        happened.append('in')
+        yield len(happened)
+        happened.append('out')
+    return happened, make
+
+
+def test_the_first_enters_and_the_last_leaves(log):
+    """In whatever order they leave; afterwards all begins anew."""
+    happened, make = log
+    first, second, other = shared('key', make), shared('key', make), shared('other', make)
+    assert first.__enter__() == second.__enter__() == 1
+    assert other.__enter__() == 2
+    first.__exit__(None, None, None)
+    assert happened == ['in', 'in']
+    second.__exit__(None, None, None)
+    other.__exit__(None, None, None)
+    assert happened == ['in', 'in', 'out', 'out'] and not shared_context._held
+    with shared('key', make) as value:
+        assert value == 5
+
+
+def test_a_context_that_cannot_be_entered_is_not_held(log):
+    _, make = log
+
+    @contextmanager
+    def refused():
+        raise OSError('not here')
+        yield
+    with pytest.raises(OSError, match='not here'), shared('key', refused):
+        pass
+    with shared('key', make):
+        pass
+    assert not shared_context._held
+
+
+def test_of_many_threads():
+    """All are in it at a time, whoever comes first; nobody is in it before it is made."""
+    inside, made, over, left = threading.Barrier(4), [], [], []
+
+    @contextmanager
+    def make():
+        time.sleep(0.05)                # in which the others come
+        made.append(len(over))
+        yield made
+        left.append(len(over))
+
+    def use():
+        with shared('key', make) as value:
+            assert value == [0]
+            inside.wait(10.0)
+            over.append(0)
+    threads = [threading.Thread(target=use) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert made == [0] and left == [4] and len(over) == 4 and not shared_context._held
+
+
+def test_memory_is_unlocked_by_the_last(monkeypatch):
+    """Each locks, for what has been allocated since; only the last one's end unlocks."""
+    calls = []
+
+    class Kernel:
+        def mlockall(self, flags):  # noqa: CNL100
+            calls.append('lock')
+            return 0
+
+        def munlockall(self):
+            calls.append('unlock')
+    monkeypatch.setattr(scheduling, '_libc', Kernel())
+    wanted = scheduling.Scheduling(lock_memory=True)
+    with scheduling.scheduled(wanted) as first, scheduling.scheduled(wanted) as second:
+        assert first.granted == second.granted != []
+        assert calls == ['lock', 'lock']
+    assert calls == ['lock', 'lock', 'unlock']

@@ -1,12 +1,14 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""`robodyn set-payload` and `find-payload`, as a person runs them, on a simulated arm."""
+"""Payloads, collision thresholds and friction of simulated arms, found by commands and set."""
 
 from dataclasses import replace
+from pathlib import Path
 import re
 import sys
 
-from nodes.bring_up import IN_STEP, LOCKSTEP, parameters
+from geometry_msgs.msg import WrenchStamped
+from nodes.bring_up import bring_up, IN_STEP, LOCKSTEP, parameters, SIMULATOR
 import numpy as np
 from processes import node
 import pytest
@@ -20,14 +22,66 @@ from robodyn_ros.identification.excitation.payload_motion import payload_motion
 from robodyn_ros.model.payload import with_payload
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.model.to_urdf import to_urdf
+from sensor_msgs.msg import JointState
+import yaml
 
 COMMAND = [sys.executable, '-m', 'robodyn_ros.cli']
+ROOT = Path(__file__).resolve().parents[2]
 CONFIG = 'config/ur5.yaml'
 FRAME, MASS, COM = 'tool0', 1.5, (0.01, -0.02, 0.06)
 INERTIA = (0.004, 0.0, 0.0005, 0.005, 0.0, 0.003)
 SIMULATED = [*LOCKSTEP, *parameters(position_noise=1e-5, effort_noise=0.05)]
 HOLDING = [*IN_STEP, *parameters(mode='joint_impedance', autostart=True)]
 FAST = parameters(rate=500.0)            # for which the gains of CONFIG are
+CONTROLLER = {'mode': 'joint_impedance', 'autostart': True, 'external_effort_rate': 100.0}
+FORCE = np.array([2.0, 4.0, 0.0])       # N, axes of the tool: in the plane of the arm
+
+
+def push(remote):
+    """Push the tool for long."""
+    publisher = remote.node.create_publisher(WrenchStamped, '/simulator/push', 10)
+    remote.until(publisher.get_subscription_count, 'the simulator')
+    message = WrenchStamped()
+    message.header.frame_id = 'tool0'
+    f = message.wrench.force
+    f.x, f.y, f.z = FORCE.tolist()
+    publisher.publish(message)
+
+
+def test_a_push_is_measured_and_a_calibrated_one_is_a_collision(pair, start, remote, tmp_path):
+    """Thresholds of a quiet run, then a push: fault COLLISION, and the wrench while it lasts."""
+    _, arm = pair({'push_duration': 60.0}, {**CONTROLLER, 'external_wrench_frame': 'tool0'})
+    arm.wait_for_line('RUNNING')
+    file = tmp_path / 'collisions.yaml'
+    done = start([*COMMAND, 'calibrate-collision'], '--duration', '2', '--set', '--sim-time',
+                 '--output', file)
+    assert done.wait() == 0, done.text
+    assert 'Collision thresholds' in done.text and 'hardly moved: joint1, joint2' in done.text
+    found = yaml.safe_load(file.read_text())['/**']['ros__parameters']
+    assert found['collision_threshold'] == pytest.approx([0.8, 0.3])    # 1 % of the effort limits
+    torques, wrenches, confidence = [], [], []
+    for kind, topic, heard in ((JointState, 'external_torque', torques),
+                               (WrenchStamped, 'external_wrench', wrenches),
+                               (WrenchStamped, 'external_wrench_confidence', confidence)):
+        remote.node.create_subscription(kind, f'/controller/{topic}', heard.append, 10)
+    remote.until(lambda: torques and wrenches and confidence, 'the estimates')
+    assert abs(np.array(torques[-1].effort)).max() < 0.05
+    assert list(torques[-1].name) == ['joint1', 'joint2']
+    assert torques[-1].position.tolist() == pytest.approx([0.3, 0.5], abs=1e-3)
+    assert wrenches[-1].header.frame_id == 'tool0'
+    push(remote)
+    arm.wait_for_line('FAULT COLLISION: external effort exceeds the collision threshold')
+    last = confidence[-1].wrench
+    assert 1.0 < last.force.x + last.force.y < 2.001 and last.force.z < 0.01
+    again = start([*COMMAND, 'calibrate-collision'], '--duration', '1', '--output', file)
+    assert again.wait() != 0 and 'exists' in again.text
+
+
+def test_an_unknown_frame_of_the_wrench_is_refused(pair):
+    """The controller is not configured, and says which frames there are."""
+    _, controller = pair(controller={**CONTROLLER, 'external_wrench_frame': 'gripper'})
+    controller.wait_for_line('two_link has no frame gripper')
+    assert 'tool0' in controller.text
 
 
 def quiet_efforts(commands, model):
@@ -146,3 +200,25 @@ def test_an_arm_is_calibrated(start, remote, tmp_path):
         true = Dynamics(heavier).gravity(q)
         assert Dynamics(found).gravity(q) == pytest.approx(true, abs=0.02 * abs(true).max())
     assert 'coulomb_friction' in (tmp_path / 'found' / 'friction.yaml').read_text()
+
+
+def test_a_file_of_friction(remote, start, tmp_path, gravity):
+    """It is read beside the configuration, changes while the arm is driven, within bounds."""
+    path, urdf = tmp_path / 'friction.yaml', tmp_path / 'rusty.urdf'
+    text = (ROOT / 'docs' / 'robots.md').read_text()
+    path.write_text(re.search(r'```yaml\n(# friction.yaml\n.*?)```', text, re.DOTALL)[1])
+    rusty = robot_path('two_link').read_text()
+    for given in ('damping="0.8" friction="2"', 'damping="0.3" friction="0.8"'):
+        rusty = rusty.replace('damping="0" friction="0"', given, 1)
+    urdf.write_text(rusty)
+    start(node('simulator'), *SIMULATOR, *LOCKSTEP, *parameters(urdf=urdf))
+    start(node('controller'), '--ros-args', '--params-file', ROOT / 'config' / 'two_link.yaml',
+          '--params-file', path, *parameters(urdf='two_link', discovery_time=0.0), *IN_STEP)
+    bring_up(remote)
+    for offset in (0.07, 0.05):         # shares of 0.1 N·m
+        remote.until(lambda effort=gravity + [offset, 0.0]: remote.command_count and abs(
+            np.array(remote.newest_command()) - effort).max() < 1e-3, 'the offset')
+        assert remote.set('controller', friction_compensation=[0.5]) == ''
+    assert '[0, 0.8]' in remote.set('controller', friction_compensation=[0.9])
+    assert remote.set('controller', mode='computed_torque', friction_compensation=[1.0]) == ''
+    assert 'friction_compensation' in remote.set('controller', mode='gravity_compensation')

@@ -1,0 +1,160 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""`robodyn jog` and `robodyn teach` in a terminal, with a simulated arm."""
+
+import re
+import sys
+
+from geometry_msgs.msg import WrenchStamped
+import numpy as np
+import pytest
+from robodyn_ros import Dynamics, load_urdf, Settings
+from robodyn_ros.cli.jog import checked, Jog
+from robodyn_ros.errors import ParameterError
+from robodyn_ros.identification.excitation.trajectory_file import read
+from robodyn_ros.model.resources import robot_path
+
+JOG = [sys.executable, '-m', 'robodyn_ros.cli', 'jog', '--sim-time', '--linear', '0.1']
+
+
+def jog():
+    return Jog(np.array([0.1, 0.4]), np.array([0.2, 1.0]), hold=0.5)
+
+
+def test_a_key_moves_along_its_axis_until_it_is_old():
+    keys = jog()
+    assert not keys.twist(0.0).any()
+    keys.press('d', 1.0)
+    assert keys.twist(1.49).tolist() == [0.0, -0.1, 0.0, 0.0, 0.0, 0.0]
+    assert '- y' in keys.describe(1.2)
+    assert not keys.twist(1.5).any()
+    keys.press('j', 2.0)
+    keys.press('j', 2.4)                            # repeated while it is held down
+    assert keys.twist(2.8).tolist() == [0.0, 0.0, 0.0, 0.0, 0.0, 0.4]
+
+
+@pytest.mark.parametrize('key', [' ', '7', '\n', 'q', '\x1b'])
+def test_other_keys_stop(key):
+    """And those that end end."""
+    keys = jog()
+    keys.press('w', 1.0)
+    keys.press(key, 1.1)
+    assert not keys.twist(1.2).any() and keys.over == (key in 'q\x1b')
+
+
+def test_the_speed_stays_within_its_limits():
+    keys = jog()
+    for _ in range(50):
+        keys.press('+', 0.0)
+    assert keys.speed.tolist() == [0.2, 1.0]
+    for _ in range(50):
+        keys.press('-', 0.0)
+    assert (keys.speed > 0.004).all()
+
+
+def test_what_the_controller_would_refuse_is_refused_before():
+    with pytest.raises(ParameterError, match='mode gravity_compensation follows no twist'):
+        checked(Settings(mode='gravity_compensation'), 0.1, 0.2)
+    task = Settings(mode='cartesian_impedance', task_frame='tool0')
+    with pytest.raises(ParameterError, match='--angular 3 is above task_velocity_limit 1'):
+        checked(task, 0.1, 3.0)
+    assert checked(task, 0.1, 0.2).tolist() == [0.25, 1.0]
+
+
+def test_an_arm_is_moved_from_a_terminal(pair, start, remote, terminal):
+    """Along an axis of the base as long as a key is pressed; refused in a mode without a pose."""
+    dynamics = Dynamics(load_urdf(robot_path('two_link')))
+    dynamics.pose(np.zeros(2), 'tool0')             # compiled before the arm is driven
+    pair({'initial_position': [0.3, 0.9]}, {
+        'autostart': True, 'mode': 'cartesian_impedance', 'task_frame': 'tool0',
+        'twist_timeout': 1.0})[1].wait_for_line('RUNNING')
+
+    def place():
+        return dynamics.pose(remote.position(), 'tool0')[:3, 3]
+
+    begin = place()
+    process, press, text = terminal(JOG)
+    remote.until(lambda: 'no motion' in text(), 'the line')
+    assert abs(place() - begin).max() < 1e-3
+
+    def moved(key, by):
+        press(key)
+        remote.listen(0.1)
+        return (place() - begin)[0] * np.sign(by) > abs(by)
+    remote.until(lambda: moved('s', -0.03), 'the motion')
+    assert abs((place() - begin)[1:]).max() < 0.01
+    remote.until(lambda: moved('w', -0.01), 'the way back')
+    press('q')
+    assert process.wait(60.0) == 0, text()
+    remote.pass_time(1.0)                  # the reference comes to rest
+    rest = place()
+    remote.pass_time(0.5)
+    assert abs(place() - rest).max() < 1e-3
+    without = start(JOG)
+    assert without.wait() != 0 and 'stdin is not a terminal' in without.text
+
+
+ROBODYN = [sys.executable, '-m', 'robodyn_ros.cli']
+TEACH = [*ROBODYN, 'teach', '--sim-time', '--wait', '30']
+
+
+@pytest.fixture
+def push(pair, remote):
+    """Return what pushes a floating arm [N]."""
+    pair({'initial_position': [0.3, 0.9], 'push_duration': 0.3, 'joint_damping': 6.0},
+         {'autostart': True})[1].wait_for_line('RUNNING')
+    publisher = remote.node.create_publisher(WrenchStamped, '/simulator/push', 10)
+    remote.until(publisher.get_subscription_count, 'the simulator')
+
+    def push(force):
+        begin, message = remote.position(), WrenchStamped()
+        message.header.frame_id = 'tool0'
+        message.wrench.force.z = force
+        publisher.publish(message)
+        remote.until(lambda: abs(remote.position() - begin).max() > 0.05, 'the motion')
+        remote.until(lambda: abs(np.array(remote.newest_state().velocity)).max() < 1e-3, 'rest')
+    return push
+
+
+def test_poses_are_kept_and_repeated(push, start, remote, terminal, tmp_path):
+    """One key each; the last one dropped; then `play` brings the arm from one to the other."""
+    file = tmp_path / 'way.yaml'
+    process, press, text = terminal([*TEACH, str(file)])
+    remote.until(lambda: '0 poses; now at' in text(), 'the line')
+    begin = remote.position()
+    press('\r')
+    remote.until(lambda: '1 poses' in text(), 'the first pose')
+    push(20.0)
+    end = remote.position()
+    press('\r')
+    remote.until(lambda: '2 poses' in text(), 'the second pose')
+    press('\r')
+    remote.until(lambda: '3 poses' in text(), 'once more')
+    press('b')
+    press('q')
+    assert process.wait(60.0) == 0, text()
+    way = read(file)
+    assert way.positions == pytest.approx(np.array([begin, end]), abs=2e-3)
+    assert remote.set('controller', mode='joint_impedance') == ''
+    played = start([*ROBODYN, 'play', str(file)], '--approach', '1', '--sim-time', '--wait', '30')
+    assert played.wait() == 0, played.text
+    assert remote.position() == pytest.approx(end, abs=0.02)
+    again, _, text = terminal([*TEACH, str(file)])
+    assert again.wait(60.0) != 0 and 'exists' in text()
+
+
+def test_a_motion_is_recorded_between_two_keys(push, remote, terminal, tmp_path):
+    """It begins and ends where the arm was, at rest."""
+    file = tmp_path / 'motion.yaml'
+    process, press, text = terminal([*TEACH, str(file), '--motion', '--speed', '1.0'])
+    remote.until(lambda: 'not begun' in text(), 'the line')
+    begin = remote.position()
+    press(' ')
+    remote.until(lambda: re.search(r'[1-9]\d* states on', text()), 'states')
+    push(-20.0)
+    press(' ')
+    assert process.wait(60.0) == 0, text()
+    motion = read(file)
+    ends = np.array([begin, remote.position()])
+    assert motion.positions[[0, -1]] == pytest.approx(ends, abs=3e-3)
+    assert len(motion.times) > 20 and not motion.velocities[[0, -1]].any()
