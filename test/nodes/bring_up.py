@@ -23,7 +23,7 @@ CONTROLLER = ['--ros-args', *parameters(
 # On simulation time, which waits for each command, so that a busy machine changes nothing; no
 # faster than wall time, for most of what tests wait for are other processes. Only a machine that
 # stands still exceeds timeouts of wall time
-LOCKSTEP = parameters(lockstep=True, lockstep_settle=0.2, lockstep_timeout=60.0,
+LOCKSTEP = parameters(lockstep=True, lockstep_settle=0.5, lockstep_timeout=60.0,
                       publish_clock=True, command_timeout=60.0, rate=250.0, real_time_factor=1.0)
 IN_STEP = parameters(use_sim_time=True, trigger='state', rate=250.0, state_timeout=1.0)
 
