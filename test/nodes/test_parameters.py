@@ -24,17 +24,6 @@ TABLE = (Parameter('gain', float, 1.0, 'a gain', 'N', 0.0, 2.0, live=True),
          Parameter('names', list[str], [], 'joints'))
 
 
-@pytest.fixture
-def node():
-    """Return a node of its own context."""
-    context = rclpy.Context()
-    context.init()
-    node = rclpy.create_node('parameters', context=context)
-    yield node
-    node.destroy_node()
-    context.shutdown()
-
-
 def put(node, **values):
     """Set parameters as one set; the refusal's reason or ''."""
     return node.set_parameters_atomically(

@@ -62,6 +62,11 @@ class Desk:
         self.executor.add_node(node)
         self.publisher = self.add('planner')
 
+    def now(self):
+        """Time of now as a stamp states it [s]."""
+        return self.arm.now() if self.arm.on_ros_time else 1e-9 * (
+            self.node.get_clock().now().nanoseconds)
+
     def add(self, name):
         """One more publisher, on a node of this name."""
         node = rclpy.create_node(name, context=self.node.context)
@@ -110,9 +115,12 @@ def goal(**change):
     return JointTrajectory(**{'joint_names': NAMES, 'points': [point(0.4, 0.4)], **change})
 
 
-def stamped(stamp):
-    """Return the same with a stamp."""
-    return goal(header=Header(stamp=stamp))
+def stamped(stamp, **change):
+    """Return the same with a stamp, which may be a number of seconds."""
+    if not isinstance(stamp, Time):
+        whole, rest = divmod(round(1e9 * stamp), 10**9)
+        stamp = Time(sec=whole, nanosec=rest)
+    return goal(header=Header(stamp=stamp), **change)
 
 
 def test_a_trajectory_is_followed(desk):
@@ -168,17 +176,14 @@ def test_what_is_over_is_skipped(node):
     """A trajectory that should be under way is followed from the waypoints to come."""
     desk = Desk(node, on_ros_time=True)
     desk.arm.rig.run(5.0)
-    start = round(1e9 * (desk.arm.now() - 2.0))
-    late = Header(stamp=Time(sec=start // 10**9, nanosec=start % 10**9))
-    assert desk.send(goal(points=[point(-9.0, -9.0), point(0.4, 0.4, at=3.0)], header=late))
+    start = desk.arm.now() - 2.0
+    assert desk.send(stamped(start, points=[point(-9.0, -9.0), point(0.4, 0.4, at=3.0)]))
     desk.arm.rig.run(0.5)
     assert abs(desk.arm.rig.q - [0.4, 0.4]).max() > 1e-2
     desk.arm.rig.run(0.6)
     assert desk.arm.rig.q == pytest.approx([0.4, 0.4], abs=1e-3)
-    assert not desk.send(goal(points=[point(0.3, 0.3)], header=late))
-    assert not desk.send(goal(points=[point(0.3, 0.3, at=0.0)], header=late))
-    for times in ((1.0, 1.0, 9.0), (9.0, 3.0)):
-        assert not desk.send(goal(points=[point(0.4, 0.4, at=t) for t in times], header=late))
+    for times in ((1.0,), (0.0,), (1.0, 1.0, 9.0), (9.0, 3.0)):
+        assert not desk.send(stamped(start, points=[point(0.4, 0.4, at=t) for t in times]))
     desk.close()
 
 
@@ -353,12 +358,11 @@ def test_one_publisher_only(desk, capfd):
 def test_stamps(node, on_ros_time):
     """Wall time is converted to the follower's clock; ROS time is that clock."""
     desk = Desk(node, on_ros_time)
-    now = node.get_clock().now().nanoseconds if not on_ros_time else round(1e9 * desk.arm.now())
-    start = now + 3_000_000_000
-    assert desk.send(stamped(Time(sec=start // 10**9, nanosec=start % 10**9)))
+    start = desk.now() + 3.0
+    assert desk.send(stamped(start))
     desk.arm.rig.run(1.0)
     assert desk.arm.rig.q == pytest.approx(POSE, abs=1e-4)      # not yet
-    assert not desk.send(stamped(Time(sec=start // 10**9 + FAR)))
+    assert not desk.send(stamped(start + FAR))
     desk.arm.rig.run(3.5)
     assert desk.arm.rig.q == pytest.approx([0.4, 0.4], abs=1e-3)
     desk.close()
@@ -369,21 +373,16 @@ def test_a_stamp_of_now_means_at_once(node, on_ros_time):
     """It is past when it comes; the motion begins then, whole and from the present reference."""
     desk = Desk(node, on_ros_time)
     for k, ago in enumerate((0.0, 0.8 * AT_ONCE_DELAY)):
-        now = desk.arm.now() if on_ros_time else 1e-9 * node.get_clock().now().nanoseconds
-        start = round(1e9 * (now - ago))
+        start = desk.now() - ago
         before = desk.arm.controller._v.target.copy()
-        assert desk.send(JointTrajectory(
-            joint_names=NAMES, points=[point(0.4 - 0.1 * k, 0.4)],
-            header=Header(stamp=Time(sec=start // 10**9, nanosec=start % 10**9))))
+        assert desk.send(stamped(start, points=[point(0.4 - 0.1 * k, 0.4)]))
         points = desk.arm.controller._points
         begins = float(points.header['start'][0])
         assert desk.arm.now() < begins < desk.arm.now() + 0.1
         assert sample(points, begins)[0] == pytest.approx(before, abs=1e-9)
         desk.arm.rig.run(1.2)
         assert desk.arm.rig.q == pytest.approx([0.4 - 0.1 * k, 0.4], abs=1e-3)
-    now = desk.arm.now() if on_ros_time else 1e-9 * node.get_clock().now().nanoseconds
-    start = round(1e9 * (now - 2 * MAX_START_DELAY))
-    assert not desk.send(stamped(Time(sec=start // 10**9, nanosec=start % 10**9)))
+    assert not desk.send(stamped(desk.now() - 2 * MAX_START_DELAY))
     desk.close()
 
 

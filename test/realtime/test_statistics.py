@@ -267,38 +267,34 @@ def write(path, **changed):
     np.savez(path, **{'format': FORMAT, 'about': json.dumps(asdict(ABOUT)), **columns, **changed})
 
 
-def break_(path, how):
-    if how == 'text':
-        path.write_text('no recording')
-    elif how == 'empty':
-        path.write_bytes(b'')
-    elif how == 'array':
-        with path.open('wb') as out:
-            np.save(out, np.zeros(3))
-    elif how == 'cut':
-        write(path)
-        path.write_bytes(path.read_bytes()[:200])
-    elif how == 'pickle':
-        path.write_bytes(pickle.dumps({'woke': 1}))
-    elif how == 'objects':
-        write(path, woke=np.array([{}, {}, {}], object))
-    elif how == 'format':
-        write(path, format='another')
-    elif how == 'lengths':
-        write(path, age=np.zeros(4))
-    elif how == 'shape':
-        write(path, **{name: np.zeros((2, 2)) for name in TIMING.names})
-    elif how == 'about':
-        write(path, about='{"rate": 1}')
-    elif how == 'folder':
-        path.mkdir()
+def array(path):
+    with path.open('wb') as out:
+        np.save(out, np.zeros(3))
 
 
-@pytest.mark.parametrize('how', ['missing', 'text', 'empty', 'array', 'cut', 'pickle', 'objects',
-                                 'format', 'lengths', 'shape', 'about', 'folder'])
-def test_anything_else_is_refused(tmp_path, how):
-    path = tmp_path / 'timing.npz'
-    break_(path, how)
-    with pytest.raises(ArgumentError, match='is no recording of timing') as refused:
-        load(path)
-    assert str(path) in str(refused.value)
+def cut(path):
+    write(path)
+    path.write_bytes(path.read_bytes()[:200])
+
+
+BROKEN = {
+    'missing': lambda path: None,
+    'text': lambda path: path.write_text('no recording'),
+    'empty': lambda path: path.write_bytes(b''),
+    'array': array,
+    'cut': cut,
+    'pickle': lambda path: path.write_bytes(pickle.dumps({'woke': 1})),
+    'objects': lambda path: write(path, woke=np.array([{}, {}, {}], object)),
+    'format': lambda path: write(path, format='another'),
+    'lengths': lambda path: write(path, age=np.zeros(4)),
+    'shape': lambda path: write(path, **{name: np.zeros((2, 2)) for name in TIMING.names}),
+    'about': lambda path: write(path, about='{"rate": 1}'),
+    'folder': lambda path: path.mkdir()}
+
+
+def test_anything_else_is_refused(tmp_path):
+    for how, make in BROKEN.items():
+        make(path := tmp_path / f'{how}.npz')
+        with pytest.raises(ArgumentError, match='is no recording of timing') as refused:
+            load(path)
+        assert str(path) in str(refused.value)
