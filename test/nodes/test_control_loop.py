@@ -11,14 +11,14 @@ from robodyn_ros.nodes.controller import transport
 from robodyn_ros.nodes.middleware import raw_subscription
 from sensor_msgs.msg import JointState
 
-QUICK = 0.2         # s of state_timeout, of tests that wait for it
+TIMEOUT = 0.5       # s of state_timeout, of tests that wait for it
 
 
 @pytest.mark.alone
 @each_way
 def test_states_of_other_joints_do_not_hide_silence(node, trigger, path):
     """However fast a gripper publishes, an arm that has fallen silent is stale."""
-    rig = Rig(node, trigger, path, state_timeout=QUICK)
+    rig = Rig(node, trigger, path, state_timeout=TIMEOUT)
     rig.run()
     rig.until(lambda: rig.controller.phase == guard.FAULT, names=('finger1', 'finger2'))
     assert rig.controller.reason == 'state is stale (joint1)'
@@ -29,9 +29,9 @@ def test_states_of_other_joints_do_not_hide_silence(node, trigger, path):
 @pytest.mark.parametrize('trigger', ['timer', 'state'])
 def test_a_stall_within_a_cycle_is_no_stale_state(node, monkeypatch, trigger):
     """Between the take of a state and the time of its cycle, the loop may stand still too."""
-    rig = Rig(node, trigger, state_timeout=QUICK)
+    rig = Rig(node, trigger, state_timeout=TIMEOUT)
     rig.run()
-    operations, stalls = rig.loop._loop, iter([1.2 * QUICK])
+    operations, stalls = rig.loop._loop, iter([1.2 * TIMEOUT])
 
     def cycle_time():
         if operations._taken is None:           # not the time at which a state was received
@@ -100,13 +100,13 @@ def test_a_middleware_that_does_not_number_messages(node, monkeypatch, numbered)
 @pytest.mark.parametrize(('path', 'trigger'), [way for way in WAYS if way[0] != transport.NATIVE])
 def test_a_slow_publish_is_counted_and_a_very_slow_one_is_a_stall(node, trigger, path):
     """The middleware may wait for listeners that are suspended."""
-    rig = Rig(node, trigger, path, state_timeout=QUICK)
+    rig = Rig(node, trigger, path, state_timeout=TIMEOUT)
     rig.run()
     slow = rig.loop.tally.slow_publishes
     rig.slow = 0.01
     rig.until(lambda: rig.loop.tally.slow_publishes > slow + 5)
     assert rig.controller.phase == guard.RUNNING
-    rig.slow = 1.4 * QUICK
+    rig.slow = 1.4 * TIMEOUT
     rig.until(lambda: rig.controller.phase == guard.FAULT)
     assert rig.controller.reason_code == 'LOOP_STALLED'
     rig.slow = 0.0
