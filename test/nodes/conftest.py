@@ -34,18 +34,17 @@ def pair(start, remote):
     """
     Start both nodes, in lockstep unless ``real_time``; return (simulator, controller).
 
-    ``simulator`` and ``controller`` are parameters of theirs, ``fresh`` is that of
-    :class:`processes.Process`, ``remap`` are further arguments of both.
+    ``simulator`` and ``controller`` are parameters of theirs, ``remap`` further arguments of both.
     """
-    def pair(simulator=(), controller=(), *, real_time=False, fresh=False, remap=()):
+    def pair(simulator=(), controller=(), *, real_time=False, remap=()):
         # More damping than this would be unstable at the rate of IN_STEP
         locked = ([], parameters(rate=500.0)) if real_time else (
             LOCKSTEP, [*IN_STEP, *parameters(damping=[40.0, 8.0])])
         sim = start(node('simulator'), *SIMULATOR, *locked[0], *parameters(**dict(simulator)),
-                    *remap, fresh=fresh)
+                    *remap)
         sim.wait_for_line('simulator ready')
         return sim, start(node('controller'), *CONTROLLER, *locked[1],
-                          *parameters(**dict(controller)), *remap, fresh=fresh)
+                          *parameters(**dict(controller)), *remap)
     return pair
 
 

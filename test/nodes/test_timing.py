@@ -77,8 +77,8 @@ def test_a_short_time_slice_where_there_is_no_priority(pair, remote):
 @pytest.mark.alone
 def test_one_thread_runs_as_wanted_while_the_node_is_active(pair, remote, tmp_path):
     path = tmp_path / 'timing.npz'
-    _, controller = pair(controller={**ASKED, 'rate': 1000.0, 'timing_file': path},
-                         real_time=True, fresh=True)
+    _, controller = pair(
+        controller={**ASKED, 'rate': 1000.0, 'timing_file': path}, real_time=True)
     pid = controller.popen.pid
     assert remote.change('configure')
     assert 'cannot change while' in remote.set('controller', priority=5, cpus=[0])
