@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Nothing is allocated while a loop runs; what Python must allocate is given back at once."""
+"""Nothing is allocated while a loop runs, and nothing is left of one that has ended."""
 
 import gc
 from pathlib import Path
@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 
-from nodes.closed_loop import each_way, Rig
+from nodes.closed_loop import each_way, Rig, WAYS
 from numba.core.runtime import _nrt_python, rtsys
 import numpy as np
 import pytest
@@ -31,6 +31,7 @@ def allocating(n):
     return np.zeros(n)
 """
 ALLOCATOR = re.compile(rb'NRT_(?!adapt)\w*[Aa]lloc\w*')     # of Numba, which jitted code calls
+ROOM = Path(__file__).parents[1]
 
 
 def machine_code(function):
@@ -115,3 +116,12 @@ def test_what_a_node_has_made_is_no_garbage_any_more():
         assert not any(thing is kept for thing in gc.get_objects())
     finally:
         gc.unfreeze()
+
+
+def test_nothing_is_left_of_thirty_starts(start):
+    """No thread, no file in /dev/shm, no crash."""
+    process = start([sys.executable, '-m', 'nodes.starts_and_stops'], cwd=ROOM)
+    assert process.wait(300.0) == 0, process.text
+    assert re.findall(r'^(\w+) (\w+): 0 threads more$', process.text, re.MULTILINE) == WAYS
+    files = re.findall(r'^/dev/shm/\S+$', process.text, re.MULTILINE)
+    assert files and not [name for name in files if Path(name).exists()]
