@@ -24,13 +24,11 @@ from .verification_tables import (
 from ..errors import check_new, UnknownNameError, writing
 from ..verification import criteria
 from ..verification import worlds as worlds_files
-from ..verification.boundary import boundaries
 from ..verification.catalogue import drawable
-from ..verification.quantities import BY_NAME
 from ..verification.results import digest, fingerprint, Results
-from ..verification.trial import Case, Outcome
-from ..verification.turning_points import pairs, turning_points, TurningPoint
-from ..verification.workers import check, play_all
+from ..verification.sensitivity import boundaries, pairs, turning_points, TurningPoint
+from ..verification.trial import Case, check, Outcome, play_all, record
+from ..verification.worlds import BY_NAME
 
 FOLDER = Path('build/verify')
 INTERVAL = 10.0         # s between two lines of progress where there is no terminal
@@ -56,7 +54,6 @@ def faults(out: Console) -> None:
 def one_world(case: Case, index: int, output: Path | None, out: Console) -> Outcome:
     """Play and print one world."""
     from ..flight_recorder.file import available
-    from ..verification.world_recording import record
 
     path = (output or FOLDER / f'{_stem(case)}_world{index}.mcap') if available() else None
     one = record(case, index, path)

@@ -11,7 +11,7 @@ import yaml
 from .verification_tables import plain_table
 from .verify import run
 from ..verification.criteria import CRITERIA
-from ..verification.suggestion import suggestion
+from ..verification.sensitivity import suggestion
 from ..verification.trial import Case
 
 

@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """All injections by name."""
 
-from . import consistent_lies, contact_faults, plant_faults, request_faults, sensor_faults
+from . import plant_faults, request_faults, sensor_faults
 from .injection import CATALOGUE, Injection
 
-__all__ = ['CATALOGUE', 'consistent_lies', 'contact_faults', 'drawable', 'plant_faults',
-           'request_faults', 'sensor_faults']
+__all__ = ['CATALOGUE', 'drawable', 'plant_faults', 'request_faults', 'sensor_faults']
 EVERYWHERE = ('two_link', 'panda', 'ur5')       # with these robots: any arm will do
 
 

@@ -11,8 +11,8 @@ from numpy import ndarray
 from scipy.stats import binomtest, spearmanr
 
 from .draw import STOPPED
-from .quantities import QUANTITIES
 from .trial import Outcome
+from .worlds import QUANTITIES
 from ..control.laws import registry
 
 CONFIDENCE = 0.95

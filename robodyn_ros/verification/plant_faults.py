@@ -1,10 +1,11 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Injections into the plant: hands, payloads, motors, brakes, and clocks."""
+"""Injections into the plant: hands, contacts, payloads, motors, brakes, and clocks."""
 
 from dataclasses import replace
 
 import numpy as np
+from numpy import ndarray
 
 from .arm import changed
 from .injection import (
@@ -20,6 +21,7 @@ from .injection import (
     Scene,
 )
 from .plant import Plant
+from .plant_step import TICK
 
 STIFF = Scene(mode='joint_impedance', motion='trajectory', loop_delay=0.002, share=1.0)
 STIFF_PANDA = Scene('panda', 'joint_impedance', 'trajectory', loop_delay=0.002, share=1.0)
@@ -27,6 +29,11 @@ MOTORS = (FLOATING, IMPEDANCE, PANDA, PANDA_IMPEDANCE, Scene('ur5'),
           Scene('ur5', 'joint_impedance', 'trajectory'))
 BLOCKED = (Scene(mode='joint_impedance', motion='trajectory', seconds=21.0, duration=20.0),
            Scene('panda', 'joint_impedance', 'trajectory', seconds=21.0, duration=20.0))
+CLEARANCE = 0.01    # m between the tool and the plane, when the injection begins
+MIN_STIFFNESS, MAX_STIFFNESS = 1e3, 1e5    # N/m: foam to a wooden table, drawn log-uniformly
+MAX_CONTACT_RATE = 0.3    # of a tick: the vibration of the tool on the plane is slower than this
+DAMPING_RATIO = 0.5
+MIN_APPROACH_VELOCITY = 0.02    # m/s, below which the plane is below the tool
 
 
 @injection('thrown at 1.5 x velocity limit', PLANT, once=True, throws=True,
@@ -194,3 +201,33 @@ def forward(a: Active, plant: Plant) -> None:
     FLOATING, Scene(path='native', seconds=2.0), Scene(path='python', seconds=2.0)))
 def stopped_clock(a: Active, plant: Plant) -> None:
     a.world.jump(-1e-3)
+
+
+def _plane(a: Active, frame: str, velocity: ndarray) -> tuple[ndarray, float, float]:
+    """Return the unit vector into a plane (3,), its distance from the base [m], its stiffness."""
+    speed, model = float(np.linalg.norm(velocity)), a.world.plant.dynamics.model
+    ahead = velocity if speed > MIN_APPROACH_VELOCITY else model.gravity_vector
+    normal = ahead / max(np.linalg.norm(ahead), 1e-9)
+    position = a.world.plant.dynamics.pose(a.world.plant.q, frame)[:3, 3]
+    stiffness = np.exp(a.world.random.uniform(np.log(MIN_STIFFNESS), np.log(MAX_STIFFNESS)))
+    return normal, float(normal @ position) + CLEARANCE, float(stiffness)
+
+
+@injection('tool meets a table', PLANT, throws=True,
+           scenes=(FLOATING, IMPEDANCE, PANDA, PANDA_IMPEDANCE))
+def table(a: Active, plant: Plant) -> None:
+    """Press back as a damped spring does, perpendicular to the plane, without pulling."""
+    dynamics, q = plant.dynamics, plant.q
+    frame = dynamics.model.frame_names[-1]
+    J = dynamics.jacobian(q, frame)[:3]
+    if 'plane' not in a.memory:
+        a.memory['plane'] = _plane(a, frame, J @ plant.qd)
+    normal, level, stiffness = a.memory['plane']
+    depth = float(normal @ dynamics.pose(q, frame)[:3, 3]) - level
+    if depth <= 0.0:
+        return
+    row = normal @ J
+    inertia = 1.0 / max(float(row @ np.linalg.solve(dynamics.mass_matrix(q), row)), 1e-9)
+    stiffness = min(stiffness, inertia * (MAX_CONTACT_RATE / TICK)**2)
+    damping = 2.0 * DAMPING_RATIO * np.sqrt(stiffness * inertia)
+    plant.external -= max(0.0, stiffness * depth + damping * float(row @ plant.qd)) * row

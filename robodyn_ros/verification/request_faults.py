@@ -4,11 +4,11 @@
 
 import numpy as np
 
-from . import features
 from .arm import gains, MODES
 from .injection import Active, ASKED, FLOATING, IMPEDANCE, injection, PANDA, PANDA_IMPEDANCE, Scene
 from .world import World
 from ..control.references.trajectory import Waypoints
+from ..control.steps.guard import CODES
 
 LIBRARY, NODES = ('library',), ('native', 'python')
 STILL_PANDA = Scene('panda', motion='still')
@@ -126,7 +126,7 @@ def other_commands(a: Active, world: World) -> None:
 
 
 def _told_to_stop(a: Active, world: World, code: str) -> None:
-    world.subject.tell(stop_reason=features.reason_number(code))
+    world.subject.tell(stop_reason=CODES.index(code))
     a.memory['restore'] = lambda: world.subject.tell(stop_reason=0)
 
 

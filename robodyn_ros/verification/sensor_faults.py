@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Injections into what the controller sees: values, rate, latency and time stamps of samples."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
-from . import features
 from .injection import (
     Active,
     CONTINUOUS,
@@ -18,7 +18,9 @@ from .injection import (
     Scene,
     SEEN,
 )
+from .plant_step import TICK
 from .sensing import Sample
+from ..control.steps.guard import CODES
 
 TURN = 2.0 * np.pi
 NODES = ('native', 'python')
@@ -40,6 +42,15 @@ STOPPED = tuple(Scene(robot, mode, motion) for robot in ('two_link', 'panda', 'u
                 for mode, motion in (('gravity_compensation', 'still'),
                                      ('joint_impedance', 'trajectory')))
 NODE_SCENES = (Scene(path='native', seconds=2.0), Scene(path='python', seconds=2.0))
+ROBOTS = 'two_link', 'panda', 'ur5'
+FOLLOWING = tuple(Scene(robot, 'joint_impedance', 'trajectory', seconds=3.0) for robot in ROBOTS)
+FOLLOWING_STIFF = tuple(replace(scene, loop_delay=0.002, share=1.0) for scene in FOLLOWING)
+FOLLOWING_COMPUTED = tuple(replace(scene, mode='computed_torque') for scene in FOLLOWING)
+GUIDED = tuple(Scene(robot) for robot in ROBOTS)
+LIES = (*FOLLOWING, *FOLLOWING_STIFF, *FOLLOWING_COMPUTED, *GUIDED)
+FILTER_TIME = 0.03      # s
+PLAYED, TURNING = 0.4, 0.1      # s of a recording, and of a change of its speed by one
+CREEP = 0.02            # velocity limits
 
 
 @injection('one sample q + 2π', SEEN, once=True, scenes=(*BOTH_ARMS, *NODE_SCENES))
@@ -76,7 +87,7 @@ def turned(a: Active, s: Sample) -> None:
 @injection('emergency stop, then all positions jump for good', SEEN, paths=('library',),
            scenes=STOPPED)
 def stopped_and_jumped(a: Active, s: Sample) -> None:
-    a.world.subject.tell(stop_reason=features.reason_number('EMERGENCY_STOP'))
+    a.world.subject.tell(stop_reason=CODES.index('EMERGENCY_STOP'))
     a.memory['restore'] = lambda: a.world.subject.tell(stop_reason=0)
     if a.since > AFTER_STOP:
         s.position += 0.6
@@ -304,3 +315,90 @@ def coarse_differences(a: Active, s: Sample) -> None:
     Scene('ur5', 'joint_impedance', 'trajectory'), STIFF, STIFF_PANDA))
 def nothing(a: Active, s: Sample) -> None:
     pass
+
+
+# Samples whose positions and velocities agree with each other, and not with the arm
+def lie(name: str) -> Callable[[Callable], Callable]:
+    """Register a false state that nothing in the states reveals; none is drawn at random."""
+    return injection(name, SEEN, random=False, scenes=LIES)
+
+
+def _late(a: Active, s: Sample, seconds: float) -> None:
+    history = a.memory.setdefault('history', [])
+    history.append((s.position.copy(), s.velocity.copy()))
+    s.position[:], s.velocity[:] = history[max(0, len(history) - 1 - round(seconds / TICK))]
+
+
+@lie('states 20 ms late under fresh stamps')
+def late_by_20_ms(a: Active, s: Sample) -> None:
+    _late(a, s, min(0.02, 0.5 * a.since))
+
+
+@lie('states 40 ms late under fresh stamps')
+def late_by_40_ms(a: Active, s: Sample) -> None:
+    _late(a, s, min(0.04, 0.5 * a.since))
+
+
+@lie('states filtered by 30 ms')
+def filtered(a: Active, s: Sample) -> None:
+    position = a.first('position', s.position.copy())
+    velocity = a.first('velocity', s.velocity.copy())
+    for filtered_, value in ((position, s.position), (velocity, s.velocity)):
+        filtered_ += (value - filtered_) * TICK / FILTER_TIME
+        value[:] = filtered_
+
+
+def _scaled(a: Active, s: Sample, factor: float) -> None:
+    origin = a.first('origin', s.position.copy())
+    s.position[:] = origin + factor * (s.position - origin)
+    s.velocity *= factor
+
+
+@lie('motion of all joints scaled by 0.1')
+def scaled(a: Active, s: Sample) -> None:
+    _scaled(a, s, 0.1)
+
+
+@lie('motion of all joints reversed')
+def reversed_motion(a: Active, s: Sample) -> None:
+    _scaled(a, s, -1.0)
+
+
+@lie('motion of a joint reversed')
+def reversed_joint(a: Active, s: Sample) -> None:
+    i = a.joint
+    origin = a.first('origin', float(s.position[i]))
+    s.position[i], s.velocity[i] = 2.0 * origin - s.position[i], -s.velocity[i]
+
+
+@lie('a recording played back and forth')
+def played(a: Active, s: Sample) -> None:
+    """Play what has been measured since the start, with a smooth speed that changes its sign."""
+    recorded = a.memory.setdefault('recorded', [])
+    recorded.append((s.position.copy(), s.velocity.copy()))
+    clock, speed = a.memory.get('clock', (0.0, 1.0))        # of the recording: s, s/s
+    if clock > PLAYED:
+        a.memory['side'] = -1.0
+    elif clock < TURNING:
+        a.memory['side'] = 1.0
+    speed = float(np.clip(speed + a.memory['side'] * TICK / TURNING, -1.0, 1.0))
+    clock = min(clock + speed * TICK, a.since)
+    a.memory['clock'] = clock, speed
+    k, share = divmod(clock / TICK, 1.0)
+    before, after = recorded[int(k)], recorded[min(int(k) + 1, len(recorded) - 1)]
+    s.position[:] = before[0] + share * (after[0] - before[0])
+    s.velocity[:] = speed * (before[1] + share * (after[1] - before[1]))
+
+
+@lie('positions creep away at 0.02 velocity limits')
+def creeping(a: Active, s: Sample) -> None:
+    rate = CREEP * a.world.arm.model.velocity_limit
+    s.position += rate * a.since
+    s.velocity += rate
+
+
+@lie('readings frozen but for noise of 1 µrad')
+def noisy_rest(a: Active, s: Sample) -> None:
+    noise = 1e-6 * a.world.random.standard_normal((2, s.position.shape[0]))
+    s.position[:] = a.first('position', s.position.copy()) + noise[0]
+    s.velocity[:] = noise[1]

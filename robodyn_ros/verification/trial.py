@@ -2,20 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """One world played to its end: the controller of a robot in it, and what came of it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from datetime import datetime, timezone
+from functools import cached_property, partial
+from pathlib import Path
 import traceback
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
-from . import features
 from .arm import Arm, arm_of
 from .catalogue import CATALOGUE
 from .draw import Draw, draw, STOPPED, true_model
-from .energy_step import ARMING_TICKS, compensation_ratio, COMPENSATION_TOLERANCE, excessive
+from .judge_step import ARMING_TICKS, compensation_ratio, COMPENSATION_TOLERANCE, excessive
 from .library import Library
 from .motion import Tour
 from .plant import Drives
@@ -24,18 +25,24 @@ from .play import Planned, play
 from .sensing import Conditions
 from .world import World
 from .worlds import Worlds
+from ..compiler.code_cache import machine
 from ..control.controller.controller import Controller
+from ..control.cycle.compile import compiled
 from ..control.laws import registry
 from ..control.laws.law import NO_REFERENCE
 from ..control.references.trajectory import Waypoints
 from ..control.settings.settings import Settings
+from ..control.steps.guard import FAULT
 from ..dynamics import Dynamics
-from ..errors import RobodynError
+from ..errors import RobodynError, writing
+from ..model.resources import package_version
 from ..model.robot import RobotModel
+from ..parallel import in_processes
 
 SETTLING = 0.6          # s at the end of a world without a motion
 SETTLED = 0.1           # s of these in which the arm has to be at rest
 NOTHING = -1            # mode that none is
+RISING = 10.0           # s that are recorded besides the motion
 TRIGGERS = {'timer': 'timer', 'state': 'state', 'inline': 'state'}
 
 
@@ -183,7 +190,7 @@ class Player:
         world.motion = motion
         run = play(self.library, world, planned, self.case.seconds)
         f = run.figures
-        faulted = f.phase == features.FAULT
+        faulted = f.phase == FAULT
         if not (run.armed or faulted):
             return Outcome(drawn.index, drawn.plain(), violations=run.violations,
                            refusal=self.library.controller.arming_refusal or 'not RUNNING in time')
@@ -260,3 +267,46 @@ def _start(waypoints: Waypoints, model: RobotModel) -> ndarray:
     names = list(waypoints.joint_names)
     return waypoints.positions[0][[names.index(name) for name in model.joint_names]]
 
+
+def play_all(case: Case, indices: Iterable[int], jobs: int, *,
+             specialize: bool = True) -> Iterator[Outcome]:
+    """
+    Yield the outcomes of worlds as they come in.
+
+    :raises RobodynError: the controller refuses the model or the settings; see
+        :func:`~robodyn_ros.parallel.in_processes`.
+    """
+    return in_processes(partial(Player, case, specialize), Player.play, indices, jobs)
+
+
+def check(case: Case) -> None:
+    """
+    Raise what would end each process.
+
+    :raises RobodynError: the controller refuses the model or the settings.
+    """
+    Player(case, specialize=False).modes        # noqa: B018  (each is checked)
+
+
+def record(case: Case, index: int, path: Path | None) -> Outcome:
+    """
+    Play one world and write its cycles.
+
+    :param path: of the MCAP file; None to write none.
+    :raises RobodynError: the controller refuses the settings, or the file cannot be written.
+    """
+    from ..flight_recorder import file  # which needs the library mcap
+    from ..flight_recorder.arrays import About
+
+    cycles = round((case.seconds + RISING) * case.settings.rate) if path else 0
+    player = Player(case, recorded=cycles)
+    outcome = player.play(index)
+    if path is not None:
+        controller = player.controller
+        about = About('robodyn verify', controller.reason_code, controller.reason,
+                      f'{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%S.%fZ}', 'simulation',
+                      case.trigger, 'ros', 0.0, package_version(), compiled().code, machine())
+        with writing(path, '--output'):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            file.write(path, controller.model, controller.history.take(), about)
+    return outcome

@@ -10,9 +10,9 @@ import numpy as np
 from rich.table import Table
 from robodyn_ros.control.laws.registry import find
 from robodyn_ros.control.settings.settings import DEFAULT_FOLLOWING_ERROR, VELOCITY_TIME
+from robodyn_ros.control.steps.guard import FAULT
 from robodyn_ros.parallel import in_processes
 from robodyn_ros.verification.arm import MODES
-from robodyn_ros.verification.features import FAULT
 from robodyn_ros.verification.library import Library
 from robodyn_ros.verification.motion import Motion
 from robodyn_ros.verification.plant_step import TICK

@@ -12,9 +12,8 @@ from rich.table import Table
 from robodyn_ros.control.steps import guard
 from robodyn_ros.verification.catalogue import CATALOGUE
 from robodyn_ros.verification.injection import Injection, Scene
-from robodyn_ros.verification.judge import Figures
 from robodyn_ros.verification.library import Library
-from robodyn_ros.verification.play import Planned, play, Run
+from robodyn_ros.verification.play import Figures, Planned, play, Run
 from robodyn_ros.verification.sensing import Conditions
 from robodyn_ros.verification.world import World
 
@@ -93,8 +92,7 @@ class Subjects(Libraries):
     def __call__(self, scene: Any, settings: Any) -> Any:
         if scene.path == 'library':
             return super().__call__(scene, settings)
-        from .fleet import Fleet  # these need rclpy
-        from .nodes import Node
+        from .nodes import Fleet, Node  # which need rclpy
 
         self._fleet = self._fleet or Fleet()
         paced = scene.trigger == 'timer'

@@ -18,16 +18,13 @@ from robodyn_ros.model.pseudo_inertia import of_body
 from robodyn_ros.model.rigid_body import Inertial
 from robodyn_ros.verification import criteria, worlds
 from robodyn_ros.verification.arm import arm_of
-from robodyn_ros.verification.boundary import boundary
 from robodyn_ros.verification.draw import draw, nominal_model, true_model
 from robodyn_ros.verification.plant import Drives, Plant
 from robodyn_ros.verification.plant_step import TICK
-from robodyn_ros.verification.quantities import QUANTITIES
 from robodyn_ros.verification.results import fingerprint, Results
-from robodyn_ros.verification.suggestion import suggestion
-from robodyn_ros.verification.trial import Outcome, Player
-from robodyn_ros.verification.turning_points import of_pair, pairs
-from robodyn_ros.verification.workers import play_all
+from robodyn_ros.verification.sensitivity import boundary, of_pair, pairs, suggestion
+from robodyn_ros.verification.trial import Outcome, play_all, Player
+from robodyn_ros.verification.worlds import QUANTITIES
 from typer.testing import CliRunner
 
 pytestmark = pytest.mark.slow
