@@ -4,9 +4,10 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, MISSING
-from math import inf, isfinite
+from math import inf
 from pathlib import Path
 from textwrap import wrap
+from types import SimpleNamespace
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -14,9 +15,10 @@ import yaml
 
 from .catalogue import drawable
 from .plant_step import TICK
+from ..control.declare.setting_fields import checked
 from ..control.laws import registry
 from ..control.settings.settings import Settings
-from ..errors import ArgumentError, close_names
+from ..errors import ArgumentError, close_names, ParameterError
 from ..model.robot import RobotModel
 
 WIDTH = 96
@@ -101,7 +103,7 @@ BY_NAME = {quantity.name: quantity for quantity in QUANTITIES}
 
 def _entry(meaning: str, least: float = 0.0, most: float = 1e6, default: Any = MISSING) -> Any:
     """Return the field of an entry: its comment, and the least and largest number in it."""
-    return field(default=default, metadata={'meaning': meaning, 'least': least, 'most': most})
+    return field(default=default, metadata={'meaning': meaning, 'lower': least, 'upper': most})
 
 
 @dataclass(frozen=True)
@@ -116,8 +118,8 @@ class Truth:
     viscous_friction: tuple[float, ...] = _entry('N·m·s/rad or N·s/m')
     coulomb_friction: tuple[float, ...] = _entry('N·m or N')
     armature: tuple[float, ...] = _entry('rotor inertia, kg·m² or kg')
-    velocity_limit: tuple[float, ...] = _entry('rad/s or m/s', 1e-6, inf)
-    effort_limit: tuple[float, ...] = _entry('at which the drives saturate, N·m or N', 1e-6, inf)
+    velocity_limit: tuple[float, ...] = _entry('rad/s or m/s', 1e-6, 1e9)
+    effort_limit: tuple[float, ...] = _entry('at which the drives saturate, N·m or N', 1e-6, 1e9)
     motor_gain: tuple[float, ...] = _entry(
         'effort per commanded effort; -1: wired in reverse', -10.0, 10.0)
     encoder_offset: tuple[float, ...] = _entry(
@@ -144,9 +146,9 @@ class Worlds:
         'their names; empty: all that `robodyn verify two_link --faults` lists, one in ten '
         '`states stop`', default=())
     tracking_error: float = _entry(
-        'rad or m: largest distance from the reference in computed_torque', 1e-6, inf, 0.5)
+        'rad or m: largest distance from the reference in computed_torque', 1e-6, 1e9, 0.5)
     settled_velocity: float = _entry(
-        'velocity limits: largest velocity at the end of a motion', 1e-6, inf, 0.1)
+        'velocity limits: largest velocity at the end of a motion', 1e-6, 1e9, 0.1)
     reaction_time: float = _entry(
         's: longest time from the last state to the fault, when states stop', 1e-3, 600.0, 0.1)
 
@@ -208,24 +210,18 @@ def read(path: Path, model: RobotModel, settings: Settings) -> Worlds:
     truth, given = (
         _mapping(path, name, {} if content.get(name) is None else content[name], tuple(known))
         for name, known in (('truth', TRUTH), ('distributions', BY_NAME)))
-    values = {name: _as(path, f'truth.{name}', truth.get(name), getattr(default.truth, name))
-              for name in TRUTH}
+    values = {name: _as(path, f'truth.{name}', truth.get(name), getattr(default.truth, name),
+                        entry) for name, entry in TRUTH.items()}
     found = Worlds(
         Truth(**values), default.ranges | {name: _range(path, BY_NAME[name], ends)
                                            for name, ends in given.items()},
-        **{name: _as(path, name, content.get(name), getattr(default, name)) for name in REST})
+        **{name: _as(path, name, content.get(name), getattr(default, name), entry)
+           for name, entry in REST.items()})
     _check(path, found, model)
     return found
 
 
 def _check(path: Path, worlds: Worlds, model: RobotModel) -> None:
-    for prefix, entries, values in (('truth.', TRUTH, worlds.truth), ('', REST, worlds)):
-        for name, entry in entries.items():
-            least, most = entry['least'], entry['most']
-            for value in np.ravel(getattr(values, name)).tolist():
-                if not isinstance(value, str) and not least <= value <= most:
-                    _refuse(path, prefix + name, f'has {prefix}{name}: {value:g}', f'give '
-                            f'{least:g} to {most:g}' if most < inf else f'give at least {least:g}')
     if 0.0 in worlds.truth.motor_gain:
         _refuse(path, 'motor_gain', 'has the motor_gain 0', 'give another number')
     model.frame(worlds.truth.payload_frame)
@@ -242,53 +238,38 @@ def _check(path: Path, worlds: Worlds, model: RobotModel) -> None:
 
 def _range(path: Path, quantity: Quantity, ends: Any) -> tuple[float, float]:
     """Return both ends; one number stands for both."""
-    pair = [_number(x) for x in (ends if isinstance(ends, list) else [ends, ends])]
-    if len(pair) != 2 or None in pair:
-        _refuse(path, quantity.name, f'has {quantity.name}: {ends!r}',
-                'give a number or [lower end, upper end]')
-    low, high = pair
+    low, high = _as(path, quantity.name, ends if isinstance(ends, list) else [ends, ends],
+                    (0.0, 0.0), {'lower': quantity.least, 'upper': quantity.most})
     if low > high:
         _refuse(path, quantity.name, f'has {quantity.name}: [{low:g}, {high:g}]',
                 'give the lower end first')
-    if not quantity.least <= low <= high <= quantity.most:
-        _refuse(path, quantity.name, f'has {quantity.name}: [{low:g}, {high:g}]',
-                f'give [lower end, upper end] within [{quantity.least:g}, {quantity.most:g}]')
     return low, high
 
 
-def _number(value: Any) -> Any:
-    """Return a finite number, also one that YAML 1.1 reads as text (1e-3), else None."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
-    try:
-        number = float(value)
-    except ValueError:
-        return None
-    return number if isfinite(number) else None
-
-
-def _as(path: Path, name: str, value: Any, default: Any) -> Any:
+def _as(path: Path, name: str, value: Any, default: Any, entry: Mapping[str, Any]) -> Any:
     """Return a value of the type, and if it is a list of numbers the length, of the default."""
     if value is None:
         return default
-    found: Any = None
-    if isinstance(default, bool | str):
-        found = value if isinstance(value, type(default)) else None
-        wanted = 'true or false' if isinstance(default, bool) else 'a text'
-    elif isinstance(default, float):
-        found, wanted = _number(value), 'a number'
-    elif name in ('modes', 'faults'):
-        wanted = 'a list of names'
-        if isinstance(value, list) and all(isinstance(x, str) for x in value):
-            found = tuple(value)
-    else:
-        wanted = f'a list of {len(default)} numbers'
-        numbers = tuple(map(_number, value)) if isinstance(value, list) else ()
-        if len(numbers) == len(default) and None not in numbers:
-            found = numbers
-    if found is None:
-        _refuse(path, name, f'has {name}: {value!r}', f'give {wanted}')
-    return found
+    if name in ('modes', 'faults'):
+        if not isinstance(value, list) or not all(isinstance(x, str) for x in value):
+            _refuse(path, name, f'has {name}: {value!r}', 'give a list of names')
+        return tuple(value)
+    given = value
+    if not isinstance(default, str):
+        given = [_number(x) for x in value] if isinstance(value, list) else _number(value)
+    try:
+        return checked(SimpleNamespace(  # type: ignore[arg-type]
+            name=name, default=default, metadata={'unit': '', **entry}), given)
+    except ParameterError as error:
+        _refuse(path, name, f'has {name}: {value!r}', error.remedy)
+
+
+def _number(value: Any) -> Any:
+    """Return a number that YAML 1.1 reads as text (1e-3), or the value itself."""
+    try:
+        return float(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
 
 
 def _mapping(path: Path, what: str, found: Any, known: tuple[str, ...]) -> dict[str, Any]:

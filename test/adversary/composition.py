@@ -22,8 +22,8 @@ from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.control.steps.guard import FAULT
 from robodyn_ros.parallel import in_processes
 from robodyn_ros.verification.arm import MODES
-from robodyn_ros.verification.catalogue import CATALOGUE
-from robodyn_ros.verification.injection import FOR_EVER, Injection
+from robodyn_ros.verification.catalogue import drawable
+from robodyn_ros.verification.injection import FOR_EVER
 from robodyn_ros.verification.play import Planned, play
 from robodyn_ros.verification.sensing import Conditions
 from robodyn_ros.verification.world import World
@@ -104,7 +104,7 @@ def composition(seed: int) -> Composition:
         latency=random.uniform(0.0, 0.002), delay=random.uniform(0.0, 0.003),
         loss=random.uniform(0.0, 0.2) * rough, position_noise=noise * SENSOR_NOISE[0],
         velocity_noise=noise * SENSOR_NOISE[1])
-    nv, fit = arms.arm(robot).model.nv, candidates(path, robot)
+    nv, fit = arms.arm(robot).model.nv, [*drawable(path, robot).values()]
     planned = tuple(
         Planned(fit[i], float(random.uniform(0.0, 0.4)),
                 FOR_EVER if random.uniform() < 0.4 else float(random.uniform(0.02, 0.6)),
@@ -113,12 +113,6 @@ def composition(seed: int) -> Composition:
     return Composition(seed, path, robot, mode, trigger, motion,
                        10.0**(round(random.uniform(-2.0, 0.0) * LEVELS) / LEVELS), conditions,
                        planned)
-
-
-def candidates(path: str, robot: str) -> list[Injection]:
-    """Return the injections that make sense there, by name."""
-    return [what for _, what in sorted(CATALOGUE.items())
-            if what.random and path in what.paths and (not what.robots or robot in what.robots)]
 
 
 class Result(NamedTuple):

@@ -26,9 +26,11 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from rclpy.serialization import serialize_message
 from rclpy.task import Future
+from robodyn_ros.catalog.robots import write_parameters
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.control.steps import guard
+from robodyn_ros.nodes.clients.play import trajectory_message
 from robodyn_ros.nodes.middleware.raw_subscription import SerializedSubscription
 from robodyn_ros.nodes.middleware.services import Services
 from robodyn_ros.verification.plant_step import TICK
@@ -40,7 +42,7 @@ from robodyn_ros.wire.joint_state import JointStateEncoder
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+from trajectory_msgs.msg import JointTrajectory
 
 from . import arms
 
@@ -50,6 +52,8 @@ LIVE = ('mode', *('stiffness', 'damping', 'acceleration_kp', 'acceleration_kd'),
         'observer_bandwidth', 'adaptive_bandwidth', 'adaptation_mass',
         'effort_rate_limit', 'payload_mass', 'payload_frame', 'friction_offset',
         'friction_compensation', 'coulomb_friction', 'friction_velocity')
+STARTING = ('rate', 'robot_compensates_gravity', 'loop_delay', 'fault_hold_time',
+            'fault_ramp_time', 'state_timeout', 'damping_rate')
 NUMBERS = (float, int)
 ANSWER = 100_000_000        # ns to wait for an answer that is expected
 PACE = 1_000_000            # ns that a tick takes where none is
@@ -126,27 +130,18 @@ class Link:
                  settings: Settings, simulated: bool):
         self.fleet, self.name = fleet, f'{path}{number}'
         node, ns = fleet.node, f'/{self.name}'
-        given = {'use_sim_time': simulated, 'trigger': trigger, 'data_path': path,
-                 'flight_recorder': 0.0, 'arming_timeout': 3.0, 'rate': settings.rate,
-                 'robot_compensates_gravity': settings.robot_compensates_gravity,
-                 'loop_delay': settings.loop_delay, 'stop_timeout': 0.5,
-                 'fault_hold_time': settings.fault_hold_time,
-                 'fault_ramp_time': settings.fault_ramp_time,
-                 'state_timeout': settings.state_timeout,
-                 'damping_rate': settings.damping_rate}
-        text = Path(fleet.folder.name, f'{self.name}.yaml')
-        locked = arms.LOCKED.get(robot, {})
-        lines = [f'    {k}: {str(v).lower() if isinstance(v, bool) else v}'
-                 for k, v in given.items()]
-        lines += [f'    {name}: [{", ".join(map(str, values))}]' for name, values in (
-            ('locked_joints', locked), ('locked_positions', locked.values())) if locked]
-        lines += ['    robot_description: |', *(f'      {line}' for line in
-                                                arms.urdf(robot).splitlines())]
-        text.write_text('/**:\n  ros__parameters:\n' + '\n'.join(lines) + '\n')
+        given = {'robot_description': arms.urdf(robot), 'use_sim_time': simulated,
+                 'trigger': trigger, 'data_path': path, 'flight_recorder': 0.0,
+                 'arming_timeout': 3.0, 'stop_timeout': 0.5,
+                 **{name: getattr(settings, name) for name in STARTING}}
+        if locked := arms.LOCKED.get(robot):
+            given |= {'locked_joints': [*locked], 'locked_positions': [*locked.values()]}
+        parameters = Path(fleet.folder.name, f'{self.name}.yaml')
+        write_parameters(parameters, {'controller': given})
         env = {**os.environ, 'PYTHONUNBUFFERED': '1', 'ROS_LOG_DIR': fleet.folder.name}
         self.process = processes.Process(
             [*processes.node('controller'), '--ros-args', '-r', f'__ns:={ns}', '-r',
-             '/clock:=clock', '-r', '/diagnostics:=diagnostics', '--params-file', str(text)],
+             '/clock:=clock', '-r', '/diagnostics:=diagnostics', '--params-file', str(parameters)],
             Path(fleet.folder.name, f'{self.name}.txt'), env)
         self.commands = SerializedSubscription(node, Float64MultiArray, f'{ns}/commands', 500)
         self.states = node.create_publisher(JointState, f'{ns}/joint_states', 10)
@@ -359,17 +354,9 @@ class Node:
 
     def follow(self, waypoints: Waypoints) -> bool:
         assert self._world is not None
-        message = JointTrajectory(joint_names=list(waypoints.joint_names))
+        message = trajectory_message(waypoints)
         start = round(1e9 * (self._world.now + LEAD))
         message.header.stamp.sec, message.header.stamp.nanosec = divmod(start, 1_000_000_000)
-        velocities = waypoints.velocities
-        for k, seconds in enumerate(waypoints.times):
-            point = JointTrajectoryPoint(positions=waypoints.positions[k].tolist())
-            if velocities is not None:
-                point.velocities = velocities[k].tolist()
-            point.time_from_start.sec = int(seconds)
-            point.time_from_start.nanosec = int(seconds % 1.0 * 1e9)
-            message.points.append(point)
         self.link.trajectories.publish(message)
         return True
 

@@ -31,6 +31,7 @@ from robodyn_ros.verification.injection import Active
 from robodyn_ros.verification.library import Library
 from robodyn_ros.verification.motion import Motion
 from robodyn_ros.verification.plant_step import START, TICK
+from robodyn_ros.verification.play import Judge
 from robodyn_ros.verification.sensing import Conditions
 from robodyn_ros.verification.world import World
 from scipy.spatial.transform import Rotation
@@ -100,10 +101,9 @@ def run(model: RobotModel, dynamics: Dynamics, seed: int, known: RobotModel | No
     the controller knows may be another model; ``more`` are settings in place of random ones.
     """
     random, n = np.random.default_rng(seed), model.nv
-    lower = np.maximum(model.position_lower, -np.pi)
-    range_ = np.minimum(model.position_upper, np.pi) - lower
     settings = _settings(model, random, more)
     dynamics = Dynamics(settings.loaded(model)) if settings.payload_mass else dynamics
+    lower, range_ = _range(model)
     q = lower + range_ * random.uniform(0.02, 0.98, n)
     while (abs(dynamics.gravity(q)) > 0.9 * model.effort_limit).any():
         q = lower + range_ * random.uniform(0.02, 0.98, n)
@@ -122,27 +122,32 @@ def run(model: RobotModel, dynamics: Dynamics, seed: int, known: RobotModel | No
                            np.inf, 0)]
     subject.begin(world)
     subject.arm()
+    judge = Judge(world, START)
     world.run(ticks)
-    return _worst(model, subject.controller)
+    return _worst(model, subject.controller, judge.figures.velocity)
 
 
-def _worst(model: RobotModel, controller: Controller) -> Worst:
-    """Return the largest of everything that the controller has recorded."""
+def _worst(model: RobotModel, controller: Controller, velocity: float) -> Worst:
+    """Return the largest of everything that the controller has recorded, and this velocity."""
     taken = controller.history.take()
-    phases = taken.memory['phase']
-    driven = taken.cycles['published'] == 1
-    q, qd = (taken.state[name][driven] for name in ('position', 'velocity'))
-    range_ = np.minimum(model.position_upper, np.pi) - np.maximum(model.position_lower, -np.pi)
-    outside = np.maximum(q - model.position_upper, model.position_lower - q) / range_
+    phases, published = taken.memory['phase'], taken.cycles['published'] == 1
+    q = taken.state['position'][np.logical_or.accumulate(published)]
+    outside = np.maximum(q - model.position_upper, model.position_lower - q) / _range(model)[1]
     given = taken.vectors[:, [VECTOR_NAMES.index(name) for name in ('published', 'tau_residual')]]
     before = given[:-1].copy()
     latched = (phases[1:] == guard.FAULT) & (phases[:-1] != guard.FAULT)
     before[latched, 1] = before[latched, 0]         # a fault begins with what was published
-    driven[np.argmax(driven)] = False               # the brakes open
-    steps = (abs(given[1:] - before) / model.effort_limit).max(2)[driven]
-    return Worst(outside.max(), (abs(qd) / model.velocity_limit).max(),
-                 (abs(taken.tau) / model.effort_limit).max(), *steps.max(0).tolist(),
+    published[np.argmax(published)] = False         # the brakes open
+    steps = (abs(given[1:] - before) / model.effort_limit).max(2)[published]
+    return Worst(outside.max(), velocity, (abs(taken.tau) / model.effort_limit).max(),
+                 *steps.max(0).tolist(),
                  guard.PHASES[controller.phase], int(controller.memory['joint_limited'][0]))
+
+
+def _range(model: RobotModel) -> tuple[ndarray, ndarray]:
+    """Return the lower ends and the widths of the ranges in which positions are chosen."""
+    lower = np.maximum(model.position_lower, -np.pi)
+    return lower, np.minimum(model.position_upper, np.pi) - lower
 
 
 class Wild(Motion):
@@ -162,21 +167,20 @@ class Wild(Motion):
 
     def act(self, world: World) -> None:
         """Let the leader speak, the hand guide, and somebody ask for a motion."""
-        k, c, arm = world.ticks, self._controller, world.arm
-        range_ = arm.upper - arm.lower
+        k, c = world.ticks, self._controller
         if world.settings.mode == 'leader_follower':
-            _lead(c, arm.model, self._seed, arm.lower, range_, world.now)
+            _lead(c, world.arm.model, self._seed, world.now)
         elif world.settings.mode in GUIDED and k % (GUIDING + HELD) < GUIDING:
             c.guide(world.now + 0.1)
         if k % ASKING == ASKING // 2:
             self._wild.uniform(size=min(k, ASKING))     # what seeds are known for stays
-            _ask(c, self._wild, arm.lower, range_, world.now, self._policies)
+            _ask(c, self._wild, world.arm.model, world.now, self._policies)
 
 
-def _ask(controller: Controller, random: np.random.Generator, lower: ndarray, range_: ndarray,
-         now: float, policies: bool) -> None:
+def _ask(controller: Controller, random: np.random.Generator, arm: RobotModel, now: float,
+         policies: bool) -> None:
     """Ask for a motion to anywhere, the limits themselves included, as fast as is allowed."""
-    model, n = controller.model, controller.model.nv
+    model, n, (lower, range_) = controller.model, controller.model.nv, _range(arm)
     goal = lower + range_ * random.uniform(-0.1, 1.1, model.nv).clip(0.0, 1.0)
     way = abs(goal - controller._v.target) / model.velocity_limit
     asked = Waypoints(model.joint_names, [max(0.05, way.max() * random.uniform(1.5, 3.0))],
@@ -198,10 +202,10 @@ def _ask(controller: Controller, random: np.random.Generator, lower: ndarray, ra
         pass
 
 
-def _lead(controller: Controller, arm: RobotModel, seed: int, lower: ndarray, range_: ndarray,
-          now: float) -> None:
+def _lead(controller: Controller, arm: RobotModel, seed: int, now: float) -> None:
     """Let the leader move, at up to twice the velocity limits and beyond the position limits."""
     model, s, n = controller.model, controller.settings, controller.model.nv
+    lower, range_ = _range(arm)
     rate, phase = np.random.default_rng(seed).uniform(0.1, 1.0, (2, n)) * [[1.0], [6.0]]
     rate *= 2.0 * arm.velocity_limit / (0.6 * range_)
     rows = [lower + range_ * (0.5 + 0.6 * np.sin(rate * now + phase)),
