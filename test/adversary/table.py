@@ -82,29 +82,24 @@ class Libraries:
 
 
 class Subjects(Libraries):
-    """Controllers of the library, and nodes that are started when they are first asked for."""
+    """Controllers of the library, and nodes."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._fleet: Any = None
-        self._nodes: dict[Any, Any] = {}
+        self._nodes: Any = None
 
     def __call__(self, scene: Any, settings: Any) -> Any:
         if scene.path == 'library':
             return super().__call__(scene, settings)
-        from .nodes import Fleet, Node  # which need rclpy
+        from .controller_nodes import Nodes  # which needs rclpy
 
-        self._fleet = self._fleet or Fleet()
-        paced = scene.trigger == 'timer'
-        link = self._fleet.link(scene.robot, scene.path, scene.trigger, settings, not paced)
-        if link not in self._nodes:
-            self._nodes[link] = Node(link, paced)
-        return self._nodes[link]
+        self._nodes = self._nodes or Nodes()
+        return self._nodes.node(scene, settings)
 
     def close(self) -> None:
         """End the nodes."""
-        if self._fleet is not None:
-            self._fleet.close()
+        if self._nodes is not None:
+            self._nodes.close()
 
 
 def _cells(row: Row | None) -> list[str]:
