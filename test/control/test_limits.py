@@ -52,7 +52,7 @@ def test_no_joint_leaves_its_limits(name):
 def test_efforts_that_a_fault_ramps_late_do_not_end():
     """They pass zero while what acted before looks like a reversed motor: the arm is braked on."""
     model, dynamics = arm('two_link')
-    worst = run(model, dynamics, 4, mode='disturbance_observer')
+    worst = run(model, dynamics, 72, mode='disturbance_observer')
     assert not worst.violations() and worst.phase == 'FAULT', worst
 
 
