@@ -132,8 +132,9 @@ def simulate(model: RobotModel, settings: Settings, position: ArrayLike, duratio
     positions, velocities, efforts, references, phases = (np.array(part) for part in zip(*rows))
     time = loop.period * np.arange(len(rows))
     failed = time[phases == guard.Phase.FAULT.name]
-    fault = (controller.reason, controller.reason_code, failed[0]) if len(failed) else (
-        '', '', nan)
+    fault: tuple[str, str, float] = '', '', nan
+    if len(failed):
+        fault = controller.reason, controller.reason_code, float(failed[0])
     return Simulated(time, positions, velocities, efforts, *fault, references, phases, model)
 
 

@@ -71,6 +71,7 @@ def _other(a: Active, plant: Plant, kind: str) -> None:
     a.memory['restore'] = lambda: setattr(plant, 'dynamics', plant.arm.dynamics)
 
 
+_scenes: tuple[Scene, ...]
 for _name, _kind, _scenes in (
         ('3 kg unknown', 'payload', (FLOATING, IMPEDANCE, PANDA, PANDA_IMPEDANCE, Scene(
             mode='computed_torque', motion='trajectory', share=1.0))),

@@ -381,50 +381,40 @@ def test_the_command(tmp_path, monkeypatch):
     assert outside.exit_code == 1 and 'position of joint2 would be' in outside.output
 
 
-@pytest.mark.parametrize(('text', 'message'), [
-    ('mode: 3', 'parameter mode = 3 is refused'),
-    ('acceleration_kp: x', 'finite number'),
-    ('trigger: never', 'choose one of timer')])
-def test_parameter_files_that_are_wrong_are_refused(tmp_path, monkeypatch, text, message):
-    monkeypatch.chdir(tmp_path)
-    Path('c.yaml').write_text(f'/**: {{ros__parameters: {{{text}}}}}')
-    run = CliRunner().invoke(app, ['verify', 'two_link', '--config', 'c.yaml', '--runs', '2'])
-    assert run.exit_code == 1 and message in run.output
+def config(text):
+    return {'c.yaml': f'/**: {{ros__parameters: {{{text}}}}}'}, ['--config', 'c.yaml']
 
 
-def test_robots_and_motions_are_refused_before_a_world(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    unknown = CliRunner().invoke(app, ['verify', 'two_lnk'])
-    assert unknown.exit_code == 1 and 'two_link' in unknown.output
-    Path('motion.yaml').write_text(MOTION.format(end=3.0).replace(
-        'sec: 1, nanosec: 0', 'sec: 0, nanosec: 200000000'))
-    fast = CliRunner().invoke(app, ['verify', 'two_link', '--motion', 'motion.yaml'])
-    assert fast.exit_code == 1 and 'velocity of joint2 would be' in fast.output
-
-
-@pytest.mark.parametrize(('words', 'message'), [
-    (['--report', '.'], 'cannot be written'),
-    (['--output', '.'], 'cannot be used'),
-    (['--world', '1', '--report', 'risks.html'], 'no effect with --boundary and --world'),
-    (['--boundary', 'delay', '--suggest'], 'no effect with --boundary and --world'),
-    (['--motion', 'motion.yaml', '--worlds', 'floating.yaml'], 'no mode of the worlds follows')])
-def test_what_cannot_be_had_is_refused_before_a_world(tmp_path, monkeypatch, words, message):
+@pytest.mark.parametrize(('files', 'words', 'messages'), [
+    (*config('mode: 3'), ['parameter mode = 3 is refused']),
+    (*config('acceleration_kp: x'), ['finite number']),
+    (*config('trigger: never'), ['choose one of timer']),
+    (*config('mode: joint_impedance, dampng: [1e-2]'),
+     ['did you mean damping', 'stiffness is not set']),
+    ({'m.yaml': MOTION.format(end=3.0).replace('sec: 1, nanosec: 0', 'sec: 0, nanosec: 200000000')
+      }, ['--motion', 'm.yaml'], ['velocity of joint2 would be']),
+    ({'m.yaml': MOTION.format(end=0.8), 'floating.yaml': 'modes: [gravity_compensation]'},
+     ['--motion', 'm.yaml', '--worlds', 'floating.yaml'], ['no mode of the worlds follows']),
+    ({}, ['--report', '.'], ['cannot be written']),
+    ({}, ['--output', '.'], ['cannot be used']),
+    ({}, ['--world', '1', '--report', 'risks.html'],
+     ['no effect with --boundary and --world']),
+    ({}, ['--boundary', 'delay', '--suggest'], ['no effect with --boundary and --world'])])
+def test_what_cannot_be_had_is_refused_before_a_world(tmp_path, monkeypatch, files, words,
+                                                      messages):
+    """And no file is left behind."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(command, 'play_all', None)
-    Path('motion.yaml').write_text(MOTION.format(end=0.8))
-    Path('floating.yaml').write_text('modes: [gravity_compensation]')
+    for name, text in files.items():
+        Path(name).write_text(text)
     run = CliRunner().invoke(app, ['verify', 'two_link', *words])
-    assert run.exit_code == 1 and message in run.output
-    assert not Path('risks.html').exists()
+    assert run.exit_code == 1 and all(message in run.output for message in messages)
+    assert not Path('risks.html').exists() and not Path('build').exists()
 
 
-def test_no_file_is_left_behind_where_the_settings_are_refused(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    Path('c.yaml').write_text('/**: {ros__parameters: {mode: joint_impedance, dampng: [1e-2]}}')
-    run = CliRunner().invoke(app, ['verify', 'two_link', '--config', 'c.yaml', '--runs', '2'])
-    assert run.exit_code == 1 and 'did you mean damping' in run.output
-    assert 'stiffness is not set' in run.output
-    assert not Path('build').exists()
+def test_an_unknown_robot_is_refused():
+    unknown = CliRunner().invoke(app, ['verify', 'two_lnk'])
+    assert unknown.exit_code == 1 and 'two_link' in unknown.output
 
 
 def test_the_arm_may_touch_a_table():
