@@ -139,7 +139,7 @@ def _worst(model: RobotModel, controller: Controller, velocity: float) -> Worst:
     before[latched, 1] = before[latched, 0]         # a fault begins with what was published
     published[np.argmax(published)] = False         # the brakes open
     steps = (abs(given[1:] - before) / model.effort_limit).max(2)[published]
-    return Worst(outside.max(), velocity, (abs(taken.tau) / model.effort_limit).max(),
+    return Worst(max(0.0, outside.max()), velocity, (abs(taken.tau) / model.effort_limit).max(),
                  *steps.max(0).tolist(),
                  guard.PHASES[controller.phase], int(controller.memory['joint_limited'][0]))
 
