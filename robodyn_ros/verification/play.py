@@ -22,6 +22,7 @@ from .judge_step import (
 from .plant_step import TICK
 from .tick import END, LATCH
 from .world import World
+from .world_data import number
 from ..control.steps.guard import CODES, FAULT, INACTIVE, RUNNING
 
 RISING = 1500           # ticks, at most
@@ -61,12 +62,13 @@ class Judge:
     The ticks themselves are judged by :mod:`.judge_step`.
     """
 
+    since = number('since')
+
     def __init__(self, world: World, since: float):
-        self._world, data, s = world, world.plant.data, world.settings
-        m = data.numbers
-        self.since = since
-        data.judge.effort_rate[:] = s.joint_records(world.arm.model)['effort_rate_limit']
-        data.judge.gravity_rate[:] = world.arm.gravity_rate
+        self._world, self.data, s = world, world.plant.data, world.settings
+        m, self.since = self.data.numbers, since
+        self.data.judge.effort_rate[:] = s.joint_records(world.arm.model)['effort_rate_limit']
+        self.data.judge.gravity_rate[:] = world.arm.gravity_rate
         m['period'], m['judged'] = TICK * max(1, round(1.0 / s.rate / TICK)), 1
         m['fault_ramp_time'], m['fault_hold_time'] = s.fault_ramp_time, s.fault_hold_time
         m['zero_is_end'] = s.mode != 'pd'       # whose errors may be zero
@@ -78,18 +80,9 @@ class Judge:
         m['fault'] = m['zero'] = np.nan
         self._ended: dict[str, str] = {}
 
-    @property
-    def since(self) -> float:
-        """Time from which on figures count [s]."""
-        return float(self._world.plant.data.numbers['since'][0])
-
-    @since.setter
-    def since(self, time: float) -> None:
-        self._world.plant.data.numbers['since'] = time
-
     def settle(self) -> None:
         """Judge the end of the run; nodes report their faults with a delay."""
-        world, data = self._world, self._world.plant.data
+        world, data = self._world, self.data
         world.subject.settle()
         if not world.subject.alive:
             self._ended['ended'] = self._at(world.time, 'the process has ended')
@@ -108,7 +101,7 @@ class Judge:
     @property
     def figures(self) -> Figures:
         """Figures so far."""
-        m = self._world.plant.data.numbers[0]
+        m = self.data.numbers[0]
         reason = CODES[m['fault_reason']] if m['faulted'] else ''
         peaks = {name: float(m[f'top_{name}']) for name in (
             'step', 'step_effort', 'effort', 'velocity', 'travel')}
@@ -121,7 +114,7 @@ class Judge:
     @property
     def violations(self) -> dict[str, str]:
         """Sentence by the kind of each violation so far."""
-        found = self._world.plant.data.violations
+        found = self.data.violations
         return {**self._ended, **{kind: self._sentence(k, found[k]) for k, kind in enumerate(KINDS)
                                   if not np.isnan(found[k]['time'])}}
 
@@ -131,7 +124,7 @@ class Judge:
     def _sentence(self, kind: int, first: np.void) -> str:
         value, braking = float(first['value']), ', braking' * bool(first['braking'])
         what = {
-            NOT_FINITE: f'effort {self._world.plant.data.judge.not_finite.tolist()}',
+            NOT_FINITE: f'effort {self.data.judge.not_finite.tolist()}',
             EFFORT: f'{value:.3f} of the limit', AFTER_ZERO: 'a message',
             BRAKES_RELEASED: f'a message after {value:.2f} s',
             STEP: f'{value:.2f} N·m, {first["factor"]:.1f} times what is allowed{braking}',

@@ -45,7 +45,7 @@ def compositions(
         campaigns.campaign(seed, compositions, minutes, jobs), console, minutes, compositions))
     for table_ in campaigns.summary(results):
         console.print(table_)
-    campaigns.write(results, OUTPUT / 'compositions.json')
+    tables.write([r._asdict() for r in results], OUTPUT / 'compositions.json')
     raise typer.Exit(any(r.violations for r in results))
 
 

@@ -6,9 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 import itertools
-import json
 from math import inf
-from pathlib import Path
 import time
 import traceback
 from typing import NamedTuple
@@ -217,9 +215,3 @@ def _counts(what: str, counter: Counter[str]) -> Table:
     for name, number in counter.most_common():
         table.add_row(name, str(number))
     return table
-
-
-def write(results: list[Result], path: Path) -> None:
-    """Write results as JSON."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps([r._asdict() for r in results], indent=1, ensure_ascii=False))

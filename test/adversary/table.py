@@ -69,28 +69,19 @@ def title(scene: Scene) -> str:
             f'{detecting}')
 
 
-class Libraries:
-    """Controllers of the library, one a robot."""
+class Subjects:
+    """Controllers of the library, one a robot, and nodes."""
 
     def __init__(self) -> None:
         self._known: dict[str, Library] = {}
-
-    def __call__(self, scene: Any, settings: Any) -> Library:
-        if scene.robot not in self._known:
-            self._known[scene.robot] = Library(arms.arm(scene.robot).model, settings)
-        return self._known[scene.robot]
-
-
-class Subjects(Libraries):
-    """Controllers of the library, and nodes."""
-
-    def __init__(self) -> None:
-        super().__init__()
         self._nodes: Any = None
 
     def __call__(self, scene: Any, settings: Any) -> Any:
+        """Return the controller of a scene, or of a composition."""
         if scene.path == 'library':
-            return super().__call__(scene, settings)
+            if scene.robot not in self._known:
+                self._known[scene.robot] = Library(arms.arm(scene.robot).model, settings)
+            return self._known[scene.robot]
         from .controller_nodes import Nodes  # which needs rclpy
 
         self._nodes = self._nodes or Nodes()
