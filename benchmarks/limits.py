@@ -25,35 +25,37 @@ from robodyn_ros.parallel import in_processes
 
 sys.path.insert(0, str(Path(__file__).parents[1] / 'test'))
 
-from control.disturbed import BAD, GUIDED, guided_within_walls, HARD, run, World, Worst  # noqa: E402, I100
+from control.disturbed import BAD, Disturbance, GUIDED, guided_within_walls, HARD, run, Worst  # noqa: E402, I100
 
 ROBOTS, SEEDS, EVERY = ('two_link', 'panda'), 200, 50
 
 
 class Campaign(NamedTuple):
-    """Seeds under one law; ``world``: delays, lost samples and payload."""
+    """Seeds under one law; ``disturbance``: delays, lost samples and payload."""
 
     model: RobotModel
     dynamics: Dynamics
-    world: World
+    disturbance: Disturbance
     more: dict[str, Any]
 
     @classmethod
-    def of(cls, model: RobotModel, law: str, world: World) -> 'Campaign':
+    def of(cls, model: RobotModel, law: str, disturbance: Disturbance) -> 'Campaign':
         """Return the campaign of a law."""
         settings.CHECKED_POSES = 2      # as in the test: finding gains is not what this is about
-        return cls(model, Dynamics(model), world,
+        return cls(model, Dynamics(model), disturbance,
                    guided_within_walls(model) if law in GUIDED else {'mode': law})
 
     def worst(self, seed: int) -> tuple[int, Worst]:
         """Return the greatest of everything under a seed."""
-        return seed, run(self.model, self.dynamics, seed, world=self.world, **self.more)
+        return seed, run(self.model, self.dynamics, seed, disturbance=self.disturbance,
+                         **self.more)
 
 
-def campaign(model: RobotModel, law: str, seeds: range, world: World, jobs: int) -> bool:
+def campaign(model: RobotModel, law: str, seeds: range, disturbance: Disturbance,
+             jobs: int) -> bool:
     """Print the greatest of everything so far, now and then; return whether all is allowed."""
     found = dict[int, Worst]()
-    for seed, worst in in_processes(partial(Campaign.of, model, law, world), Campaign.worst,
+    for seed, worst in in_processes(partial(Campaign.of, model, law, disturbance), Campaign.worst,
                                     seeds, jobs):
         found[seed] = worst
         if named := worst.violations():
@@ -86,9 +88,9 @@ def main() -> int:
     parser.add_argument('--jobs', type=int, default=1, help='processes')
     parser.add_argument('--hard', action='store_true', help='3 kg unknown, efforts 8 ms late')
     asked = parser.parse_args()
-    world = HARD._replace(policies=True) if asked.hard else BAD
+    disturbance = HARD._replace(policies=True) if asked.hard else BAD
     fine = [campaign(load_robot(robot, {}, []).model, law,
-                     range(asked.first, asked.first + asked.seeds), world, asked.jobs)
+                     range(asked.first, asked.first + asked.seeds), disturbance, asked.jobs)
             for robot in asked.robots for law in asked.law or names]
     return 0 if all(fine) else 1
 

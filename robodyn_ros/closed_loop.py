@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections import deque
-from math import ceil, inf, isnan, nan
+from math import ceil, inf, nan
 from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
@@ -125,16 +125,17 @@ def simulate(model: RobotModel, settings: Settings, position: ArrayLike, duratio
     def row() -> tuple[ndarray | str, ...]:
         return *loop.row(), controller.reference, controller.phase.name
 
-    rows, begin, failed = [row()], loop.now, nan
+    rows = [row()]
     for _ in range(round(duration / loop.period)):
         loop.tick()
         rows.append(row())
-        if isnan(failed) and controller.phase == guard.FAULT:
-            failed = loop.now - begin
     positions, velocities, efforts, references, phases = (np.array(part) for part in zip(*rows))
-    fault = ('', '') if isnan(failed) else (controller.reason, controller.reason_code)
-    return Simulated(loop.period * np.arange(len(rows)), positions, velocities, efforts, *fault,
-                     failed, references, phases, model)
+    time = loop.period * np.arange(len(rows))
+    failed = time[phases == guard.Phase.FAULT.name]
+    fault: tuple[str, str, float] = '', '', nan
+    if len(failed):
+        fault = controller.reason, controller.reason_code, float(failed[0])
+    return Simulated(time, positions, velocities, efforts, *fault, references, phases, model)
 
 
 class ClosedLoop:

@@ -12,9 +12,9 @@ from ..report.document import Report
 from ..verification import criteria
 from ..verification import worlds as worlds_files
 from ..verification.criteria import Estimate
-from ..verification.quantities import BY_NAME
+from ..verification.sensitivity import TurningPoint
 from ..verification.trial import Case, Outcome
-from ..verification.turning_points import TurningPoint
+from ..verification.worlds import BY_NAME
 
 REPORTED = 10           # influences
 WIDTH = 80

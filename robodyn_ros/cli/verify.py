@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Subcommand `verify`: from the files of a robot to the table of its risks."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
@@ -10,6 +10,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+import yaml
 
 from .verification_tables import (
     criteria_table,
@@ -24,13 +25,17 @@ from .verification_tables import (
 from ..errors import check_new, UnknownNameError, writing
 from ..verification import criteria
 from ..verification import worlds as worlds_files
-from ..verification.boundary import boundaries
 from ..verification.catalogue import drawable
-from ..verification.quantities import BY_NAME
 from ..verification.results import digest, fingerprint, Results
-from ..verification.trial import Case, Outcome
-from ..verification.turning_points import pairs, turning_points, TurningPoint
-from ..verification.workers import check, play_all
+from ..verification.sensitivity import (
+    boundaries,
+    pairs,
+    suggestion,
+    turning_points,
+    TurningPoint,
+)
+from ..verification.trial import Case, check, Outcome, play_all, record
+from ..verification.worlds import BY_NAME
 
 FOLDER = Path('build/verify')
 INTERVAL = 10.0         # s between two lines of progress where there is no terminal
@@ -56,7 +61,6 @@ def faults(out: Console) -> None:
 def one_world(case: Case, index: int, output: Path | None, out: Console) -> Outcome:
     """Play and print one world."""
     from ..flight_recorder.file import available
-    from ..verification.world_recording import record
 
     path = (output or FOLDER / f'{_stem(case)}_world{index}.mcap') if available() else None
     one = record(case, index, path)
@@ -213,6 +217,48 @@ def _shown(case: Case, outcomes: Sequence[Outcome], turns: Sequence[TurningPoint
              'turning_points': [one._asdict() for one in turns],
              'worst': [one.plain() for one in worst]}
     return found, int(bad > 0)
+
+
+def suggest(case: Case, found: Mapping[str, Any], jobs: int, out: Console) -> dict[str, Any]:
+    """
+    Print what to change after a run, with the same worlds under the settings that are suggested.
+
+    :param found: figures of the run.
+    :return: the suggestion and the figures of its run, for JSON.
+    """
+    broken = found['broken_armed']
+    if not found['bad']:
+        out.print('no criterion is broken: nothing to suggest')
+        return {}
+    if broken:
+        out.print(f'searching for settings that break fewer worlds (now {len(broken)}) ...')
+    best = suggestion(case, broken)
+    if not best.changes:
+        out.print('No change of gains, friction_compensation, velocity_scale, effort_limit, '
+                  'state_timeout or loop_delay helps. Compare payload, gravity, friction and '
+                  'motor signs of the parameter file with the robot.', style='yellow',
+                  soft_wrap=True)
+        return {}
+    second, _ = run(best.case, found['worlds'], jobs, None, out, again='', page=None)
+    out.print(_compared(found, second))
+    out.print('suggested parameters, accepted by the controller:')
+    for name, value in best.changes.items():
+        out.print(f'  {name}: {yaml.safe_dump(value, default_flow_style=True).splitlines()[0]}',
+                  soft_wrap=True)
+    return {'changes': best.changes, 'tried': best.tried, 'broken': best.broken, 'run': second}
+
+
+def _compared(before: Mapping[str, Any], after: Mapping[str, Any]) -> Any:
+    table = plain_table(f'Broken criteria in {before["worlds"]} worlds')
+    table.add_column('criterion', ratio=1)
+    for heading in ('before', 'after'):
+        table.add_column(heading, justify='right', no_wrap=True)
+    for one in criteria.CRITERIA:
+        counts = [found['criteria'][one.name]['broken'] for found in (before, after)]
+        if any(counts):
+            table.add_row(one.sentence, *map(str, counts))
+    table.add_row('any', str(before['bad']), str(after['bad']))
+    return table
 
 
 def _stem(case: Case) -> str:

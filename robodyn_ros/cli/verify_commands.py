@@ -61,6 +61,7 @@ def verify(robot: Robot, locked: Locked = [],  # noqa: B006
     from .app import _require_report
     from .verification_case import verification_case
     from .verify import edges, faults, one_world, run, template
+    from .verify import suggest as suggest_settings
 
     _require_report(report)
     for name, given in (('--report', report), ('--suggest', suggest), ('--scheduler', scheduler)):
@@ -89,8 +90,6 @@ def verify(robot: Robot, locked: Locked = [],  # noqa: B006
     found, bad = run(case, runs or (40 if brief else 500), jobs, output, out, again=again,
                      page=report, scheduler=scheduler)
     if suggest:
-        from .verify_suggest import suggest as suggest_settings
-
         found['suggestion'] = suggest_settings(case, found, jobs, out)
     if as_json:
         print_json(found)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .sensing_step import INBOX
+from .sensing import INBOX
 from ..control.steps.guard import FAULT, RUNNING
 
 RELEASE_TICKS = 50    # ticks in which what has braked a joint is let go again

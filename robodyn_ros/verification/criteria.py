@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy import ndarray
-from scipy.stats import binomtest, spearmanr
+from scipy.stats import binned_statistic, binomtest, spearmanr
 
 from .draw import STOPPED
-from .quantities import QUANTITIES
 from .trial import Outcome
+from .worlds import QUANTITIES
 from ..control.laws import registry
 
 CONFIDENCE = 0.95
@@ -184,13 +184,9 @@ def influences(outcomes: Iterable[Outcome]) -> list[Influence]:
 
 def binned(at: ndarray, values: ndarray, bins: int = 12) -> tuple[ndarray, dict[str, ndarray]]:
     """Return the centers of bins of equal width, and mean and maximum of the values in each."""
-    edges = np.linspace(at.min(), at.max(), bins + 1)
-    places = np.clip(np.digitize(at, edges) - 1, 0, bins - 1)
-    mean, most = np.full(bins, np.nan), np.full(bins, np.nan)
-    for k in range(bins):
-        there = values[(places == k) & np.isfinite(values)]
-        if there.size:
-            mean[k], most[k] = there.mean(), there.max()
+    edges, known = np.linspace(at.min(), at.max(), bins + 1), np.isfinite(values)
+    mean, most = (binned_statistic(at[known], values[known], name, edges).statistic
+                  for name in ('mean', 'max'))
     return (edges[1:] + edges[:-1]) / 2, {'mean': mean, 'maximum': most}
 
 

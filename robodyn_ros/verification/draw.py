@@ -13,8 +13,7 @@ from scipy.stats import qmc
 
 from .catalogue import drawable
 from .injection import FOR_EVER
-from .quantities import QUANTITIES
-from .worlds import Truth, Worlds
+from .worlds import QUANTITIES, Truth, Worlds
 from ..control.laws import registry
 from ..control.settings.friction import with_friction
 from ..model.payload import with_payload

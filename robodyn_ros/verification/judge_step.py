@@ -1,10 +1,10 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Invariants that nothing may violate, and figures of a run; compiled, see :mod:`.tick`.
+Invariants of a run, and its figures; compiled, see :mod:`.tick`.
 
 ``w`` is the :class:`~.world_data.WorldData`, of which ``m`` are the numbers and ``j`` the vectors
-of the judge. Numbers that begin with ``top_`` are figures, see :class:`.judge.Figures`.
+of the judge. Numbers that begin with ``top_`` are figures, see :class:`.play.Figures`.
 """
 
 from math import inf
@@ -13,10 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy import ndarray
 
+from .controller_step import OBSERVED_TICKS
 from .plant_step import TICK, WRECKED
-from .sensing_step import HEARING_TIME
+from .sensing import HEARING_TIME
 from ..control.steps.guard import CODES, FAULT, INACTIVE, NO_REASON, RUNNING
 from ..control.steps.limits import BRAKING_RATE
+from ..dynamics.entry_points import friction, mass_matrix
 
 GRAVITY_CONTRADICTED = CODES.index('GRAVITY_CONTRADICTED')
 MAX_VELOCITY_SHARE = 1.1    # of the velocity limit
@@ -27,6 +29,13 @@ REACTION_TIME = 0.01    # s in which the controller reacts to states that come a
 REST_SHARE = 0.02    # of the velocity limit, below which a joint is at rest
 UNUSED_TIME = 0.003    # s without a used sample where two in a row are rejected
 ROUNDING, EPSILON = 1e-6, 1e-9    # N·m | N, s
+# Energy that is no violation: a share of the largest kinetic energy, which noise and delays may
+# add, and the kinetic energy at so many velocity limits
+ENERGY_TOLERANCE, REST_VELOCITY_SHARE = 0.1, 0.02
+# Share by which friction compensation may exceed twice the friction
+COMPENSATION_TOLERANCE = 0.1
+
+ARMING_TICKS = 100    # in which what is left of the efforts of arming and motor test fades
 
 KINDS = ('not finite', 'effort', 'after zero', 'brakes released', 'step', 'not latched',
          'unnamed', 'velocity')
@@ -67,7 +76,14 @@ NUMBERS = [
     ('fault', float),               # ms
     ('zero', float),                # ms
     ('moved', float),               # s: time when a joint was not at rest last
-    ('fault_reason', int)]
+    ('fault_reason', int),
+    ('balanced_from', int),         # tick from which on work counts
+    ('net_work', float),            # J: work of the law less that of friction
+    ('supplied', float),            # J: the largest so far
+    ('kinetic', float),             # J: largest kinetic energy of the arm
+    ('rest', float),                # J: kinetic energy at REST_VELOCITY_SHARE velocity limits
+    ('compensated', float),         # J: work of friction compensation
+    ('dissipated', float)]          # J: work of friction, positive
 
 
 class JudgeVectors(NamedTuple):
@@ -200,3 +216,47 @@ def judge_motion(w: Any, time: float) -> None:
         patience += m.fault_hold_time + m.fault_ramp_time
     if time - m.too_fast_since >= patience:
         violate(w, VELOCITY, time, ratio, 0.0)
+
+
+def add_energy(w: Any, c: Any) -> None:
+    """
+    Add the energy that a law and its friction compensation supply in OBSERVED_TICKS ticks.
+
+    A passive law, even one with springs, supplies none: from rest on, its work is at most that
+    which friction dissipates. The errors of gravity compensation are left out, because they move
+    the arm within a potential.
+    """
+    m, p, n = w.numbers, w.plant, w.plant.q.shape[0]
+    if (not m.observed or m.ticks < m.balanced_from or c.controller.phase != RUNNING
+            or m.ticks % OBSERVED_TICKS):
+        return
+    friction(w.robot, p.qd, w.workspace, p.unit)
+    mass_matrix(w.robot, p.q, w.workspace, w.mass)
+    law = lost = compensated = kinetic = rest = 0.0
+    for i in range(n):
+        law += p.gain[i] * c.vectors.published[i] * p.qd[i]
+        lost += p.unit[i] * p.qd[i]
+        if c.settings.compensates_friction == 1:
+            joint = c.joints[i]
+            compensated += (p.gain[i] * joint.friction_compensation * p.qd[i]
+                            * (c.vectors.friction[i] + joint.friction_offset))
+        for j in range(n):
+            kinetic += 0.5 * w.mass[i, j] * p.qd[i] * p.qd[j]
+            rest += (0.5 * w.mass[i, j] * REST_VELOCITY_SHARE * p.velocity_limit[i]
+                     * REST_VELOCITY_SHARE * p.velocity_limit[j])
+    m.net_work += OBSERVED_TICKS * TICK * (law - lost)
+    m.supplied = max(m.supplied, m.net_work)
+    m.compensated += OBSERVED_TICKS * TICK * compensated
+    m.dissipated += OBSERVED_TICKS * TICK * lost
+    m.kinetic, m.rest = max(m.kinetic, kinetic), rest
+
+
+def excessive(m: Any) -> bool:
+    """Return whether a law that should be passive has supplied energy."""
+    return bool(m['supplied'] > ENERGY_TOLERANCE * m['kinetic'] + m['rest'])
+
+
+def compensation_ratio(m: Any) -> float | None:
+    """Return compensated over true friction; None without compensation or motion."""
+    known = m['compensated'] > 0.0 and m['dissipated'] > 0.0
+    return float(m['compensated'] / m['dissipated']) if known else None

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from . import features
 from .controller_step import DONE
 from .plant_step import TICK
 from .tick import CYCLE, END
@@ -117,14 +116,12 @@ class Library:
 
     def tell(self, **fields: Any) -> None:
         """Write fields of the cycle input."""
-        features.tell(self.controller, **fields)
+        for name, value in fields.items():
+            self.controller.cycle_input[name] = value
 
     def second_publisher(self, there: bool) -> None:
         """Let the cycle see another publisher of commands, or none."""
-        names = self._outside.dtype.names or ()
-        if 'command_publishers' in names:
-            alone = self._outside['command_publishers'][0]
-            self.tell(command_publishers=2 if there else alone)
+        self.tell(command_publishers=2 if there else self._outside['command_publishers'][0])
 
     def malformed_request(self) -> None:
         """Raise NotImplementedError: requests reach nodes only."""

@@ -8,8 +8,10 @@ import numpy as np
 from numpy import ndarray
 
 from .injection import FAR
+from .judge_step import ARMING_TICKS
 from .plant import Plant
 from .plant_step import START, TICK
+from ..control.laws import registry
 from ..control.references.trajectory import Waypoints
 from ..identification.excitation.taught_motion import QUINTIC_ACCELERATION
 
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
 
 BETWEEN = 0.25          # s between two trajectories
 SHORTEST = 0.3          # s, of a trajectory
+SETTLING = 0.6          # s at the end of a world without a motion
+SETTLED = 0.1           # s of these in which the arm has to be at rest
+SLOWNESS = 2.5, 6.0     # 15/8 divided by it is the peak velocity of a tour in velocity limits
+NO_MODE = -1            # number of a mode that none is
 GOALS, HELD = 100, 0.7  # random goals; gravity takes at most this share of the effort limits
 
 
@@ -85,22 +91,30 @@ class Tour(Motion):
     Quintic trajectories to random poses with pauses between them, or given waypoints.
 
     They are within the acceleration limit of the settings. Other kinds are those of
-    :class:`Motion`. The last motion has ended at ``until``, a time of the world [s].
+    :class:`Motion`. The distance from the reference is observed from the beginning on, and the
+    rest after the end of the last motion at ``until``, a time of the world [s].
 
-    :param slowness: 15/8 divided by it is the peak velocity in velocity limits; from and to.
-    :param waypoints: that the arm starts at; None: random poses.
+    :param seconds: of the world, of which the last SETTLING are without a motion.
+    :param waypoints: of a tour, that the arm starts at; None: random poses.
     """
 
-    def __init__(self, kind: str, plant: Plant, random: np.random.Generator,
-                 slowness: tuple[float, float] = (2.5, 6.0), waypoints: Waypoints | None = None):
-        super().__init__(kind, plant, random)
-        self._slowness, self._waypoints = slowness, waypoints
+    def __init__(self, kind: str, world: 'World', seconds: float,
+                 waypoints: Waypoints | None = None):
+        super().__init__(kind, world.plant, world.random)
+        self._seconds, self._waypoints = seconds, waypoints
         self.refused, self.until = False, np.inf
 
     def act(self, world: 'World') -> None:
-        """Ask for the next motion once the arm has rested after the last one."""
+        """Observe from now on; ask for the next motion once the arm has rested after the last."""
+        m = world.data.numbers
+        if self.until == np.inf:
+            self.until = world.time + self._seconds - SETTLING
+            m['observed'], m['late_from'] = 1, self.until + SETTLING - SETTLED
+            m['balanced_from'] = m['ticks'] + ARMING_TICKS
+            law = world.settings.law_in_force
+            m['observed_mode'] = registry.number(world.settings.mode) if law.follows else NO_MODE
         if self.kind != 'tour':
-            world.data.numbers['hand_until'] = self.until
+            m['hand_until'] = self.until
             super().act(world)
             return
         if world.time < self.due:
@@ -111,7 +125,7 @@ class Tour(Motion):
             self.due = np.inf
             return
         left = self.until - world.time
-        slowness = self._random.uniform(*self._slowness)
+        slowness = self._random.uniform(*SLOWNESS)
         goal = self._goal(world, slowness, left)
         if goal is not None:
             n = len(goal)

@@ -150,7 +150,3 @@ class Plant:
     def advance(self, ticks: int = 1) -> None:
         """Move on."""
         self.run(0, ticks, ADVANCE, LATCH)
-
-    def friction_at(self, qd: ndarray) -> ndarray:
-        """Friction of its gears at velocities (nv,) [N·m | N]."""
-        return self.dynamics.friction(qd)

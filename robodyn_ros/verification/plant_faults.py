@@ -1,10 +1,12 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Injections into the plant: hands, payloads, motors, brakes, and clocks."""
+"""Injections into the plant: hands, contacts, payloads, motors, brakes, and clocks."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
+from numpy import ndarray
 
 from .arm import changed
 from .injection import (
@@ -20,6 +22,7 @@ from .injection import (
     Scene,
 )
 from .plant import Plant
+from .plant_step import TICK
 
 STIFF = Scene(mode='joint_impedance', motion='trajectory', loop_delay=0.002, share=1.0)
 STIFF_PANDA = Scene('panda', 'joint_impedance', 'trajectory', loop_delay=0.002, share=1.0)
@@ -27,6 +30,11 @@ MOTORS = (FLOATING, IMPEDANCE, PANDA, PANDA_IMPEDANCE, Scene('ur5'),
           Scene('ur5', 'joint_impedance', 'trajectory'))
 BLOCKED = (Scene(mode='joint_impedance', motion='trajectory', seconds=21.0, duration=20.0),
            Scene('panda', 'joint_impedance', 'trajectory', seconds=21.0, duration=20.0))
+CLEARANCE = 0.01    # m between the tool and the plane, when the injection begins
+MIN_STIFFNESS, MAX_STIFFNESS = 1e3, 1e5    # N/m: foam to a wooden table, drawn log-uniformly
+MAX_CONTACT_RATE = 0.3    # of a tick: the vibration of the tool on the plane is slower than this
+DAMPING_RATIO = 0.5
+MIN_APPROACH_VELOCITY = 0.02    # m/s, below which the plane is below the tool
 
 
 @injection('thrown at 1.5 x velocity limit', PLANT, once=True, throws=True,
@@ -63,23 +71,14 @@ def _other(a: Active, plant: Plant, kind: str) -> None:
     a.memory['restore'] = lambda: setattr(plant, 'dynamics', plant.arm.dynamics)
 
 
-@injection('3 kg unknown', PLANT, steady=True, robots=('two_link', 'panda', 'ur5'), scenes=(
-    FLOATING, IMPEDANCE, PANDA, PANDA_IMPEDANCE,
-    Scene(mode='computed_torque', motion='trajectory', share=1.0)))
-def unknown_payload(a: Active, plant: Plant) -> None:
-    _other(a, plant, 'payload')
-
-
-@injection('masses 20 % higher', PLANT, steady=True, scenes=(IMPEDANCE, PANDA),
-           robots=('two_link', 'panda', 'ur5'))
-def heavier(a: Active, plant: Plant) -> None:
-    _other(a, plant, 'heavier')
-
-
-@injection('masses 20 % lower', PLANT, steady=True, scenes=(IMPEDANCE, PANDA),
-           robots=('two_link', 'panda', 'ur5'))
-def lighter(a: Active, plant: Plant) -> None:
-    _other(a, plant, 'lighter')
+_scenes: tuple[Scene, ...]
+for _name, _kind, _scenes in (
+        ('3 kg unknown', 'payload', (FLOATING, IMPEDANCE, PANDA, PANDA_IMPEDANCE, Scene(
+            mode='computed_torque', motion='trajectory', share=1.0))),
+        ('masses 20 % higher', 'heavier', (IMPEDANCE, PANDA)),
+        ('masses 20 % lower', 'lighter', (IMPEDANCE, PANDA))):
+    injection(_name, PLANT, steady=True, robots=('two_link', 'panda', 'ur5'), scenes=_scenes)(
+        partial(_other, kind=_kind))
 
 
 def _late(a: Active, plant: Plant, delay: float) -> None:
@@ -88,14 +87,12 @@ def _late(a: Active, plant: Plant, delay: float) -> None:
     a.memory['restore'] = lambda: setattr(plant, 'delay', before)
 
 
-@injection('8 ms of delay', PLANT, steady=True, scenes=(STIFF, STIFF_PANDA))
-def delay(a: Active, plant: Plant) -> None:
-    _late(a, plant, 0.008)
-
-
-@injection('15 ms of delay', PLANT, steady=True, disobeys=True, scenes=(STIFF, STIFF_PANDA))
-def long_delay(a: Active, plant: Plant) -> None:
-    _late(a, plant, 0.015)
+for _name, _delay, _disobeys, _scenes in (
+        ('8 ms of delay', 0.008, False, (STIFF, STIFF_PANDA)),
+        ('15 ms of delay', 0.015, True, (STIFF, STIFF_PANDA)),
+        ('efforts 40 ms late', 0.04, True, MOTORS)):
+    injection(_name, PLANT, steady=True, disobeys=_disobeys, scenes=_scenes)(
+        partial(_late, delay=_delay))
 
 
 @injection('joint blocked, then free', PLANT, steady=True, throws=True, scenes=BLOCKED)
@@ -109,10 +106,14 @@ def _motor(a: Active, plant: Plant, factor: float) -> None:
     a.memory['restore'] = lambda: plant.motor.fill(1.0)
 
 
-@injection('motor reversed', PLANT, steady=True, disobeys=True,
-           scenes=(FLOATING, IMPEDANCE, PANDA, PANDA_IMPEDANCE, DETECTING, PANDA_DETECTING))
-def reversed_motor(a: Active, plant: Plant) -> None:
-    _motor(a, plant, -1.0)
+for _name, _factor, _scenes in (
+        ('motor reversed', -1.0, (FLOATING, IMPEDANCE, PANDA, PANDA_IMPEDANCE, DETECTING,
+                                  PANDA_DETECTING)),
+        ('motor without torque', 0.0, (FLOATING, IMPEDANCE, DETECTING, PANDA_DETECTING)),
+        ('motor at half its torque', 0.5, (FLOATING, IMPEDANCE)),
+        ('motor at 2.5 times its torque', 2.5, MOTORS)):
+    injection(_name, PLANT, steady=True, disobeys=True, scenes=_scenes)(
+        partial(_motor, factor=_factor))
 
 
 @injection('motor swapped with the next one', PLANT, steady=True, disobeys=True,
@@ -121,23 +122,6 @@ def swapped_motor(a: Active, plant: Plant) -> None:
     other = (a.joint + 1) % plant.q.shape[0]
     plant.wired[[a.joint, other]] = other, a.joint
     a.memory['restore'] = lambda: plant.wired.sort()
-
-
-@injection('motor without torque', PLANT, steady=True, disobeys=True,
-           scenes=(FLOATING, IMPEDANCE, DETECTING, PANDA_DETECTING))
-def dead_motor(a: Active, plant: Plant) -> None:
-    _motor(a, plant, 0.0)
-
-
-@injection('motor at half its torque', PLANT, steady=True, disobeys=True,
-           scenes=(FLOATING, IMPEDANCE))
-def weak_motor(a: Active, plant: Plant) -> None:
-    _motor(a, plant, 0.5)
-
-
-@injection('motor at 2.5 times its torque', PLANT, steady=True, disobeys=True, scenes=MOTORS)
-def strong_motor(a: Active, plant: Plant) -> None:
-    _motor(a, plant, 2.5)
 
 
 @injection('motor keeps its effort', PLANT, steady=True, disobeys=True, scenes=MOTORS)
@@ -163,34 +147,48 @@ def _jerked(a: Active, plant: Plant, factor: float) -> None:
             1.0, 3.0 * inertia[a.joint] / inertia.max())
 
 
-@injection('hand jerks, motors at half their torque', PLANT, throws=True, disobeys=True,
-           scenes=MOTORS)
-def jerked_weak(a: Active, plant: Plant) -> None:
-    _jerked(a, plant, 0.5)
+for _name, _factor in (('hand jerks, motors at half their torque', 0.5),
+                       ('hand jerks, motors at 2.5 times their torque', 2.5)):
+    injection(_name, PLANT, throws=True, disobeys=True, scenes=MOTORS)(
+        partial(_jerked, factor=_factor))
 
 
-@injection('hand jerks, motors at 2.5 times their torque', PLANT, throws=True, disobeys=True,
-           scenes=MOTORS)
-def jerked_strong(a: Active, plant: Plant) -> None:
-    _jerked(a, plant, 2.5)
+def _jump(a: Active, plant: Plant, seconds: float) -> None:
+    a.world.jump(seconds)
 
 
-@injection('efforts 40 ms late', PLANT, steady=True, disobeys=True, scenes=MOTORS)
-def very_late(a: Active, plant: Plant) -> None:
-    _late(a, plant, 0.04)
+for _name, _seconds in (('time jumps back', -1.0), ('time jumps forward', 1.0)):
+    injection(_name, PLANT, once=True, clock=True)(partial(_jump, seconds=_seconds))
+injection('clock stops, states go on', PLANT, clock=True, scenes=(
+    FLOATING, Scene(path='native', seconds=2.0), Scene(path='python', seconds=2.0)))(
+        partial(_jump, seconds=-1e-3))
 
 
-@injection('time jumps back', PLANT, once=True, clock=True)
-def back(a: Active, plant: Plant) -> None:
-    a.world.jump(-1.0)
+def _plane(a: Active, frame: str, velocity: ndarray) -> tuple[ndarray, float, float]:
+    """Return the unit vector into a plane (3,), its distance from the base [m], its stiffness."""
+    speed, model = float(np.linalg.norm(velocity)), a.world.plant.dynamics.model
+    ahead = velocity if speed > MIN_APPROACH_VELOCITY else model.gravity_vector
+    normal = ahead / max(np.linalg.norm(ahead), 1e-9)
+    position = a.world.plant.dynamics.pose(a.world.plant.q, frame)[:3, 3]
+    stiffness = np.exp(a.world.random.uniform(np.log(MIN_STIFFNESS), np.log(MAX_STIFFNESS)))
+    return normal, float(normal @ position) + CLEARANCE, float(stiffness)
 
 
-@injection('time jumps forward', PLANT, once=True, clock=True)
-def forward(a: Active, plant: Plant) -> None:
-    a.world.jump(1.0)
-
-
-@injection('clock stops, states go on', PLANT, clock=True, scenes=(
-    FLOATING, Scene(path='native', seconds=2.0), Scene(path='python', seconds=2.0)))
-def stopped_clock(a: Active, plant: Plant) -> None:
-    a.world.jump(-1e-3)
+@injection('tool meets a table', PLANT, throws=True,
+           scenes=(FLOATING, IMPEDANCE, PANDA, PANDA_IMPEDANCE))
+def table(a: Active, plant: Plant) -> None:
+    """Press back as a damped spring does, perpendicular to the plane, without pulling."""
+    dynamics, q = plant.dynamics, plant.q
+    frame = dynamics.model.frame_names[-1]
+    J = dynamics.jacobian(q, frame)[:3]
+    if 'plane' not in a.memory:
+        a.memory['plane'] = _plane(a, frame, J @ plant.qd)
+    normal, level, stiffness = a.memory['plane']
+    depth = float(normal @ dynamics.pose(q, frame)[:3, 3]) - level
+    if depth <= 0.0:
+        return
+    row = normal @ J
+    inertia = 1.0 / max(float(row @ np.linalg.solve(dynamics.mass_matrix(q), row)), 1e-9)
+    stiffness = min(stiffness, inertia * (MAX_CONTACT_RATE / TICK)**2)
+    damping = 2.0 * DAMPING_RATIO * np.sqrt(stiffness * inertia)
+    plant.external -= max(0.0, stiffness * depth + damping * float(row @ plant.qd)) * row

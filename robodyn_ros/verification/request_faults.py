@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Injections of requests and loop faults: parameters, references, publishers, stalls."""
 
+from functools import partial
+
 import numpy as np
 
-from . import features
 from .arm import gains, MODES
 from .injection import Active, ASKED, FLOATING, IMPEDANCE, injection, PANDA, PANDA_IMPEDANCE, Scene
 from .world import World
 from ..control.references.trajectory import Waypoints
+from ..control.steps.guard import CODES
 
 LIBRARY, NODES = ('library',), ('native', 'python')
 STILL_PANDA = Scene('panda', motion='still')
@@ -17,14 +19,13 @@ STOPPED = tuple(Scene(path=path, trigger=trigger, seconds=3.0, rate=rate)
                                             ('native', 'inline', 1e3), ('python', 'timer', 100.0)))
 
 
-@injection('payload 0 to 3 kg', ASKED, once=True, scenes=(Scene(motion='still'), STILL_PANDA))
-def payload(a: Active, world: World) -> None:
-    world.subject.use(payload_mass=3.0, payload_frame=world.arm.model.link_names[-1])
+def _payload(a: Active, world: World, mass: float) -> None:
+    world.subject.use(payload_mass=mass, payload_frame=world.arm.model.link_names[-1])
 
 
-@injection('payload 0 to 20 kg', ASKED, once=True, scenes=(Scene(motion='still'), STILL_PANDA))
-def heavy_payload(a: Active, world: World) -> None:
-    world.subject.use(payload_mass=20.0, payload_frame=world.arm.model.link_names[-1])
+for _name, _mass in (('payload 0 to 3 kg', 3.0), ('payload 0 to 20 kg', 20.0)):
+    injection(_name, ASKED, once=True, scenes=(Scene(motion='still'), STILL_PANDA))(
+        partial(_payload, mass=_mass))
 
 
 @injection('friction_offset 10 N·m', ASKED, once=True,
@@ -96,12 +97,11 @@ def _stall(a: Active, world: World, seconds: float) -> None:
 for _seconds in (0.06, 0.2, 1.0, 2.0):
     injection(f'loop stalls {_seconds:g} s', ASKED, once=True, paths=LIBRARY,
               scenes=(FLOATING, Scene(mode='joint_impedance', motion='trajectory',
-                                      trigger='timer')))(
-        lambda a, world, seconds=_seconds: _stall(a, world, seconds))
+                                      trigger='timer')))(partial(_stall, seconds=_seconds))
 
 for _seconds in (0.9, 2.0):
     injection(f'SIGSTOP {_seconds:g} s', ASKED, once=True, paths=NODES, random=False,
-              scenes=STOPPED)(lambda a, world, seconds=_seconds: _stall(a, world, seconds))
+              scenes=STOPPED)(partial(_stall, seconds=_seconds))
 
 
 @injection('nobody listens', ASKED, steady=True, paths=LIBRARY, scenes=(FLOATING, IMPEDANCE))
@@ -126,18 +126,14 @@ def other_commands(a: Active, world: World) -> None:
 
 
 def _told_to_stop(a: Active, world: World, code: str) -> None:
-    world.subject.tell(stop_reason=features.reason_number(code))
+    world.subject.tell(stop_reason=CODES.index(code))
     a.memory['restore'] = lambda: world.subject.tell(stop_reason=0)
 
 
-@injection('emergency stop', ASKED, steady=True, paths=LIBRARY, scenes=(IMPEDANCE, FLOATING))
-def emergency_stop(a: Active, world: World) -> None:
-    _told_to_stop(a, world, 'EMERGENCY_STOP')
-
-
-@injection('heartbeat is lost', ASKED, steady=True, paths=LIBRARY, scenes=(FLOATING,))
-def heartbeat(a: Active, world: World) -> None:
-    _told_to_stop(a, world, 'HEARTBEAT_LOST')
+for _name, _code, _scenes in (('emergency stop', 'EMERGENCY_STOP', (IMPEDANCE, FLOATING)),
+                              ('heartbeat is lost', 'HEARTBEAT_LOST', (FLOATING,))):
+    injection(_name, ASKED, steady=True, paths=LIBRARY, scenes=_scenes)(
+        partial(_told_to_stop, code=_code))
 
 
 @injection('periods are missed', ASKED, steady=True, paths=LIBRARY, scenes=(

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from .sensitivity import Pair, TurningPoint
 from .trial import Case, Outcome
-from .turning_points import Pair, TurningPoint
 from .worlds import plain
 from ..control.laws import registry
 from ..errors import ArgumentError

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Injections into what the controller sees: values, rate, latency and time stamps of samples."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
-from . import features
 from .injection import (
     Active,
     CONTINUOUS,
@@ -18,7 +19,9 @@ from .injection import (
     Scene,
     SEEN,
 )
+from .plant_step import TICK
 from .sensing import Sample
+from ..control.steps.guard import CODES
 
 TURN = 2.0 * np.pi
 NODES = ('native', 'python')
@@ -40,16 +43,26 @@ STOPPED = tuple(Scene(robot, mode, motion) for robot in ('two_link', 'panda', 'u
                 for mode, motion in (('gravity_compensation', 'still'),
                                      ('joint_impedance', 'trajectory')))
 NODE_SCENES = (Scene(path='native', seconds=2.0), Scene(path='python', seconds=2.0))
+ROBOTS = 'two_link', 'panda', 'ur5'
+FOLLOWING = tuple(Scene(robot, 'joint_impedance', 'trajectory', seconds=3.0) for robot in ROBOTS)
+FOLLOWING_STIFF = tuple(replace(scene, loop_delay=0.002, share=1.0) for scene in FOLLOWING)
+FOLLOWING_COMPUTED = tuple(replace(scene, mode='computed_torque') for scene in FOLLOWING)
+GUIDED = tuple(Scene(robot) for robot in ROBOTS)
+LIES = (*FOLLOWING, *FOLLOWING_STIFF, *FOLLOWING_COMPUTED, *GUIDED)
+FILTER_TIME = 0.03      # s
+PLAYED, TURNING = 0.4, 0.1      # s of a recording, and of a change of its speed by one
+CREEP = 0.02            # velocity limits
 
 
-@injection('one sample q + 2π', SEEN, once=True, scenes=(*BOTH_ARMS, *NODE_SCENES))
-def one_turn(a: Active, s: Sample) -> None:
-    s.position[a.joint] += TURN
+def _moved(a: Active, s: Sample, by: float) -> None:
+    s.position[a.joint] += by
 
 
-@injection('one sample q + 0.3', SEEN, once=True, scenes=(FLOATING, PANDA_IMPEDANCE))
-def one_jump(a: Active, s: Sample) -> None:
-    s.position[a.joint] += 0.3
+for _name, _by, _once, _scenes in (
+        ('one sample q + 2π', TURN, True, (*BOTH_ARMS, *NODE_SCENES)),
+        ('one sample q + 0.3', 0.3, True, (FLOATING, PANDA_IMPEDANCE)),
+        ('q + 2π for good', TURN, False, (FLOATING, PANDA_IMPEDANCE))):
+    injection(_name, SEEN, once=_once, scenes=_scenes)(partial(_moved, by=_by))
 
 
 @injection('one sample 5 x velocity limit', SEEN, once=True, scenes=BOTH_ARMS)
@@ -68,15 +81,10 @@ def spikes(a: Active, s: Sample) -> None:
         s.position[a.joint] += a.world.random.normal()
 
 
-@injection('q + 2π for good', SEEN, scenes=(FLOATING, PANDA_IMPEDANCE))
-def turned(a: Active, s: Sample) -> None:
-    s.position[a.joint] += TURN
-
-
 @injection('emergency stop, then all positions jump for good', SEEN, paths=('library',),
            scenes=STOPPED)
 def stopped_and_jumped(a: Active, s: Sample) -> None:
-    a.world.subject.tell(stop_reason=features.reason_number('EMERGENCY_STOP'))
+    a.world.subject.tell(stop_reason=CODES.index('EMERGENCY_STOP'))
     a.memory['restore'] = lambda: a.world.subject.tell(stop_reason=0)
     if a.since > AFTER_STOP:
         s.position += 0.6
@@ -171,14 +179,12 @@ def position_in_degrees(a: Active, s: Sample) -> None:
     s.position *= 180.0 / np.pi
 
 
-@injection('position outside by a little', SEEN, scenes=(FLOATING, PANDA_IMPEDANCE))
-def outside_a_little(a: Active, s: Sample) -> None:
-    s.position[a.joint] = a.world.arm.upper[a.joint] + 0.005
+def _outside(a: Active, s: Sample, by: float) -> None:
+    s.position[a.joint] = a.world.arm.upper[a.joint] + by
 
 
-@injection('position outside by much', SEEN, scenes=(FLOATING, PANDA_IMPEDANCE))
-def outside(a: Active, s: Sample) -> None:
-    s.position[a.joint] = a.world.arm.upper[a.joint] + 1.0
+for _name, _by in (('position outside by a little', 0.005), ('position outside by much', 1.0)):
+    injection(_name, SEEN, scenes=(FLOATING, PANDA_IMPEDANCE))(partial(_outside, by=_by))
 
 
 @injection('position drifts 0.2 rad/s', SEEN)
@@ -186,24 +192,14 @@ def drifting(a: Active, s: Sample) -> None:
     s.position[a.joint] += 0.2 * a.since
 
 
-@injection('NaN position', SEEN)
-def nan_position(a: Active, s: Sample) -> None:
-    s.position[a.joint] = np.nan
+def _not_a_number(a: Active, s: Sample, field: str) -> None:
+    getattr(s, field)[a.joint] = np.nan
 
 
-@injection('NaN velocity', SEEN)
-def nan_velocity(a: Active, s: Sample) -> None:
-    s.velocity[a.joint] = np.nan
-
-
-@injection('one sample NaN velocity', SEEN, once=True)
-def nan_velocity_once(a: Active, s: Sample) -> None:
-    s.velocity[a.joint] = np.nan
-
-
-@injection('NaN effort', SEEN)
-def nan_effort(a: Active, s: Sample) -> None:
-    s.effort[a.joint] = np.nan
+for _name, _field, _once in (
+        ('NaN position', 'position', False), ('NaN velocity', 'velocity', False),
+        ('one sample NaN velocity', 'velocity', True), ('NaN effort', 'effort', False)):
+    injection(_name, SEEN, once=_once)(partial(_not_a_number, field=_field))
 
 
 @injection('effort measured wrong', SEEN)
@@ -217,24 +213,20 @@ def stale(a: Active, s: Sample) -> None:
     s.lost = True
 
 
-@injection('20 % of the states lost', SEEN, scenes=(IMPEDANCE,))
-def loss(a: Active, s: Sample) -> None:
-    s.lost |= a.world.random.uniform() < 0.2
+def _lossy(a: Active, s: Sample, share: float) -> None:
+    s.lost |= a.world.random.uniform() < share
 
 
-@injection('50 % of the states lost', SEEN, scenes=(IMPEDANCE,))
-def heavy_loss(a: Active, s: Sample) -> None:
-    s.lost |= a.world.random.uniform() < 0.5
+for _name, _share in (('20 % of the states lost', 0.2), ('50 % of the states lost', 0.5)):
+    injection(_name, SEEN, scenes=(IMPEDANCE,))(partial(_lossy, share=_share))
 
 
-@injection('states at 50 Hz', SEEN, scenes=(STIFF, STIFF_PANDA))
-def at_50_hz(a: Active, s: Sample) -> None:
-    s.lost |= round(1e3 * a.since) % 20 != 0
+def _rare(a: Active, s: Sample, ticks: int) -> None:
+    s.lost |= round(1e3 * a.since) % ticks != 0
 
 
-@injection('states at 25 Hz', SEEN, scenes=(STIFF, STIFF_PANDA))
-def at_25_hz(a: Active, s: Sample) -> None:
-    s.lost |= round(1e3 * a.since) % 40 != 0
+for _name, _ticks in (('states at 50 Hz', 20), ('states at 25 Hz', 40)):
+    injection(_name, SEEN, scenes=(STIFF, STIFF_PANDA))(partial(_rare, ticks=_ticks))
 
 
 @injection('latency grows 50 ms/s', SEEN, scenes=(STIFF, STIFF_PANDA))
@@ -267,19 +259,13 @@ def foreign(a: Active, s: Sample) -> None:
     s.foreign = True
 
 
-@injection('names twice', SEEN, paths=NODES, scenes=NODE_SCENES)
-def names_twice(a: Active, s: Sample) -> None:
-    s.malformed = 'names'
+def _malformed(a: Active, s: Sample, how: str) -> None:
+    s.malformed = how
 
 
-@injection('wrong lengths', SEEN, paths=NODES, scenes=NODE_SCENES)
-def wrong_lengths(a: Active, s: Sample) -> None:
-    s.malformed = 'lengths'
-
-
-@injection('bytes cut short', SEEN, paths=NODES, scenes=NODE_SCENES)
-def cut_short(a: Active, s: Sample) -> None:
-    s.malformed = 'cut'
+for _name, _how in (('names twice', 'names'), ('wrong lengths', 'lengths'),
+                    ('bytes cut short', 'cut')):
+    injection(_name, SEEN, paths=NODES, scenes=NODE_SCENES)(partial(_malformed, how=_how))
 
 
 @injection('encoder behind a backlash of 2 mrad', SEEN, scenes=(*BOTH_ARMS, *UR5))
@@ -304,3 +290,79 @@ def coarse_differences(a: Active, s: Sample) -> None:
     Scene('ur5', 'joint_impedance', 'trajectory'), STIFF, STIFF_PANDA))
 def nothing(a: Active, s: Sample) -> None:
     pass
+
+
+# Samples whose positions and velocities agree with each other, and not with the arm
+def lie(name: str) -> Callable[[Callable], Callable]:
+    """Register a false state that nothing in the states reveals; none is drawn at random."""
+    return injection(name, SEEN, random=False, scenes=LIES)
+
+
+def _late(a: Active, s: Sample, most: float) -> None:
+    history = a.memory.setdefault('history', [])
+    history.append((s.position.copy(), s.velocity.copy()))
+    seconds = min(most, 0.5 * a.since)
+    s.position[:], s.velocity[:] = history[max(0, len(history) - 1 - round(seconds / TICK))]
+
+
+def _scaled(a: Active, s: Sample, factor: float) -> None:
+    origin = a.first('origin', s.position.copy())
+    s.position[:] = origin + factor * (s.position - origin)
+    s.velocity *= factor
+
+
+for _name, _act in (
+        ('states 20 ms late under fresh stamps', partial(_late, most=0.02)),
+        ('states 40 ms late under fresh stamps', partial(_late, most=0.04)),
+        ('motion of all joints scaled by 0.1', partial(_scaled, factor=0.1)),
+        ('motion of all joints reversed', partial(_scaled, factor=-1.0))):
+    lie(_name)(_act)
+
+
+@lie('states filtered by 30 ms')
+def filtered(a: Active, s: Sample) -> None:
+    position = a.first('position', s.position.copy())
+    velocity = a.first('velocity', s.velocity.copy())
+    for filtered_, value in ((position, s.position), (velocity, s.velocity)):
+        filtered_ += (value - filtered_) * TICK / FILTER_TIME
+        value[:] = filtered_
+
+
+@lie('motion of a joint reversed')
+def reversed_joint(a: Active, s: Sample) -> None:
+    i = a.joint
+    origin = a.first('origin', float(s.position[i]))
+    s.position[i], s.velocity[i] = 2.0 * origin - s.position[i], -s.velocity[i]
+
+
+@lie('a recording played back and forth')
+def played(a: Active, s: Sample) -> None:
+    """Play what has been measured since the start, with a smooth speed that changes its sign."""
+    recorded = a.memory.setdefault('recorded', [])
+    recorded.append((s.position.copy(), s.velocity.copy()))
+    clock, speed = a.memory.get('clock', (0.0, 1.0))        # of the recording: s, s/s
+    if clock > PLAYED:
+        a.memory['side'] = -1.0
+    elif clock < TURNING:
+        a.memory['side'] = 1.0
+    speed = float(np.clip(speed + a.memory['side'] * TICK / TURNING, -1.0, 1.0))
+    clock = min(clock + speed * TICK, a.since)
+    a.memory['clock'] = clock, speed
+    k, share = divmod(clock / TICK, 1.0)
+    before, after = recorded[int(k)], recorded[min(int(k) + 1, len(recorded) - 1)]
+    s.position[:] = before[0] + share * (after[0] - before[0])
+    s.velocity[:] = speed * (before[1] + share * (after[1] - before[1]))
+
+
+@lie('positions creep away at 0.02 velocity limits')
+def creeping(a: Active, s: Sample) -> None:
+    rate = CREEP * a.world.arm.model.velocity_limit
+    s.position += rate * a.since
+    s.velocity += rate
+
+
+@lie('readings frozen but for noise of 1 µrad')
+def noisy_rest(a: Active, s: Sample) -> None:
+    noise = 1e-6 * a.world.random.standard_normal((2, s.position.shape[0]))
+    s.position[:] = a.first('position', s.position.copy()) + noise[0]
+    s.velocity[:] = noise[1]

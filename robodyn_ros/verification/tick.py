@@ -13,12 +13,11 @@ from typing import Any
 
 from numba import from_dtype, types
 
-from . import controller_step, energy_step, judge_step, plant_step, sensing_step
+from . import controller_step, judge_step, plant_step, sensing
 from .controller_step import after_cycle, DUE, observe, take
-from .energy_step import add_energy
-from .judge_step import judge_effort, judge_intruder, judge_latch, judge_motion
+from .judge_step import add_energy, judge_effort, judge_intruder, judge_latch, judge_motion
 from .plant_step import advance_plant, guide_by_hand, queue_command, START, TICK
-from .sensing_step import measure, receive
+from .sensing import measure, receive
 from .world_data import WorldData
 from ..compiler.jit import compile_function, jitable, tuple_type
 from ..compiler.tuple_reference import reference_to
@@ -111,8 +110,7 @@ def _kinds() -> dict[str, Any]:
 
 WORLD = tuple_type(WorldData, **_kinds())
 world_at = reference_to(WORLD)
-STEPS = tuple(map(jitable, (plant_step, sensing_step, controller_step, energy_step,
-                              judge_step)))
+STEPS = tuple(map(jitable, (plant_step, sensing, controller_step, judge_step)))
 
 
 @cache

@@ -2,40 +2,44 @@
 # SPDX-License-Identifier: Apache-2.0
 """One world played to its end: the controller of a robot in it, and what came of it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from datetime import datetime, timezone
+from functools import cached_property, partial
+from pathlib import Path
 import traceback
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
-from . import features
 from .arm import Arm, arm_of
 from .catalogue import CATALOGUE
 from .draw import Draw, draw, STOPPED, true_model
-from .energy_step import ARMING_TICKS, compensation_ratio, COMPENSATION_TOLERANCE, excessive
+from .judge_step import compensation_ratio, COMPENSATION_TOLERANCE, excessive
 from .library import Library
-from .motion import Tour
+from .motion import SETTLING, Tour
 from .plant import Drives
 from .plant_step import TICK
 from .play import Planned, play
 from .sensing import Conditions
 from .world import World
 from .worlds import Worlds
+from ..compiler.code_cache import machine
 from ..control.controller.controller import Controller
+from ..control.cycle.compile import compiled
 from ..control.laws import registry
 from ..control.laws.law import NO_REFERENCE
 from ..control.references.trajectory import Waypoints
 from ..control.settings.settings import Settings
+from ..control.steps.guard import FAULT
 from ..dynamics import Dynamics
-from ..errors import RobodynError
+from ..errors import RobodynError, writing
+from ..model.resources import package_version
 from ..model.robot import RobotModel
+from ..parallel import in_processes
 
-SETTLING = 0.6          # s at the end of a world without a motion
-SETTLED = 0.1           # s of these in which the arm has to be at rest
-NOTHING = -1            # mode that none is
+RISING = 10.0           # s that are recorded besides the motion
 TRIGGERS = {'timer': 'timer', 'state': 'state', 'inline': 'state'}
 
 
@@ -106,36 +110,6 @@ class Outcome:
         return asdict(self)
 
 
-class Observed(Tour):
-    """A motion that also observes the distance from the reference, and the rest after its end."""
-
-    def __init__(self, world: World, drawn: Draw, waypoints: Waypoints | None, seconds: float):
-        super().__init__(drawn.motion, world.plant, world.random,
-                         waypoints=waypoints if drawn.motion == 'tour' else None)
-        self._data, self._seconds = world.data.numbers, seconds
-
-    def act(self, world: World) -> None:
-        """Observe from now on, and move."""
-        if not np.isfinite(self.until):
-            m, settings = self._data, world.settings
-            self.until = world.time + self._seconds - SETTLING
-            m['observed'], m['late_from'] = 1, self.until + SETTLING - SETTLED
-            m['balanced_from'] = m['ticks'] + ARMING_TICKS
-            m['observed_mode'] = (registry.number(settings.mode) if settings.law_in_force.follows
-                                  else NOTHING)
-        super().act(world)
-
-    @property
-    def error(self) -> float:
-        """Largest distance from the reference [rad | m]."""
-        return float(self._data['error'][0])
-
-    @property
-    def last_velocity(self) -> float:
-        """Largest velocity after the motion, in velocity limits."""
-        return float(self._data['late_speed'][0])
-
-
 class Player:
     """
     Plays worlds of one case one after the other, in one process.
@@ -177,13 +151,13 @@ class Player:
 
     def _play(self, drawn: Draw, settings: Settings) -> Outcome:
         world = self.world(drawn, settings)
-        motion = Observed(world, drawn, self.case.waypoints, self.case.seconds)
+        motion = Tour(drawn.motion, world, self.case.seconds, self.case.waypoints)
         planned = [Planned(CATALOGUE[drawn.injection], drawn.start, drawn.duration, drawn.joint)
                    ] if drawn.injection else []
         world.motion = motion
         run = play(self.library, world, planned, self.case.seconds)
         f = run.figures
-        faulted = f.phase == features.FAULT
+        faulted = f.phase == FAULT
         if not (run.armed or faulted):
             return Outcome(drawn.index, drawn.plain(), violations=run.violations,
                            refusal=self.library.controller.arming_refusal or 'not RUNNING in time')
@@ -196,6 +170,7 @@ class Player:
             violations['reaction'] = (f'a fault after {time:.3f} s' if faulted and time
                                       else 'no fault')
         numbers = world.data.numbers[0]
+        error, last_velocity = float(numbers['error']), float(numbers['late_speed'])
         passive = settings.law_in_force.reference == NO_REFERENCE
         ratio = compensation_ratio(numbers)
         if calm and passive and excessive(numbers):
@@ -206,18 +181,18 @@ class Player:
             violations['stops'] = 'a joint has reached its stop'
         if calm and motion.refused:
             violations['refused'] = 'the controller refused the motion'
-        if calm and settings.law_in_force.exact and motion.error > worlds.tracking_error:
-            violations['tracking'] = f'{motion.error:.3g} rad or m from the reference'
+        if calm and settings.law_in_force.exact and error > worlds.tracking_error:
+            violations['tracking'] = f'{error:.3g} rad or m from the reference'
         at_rest = settings.law_in_force.follows
-        if calm and at_rest and motion.last_velocity > worlds.settled_velocity:
-            violations['settling'] = f'{motion.last_velocity:.3g} velocity limits at the end'
+        if calm and at_rest and last_velocity > worlds.settled_velocity:
+            violations['settling'] = f'{last_velocity:.3g} velocity limits at the end'
         return Outcome(
             drawn.index, drawn.plain(), fault=f.reason if faulted else '',
             fault_time=time if faulted else None, violations=violations,
             figures={'velocity': f.velocity, 'effort': f.effort, 'step': f.step,
                      'rest time': 1e-3 * f.rest if np.isfinite(f.rest) else None,
-                     'tracking': motion.error if at_rest else None,
-                     'settling': motion.last_velocity if at_rest and not faulted else None,
+                     'tracking': error if at_rest else None,
+                     'settling': last_velocity if at_rest and not faulted else None,
                      'supplied energy': float(numbers['supplied']) if calm and passive else None,
                      'compensated friction': ratio if calm else None})
 
@@ -260,3 +235,46 @@ def _start(waypoints: Waypoints, model: RobotModel) -> ndarray:
     names = list(waypoints.joint_names)
     return waypoints.positions[0][[names.index(name) for name in model.joint_names]]
 
+
+def play_all(case: Case, indices: Iterable[int], jobs: int, *,
+             specialize: bool = True) -> Iterator[Outcome]:
+    """
+    Yield the outcomes of worlds as they come in.
+
+    :raises RobodynError: the controller refuses the model or the settings; see
+        :func:`~robodyn_ros.parallel.in_processes`.
+    """
+    return in_processes(partial(Player, case, specialize), Player.play, indices, jobs)
+
+
+def check(case: Case) -> None:
+    """
+    Raise what would end each process.
+
+    :raises RobodynError: the controller refuses the model or the settings.
+    """
+    Player(case, specialize=False).modes        # noqa: B018  (each is checked)
+
+
+def record(case: Case, index: int, path: Path | None) -> Outcome:
+    """
+    Play one world and write its cycles.
+
+    :param path: of the MCAP file; None to write none.
+    :raises RobodynError: the controller refuses the settings, or the file cannot be written.
+    """
+    from ..flight_recorder import file  # which needs the library mcap
+    from ..flight_recorder.arrays import About
+
+    cycles = round((case.seconds + RISING) * case.settings.rate) if path else 0
+    player = Player(case, recorded=cycles)
+    outcome = player.play(index)
+    if path is not None:
+        controller = player.controller
+        about = About('robodyn verify', controller.reason_code, controller.reason,
+                      f'{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%S.%fZ}', 'simulation',
+                      case.trigger, 'ros', 0.0, package_version(), compiled().code, machine())
+        with writing(path, '--output'):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            file.write(path, controller.model, controller.history.take(), about)
+    return outcome

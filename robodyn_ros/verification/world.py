@@ -4,7 +4,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
@@ -18,53 +18,9 @@ from .plant_step import START, TICK
 from .sensing import Channel, Conditions
 from .tick import ADVANCE, END, MEASURE, RECEIVE
 from .world_data import number, WorldData
-from ..control.references.trajectory import Waypoints
 from ..control.settings.settings import Settings
 from ..control.steps.guard import CODES
 from ..dynamics import Dynamics
-
-
-class Subject(Protocol):
-    """A controller under test: the library's, or a node."""
-
-    @property
-    def alive(self) -> bool:
-        """Whether it has not ended."""
-
-    @property
-    def phase(self) -> int:
-        """Phase, as far as it is known."""
-
-    @property
-    def reason_code(self) -> str:
-        """Code of the reason of the latest fault."""
-
-    def run(self, world: 'World', ticks: int, first: int) -> int:
-        """Run ticks from a step on, MEASURE or RECEIVE of :mod:`.tick`; return their number."""
-
-    def settle(self) -> None:
-        """Wait until the phase and the reason are those of now."""
-
-    def use(self, **changes: object) -> bool:
-        """Change settings; False: refused."""
-
-    def follow(self, waypoints: Waypoints) -> bool:
-        """Follow a trajectory from now on; False: refused."""
-
-    def stall(self, seconds: float) -> None:
-        """Suspend it for a time [s]."""
-
-    def stop(self) -> None:
-        """Come to rest."""
-
-    def tell(self, **fields: object) -> None:
-        """Set fields of the cycle input; library only."""
-
-    def second_publisher(self, there: bool) -> None:
-        """Add or remove a second publisher of commands."""
-
-    def malformed_request(self) -> None:
-        """Request a parameter of an unknown type; nodes only."""
 
 
 class World:
@@ -94,7 +50,8 @@ class World:
         self.channel = Channel(conditions, self.data, self.random)
         self.motion = Motion(kind, self.plant, self.random)
         self.active: list[Active] = []
-        self.subject: Subject
+        #: Controller under test: a :class:`.library.Library`, or what has its methods.
+        self.subject: Any
         self.moving = False
         rates = self.data.judge.effort_rate
         rates[:] = settings.joint_records(arm.model)['effort_rate_limit']

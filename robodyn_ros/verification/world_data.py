@@ -7,20 +7,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from . import controller_step, energy_step, judge_step, plant_step, sensing_step
+from . import controller_step, judge_step, plant_step, sensing
 from .judge_step import JudgeVectors, VIOLATION
 from .plant_step import COMMANDS, PlantVectors
-from .sensing_step import INBOX, SAMPLE, SensingVectors, UNDER_WAY
+from .sensing import BLOCK, INBOX, SAMPLE, SensingVectors, UNDER_WAY
 from ..dynamics.model_data import ModelData, Workspace
-
-BLOCK = 256             # samples whose random numbers are drawn at once
 
 NUMBERS = np.dtype([
     ('ticks', int),                 # since the world has begun
     ('offset', float),              # s: the controller's clock minus the time of the world
     ('halt', int),                  # bits of the phases at which the ticks end
-    *plant_step.NUMBERS, *sensing_step.NUMBERS, *controller_step.NUMBERS, *energy_step.NUMBERS,
-    *judge_step.NUMBERS])
+    *plant_step.NUMBERS, *sensing.NUMBERS, *controller_step.NUMBERS, *judge_step.NUMBERS])
 
 
 class WorldData(NamedTuple):

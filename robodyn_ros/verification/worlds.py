@@ -1,32 +1,109 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Worlds files: the true robot, distributions of what is uncertain, and accepted errors."""
+"""Worlds files: the true robot, distributions of uncertain quantities, and accepted errors."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, MISSING
-from math import inf, isfinite
+from math import inf
 from pathlib import Path
 from textwrap import wrap
-from typing import Any, NoReturn
+from types import SimpleNamespace
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import yaml
 
 from .catalogue import drawable
 from .plant_step import TICK
-from .quantities import BY_NAME, QUANTITIES, Quantity
+from ..control.declare.setting_fields import checked
 from ..control.laws import registry
 from ..control.settings.settings import Settings
-from ..errors import ArgumentError, close_names
+from ..errors import ArgumentError, close_names, ParameterError
 from ..model.robot import RobotModel
 
 WIDTH = 96
 MAX_RATE = 1.0 / TICK           # Hz
+OWN = 'own choice'
+DECLARED = 'loop_delay of the parameter file, divided among delay, jitter and drive_lag'
+
+
+class Quantity(NamedTuple):
+    """
+    An uncertain quantity, uniform between two numbers.
+
+    :param least, most: that both are within.
+    :param source: of the default range; OWN where there is none.
+    """
+
+    name: str
+    unit: str
+    default: Callable[[Settings], tuple[float, float]]
+    least: float
+    most: float
+    meaning: str
+    source: str = OWN
+
+
+def _fixed(low: float, high: float) -> Callable[[Settings], tuple[float, float]]:
+    return lambda settings: (low, high)
+
+
+def _delay(share: float) -> Callable[[Settings], tuple[float, float]]:
+    """Return a range up to a share of ``loop_delay``; all of them together are within it."""
+    return lambda settings: (0.0, round(share * settings.loop_delay, 6))
+
+
+QUANTITIES = (
+    Quantity('inertia_error', '', _fixed(0.0, 0.03), 0.0, 0.5,
+             'Relative error of mass, size and center of mass of each body: a random affine map '
+             'of its points, which keeps it physically consistent.',
+             'own choice; CAD models leave out cables and tolerances: Bethge et al., '
+             'FloBaRoID, 2017'),
+    Quantity('payload_error', '', _fixed(-0.03, 0.03), -1.0, 10.0,
+             'Relative error of the mass of the payload.'),
+    Quantity('unknown_payload', 'kg', _fixed(0.0, 0.0), 0.0, 1000.0,
+             'Undeclared mass at payload_frame. Raise the upper end to the heaviest part that may '
+             'be attached by mistake.'),
+    Quantity('friction_scale', '', _fixed(0.5, 1.5), 0.0, 10.0,
+             'Factor of viscous and Coulomb friction, which change with temperature, load and '
+             'wear.',
+             'own choice; measured: Bittencourt, Gunnarsson, ASME J. Dynamic Systems 134(5), '
+             '2012; Simoni et al., Robotica, 2017, doi 10.1017/S0263574717000509'),
+    Quantity('friction_extra', 'effort limits', _fixed(0.0, 0.005), 0.0, 1.0,
+             'Additional Coulomb friction of each joint.'),
+    Quantity('stribeck', '', _fixed(0.0, 0.3), 0.0, 5.0,
+             'Excess of static over Coulomb friction, relative to the latter.'),
+    Quantity('delay', 's', _delay(0.5), 0.0, 0.2,
+             'Time from the measurement of a state to the effect of its effort, in steps of 1 ms. '
+             'The upper ends of delay, jitter and drive_lag should add up to the loop_delay of '
+             'the parameter file.',
+             DECLARED),
+    Quantity('jitter', 's', _delay(0.25), 0.0, 0.2, 'Largest additional delay of single states.',
+             DECLARED),
+    Quantity('drive_lag', 's', _delay(0.25), 0.0, 0.2,
+             'Time constant of the drives: 1/(2π · bandwidth in Hz).',
+             DECLARED),
+    Quantity('state_loss', '', _fixed(0.0, 0.02), 0.0, 1.0, 'Share of the states that are lost.'),
+    Quantity('position_noise', 'rad or m', _fixed(0.0, 1e-4), 0.0, 0.1, 'Standard deviation.'),
+    Quantity('velocity_noise', 'rad/s or m/s', _fixed(0.0, 1e-2), 0.0, 10.0,
+             'Standard deviation.'),
+    Quantity('resolution', 'rad or m', _fixed(0.0, 1e-4), 0.0, 0.1,
+             'Step of the encoders; 16 bits per turn are 1e-4 rad.'),
+    Quantity('drive_gain', '', _fixed(0.97, 1.03), 0.0, 10.0,
+             'Effort of the drives per commanded effort.',
+             'own choice; how to measure it: Gautier, Briot, IROS 2011'),
+    Quantity('dead_zone', 'effort limits', _fixed(0.0, 0.002), 0.0, 1.0,
+             'Largest commanded effort to which the drives do not respond.'),
+    Quantity('tilt', 'rad', _fixed(0.0, 0.005), 0.0, 3.2,
+             'Angle between the true and the assumed vertical, about a random horizontal axis.'),
+    Quantity('stop_distance', 'rad or m', _fixed(0.02, 0.1), -1.0, 10.0,
+             'Distance from the position limits out to the joint stops.'))
+BY_NAME = {quantity.name: quantity for quantity in QUANTITIES}
 
 
 def _entry(meaning: str, least: float = 0.0, most: float = 1e6, default: Any = MISSING) -> Any:
     """Return the field of an entry: its comment, and the least and largest number in it."""
-    return field(default=default, metadata={'meaning': meaning, 'least': least, 'most': most})
+    return field(default=default, metadata={'meaning': meaning, 'lower': least, 'upper': most})
 
 
 @dataclass(frozen=True)
@@ -41,8 +118,8 @@ class Truth:
     viscous_friction: tuple[float, ...] = _entry('N·m·s/rad or N·s/m')
     coulomb_friction: tuple[float, ...] = _entry('N·m or N')
     armature: tuple[float, ...] = _entry('rotor inertia, kg·m² or kg')
-    velocity_limit: tuple[float, ...] = _entry('rad/s or m/s', 1e-6, inf)
-    effort_limit: tuple[float, ...] = _entry('at which the drives saturate, N·m or N', 1e-6, inf)
+    velocity_limit: tuple[float, ...] = _entry('rad/s or m/s', 1e-6, 1e9)
+    effort_limit: tuple[float, ...] = _entry('at which the drives saturate, N·m or N', 1e-6, 1e9)
     motor_gain: tuple[float, ...] = _entry(
         'effort per commanded effort; -1: wired in reverse', -10.0, 10.0)
     encoder_offset: tuple[float, ...] = _entry(
@@ -69,9 +146,9 @@ class Worlds:
         'their names; empty: all that `robodyn verify two_link --faults` lists, one in ten '
         '`states stop`', default=())
     tracking_error: float = _entry(
-        'rad or m: largest distance from the reference in computed_torque', 1e-6, inf, 0.5)
+        'rad or m: largest distance from the reference in computed_torque', 1e-6, 1e9, 0.5)
     settled_velocity: float = _entry(
-        'velocity limits: largest velocity at the end of a motion', 1e-6, inf, 0.1)
+        'velocity limits: largest velocity at the end of a motion', 1e-6, 1e9, 0.1)
     reaction_time: float = _entry(
         's: longest time from the last state to the fault, when states stop', 1e-3, 600.0, 0.1)
 
@@ -133,24 +210,18 @@ def read(path: Path, model: RobotModel, settings: Settings) -> Worlds:
     truth, given = (
         _mapping(path, name, {} if content.get(name) is None else content[name], tuple(known))
         for name, known in (('truth', TRUTH), ('distributions', BY_NAME)))
-    values = {name: _as(path, f'truth.{name}', truth.get(name), getattr(default.truth, name))
-              for name in TRUTH}
+    values = {name: _as(path, f'truth.{name}', truth.get(name), getattr(default.truth, name),
+                        entry) for name, entry in TRUTH.items()}
     found = Worlds(
         Truth(**values), default.ranges | {name: _range(path, BY_NAME[name], ends)
                                            for name, ends in given.items()},
-        **{name: _as(path, name, content.get(name), getattr(default, name)) for name in REST})
+        **{name: _as(path, name, content.get(name), getattr(default, name), entry)
+           for name, entry in REST.items()})
     _check(path, found, model)
     return found
 
 
 def _check(path: Path, worlds: Worlds, model: RobotModel) -> None:
-    for prefix, entries, values in (('truth.', TRUTH, worlds.truth), ('', REST, worlds)):
-        for name, entry in entries.items():
-            least, most = entry['least'], entry['most']
-            for value in np.ravel(getattr(values, name)).tolist():
-                if not isinstance(value, str) and not least <= value <= most:
-                    _refuse(path, prefix + name, f'has {prefix}{name}: {value:g}', f'give '
-                            f'{least:g} to {most:g}' if most < inf else f'give at least {least:g}')
     if 0.0 in worlds.truth.motor_gain:
         _refuse(path, 'motor_gain', 'has the motor_gain 0', 'give another number')
     model.frame(worlds.truth.payload_frame)
@@ -167,53 +238,38 @@ def _check(path: Path, worlds: Worlds, model: RobotModel) -> None:
 
 def _range(path: Path, quantity: Quantity, ends: Any) -> tuple[float, float]:
     """Return both ends; one number stands for both."""
-    pair = [_number(x) for x in (ends if isinstance(ends, list) else [ends, ends])]
-    if len(pair) != 2 or None in pair:
-        _refuse(path, quantity.name, f'has {quantity.name}: {ends!r}',
-                'give a number or [lower end, upper end]')
-    low, high = pair
+    low, high = _as(path, quantity.name, ends if isinstance(ends, list) else [ends, ends],
+                    (0.0, 0.0), {'lower': quantity.least, 'upper': quantity.most})
     if low > high:
         _refuse(path, quantity.name, f'has {quantity.name}: [{low:g}, {high:g}]',
                 'give the lower end first')
-    if not quantity.least <= low <= high <= quantity.most:
-        _refuse(path, quantity.name, f'has {quantity.name}: [{low:g}, {high:g}]',
-                f'give [lower end, upper end] within [{quantity.least:g}, {quantity.most:g}]')
     return low, high
 
 
-def _number(value: Any) -> Any:
-    """Return a finite number, also one that YAML 1.1 reads as text (1e-3), else None."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
-    try:
-        number = float(value)
-    except ValueError:
-        return None
-    return number if isfinite(number) else None
-
-
-def _as(path: Path, name: str, value: Any, default: Any) -> Any:
+def _as(path: Path, name: str, value: Any, default: Any, entry: Mapping[str, Any]) -> Any:
     """Return a value of the type, and if it is a list of numbers the length, of the default."""
     if value is None:
         return default
-    found: Any = None
-    if isinstance(default, bool | str):
-        found = value if isinstance(value, type(default)) else None
-        wanted = 'true or false' if isinstance(default, bool) else 'a text'
-    elif isinstance(default, float):
-        found, wanted = _number(value), 'a number'
-    elif name in ('modes', 'faults'):
-        wanted = 'a list of names'
-        if isinstance(value, list) and all(isinstance(x, str) for x in value):
-            found = tuple(value)
-    else:
-        wanted = f'a list of {len(default)} numbers'
-        numbers = tuple(map(_number, value)) if isinstance(value, list) else ()
-        if len(numbers) == len(default) and None not in numbers:
-            found = numbers
-    if found is None:
-        _refuse(path, name, f'has {name}: {value!r}', f'give {wanted}')
-    return found
+    if name in ('modes', 'faults'):
+        if not isinstance(value, list) or not all(isinstance(x, str) for x in value):
+            _refuse(path, name, f'has {name}: {value!r}', 'give a list of names')
+        return tuple(value)
+    given = value
+    if not isinstance(default, str):
+        given = [_number(x) for x in value] if isinstance(value, list) else _number(value)
+    try:
+        return checked(SimpleNamespace(  # type: ignore[arg-type]
+            name=name, default=default, metadata={'unit': '', **entry}), given)
+    except ParameterError as error:
+        _refuse(path, name, f'has {name}: {value!r}', error.remedy)
+
+
+def _number(value: Any) -> Any:
+    """Return a number that YAML 1.1 reads as text (1e-3), or the value itself."""
+    try:
+        return float(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
 
 
 def _mapping(path: Path, what: str, found: Any, known: tuple[str, ...]) -> dict[str, Any]:

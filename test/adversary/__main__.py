@@ -18,9 +18,8 @@ ROOT = Path(__file__).resolve().parents[2]
 OUTPUT = ROOT / 'build' / 'adversary'
 sys.path.insert(0, str(ROOT / 'test'))
 
-from adversary import campaign as campaigns  # noqa: E402, I100
+from adversary import composition as campaigns  # noqa: E402, I100
 from adversary import quiet as quiets  # noqa: E402
-from adversary import report as reports  # noqa: E402
 from adversary import table as tables  # noqa: E402
 
 JOBS = os.cpu_count() or 2
@@ -42,11 +41,11 @@ def compositions(
     if minutes is None and compositions is None:
         minutes = 10.0
     console = Console(highlight=False, markup=False, emoji=False)
-    results = list(reports.followed(
+    results = list(campaigns.followed(
         campaigns.campaign(seed, compositions, minutes, jobs), console, minutes, compositions))
-    for table_ in reports.summary(results):
+    for table_ in campaigns.summary(results):
         console.print(table_)
-    reports.write(results, OUTPUT / 'compositions.json')
+    tables.write([r._asdict() for r in results], OUTPUT / 'compositions.json')
     raise typer.Exit(any(r.violations for r in results))
 
 

@@ -1,26 +1,40 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Random compositions of faults: everything about one follows from its seed."""
+"""Random compositions of faults that follow from their seeds; their campaign and summary."""
 
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+import itertools
+from math import inf
+import time
+import traceback
+from typing import NamedTuple
 
 import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
 from robodyn_ros.control.laws.registry import FOLLOWING
 from robodyn_ros.control.settings.settings import Settings
+from robodyn_ros.control.steps.guard import FAULT
+from robodyn_ros.parallel import in_processes
 from robodyn_ros.verification.arm import MODES
-from robodyn_ros.verification.catalogue import CATALOGUE
-from robodyn_ros.verification.injection import FOR_EVER, Injection
-from robodyn_ros.verification.play import Planned
+from robodyn_ros.verification.catalogue import drawable
+from robodyn_ros.verification.injection import FOR_EVER
+from robodyn_ros.verification.play import Planned, play
 from robodyn_ros.verification.sensing import Conditions
 from robodyn_ros.verification.world import World
 
 from . import arms
+from .table import Subjects
 
 PATHS, SHARES = ('library', 'native', 'python'), (0.8, 0.1, 0.1)
 ROBOTS, OFTEN = (*arms.ROBOTS, arms.CONTINUOUS), (0.4, 0.3, 0.2, 0.1)
 SECONDS = 1.2           # after the first injection
 LEVELS = 4                      # of the gains, in a decade: each is checked once
 SENSOR_NOISE = 1e-4, 1e-2       # rad, rad/s
+MOST_SHOWN = 30         # violations told of at once; all are in the JSON
 
 
 @dataclass(frozen=True)
@@ -88,7 +102,7 @@ def composition(seed: int) -> Composition:
         latency=random.uniform(0.0, 0.002), delay=random.uniform(0.0, 0.003),
         loss=random.uniform(0.0, 0.2) * rough, position_noise=noise * SENSOR_NOISE[0],
         velocity_noise=noise * SENSOR_NOISE[1])
-    nv, fit = arms.arm(robot).model.nv, candidates(path, robot)
+    nv, fit = arms.arm(robot).model.nv, [*drawable(path, robot).values()]
     planned = tuple(
         Planned(fit[i], float(random.uniform(0.0, 0.4)),
                 FOR_EVER if random.uniform() < 0.4 else float(random.uniform(0.02, 0.6)),
@@ -99,7 +113,105 @@ def composition(seed: int) -> Composition:
                        planned)
 
 
-def candidates(path: str, robot: str) -> list[Injection]:
-    """Return the injections that make sense there, by name."""
-    return [what for _, what in sorted(CATALOGUE.items())
-            if what.random and path in what.paths and (not what.robots or robot in what.robots)]
+class Result(NamedTuple):
+    """What came of a composition; ``reason`` of the fault, if there was one."""
+
+    seed: int
+    path: str
+    injections: list[str]
+    armed: bool
+    reason: str
+    violations: dict[str, str]
+
+
+class Players(Subjects):
+    """Plays compositions one after the other."""
+
+    def play(self, c: Composition) -> Result:
+        """Play one; what breaks the harness is a violation too."""
+        try:
+            settings = c.settings()
+            run = play(self(c, settings), c.world(settings), list(c.planned), SECONDS)
+        except Exception:
+            text = traceback.format_exc(limit=-3)
+            return Result(c.seed, c.path, c.names, True, '', {'exception': text})
+        faulted = run.figures.phase == FAULT
+        return Result(c.seed, c.path, c.names, run.armed,
+                      run.figures.reason if faulted else '', run.violations)
+
+
+def campaign(first: int, count: int | None, minutes: float | None, jobs: int) -> Iterator[Result]:
+    """Yield the results of library compositions, in several processes; then those of the nodes."""
+    def seeds(nodes: bool) -> Iterator[int]:
+        until = inf if minutes is None else time.time() + 30.0 * minutes
+        for seed in itertools.count(first) if count is None else range(first, first + count):
+            if time.time() > until:
+                return
+            if (path_of(seed) != 'library') == nodes:
+                yield seed
+
+    few = count is not None and count <= 10
+    yield from in_processes(Players, _play, seeds(nodes=False), 1 if few else jobs)
+    players = Players()
+    try:
+        for seed in seeds(nodes=True):
+            yield _play(players, seed)
+    finally:
+        players.close()
+
+
+def _play(players: Players, seed: int) -> Result:
+    return players.play(composition(seed))
+
+
+def followed(results: Iterable[Result], console: Console, minutes: float | None,
+             count: int | None) -> Iterator[Result]:
+    """Pass results on; show a bar, and each violation with what plays it again."""
+    shown = violating = number = 0
+    begin = time.monotonic()
+    with Progress(TextColumn('{task.description}'), BarColumn(), TimeElapsedColumn(),
+                  console=console, transient=True) as progress:
+        task = progress.add_task('', total=60.0 * minutes if minutes else count)
+        for result in results:
+            number += 1
+            violating += bool(result.violations)
+            progress.update(task, completed=time.monotonic() - begin if minutes else number,
+                            description=f'{number} compositions, {violating} violations')
+            if result.violations and shown < MOST_SHOWN:
+                shown += 1
+                console.print(f'{composition(result.seed)}', soft_wrap=True)
+                for kind, what in result.violations.items():
+                    console.print(f'  {kind}: {what}', soft_wrap=True)
+                console.print(f'  again: make adversary ARGS="--seed {result.seed} '
+                              f'--compositions 1"', soft_wrap=True)
+            yield result
+    console.print(f'{number} compositions in {time.monotonic() - begin:.0f} s')
+
+
+def summary(results: list[Result]) -> Iterator[Table]:
+    """Tables of what came of them."""
+    paths = Table('path', 'compositions', 'not armed', 'faults', 'with violations', box=None,
+                  pad_edge=False)
+    for path in PATHS:
+        there = [r for r in results if r.path == path]
+        paths.add_row(path, *(str(n) for n in (
+            len(there), sum(not r.armed for r in there), sum(bool(r.reason) for r in there),
+            sum(bool(r.violations) for r in there))))
+    yield paths
+    reasons = Counter(r.reason for r in results if r.reason)
+    yield _counts('fault', reasons)
+    if kinds := Counter(kind for r in results for kind in r.violations):
+        yield _counts('violated', kinds)
+        injections = Counter(name for r in results if r.violations for name in r.injections)
+        played = Counter(name for r in results for name in r.injections)
+        table = _counts('injection in violations', injections)
+        table.add_column('of')
+        table.columns[-1]._cells.extend(str(played[name]) for name, _ in injections.most_common())
+        yield table
+
+
+def _counts(what: str, counter: Counter[str]) -> Table:
+    table = Table(what, 'compositions', box=None, pad_edge=False)
+    for name, number in counter.most_common():
+        table.add_row(name, str(number))
+    return table

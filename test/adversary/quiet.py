@@ -10,9 +10,9 @@ import numpy as np
 from rich.table import Table
 from robodyn_ros.control.laws.registry import find
 from robodyn_ros.control.settings.settings import DEFAULT_FOLLOWING_ERROR, VELOCITY_TIME
+from robodyn_ros.control.steps.guard import FAULT
 from robodyn_ros.parallel import in_processes
 from robodyn_ros.verification.arm import MODES
-from robodyn_ros.verification.features import FAULT
 from robodyn_ros.verification.library import Library
 from robodyn_ros.verification.motion import Motion
 from robodyn_ros.verification.plant_step import TICK
@@ -112,12 +112,13 @@ class Healthy(Motion):
         sag = abs(world.plant.dynamics.gravity(world.plant.q)) / world.settings.stiffness
         plant, damping = world.plant, np.asarray(world.settings.damping)
         fast = FAST * world.arm.model.velocity_limit
+        friction, mass = plant.dynamics.friction(fast), plant.dynamics.mass_matrix(plant.q)
         # adaptive takes friction for a payload, and holds where a mode change has stopped it:
         # it is for gains with which neither brings it far from its reference
-        astray = (plant.friction_at(fast) / (damping * world.settings.adaptive_bandwidth)
-                  + fast * np.diag(plant.dynamics.mass_matrix(plant.q)) / damping)
+        astray = (friction / (damping * world.settings.adaptive_bandwidth)
+                  + fast * np.diag(mass) / damping)
         # near a straight arm friction alone moves joints of parallel axes far apart
-        apart = abs(np.linalg.inv(plant.dynamics.mass_matrix(plant.q))) @ plant.friction_at(fast)
+        apart = abs(np.linalg.inv(mass)) @ friction
         gains = world.settings.acceleration_kp
         fit = {'pd': sag.max() < SAG, 'adaptive': astray.max() < DEFAULT_FOLLOWING_ERROR[0],
                'computed_torque': min(gains) >= FOLLOWING

@@ -12,9 +12,8 @@ from rich.table import Table
 from robodyn_ros.control.steps import guard
 from robodyn_ros.verification.catalogue import CATALOGUE
 from robodyn_ros.verification.injection import Injection, Scene
-from robodyn_ros.verification.judge import Figures
 from robodyn_ros.verification.library import Library
-from robodyn_ros.verification.play import Planned, play, Run
+from robodyn_ros.verification.play import Figures, Planned, play, Run
 from robodyn_ros.verification.sensing import Conditions
 from robodyn_ros.verification.world import World
 
@@ -70,43 +69,28 @@ def title(scene: Scene) -> str:
             f'{detecting}')
 
 
-class Libraries:
-    """Controllers of the library, one a robot."""
+class Subjects:
+    """Controllers of the library, one a robot, and nodes."""
 
     def __init__(self) -> None:
         self._known: dict[str, Library] = {}
-
-    def __call__(self, scene: Any, settings: Any) -> Library:
-        if scene.robot not in self._known:
-            self._known[scene.robot] = Library(arms.arm(scene.robot).model, settings)
-        return self._known[scene.robot]
-
-
-class Subjects(Libraries):
-    """Controllers of the library, and nodes that are started when they are first asked for."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._fleet: Any = None
-        self._nodes: dict[Any, Any] = {}
+        self._nodes: Any = None
 
     def __call__(self, scene: Any, settings: Any) -> Any:
+        """Return the controller of a scene, or of a composition."""
         if scene.path == 'library':
-            return super().__call__(scene, settings)
-        from .fleet import Fleet  # these need rclpy
-        from .nodes import Node
+            if scene.robot not in self._known:
+                self._known[scene.robot] = Library(arms.arm(scene.robot).model, settings)
+            return self._known[scene.robot]
+        from .controller_nodes import Nodes  # which needs rclpy
 
-        self._fleet = self._fleet or Fleet()
-        paced = scene.trigger == 'timer'
-        link = self._fleet.link(scene.robot, scene.path, scene.trigger, settings, not paced)
-        if link not in self._nodes:
-            self._nodes[link] = Node(link, paced)
-        return self._nodes[link]
+        self._nodes = self._nodes or Nodes()
+        return self._nodes.node(scene, settings)
 
     def close(self) -> None:
         """End the nodes."""
-        if self._fleet is not None:
-            self._fleet.close()
+        if self._nodes is not None:
+            self._nodes.close()
 
 
 def _cells(row: Row | None) -> list[str]:

@@ -5,17 +5,15 @@
 from dataclasses import replace
 
 from adversary import arms, quiet
-from adversary.campaign import Players
-from adversary.composition import composition, path_of
+from adversary.composition import composition, path_of, Players
 from adversary.table import row, scenes, shown
 import numpy as np
 import pytest
 from robodyn_ros.control.settings import settings as control_settings
 from robodyn_ros.verification.catalogue import CATALOGUE
 from robodyn_ros.verification.injection import Scene
-from robodyn_ros.verification.judge import Judge
 from robodyn_ros.verification.library import Library
-from robodyn_ros.verification.play import Planned, play
+from robodyn_ros.verification.play import Judge, Planned, play
 from robodyn_ros.verification.sensing import Conditions
 from robodyn_ros.verification.world import World
 

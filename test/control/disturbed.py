@@ -1,8 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A controller in a bad world: late efforts, lost samples, wild references, and no joint stops."""
+"""Worlds with late efforts, lost samples, wild references, and no joint stops."""
 
-from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
@@ -22,9 +21,19 @@ from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.settings import gain_stability, integral_stability
 from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.control.steps import guard
+from robodyn_ros.control.steps.cycle_data import VECTOR_NAMES
 from robodyn_ros.control.steps.limits import BRAKING_RATE
 from robodyn_ros.errors import ArgumentError, ParameterError, TrajectoryError
 from robodyn_ros.model.payload import with_payload
+from robodyn_ros.verification.arm import Arm
+from robodyn_ros.verification.catalogue import CATALOGUE
+from robodyn_ros.verification.injection import Active
+from robodyn_ros.verification.library import Library
+from robodyn_ros.verification.motion import Motion
+from robodyn_ros.verification.plant_step import START, TICK
+from robodyn_ros.verification.play import Judge
+from robodyn_ros.verification.sensing import Conditions
+from robodyn_ros.verification.world import World
 from scipy.spatial.transform import Rotation
 
 # Modes, without and with a pose as their reference, and those in which a hand guides the arm
@@ -36,40 +45,35 @@ OF_TASKS = tuple(law.name for law in BUILT_IN if law.reference == 'pose')
 NAMED = ('stiffness', 'damping', 'acceleration_kp', 'acceleration_kd', 'observer_bandwidth',
          'adaptive_bandwidth', 'adaptation_mass')
 FIELDS = {f.name for f in fields(Settings)}
-PERIOD, STEP = 1e-3, 0.25e-3    # s, of the controller and the plant
 COUPLED = 0.1               # share of the arms that follow a leader
-SPEAKING = 5                # periods from one message of the leader to the next
-ASKING = 0.12               # s from one reference to the next
-LOST = 0.2                  # share of the samples
-LATEST = 5                  # periods from a state to the effect of its efforts
-OLDEST = LATEST + 3         # periods, with as many samples lost in a row
+SPEAKING = 5                # ticks from one message of the leader to the next
+GUIDING, HELD = 120, 80     # ticks in which a hand guides the arm, and lets it go
+ASKING = 120                # ticks from one reference to the next
+LATEST = 5                  # ticks from a state to the effect of its efforts
+OLDEST = LATEST + 3         # ticks, with as many samples lost in a row
+SECONDS = 0.6               # from arming on
 
-
-# The highest stable gains of a model, its rate and delay: dear to find
-TOP: dict[tuple[str, float, float], tuple] = {}
+# The highest stable gains of a model and its delay: dear to find
+TOP: dict[str, tuple] = {}
 # What is allowed of each field of Worst. `effort_rate_limit`, ten effort limits per second, bounds
 # the law; braking may be faster, by BRAKING_RATE
 MOST = {'position': 0.02, 'velocity': 1.10, 'effort': 1.0,
-        'step': BRAKING_RATE * 10.0 * PERIOD + 1e-9, 'law_step': 10.0 * PERIOD + 1e-9}
+        'step': BRAKING_RATE * 10.0 * TICK + 1e-9, 'law_step': 10.0 * TICK + 1e-9}
 
 
-class World(NamedTuple):
+class Disturbance(NamedTuple):
     """What befalls the arm, and what the controller is told of it."""
 
-    delay: int | None = None    # periods from a state to the effect of its efforts; None: random
-    declared: int = OLDEST      # periods, as ``loop_delay``
-    lost: float = LOST
+    delay: int | None = None    # ticks from a state to the effect of its efforts; None: random
     unknown: float = 0.0        # kg at the last link, gripped as the brakes open
     policies: bool = True       # whether policies with any efforts come
-    seconds: float = 0.6
-    period: float = PERIOD
     stopped: float = np.inf     # s, emergency stop: a fault that holds until the end
 
 
-BAD = World()
+BAD = Disturbance()
 # Late for certain, and with a load that nobody told of. Policies that ask for any effort then
 # exceed the velocity limits by more than MOST: docs/safety.md
-HARD = World(delay=OLDEST, unknown=3.0, policies=False)
+HARD = Disturbance(delay=OLDEST, unknown=3.0, policies=False)
 
 
 class Worst(NamedTuple):
@@ -89,7 +93,7 @@ class Worst(NamedTuple):
 
 
 def run(model: RobotModel, dynamics: Dynamics, seed: int, known: RobotModel | None = None,
-        world: World = BAD, **more: Any) -> Worst:
+        disturbance: Disturbance = BAD, **more: Any) -> Worst:
     """
     Move an arm at random, from a random pose, under random settings.
 
@@ -97,66 +101,86 @@ def run(model: RobotModel, dynamics: Dynamics, seed: int, known: RobotModel | No
     the controller knows may be another model; ``more`` are settings in place of random ones.
     """
     random, n = np.random.default_rng(seed), model.nv
-    lower = np.maximum(model.position_lower, -np.pi)
-    range_ = np.minimum(model.position_upper, np.pi) - lower
-    settings = _settings(model, random, world, more)
+    settings = _settings(model, random, more)
     dynamics = Dynamics(settings.loaded(model)) if settings.payload_mass else dynamics
+    lower, range_ = _range(model)
     q = lower + range_ * random.uniform(0.02, 0.98, n)
     while (abs(dynamics.gravity(q)) > 0.9 * model.effort_limit).any():
         q = lower + range_ * random.uniform(0.02, 0.98, n)
-    qd, qdd, tau = np.zeros(n), np.zeros(n), dynamics.gravity(q)
-    controller = Controller(known or model, settings, specialize=False)
-    if world.unknown:
+    if disturbance.unknown:
         dynamics = Dynamics(with_payload(settings.loaded(model), model.link_names[-1],
-                                         world.unknown, np.zeros(3)))
-    state, forward = controller.state, dynamics.kernels.forward_dynamics
-    delay = int(random.integers(LATEST + 1))
-    late = deque([tau] * (delay if world.delay is None else world.delay))
-    substeps, asking = round(world.period / STEP), round(ASKING / world.period)
-    given = np.array([controller._v.published, controller._v.tau_residual])
-    braked, worst = True, np.zeros(5)
-    mode = controller.settings.mode
-    controller.arm()
-    for k in range(round(world.seconds / world.period)):
-        now = k * world.period
-        if now >= world.stopped:
-            controller.cycle_input['stop_reason'] = guard.EMERGENCY_STOP
-        if k == 0 or random.uniform() >= world.lost:
-            state['position'], state['velocity'], state['received'] = q, qd, now
-            state['effort'] = tau if braked else np.nan
-        if mode in GUIDED and k % 200 < 120:        # let go, and taken again
-            controller.guide(now + 0.1)
-        phase = controller.phase
-        if controller.step(now):
-            before, given = given, np.array([controller._v.published, controller._v.tau_residual])
-            if controller.phase == guard.FAULT != phase:    # begins with what was published
-                before[1] = before[0]
-            if not braked:
-                steps = abs((given - before) / model.effort_limit).max(1)
-                worst[3:] = np.maximum(worst[3:], steps)
-            braked = False
-        late.append(controller.tau.copy() if not braked else tau)
-        tau = late.popleft()
-        worst[2] = max(worst[2], abs(controller.tau / model.effort_limit).max())
-        if settings.mode == 'leader_follower' and k % SPEAKING == 0:
-            _lead(controller, model, seed, lower, range_, now)
-        if k % asking == asking // 2:
-            _ask(controller, random, lower, range_, now, world.policies)
-        if not braked:
-            for _ in range(substeps):
-                forward(q, qd, tau, qdd)
-                qd += STEP * qdd
-                q += STEP * qd
-        outside = np.maximum(q - model.position_upper, model.position_lower - q) / range_
-        worst[:2] = np.maximum(worst[:2], [outside.max(), abs(qd / model.velocity_limit).max()])
-    return Worst(*worst.tolist(), guard.PHASES[controller.phase],
-                 int(controller.memory['joint_limited'][0]))
+                                         disturbance.unknown, np.zeros(3)))
+    delay = int(random.integers(LATEST + 1)) if disturbance.delay is None else disturbance.delay
+    ticks = round(SECONDS / TICK)
+    subject = Library(known or model, settings, specialize=False, recorded=ticks)
+    arm = Arm(model.name, dynamics.model, dynamics, np.zeros(n))
+    world = World(arm, settings, Conditions(delay=TICK * delay, loss=0.2, measures_effort=False),
+                  'still', 'timer', [seed, 1], pose=q)
+    world.motion = Wild(world, subject.controller, seed, random, disturbance.policies)
+    world.subject, world.moving = subject, True
+    world.active = [Active(CATALOGUE['emergency stop'], world, START + disturbance.stopped,
+                           np.inf, 0)]
+    subject.begin(world)
+    subject.arm()
+    judge = Judge(world, START)
+    world.run(ticks)
+    return _worst(model, subject.controller, judge.figures.velocity)
 
 
-def _ask(controller: Controller, random: np.random.Generator, lower: ndarray, range_: ndarray,
-         now: float, policies: bool) -> None:
+def _worst(model: RobotModel, controller: Controller, velocity: float) -> Worst:
+    """Return the largest of everything that the controller has recorded, and this velocity."""
+    taken = controller.history.take()
+    phases, published = taken.memory['phase'], taken.cycles['published'] == 1
+    q = taken.state['position'][np.logical_or.accumulate(published)]
+    outside = np.maximum(q - model.position_upper, model.position_lower - q) / _range(model)[1]
+    given = taken.vectors[:, [VECTOR_NAMES.index(name) for name in ('published', 'tau_residual')]]
+    before = given[:-1].copy()
+    latched = (phases[1:] == guard.FAULT) & (phases[:-1] != guard.FAULT)
+    before[latched, 1] = before[latched, 0]         # a fault begins with what was published
+    published[np.argmax(published)] = False         # the brakes open
+    steps = (abs(given[1:] - before) / model.effort_limit).max(2)[published]
+    return Worst(max(0.0, outside.max()), velocity, (abs(taken.tau) / model.effort_limit).max(),
+                 *steps.max(0).tolist(),
+                 guard.PHASES[controller.phase], int(controller.memory['joint_limited'][0]))
+
+
+def _range(model: RobotModel) -> tuple[ndarray, ndarray]:
+    """Return the lower ends and the widths of the ranges in which positions are chosen."""
+    lower = np.maximum(model.position_lower, -np.pi)
+    return lower, np.minimum(model.position_upper, np.pi) - lower
+
+
+class Wild(Motion):
+    """References to anywhere, the limits included, as fast as is allowed; leaders and hands."""
+
+    def __init__(self, world: World, controller: Controller, seed: int,
+                 random: np.random.Generator, policies: bool):
+        super().__init__('still', world.plant, world.random)
+        self._controller, self._seed, self._wild = controller, seed, random
+        self._policies = policies
+        mode = world.settings.mode
+        self._every = SPEAKING if mode == 'leader_follower' or mode in GUIDED else ASKING // 2
+
+    def undisturbed(self, now: int) -> int:
+        """Return the number of ticks from ``now`` before it acts."""
+        return -now % self._every
+
+    def act(self, world: World) -> None:
+        """Let the leader speak, the hand guide, and somebody ask for a motion."""
+        k, c = world.ticks, self._controller
+        if world.settings.mode == 'leader_follower':
+            _lead(c, world.arm.model, self._seed, world.now)
+        elif world.settings.mode in GUIDED and k % (GUIDING + HELD) < GUIDING:
+            c.guide(world.now + 0.1)
+        if k % ASKING == ASKING // 2:
+            self._wild.uniform(size=min(k, ASKING))     # what seeds are known for stays
+            _ask(c, self._wild, world.arm.model, world.now, self._policies)
+
+
+def _ask(controller: Controller, random: np.random.Generator, arm: RobotModel, now: float,
+         policies: bool) -> None:
     """Ask for a motion to anywhere, the limits themselves included, as fast as is allowed."""
-    model, n = controller.model, controller.model.nv
+    model, n, (lower, range_) = controller.model, controller.model.nv, _range(arm)
     goal = lower + range_ * random.uniform(-0.1, 1.1, model.nv).clip(0.0, 1.0)
     way = abs(goal - controller._v.target) / model.velocity_limit
     asked = Waypoints(model.joint_names, [max(0.05, way.max() * random.uniform(1.5, 3.0))],
@@ -178,10 +202,10 @@ def _ask(controller: Controller, random: np.random.Generator, lower: ndarray, ra
         pass
 
 
-def _lead(controller: Controller, arm: RobotModel, seed: int, lower: ndarray, range_: ndarray,
-          now: float) -> None:
+def _lead(controller: Controller, arm: RobotModel, seed: int, now: float) -> None:
     """Let the leader move, at up to twice the velocity limits and beyond the position limits."""
     model, s, n = controller.model, controller.settings, controller.model.nv
+    lower, range_ = _range(arm)
     rate, phase = np.random.default_rng(seed).uniform(0.1, 1.0, (2, n)) * [[1.0], [6.0]]
     rate *= 2.0 * arm.velocity_limit / (0.6 * range_)
     rows = [lower + range_ * (0.5 + 0.6 * np.sin(rate * now + phase)),
@@ -252,8 +276,7 @@ def no_remedies() -> Iterator[None]:
         yield
 
 
-def _settings(model: RobotModel, random: np.random.Generator, world: World,
-              more: dict[str, Any]) -> Settings:
+def _settings(model: RobotModel, random: np.random.Generator, more: dict[str, Any]) -> Settings:
     """Gains over their whole ranges, or the highest that are stable; a payload, sometimes."""
     n = model.nv
     other = np.random.default_rng(deepcopy(random).integers(2**62))
@@ -264,16 +287,15 @@ def _settings(model: RobotModel, random: np.random.Generator, world: World,
         mode = str(GUIDED[0])
     if deepcopy(other).uniform() < COUPLED:
         mode = 'leader_follower'
-    asked = Settings(mode=mode, loop_delay=world.declared * world.period,
-                     rate=1.0 / world.period, task_frame=model.link_names[-1], **_task(other))
+    asked = Settings(mode=mode, loop_delay=OLDEST * TICK, task_frame=model.link_names[-1],
+                     **_task(other))
     if random.uniform() < 0.2:
         asked = replace(asked, payload_frame=model.link_names[-1], payload_com=random.uniform(
             -0.1, 0.1, 3), payload_mass=random.uniform(0.0, 1.0))
-    key = model.name, asked.rate, asked.loop_delay
-    if key not in TOP:
-        TOP[key] = (asked.stable(model, np.full(n, 1e6), np.full(n, 1e5)),
-                    asked.stable_accelerations(model, np.full(n, 1e5), np.full(n, 1e4)))
-    top, asked = TOP[key], replace(asked, **more)
+    if model.name not in TOP:
+        TOP[model.name] = (asked.stable(model, np.full(n, 1e6), np.full(n, 1e5)),
+                           asked.stable_accelerations(model, np.full(n, 1e5), np.full(n, 1e4)))
+    top, asked = TOP[model.name], replace(asked, **more)
     stiffness, acceleration_kp = (10.0**random.uniform(-1, 6, n), 10.0**random.uniform(0, 5, n))
     damping = np.minimum(10.0**random.uniform(-2, 5, n), top[0][1])
     acceleration_kd = np.minimum(10.0**random.uniform(0, 4, n), top[1][1])
@@ -283,7 +305,7 @@ def _settings(model: RobotModel, random: np.random.Generator, world: World,
     acceleration_ki = 10.0**apart.uniform(-1, 6, n) * (apart.uniform() < 0.5)
     # About the highest accepted
     bandwidth = np.minimum(10.0**apart.uniform(0, 3, n),
-                           0.3 / (2.0 * asked.loop_delay + world.period))
+                           0.3 / (2.0 * asked.loop_delay + TICK))
     adaptive = 0.5 * bandwidth
     learning = {'coupling_role': 'follower', 'coupling_delay': 0.0, 'coupling_speed': 10.0,
                 'adaptation_mass': 5.0, 'adaptation_rate': apart.uniform(0.0, 10.0, n)}

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Joints that mimic others, in the plant: the rule is kept, and all that they weigh is felt."""
 
+from functools import partial
+
 import mujoco
 import numpy as np
 import pinocchio as pin
@@ -10,45 +12,16 @@ from robodyn_ros import load_urdf
 from robodyn_ros.simulation.loading import load
 from robodyn_ros.simulation.plant import Plant
 from robots import GRIPPER, REAL
+from simulation.reference import measured_acceleration, Reference
 
 pytestmark = pytest.mark.slow
 
 EARTH = np.array([0, 0, -9.81])
-STEP = 5e-7     # s; small enough to see an acceleration in a difference of velocities
 # What a follower's own drive could do does not matter: it has none
 WEAK = GRIPPER.replace('effort="7"', 'effort="0.001"')
 ROBOTS = {'gripper': WEAK, 'panda': REAL['panda'].read_text()}
 # In the gripper both fingers slide level, and gravity moves neither: tilted, it does
 TILT = (0, 5.0, -8.0)
-
-
-class Reference:
-    """All joints by Pinocchio, which knows no rule here, projected on those that have a drive."""
-
-    def __init__(self, text, model, gravity=TILT):
-        self.pin, self.model = pin.buildModelFromXML(text), model
-        self.pin.gravity.linear[:] = gravity
-        self.data = self.pin.createData()
-        joints = [self.pin.joints[self.pin.getJointId(n)] for n in model.body_joint_names]
-        assert self.pin.nq == self.pin.nv == model.nb
-        self.order = [joint.idx_v for joint in joints]
-        self.G = np.zeros((model.nb, model.nv))
-        self.G[self.order, model.driver] = model.ratio
-
-    def q(self, position):
-        q = np.zeros(self.pin.nq)
-        q[self.order] = self.model.ratio * position[self.model.driver] + self.model.shift
-        return q
-
-    def gravity(self, position):
-        return self.G.T @ pin.computeGeneralizedGravity(self.pin, self.data, self.q(position))
-
-    def acceleration(self, position, velocity, tau):
-        q, v = self.q(position), self.G @ velocity
-        M = pin.crba(self.pin, self.data, q)
-        M = np.triu(M) + np.triu(M, 1).T
-        bias = pin.nonLinearEffects(self.pin, self.data, q, v)
-        return np.linalg.solve(self.G.T @ M @ self.G, tau - self.G.T @ bias)
 
 
 def somewhere(model):
@@ -69,16 +42,11 @@ def test_a_driver_moves_what_follows_it(name):
     """Mass, weight, damping and friction of followers are those that the model says."""
     model = load_urdf(ROBOTS[name], gravity=TILT)
     q, v, tau = somewhere(model)
-    means = []
-    for steps in (1, 2):
-        plant = make(name, timestep=STEP / 2, substeps=steps)
-        plant.reset(q, v)
-        plant.step(tau)
-        means.append((plant.state().velocity - v) / plant.period)
+    found = measured_acceleration(partial(make, name), q, v, tau)
     friction = model.viscous_friction * v + model.coulomb_friction * np.sign(v)
     expected = Reference(ROBOTS[name], model).acceleration(q, v, tau - friction)
     # A constraint is softer than iron: MuJoCo reaches 0.9999 of what it needs
-    assert 2 * means[0] - means[1] == pytest.approx(expected, rel=1e-3)
+    assert found == pytest.approx(expected, rel=1e-3)
 
 
 @pytest.mark.parametrize('name', ROBOTS)

@@ -89,18 +89,29 @@ def test_actuators_whose_force_is_not_their_command(actuator, scene):
     assert not effort_follows_command(scene(actuator))
 
 
-@pytest.mark.parametrize('actuator', ['', '<general jointinparent="joint1"/>',
-                                      '<motor site="tip" name="joint1"/>'])
-def test_a_joint_without_an_actuator(actuator, scene):
-    with pytest.raises(ParameterError, match='no actuator for joint1') as refused:
-        check_scene(scene(actuator), load_urdf('two_link'))
-    assert refused.value.value == ['joint1']
+NO_JOINTS = ('<mujoco>{}<actuator><motor joint="joint1"/><motor joint="joint2"/></actuator>'
+             '</mujoco>')
 
 
-def test_two_actuators_of_a_joint(scene):
-    with pytest.raises(SimulationError, match="'joint1' has 2 actuators"):
-        check_scene(scene('<motor joint="joint1"/><damper joint="joint1" kv="1" '
-                          'ctrlrange="0 1"/>'), load_urdf('two_link'))
+@pytest.mark.parametrize(('actuator', 'text', 'error', 'message'), [
+    *((actuator, SCENE, ParameterError, 'no actuator for joint1') for actuator in (
+        '', '<general jointinparent="joint1"/>', '<motor site="tip" name="joint1"/>')),
+    ('<motor joint="joint1"/><damper joint="joint1" kv="1" ctrlrange="0 1"/>', SCENE,
+     SimulationError, "'joint1' has 2 actuators"),
+    ('', NO_JOINTS, SimulationError, 'no joint joint1, joint2'),
+    ('', robot_path('two_link').read_text().replace('{', '{{').replace('}', '}}'),
+     ParameterError, 'no actuator for joint1, joint2'),
+    *(('', text, SimulationError, 'cannot read the scene') for text in (
+        '', 'no XML', '<mujoco><bodies/></mujoco>'))])
+def test_what_is_no_scene_of_this_robot(actuator, text, error, message, scene):
+    with pytest.raises(error, match=message):
+        check_scene(scene(actuator, text), load_urdf('two_link'))
+
+
+def test_no_file(tmp_path):
+    with pytest.raises(SimulationError, match='cannot read the scene') as refused:
+        check_scene(tmp_path / 'none.xml', load_urdf('two_link'))
+    assert 'MJCF' in refused.value.remedy
 
 
 def test_actuators_of_an_included_file(tmp_path, scene):
@@ -110,27 +121,3 @@ def test_actuators_of_an_included_file(tmp_path, scene):
                       '</mujoco>')
     with pytest.raises(SimulationError, match='position servo'):
         check_scene(whole, load_urdf('two_link'))
-
-
-@pytest.mark.parametrize('text', ['', 'no XML', '<mujoco><bodies/></mujoco>', None])
-def test_what_is_no_scene(text, tmp_path):
-    path = tmp_path / 'scene.xml'
-    if text is not None:
-        path.write_text(text)
-    with pytest.raises(SimulationError, match='cannot read the scene') as refused:
-        check_scene(path, load_urdf('two_link'))
-    assert 'MJCF' in refused.value.remedy
-
-
-def test_a_urdf_is_no_scene():
-    robot = load_urdf('two_link')
-    with pytest.raises(ParameterError, match='no actuator for joint1, joint2'):
-        check_scene(robot_path('two_link'), robot)
-
-
-def test_a_joint_that_the_scene_lacks(tmp_path):
-    path = tmp_path / 'scene.xml'
-    path.write_text('<mujoco><actuator><motor joint="joint1"/><motor joint="joint2"/></actuator>'
-                    '</mujoco>')
-    with pytest.raises(SimulationError, match='no joint joint1, joint2'):
-        check_scene(path, load_urdf(robot_path('two_link')))

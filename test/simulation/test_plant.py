@@ -1,13 +1,15 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 
+from functools import partial
+
 import numpy as np
-import pinocchio as pin
 import pytest
 from robodyn_ros.errors import ArgumentError, SimulationError, UnknownNameError
 from robodyn_ros.model.urdf import load_urdf
 from robodyn_ros.simulation.plant import Plant
 from robots import LOCKED, OWN, random_tree, REAL
+from simulation.reference import measured_acceleration, Reference, STEP
 
 pytestmark = pytest.mark.slow
 
@@ -19,7 +21,6 @@ ROBOTS = {
     'tree': (TREE, {}),
     'tree, locked': (TREE, {'joint_01': 0.3, 'joint_02': -0.2, 'joint_04': 0.4}),
 }
-STEP = 5e-7     # s; small enough to see an acceleration in a difference of velocities
 
 
 def make(name, **options) -> Plant:
@@ -27,58 +28,13 @@ def make(name, **options) -> Plant:
     return Plant(urdf, model=load_urdf(urdf, locked=locked), locked=locked, **options)
 
 
-class Reference:
-    """The same robot by Pinocchio, in the model's joint order, without friction."""
-
-    def __init__(self, name, model):
-        urdf, locked = ROBOTS[name]
-        self.pin = pin.buildModelFromXML(urdf)
-        ids = [self.pin.getJointId(joint) for joint in locked]
-        self.pin = pin.buildReducedModel(self.pin, ids, self._q(self.pin, locked))
-        self.data, self.names = self.pin.createData(), model.joint_names
-        self.order = [self.pin.joints[self.pin.getJointId(j)].idx_v for j in model.joint_names]
-        self.pin.armature = self.v(model.armature)
-
-    def _q(self, model, values):
-        q = pin.neutral(model)
-        for name, value in values.items():
-            joint = model.joints[model.getJointId(name)]
-            q[joint.idx_q:joint.idx_q + joint.nq] = (
-                [np.cos(value), np.sin(value)] if joint.nq == 2 else [value])
-        return q
-
-    def q(self, position):
-        return self._q(self.pin, dict(zip(self.names, position)))
-
-    def v(self, ours):
-        out = np.zeros(self.pin.nv)
-        out[self.order] = ours
-        return out
-
-    def gravity(self, position):
-        return pin.computeGeneralizedGravity(self.pin, self.data, self.q(position))[self.order]
-
-    def acceleration(self, position, velocity, tau, link=None, force=(0, 0, 0)):
-        tau = self.v(tau)
-        if link:
-            jacobian = pin.computeFrameJacobian(
-                self.pin, self.data, self.q(position), self.pin.getFrameId(link),
-                pin.LOCAL_WORLD_ALIGNED)
-            tau += jacobian[:3].T @ force
-        return pin.aba(self.pin, self.data, self.q(position), self.v(velocity), tau)[self.order]
+def reference(name, model):
+    urdf, locked = ROBOTS[name]
+    return Reference(urdf, model, locked)
 
 
-def acceleration(name, position, velocity, tau, push=None):
-    """Of the plant at an instant, extrapolated from two short periods, with its friction."""
-    means = []
-    for steps in (1, 2):
-        plant = make(name, timestep=STEP / 2, substeps=steps)
-        plant.reset(position, velocity)
-        if push:
-            plant.push(*push, 1.0)
-        plant.step(tau)
-        means.append((plant.state().velocity - velocity) / plant.period)
-    return 2 * means[0] - means[1]
+def acceleration(name, *instant, **push):
+    return measured_acceleration(partial(make, name), *instant, **push)
 
 
 def somewhere(model, seed=1):
@@ -96,7 +52,7 @@ def test_accelerates_as_pinocchio_says(name):
     model = load_urdf(urdf, locked=locked)
     q, v, tau = somewhere(model)
     friction = model.viscous_friction * v + model.coulomb_friction * np.sign(v)
-    expected = Reference(name, model).acceleration(q, v, tau - friction)
+    expected = reference(name, model).acceleration(q, v, tau - friction)
     error = acceleration(name, q, v, tau) - expected
     assert np.abs(error).max() < 1e-6 * max(1, np.abs(expected).max())
 
@@ -107,8 +63,8 @@ def test_a_push_acts_at_the_origin_of_any_link_in_world_axes():
     q, v, tau = somewhere(model)
     force, link = np.array([3.0, -20.0, 8.0]), 'panda_hand_tcp'
     friction = model.viscous_friction * v
-    expected = Reference('panda', model).acceleration(q, v, tau - friction, link, force)
-    error = acceleration('panda', q, v, tau, (link, force)) - expected
+    expected = reference('panda', model).acceleration(q, v, tau - friction, link, force)
+    error = acceleration('panda', q, v, tau, push=(link, force)) - expected
     assert np.abs(error).max() < 1e-6 * np.abs(expected).max()
 
 
@@ -170,7 +126,7 @@ def test_brakes_hold_the_pose_and_report_gravity(name):
         plant.step(tau)
     state = plant.state()
     assert (state.position == q).all() and (state.velocity == 0).all()
-    assert state.effort == pytest.approx(Reference(name, plant.model).gravity(q), abs=1e-9)
+    assert state.effort == pytest.approx(reference(name, plant.model).gravity(q), abs=1e-9)
     assert state.time == pytest.approx(0.005)
 
 
@@ -199,7 +155,7 @@ def test_efforts_are_clamped_and_measured():
 def test_gravity_is_added_to_efforts_where_the_robot_compensates_it(name):
     plant = make(name, compensates_gravity=True)
     q, v, _ = somewhere(plant.model)
-    gravity = Reference(name, plant.model).gravity(q)
+    gravity = reference(name, plant.model).gravity(q)
     assert np.abs(gravity).max() > 1.0
     plant.reset(q)
     for _ in range(100):
@@ -234,15 +190,15 @@ def test_position_limits_stop_the_arm():
 
 def test_dry_friction_holds_and_brakes():
     plant = make('arm6')
-    reference = Reference('arm6', plant.model)
+    arm6 = reference('arm6', plant.model)
     for _ in range(1000):
         q = plant.state().position
-        plant.step(reference.gravity(q) + 0.5 * plant.model.coulomb_friction)
+        plant.step(arm6.gravity(q) + 0.5 * plant.model.coulomb_friction)
     assert np.abs(plant.state().position).max() < 1e-4
     # 0.6 N·m of it and 0.6 N·m·s/rad of the other kind on the wrist against 5 N·m
     plant.reset([0, 0, 0, 0, 0, 6.0])
     for _ in range(1200):
-        plant.step(reference.gravity(plant.state().position) + [0, 0, 0, 0, 0, -5])
+        plant.step(arm6.gravity(plant.state().position) + [0, 0, 0, 0, 0, -5])
     assert plant.state().velocity[5] == pytest.approx(-(5 - 0.6) / 0.6, rel=1e-3)
 
 

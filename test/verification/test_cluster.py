@@ -11,7 +11,7 @@ import planted
 import pytest
 from robodyn_ros.errors import SimulationError
 from robodyn_ros.verification import cluster
-from robodyn_ros.verification.workers import play_all
+from robodyn_ros.verification.trial import play_all
 
 distributed = pytest.importorskip('distributed')
 pytestmark = pytest.mark.slow
