@@ -1,38 +1,39 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-A pytest plugin under which each fault's test runs twice, its nodes on copies of the package.
+A pytest plugin under which the test of each row has to fail, because its row is disabled.
 
-On the copy that is `whole` the test has to pass. On the one where its row is `disabled` it has to
-fail, by what it asserts or as a service gives no answer: it is then reported as passed. The
-control cycle of a copy is plain Python, for compiling it would take 20 s; the rest is compiled,
-and on the disk already where its sources are unchanged. With ROBODYN_PLAIN=1 in the environment of
-pytest, nodes are forked (test/forked.py), and only the function of the row is exchanged in those
-whose copy is plain Python.
+Rows of the library run with ROBODYN_PLAIN=1, the function of the row with other code. The others
+run on a copy of the package, by what they start. A test fails as it should by what it asserts, or
+as a service gives no answer. The first row of each file also has to pass as it is.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+import ctypes
+import inspect
 import os
 from pathlib import Path
 import re
 import time
 
 from faults import arm
-from faults.mutation import Mutation
-from forked import EXCHANGED, SIGN
+from faults.mutation import Mutation, PACKAGE
+from forked import SIGN
 from nodes.remote import Remote
 from processes import Process
 import pytest
+from robodyn_ros.control.cycle import plain_cycle
+from robodyn_ros.control.cycle.compile_ahead import plain
+from robodyn_ros.control.steps import robot_dynamics
 
-TEST = Path(__file__).resolve().parents[1]
-ROOT = TEST.parent
 COPIES = WHOLE, DISABLED = 'whole', 'disabled'
+LIVE = {'remote', 'start', 'shared'}        # fixtures of tests of processes
 # For what may never come where a row is disabled: seconds; or answers of the node and its reports,
 # once a second and with each phase, which tell how much of a busy machine it has had. On whole
 # copies all comes within them: HASTY=1 in the environment shows it. Before the first answer only
 # reports count
 PATIENCE, MOST, REPORTS = 8.0, 800, 3
-PLAIN = 'control/', 'nodes/'    # what is not compiled
 # nodes/middleware/services.py: a node that was connected and broke
 UNANSWERED = 'no answer within'
 NONSENSE = re.compile('^(Attribute|Import|Indentation|ModuleNotFound|Name|Syntax|Type|Unbound'
@@ -40,41 +41,82 @@ NONSENSE = re.compile('^(Attribute|Import|Indentation|ModuleNotFound|Name|Syntax
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run each test of a row on both copies."""
-    copies = COPIES if hasattr(metafunc.function, 'row') else (WHOLE,)
-    metafunc.parametrize('package', copies, indirect=True)
+    """Run each test of a row twice."""
+    metafunc.parametrize('package', COPIES, indirect=True)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Unless ALL_ROWS is set, keep the first parameters of a test, on either copy."""
-    if 'ALL_ROWS' in os.environ:
-        return
-    first: dict[tuple, pytest.Item] = {}
+    """Keep the first parameters of each row, disabled, and the first row of a file as it is."""
+    kept: dict[tuple, pytest.Item] = {}
     for item in items:
-        first.setdefault((item.location[0], item.originalname, item.callspec.params['package']),
-                         item)
-    items[:] = first.values()
+        live = not LIVE.isdisjoint(item.fixturenames)
+        if hasattr(item.function, 'row') and live != plain() and not (
+                live and item.get_closest_marker('skipif')):
+            whole = item.callspec.params['package'] == WHOLE
+            kept.setdefault((item.path, whole or item.originalname), item)
+    items[:] = kept.values()
 
 
 @pytest.fixture(autouse=True)
 def package(request: pytest.FixtureRequest, tmp_path: Path,
-            monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make processes that the test starts import the copy; the test itself does not."""
-    mutation = request.function.row.mutation if hasattr(request.function, 'row') else None
-    copied(tmp_path, mutation if request.param == DISABLED else None)
-    if mutation and mutation.name and mutation.file.startswith(PLAIN):
-        monkeypatch.setenv(EXCHANGED, f'{mutation.where.__module__}:{mutation.name}')
-    if request.param == DISABLED or 'HASTY' in os.environ:
+            monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Disable the row: in this process, or in a copy of the package that others import."""
+    mutation = request.function.row.mutation if request.param == DISABLED else None
+    if plain():
+        monkeypatch.setattr(arm, 'MOST', MOST)
+        with exchanged(mutation):
+            yield
+        return
+    from faults import live_arm
+
+    copied(tmp_path, mutation)
+    if mutation or 'HASTY' in os.environ:
         monkeypatch.setattr(Remote, 'until', until)
         monkeypatch.setattr(Process.wait_for_line, '__defaults__', (PATIENCE,))
         monkeypatch.setattr(Process.wait, '__defaults__', (PATIENCE,))
-        monkeypatch.setattr(arm, 'ANSWER', PATIENCE / 2)        # it comes at once, or never
-        monkeypatch.setattr(arm, 'PATIENCE', 0.0)               # ticks alone count
-        monkeypatch.setattr(arm, 'MOST', MOST)
-    monkeypatch.setenv('ROBODYN_PLAIN', '1')
+        monkeypatch.setattr(live_arm, 'ANSWER', PATIENCE / 2)        # it comes at once, or never
+        monkeypatch.setattr(live_arm, 'PATIENCE', 0.0)               # ticks alone count
+        monkeypatch.setattr(live_arm, 'MOST', MOST)
     monkeypatch.setenv('PYTHONPATH', os.pathsep.join(
         [str(tmp_path), *os.environ.get('PYTHONPATH', '').split(os.pathsep)]))
     monkeypatch.chdir(tmp_path)                 # `python -m` looks there first
+    yield
+
+
+@contextmanager
+def exchanged(mutation: Mutation | None) -> Iterator[None]:
+    """Give a function the code of its mutation; its module is not imported anew."""
+    if mutation is None:
+        yield
+        return
+    function = inspect.unwrap(mutation.where)
+    path = PACKAGE / mutation.file
+    code = before = function.__code__
+    code = compile(mutation.applied(path.read_text()), str(path), 'exec')
+    for name in mutation.name.split('.'):
+        code, = (c for c in code.co_consts if inspect.iscode(c) and c.co_name == name)
+    function.__code__ = code
+    try:
+        yield
+    finally:
+        function.__code__ = before
+
+
+def call_kernels() -> None:
+    """Have the plain cycle call the kernels of its robot: half of its time is dynamics."""
+    def call(address: int, arrays: tuple) -> None:
+        kernel = ctypes.CFUNCTYPE(None, *len(arrays) * [ctypes.c_void_p])(int(address))
+        kernel(*[array.ctypes.data for array in arrays])
+
+    def readable(inputs: plain_cycle.Cycle) -> plain_cycle.Cycle:
+        fields = fields_readable(inputs)
+        return fields._replace(robot=fields.robot._replace(addresses=inputs.robot.addresses))
+    fields_readable = plain_cycle.fields_readable
+    plain_cycle.fields_readable, robot_dynamics.invoke = readable, call
+
+
+if plain():
+    call_kernels()
 
 
 def until(remote: Remote, condition: Callable[[], object], what: str,
@@ -100,9 +142,9 @@ def copied(folder: Path, mutation: Mutation | None = None) -> None:
     # Bytecode of a changed file is written beside it
     own = {parent / name for path in changed for parent in path.parents
            for name in ('', '__pycache__')}
-    fill(package, ROOT / 'robodyn_ros', own)
+    fill(package, PACKAGE, own)
     for beside in ('urdf', 'package.xml'):
-        (folder / beside).symlink_to(ROOT / beside)
+        (folder / beside).symlink_to(PACKAGE.parent / beside)
     rewrite(package / '__init__.py', lambda text: f'{text}\nprint({SIGN!r})\n')
     if mutation is not None:
         rewrite(package / mutation.file, mutation.applied)
@@ -139,7 +181,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, b
         error = failure
     printed = [path.read_text(errors='replace')
                for path in sorted(pyfuncitem.funcargs['tmp_path'].glob('process*.txt'))]
-    assert printed, 'the test starts no process: it should be about the real node'
+    assert plain() or printed, 'the test starts no process: it should be about the real node'
     for text in printed:
         assert SIGN in text, f'this process is not of the copy\n{text}'
         assert not NONSENSE.search(text), f'a copy that cannot run shows nothing\n{text}'

@@ -4,7 +4,8 @@
 
 import re
 
-from faults.arm import Arm, TELEPORTED
+from faults.live_arm import LiveArm
+from faults.played_arm import TELEPORTED
 from faults.rows import row
 import numpy as np
 from processes import node
@@ -118,18 +119,18 @@ def test_new_robot_description_while_active(controller, remote):
     publisher = remote.node.create_publisher(String, 'robot_description', qos.DESCRIPTION)
     text = robot_path('two_link').read_text()
     publisher.publish(String(data=text))
-    arm = Arm(remote, controller(urdf="''"))
+    arm = LiveArm(remote, controller(urdf="''"))
     arm.bring_up()
     g = arm.gravity
     assert arm.tick() == near(g)
     heavy = text.replace('<mass value="1"/>', '<mass value="1.5"/>')
     publisher.publish(String(data=heavy))
     remote.until_line(arm.controller, 'new robot_description is refused')
-    assert arm.ticks(20) == near(np.tile(g, (20, 1)))
+    arm.steady()
     assert arm.phase == 'RUNNING'
 
     answer = remote.begin('deactivate')
-    arm.until([0.0, 0.0])
+    arm.until()
     remote.until(answer.done, 'deactivate')
     assert remote.change('cleanup')
     arm.dynamics = Dynamics(load_urdf(heavy))
@@ -149,7 +150,7 @@ def test_forward_controller_of_another_order(controller, remote):
     topic = '/forward_effort_controller/commands'
     remote.ignore_commands()
     remote.hear_commands(topic)
-    arm = Arm(remote, controller(remap=[f'commands:={topic}']))
+    arm = LiveArm(remote, controller(remap=[f'commands:={topic}']))
     arm.configure()
     with arm.streaming():
         assert not remote.change('activate')
@@ -190,7 +191,7 @@ def test_controller_that_takes_no_efforts(controller, remote, forwarder, paramet
     forwarder('some_controller', **parameters)
     topic = '/some_controller/commands'
     remote.hear_commands(topic)
-    arm = Arm(remote, controller(remap=[f'commands:={topic}']))
+    arm = LiveArm(remote, controller(remap=[f'commands:={topic}']))
     arm.configure()
     with arm.streaming():
         assert not remote.change('activate')
@@ -201,7 +202,7 @@ def test_controller_that_takes_no_efforts(controller, remote, forwarder, paramet
 
 def test_controller_that_is_loaded_late(controller, remote, forwarder):
     """It is asked even if activation has waited for it."""
-    arm = Arm(remote, controller(remap=['commands:=/late/commands']))
+    arm = LiveArm(remote, controller(remap=['commands:=/late/commands']))
     arm.configure()
     with arm.streaming():
         answer = remote.begin('activate')
@@ -219,7 +220,7 @@ def test_controller_that_may_take_efforts(controller, remote, forwarder, paramet
     """Unknown interfaces are a warning, not a refusal."""
     forwarder('some_controller', **parameters)
     remote.hear_commands('/some_controller/commands')
-    arm = Arm(remote, controller(remap=['commands:=/some_controller/commands']))
+    arm = LiveArm(remote, controller(remap=['commands:=/some_controller/commands']))
     arm.configure()
     arm.activate()
     assert arm.tick() == near(arm.gravity)
@@ -232,7 +233,7 @@ def test_subscriber_that_receives_no_data(controller, remote, forwarder):
     """A process that is discovered, but never answers, is not taken for drives."""
     deaf = forwarder('drives', spun=False)
     remote.hear_commands('/drives/commands')
-    arm = Arm(remote, controller(remap=['commands:=/drives/commands']))
+    arm = LiveArm(remote, controller(remap=['commands:=/drives/commands']))
     arm.configure()
     with arm.streaming():
         assert not remote.change('activate')
@@ -246,7 +247,7 @@ def test_deactivation_does_not_wait_for_a_subscriber(running, remote):
     """Nor does the end of the process: ~/reset may wait for the answer of each of them."""
     arm = running(**TELEPORTED)
     arm.tick(velocity=[])
-    arm.until([0.0, 0.0])
+    arm.until()
     arm.faulted('NO_VELOCITY')
     deaf = rclpy.create_node('deaf', context=remote.context)
     deaf.create_subscription(Float64MultiArray, 'commands', lambda _: None, 1)

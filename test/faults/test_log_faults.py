@@ -6,17 +6,15 @@ import os
 import signal
 import sys
 
-from faults.arm import Arm
 from faults.conftest import EXACT
+from faults.live_arm import LiveArm
 from faults.rows import row
 from nodes.bring_up import CONTROLLER
-import numpy as np
 from processes import node
 import pytest
 from robodyn_ros.nodes.middleware import log_relay
 
 near = pytest.approx
-ZERO = [0.0, 0.0]
 # Logs to a named pipe
 INTO_PIPE = ('import os, sys\n'
              'os.dup2(os.open(sys.argv[1], os.O_WRONLY), 2)\n'
@@ -30,7 +28,7 @@ def piped(start, remote, tmp_path):
     os.mkfifo(path)
     reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     command = [*node('controller'), *CONTROLLER, *EXACT, '-p', 'stop_timeout:=0.0195']
-    arm = Arm(remote, start([sys.executable, '-c', INTO_PIPE, str(path), *command]))
+    arm = LiveArm(remote, start([sys.executable, '-c', INTO_PIPE, str(path), *command]))
     yield arm, reader
     try:
         os.close(reader)
@@ -57,11 +55,11 @@ def test_a_log_that_nobody_reads(piped, remote):
     arm.bring_up()
     stuff(reader)
     arm.tick(velocity=[])
-    arm.until(ZERO)
+    arm.until()
     arm.faulted('NO_VELOCITY')
     arm.reset()
     answer = remote.begin('deactivate')
-    arm.until(ZERO)
+    arm.until()
     remote.until(answer.done, 'deactivate')
     assert answer.result().success
     assert arm.controller.interrupt() == 0
@@ -87,9 +85,7 @@ def test_what_was_logged_meanwhile_comes_when_it_is_read_again(piped, remote):
     remote.until(read, 'the log')
     assert said.index(b'INACTIVE') < said.index(b'arming') and b'dropped' not in said
     arm.controller.popen.send_signal(signal.SIGINT)
-    with arm.streaming():
-        remote.until(lambda: arm.controller.popen.poll() is not None, 'the end')
-    assert arm.controller.wait() == 0
+    arm.ends()
 
 
 def test_a_reader_that_is_gone_ends_nothing(piped, remote):
@@ -98,11 +94,11 @@ def test_a_reader_that_is_gone_ends_nothing(piped, remote):
     arm.bring_up()
     os.close(reader)
     arm.tick(velocity=[])
-    arm.until(ZERO)
+    arm.until()
     arm.faulted('NO_VELOCITY')
     arm.reset()
-    assert arm.ticks(20) == near(np.tile(arm.gravity, (20, 1)))
+    arm.steady()
     answer = remote.begin('deactivate')
-    arm.until(ZERO)
+    arm.until()
     remote.until(answer.done, 'deactivate')
     assert arm.controller.interrupt() == 0
