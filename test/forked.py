@@ -232,7 +232,7 @@ def become(request: dict) -> list[str]:
     os.chdir(request['cwd'])
     ours = os.environ.get('PYTHONPATH', '').split(os.pathsep)
     theirs = request['env'].get('PYTHONPATH', '').split(os.pathsep)
-    copies = [Path(path) for path in theirs
+    copies = [path for path in theirs
               if path and path not in ours and Path(path, 'robodyn_ros').is_dir()]
     sys.path[:] = [request['cwd'], *filter(None, theirs),
                    *(path for path in sys.path[1:] if path not in ours)]

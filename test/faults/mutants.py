@@ -36,8 +36,15 @@ LIVE = {'remote', 'start', 'shared'}        # fixtures of tests of processes
 PATIENCE, MOST, REPORTS = 8.0, 800, 3
 # nodes/middleware/services.py: a node that was connected and broke
 UNANSWERED = 'no answer within'
+# Errors of a mutation that is none
+MISTAKES = AttributeError, ImportError, NameError, SyntaxError, TypeError
 NONSENSE = re.compile('^(Attribute|Import|Indentation|ModuleNotFound|Name|Syntax|Type|Unbound'
                       'Local)Error', re.MULTILINE)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Know the marker of pytest-xdist, which is not loaded."""
+    config.addinivalue_line('markers', 'xdist_group(name): tests of one worker')
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -175,8 +182,9 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, b
         yield
     except (AssertionError, pytest.fail.Exception) as failure:
         error = failure
-    except TimeoutError as failure:
-        if UNANSWERED not in str(failure):
+    except Exception as failure:
+        # In a node an exception of the control cycle, or a refusal, is no answer
+        if isinstance(failure, MISTAKES) or not plain() and UNANSWERED not in str(failure):
             raise
         error = failure
     printed = [path.read_text(errors='replace')

@@ -34,7 +34,7 @@ def driven(start, remote, *further):
     simulator.wait_for_line('simulator ready')
     controller = start(
         node('controller'), '--ros-args', '-p', f'state_timeout:={TIMEOUT}',
-        '-p', 'missed_limit:=5000', '-p', 'arming_timeout:=5.0', *further)
+        '-p', 'missed_limit:=5000', '-p', 'late_limit:=1.0', '-p', 'arming_timeout:=5.0', *further)
     bring_up(remote)
     remote.until(lambda: remote.command_count > 50, 'commands')
     return simulator, controller
