@@ -22,33 +22,6 @@ SOFT = {'mode': 'joint_impedance', 'stiffness': [1.0, 1.0], 'damping': [1.0, 0.5
         'task_frame': 'tool0', 'effort_rate_limit': [1e7, 1e7]}
 
 
-def holds(arm):
-    """Check that the arm is pulled back to where it was let go."""
-    where = arm.position.copy()
-    arm.velocity[1] = 0.2
-    efforts = arm.moving(20)
-    arm.velocity[1] = 0.0
-    pulled = arm.gravity + K * (where - arm.position) - D * [0.0, 0.2]
-    assert efforts[-1] == near(pulled, abs=1e-3)
-    for _ in range(20):
-        arm.position[1] -= 1e-3 * 0.2
-        arm.tick(velocity=[0.0, -0.2])
-    assert arm.tick() == near(arm.gravity, abs=1e-6)
-
-
-def test_a_hand_guides_the_arm():
-    """The arm has no stiffness until the time is over, and is held then, without a step."""
-    arm = running(**HAND)
-    holds(arm)
-    arm.controller.guide(arm.time + 0.1)
-    arm.velocity[1] = 0.2
-    assert arm.moving(20)[-1] == near(arm.gravity, abs=1e-6)
-    arm.velocity[1] = 0.0
-    assert arm.ticks(100) == near(np.tile(arm.gravity, (100, 1)), abs=1e-6)
-    holds(arm)
-    assert arm.phase == 'RUNNING'
-
-
 @row('bad walls', where=workspace_planes.workspace_planes, find='corner.size not in (0, 3)',
      instead='False')
 def test_bad_walls():

@@ -3,7 +3,7 @@
 """Faults of arming and stopping, of who compensates gravity, and of the topic of commands."""
 
 from faults.arm import Arm, MOST, running
-from faults.played_arm import PERIOD, RAMP, TELEPORTED, ZERO
+from faults.played_arm import RAMP, TELEPORTED, ZERO
 from faults.rows import row
 import numpy as np
 import pytest
@@ -34,15 +34,6 @@ def test_all_states_are_exactly_zero():
     arm.activate(**zero)
 
 
-def test_an_arm_that_moves_is_not_armed_again():
-    """Whoever moves it: refused until it rests."""
-    arm = running(**TELEPORTED)
-    arm.tick(velocity=[])
-    arm.until()
-    arm.refuses('the arm is moving', velocity=MOVING)
-    arm.activate()
-
-
 @row('deactivate, SIGINT, SIGTERM', where=phase_efforts.damped_gravity, find='_gravity - _ * _',
      instead='_gravity')
 def test_deactivate():
@@ -54,16 +45,6 @@ def test_deactivate():
     efforts = arm.until()
     arm.nothing()
     assert efforts[:-1] == near(damped(arm, 20)) and len(efforts) == 21
-
-
-def test_stops_at_rest_with_gravity_by_choice():
-    """A slow arm ends the stopping phase; g(q) may be left to a plant that keeps it."""
-    arm = running(stop_with='gravity', **TELEPORTED)
-    arm.velocity = MOVING
-    arm.controller.stop()
-    assert arm.ticks(50) == near(damped(arm, 50))
-    assert arm.tick(velocity=[0.015, -0.015]) == near(arm.gravity)
-    arm.nothing()
 
 
 def test_stops_while_it_rises():
@@ -79,33 +60,6 @@ def test_stops_while_it_rises():
     rise = arm.commands[:-1]
     assert (np.diff(rise, axis=0) > 0.0).any() and (abs(np.diff(rise, axis=0)) < 0.021).all()
     assert (rise[-1] < 0.9 * arm.gravity).any()
-    arm.nothing()
-
-
-def test_stops_in_a_fault():
-    """The damped gravity of the fault becomes that of the stopping phase: zero in the end."""
-    arm = running(fault_hold_time=60.0, **STOPPING)
-    arm.tick(velocity=[])
-    arm.faulted('NO_VELOCITY')
-    arm.velocity = MOVING
-    braked = arm.ticks(30)[-1]
-    assert braked == near(damped(arm, 30)[-1])
-    arm.controller.stop()
-    efforts = arm.until()
-    assert efforts[:-1] == near(np.tile(braked, (len(efforts) - 1, 1)))
-    arm.nothing()
-
-
-def test_stale_while_stopping():
-    """A stopping phase does not go on blindly: zero at once."""
-    arm = running()
-    arm.velocity[:] = 0.1, -0.1
-    arm.controller.stop()
-    still = arm.gravity + arm.damping
-    assert arm.ticks(10)[5:] == near(np.tile(still, (5, 1)))
-    assert arm.silence(0.0495) == near(still)
-    assert arm.silence().tolist() == ZERO
-    assert arm.controller.reason_code == 'STALE_STATE'
     arm.nothing()
 
 
@@ -175,29 +129,6 @@ def test_measured_efforts_contradict_who_compensates_gravity():
     arm.refuses('contradict robot_compensates_gravity')
 
 
-class Misled(SelfHolding):
-    """One that moves by what it is told, and whose driver sends no efforts once it is driven."""
-
-    def send(self, seconds=PERIOD, **fields):
-        """Send the state of now."""
-        if self.last.any():
-            self.velocity = self.velocity + seconds * self.dynamics.forward_dynamics(
-                self.position, self.velocity, self.last + self.gravity)
-            self.position = self.position + seconds * self.velocity
-        told = {'effort': ZERO} if self.loop.published else {}
-        super().send(seconds, **told, **fields)
-
-
-def test_false_efforts_that_the_motion_of_the_arm_refutes():
-    """The robot does add gravity, as set: it is not thrown, and the fault says what is false."""
-    arm = Misled(robot_compensates_gravity=True)
-    begin = arm.position
-    arm.arms_in_vain()
-    arm.faulted('GRAVITY_CONTRADICTED')
-    assert arm.counted('gravity_by_robot') == 1         # the node then says: false efforts
-    assert abs(arm.position - begin).max() < 0.1
-
-
 @row('nobody listens on commands', 'NOBODY_LISTENS', where=cycle.cycle,
      find='_.listeners == 0', instead='False')
 def test_nobody_listens_on_commands():
@@ -221,12 +152,3 @@ def test_nobody_listens_on_commands():
     arm.velocity = np.zeros(2)
     assert arm.ticks(40)[-1] == near(arm.gravity)
     assert arm.phase == 'RUNNING'
-
-
-def test_another_publisher_of_commands():
-    """Damped gravity, then the ramp, as after any fault: the other's commands are not fought."""
-    arm = running()
-    arm.controller.cycle_input['command_publishers'] = 2
-    arm.goes_limp(arm.tick, arm.gravity)
-    arm.faulted('OTHER_COMMANDS')
-    arm.refuses('another publisher sends commands')

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Faults of the reference: one test a row of the table in docs/safety.md."""
 
-from math import inf, nan
+from math import nan
 
 from faults.arm import running
 from faults.rows import row
@@ -122,16 +122,3 @@ def test_a_trajectory_beside_a_change_of_mode():
     assert arm.set(mode='computed_torque') == ''
     refuses(arm, 'have just been changed', (0.6, 0.2))
     arm.follow((0.6, 0.2))              # a cycle has run meanwhile
-
-
-@pytest.mark.parametrize(('why', 'trajectory'), [
-    ('finite', {'position': (nan, 0.2)}), ('finite', {'position': (inf, 0.2)}),
-    ("no joint 'elbow'", {'position': (0.6, 0.2), 'joint_names': ['joint1', 'elbow']}),
-    ('positions', {'position': (0.6, 0.2), 'joint_names': ['joint1']}),
-    ('positions', {'position': (0.1, 0.2, 0.3)}),
-    ('outside', {'position': (9.0, 0.2), 'seconds': 60.0}),
-    ('times that increase', {'position': [(0.6, 0.2)] * 2, 'velocity': np.zeros((2, 2)),
-                             'times': np.array([1.0, 0.5])})])
-def test_bad_waypoints(why, trajectory):
-    """Each is refused with its reason, and the pose is held by gravity as before."""
-    refuses(running(mode='computed_torque'), why, **trajectory)

@@ -44,22 +44,6 @@ def test_state_stale():
     assert arm.tick() == near(g)
 
 
-def test_stale_although_faults_hold():
-    """fault_action hold is for fresh states: without them the time of the efforts is bounded."""
-    arm = running(fault_action='hold')
-    g = arm.gravity
-    arm.tick()
-    arm.silence(0.0495)
-    arm.goes_limp(arm.silence, g)
-    arm.faulted('STALE_STATE')
-    arm.activate()
-    assert arm.ticks(200, velocity=[]) == near(np.tile(g, (200, 1)))     # a fault that holds
-    arm.faulted('NO_VELOCITY')
-    assert arm.silence(0.0495) == near(g)
-    arm.goes_limp(arm.silence, g)
-    arm.faulted('NO_VELOCITY')                  # the first reason stays
-
-
 @row('NaN/Inf position, wrong lengths, duplicate names', 'STALE_STATE',
      where=decoders.decode_numbers, find='return NON_FINITE', instead='pass')
 def test_bad_samples():

@@ -54,37 +54,6 @@ def test_time_that_jumps():
     assert arm.phase == 'RUNNING'
 
 
-def test_states_do_not_stay_fresh_when_time_jumps_back():
-    """They become old on the new time, however long it takes to come to the one they are of."""
-    arm = running()
-    g = arm.gravity
-    arm.tick()
-    for _ in range(3):
-        assert arm.silence(-20.0) == near(g)
-        assert arm.silence(0.03) == near(g)
-    assert arm.silence(0.0195) == near(g)
-    arm.goes_limp(arm.silence, g)
-    arm.faulted('STALE_STATE')
-    arm.controller.arm()
-    assert 'no control cycle has run' in arm.controller.arming_refusal
-    arm.activate()
-    assert arm.tick() == near(arm.gravity)
-
-
-def test_velocities_are_estimated_anew_when_time_jumps():
-    """A simulation that begins again puts the arm elsewhere: that is no motion to be damped."""
-    arm = running(missing_velocity='estimate', mode='joint_impedance', **TELEPORTED)
-    arm.velocity[:] = 0.02, -0.02
-    arm.moving(50, velocity=[])
-    for jump in (-95.0, 1000.0):
-        arm.velocity[:] = 0.0
-        arm.ticks(80, velocity=[])
-        arm.position += 0.5
-        before = arm.tick(jump, velocity=[]) - arm.gravity
-        efforts = arm.ticks(50, velocity=[]) - arm.gravity
-        assert (abs(efforts) <= abs(before) + 1e-9).all() and efforts[-1] == near(0.0, abs=1e-9)
-
-
 def test_time_that_stands_still_on_the_grid():
     """At a fixed rate a paused simulation holds the output, however long, and then goes on."""
     arm = running(trigger='timer', rate=200.0, mode='computed_torque', acceleration_kp=[100.0],
