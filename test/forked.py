@@ -4,10 +4,9 @@
 Nodes and commands forked from a server that has imported the package, most of what starts them.
 
 A forked process is one of its own: it has its session, its environment and its output, and runs
-``main`` of the module, as the installed executables do; one of a copy of the package, in which
-more than a function differs, goes on as a new interpreter. Loading rclpy starts two threads of
-LTTng, which wait for somebody who traces; a fork loses them, and nothing else, since all threads
-of rclpy begin with ``rclpy.init``. Run as a program, this file is the server.
+``main`` of the module, as the installed executables do. Loading rclpy starts two threads of LTTng,
+which wait for somebody who traces; a fork loses them, and nothing else, since all threads of rclpy
+begin with ``rclpy.init``. Run as a program, this file is the server.
 
 Tests of compiled code fork scripts from a server of their own, which has loaded the compiler, but
 not used this package: that knows as little there as in a new interpreter.
@@ -36,13 +35,9 @@ PACKAGES = 'control', 'dynamics', 'model', 'realtime', 'simulation', 'wire'
 # Modules of nodes; others import launch, or are rarely used
 NODES = 'clients.play', 'clients.record', 'controller.node', 'controller.run', 'simulator.run'
 COMMANDS = 'app', 'calibrate_collision', 'jog', 'payload', 'play', 'replay', 'teach'
-SIGN = 'this is a copy of robodyn_ros'          # what each process of a copy prints first
 # Name in the environment: seconds that a controller which is activated waits for the discovery of
 # other publishers of the commands, instead of DISCOVERY of nodes/topics/command_publishers.py
 DISCOVERY = 'DISCOVERY_OF_PUBLISHERS'
-# Runs the command of its arguments, as :func:`run` in a forked process
-ANEW = f'import sys; sys.path.append({str(Path(__file__).parent)!r}); import forked; ' \
-       'forked.run(sys.argv[1:])'
 # What decides at import how a node runs; where it is not as here, the node is started anew
 IMPORT_TIME = ('ROBODYN_', 'NUMBA_', 'OPENBLAS_', 'LD_', 'PYTHONMALLOC', 'PYTHONHASHSEED',
                'PYTHONIOENCODING', 'PYTHONUTF8', 'LC_', 'LANG', 'RMW_', 'FAST', 'LTTNG_')
@@ -232,15 +227,11 @@ def become(request: dict) -> list[str]:
     os.chdir(request['cwd'])
     ours = os.environ.get('PYTHONPATH', '').split(os.pathsep)
     theirs = request['env'].get('PYTHONPATH', '').split(os.pathsep)
-    copies = [path for path in theirs
-              if path and path not in ours and Path(path, 'robodyn_ros').is_dir()]
     sys.path[:] = [request['cwd'], *filter(None, theirs),
                    *(path for path in sys.path[1:] if path not in ours)]
     os.environ.clear()
     os.environ.update(request['env'])
     sys.stdout.reconfigure(line_buffering=True)
-    if copies:          # Numba would take classes of the copy for those of the same name
-        os.execv(sys.executable, [sys.executable, '-c', ANEW, *request['command']])
     return request['command']
 
 

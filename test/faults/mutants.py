@@ -3,9 +3,9 @@
 """
 A pytest plugin under which the test of each row has to fail, because its row is disabled.
 
-Rows of the library run with ROBODYN_PLAIN=1, the function of the row with other code. The others
-run on a copy of the package, by what they start. A test fails as it should by what it asserts, or
-as a service gives no answer. The first row of each file also has to pass as it is.
+Rows of the library run with ROBODYN_PLAIN=1, the function of the row with other code. Processes
+that the others start import another file as the module of the row. A test fails as it should by
+what it asserts, or as a service gives no answer. The first row of each file also has to pass.
 """
 
 from collections.abc import Callable, Generator, Iterator
@@ -19,7 +19,6 @@ import time
 
 from faults import arm
 from faults.mutation import Mutation, PACKAGE
-from forked import SIGN
 from nodes.remote import Remote
 from processes import Process
 import pytest
@@ -27,15 +26,28 @@ from robodyn_ros.control.cycle import plain_cycle
 from robodyn_ros.control.cycle.compile_ahead import plain
 from robodyn_ros.control.steps import robot_dynamics
 
-COPIES = WHOLE, DISABLED = 'whole', 'disabled'
+BOTH = WHOLE, DISABLED = 'whole', 'disabled'
 LIVE = {'remote', 'start', 'shared'}        # fixtures of tests of processes
 # For what may never come where a row is disabled: seconds; or answers of the node and its reports,
-# once a second and with each phase, which tell how much of a busy machine it has had. On whole
-# copies all comes within them: HASTY=1 in the environment shows it. Before the first answer only
-# reports count
+# once a second and with each phase, which tell how much of a busy machine it has had. Before the
+# first answer only reports count
 PATIENCE, MOST, REPORTS = 8.0, 800, 3
 # nodes/middleware/services.py: a node that was connected and broke
 UNANSWERED = 'no answer within'
+SIGN = 'this is a mutant'
+# Startup of an interpreter that takes a module from another file
+SITE = """
+import sys
+from importlib.util import spec_from_file_location
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == {0!r}:
+            print({1!r}, flush=True)
+            return spec_from_file_location(name, {2!r})
+
+sys.meta_path.insert(0, Finder())
+"""
 # Errors of a mutation that is none
 MISTAKES = AttributeError, ImportError, NameError, SyntaxError, TypeError
 NONSENSE = re.compile('^(Attribute|Import|Indentation|ModuleNotFound|Name|Syntax|Type|Unbound'
@@ -49,7 +61,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run each test of a row twice."""
-    metafunc.parametrize('package', COPIES, indirect=True)
+    metafunc.parametrize('package', BOTH, indirect=True)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -67,7 +79,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(autouse=True)
 def package(request: pytest.FixtureRequest, tmp_path: Path,
             monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Disable the row: in this process, or in a copy of the package that others import."""
+    """Disable the row: in this process, or in those that the test starts."""
     mutation = request.function.row.mutation if request.param == DISABLED else None
     if plain():
         monkeypatch.setattr(arm, 'MOST', MOST)
@@ -76,17 +88,22 @@ def package(request: pytest.FixtureRequest, tmp_path: Path,
         return
     from faults import live_arm
 
-    copied(tmp_path, mutation)
-    if mutation or 'HASTY' in os.environ:
+    where = request.function.row.mutation
+    text = (PACKAGE / where.file).read_text()
+    changed = tmp_path / Path(where.file).name
+    changed.write_text(mutation.applied(text) if mutation else text)
+    module = '.'.join(('robodyn_ros', *Path(where.file).with_suffix('').parts))
+    (tmp_path / 'sitecustomize.py').write_text(SITE.format(module, SIGN, str(changed)))
+    if mutation:
         monkeypatch.setattr(Remote, 'until', until)
         monkeypatch.setattr(Process.wait_for_line, '__defaults__', (PATIENCE,))
         monkeypatch.setattr(Process.wait, '__defaults__', (PATIENCE,))
         monkeypatch.setattr(live_arm, 'ANSWER', PATIENCE / 2)        # it comes at once, or never
         monkeypatch.setattr(live_arm, 'PATIENCE', 0.0)               # ticks alone count
         monkeypatch.setattr(live_arm, 'MOST', MOST)
+    monkeypatch.setenv('ROBODYN_MUTANT', '1')               # no forks: they have imported all
     monkeypatch.setenv('PYTHONPATH', os.pathsep.join(
         [str(tmp_path), *os.environ.get('PYTHONPATH', '').split(os.pathsep)]))
-    monkeypatch.chdir(tmp_path)                 # `python -m` looks there first
     yield
 
 
@@ -137,43 +154,6 @@ def until(remote: Remote, condition: Callable[[], object], what: str,
         remote.executor.spin_once(0.05)
 
 
-def copied(folder: Path, mutation: Mutation | None = None) -> None:
-    """
-    Copy the package into a folder, with a change: of links but for what changes, and its folders.
-
-    :raises AssertionError: see :meth:`~.mutation.Mutation.applied`.
-    """
-    package, changed = folder / 'robodyn_ros', [Path('__init__.py')]
-    if mutation is not None:
-        changed.append(Path(mutation.file))
-    # Bytecode of a changed file is written beside it
-    own = {parent / name for path in changed for parent in path.parents
-           for name in ('', '__pycache__')}
-    fill(package, PACKAGE, own)
-    for beside in ('urdf', 'package.xml'):
-        (folder / beside).symlink_to(PACKAGE.parent / beside)
-    rewrite(package / '__init__.py', lambda text: f'{text}\nprint({SIGN!r})\n')
-    if mutation is not None:
-        rewrite(package / mutation.file, mutation.applied)
-
-
-def fill(folder: Path, source: Path, own: set[Path], path: Path = Path()) -> None:
-    """Make a folder of links to what is in another one; those in ``own`` are such folders too."""
-    (folder / path).mkdir()
-    for entry in os.scandir(source / path):
-        if path / entry.name in own:
-            fill(folder, source, own, path / entry.name)
-        else:
-            os.symlink(entry.path, folder / path / entry.name)
-
-
-def rewrite(path: Path, change: Callable[[str], str]) -> None:
-    """Replace a link by a changed copy of what it leads to."""
-    text = path.read_text()
-    path.unlink()
-    path.write_text(change(text))
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, bool]:
     """Turn the outcome around where the row is disabled."""
@@ -189,10 +169,9 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, b
         error = failure
     printed = [path.read_text(errors='replace')
                for path in sorted(pyfuncitem.funcargs['tmp_path'].glob('process*.txt'))]
-    assert plain() or printed, 'the test starts no process: it should be about the real node'
+    assert plain() or any(SIGN in text for text in printed), 'no process has imported the mutant'
     for text in printed:
-        assert SIGN in text, f'this process is not of the copy\n{text}'
-        assert not NONSENSE.search(text), f'a copy that cannot run shows nothing\n{text}'
+        assert not NONSENSE.search(text), f'a mutant that cannot run shows nothing\n{text}'
     if pyfuncitem.callspec.params['package'] == DISABLED:
         assert error, f'the test passes in spite of {pyfuncitem.obj.row.mutation}'
         print('fails as it should:', error)         # pytest -rP shows it
