@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Signals that a person or a closed session sends."""
+"""Signals that a person or a closed session sends, and the last message before the end."""
 
 import os
 import signal
@@ -9,7 +9,7 @@ import sys
 from faults.conftest import EXACT
 from faults.live_arm import LiveArm
 from faults.rows import row
-from nodes.bring_up import CONTROLLER
+from nodes.bring_up import bring_up, CONTROLLER, SIMULATOR
 import numpy as np
 from processes import node
 import pytest
@@ -89,3 +89,31 @@ def test_signal_in_a_fault_without_states(running, remote):
     assert arm.answer() == near(arm.gravity)
     assert arm.controller.wait() == 0
     assert list(remote.commands[-1]) == [0.0, 0.0]
+
+
+LISTENER = """
+import rclpy
+from std_msgs.msg import Float64MultiArray
+rclpy.init()
+node = rclpy.create_node('listener')
+node.create_subscription(Float64MultiArray, 'commands',
+                         lambda m: print(list(m.data), flush=True), 9)
+rclpy.spin(node)
+"""
+
+
+@pytest.mark.parametrize('how', ['SIGINT', 'SIGTERM'])
+def test_the_process_does_not_end_before_its_last_word_is_heard(start, remote, how):
+    """Damping must not stay in force because the listener was not quick."""
+    start(node('simulator'), *SIMULATOR).wait_for_line('simulator ready')
+    controller = start(node('controller'), *CONTROLLER)
+    bring_up(remote)
+    listener = start([sys.executable, '-c', LISTENER])
+    listener.wait_for_line(r'\[\d')
+    listener.popen.send_signal(signal.SIGSTOP)
+    controller.popen.send_signal(signal.Signals[how])
+    remote.until(lambda: remote.newest_command() == [0.0, 0.0], 'the last message')
+    remote.listen(0.2)
+    listener.popen.send_signal(signal.SIGCONT)
+    assert controller.wait() == 0
+    listener.wait_for_line(r'\[0\.0, 0\.0\]')
