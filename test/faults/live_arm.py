@@ -70,10 +70,6 @@ class LiveArm(PlayedArm):
         self._answered += 1
         return np.array(efforts)
 
-    def steady(self, count: int = 20) -> None:
-        """Check that so many ticks are answered by gravity compensation."""
-        assert self.ticks(count) == near(np.tile(self.gravity, (count, 1)), abs=1e-9)
-
     def nothing(self, seconds: float = 0.3, **fields) -> None:
         """Send states for a while, in wall time too, and see that nothing is published."""
         end = time.monotonic() + seconds
@@ -137,6 +133,13 @@ class LiveArm(PlayedArm):
             if self.remote.command_count == heard:
                 break
         self._answered = self.remote.command_count
+
+    def deactivate(self) -> None:
+        """Deactivate: the stopping phase ends with zero."""
+        answer = self.remote.begin('deactivate')
+        self.until()
+        self.remote.until(answer.done, 'deactivate')
+        assert answer.result().success
 
     def asked(self, what: str, ask) -> None:
         """Ask for something while states go on at their rate; it must be granted."""

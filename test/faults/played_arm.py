@@ -5,9 +5,11 @@
 from functools import cache
 
 import numpy as np
+import pytest
 from robodyn_ros import Dynamics, load_urdf, RobotModel
 from robodyn_ros.model.resources import robot_path
 
+near = pytest.approx
 START, PERIOD = 100.0, 0.001        # s
 # For tests of other rows: an arm that is put elsewhere without the velocity that brings it there,
 # or that stays although its velocity is not zero
@@ -85,3 +87,7 @@ class PlayedArm:
             self.position = self.position + PERIOD * self.velocity
             efforts.append(self.tick(**fields))
         return np.array(efforts)
+
+    def steady(self, count: int = 20) -> None:
+        """Check that so many ticks are answered by gravity compensation."""
+        assert self.ticks(count) == near(np.tile(self.gravity, (count, 1)), abs=1e-9)

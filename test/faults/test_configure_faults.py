@@ -115,9 +115,7 @@ def test_new_robot_description_while_active(controller, remote):
     arm.steady()
     assert arm.phase == 'RUNNING'
 
-    answer = remote.begin('deactivate')
-    arm.until()
-    remote.until(answer.done, 'deactivate')
+    arm.deactivate()
     assert remote.change('cleanup')
     arm.dynamics = Dynamics(load_urdf(heavy))
     arm.effort = arm.gravity

@@ -57,7 +57,7 @@ def test_effort_above_the_limit_step_above_the_rate_limit():
     arm.nothing()
     arm.faulted('EFFORT_LIMITED')
     arm.refuses('gravity torque is above the effort limit (joint1)',
-                      position=[0.001, 0.0], effort=[])
+                position=[0.001, 0.0], effort=[])
     arm.activate()
     assert arm.tick() == near(g)
 
@@ -98,7 +98,7 @@ def test_position_or_velocity_limit_breached():
     """Only what is outward of the effort is cut, and motion damped; gravity and joint2 stay."""
     arm = Arm(effort_rate_limit=[1e7], loop_delay=0.0, **TELEPORTED)
     arm.refuses('position is outside its limits (joint1): -3.1416 to 3.1416 rad',
-                           position=[3.4, 0.5], effort=[])
+                position=[3.4, 0.5], effort=[])
     arm.activate()
     inside = Inside(arm)
 

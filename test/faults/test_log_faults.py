@@ -49,19 +49,20 @@ def stuff(reader):
 
 
 @row('a log that nobody reads', where=log_relay.able_to_block, find='_ or _ or _', instead='False')
-def test_a_log_that_nobody_reads(piped, remote):
+@pytest.mark.parametrize('reader_stays', [True, False])
+def test_a_log_that_nobody_reads(piped, reader_stays):
     """The arm is stopped, faults and is reset as ever; the end of the process is bounded."""
     arm, reader = piped
     arm.bring_up()
-    stuff(reader)
+    if reader_stays:
+        stuff(reader)
+    else:
+        os.close(reader)
     arm.tick(velocity=[])
     arm.until()
     arm.faulted('NO_VELOCITY')
     arm.reset()
-    answer = remote.begin('deactivate')
-    arm.until()
-    remote.until(answer.done, 'deactivate')
-    assert answer.result().success
+    arm.deactivate()
     assert arm.controller.interrupt() == 0
 
 
@@ -86,19 +87,3 @@ def test_what_was_logged_meanwhile_comes_when_it_is_read_again(piped, remote):
     assert said.index(b'INACTIVE') < said.index(b'arming') and b'dropped' not in said
     arm.controller.popen.send_signal(signal.SIGINT)
     arm.ends()
-
-
-def test_a_reader_that_is_gone_ends_nothing(piped, remote):
-    """Neither its pipe, which is broken, nor the arm."""
-    arm, reader = piped
-    arm.bring_up()
-    os.close(reader)
-    arm.tick(velocity=[])
-    arm.until()
-    arm.faulted('NO_VELOCITY')
-    arm.reset()
-    arm.steady()
-    answer = remote.begin('deactivate')
-    arm.until()
-    remote.until(answer.done, 'deactivate')
-    assert arm.controller.interrupt() == 0

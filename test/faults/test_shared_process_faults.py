@@ -83,8 +83,6 @@ def test_a_fault_of_one_of_several_controllers(start, remote, left):
     shared = middleware(both.popen.pid)
     assert {cpu} in shared.values()
 
-    def undisturbed() -> None:
-        arm.steady()
     second = LiveArm(left, both)
     left.until(lambda: second.states.get_subscription_count(), 'the controller')
     other.tick()
@@ -92,16 +90,16 @@ def test_a_fault_of_one_of_several_controllers(start, remote, left):
     # Again and again: the controller may not know of it yet, when we know of the controller
     left.until(lambda: (second.send(0.0), other.phase == 'FAULT')[1], 'a fault')
     other.faulted('TWO_STATE_PUBLISHERS')
-    undisturbed()
+    arm.steady()
     assert left.change('deactivate')
-    undisturbed()
+    arm.steady()
     assert middleware(both.popen.pid) == shared
     assert left.change('cleanup')
-    undisturbed()
+    arm.steady()
     left.node.destroy_publisher(second.states)
     other.hear()
     other.bring_up()
-    undisturbed()
+    arm.steady()
     assert [each.phase for each in arms] == ['RUNNING'] * 2
     with arm.streaming(), other.streaming():
         assert both.interrupt() == 0
