@@ -37,9 +37,8 @@ def test_reset_waits_without_the_executor(running, remote):
     with arm.streaming():
         assert remote.change('deactivate')
         remote.until(lambda: answer.done() and second.done(), 'the answers')
-    assert answer.result().message == 'the controller is being deactivated'
-    assert not answer.result().success and not second.result().success
-    assert second.result().message == 'there is no fault to reset'
+    assert not answer.result().success and 'being deactivated' in answer.result().message
+    assert not second.result().success and 'no fault to reset' in second.result().message
     arm.nothing()
 
 

@@ -16,9 +16,9 @@ SAID = "another publisher sends commands ('/test')"
 
 @row('a second publisher on commands', 'OTHER_COMMANDS', where=CommandPublishers.look,
      find="_['command_publishers'] = _", instead='pass')
-@pytest.mark.parametrize('topic', ['commands', 'elsewhere/commands'])
-def test_second_publisher_on_commands(controller, remote, topic):
-    """A fault, and no arming, that name it, though it never sends; a name remapped or not."""
+def test_second_publisher_on_commands(controller, remote):
+    """A fault, and no arming, that name it, though it never sends, and on a remapped topic."""
+    topic = 'elsewhere/commands'
     remote.ignore_commands()
     remote.hear_commands(topic)
     arm = LiveArm(remote, controller(remap=[f'commands:=/{topic}']))
@@ -26,7 +26,7 @@ def test_second_publisher_on_commands(controller, remote, topic):
     intruder = remote.node.create_publisher(Float64MultiArray, topic, 10)
     arm.until()
     arm.faulted('OTHER_COMMANDS')
-    assert remote.diagnostics['message'] == f'FAULT: {SAID}'
+    assert SAID in remote.diagnostics['message']
     arm.controller.wait_for_line('FAULT OTHER_COMMANDS: another publisher')
     assert SAID in arm.controller.text
     arm.refuses_reset(SAID)

@@ -99,7 +99,8 @@ def test_a_simulator_that_ends_and_comes_back(start, remote):
         '-p', 'fault_ramp_time:=1.0', '-p', 'arming_timeout:=1.0'))
     bring_up(remote)
     remote.until(lambda: remote.command_count > 200, 'commands')
-    assert remote.trigger('/controller/reset') == (False, 'there is no fault to reset')
+    granted, why = remote.trigger('/controller/reset')
+    assert not granted and 'no fault to reset' in why
     simulator.interrupt()     # killed, it might hold a lock of the middleware for a second
     remote.until(lambda: remote.newest_command() == [0.0, 0.0], 'the last message')
     efforts = np.array(remote.commands)
