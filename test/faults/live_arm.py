@@ -19,6 +19,7 @@ from processes import Process
 import pytest
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool
 
 near = pytest.approx
 ANSWER = 10.0       # s, wall time for one answer
@@ -202,3 +203,38 @@ class Simulation(LiveArm):
     def send(self, seconds=PERIOD, **fields):
         super().send(seconds, **fields)
         self.pass_time(0.0)
+
+
+class Button:
+    """Somebody who says a word on a topic, again and again while it is pressed."""
+
+    PERIOD = 0.08       # s
+
+    def __init__(self, remote, topic, qos=10):
+        self._node = remote.node
+        self.publisher = remote.node.create_publisher(Bool, topic, qos)
+        remote.until(self.publisher.get_subscription_count, 'the controller')
+        self._timer = None
+
+    def say(self, word):
+        """Say it once."""
+        self.publisher.publish(Bool(data=word))
+
+    def press(self, word=True):
+        """Say it again and again, from now on."""
+        self._timer = self._node.create_timer(self.PERIOD, lambda: self.say(word))
+
+    @contextmanager
+    def pressed(self, word):
+        """Say it meanwhile: that one has met the other does not say that he has met one."""
+        self.press(word)
+        yield
+        self.release()
+
+    def release(self):
+        """Be silent."""
+        self._node.destroy_timer(self._timer)
+
+    def leave(self):
+        """Be no publisher any more."""
+        self._node.destroy_publisher(self.publisher)

@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The topics on which others let the arm move or not: ~/heartbeat and ~/emergency_stop."""
 
-from contextlib import contextmanager
 import time
 
-from faults.live_arm import LiveArm
+from faults.live_arm import Button, LiveArm
 from faults.rows import row
 import pytest
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -13,43 +12,10 @@ from robodyn_ros.nodes.topics import stop_topics
 from std_msgs.msg import Bool
 
 near = pytest.approx
-TIMEOUT = 0.8       # s of silence
+TIMEOUT = 10 * Button.PERIOD     # s of silence
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 UNRELIABLE = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 STOP, BEAT = '/controller/emergency_stop', '/controller/heartbeat'
-
-
-class Button:
-    """Somebody who says a word on a topic, again and again while it is pressed."""
-
-    def __init__(self, remote, topic, qos=10):
-        self._node = remote.node
-        self.publisher = remote.node.create_publisher(Bool, topic, qos)
-        remote.until(self.publisher.get_subscription_count, 'the controller')
-        self._timer = None
-
-    def say(self, word):
-        """Say it once."""
-        self.publisher.publish(Bool(data=word))
-
-    def press(self, word=True):
-        """Say it ten times in the timeout, from now on."""
-        self._timer = self._node.create_timer(0.1 * TIMEOUT, lambda: self.say(word))
-
-    @contextmanager
-    def pressed(self, word):
-        """Say it again and again: that one has met the other does not say that he has met one."""
-        self.press(word)
-        yield
-        self.release()
-
-    def release(self):
-        """Be silent."""
-        self._node.destroy_timer(self._timer)
-
-    def leave(self):
-        """Be no publisher any more."""
-        self._node.destroy_publisher(self.publisher)
 
 
 def ready(remote, controller, topic, qos=10, **parameters):

@@ -3,10 +3,10 @@
 """Bad messages, two publishers and silence on the topics of a node: refused, with a log line."""
 
 from math import inf, nan
-import threading
 import time
 
 from builtin_interfaces.msg import Duration
+from faults.live_arm import Button
 from faults.rows import row
 from geometry_msgs.msg import InertiaStamped, PoseStamped, WrenchStamped
 import numpy as np
@@ -20,7 +20,7 @@ from robodyn_ros.nodes.topics.coupling_message import coupling_message
 from robodyn_ros.nodes.topics.payload_subscriber import PayloadSubscriber
 from robodyn_ros.nodes.topics.policy_message import policy_message
 from robodyn_ros.nodes.topics.trajectory_subscriber import TrajectorySubscriber
-from std_msgs.msg import Bool, Float64MultiArray
+from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 pytestmark = pytest.mark.xdist_group('topic faults')     # one node for all
@@ -255,33 +255,11 @@ def test_bad_commands(arm, sender, mode, topic, message, why):
     refuses(arm, sender(topic), message(arm), why)
 
 
-class Signal:
-    """A publisher of the enabling signal, with a thread: ticks spin no node of the test."""
-
-    def __init__(self, arm):
-        self.arm, self.over = arm, threading.Event()
-        self.publisher = arm.remote.node.create_publisher(Bool, '/controller/guiding', 1)
-        arm.remote.until(self.publisher.get_subscription_count, 'the controller')
-
-    def says(self, data, expected):
-        """Say it, again and again until the end, and wait until the controller tells of it."""
-        self.over.clear()
-        self.thread = threading.Thread(target=self._repeat, args=(data,), daemon=True)
-        self.thread.start()
-        self.until(expected)
-
-    def _repeat(self, data):
-        while not self.over.wait(0.02):
-            self.publisher.publish(Bool(data=data))
-
-    def until(self, expected):
-        with self.arm.streaming():
-            self.arm.remote.until(
-                lambda: self.arm.remote.diagnostics.get('guided by hand') == expected, expected)
-
-    def end(self):
-        self.over.set()
-        self.thread.join()
+def guided(arm, expected):
+    """States go on until the diagnostics tell whether the arm is guided by hand."""
+    with arm.streaming():
+        arm.remote.until(
+            lambda: arm.remote.diagnostics.get('guided by hand') == expected, expected)
 
 
 @row('enabling signal of hand guiding silent', where=guiding_topic.GuidingTopic._look,
@@ -289,15 +267,15 @@ class Signal:
 def test_enabling_signal_silent(arm):
     """While it says true the arm is guided; false and silence hold it."""
     uses(arm, 'hand_guiding')
-    signal = Signal(arm)
-    signal.says(True, 'yes')
-    signal.end()
-    signal.until('no')
-    signal.says(True, 'yes')
-    signal.end()
-    signal.says(False, 'no')
-    signal.end()
-    arm.remote.node.destroy_publisher(signal.publisher)
+    signal = Button(arm.remote, '/controller/guiding')
+    with signal.pressed(True):
+        guided(arm, 'yes')
+    guided(arm, 'no')
+    with signal.pressed(True):
+        guided(arm, 'yes')
+    with signal.pressed(False):
+        guided(arm, 'no')
+    signal.leave()
     arm.steady()
 
 
@@ -306,12 +284,12 @@ def test_enabling_signal_silent(arm):
 def test_two_publishers_of_the_enabling_signal(arm):
     """The second may hide that the first has let go: the arm holds until one is gone."""
     uses(arm, 'hand_guiding')
-    signal = Signal(arm)
-    signal.says(True, 'yes')
-    second = Signal(arm)
-    signal.until('no')
-    arm.remote.node.destroy_publisher(second.publisher)
-    signal.until('yes')
-    signal.end()
-    arm.remote.node.destroy_publisher(signal.publisher)
-    signal.until('no')
+    signal = Button(arm.remote, '/controller/guiding')
+    with signal.pressed(True):
+        guided(arm, 'yes')
+        second = Button(arm.remote, '/controller/guiding')
+        guided(arm, 'no')
+        second.leave()
+        guided(arm, 'yes')
+    signal.leave()
+    guided(arm, 'no')
