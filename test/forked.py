@@ -4,10 +4,9 @@
 Nodes and commands forked from a server that has imported the package, most of what starts them.
 
 A forked process is one of its own: it has its session, its environment and its output, and runs
-``main`` of the module, as the installed executables do; one of a copy of the package, in which
-more than a function differs, goes on as a new interpreter. Loading rclpy starts two threads of
-LTTng, which wait for somebody who traces; a fork loses them, and nothing else, since all threads
-of rclpy begin with ``rclpy.init``. Run as a program, this file is the server.
+``main`` of the module, as the installed executables do. Loading rclpy starts two threads of LTTng,
+which wait for somebody who traces; a fork loses them, and nothing else, since all threads of rclpy
+begin with ``rclpy.init``. Run as a program, this file is the server.
 
 Tests of compiled code fork scripts from a server of their own, which has loaded the compiler, but
 not used this package: that knows as little there as in a new interpreter.
@@ -36,15 +35,9 @@ PACKAGES = 'control', 'dynamics', 'model', 'realtime', 'simulation', 'wire'
 # Modules of nodes; others import launch, or are rarely used
 NODES = 'clients.play', 'clients.record', 'controller.node', 'controller.run', 'simulator.run'
 COMMANDS = 'app', 'calibrate_collision', 'jog', 'payload', 'play', 'replay', 'teach'
-# Names in the environment `module:function`, the only one that differs in a copy of the package
-EXCHANGED = 'EXCHANGED_FUNCTION'
-SIGN = 'this is a copy of robodyn_ros'          # what each process of a copy prints first
 # Name in the environment: seconds that a controller which is activated waits for the discovery of
 # other publishers of the commands, instead of DISCOVERY of nodes/topics/command_publishers.py
 DISCOVERY = 'DISCOVERY_OF_PUBLISHERS'
-# Runs the command of its arguments, as :func:`run` in a forked process
-ANEW = f'import sys; sys.path.append({str(Path(__file__).parent)!r}); import forked; ' \
-       'forked.run(sys.argv[1:])'
 # What decides at import how a node runs; where it is not as here, the node is started anew
 IMPORT_TIME = ('ROBODYN_', 'NUMBA_', 'OPENBLAS_', 'LD_', 'PYTHONMALLOC', 'PYTHONHASHSEED',
                'PYTHONIOENCODING', 'PYTHONUTF8', 'LC_', 'LANG', 'RMW_', 'FAST', 'LTTNG_')
@@ -189,8 +182,6 @@ def load_machine_code() -> None:
     from robodyn_ros.realtime.native import compile as native
     from robodyn_ros.realtime.native import probe
 
-    if plain():
-        call_kernels()
     Controller(load_urdf(robot_path('two_link')), Settings())
     if not plain():
         for trigger in ('timer', 'state'):
@@ -198,22 +189,6 @@ def load_machine_code() -> None:
             native.compiled_callback(trigger)
         probe.compiled_trial()
         TupleMemory(CYCLE_INPUTS)       # Numba works out the layout of the type
-
-
-def call_kernels() -> None:
-    """Have the plain cycle call the kernels of its robot: half of its time is dynamics."""
-    from robodyn_ros.control.cycle import plain_cycle
-    from robodyn_ros.control.steps import robot_dynamics
-
-    def call(address: int, arrays: tuple) -> None:
-        kernel = ctypes.CFUNCTYPE(None, *len(arrays) * [ctypes.c_void_p])(int(address))
-        kernel(*[array.ctypes.data for array in arrays])
-
-    def readable(inputs: plain_cycle.Cycle) -> plain_cycle.Cycle:
-        plain = fields_readable(inputs)
-        return plain._replace(robot=plain.robot._replace(addresses=inputs.robot.addresses))
-    fields_readable = plain_cycle.fields_readable
-    plain_cycle.fields_readable, robot_dynamics.invoke = readable, call
 
 
 def serve(connection: socket.socket) -> list[str]:
@@ -252,17 +227,11 @@ def become(request: dict) -> list[str]:
     os.chdir(request['cwd'])
     ours = os.environ.get('PYTHONPATH', '').split(os.pathsep)
     theirs = request['env'].get('PYTHONPATH', '').split(os.pathsep)
-    copies = [Path(path) for path in theirs
-              if path and path not in ours and Path(path, 'robodyn_ros').is_dir()]
     sys.path[:] = [request['cwd'], *filter(None, theirs),
                    *(path for path in sys.path[1:] if path not in ours)]
     os.environ.clear()
     os.environ.update(request['env'])
     sys.stdout.reconfigure(line_buffering=True)
-    if copies and EXCHANGED in os.environ:
-        exchange(copies[0], *os.environ[EXCHANGED].split(':'))
-    elif copies:        # Numba would take classes of the copy for those of the same name
-        os.execv(sys.executable, [sys.executable, '-c', ANEW, *request['command']])
     return request['command']
 
 
@@ -282,22 +251,6 @@ def run(command: Sequence[str]) -> None:
         sys.argv[:] = command
         runpy.run_path(kind, run_name='__main__')
     sys.exit()
-
-
-def exchange(folder: Path, module: str, qualname: str) -> None:
-    """
-    Give a function the code that it has in a copy of the package.
-
-    Importing the copy instead would take as long as all that a test then does.
-    """
-    path = folder / Path(*module.split('.')).with_suffix('.py')
-    code = compile(path.read_text(), str(path), 'exec')
-    function: object = importlib.import_module(module)
-    for name in qualname.split('.'):
-        code, = (c for c in code.co_consts if inspect.iscode(c) and c.co_name == name)
-        function = vars(function)[name]
-    inspect.unwrap(function).__code__ = code
-    print(SIGN)
 
 
 if __name__ == '__main__':

@@ -1,247 +1,289 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-The test plays the arm, over real ROS messages: each state it sends is answered by one command.
+A controller of the library and the arm that the test plays, in one process and in lockstep.
 
-The controller runs with `trigger: state` on simulation time, which the test makes, so that every
-effort, and the cycle in which it changes, is exact however slow the machine is.
+The control loop is that of the node, over clocks that the test makes: each effort, and the cycle
+in which it changes, is exact. Messages are bytes, decoded as those of the middleware.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
-import threading
-import time
+from itertools import count
+import struct
+from types import SimpleNamespace
+from typing import Any
 
+from faults.played_arm import FAULT_TIMES, PERIOD, PlayedArm, SHARES, ZERO
 import numpy as np
-from processes import Process
-from robodyn_ros import Dynamics, load_urdf, RobotModel
-from robodyn_ros.model.resources import robot_path
-from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import JointState
+from numpy.typing import ArrayLike
+import pytest
+from robodyn_ros import Controller, Dynamics, Settings
+from robodyn_ros.control.cycle.compile_ahead import plain
+from robodyn_ros.control.references.trajectory import Waypoints
+from robodyn_ros.errors import RobodynError
+from robodyn_ros.model.robot import RobotModel
+from robodyn_ros.nodes.controller.python_loop import PythonLoop, with_fields
+from robodyn_ros.realtime.loop import begin
+from robodyn_ros.realtime.loop_counters import Tally
+from robodyn_ros.wire import decoders
+from robodyn_ros.wire.cdr_writer import Writer
+from robodyn_ros.wire.joint_state import JointStateDecoder
 
-START, PERIOD = 100.0, 0.001        # s
-ANSWER = 10.0       # s, wall time for one answer
-PATIENCE = 10.0     # s, the same for a message that may come any time
-GRANTED, REFUSED = 3.0, 1.0         # s of arming_timeout, where it is waited for in vain
-MOST = 3000         # ticks until a message, on a machine that is quicker
-# For tests of other rows: an arm that is put elsewhere without the velocity that brings it there,
-# or that stays although its velocity is not zero
-TELEPORTED = {'consistency_tolerance': [0.0]}
-# Share of the efforts in each tick of the ramp of conftest.EXACT; the last message is zero
-RAMP = np.maximum(0.0, 1.0 - np.arange(51) / 49.5)
+near = pytest.approx
+SETTINGS: dict[str, Any] = {
+    'state_timeout': 0.05, 'missed_limit': 5000, 'late_limit': 1.0, 'stiffness': [400.0, 100.0],
+    'damping': [40.0, 10.0], 'acceleration_kp': [400.0], 'acceleration_kd': [40.0],
+    'acceleration_limit': [20.0], **FAULT_TIMES}        # these gains can follow the acceleration
+MOST = 3000             # ticks until something that must come
+REFUSED = 300           # ticks of a refusal
+LEAD = 0.01             # s from now to the start of a trajectory
+MILLISECOND = 1_000_000     # ns
 
 
-@cache
-def dynamics() -> Dynamics:
-    """Return the dynamics of the arm."""
-    return Dynamics(load_urdf(robot_path('two_link')))
-
-
-class Arm:
+class Loop(PythonLoop):
     """
-    The textbook 2R arm, at rest at a pose, moved by nobody but the test.
+    Control loop whose clocks and messages the test provides.
 
-    :param remote: `nodes.remote.Remote`; ``controller``: the process under test.
+    :ivar steady: steady time [ns]; ``clock``: newest simulation time [s].
+    :ivar listeners: number of subscribers to the commands; ``published``: every command (2,).
     """
 
-    def __init__(self, remote, controller: Process):
-        self.remote, self.controller = remote, controller
-        self.dynamics = dynamics()
-        self.model: RobotModel = self.dynamics.model
-        self.names = list(self.model.joint_names)
-        self.position, self.velocity = np.array([0.3, 0.5]), np.zeros(2)
-        self.effort = self.gravity
-        self.time = START
-        self._clock = remote.node.create_publisher(Clock, '/clock', 1)
-        self.states = remote.node.create_publisher(JointState, 'joint_states', 10)
-        self._answered, self._measured, self._jitters = 0, -np.inf, False
+    most = 1000
+
+    def __init__(self, trigger: str, controller: Controller, decoder: JointStateDecoder):
+        self.inbox: deque[SimpleNamespace] = deque()
+        self.published: list[np.ndarray] = []
+        self.steady, self.clock, self.listeners = 10**9, 0.0, 1
+        self._budget, self._timed, self._inputs = 0, trigger == 'timer', None
+        self.tally = Tally(decoder.state['sequence'])
+        super().__init__(trigger, controller, decoder, self, None, lambda: self.listeners,
+                         self.tally, ros_time=lambda: self.clock)
+        begin(self.loop_state, self.steady)
+        controller.changed = self.call
+
+    def call(self) -> None:
+        """Read the inputs of the cycle anew."""
+        self._inputs = None
+
+    def play(self, cycles: int = 0) -> None:
+        """Answer the messages that wait; then run cycles on the grid, or for silence."""
+        self._budget = cycles
+        self.loop_state[0].called = 0
+        if self._inputs is None:
+            self._inputs = with_fields(self._controller.inputs)
+        self._loop(self, self._inputs, self._controller.tau)
+
+    def steady_ns(self) -> int:
+        return self.steady
+
+    wall_clock_ns = steady_ns
+
+    def sleep_until(self, deadline: int) -> None:
+        self.steady = max(self.steady, int(deadline))
+
+    def wait_until(self, deadline: int) -> bool:
+        if self.inbox:
+            return True
+        if self._budget:
+            self._budget -= 1
+            self.sleep_until(deadline)
+        else:
+            self.loop_state[0].called = 1
+        return False
+
+    def take(self) -> bool:
+        self._taken = self.inbox.popleft() if self.inbox else None
+        return self._taken is not None
+
+    def advance(self, *arguments) -> bool:
+        if self._timed:
+            self._budget -= 1
+            self.loop_state[0].called = int(self._budget <= 0)
+        return super().advance(*arguments)
+
+    def publish(self, tau: np.ndarray) -> None:
+        self.published.append(tau.copy())
+
+
+class Arm(PlayedArm):
+    """
+    The arm and its controller, INACTIVE.
+
+    :param model: the robot, other than the 2R arm; ``trigger``: timer or state.
+    :param settings: that differ from SETTINGS.
+    :ivar states: numbers of the messages of its publisher of joint states.
+    """
+
+    def __init__(self, model: RobotModel | None = None, trigger: str = 'state', **settings):
+        super().__init__()
+        if model is not None:
+            self.model, self.dynamics = model, Dynamics(model)
+        self._timed = trigger == 'timer'
+        decoder = JointStateDecoder(self.names)
+        if plain():
+            decoder._decode = decoders.joint_state      # of which a row may disable a line
+        self.controller = Controller(self.model, Settings(**{**SETTINGS, **settings}),
+                                     decoder.state)
+        self.controller.cycle_input['simulated_time'] = 1
+        self.loop = Loop(trigger, self.controller, decoder)
+        self.states, self._answered = count(1), 0
 
     @property
-    def gravity(self) -> np.ndarray:
-        """g(q), (2,) [N·m]."""
-        return self.dynamics.gravity(self.position)
+    def commands(self) -> np.ndarray:
+        """Every command so far (N, 2)."""
+        return np.array(self.loop.published)
 
     @property
-    def damping(self) -> np.ndarray:
-        """Safe damping of the motion, -λ M(q) q̇ with λ = 10 1/s, (2,) [N·m]."""
-        return -10.0 * self.dynamics.mass_matrix(self.position) @ self.velocity
+    def phase(self) -> str:
+        """Phase of the controller."""
+        return self.controller.phase.name
 
-    def message(self, **fields) -> JointState:
-        """Return the joint state of now; ``fields`` replace some of it."""
-        if self.time != self._measured:
-            self._measured, self._jitters = self.time, not self._jitters
-        # Readings that are equal bit for bit while the arm is driven are those of a dead driver
-        position = np.nextafter(self.position, np.inf) if self._jitters else self.position
-        state = JointState(**{'name': self.names, 'position': list(position),
-                              'velocity': list(self.velocity), 'effort': list(self.effort),
-                              **fields})
-        state.header.stamp = self.stamp()
-        return state
+    def counted(self, name: str) -> int:
+        """Return a counter of the controller."""
+        return int(self.controller.memory[name][0])
 
-    def stamp(self):
-        """Return the time of now as messages carry it."""
-        seconds, nanoseconds = divmod(round(self.time * 1e9), 10**9)
-        stamp = JointState().header.stamp
-        stamp.sec, stamp.nanosec = seconds, nanoseconds
-        return stamp
-
-    def send(self, seconds: float = PERIOD, **fields) -> None:
-        """Let time pass and send a state, whatever comes of it."""
+    def send(self, seconds: float = PERIOD, *, source: Iterator[int] | None = None,
+             stamp: float | None = None, **fields) -> None:
+        """Let time pass and send a state, by another publisher or of another time [s]."""
         self.time += seconds
-        self.states.publish(self.message(**fields))
-
-    def tick(self, seconds: float = PERIOD, **fields) -> np.ndarray:
-        """Let time pass, send a state, and return the efforts that answer it (2,)."""
-        self.send(seconds, **fields)
-        return self.answer()
-
-    def ticks(self, count: int, **fields) -> np.ndarray:
-        """Return efforts (count, 2), one for each tick."""
-        return np.array([self.tick(**fields) for _ in range(count)])
+        if self._timed:
+            self.loop.clock = self.time
+        message = encoded(self.time if stamp is None else stamp, **self.state(**fields))
+        self.loop.inbox.append(SimpleNamespace(message=message, published=0,
+                                               number=float(next(source or self.states))))
+        if not self._timed:
+            self.loop.steady += MILLISECOND
+            self.loop.play()
 
     def pass_time(self, seconds: float = PERIOD) -> None:
         """Let time pass without any state."""
         self.time += seconds
-        self._clock.publish(Clock(clock=self.stamp()))
+        self.loop.clock = self.time
 
     def silence(self, seconds: float = PERIOD) -> np.ndarray:
         """Let time pass without any state and return the efforts of the cycle that notices."""
         self.pass_time(seconds)
+        self.loop.play(1)
         return self.answer()
 
-    def answer(self) -> np.ndarray:
-        """Return the next efforts that the controller publishes (2,)."""
-        if (efforts := self.remote.command(self._answered, ANSWER)) is None:
-            self.send()                 # a loop that stalled in its cycle says so in the next one
-            time.sleep(0.5)
-            raise AssertionError(f'no answer\n{self.controller.text}')
-        self._answered += 1
-        return np.array(efforts)
+    def cycles(self, number: int) -> np.ndarray:
+        """Return the efforts of so many cycles of a fixed rate (number, 2)."""
+        self.loop.play(number)
+        self._answered = len(self.loop.published)
+        return self.commands[-number:]
 
-    def nothing(self, seconds: float = 0.3, **fields) -> None:
-        """Send states for a while, in wall time too, and see that nothing is published."""
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            self.send(**fields)
-            time.sleep(0.005)
-        assert self.remote.commands[self._answered:] == []
+    def answer(self) -> np.ndarray:
+        assert self._answered < len(self.loop.published), (
+            f'no answer: {self.phase}, {self.controller.reason_code}')
+        self._answered += 1
+        return self.loop.published[self._answered - 1]
+
+    def nothing(self) -> None:
+        """Send states and see that nothing is published."""
+        answered = self._answered
+        self.goes_on(REFUSED)
+        assert len(self.loop.published) == answered, self.commands[answered:]
 
     def forget(self) -> None:
         """States go on for 0.4 s of their time, so that what they contradicted is forgotten."""
         for _ in range(40):
             self.send(0.01)
-            time.sleep(0.001)
-        assert self.remote.commands[self._answered:] == []
+        assert len(self.loop.published) == self._answered
 
-    def until(self, last: list[float], **fields) -> np.ndarray:
+    def goes_limp(self, step: Callable[[], np.ndarray], held: np.ndarray, first: int = 0) -> None:
+        """Check what follows a fault: ``held`` (2,) for a time, a ramp to zero, nothing."""
+        for share in SHARES[first:]:
+            efforts = step()
+            assert efforts == near(share * held, abs=1e-9), f'{efforts}, not {share * held}'
+        assert efforts.tolist() == ZERO
+        self.nothing()
+
+    def until(self, last: Sequence[float] = ZERO, **fields) -> np.ndarray:
         """Efforts of ticks up to one that is answered by this last message (K, 2)."""
-        efforts, end = [self.tick(**fields)], time.monotonic() + PATIENCE
-        while list(efforts[-1]) != last:
-            assert len(efforts) < MOST or time.monotonic() < end, f'{last} never came'
+        efforts = [self.tick(**fields)]
+        while list(efforts[-1]) != list(last):
+            assert len(efforts) < MOST, f'{last} never came'
             efforts.append(self.tick(**fields))
         return np.array(efforts)
 
-    def bring_up(self) -> None:
-        """Configure, activate, rise: RUNNING, and every effort so far was gravity's."""
-        self.configure()
-        self.activate()
+    def goes_on(self, count: int = 1, **fields) -> None:
+        """States and time go on for so many ticks, whatever is answered."""
+        for _ in range(count):
+            self.send(**fields)
+            self.loop.clock = self.time
+            if self._timed:
+                self.loop.play(1)
+        self._answered = len(self.loop.published)
 
-    def configure(self) -> None:
-        """Configure, until the controller would hear a state; the test does not hear them."""
-        self.remote.ignore_states()
-        assert self.remote.change('configure')
-        self.remote.until(lambda: self.states.get_subscription_count()
-                          and self._clock.get_subscription_count(), 'the controller')
+    def activate(self, **fields) -> None:
+        """Arm, or arm again, and rise: RUNNING."""
+        self.controller.arm()
+        for _ in range(MOST):
+            self.goes_on(**fields)
+            if self.phase == 'RUNNING':
+                return
+        raise AssertionError(f'{self.phase}: {self.controller.arming_refusal}')
 
-    def activate(self) -> None:
-        """Activate and rise."""
-        self.asked('activate', lambda: self.remote.change('activate'))
-        assert self.phase == 'RUNNING'
+    def refuses(self, because: str, **fields) -> None:
+        """Arming is refused while states go on like this, with a reason."""
+        self.controller.arm()
+        self.goes_on(REFUSED, **fields)
+        assert self.controller.arming and because in self.controller.arming_refusal, (
+            self.controller.arming_refusal)
+        self.controller.disarm()
 
-    @contextmanager
-    def streaming(self, **fields) -> Iterator[None]:
-        """States go on at their rate, whatever is answered, while the test asks for something."""
-        over = threading.Event()
+    def faulted(self, code: str, *words: str) -> None:
+        """Check that a fault is latched, with its code and words of its reason."""
+        controller = self.controller
+        assert (self.phase, controller.reason_code) == ('FAULT', code), controller.reason
+        for word in words:
+            assert word in controller.reason, controller.reason
 
-        def stream() -> None:
-            while not over.wait(0.002):
-                self.send(**fields)
-
-        # Not by a timer of the node: that takes its executor four times as long
-        thread = threading.Thread(target=stream)
-        thread.start()
+    def set(self, **changes) -> str:
+        """Change settings, and return the reason of a refusal or ''."""
         try:
-            yield
-        finally:
-            over.set()
-            thread.join()
-        for _ in range(10):             # until all answers have come, however slow the machine
-            heard = self.remote.command_count
-            self.remote.listen(0.1)
-            if self.remote.command_count == heard:
-                break
-        self._answered = self.remote.command_count
+            self.controller.use(replace(self.controller.settings, **changes))
+        except RobodynError as error:
+            return str(error)
+        return ''
 
-    def asked(self, what: str, ask) -> None:
-        """Ask for something while states go on at their rate; it must be granted."""
-        with self.streaming():
-            assert ask(), f'{what}\n{self.controller.text}'
-            self.remote.until(lambda: self.phase == 'RUNNING', 'rising')
-
-    def reset(self) -> None:
-        """~/reset arms again, and the arm rises."""
-        self.asked('reset', lambda: self.remote.trigger('controller/reset')[0])
-
-    def reset_in_time(self) -> None:
-        """~/reset arms again once the controller has heard of what has changed."""
-        with self.streaming():
-            self.remote.until(lambda: self.remote.trigger('controller/reset')[0], 'a reset')
-            self.remote.until(lambda: self.phase == 'RUNNING', 'rising')
-
-    def refuses_reset(self, because: str, **fields) -> None:
-        """~/reset is refused while states go on like this, with a reason."""
-        with self.streaming(**fields):
-            granted, why = self.remote.trigger('controller/reset')
-        assert not granted and because in why, why
-
-    def refuses_activation(self, because: str, **fields) -> None:
-        """Activating is refused while states go on like this, and the diagnostics say why."""
-        assert self.remote.set('controller', arming_timeout=REFUSED) == ''
-        with self.streaming(**fields):
-            assert not self.remote.change('activate')
-            self.remote.until(lambda: because in self.remote.diagnostics.get('message', ''),
-                              because)
-        assert self.remote.diagnostics['level'] == '2'
-        assert self.remote.set('controller', arming_timeout=GRANTED) == ''
-
-    def hear(self) -> None:
-        """Listen to the commands again, after `Remote.ignore_commands`."""
-        self.remote.hear_commands()
-        self._answered = 0
-
-    @property
-    def phase(self) -> str:
-        """Phase, as last told on /diagnostics."""
-        return self.remote.diagnostics.get('phase', '')
-
-    def faulted(self, code: str) -> None:
-        """Wait until the diagnostics tell of a latched fault, with its code, as an error."""
-        self.remote.until(lambda: self.phase == 'FAULT', f'FAULT, {code}')
-        assert self.remote.diagnostics['reason code'] == code, self.remote.diagnostics['reason']
-        assert self.remote.diagnostics['level'] == '2'
+    def follow(self, position: ArrayLike, seconds: float = 1.0, velocity: ArrayLike = (0.0, 0.0),
+               efforts: ArrayLike | None = None, **fields) -> None:
+        """Follow a trajectory to a position; ``fields`` are of its :class:`Waypoints`."""
+        waypoints = Waypoints(**{
+            'joint_names': self.names, 'times': np.array([seconds]),
+            'positions': np.atleast_2d(position), 'velocities': np.atleast_2d(velocity),
+            'efforts': None if efforts is None else np.atleast_2d(efforts), **fields})
+        self.controller.follow(waypoints, self.time + LEAD)
 
 
-class Simulation(Arm):
-    """An arm in a simulation that publishes its clock, for a controller with `trigger: timer`."""
+@cache
+def layout(names: Sequence[str], *sizes: int) -> tuple[bytearray, list[np.ndarray]]:
+    """Return a serialized joint state and its numbers: position, velocity, effort."""
+    out = Writer()
+    out.pack('i', 0)
+    out.pack('I', 0)
+    out.string('')
+    out.pack('I', len(names))
+    for name in names:
+        out.string(name)
+    return out.finish(*sizes)
 
-    def send(self, seconds=PERIOD, **fields):
-        """Send the state, and the time it is of."""
-        super().send(seconds, **fields)
-        self.pass_time(0.0)
 
-    def hears(self, number):
-        """Return the next commands to come (number, 2)."""
-        begin = self.remote.command_count
-        self.remote.until(lambda: self.remote.command_count >= begin + number, 'commands')
-        return np.array(self.remote.commands[begin:begin + number])
+def encoded(time: float, name: Sequence[str], **numbers: Sequence[float]) -> bytes:
+    """Return a serialized joint state of a time [s]."""
+    buffer, parts = layout(tuple(name), *map(len, numbers.values()))
+    struct.pack_into('<iI', buffer, 4, *divmod(round(time * 1e9), 10**9))
+    for part, given in zip(parts, numbers.values(), strict=True):
+        part[:] = given
+    return bytes(buffer)
+
+
+def running(**settings) -> Arm:
+    """Return an arm that is RUNNING."""
+    arm = Arm(**settings)
+    arm.activate()
+    return arm

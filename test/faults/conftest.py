@@ -1,50 +1,78 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Fixtures of the fault tests."""
+"""Fixtures of the fault tests of nodes."""
 
 import os
 
-from faults.arm import Arm, GRANTED
+from faults.played_arm import FAULT_TIMES
 from forked import DISCOVERY
 from nodes.bring_up import CONTROLLER
-from processes import node
+from processes import node, Process
 import pytest
 
+GRANTED = 3.0       # s of arming_timeout
 EXACT = ['-p', 'use_sim_time:=true', '-p', 'trigger:=state', '-p', 'urdf:=two_link',
-         '-p', 'state_timeout:=0.05', '-p', 'fault_hold_time:=0.02',
-         '-p', 'fault_ramp_time:=0.0495',
+         *(x for k, v in FAULT_TIMES.items() for x in ('-p', f'{k}:={v}')),
          '-p', f'arming_timeout:={GRANTED}']
-# Files whose states are late by hundredths of a second; the controllers of others bear a machine
-# that stops them for a while, and plain Python that prepares a robot while a cycle waits for it
-PATIENT = 0.5           # s of state_timeout, after which a loop that stood still is a fault
-PUNCTUAL = {'test_state_faults', 'test_time_faults', 'test_publisher_faults',
-            'test_reference_faults'}
+# A machine that stops a controller for a while must not be a fault
+PATIENT = ['-p', 'state_timeout:=0.5']
 # Files about other publishers of the commands. No test elsewhere has any, and none of them need
 # wait, half a second each time an arm is activated, until they must have been discovered
 DISCOVERING = {'test_command_faults'}
+AT_ONCE = {DISCOVERY: '0.0'}
+
+
+def command(remap=(), **parameters):
+    """Return the command line of a controller for a :class:`LiveArm`."""
+    return [*node('controller'), *CONTROLLER, *EXACT, *PATIENT,
+            *(x for k, v in parameters.items() for x in ('-p', f'{k}:={v}')),
+            *(x for name in remap for x in ('-r', name))]
 
 
 @pytest.fixture
 def controller(start, request):
-    """Start the controller for an :class:`Arm`, with parameters name=value and remappings."""
-    def controller(*, remap=(), **parameters):
-        file = request.module.__name__.split('.')[-1]
-        env = {} if file in DISCOVERING else {DISCOVERY: '0.0'}
-        if 'ROBODYN_PLAIN' in os.environ:
-            parameters.setdefault('flight_recorder', 0.0)
-        if file not in PUNCTUAL:
-            parameters.setdefault('state_timeout', PATIENT)
-        further = [x for k, v in parameters.items() for x in ('-p', f'{k}:={v}')]
-        return start(node('controller'), *CONTROLLER, *EXACT, *further,
-                     *(x for name in remap for x in ('-r', name)), env=env)
+    """Start the controller for a :class:`LiveArm`, with parameters name=value and remappings."""
+    file = request.module.__name__.split('.')[-1]
+
+    def controller(**parameters):
+        return start(command(**parameters), env={} if file in DISCOVERING else AT_ONCE)
     return controller
 
 
 @pytest.fixture
 def running(controller, remote):
-    """Start the controller and return its :class:`Arm`, RUNNING."""
+    """Start the controller and return its :class:`LiveArm`, RUNNING."""
+    from faults.live_arm import LiveArm  # tests of the library need no ROS
+
     def running(**parameters):
-        arm = Arm(remote, controller(**parameters))
+        arm = LiveArm(remote, controller(**parameters))
         arm.bring_up()
         return arm
     return running
+
+
+def scope(fixture_name, config):
+    """Mutants need a controller of their own."""
+    return 'function' if config.pluginmanager.hasplugin('faults.mutants') else 'module'
+
+
+@pytest.fixture(scope=scope)
+def shared(request, tmp_path_factory):
+    """Yield one RUNNING :class:`LiveArm` for all tests of a module, with its PARAMETERS."""
+    from faults.live_arm import LiveArm
+    from nodes.remote import Remote
+
+    if request.scope == 'function':
+        yield request.getfixturevalue('running')(**request.module.PARAMETERS)
+        return
+    env = {k: v for k, v in os.environ.items() if not k.startswith('FAST')}
+    folder, remote = tmp_path_factory.mktemp('shared'), Remote()
+    process = Process(command(**request.module.PARAMETERS), folder / 'process.txt',
+                      {**env, **AT_ONCE, 'PYTHONUNBUFFERED': '1', 'ROS_LOG_DIR': str(folder)})
+    try:
+        arm = LiveArm(remote, process)
+        arm.bring_up()
+        yield arm
+    finally:
+        process.kill()
+        remote.close()

@@ -1,80 +1,146 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-A pytest plugin under which each fault's test runs twice, its nodes on copies of the package.
+A pytest plugin under which the test of each row has to fail, because its row is disabled.
 
-On the copy that is `whole` the test has to pass. On the one where its row is `disabled` it has to
-fail, by what it asserts or as a service gives no answer: it is then reported as passed. The
-control cycle of a copy is plain Python, for compiling it would take 20 s; the rest is compiled,
-and on the disk already where its sources are unchanged. With ROBODYN_PLAIN=1 in the environment of
-pytest, nodes are forked (test/forked.py), and only the function of the row is exchanged in those
-whose copy is plain Python.
+Rows of the library run with ROBODYN_PLAIN=1, the function of the row with other code. Processes
+that the others start import another file as the module of the row. A test fails as it should by
+what it asserts, or as a service gives no answer. The first row of each file also has to pass.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+import ctypes
+import inspect
 import os
 from pathlib import Path
 import re
 import time
 
 from faults import arm
-from faults.mutation import Mutation
-from forked import EXCHANGED, SIGN
+from faults.mutation import Mutation, PACKAGE
 from nodes.remote import Remote
 from processes import Process
 import pytest
+from robodyn_ros.control.cycle import plain_cycle
+from robodyn_ros.control.cycle.compile_ahead import plain
+from robodyn_ros.control.steps import robot_dynamics
 
-TEST = Path(__file__).resolve().parents[1]
-ROOT = TEST.parent
-COPIES = WHOLE, DISABLED = 'whole', 'disabled'
+BOTH = WHOLE, DISABLED = 'whole', 'disabled'
+LIVE = {'remote', 'start', 'shared'}        # fixtures of tests of processes
 # For what may never come where a row is disabled: seconds; or answers of the node and its reports,
-# once a second and with each phase, which tell how much of a busy machine it has had. On whole
-# copies all comes within them: HASTY=1 in the environment shows it. Before the first answer only
-# reports count
+# once a second and with each phase, which tell how much of a busy machine it has had. Before the
+# first answer only reports count
 PATIENCE, MOST, REPORTS = 8.0, 800, 3
-PLAIN = 'control/', 'nodes/'    # what is not compiled
 # nodes/middleware/services.py: a node that was connected and broke
 UNANSWERED = 'no answer within'
+SIGN = 'this is a mutant'
+# Startup of an interpreter that takes a module from another file
+SITE = """
+import sys
+from importlib.util import spec_from_file_location
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == {0!r}:
+            print({1!r}, flush=True)
+            return spec_from_file_location(name, {2!r})
+
+sys.meta_path.insert(0, Finder())
+"""
+# Errors of a mutation that is none
+MISTAKES = AttributeError, ImportError, NameError, SyntaxError, TypeError
 NONSENSE = re.compile('^(Attribute|Import|Indentation|ModuleNotFound|Name|Syntax|Type|Unbound'
                       'Local)Error', re.MULTILINE)
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Know the marker of pytest-xdist, which is not loaded."""
+    config.addinivalue_line('markers', 'xdist_group(name): tests of one worker')
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run each test of a row on both copies."""
-    copies = COPIES if hasattr(metafunc.function, 'row') else (WHOLE,)
-    metafunc.parametrize('package', copies, indirect=True)
+    """Run each test of a row twice."""
+    metafunc.parametrize('package', BOTH, indirect=True)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Unless ALL_ROWS is set, keep the first parameters of a test, on either copy."""
-    if 'ALL_ROWS' in os.environ:
-        return
-    first: dict[tuple, pytest.Item] = {}
+    """Keep the first parameters of each row, disabled, and the first row of a file as it is."""
+    kept: dict[tuple, pytest.Item] = {}
     for item in items:
-        first.setdefault((item.location[0], item.originalname, item.callspec.params['package']),
-                         item)
-    items[:] = first.values()
+        live = not LIVE.isdisjoint(item.fixturenames)
+        if hasattr(item.function, 'row') and live != plain() and not (
+                live and item.get_closest_marker('skipif')):
+            whole = item.callspec.params['package'] == WHOLE
+            kept.setdefault((item.path, whole or item.originalname), item)
+    items[:] = kept.values()
 
 
 @pytest.fixture(autouse=True)
 def package(request: pytest.FixtureRequest, tmp_path: Path,
-            monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make processes that the test starts import the copy; the test itself does not."""
-    mutation = request.function.row.mutation if hasattr(request.function, 'row') else None
-    copied(tmp_path, mutation if request.param == DISABLED else None)
-    if mutation and mutation.name and mutation.file.startswith(PLAIN):
-        monkeypatch.setenv(EXCHANGED, f'{mutation.where.__module__}:{mutation.name}')
-    if request.param == DISABLED or 'HASTY' in os.environ:
+            monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Disable the row: in this process, or in those that the test starts."""
+    mutation = request.function.row.mutation if request.param == DISABLED else None
+    if plain():
+        monkeypatch.setattr(arm, 'MOST', MOST)
+        with exchanged(mutation):
+            yield
+        return
+    from faults import live_arm
+
+    where = request.function.row.mutation
+    text = (PACKAGE / where.file).read_text()
+    changed = tmp_path / Path(where.file).name
+    changed.write_text(mutation.applied(text) if mutation else text)
+    module = '.'.join(('robodyn_ros', *Path(where.file).with_suffix('').parts))
+    (tmp_path / 'sitecustomize.py').write_text(SITE.format(module, SIGN, str(changed)))
+    if mutation:
         monkeypatch.setattr(Remote, 'until', until)
         monkeypatch.setattr(Process.wait_for_line, '__defaults__', (PATIENCE,))
         monkeypatch.setattr(Process.wait, '__defaults__', (PATIENCE,))
-        monkeypatch.setattr(arm, 'ANSWER', PATIENCE / 2)        # it comes at once, or never
-        monkeypatch.setattr(arm, 'PATIENCE', 0.0)               # ticks alone count
-        monkeypatch.setattr(arm, 'MOST', MOST)
-    monkeypatch.setenv('ROBODYN_PLAIN', '1')
+        monkeypatch.setattr(live_arm, 'ANSWER', PATIENCE / 2)        # it comes at once, or never
+        monkeypatch.setattr(live_arm, 'PATIENCE', 0.0)               # ticks alone count
+        monkeypatch.setattr(live_arm, 'MOST', MOST)
+    monkeypatch.setenv('ROBODYN_MUTANT', '1')               # no forks: they have imported all
     monkeypatch.setenv('PYTHONPATH', os.pathsep.join(
         [str(tmp_path), *os.environ.get('PYTHONPATH', '').split(os.pathsep)]))
-    monkeypatch.chdir(tmp_path)                 # `python -m` looks there first
+    yield
+
+
+@contextmanager
+def exchanged(mutation: Mutation | None) -> Iterator[None]:
+    """Give a function the code of its mutation; its module is not imported anew."""
+    if mutation is None:
+        yield
+        return
+    function = inspect.unwrap(mutation.where)
+    path = PACKAGE / mutation.file
+    code = before = function.__code__
+    code = compile(mutation.applied(path.read_text()), str(path), 'exec')
+    for name in mutation.name.split('.'):
+        code, = (c for c in code.co_consts if inspect.iscode(c) and c.co_name == name)
+    function.__code__ = code
+    try:
+        yield
+    finally:
+        function.__code__ = before
+
+
+def call_kernels() -> None:
+    """Have the plain cycle call the kernels of its robot: half of its time is dynamics."""
+    def call(address: int, arrays: tuple) -> None:
+        kernel = ctypes.CFUNCTYPE(None, *len(arrays) * [ctypes.c_void_p])(int(address))
+        kernel(*[array.ctypes.data for array in arrays])
+
+    def readable(inputs: plain_cycle.Cycle) -> plain_cycle.Cycle:
+        fields = fields_readable(inputs)
+        return fields._replace(robot=fields.robot._replace(addresses=inputs.robot.addresses))
+    fields_readable = plain_cycle.fields_readable
+    plain_cycle.fields_readable, robot_dynamics.invoke = readable, call
+
+
+if plain():
+    call_kernels()
 
 
 def until(remote: Remote, condition: Callable[[], object], what: str,
@@ -88,43 +154,6 @@ def until(remote: Remote, condition: Callable[[], object], what: str,
         remote.executor.spin_once(0.05)
 
 
-def copied(folder: Path, mutation: Mutation | None = None) -> None:
-    """
-    Copy the package into a folder, with a change: of links but for what changes, and its folders.
-
-    :raises AssertionError: see :meth:`~.mutation.Mutation.applied`.
-    """
-    package, changed = folder / 'robodyn_ros', [Path('__init__.py')]
-    if mutation is not None:
-        changed.append(Path(mutation.file))
-    # Bytecode of a changed file is written beside it
-    own = {parent / name for path in changed for parent in path.parents
-           for name in ('', '__pycache__')}
-    fill(package, ROOT / 'robodyn_ros', own)
-    for beside in ('urdf', 'package.xml'):
-        (folder / beside).symlink_to(ROOT / beside)
-    rewrite(package / '__init__.py', lambda text: f'{text}\nprint({SIGN!r})\n')
-    if mutation is not None:
-        rewrite(package / mutation.file, mutation.applied)
-
-
-def fill(folder: Path, source: Path, own: set[Path], path: Path = Path()) -> None:
-    """Make a folder of links to what is in another one; those in ``own`` are such folders too."""
-    (folder / path).mkdir()
-    for entry in os.scandir(source / path):
-        if path / entry.name in own:
-            fill(folder, source, own, path / entry.name)
-        else:
-            os.symlink(entry.path, folder / path / entry.name)
-
-
-def rewrite(path: Path, change: Callable[[str], str]) -> None:
-    """Replace a link by a changed copy of what it leads to."""
-    text = path.read_text()
-    path.unlink()
-    path.write_text(change(text))
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, bool]:
     """Turn the outcome around where the row is disabled."""
@@ -133,16 +162,16 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, b
         yield
     except (AssertionError, pytest.fail.Exception) as failure:
         error = failure
-    except TimeoutError as failure:
-        if UNANSWERED not in str(failure):
+    except Exception as failure:
+        # In a node an exception of the control cycle, or a refusal, is no answer
+        if isinstance(failure, MISTAKES) or not plain() and UNANSWERED not in str(failure):
             raise
         error = failure
     printed = [path.read_text(errors='replace')
                for path in sorted(pyfuncitem.funcargs['tmp_path'].glob('process*.txt'))]
-    assert printed, 'the test starts no process: it should be about the real node'
+    assert plain() or any(SIGN in text for text in printed), 'no process has imported the mutant'
     for text in printed:
-        assert SIGN in text, f'this process is not of the copy\n{text}'
-        assert not NONSENSE.search(text), f'a copy that cannot run shows nothing\n{text}'
+        assert not NONSENSE.search(text), f'a mutant that cannot run shows nothing\n{text}'
     if pyfuncitem.callspec.params['package'] == DISABLED:
         assert error, f'the test passes in spite of {pyfuncitem.obj.row.mutation}'
         print('fails as it should:', error)         # pytest -rP shows it

@@ -10,7 +10,6 @@ for one that the replacement may use again. It has to match exactly once in its 
 import ast
 import inspect
 from pathlib import Path
-from textwrap import indent
 from types import ModuleType
 from typing import NamedTuple
 
@@ -54,8 +53,10 @@ class Mutation(NamedTuple):
         assert len(found) == 1, (
             f'{self.find!r} matches {len(found)} places of {self.where}, not one: '
             'adapt the pattern of the row')
-        (node, held), new = found[0], ast.parse(self.instead)
-        return replaced(text, node, ast.unparse(Filled(held).visit(new)))
+        (node, held), new = found[0], ast.parse(self.instead).body
+        new = [Filled(held).visit(statement) for statement in new]
+        return ast.unparse(Replaced(node, new[0].value if isinstance(node, ast.expr) else new)
+                           .visit(tree))
 
 
 def parsed(pattern: str) -> ast.AST:
@@ -103,14 +104,12 @@ class Filled(ast.NodeTransformer):
         return self._held.get(node.id, node)
 
 
-def replaced(text: str, node: ast.AST, new: str) -> str:
-    """Return the text with other source in the place of a node."""
-    lines = text.splitlines(keepends=True)
-    if isinstance(node, ast.expr):
-        new = f'({new})'
-    else:
-        new = indent(new, ' ' * node.col_offset).lstrip()
-    first, last = lines[node.lineno - 1].encode(), lines[node.end_lineno - 1].encode()
-    lines[node.lineno - 1:node.end_lineno] = [
-        (first[:node.col_offset] + new.encode() + last[node.end_col_offset:]).decode()]
-    return ''.join(lines)
+class Replaced(ast.NodeTransformer):
+    """A tree with something else in the place of a node."""
+
+    def __init__(self, node: ast.AST, new: ast.AST | list[ast.AST]):
+        self._node, self._new = node, new
+
+    def visit(self, node: ast.AST) -> ast.AST | list[ast.AST]:
+        """Replace the node."""
+        return self._new if node is self._node else self.generic_visit(node)

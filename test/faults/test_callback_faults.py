@@ -5,11 +5,10 @@
 import signal
 import sys
 
-from faults.arm import Arm
 from faults.conftest import EXACT
+from faults.live_arm import LiveArm
 from faults.rows import row
 from nodes.bring_up import CONTROLLER, SIMULATOR
-import numpy as np
 from processes import node
 import pytest
 from rcl_interfaces.msg import Parameter, ParameterValue
@@ -57,7 +56,7 @@ def test_a_malformed_parameter_is_refused(running, remote, start):
     """With a reason, by both nodes, which go on."""
     arm = running()
     rejected(remote, 'controller')
-    assert arm.ticks(20) == near(np.tile(arm.gravity, (20, 1)))
+    arm.steady()
     simulator = start(node('simulator'), *SIMULATOR, '-r', 'joint_states:=/elsewhere')
     simulator.wait_for_line('simulator ready')
     rejected(remote, 'simulator')
@@ -69,18 +68,17 @@ def test_a_malformed_parameter_is_refused(running, remote, start):
      instead='from rclpy.executors import SingleThreadedExecutor as Plain\n'
              'executors = [Plain() for node in nodes]\n'
              'for node, executor in zip(nodes, executors):\n    executor.add_node(node)')
-@pytest.mark.parametrize('where', ['in_it', 'in_a_coroutine'])
-def test_an_exception_in_any_callback(start, remote, where):
+def test_an_exception_in_any_callback(start, remote):
     """It is logged as an error; the efforts go on, and so do other callbacks and the next call."""
-    arm = Arm(remote, start([sys.executable, '-c', RAISING], *CONTROLLER, *EXACT))
+    arm = LiveArm(remote, start([sys.executable, '-c', RAISING], *CONTROLLER, *EXACT))
     arm.bring_up()
-    for number in (1, 2):
+    for number, where in enumerate(2 * ['in_it', 'in_a_coroutine'], 1):
         remote.ask(Trigger, f'/controller/{where}', Trigger.Request())
         remote.until(lambda n=number: arm.controller.text.count('node continues') == n, 'the log')
         assert 'Traceback' in arm.controller.text
-        assert arm.ticks(20) == near(np.tile(arm.gravity, (20, 1)))
+        arm.steady()
         assert remote.state() == 'active' and rejected(remote, 'controller') is None
     assert arm.phase == 'RUNNING'
     arm.controller.popen.send_signal(signal.SIGINT)
-    arm.until([0.0, 0.0])
+    arm.until()
     assert arm.controller.wait() == 0

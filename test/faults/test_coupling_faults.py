@@ -4,6 +4,7 @@
 
 from math import nan
 
+from faults.arm import MOST, running
 from faults.rows import row
 import numpy as np
 import pytest
@@ -11,15 +12,12 @@ from robodyn_ros.control.inputs import partner
 from robodyn_ros.control.inputs.partner import AWAY, COUPLED, CouplingState, WAITING
 from robodyn_ros.control.laws import leader_follower
 from robodyn_ros.control.steps import partner_link
-from robodyn_ros.nodes.topics.coupling_message import coupling_message, coupling_state
-from robodyn_ros.nodes.topics.coupling_topics import QOS
-from std_msgs.msg import Float64MultiArray
+from robodyn_ros.errors import ArgumentError
 
 near = pytest.approx
 STIFFNESS, DAMPING = np.array([40.0, 10.0]), np.array([8.0, 2.0])
 FOLLOWER = {'mode': 'leader_follower', 'coupling_role': 'follower', 'stiffness': [40.0, 10.0],
-            'damping': [8.0, 2.0], 'coupling_timeout': 0.1, 'effort_rate_limit': [1e5, 1e5],
-            'coupling_rate': 50.0}      # the leader hears only whether it is coupled
+            'damping': [8.0, 2.0], 'coupling_timeout': 0.1, 'effort_rate_limit': [1e5, 1e5]}
 
 
 class Leader:
@@ -27,29 +25,22 @@ class Leader:
 
     def __init__(self, arm):
         self.arm, self.position = arm, arm.position.copy()
-        node = arm.remote.node
-        self.publisher = node.create_publisher(Float64MultiArray, '/controller/partner', 1)
-        self._heard: list[Float64MultiArray] = []
-        node.create_subscription(Float64MultiArray, '/controller/coupling', self._heard.append,
-                                 QOS)
-        arm.remote.until(self.publisher.get_subscription_count, 'the controller')
 
-    def say(self, status=WAITING, role='leader', names=None, stamp=None, position=None):
-        """Publish the state of now."""
+    def say(self, status=WAITING, role='leader', names=None, time=None, position=None):
+        """Send the state of now."""
         rows = np.array([self.position if position is None else position, np.zeros(2), STIFFNESS,
                          DAMPING, np.zeros(2)])
-        self.publisher.publish(coupling_message(CouplingState(
-            role, status, tuple(names or self.arm.names), rows),
-            self.arm.time if stamp is None else stamp))
+        self.arm.controller.follow_partner(
+            CouplingState(role, status, tuple(names or self.arm.names), rows),
+            self.arm.time if time is None else time)
 
     def couple(self):
-        """Go on until the follower says that it is coupled, and its share is all of it."""
-        def coupled():
+        """Go on until the follower is coupled, and its share is all of it."""
+        for _ in range(MOST):
+            if self.arm.controller.coupling_state().status >= COUPLED:
+                break
             self.say()
             self.arm.tick()
-            self.arm.remote.listen(0.002)
-            return self._heard and coupling_state(self._heard[-1])[0].status >= COUPLED
-        self.arm.remote.until(coupled, 'the coupling')
         self.ticks(300)
 
     def ticks(self, count):
@@ -58,13 +49,12 @@ class Leader:
         for k in range(count):
             if k % 5 == 0:
                 self.say()
-                self.arm.remote.listen(0.002)
             out.append(self.arm.tick() - self.arm.gravity)
         return np.array(out)
 
 
 @pytest.fixture
-def follower(running):
+def follower():
     """Return an arm that is coupled to the leader, in the same pose."""
     arm = running(**FOLLOWER)
     leader = Leader(arm)
@@ -74,7 +64,7 @@ def follower(running):
 
 def held(arm, count=100):
     """Check that the arm at rest is held: gravity compensation, not given up as after others."""
-    assert arm.ticks(count) == near(np.tile(arm.gravity, (count, 1)))
+    arm.steady(count)
     arm.faulted('PARTNER_LOST')
 
 
@@ -87,7 +77,7 @@ def test_the_partner_is_silent(follower):
     assert leader.ticks(100)[-1] == near(0.5 * STIFFNESS * 0.05)
     arm.ticks(200)
     held(arm)
-    arm.reset()
+    arm.activate()
     assert arm.ticks(50)[-1] == near(arm.gravity)
 
 
@@ -99,7 +89,6 @@ def test_the_partner_leaves(follower):
     leader.position = leader.position + 0.05            # the spring would pull
     for _ in range(20):                 # long before the timeout
         leader.say(AWAY)
-        arm.remote.listen(0.002)
         arm.tick()
     held(arm)
 
@@ -109,20 +98,15 @@ def test_the_partner_leaves(follower):
 def test_bad_message_of_the_partner(follower):
     """Refused with the reason; what was said before counts until the timeout."""
     arm, leader = follower
-    said = len(arm.controller.text)
     for changed, why in (({'position': [nan, 0.0]}, 'numbers of joint1 are not finite'),
                          ({'role': 'follower'}, 'both arms are the follower'),
                          ({'names': ['joint1', 'joint3']}, 'no joint joint2'),
-                         ({'stamp': arm.time - 10.0}, 'from now'), ({'stamp': nan}, 'from now')):
-        leader.say(**changed)
-        arm.remote.until(lambda why=why: why in arm.controller.text[said:], why)
+                         ({'time': arm.time - 10.0}, 'older'), ({'time': nan}, 'older')):
+        with pytest.raises(ArgumentError, match=why):
+            leader.say(**changed)
         assert leader.ticks(5) == near(np.zeros((5, 2)), abs=1e-6)
-    other = arm.remote.node.create_publisher(Float64MultiArray, '/controller/partner', 1)
-    arm.remote.until(lambda: (leader.say(), '2 publishers of partner' in arm.controller.text)[1],
-                     'two publishers')
     arm.ticks(150)
     held(arm)
-    arm.remote.node.destroy_publisher(other)
 
 
 @row('the pose of the partner jumps', where=partner.check_continues,
@@ -131,16 +115,16 @@ def test_bad_message_of_the_partner(follower):
 def test_the_pose_of_the_partner_jumps(follower):
     """A jump that its velocities do not explain is left out; one that lasts ends the coupling."""
     arm, leader = follower
-    leader.say(position=leader.position + 1.0)
-    arm.remote.until(lambda: 'jumps by 1' in arm.controller.text, 'the refusal')
-    assert arm.ticks(20) == near(np.tile(arm.gravity, (20, 1)), abs=1e-6)
+    with pytest.raises(ArgumentError, match='jumps by 1'):
+        leader.say(position=leader.position + 1.0)
+    arm.steady()
     assert leader.ticks(50) == near(np.zeros((50, 2)), abs=1e-6)
     assert arm.phase == 'RUNNING'
 
 
 @row('coupled arms begin in different poses', where=leader_follower.align,
      find='rows[POSITION, i] - arm.q[i] if follows else 0.0', instead='0.0')
-def test_coupled_arms_begin_in_different_poses(running):
+def test_coupled_arms_begin_in_different_poses():
     """No effort steps; the spring is tensioned by half a second of coupling_speed at most."""
     arm = running(**FOLLOWER, coupling_speed=[0.2])
     leader = Leader(arm)

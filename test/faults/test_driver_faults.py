@@ -14,10 +14,8 @@ from robodyn_ros import driver, Dynamics, load_urdf
 from robodyn_ros.driver import DriverReader
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.nodes.controller.parameters import driver_options
-from robodyn_ros.wire.decode_status import NON_FINITE, REASONS
 
 near = pytest.approx
-REFUSED = f'refused samples: {REASONS[NON_FINITE]}'
 STARTS = 120.0          # s, an interpreter of its own on a busy machine
 
 

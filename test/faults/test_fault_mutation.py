@@ -1,79 +1,96 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The test of each row of the fault table fails where the row is disabled."""
+"""Mutations are found by structure, and the test of each row fails where it is disabled."""
 
-from collections.abc import Callable
-from functools import cache
+import ast
 import os
 from pathlib import Path
+import re
 import sys
-from xml.etree import ElementTree
+from types import ModuleType
 
-from faults.mutants import DISABLED, TEST, WHOLE
+from faults.mutation import Mutation, PACKAGE
 from faults.rows import with_rows
 from processes import Process
 import pytest
+from thorough import seeds
 
-pytestmark = pytest.mark.slow
-
-# The rows of the control cycle, its guard and its limits, with ALL_ROWS=1 the others too; without
-# those that need compiled code
-TESTS = {test.__name__: test for test in with_rows()
-         if (test.row.mutation.file.startswith('control/') or 'ALL_ROWS' in os.environ)
-         and 'skipif' not in {mark.name for mark in getattr(test, 'pytestmark', ())}}
-# That tests pass on a whole copy is seen once a file; all of them on both copies:
-# PYTHONPATH=test python -m pytest -p faults.mutants test/faults/test_state_faults.py
-FIRST = {test.__code__.co_filename: name for name, test in reversed(TESTS.items())}.values()
-
-# They mostly wait, for what never comes: one process runs every second one of them for all
-PROCESSES = 2
-CASES = [pytest.param(k % PROCESSES, copy, name, id=f'{copy}-{name}',
-                      marks=pytest.mark.xdist_group(f'mutants{k % PROCESSES}'))
-         for k, (copy, name) in enumerate([*((WHOLE, name) for name in FIRST),
-                                           *((DISABLED, name) for name in TESTS)])]
+TEXT = """
+LIMIT = 3
 
 
-@pytest.fixture(scope='module')
-def reports(request, tmp_path_factory) -> Callable[[int], dict[str, ElementTree.Element]]:
-    """Return what became of the tests of a process, by name with parameters."""
-    @cache
-    def reports(process: int) -> dict[str, ElementTree.Element]:
-        asked = [item.callspec.params for item in request.session.items
-                 if item.originalname == test_of_a_row.__name__
-                 and item.callspec.params['process'] == process]
-        try:
-            return run(asked, tmp_path_factory.mktemp('mutants'))
-        except AssertionError as error:         # not once more for each test
-            return {str(error): ElementTree.Element('none')}
-    return reports
+def first(x):
+    if (abs(x.a[0]
+            - x.b) > x.c):      # a comment
+        return LIMIT, x
+    return None
 
 
-def run(asked: list[dict], folder: Path) -> dict[str, ElementTree.Element]:
-    """Run tests on the copies that are asked for."""
-    wanted = sorted({f'{TESTS[a["name"]].__code__.co_filename}::{a["name"]}' for a in asked})
-    which = ' or '.join(f'{a["name"]} and {a["copy"]}' for a in asked)
-    # Plain Python from the start, or the nodes of copies would not be forked
-    env = {**os.environ, 'ROBODYN_PLAIN': '1', 'PYTEST_DISABLE_PLUGIN_AUTOLOAD': '1',
+class Thing:
+    def second(self):
+        self.total += self.é * 2
+"""
+
+
+def applied(where, find, instead):
+    """Return the text with a change; ``where``: a name in it, or '' for all of it."""
+    module = ModuleType('text')
+    exec(compile(TEXT, 'text', 'exec'), vars(module))
+    place = module
+    for name in filter(None, where.split('.')):
+        place = getattr(place, name)
+    return Mutation(place, find, instead).applied(TEXT)
+
+
+@pytest.mark.parametrize(('where', 'find', 'instead', 'line'), [
+    ('first', 'abs(_ - _) > _', 'False', 'if False:'),
+    ('first', 'abs(_a - _b) > _', '_a > _b', 'if x.a[0] > x.b:'),
+    ('first', 'return LIMIT, _', 'pass', '        pass'),
+    ('first', 'return LIMIT, _x', 'y = _x\nreturn y', '        y = x\n        return y'),
+    ('Thing.second', '_ += _ * _', 'pass', '        pass'),
+    ('Thing.second', '_.é', '1.0', 'self.total += 1.0 * 2'),
+    ('', 'LIMIT = _', 'LIMIT = 4', 'LIMIT = 4')])
+def test_a_change(where, find, instead, line):
+    changed = applied(where, find, instead)
+    assert line in changed
+    ast.parse(changed)
+
+
+@pytest.mark.parametrize(('find', 'places'), [('_ < _', 0), ('x', 4), ('return _', 2)])
+def test_what_is_not_one_place_is_refused(find, places):
+    with pytest.raises(AssertionError, match=f'matches {places} places'):
+        applied('first', find, 'None')
+
+
+def test_each_row_changes_one_place_of_code_that_compiles():
+    for row in (test.row for test in with_rows()):
+        text = (PACKAGE / row.mutation.file).read_text()
+        changed = row.mutation.applied(text)
+        assert changed != text, row.fault
+        compile(changed, row.fault, 'exec')
+
+
+TEST = Path(__file__).resolve().parents[1]
+FILES = sorted({test.__code__.co_filename for test in with_rows()})
+# Rows of the library, in plain Python; in thorough tests those of nodes, too
+PLAIN = ['1', '0'][:seeds(1, 2)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('plain', PLAIN)
+@pytest.mark.parametrize('half', [0, 1])
+def test_each_row_fails_where_it_is_disabled(tmp_path, capfd, plain, half):
+    """Half of the files, so that two processors share them; prints how many mutants it killed."""
+    env = {**os.environ, 'ROBODYN_PLAIN': plain, 'PYTEST_DISABLE_PLUGIN_AUTOLOAD': '1',
            'PYTHONPATH': os.pathsep.join(
                [str(TEST), *os.environ.get('PYTHONPATH', '').split(os.pathsep)])}
-    path = folder / 'reports.xml'
-    process = Process(
-        [sys.executable, '-m', 'pytest', '-p', 'faults.mutants', '-p', 'no:cacheprovider',
-         f'--basetemp={folder / "tests"}', f'--junitxml={path}', '-k', which, *wanted],
-        folder / 'output.txt', env, TEST.parent)
+    process = Process([sys.executable, '-m', 'pytest', '-p', 'faults.mutants', '-p',
+                       'no:cacheprovider', f'--basetemp={tmp_path / "tests"}', '-v',
+                       *FILES[half::2]], tmp_path / 'output.txt', env, TEST.parent)
     try:
-        process.wait(1200.0)
-        assert path.exists(), process.text
-        return {case.attrib['name']: case for case in ElementTree.parse(path).iter('testcase')}
+        assert process.wait(1200.0) == 0, process.text
+        killed = len(re.findall(r'disabled\S* PASSED', process.text))
+        with capfd.disabled():
+            print(f'\n{killed} mutants of rows killed', file=sys.stderr, flush=True)
     finally:
         process.kill()
-
-
-@pytest.mark.parametrize(('process', 'copy', 'name'), CASES)
-def test_of_a_row(reports, process, copy, name):
-    """It passes on a copy of the package, and fails where the row is disabled."""
-    cases = [case for full, case in reports(process).items()
-             if full.split('[')[0] == name and copy in full]
-    problems = [case[0].text for case in cases if len(case)]
-    assert cases, reports(process)
-    assert not problems or copy == DISABLED and len(problems) < len(cases), problems[0]

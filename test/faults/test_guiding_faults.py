@@ -3,19 +3,16 @@
 """Faults of hand guiding, and of bounded motions: one test a row of docs/safety.md."""
 
 from math import nan
-import threading
 
-from faults.arm import Arm, TELEPORTED
-from faults.efforts import moving
+from faults.arm import Arm, MOST, running
+from faults.played_arm import TELEPORTED
 from faults.rows import row
 import numpy as np
 import pytest
+from robodyn_ros import load_urdf
 from robodyn_ros.control.settings import link_pairs, workspace_planes
-from robodyn_ros.control.steps import contact_brake, self_collision, time_scaling
+from robodyn_ros.control.steps import contact_brake, guard, self_collision, time_scaling
 from robodyn_ros.model.resources import robot_path
-from robodyn_ros.nodes.topics import guiding_topic
-from std_msgs.msg import Bool
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 near = pytest.approx
 K, D = np.array([40.0, 10.0]), np.array([4.0, 1.0])
@@ -25,129 +22,38 @@ SOFT = {'mode': 'joint_impedance', 'stiffness': [1.0, 1.0], 'damping': [1.0, 0.5
         'task_frame': 'tool0', 'effort_rate_limit': [1e7, 1e7]}
 
 
-class Signal:
-    """A publisher of the enabling signal, with a thread: ticks spin no node of the test."""
-
-    def __init__(self, arm):
-        self.arm, self.over = arm, threading.Event()
-        self.publisher = arm.remote.node.create_publisher(Bool, '/controller/guiding', 1)
-        arm.remote.until(self.publisher.get_subscription_count, 'the controller')
-
-    def says(self, data, expected):
-        """Say it, again and again until the end, and wait until the controller tells of it."""
-        self.over.clear()
-        self.thread = threading.Thread(target=self._repeat, args=(data,), daemon=True)
-        self.thread.start()
-        self.until(expected)
-
-    def _repeat(self, data):
-        while not self.over.wait(0.02):
-            self.publisher.publish(Bool(data=data))
-
-    def until(self, expected):
-        with self.arm.streaming():
-            self.arm.remote.until(
-                lambda: self.arm.remote.diagnostics.get('guided by hand') == expected, expected)
-
-    def end(self):
-        self.over.set()
-        self.thread.join()
-
-
-def holds(arm):
-    """Check that the arm is pulled back to where it was let go."""
-    where = arm.position.copy()
-    arm.velocity[1] = 0.2
-    efforts = moving(arm, 20)
-    arm.velocity[1] = 0.0
-    pulled = arm.gravity + K * (where - arm.position) - D * [0.0, 0.2]
-    assert efforts[-1] == near(pulled, abs=1e-3)
-    for _ in range(20):
-        arm.position[1] -= 1e-3 * 0.2
-        arm.tick(velocity=[0.0, -0.2])
-    assert arm.tick() == near(arm.gravity, abs=1e-6)
-
-
-@row('enabling signal of hand guiding silent', where=guiding_topic.GuidingTopic._look,
-     find='left = _', instead='left = self._timeout()')
-def test_enabling_signal_silent(running):
-    """While it says true the arm has no stiffness; false and silence hold it, without a step."""
-    arm = running(**HAND)
-    holds(arm)
-    signal = Signal(arm)
-    signal.says(True, 'yes')
-    arm.velocity[1] = 0.2
-    assert moving(arm, 20)[-1] == near(arm.gravity, abs=1e-6)
-    arm.velocity[1] = 0.0
-    signal.end()
-    signal.until('no')
-    assert arm.tick() == near(arm.gravity, abs=1e-6)
-    holds(arm)
-    signal.says(True, 'yes')
-    signal.end()
-    signal.says(False, 'no')
-    signal.end()
-    holds(arm)
-    assert arm.phase == 'RUNNING'
-
-
-@row('two publishers of the enabling signal', where=guiding_topic.GuidingTopic._look,
-     find='len(_) > 1', instead='False')
-def test_two_publishers_of_the_enabling_signal(running):
-    """The second may hide that the first has let go: the arm holds until one is gone."""
-    arm = running(**HAND)
-    signal = Signal(arm)
-    signal.says(True, 'yes')
-    second = Signal(arm)
-    signal.until('no')
-    holds(arm)
-    arm.remote.node.destroy_publisher(second.publisher)
-    signal.until('yes')
-    signal.end()
-
-
 @row('bad walls', where=workspace_planes.workspace_planes, find='corner.size not in (0, 3)',
      instead='False')
-def test_bad_walls(running):
+def test_bad_walls():
     """Not finite, of the wrong number, without room: refused, and the walls in force stay."""
     arm = running(**HAND)
     for given, why in (({'workspace_lower': [0.0, 0.0]}, '2 values'),
                        ({'workspace_lower': [nan, 0.0, 0.0]}, 'workspace_lower'),
                        ({'workspace_planes': [0.0, 0.0, nan, 1.0]}, 'workspace_planes'),
                        ({'wall_lower': [nan, 0.0]}, 'wall_lower')):
-        with arm.streaming():
-            assert why in arm.remote.set('controller', **given)
+        assert why in arm.set(**given)
     assert arm.tick() == near(arm.gravity, abs=1e-6)
 
 
-def sends(arm, goal, seconds):
-    """Publish a trajectory to a pose, and return its publisher."""
-    publisher = arm.remote.node.create_publisher(
-        JointTrajectory, '/controller/joint_trajectory', 1)
-    arm.remote.until(publisher.get_subscription_count, 'the controller')
-    point = JointTrajectoryPoint(positions=list(goal))
-    point.time_from_start.sec = seconds
-    publisher.publish(JointTrajectory(joint_names=arm.names, points=[point]))
-
-
-def slowed(arm, key, code):
-    """States go on until the diagnostics tell of a bound; then where the reference is."""
-    with arm.streaming():
-        arm.remote.until(lambda: arm.remote.diagnostics.get(key) == code, code)
-    return arm.position + (arm.tick() - arm.gravity)
+def slowed(arm, name, code):
+    """Go on until a bound acts on the reference; then return where the reference is."""
+    for _ in range(MOST):
+        arm.tick()
+        if arm.counted(name) == guard.CODES.index(code):
+            return arm.position + (arm.tick() - arm.gravity)
+    raise AssertionError(f'not {name} {code}')
 
 
 @row('the tool reaches the boundary of its workspace', 'TOOL_OUTSIDE',
      where=time_scaling.tool_share, find='outward > MIN_REFERENCE_SPEED and _', instead='False')
-def test_the_tool_reaches_the_boundary(running):
+def test_the_tool_reaches_the_boundary():
     """The reference rests inside, and the diagnostics say why."""
     arm = running(**SOFT)
     top = arm.dynamics.pose(arm.position, 'tool0')[2, 3] + 0.05
-    with arm.streaming():
-        assert arm.remote.set('controller', workspace_upper=[9.0, 9.0, top]) == ''
+    assert arm.set(workspace_upper=[9.0, 9.0, top]) == ''
     arm.tick()      # with these bounds; until then trajectories are refused
-    sends(arm, [0.6, 0.8], 1)
-    reference = slowed(arm, 'held by', 'TOOL_OUTSIDE')
+    arm.follow([0.6, 0.8])
+    reference = slowed(arm, 'held_by', 'TOOL_OUTSIDE')
     assert top - 0.02 < arm.dynamics.pose(reference, 'tool0')[2, 3] < top
     assert arm.ticks(50)[-1] == near(arm.gravity + reference - arm.position, abs=1e-6)
     assert arm.phase == 'RUNNING'
@@ -155,11 +61,11 @@ def test_the_tool_reaches_the_boundary(running):
 
 @row('the tool would be too fast', 'TOOL_SPEED', where=time_scaling.tool_share,
      find='SPEED_SHARE * bounds.speed[0] < speed', instead='False')
-def test_the_tool_would_be_too_fast(running):
+def test_the_tool_would_be_too_fast():
     """The reference is slowed down to the limit, and goes on."""
     arm = running(**{**SOFT, 'tool_speed_limit': 0.02})
-    sends(arm, [0.5, 0.7], 1)
-    begin = slowed(arm, 'slowed by', 'TOOL_SPEED')
+    arm.follow([0.5, 0.7])
+    begin = slowed(arm, 'slowed_by', 'TOOL_SPEED')
     end = arm.position + (arm.ticks(100)[-1] - arm.gravity)
     way = [arm.dynamics.pose(q, 'tool0')[:3, 3] for q in (begin, end)]
     assert 0.015 < np.linalg.norm(way[1] - way[0]) / 0.1 <= 0.02
@@ -167,25 +73,25 @@ def test_the_tool_would_be_too_fast(running):
 
 @row('a contact would be too hard', 'CONTACT_SPEED', where=time_scaling.joint_share,
      find='not contact >= share', instead='False')
-def test_a_contact_would_be_too_hard(running):
+def test_a_contact_would_be_too_hard():
     """A heavy payload, and a region that bears little: the reference is slowed down."""
     arm = running(**{**SOFT, 'contact_region': 'lower_legs', 'payload_mass': 2.0,
                      'payload_frame': 'tool0', 'arming_effort': 10.0})
-    sends(arm, [1.9, 0.5], 1)
-    slowed(arm, 'slowed by', 'CONTACT_SPEED')
+    arm.follow([1.9, 0.5])
+    slowed(arm, 'slowed_by', 'CONTACT_SPEED')
     assert arm.phase == 'RUNNING'
 
 
 @row('the arm is faster than a contact may be', where=contact_brake.brake, find='share < 1.0',
      instead='False')
-def test_the_arm_is_faster_than_a_contact_may_be(running):
+def test_the_arm_is_faster_than_a_contact_may_be():
     """Whatever made it so: the more the faster, and as damping of all joints together."""
     arm = running(**{**SOFT, 'contact_region': 'lower_legs',
                      'following_error': [0.0], 'consistency_tolerance': [0.0]})
     arm.velocity[:] = 0.2, 0.1
-    slow = moving(arm, 20)[-1] - arm.gravity
+    slow = arm.moving(20)[-1] - arm.gravity
     arm.velocity[:] = 1.2, 0.6
-    fast = moving(arm, 5)[-1] - arm.gravity
+    fast = arm.moving(5)[-1] - arm.gravity
     momentum = arm.dynamics.mass_matrix(arm.position) @ arm.velocity
     assert fast[0] < slow[0] - 5.0 and fast[1] < slow[1]
     law = [0.3, 0.5] - arm.position - [1.0, 0.5] * arm.velocity         # its spring and damper
@@ -193,38 +99,38 @@ def test_the_arm_is_faster_than_a_contact_may_be(running):
     assert arm.phase == 'RUNNING'
 
 
+def solid():
+    """Return the model of an arm whose links have collision shapes."""
+    return load_urdf(robot_path('two_link').read_text().replace('visual>', 'collision>'))
+
+
 @row('two links come too close', 'SELF_COLLISION', where=self_collision.self_collision_share,
      find='closing > MIN_CLOSING_SPEED and _', instead='False')
-def test_two_links_come_too_close(controller, remote, tmp_path):
+def test_two_links_come_too_close():
     """The arm folds: the reference rests before the second link touches the base."""
-    solid = tmp_path / 'solid.urdf'
-    solid.write_text(robot_path('two_link').read_text().replace('visual>', 'collision>'))
-    arm = Arm(remote, controller(**SOFT, urdf=solid, self_collision_distance=0.05))
+    arm = Arm(solid(), **SOFT, self_collision_distance=0.05)
     arm.position[1] = 2.5
     arm.effort = arm.gravity
-    arm.bring_up()
-    sends(arm, [0.3, 3.0], 1)
-    reference = slowed(arm, 'held by', 'SELF_COLLISION')
+    arm.activate()
+    arm.follow([0.3, 3.0])
+    reference = slowed(arm, 'held_by', 'SELF_COLLISION')
     gap = np.linalg.norm(arm.dynamics.pose(reference, 'tool0')[:3, 3]) - 0.0927 - 0.04
     assert 0.045 < gap < 0.08           # of the ball at the tool from the capsule of the base
     assert arm.ticks(50)[-1] == near(arm.gravity + reference - arm.position, abs=1e-6)
-    assert 'base_link and link2' in remote.diagnostics['message']
+    assert 'base_link and link2' in arm.controller.held_by
     assert arm.phase == 'RUNNING'
 
 
 @row('a motion that no reference has brings two links together', 'SELF_COLLISION',
      where=self_collision.keep_apart, find='excess > 0.0 and _', instead='False')
-def test_a_motion_without_a_reference_brings_two_links_together(controller, remote, tmp_path):
+def test_a_motion_without_a_reference_brings_two_links_together():
     """A task leaves the arm free, and a hand folds it: braked together, and free apart."""
-    solid = tmp_path / 'solid.urdf'
-    solid.write_text(robot_path('two_link').read_text().replace('visual>', 'collision>'))
-    arm = Arm(remote, controller(
-        mode='cartesian_impedance', task_frame='tool0', task_selection=[0.0, 1.0] * 3,
-        nullspace_kp=[0.0], nullspace_kd=[0.01], urdf=solid, self_collision_distance=0.05,
-        effort_rate_limit=[1e7, 1e7], **TELEPORTED))
+    arm = Arm(solid(), mode='cartesian_impedance', task_frame='tool0',
+              task_selection=[0.0, 1.0] * 3, nullspace_kp=[0.0], nullspace_kd=[0.01],
+              self_collision_distance=0.05, effort_rate_limit=[1e7, 1e7], **TELEPORTED)
     arm.position[1] = 2.6
     arm.effort = arm.gravity
-    arm.bring_up()
+    arm.activate()
     together, apart = [], []
     for speed, efforts in (0.5, together), (-0.5, apart):
         arm.velocity[1] = speed
@@ -232,19 +138,17 @@ def test_a_motion_without_a_reference_brings_two_links_together(controller, remo
             efforts.append(arm.tick() - arm.gravity)
     assert together[-1][1] < -1.0 and abs(apart[-1][1]) < 0.1
     arm.position[1], arm.velocity[1] = 2.8, 0.5         # so near that it brakes in every cycle
-    with arm.streaming():
-        remote.until(lambda: remote.diagnostics.get('slowed by') == 'SELF_COLLISION', 'why')
+    slowed(arm, 'slowed_by', 'SELF_COLLISION')
     assert arm.phase == 'RUNNING'
 
 
 @row('no shapes to keep apart', where=link_pairs._require, find='len(pairs) == 0',
      instead='False')
-def test_no_shapes_to_keep_apart(running):
+def test_no_shapes_to_keep_apart():
     """Nobody believes in a distance that is not watched: refused, and nothing changes."""
     arm = running(**SOFT)
-    with arm.streaming():
-        why = arm.remote.set('controller', self_collision_distance=0.05)
-        assert 'no two links with collision shapes' in why
-        assert "no link 'link9'" in arm.remote.set(
-            'controller', self_collision_distance=0.05, self_collision_allowed='link1 link9')
+    why = arm.set(self_collision_distance=0.05)
+    assert 'no two links with collision shapes' in why
+    assert "no link 'link9'" in arm.set(self_collision_distance=0.05,
+                                        self_collision_allowed='link1 link9')
     assert arm.tick() == near(arm.gravity, abs=1e-6)

@@ -6,17 +6,15 @@ import os
 import signal
 import sys
 
-from faults.arm import Arm
 from faults.conftest import EXACT
+from faults.live_arm import LiveArm
 from faults.rows import row
 from nodes.bring_up import CONTROLLER
-import numpy as np
 from processes import node
 import pytest
 from robodyn_ros.nodes.middleware import log_relay
 
 near = pytest.approx
-ZERO = [0.0, 0.0]
 # Logs to a named pipe
 INTO_PIPE = ('import os, sys\n'
              'os.dup2(os.open(sys.argv[1], os.O_WRONLY), 2)\n'
@@ -30,7 +28,7 @@ def piped(start, remote, tmp_path):
     os.mkfifo(path)
     reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     command = [*node('controller'), *CONTROLLER, *EXACT, '-p', 'stop_timeout:=0.0195']
-    arm = Arm(remote, start([sys.executable, '-c', INTO_PIPE, str(path), *command]))
+    arm = LiveArm(remote, start([sys.executable, '-c', INTO_PIPE, str(path), *command]))
     yield arm, reader
     try:
         os.close(reader)
@@ -51,19 +49,20 @@ def stuff(reader):
 
 
 @row('a log that nobody reads', where=log_relay.able_to_block, find='_ or _ or _', instead='False')
-def test_a_log_that_nobody_reads(piped, remote):
+@pytest.mark.parametrize('reader_stays', [True, False])
+def test_a_log_that_nobody_reads(piped, reader_stays):
     """The arm is stopped, faults and is reset as ever; the end of the process is bounded."""
     arm, reader = piped
     arm.bring_up()
-    stuff(reader)
+    if reader_stays:
+        stuff(reader)
+    else:
+        os.close(reader)
     arm.tick(velocity=[])
-    arm.until(ZERO)
+    arm.until()
     arm.faulted('NO_VELOCITY')
     arm.reset()
-    answer = remote.begin('deactivate')
-    arm.until(ZERO)
-    remote.until(answer.done, 'deactivate')
-    assert answer.result().success
+    arm.deactivate()
     assert arm.controller.interrupt() == 0
 
 
@@ -87,22 +86,4 @@ def test_what_was_logged_meanwhile_comes_when_it_is_read_again(piped, remote):
     remote.until(read, 'the log')
     assert said.index(b'INACTIVE') < said.index(b'arming') and b'dropped' not in said
     arm.controller.popen.send_signal(signal.SIGINT)
-    with arm.streaming():
-        remote.until(lambda: arm.controller.popen.poll() is not None, 'the end')
-    assert arm.controller.wait() == 0
-
-
-def test_a_reader_that_is_gone_ends_nothing(piped, remote):
-    """Neither its pipe, which is broken, nor the arm."""
-    arm, reader = piped
-    arm.bring_up()
-    os.close(reader)
-    arm.tick(velocity=[])
-    arm.until(ZERO)
-    arm.faulted('NO_VELOCITY')
-    arm.reset()
-    assert arm.ticks(20) == near(np.tile(arm.gravity, (20, 1)))
-    answer = remote.begin('deactivate')
-    arm.until(ZERO)
-    remote.until(answer.done, 'deactivate')
-    assert arm.controller.interrupt() == 0
+    arm.ends()

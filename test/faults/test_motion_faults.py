@@ -1,92 +1,74 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Faults that show in the motion: one test a row of the table in docs/safety.md."""
+"""Faults that show in the motion of the arm, or in the test of its motors: one test a row."""
 
-from faults.arm import PERIOD
-from faults.efforts import moving
+from faults.arm import Arm, running
+from faults.played_arm import PERIOD
 from faults.rows import row
 import numpy as np
 import pytest
 from robodyn_ros.control.settings.settings import Settings
-from robodyn_ros.control.steps import motion_checks
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+from robodyn_ros.control.steps import motion_checks, motor_test
+from robodyn_ros.errors import TrajectoryError
 
 near = pytest.approx
-ZERO = [0.0, 0.0]
-
-
-def motion(arm, position, seconds):
-    """Return a trajectory to a position."""
-    point = JointTrajectoryPoint(positions=list(map(float, position)), velocities=ZERO)
-    point.time_from_start.sec = int(seconds)
-    point.time_from_start.nanosec = round(1e9 * (seconds % 1.0))
-    return JointTrajectory(joint_names=arm.names, points=[point])
-
-
-def follow(arm, position, seconds):
-    """Make the controller follow a trajectory."""
-    arm.remote.trajectories().publish(motion(arm, position, seconds))
-    arm.controller.wait_for_line('following a trajectory')
 
 
 @row('position outside its limits by more than a margin', 'POSITION_OUTSIDE',
      where=motion_checks.motion_fault, find='beyond_limits(_, _)', instead='False')
-def test_position_outside_by_more_than_a_margin(running, remote):
+def test_position_outside_by_more_than_a_margin():
     """Pushed out of its limits: latched, also when it has come back; no arming outside."""
-    arm = running(position_margin=[0.01], arming_timeout=1.0)
+    arm = running(position_margin=[0.01])
     arm.velocity[0] = 7.0
     while arm.position[0] < 3.1:
-        moving(arm, 1)
+        arm.moving(1)
     arm.velocity[0] = 0.5
     while arm.position[0] < 3.1516:
-        assert moving(arm, 1)[0].any()
-    moving(arm, 1)
+        assert arm.moving(1)[0].any()
+    arm.moving(1)
     arm.velocity[0] = -0.2
-    moving(arm, 60)                 # back inside before the efforts of the fault have ended
+    arm.moving(60)                 # back inside before the efforts of the fault have ended
     arm.velocity[0] = 0.0
-    arm.until(ZERO)
+    arm.until()
     arm.nothing()
-    arm.faulted('POSITION_OUTSIDE')
-    assert remote.diagnostics['reason'].startswith(
-        'position is outside its limits (joint1): -3.1416 to 3.1416 rad, and position_margin 0.01')
+    arm.faulted('POSITION_OUTSIDE', '(joint1): -3.1416 to 3.1416 rad, and position_margin 0.01')
     arm.position = np.array([3.2, 0.5])
     arm.effort = arm.gravity
     arm.forget()
-    arm.refuses_reset('raise position_margin; it is at 3.2')
+    arm.refuses('raise position_margin; it is at 3.2')
 
 
 @row('the arm does not follow its reference', 'FOLLOWING_ERROR', where=motion_checks.motion_fault,
      find='return FOLLOWING_ERROR, _', instead='pass')
-def test_the_arm_does_not_follow_its_reference(running):
+def test_the_arm_does_not_follow_its_reference():
     """Gravity as soon as the reference is too far ahead, then zero; latched."""
     arm = running(mode='joint_impedance', following_error=[0.1, 0.05], stiffness=[40.0, 10.0],
                   damping=[4.0, 1.0], blocked_effort=0.0)
-    follow(arm, arm.position + [0.05, 0.1], 0.5)
-    efforts = arm.until(ZERO)
+    arm.follow(arm.position + [0.05, 0.1], 0.5)
+    efforts = arm.until()
     driven = abs(efforts - arm.gravity)[:, 1] > 0.1
     assert 220 < driven[:300].sum() < 265           # half of the way, in half of the time
     arm.faulted('FOLLOWING_ERROR')
     arm.nothing()
-    arm.reset()
+    arm.activate()
     assert arm.tick() == near(arm.gravity)
 
 
 @row('a joint is driven and does not move', 'JOINT_BLOCKED', where=motion_checks.motion_fault,
      find='return JOINT_BLOCKED, _', instead='pass')
-def test_a_joint_is_driven_and_does_not_move(running, remote):
+def test_a_joint_is_driven_and_does_not_move():
     """After half a second of 30 % of its effort limit besides gravity; latched."""
     arm = running(mode='joint_impedance')
-    follow(arm, arm.position + [0.1, 0.0], 0.2)
-    efforts = arm.until(ZERO)
+    arm.follow(arm.position + [0.1, 0.0], 0.2)
+    efforts = arm.until()
     driven = (efforts - arm.gravity)[:, 0] > 24.0
     assert 490 < driven.sum() < 550
-    arm.faulted('JOINT_BLOCKED')
-    assert remote.diagnostics['reason'] == 'the joint is driven but does not move (joint1)'
+    arm.faulted('JOINT_BLOCKED', '(joint1)')
 
 
 @row('a joint accelerates against its effort', 'WRONG_DIRECTION', where=motion_checks.motion_fault,
      find='return WRONG_DIRECTION, _', instead='pass')
-def test_a_joint_accelerates_against_its_effort(running, remote):
+def test_a_joint_accelerates_against_its_effort():
     """An encoder that counts backward: found before the joint is fast; latched."""
     arm = running(mode='joint_impedance')
     q, qd, mirror = arm.position.copy(), np.array([0.0, 0.1]), np.array([1.0, -1.0])
@@ -99,20 +81,19 @@ def test_a_joint_accelerates_against_its_effort(running, remote):
         fastest = max(fastest, abs(qd[1]))
         if not effort.any():
             break
-    arm.faulted('WRONG_DIRECTION')
-    assert remote.diagnostics['reason'] == 'the joint accelerates against its effort (joint2)'
+    arm.faulted('WRONG_DIRECTION', '(joint2)')
     assert fastest < 8.0                # of 10, although its damping drives it for 70 ms more
 
 
 @row('the effort oscillates at its limits', 'EFFORT_OSCILLATES', where=motion_checks.motion_fault,
      find='return EFFORT_OSCILLATES, _', instead='pass')
-def test_the_effort_oscillates_at_its_limits(running):
+def test_the_effort_oscillates_at_its_limits():
     """What an unstable loop does, at 25 Hz: found in 0.3 s, long before `saturation_timeout`."""
     arm = running(mode='joint_impedance')
     efforts = []
     for k in range(300):
         arm.velocity[0] = 0.8 * np.sin(2.0 * np.pi * 25.0 * k * PERIOD)
-        efforts.append(moving(arm, 1)[0])
+        efforts.append(arm.moving(1)[0])
         if not efforts[-1].any():
             break
     assert np.ptp(np.array(efforts)[:100, 0]) > 5.0
@@ -121,23 +102,77 @@ def test_the_effort_oscillates_at_its_limits(running):
 
 @row('mechanical power above its limit', 'POWER_ABOVE_LIMIT', where=motion_checks.motion_fault,
      find='return POWER_ABOVE_LIMIT, _', instead='pass')
-def test_mechanical_power_above_its_limit(running):
+def test_mechanical_power_above_its_limit():
     """More power than allowed for some milliseconds; less is no fault, however long."""
     arm = running(power_limit=20.0)
     arm.velocity[0] = 1.0
-    assert moving(arm, 60)[-1] == near(arm.gravity) and arm.gravity[0] < 18.0
+    assert arm.moving(60)[-1] == near(arm.gravity) and arm.gravity[0] < 18.0
     arm.velocity[0] = 1.6
     for _ in range(2):
-        assert moving(arm, 1)[0] == near(arm.gravity)
-    assert moving(arm, 10)[-1, 0] < arm.gravity[0] - 5.0
+        assert arm.moving(1)[0] == near(arm.gravity)
+    assert arm.moving(10)[-1, 0] < arm.gravity[0] - 5.0
     arm.faulted('POWER_ABOVE_LIMIT')
 
 
 @row('trajectory above the reduced speed', where=Settings.joint_records, find='_ *= _',
      instead='pass')
-def test_trajectory_above_the_reduced_speed(running, remote):
+def test_trajectory_above_the_reduced_speed():
     """Refused with the limit in force, and the pose is held; a slower one is followed."""
     arm = running(mode='computed_torque', velocity_scale=0.1)
-    remote.trajectories().publish(motion(arm, arm.position + 0.4, 0.5))
-    arm.controller.wait_for_line(r'trajectory refused: velocity of joint\d .* outside 0\.')
-    assert arm.ticks(20) == near(np.tile(arm.gravity, (20, 1)))
+    with pytest.raises(TrajectoryError, match=r'velocity of joint\d .* outside 0\.'):
+        arm.follow(arm.position + 0.4, 0.5)
+    arm.steady()
+
+
+HANGING, STRETCHED = np.array([-np.pi / 2.0, 0.0]), np.array([0.3, 0.5])
+MOST = 6000             # ticks of the test
+FRICTION, SLIP = np.array([4.0, 2.0]), 0.02     # N·m, rad/s
+
+
+def rising(position, made):
+    """Arm, and let the efforts, of which motors make others (2, 2), move the arm."""
+    arm = Arm(motor_test_effort=0.1)
+    arm.position = position.copy()
+    arm.controller.arm()
+    while not arm.commands.any():
+        arm.goes_on(effort=[])
+    efforts, fastest = arm.tick(effort=[]), 0.0
+    for _ in range(MOST):
+        driven = np.array(made, float) @ efforts - FRICTION * np.tanh(arm.velocity / SLIP)
+        arm.velocity = arm.velocity + PERIOD * arm.dynamics.forward_dynamics(
+            arm.position, arm.velocity, driven)
+        arm.position = arm.position + PERIOD * arm.velocity
+        fastest = max(fastest, (abs(arm.velocity) / arm.model.velocity_limit).max())
+        efforts = arm.tick(effort=[])
+        if not efforts.any():
+            break
+    return arm, fastest
+
+
+@row('a motor is reversed, or swapped with another one', 'WRONG_DIRECTION', 'OTHER_JOINT_MOVES',
+     where=motor_test.find_fault, find='return (ARM_MOVES if _ else _), _', instead='pass')
+def test_a_motor_is_reversed_or_swapped():
+    """Hanging, where gravity needs no effort: the test shows it, and nothing becomes fast."""
+    arm, fastest = rising(HANGING, np.eye(2)[::-1])
+    arm.faulted('OTHER_JOINT_MOVES', '(joint1 moves joint2)')
+    assert fastest < 0.3
+
+
+@row('a motor drives the arm while it rises', 'WRONG_DIRECTION', 'OTHER_JOINT_MOVES',
+     where=motor_test.find_fault, find='return by_pattern(_, MIN_DRIVEN_VELOCITY, _)',
+     instead='pass')
+def test_a_motor_drives_the_arm_while_it_rises():
+    """Gravity compensation of a reversed motor: its efforts end before it is tested."""
+    arm, fastest = rising(STRETCHED, np.diag([-1.0, 1.0]))
+    arm.faulted('WRONG_DIRECTION', '(joint1)')
+    assert fastest < 0.4
+    arm.nothing()
+
+
+@row('a joint does not move in the test of the motors', 'JOINT_BLOCKED',
+     where=motor_test.find_fault, find='return JOINT_BLOCKED, _', instead='pass')
+def test_a_joint_does_not_move_in_the_test():
+    """A dead motor; the other one has passed."""
+    arm, fastest = rising(HANGING, np.diag([0.0, 1.0]))
+    arm.faulted('JOINT_BLOCKED', '(joint1)')
+    assert fastest < 0.1

@@ -2,38 +2,33 @@
 # SPDX-License-Identifier: Apache-2.0
 """Joint states that the arm cannot have sent: one test a row of the table in docs/safety.md."""
 
-from faults.arm import Arm, PERIOD, Simulation, TELEPORTED
-from faults.efforts import goes_limp, moving
-from faults.planner import GAIN, planned, planner
+from faults.arm import Arm, running
+from faults.played_arm import PERIOD, TELEPORTED, ZERO
 from faults.rows import row
 import numpy as np
 import pytest
-from robodyn_ros import Dynamics, load_urdf
-from robodyn_ros.control.controller.controller import Controller
+from robodyn_ros import load_urdf
 from robodyn_ros.control.steps import frozen_readings, guard, phase_efforts, plausibility
-from robodyn_ros.model.payload import with_payload
 from robodyn_ros.model.resources import robot_path
-from std_msgs.msg import Float64MultiArray
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 near = pytest.approx
 TURN = 2.0 * np.pi
 FASTEST = np.array([8.0, 10.0])             # rad/s, of two_link
-STIFFNESS, DAMPING = np.array([400.0, 100.0]), np.array([40.0, 10.0])   # nodes.bring_up
+STIFFNESS, DAMPING = np.array([400.0, 100.0]), np.array([40.0, 10.0])   # faults.arm.SETTINGS
 FOUND = 50                                  # ticks of 1 ms that a contradiction may last
 
 
 @row('one sample that cannot be', where=plausibility.check_sample, find='_ != _ and (_ or _)',
      instead='False')
 @pytest.mark.parametrize('mode', ['gravity_compensation', 'joint_impedance'])
-def test_one_sample_that_cannot_be(running, remote, mode):
-    """The sample before it stays in use: the efforts are those of it; counted, and warned of."""
+def test_one_sample_that_cannot_be(mode):
+    """The sample before it stays in use: the efforts are those of it; counted."""
     arm = running(mode=mode)
     begin = arm.position.copy()
     arm.velocity = np.array([0.05, -0.04])
     for change in ({'position': TURN * np.ones(2)}, {'velocity': 5.0 * FASTEST},
                    {'position': -TURN * np.ones(2)}):
-        before = moving(arm, 40)[-1]
+        before = arm.moving(40)[-1]
         law = arm.gravity
         if mode == 'joint_impedance':
             law += STIFFNESS * (begin - arm.position) - DAMPING * arm.velocity
@@ -41,12 +36,8 @@ def test_one_sample_that_cannot_be(running, remote, mode):
         arm.position = arm.position + PERIOD * arm.velocity
         spoilt = {name: list(getattr(arm, name) + by) for name, by in change.items()}
         assert arm.tick(**spoilt) == near(law)
-        assert abs(np.diff(moving(arm, 5), axis=0)).max() < 0.05
-    remote.until(lambda: remote.diagnostics['implausible samples'] == '6', 'the count')
-    assert arm.phase == 'RUNNING'
-    arm.controller.wait_for_line(r'WARN.*implausible')
-    remote.until(lambda: remote.reports > 3, 'diagnostics')
-    assert arm.controller.text.count('implausible') == 1
+        assert abs(np.diff(arm.moving(5), axis=0)).max() < 0.05
+    assert arm.counted('implausible') == 6 and arm.phase == 'RUNNING'
 
 
 # What the state says of an arm that was at ``here`` when the lie began
@@ -62,84 +53,83 @@ LIES = {
 
 @row('position and velocity contradict each other', 'STATE_INCONSISTENT',
      where=plausibility.consistent, find='return _ <= 1.0', instead='return True')
-def test_position_and_velocity_contradict_each_other(running):
+def test_position_and_velocity_contradict_each_other():
     """Zero within 50 ms, for the arm moves; latched, and not armed while it lasts."""
     arm = running()
     for lie in LIES.values():
         arm.velocity = np.array([1.0, -0.8])
-        assert moving(arm, 20)[-1] == near(arm.gravity)
+        assert arm.moving(20)[-1] == near(arm.gravity)
         here = arm.position.copy()
         for _ in range(FOUND):
             arm.position = arm.position + PERIOD * arm.velocity
             if not (effort := arm.tick(**lie(arm, here))).any():
                 break
             assert abs(effort - arm.gravity).max() < 1.0
-        assert effort.tolist() == [0.0, 0.0]
+        assert effort.tolist() == ZERO
         arm.faulted('STATE_INCONSISTENT')
-        arm.refuses_reset('positions and velocities of the state contradict each other')
+        arm.refuses('positions and velocities of the state contradict each other')
         arm.position, arm.velocity = np.array([0.3, 0.5]), np.zeros(2)
         arm.nothing()
         arm.faulted('STATE_INCONSISTENT')
         arm.forget()
-        arm.reset()
+        arm.activate()
         assert arm.tick() == near(arm.gravity)
 
 
 @row('a driver repeats its last reading', 'STATE_INCONSISTENT',
      where=frozen_readings.frozen_joint, find='abs(_[i]) > _ + _', instead='False')
 @pytest.mark.parametrize('mode', ['gravity_compensation', 'joint_impedance'])
-def test_driver_that_repeats_its_last_reading(running, mode):
+def test_driver_that_repeats_its_last_reading(mode):
     """Zero effort within 10 ms at 0.2 rad/s: no arm stops within one period."""
     arm = running(mode=mode)
     arm.ticks(40)       # its driver shows how often it renews its readings, and how fine they are
     arm.velocity = np.array([0.2, -0.1])
-    moving(arm, 20)
-    last = list(arm.message().position)
-    assert len(arm.until([0.0, 0.0], position=last, velocity=[0.0, 0.0])) <= 10
+    arm.moving(20)
+    last = arm.state()['position']
+    assert len(arm.until(position=last, velocity=[0.0, 0.0])) <= 10
     arm.faulted('STATE_INCONSISTENT')
 
 
 @row('position jumps', 'STATE_INCONSISTENT', where=plausibility.check_samples,
      find='_ == _ and _ == 1', instead='False')
-def test_position_that_jumps_at_rest(running):
+def test_position_that_jumps_at_rest():
     """Gravity of the last pose that was believed, however long; then a ramp to zero; latched."""
     arm = running(fault_hold_time=0.2)
     g = arm.gravity
     arm.position = arm.position + 0.4
     assert arm.ticks(200) == near(np.tile(g, (200, 1)))
-    goes_limp(arm, arm.tick, g, first=18)       # of 202 ticks: two samples were only rejected
+    arm.goes_limp(arm.tick, g, first=18)       # of 202 ticks: two samples were only rejected
     arm.faulted('STATE_INCONSISTENT')
     arm.forget()
-    arm.reset()
+    arm.activate()
     assert arm.tick() == near(arm.gravity)
 
 
 @row('position jumps in a fault', where=plausibility.check_samples,
      find='_ == _ and _ == 1', instead='False')
-def test_position_that_jumps_in_a_fault(running, remote):
+def test_position_that_jumps_in_a_fault():
     """The efforts stay those of the last valid pose, as if it had not come."""
     arm = running(fault_action='hold', fault_hold_time=10.0)
     g = arm.gravity
-    remote.node.create_publisher(Float64MultiArray, 'commands', 10)
-    with arm.streaming():
-        arm.faulted('OTHER_COMMANDS')
+    arm.controller.cycle_input['command_publishers'] = 2
+    arm.tick()
+    arm.faulted('OTHER_COMMANDS')
     arm.position = arm.position + 0.4
     assert arm.ticks(300) == near(np.tile(g, (300, 1)))
 
 
 @row('velocity above its limit', 'VELOCITY_ABOVE_LIMIT', where=plausibility.check_sample,
      find='_ = VELOCITY_ABOVE_LIMIT', instead='pass')
-def test_velocity_above_its_limit(running, remote):
+def test_velocity_above_its_limit():
     """Thrown at 1.25 times its velocity limit, positions agreeing: braked, and latched."""
     arm = running()
     for velocity in np.linspace(0.0, 10.0, 50):
         arm.velocity[0] = velocity
-        effort = moving(arm, 1)[0]
+        effort = arm.moving(1)[0]
     assert effort[0] < arm.gravity[0] - 20.0
-    arm.faulted('VELOCITY_ABOVE_LIMIT')
-    assert remote.diagnostics['reason'] == 'velocity is above its limit (joint1)'
+    arm.faulted('VELOCITY_ABOVE_LIMIT', '(joint1)')
     arm.velocity[:] = 0.0
-    arm.until([0.0, 0.0])
+    arm.until()
     arm.nothing()
     arm.faulted('VELOCITY_ABOVE_LIMIT')
 
@@ -147,27 +137,27 @@ def test_velocity_above_its_limit(running, remote):
 @row('efforts of a fault make the arm faster', 'VELOCITY_ABOVE_LIMIT',
      where=phase_efforts.fault_efforts, find='_ and _ and _ and accelerates_arm(_, _)',
      instead='False')
-def test_efforts_of_a_fault_make_the_arm_faster(running):
+def test_efforts_of_a_fault_make_the_arm_faster():
     """Braking that accelerates, a drive of the wrong sign, is ended: zero at once."""
     arm = running()
     efforts = []
     for velocity in np.linspace(0.0, 12.0, 60):
         arm.velocity[0] = velocity
-        efforts.append(moving(arm, 1)[0])
+        efforts.append(arm.moving(1)[0])
         if velocity > 1.28 * 8.0:               # 1.17 at the fault, and a tenth more
             break
-    assert efforts[-2][0] < arm.gravity[0] - 20.0 and efforts[-1].tolist() == [0.0, 0.0]
+    assert efforts[-2][0] < arm.gravity[0] - 20.0 and efforts[-1].tolist() == ZERO
     arm.nothing()
     arm.faulted('VELOCITY_ABOVE_LIMIT')
 
 
-def driven_by_a_policy(running):
+def driven_by_a_policy():
     """Return an arm whose joint1 is driven by 35 N·m, which change by 0.2 N·m a tick."""
     arm = running(mode='feedback_policy', policy_timeout=[1.0], effort_rate_limit=[200.0],
                   fault_hold_time=1.0)
     drive = np.array([35.0, 0.0])
-    planner(arm).publish(planned(arm, effort=arm.gravity + drive, gain=0.0 * GAIN))
-    arm.remote.until(lambda: arm.tick()[0] > arm.gravity[0] + 0.1, 'the policy')
+    arm.controller.follow_policy(arm.time, arm.gravity + drive, arm.position, np.zeros(2),
+                                 np.zeros((2, 4)))
     assert arm.ticks(180)[-1] == near(arm.gravity + drive)
     return arm
 
@@ -176,20 +166,20 @@ def moves(arm, speeds):
     """Efforts on top of g(q) of joint1 at these velocities [rad/s], (n,) [N·m]."""
     efforts = []
     for arm.velocity[0] in speeds:
-        efforts.append(moving(arm, 1)[0][0] - arm.gravity[0])
+        efforts.append(arm.moving(1)[0][0] - arm.gravity[0])
     return np.array(efforts)
 
 
 @row('efforts of the law still drive the arm at a fault', 'VELOCITY_ABOVE_LIMIT',
      where=guard.fault, find='m.fading_end += _', instead='pass')
-def test_efforts_of_the_law_still_drive_the_arm(running):
+def test_efforts_of_the_law_still_drive_the_arm():
     """
     Thrown beyond its velocity limit in the direction of the law's effort, which changes slowly.
 
     The arm becomes faster until that effort has faded, and is braked then. It is not blamed on the
     fault efforts, unless it becomes still faster later.
     """
-    arm = driven_by_a_policy(running)
+    arm = driven_by_a_policy()
     assert moves(arm, np.linspace(0.4, 9.2, 22))[-1] > 20.0
     efforts = moves(arm, [*np.linspace(9.2, 11.6, 40), *[11.6] * 80])
     assert abs(np.diff(efforts)).max() < 1.3        # about five times the rate limit
@@ -198,42 +188,30 @@ def test_efforts_of_the_law_still_drive_the_arm(running):
     arm.faulted('VELOCITY_ABOVE_LIMIT')
 
 
-def test_an_arm_that_is_much_faster_while_they_fade(running):
+def test_an_arm_that_is_much_faster_while_they_fade():
     """Fault efforts end at 1.1 times 1.4 velocity limits, whatever the law has left."""
-    arm = driven_by_a_policy(running)
+    arm = driven_by_a_policy()
     assert moves(arm, np.linspace(0.4, 9.2, 22))[-1] > 20.0
     assert moves(arm, np.linspace(9.3, 1.53 * 8.0, 12))[-1] > 0.0
     assert moves(arm, [1.56 * 8.0])[0] == near(-arm.gravity[0])
     arm.faulted('VELOCITY_ABOVE_LIMIT')
 
 
-class Late(Simulation):
-    """An arm whose states are under way for a while."""
-
-    def step(self, late: float | None) -> np.ndarray:
-        """Let 5 ms pass, send the state of so long ago [s] or of no time; efforts then (2,)."""
-        self.pass_time(0.005)
-        state, now = self.message(), self.time
-        self.time = 0.0 if late is None else now - late
-        state.header.stamp = self.stamp()
-        self.time = now
-        self.states.publish(state)
-        return self.hears(3)[-1]
-
-
 @row('states come late', 'STATE_LATE', where=plausibility.update_lateness, find='_ += min(_, _)',
      instead='pass')
-def test_states_come_late(controller, remote):
+def test_states_come_late():
     """Latency that grows by 50 ms/s is found before it is 25 ms; a stamp of zero says nothing."""
-    arm = Late(remote, controller(
-        trigger='timer', rate=200.0, state_timeout=0.5, late_limit=0.0, stiffness=[0.0],
-        damping=[0.0], acceleration_kp=[0.0], acceleration_kd=[0.0]))
-    arm.bring_up()
+    arm = running(trigger='timer', rate=200.0, state_timeout=0.5, late_limit=0.0, stiffness=[0.0],
+                  damping=[0.0], acceleration_kp=[0.0], acceleration_kd=[0.0])
     g = arm.gravity
+
+    def answered(stamp: float) -> np.ndarray:
+        arm.send(0.005, stamp=stamp)
+        return arm.cycles(1)[-1]
     for _ in range(10):
-        assert arm.step(late=None) == near(g)
+        assert answered(0.0) == near(g)
     late = 0.0
-    while (effort := arm.step(late)) == near(g):
+    while (effort := answered(arm.time + 0.005 - late)) == near(g):
         late += 0.05 * 0.005
         assert late < 0.025
     assert (abs(effort) < abs(g)).all()
@@ -242,7 +220,7 @@ def test_states_come_late(controller, remote):
 
 @row('states come rarely', 'STATE_LATE', where=plausibility.update_lateness,
      find='_ += _ * (min(_, _) - _)', instead='pass')
-def test_states_come_rarely(running, remote):
+def test_states_come_rarely():
     """At 50 Hz, with gains made for 1 kHz: found in a quarter of a second; gravity, then zero."""
     arm = running(late_limit=0.0, state_timeout=0.05)       # its time constants count in these
     g = arm.gravity
@@ -252,47 +230,21 @@ def test_states_come_rarely(running, remote):
         assert len(efforts) < 18
     assert efforts[4] == near(g) and (np.diff(efforts, axis=0) < 1e-9).all()
     arm.faulted('STATE_LATE')
-    arm.reset()
-    assert remote.set('controller', late_limit=0.05) == ''
+    arm.activate()
+    assert arm.set(late_limit=0.05) == ''
     assert [list(arm.tick(0.02)) for _ in range(30)] == [near(g)] * 30
-
-
-@row('payload or friction changed against the measurement', where=Controller.prepare_settings,
-     find='self._check_gravity(_, _, _)', instead='None')
-def test_payload_changed_against_the_measurement(running, remote):
-    """Refused with the reason, and nothing moves; what the sensors feel is taken, at its rate."""
-    arm = running(payload_transition=0.0)
-    g = arm.gravity
-    payload = {'payload_frame': 'tool0', 'payload_mass': 3.0}
-    for mass in (3.0, 20.0):
-        said = remote.set('controller', **{**payload, 'payload_mass': mass})
-        assert 'the gravity torque of joint1 would be' in said and 'are measured' in said
-        assert arm.ticks(5) == near(np.tile(g, (5, 1)))
-    said = remote.set('controller', friction_offset=[10.0], friction_compensation=[0.5])
-    assert 'friction_offset of joint1 is 10' in said
-    loaded = Dynamics(with_payload(arm.model, 'tool0', 3.0, np.zeros(3))).gravity(arm.position)
-    arm.effort = loaded
-    assert arm.tick() == near(g)
-    assert remote.set('controller', **payload) == ''
-    efforts = np.array([g, *arm.ticks(80)])
-    assert efforts[-1] == near(loaded) and (loaded - g > 5.0).all()
-    assert (np.diff(efforts, axis=0) <= np.array([0.8, 0.3]) + 1e-9).all()
-    assert 'joint1 would be' in remote.set('controller', payload_mass=0.0)
 
 
 @row("a continuous joint's encoder wraps", where=plausibility.unwrap,
      find='return _ + (_ + _) % _ - _', instead='return q')
-def test_continuous_joint_that_wraps(controller, remote):
+def test_continuous_joint_that_wraps():
     """No step where its angle begins anew, and the shortest way to what lies beyond."""
     text = robot_path('two_link').read_text()
     text = text.replace('name="joint1" type="revolute"', 'name="joint1" type="continuous"')
-    arm = Arm(remote, controller(urdf="''", mode='joint_impedance', **TELEPORTED))
-    assert remote.set('controller', robot_description=text) == ''
-    arm.model = load_urdf(text)
-    arm.dynamics = Dynamics(arm.model)
+    arm = Arm(load_urdf(text), mode='joint_impedance', **TELEPORTED)
     arm.position = begin = np.array([3.13, 0.5])
     arm.effort = arm.gravity
-    arm.bring_up()
+    arm.activate()
 
     def wrapped():
         return [float((arm.position[0] + np.pi) % TURN - np.pi), arm.position[1]]
@@ -305,10 +257,7 @@ def test_continuous_joint_that_wraps(controller, remote):
     assert arm.position[0] > np.pi
     arm.velocity[0] = 0.0
     arm.ticks(20, position=wrapped())
-    point = JointTrajectoryPoint(positions=[-3.0, 0.5])
-    point.time_from_start.nanosec = 200_000_000
-    remote.trajectories().publish(JointTrajectory(joint_names=arm.names, points=[point]))
-    arm.controller.wait_for_line('following a trajectory')
+    arm.follow([-3.0, 0.5], 0.2)
     efforts = arm.ticks(350, position=wrapped())
     assert efforts[-1] == near(arm.gravity + STIFFNESS * ([TURN - 3.0, 0.5] - arm.position))
     assert efforts[:, 0].max() < 80.0 and arm.phase == 'RUNNING'

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """docs/safety.md says what the code does: rows, reason codes, phases, parameters, numbers."""
 
+from collections import defaultdict
 from pathlib import Path
 import re
 import runpy
@@ -17,39 +18,32 @@ from robodyn_ros.nodes.simulator import parameters as simulator_parameters
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / 'docs' / 'safety.md'
 TEXT = PAGE.read_text()
-TESTS = {test.__name__: test for test in with_rows()}
 OTHERS = {'joint_states', 'robot_description', 'commands',              # topics
           'forward_command_controller', 'enforce_command_limits'}       # of ros2_control
 DECLARED = [*controller_parameters.TABLE, *simulator_parameters.TABLE]
 PARAMETERS = {p.name for p in DECLARED} | {'use_sim_time'}
-
-
-ROWS = {}       # by fault: file of its test, reaction, reason codes and parameters
-ITEM = r'- \[(.*?)\]\(\.\./(.*?)\): (.*?\.)(?: \((`.*)\))?'
-for line in re.findall(r'^- \[.*\]\(\.\./test/faults/.*', TEXT, re.MULTILINE):
-    fault, *cells = re.fullmatch(ITEM, line).groups('')
-    ROWS[fault] = cells
+ITEM = r'^- \[(.*?)\]\(\.\./(test/faults/.*?)\): (?:.*?\.)(?: \((`.*)\))?$'
 
 
 def quoted(text: str) -> set[str]:
     return set(re.findall('`([^`]+)`', text))
 
 
-@pytest.mark.parametrize('name', TESTS)
-def test_row(name):
-    """Each test that disables a line is that of a row of the page, with its reason codes."""
-    row = TESTS[name].row
-    file, reaction, named = ROWS[row.fault]
-    assert reaction and TESTS[name].__code__.co_filename.endswith(file)
-    assert {code for code in quoted(named) if code.isupper()} == {
-        code for test in TESTS.values() if test.row.fault == row.fault for code in test.row.codes}
-
-
-@pytest.mark.parametrize('fault', ROWS)
-def test_nothing_is_made_up(fault):
-    """Each row has a test, and names reason codes and parameters that there are."""
-    assert quoted(ROWS[fault][2]) <= set(guard.CODES) | PARAMETERS
-    assert fault in {test.row.fault for test in TESTS.values()}
+def test_rows():
+    """Each row is that of tests in its file, with their reason codes, and no row is made up."""
+    tests = defaultdict(list)
+    for test in with_rows():
+        tests[test.row.fault].append(test)
+    rows = {fault: (file, quoted(named)) for fault, file, named in re.findall(ITEM, TEXT, re.M)}
+    assert len(rows) == TEXT.count('](../test/faults/test_') - TEXT.count('[mutation test]')
+    assert rows.keys() == tests.keys(), 'rows of docs/safety.md, and those of tests'
+    for fault, (file, named) in rows.items():
+        files = {Path(test.__code__.co_filename).name for test in tests[fault]}
+        assert files == {Path(file).name}, f'the tests of the row {fault!r}'
+        codes = {code for test in tests[fault] for code in test.row.codes}
+        assert {name for name in named if name.isupper()} == codes, f'codes of the row {fault!r}'
+        unknown = named - set(guard.CODES) - PARAMETERS
+        assert not unknown, f'the row {fault!r} names {unknown}'
 
 
 def test_reason_codes_are_explained():
@@ -74,7 +68,8 @@ def test_parameters_exist():
     """Words that look like a parameter are one, or a choice of one."""
     known = PARAMETERS | {choice for p in DECLARED for choice in p.choices} | OTHERS
     words = {re.sub(': .*', '', word) for word in quoted(TEXT)}
-    assert {word for word in words if re.fullmatch('[a-z]+(_[a-z]+)*', word)} <= known | set(TESTS)
+    unknown = {word for word in words if re.fullmatch('[a-z]+(_[a-z]+)*', word)} - known
+    assert not unknown - {test.__name__ for test in with_rows()}
 
 
 def test_numbers_are_those_of_the_code():

@@ -7,13 +7,12 @@ import os
 from pathlib import Path
 import sys
 
-from faults.arm import Arm
 from faults.conftest import EXACT
+from faults.live_arm import LiveArm
 from faults.rows import row
 from lifecycle_msgs.srv import GetState
 from nodes.bring_up import CONTROLLER
 from nodes.remote import Remote
-import numpy as np
 from processes import node
 import pytest
 from robodyn_ros.nodes.controller.timing_file import TimingFile
@@ -78,31 +77,29 @@ def test_a_fault_of_one_of_several_controllers(start, remote, left):
     """
     cpu = min(os.sched_getaffinity(0))
     both = start(node('controllers'), *NAMESPACES, *PATIENT, '-p', f'cpus:=[{cpu}]')
-    arms = arm, other = Arm(remote, both), Arm(left, both)
+    arms = arm, other = LiveArm(remote, both), LiveArm(left, both)
     for each in arms:
         each.bring_up()
     shared = middleware(both.popen.pid)
     assert {cpu} in shared.values()
 
-    def undisturbed() -> None:
-        assert arm.ticks(20) == near(np.tile(arm.gravity, (20, 1)), abs=1e-12)
-    second = Arm(left, both)
+    second = LiveArm(left, both)
     left.until(lambda: second.states.get_subscription_count(), 'the controller')
     other.tick()
     second.time = other.time
     # Again and again: the controller may not know of it yet, when we know of the controller
     left.until(lambda: (second.send(0.0), other.phase == 'FAULT')[1], 'a fault')
     other.faulted('TWO_STATE_PUBLISHERS')
-    undisturbed()
+    arm.steady()
     assert left.change('deactivate')
-    undisturbed()
+    arm.steady()
     assert middleware(both.popen.pid) == shared
     assert left.change('cleanup')
-    undisturbed()
+    arm.steady()
     left.node.destroy_publisher(second.states)
     other.hear()
     other.bring_up()
-    undisturbed()
+    arm.steady()
     assert [each.phase for each in arms] == ['RUNNING'] * 2
     with arm.streaming(), other.streaming():
         assert both.interrupt() == 0
@@ -125,14 +122,14 @@ def test_a_callback_of_one_hangs(start, remote, left):
     Takes 5 s: the process is not forked, and arms two arms.
     """
     both = start([sys.executable, '-c', HANGING], *NAMESPACES, *PATIENT)
-    arms = arm, other = Arm(remote, both), Arm(left, both)
+    arms = arm, other = LiveArm(remote, both), LiveArm(left, both)
     for each in arms:
         each.bring_up()
     assert remote.state() == 'active'
     hanging = left.ask(Trigger, 'controller/hang', Trigger.Request())
     left.listen(0.3)
     for each in arms:
-        assert each.ticks(20) == near(np.tile(each.gravity, (20, 1)), abs=1e-12)
+        each.steady()
     answer = remote.ask(GetState, 'controller/get_state', GetState.Request())
     remote.until(answer.done, 'an answer of the other one')
     assert not hanging.done()

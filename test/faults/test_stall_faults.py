@@ -1,21 +1,20 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Faults of the control loop itself: it stands still, or its clock does, and the arm does not."""
+"""A suspended process, a clock that stops, and brakes that have engaged: in wall-clock time."""
 
 import signal
 import time
 
-from faults.arm import Arm, Simulation
+from faults.live_arm import LiveArm, Simulation
 from faults.rows import row
 from nodes.bring_up import bring_up, POSE, SIMULATOR
 import numpy as np
 from processes import node
 import pytest
-from robodyn_ros.control.steps import guard
-from robodyn_ros.realtime import timing_rules
 from robodyn_ros.simulation import drive
 from std_msgs.msg import Float64MultiArray
 
+pytestmark = pytest.mark.alone
 near = pytest.approx
 ZERO = [0.0, 0.0]
 STOPPED = 1.2           # s, wall time
@@ -23,12 +22,10 @@ TIMEOUT = 0.6           # s, state_timeout: longer than a busy machine keeps a l
 BRAKES = 0.5            # s, command_timeout
 # An effort on its way into the middleware when the process was suspended, which nobody recalls
 HANDED_OVER = 1
-PATHS = 'native', 'python'
 TRIGGERS = {'state': [], 'inline': [], 'timer': ['-p', 'rate:=100.0']}
 SLOWLY = {'rate': 200.0, 'stiffness': [0.0], 'damping': [0.0], 'acceleration_kp': [0.0],
-          'acceleration_kd': [0.0]}
-WAYS = [(path, trigger) for path in PATHS for trigger in TRIGGERS
-        if trigger != 'inline' or path == 'native']
+          'acceleration_kd': [0.0], 'trigger': 'inline', 'state_timeout': TIMEOUT}
+WAYS = [*(('native', trigger) for trigger in TRIGGERS), ('python', 'timer')]
 
 
 def driven(start, remote, *further):
@@ -37,7 +34,7 @@ def driven(start, remote, *further):
     simulator.wait_for_line('simulator ready')
     controller = start(
         node('controller'), '--ros-args', '-p', f'state_timeout:={TIMEOUT}',
-        '-p', 'missed_limit:=5000', '-p', 'arming_timeout:=5.0', *further)
+        '-p', 'missed_limit:=5000', '-p', 'late_limit:=1.0', '-p', 'arming_timeout:=5.0', *further)
     bring_up(remote)
     remote.until(lambda: remote.command_count > 50, 'commands')
     return simulator, controller
@@ -53,19 +50,16 @@ def stalls(remote, simulator, controller):
     return instant
 
 
-@row('control loop stands still', 'LOOP_STALLED', where=guard.loop_stalled, find='return _ > _',
-     instead='return False')
 @pytest.mark.parametrize(('path', 'trigger'), WAYS)
 def test_loop_stands_still(start, remote, path, trigger):
     """Nothing is published after it; states that waited move nothing, brakes stay engaged."""
     simulator, controller = driven(start, remote, '-p', f'data_path:={path}',
                                    '-p', f'trigger:={trigger}', *TRIGGERS[trigger])
-    arm = Arm(remote, controller)
+    arm = LiveArm(remote, controller)
     instant = stalls(remote, simulator, controller)
     arm.faulted('LOOP_STALLED')
     remote.listen(0.3)
     assert len(remote.commands_since(instant)) <= HANDED_OVER
-    assert remote.diagnostics['reason'] == 'control loop stalled'
     assert 'brakes released: ' not in simulator.text.split('brakes engaged: ')[1]
     remote.forget()
     remote.until(lambda: remote.state_count > 100, 'states')
@@ -81,13 +75,11 @@ def test_loop_stands_still(start, remote, path, trigger):
     assert abs(remote.positions() - POSE).max() < 0.02
 
 
-@pytest.mark.parametrize('path', PATHS)
-def test_zero_after_a_stall_by_choice(start, remote, path):
+def test_zero_after_a_stall_by_choice(start, remote):
     """For a drive that keeps its last command for ever: one zero, which opens no brakes."""
-    simulator, controller = driven(start, remote, '-p', f'data_path:={path}',
-                                   '-p', 'stall_action:=zero')
+    simulator, controller = driven(start, remote, '-p', 'stall_action:=zero')
     instant = stalls(remote, simulator, controller)
-    Arm(remote, controller).faulted('LOOP_STALLED')
+    LiveArm(remote, controller).faulted('LOOP_STALLED')
     remote.listen(0.3)
     *others, last = remote.commands_since(instant)
     assert last == ZERO and len(others) <= HANDED_OVER and ZERO not in others
@@ -95,13 +87,9 @@ def test_zero_after_a_stall_by_choice(start, remote, path):
     assert np.ptp(remote.positions()[-200:], axis=0).max() == 0.0
 
 
-@row('control loop stands still', 'LOOP_STALLED', where=timing_rules.stall,
-     find='return max(_, _)', instead='return 0.0')
-@pytest.mark.parametrize(('path', 'trigger'), WAYS)
-def test_loop_stands_still_in_a_simulation(controller, remote, path, trigger):
+def test_loop_stands_still_in_a_simulation(controller, remote):
     """Its time tells nothing of a gap, the steady clock does; a paused simulation is none."""
-    arm = Simulation(remote, controller(data_path=path, trigger=trigger, **SLOWLY,
-                                        state_timeout=TIMEOUT))
+    arm = Simulation(remote, controller(**SLOWLY))
     arm.bring_up()
     remote.listen(STOPPED)                      # paused
     arm.asked('to go on', lambda: True)
@@ -119,17 +107,12 @@ def test_loop_stands_still_in_a_simulation(controller, remote, path, trigger):
     assert len(remote.commands_since(instant)) > HANDED_OVER
 
 
-@row('clock of the simulation stops, states go on', 'CLOCK_STOPPED', where=guard.running_fault,
-     find='_.clock_stopped > _', instead='False')
-@pytest.mark.parametrize(('path', 'trigger'), WAYS)
-def test_clock_stops_while_states_go_on(controller, remote, path, trigger):
+def test_clock_stops_while_states_go_on(controller, remote):
     """Zero at once, for fault efforts would need time; the same state again is a pause."""
-    arm = Simulation(remote, controller(data_path=path, trigger=trigger, **SLOWLY,
-                                        state_timeout=TIMEOUT))
+    arm = Simulation(remote, controller(**SLOWLY))
     arm.bring_up()
     timer = remote.node.create_timer(0.005, lambda: arm.send(0.0))
     remote.listen(2.0 * TIMEOUT)
-    remote.until(remote.newest_command, 'commands')
     assert remote.newest_command() == near(arm.gravity)
 
     def creep():
@@ -137,9 +120,6 @@ def test_clock_stops_while_states_go_on(controller, remote, path, trigger):
     remote.node.create_timer(0.005, creep)
     remote.until(lambda: remote.newest_command() == ZERO, 'zero')
     arm.faulted('CLOCK_STOPPED')
-    remote.listen(0.2)
-    commands = np.array(remote.commands)
-    assert (commands[:-1] > 1.0).all() and commands[-1].tolist() == ZERO
     remote.node.destroy_timer(timer)
     arm.reset()
 

@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The topics on which others let the arm move or not: ~/heartbeat and ~/emergency_stop."""
 
-from contextlib import contextmanager
 import time
 
-from faults.arm import Arm, RAMP
+from faults.live_arm import Button, LiveArm
 from faults.rows import row
 import pytest
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -13,65 +12,23 @@ from robodyn_ros.nodes.topics import stop_topics
 from std_msgs.msg import Bool
 
 near = pytest.approx
-ZERO = [0.0, 0.0]
-TIMEOUT = 0.8       # s of silence
+TIMEOUT = 10 * Button.PERIOD     # s of silence
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 UNRELIABLE = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 STOP, BEAT = '/controller/emergency_stop', '/controller/heartbeat'
 
 
-class Button:
-    """Somebody who says a word on a topic, again and again while it is pressed."""
-
-    def __init__(self, remote, topic, qos=10):
-        self._node = remote.node
-        self.publisher = remote.node.create_publisher(Bool, topic, qos)
-        remote.until(self.publisher.get_subscription_count, 'the controller')
-        self._timer = None
-
-    def say(self, word):
-        """Say it once."""
-        self.publisher.publish(Bool(data=word))
-
-    def press(self, word=True):
-        """Say it ten times in the timeout, from now on."""
-        self._timer = self._node.create_timer(0.1 * TIMEOUT, lambda: self.say(word))
-
-    @contextmanager
-    def pressed(self, word):
-        """Say it again and again: that one has met the other does not say that he has met one."""
-        self.press(word)
-        yield
-        self.release()
-
-    def release(self):
-        """Be silent."""
-        self._node.destroy_timer(self._timer)
-
-    def leave(self):
-        """Be no publisher any more."""
-        self._node.destroy_publisher(self.publisher)
-
-
-def let_down(arm, code, why):
-    """Check a fault, with its reason; the arm is let down as after any other."""
-    efforts = arm.until(ZERO)
-    assert efforts[-len(RAMP):] == near(RAMP[:, None] * arm.gravity)
-    arm.faulted(code)
-    assert why in arm.remote.diagnostics['message'] and why in arm.controller.text
-
-
 def ready(remote, controller, topic, qos=10, **parameters):
     """Configure a controller, and have a button on one of its topics."""
-    arm = Arm(remote, controller(**parameters))
+    arm = LiveArm(remote, controller(**parameters))
     arm.configure()
     return arm, Button(remote, topic, qos)
 
 
 @row('the heartbeat is silent or false', 'HEARTBEAT_LOST', where=stop_topics.StopTopic._look,
      find='_ - _ > _', instead='False')
-@pytest.mark.parametrize('how', ['silent', 'gone'])
-def test_heartbeat_is_silent(controller, remote, how):
+@pytest.mark.alone
+def test_heartbeat_is_silent(controller, remote):
     """A fault after the timeout, latched; no arming before the first beat, nor without it."""
     arm, button = ready(remote, controller, BEAT, UNRELIABLE, heartbeat_timeout=TIMEOUT)
     arm.refuses_activation('the heartbeat is missing (no message yet on ~/heartbeat)')
@@ -80,14 +37,13 @@ def test_heartbeat_is_silent(controller, remote, how):
     assert arm.tick() == near(arm.gravity)
     remote.listen(2 * TIMEOUT)
     assert arm.tick() == near(arm.gravity)      # time passed for the button alone, which beats
-    button.release()
-    if how == 'gone':
-        button.leave()
-    let_down(arm, 'HEARTBEAT_LOST', f'silence on ~/heartbeat for more than {TIMEOUT:g} s')
-    arm.refuses_reset('the heartbeat is missing (silence')
-    if how == 'silent':
-        with button.pressed(True):
-            arm.reset_in_time()
+    for end in (button.release, button.leave):
+        end()
+        arm.let_down('HEARTBEAT_LOST', f'silence on ~/heartbeat for more than {TIMEOUT:g} s')
+        arm.refuses_reset('the heartbeat is missing (silence')
+        if end == button.release:
+            with button.pressed(True):
+                arm.reset_in_time()
 
 
 @row('the heartbeat is silent or false', 'HEARTBEAT_LOST', where=stop_topics.word,
@@ -100,7 +56,7 @@ def test_heartbeat_is_false(controller, remote, word):
         arm.activate()
     button.publisher.publish(b'\0\1\0\0\0' if word == 'false' else b'\0\1\0\0\7')
     button.say(True)
-    let_down(arm, 'HEARTBEAT_LOST', '~/heartbeat says false')
+    arm.let_down('HEARTBEAT_LOST', '~/heartbeat says false')
     arm.nothing()                               # it is latched
     arm.reset()
 
@@ -111,7 +67,7 @@ def test_two_heartbeats(controller, remote):
     with button.pressed(True):
         arm.activate()
     second = Button(remote, BEAT)
-    let_down(arm, 'HEARTBEAT_LOST', '2 publishers of ~/heartbeat')
+    arm.let_down('HEARTBEAT_LOST', '2 publishers of ~/heartbeat')
     arm.refuses_reset('2 publishers of ~/heartbeat')
     second.leave()
     arm.reset()
@@ -129,28 +85,28 @@ def test_emergency_stop(controller, remote, qos):
         arm.activate()
     assert arm.tick() == near(arm.gravity)
     button.say(True)
-    let_down(arm, 'EMERGENCY_STOP', 'emergency stop (~/emergency_stop says true)')
+    arm.let_down('EMERGENCY_STOP', 'emergency stop (~/emergency_stop says true)')
     arm.refuses_reset('~/emergency_stop says true')
     button.say(False)
     arm.nothing(1.0)                            # it is latched
     arm.reset()
     button.say(True)
     button.say(False)
-    arm.until(ZERO)                             # however short it was
+    arm.until()                             # however short it was
     arm.faulted('EMERGENCY_STOP')
     arm.reset()
 
 
 def test_emergency_stop_without_a_publisher(controller, remote):
     """No arming with nobody there, as with a mistyped topic; a stop when the last one is gone."""
-    arm = Arm(remote, controller(emergency_stop='true'))
+    arm = LiveArm(remote, controller(emergency_stop='true'))
     arm.configure()
     arm.refuses_activation('emergency stop (no publisher of ~/emergency_stop)')
     button = Button(remote, STOP)
     with button.pressed(False):
         arm.activate()
     button.leave()
-    let_down(arm, 'EMERGENCY_STOP', 'no publisher of ~/emergency_stop')
+    arm.let_down('EMERGENCY_STOP', 'no publisher of ~/emergency_stop')
     arm.refuses_reset('no publisher of')
     with Button(remote, STOP).pressed(False):
         arm.reset_in_time()
@@ -161,7 +117,7 @@ def test_latched_emergency_stop_from_before_the_controller(controller, remote):
     publisher = remote.node.create_publisher(Bool, STOP, LATCHED)
     publisher.publish(Bool(data=False))
     publisher.publish(Bool(data=True))
-    arm = Arm(remote, controller(emergency_stop='true'))
+    arm = LiveArm(remote, controller(emergency_stop='true'))
     arm.configure()
     remote.until(publisher.get_subscription_count, 'the controller')
     arm.refuses_activation('~/emergency_stop says true')
@@ -180,7 +136,7 @@ def test_stop_while_the_executor_is_busy(controller, remote):
     while arm.tick() == near(arm.gravity):
         assert time.monotonic() < end, 'never stopping'
     button.say(True)
-    arm.until(ZERO)
+    arm.until()
     arm.velocity[:] = 0.0
     remote.until(lambda: arm.send() or answer.done(), 'deactivated')
     assert 'emergency stop' in arm.controller.text
@@ -194,6 +150,6 @@ def test_topic_remapped_and_the_other_data_path(controller, remote):
         with button.pressed(False):
             arm.activate()
         button.say(True)
-        let_down(arm, 'EMERGENCY_STOP', 'says true')
+        arm.let_down('EMERGENCY_STOP', 'says true')
         assert arm.controller.interrupt() == 0
         button.leave()

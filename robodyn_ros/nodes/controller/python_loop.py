@@ -2,16 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The control loop run by Python: the functions of the compiled one over rclpy's subscriptions."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 import time
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 from numpy import ndarray
 
-from .driver_states import DriverStates
-from ..middleware.executor_subscription import ExecutorSubscription
-from ..middleware.raw_subscription import Sample, SerializedSubscription
 from ...control.controller.controller import Controller
 from ...control.cycle.plain_records import Records
 from ...control.steps import guard
@@ -22,6 +21,11 @@ from ...realtime.loop_io import LOOP_STATE
 from ...realtime.periodic_timer import Grid
 from ...wire.effort import EffortEncoder
 from ...wire.joint_state import JointStateDecoder, stamp_of
+
+if TYPE_CHECKING:               # the loop itself needs no ROS
+    from .driver_states import DriverStates
+    from ..middleware.executor_subscription import ExecutorSubscription
+    from ..middleware.raw_subscription import Sample, SerializedSubscription
 
 # Records that Python reads as compiled code does; for mypy they stand in for arrays
 FIELDS: Any = Records
@@ -72,7 +76,7 @@ class PythonLoop:
             self.loop_state[0].called = 0           # before looking at what it was called for
             if over():
                 return
-            self._loop(self, _with_fields(self._controller.inputs), self._controller.tau)
+            self._loop(self, with_fields(self._controller.inputs), self._controller.tau)
 
     # Operations of `loop_io`
 
@@ -134,7 +138,7 @@ class PythonLoop:
         self._publish(self._encoder.encode(tau))
 
 
-def _with_fields(c: Cycle) -> Cycle:
+def with_fields(c: Cycle) -> Cycle:
     """Return the data of the cycle with records as Python reads their fields."""
     return c._replace(settings=FIELDS(c.settings)[0], cycle_input=FIELDS(c.cycle_input)[0],
                       controller=FIELDS(c.controller)[0])
