@@ -161,12 +161,6 @@ def symmetric(matrix):
 case_of = cache(Case)
 
 
-@pytest.fixture(params=[*REAL, *[*TREES][:20:4]])
-def case(request) -> Case:
-    """Return one of some robots and some random trees; what all are asked is in `test_wide.py`."""
-    return case_of(request.param)
-
-
 @pytest.fixture(scope='session')
 def robot():
     """Return what gives the :class:`Case` of one robot by name."""

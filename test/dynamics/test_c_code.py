@@ -12,7 +12,8 @@ from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.dynamics.c_code import c_file, DOUBLE, FLOAT, QUANTITY_MEANINGS
 from robodyn_ros.dynamics.source_text import kernels
 from robodyn_ros.errors import ArgumentError, InertiaError, UnknownNameError
-from robodyn_ros.model.resources import robot_names, robot_path
+from robodyn_ros.model.resources import robot_names
+from robots import GRIPPER
 
 SHORT = [name for name in QUANTITY_MEANINGS if not name.endswith('derivatives')]
 
@@ -39,10 +40,11 @@ test_of.__test__ = False
 @needs_compiler
 @pytest.mark.parametrize('dialect', [DOUBLE, FLOAT], ids=['double', 'float'])
 @pytest.mark.parametrize(('robot', 'quantities'), [
-    ('rp', QUANTITY_MEANINGS), ('arm6', SHORT), ('panda', SHORT[:6])])
+    ('rp', QUANTITY_MEANINGS), ('arm6', SHORT), (GRIPPER, SHORT[:6])],
+    ids=['rp', 'arm6', 'gripper'])
 def test_its_own_test_passes(robot, quantities, dialect, tmp_path):
-    """The Panda has a mimic joint, whose angle is a multiple of another one."""
-    model = load_urdf(robot_path(robot))
+    """The gripper has mimic joints, whose angles are multiples of another one's."""
+    model = load_urdf(robot)
     written(tmp_path, model, quantities, [model.frame_names[-1]], dialect)
     status, output = test_of(tmp_path)
     assert status == 0 and output.count('agrees') >= len(quantities), output

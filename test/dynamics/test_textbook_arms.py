@@ -1,10 +1,13 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The 2R and RP arms against the closed forms that textbooks print."""
+"""The 2R and RP arms against closed forms of textbooks, and other answers known by hand."""
+
+from dataclasses import replace
 
 import numpy as np
 from numpy import cos, sin
 import pytest
+from robodyn_ros import Dynamics
 
 g = 9.81
 STATES = np.random.default_rng(7).uniform(-2, 2, (20, 3, 2))
@@ -60,3 +63,52 @@ def test_agrees_with_the_closed_form(robot, close, name):
         close(dynamics.gravity(q), effort(q, rest, rest), 1e-12)
         close(dynamics.mass_matrix(q), mass_matrix(q), 1e-12)
         close(dynamics.forward_dynamics(q, qd, effort(q, qd, qdd)), qdd, 1e-10)
+
+
+def test_a_force_that_lifts_a_body_takes_its_weight_off_the_joints(robot, close):
+    dynamics, q, rest = robot('two_link').dynamics, np.array([0.3, 0.4]), np.zeros(2)
+    c1, c12 = cos(q[0]), cos(q.sum())
+    held = dynamics.inverse_dynamics(q, rest, rest, {'tool0': [0, 0, 5.0, 0, 0, 0]}, 'aligned')
+    close(dynamics.gravity(q) - held, 5.0 * np.array([0.5 * c1 + 0.4 * c12, 0.4 * c12]), 1e-12)
+
+
+@pytest.mark.parametrize('name', ['panda', 'tree5'])
+def test_armature_adds_to_the_mass_matrix_alone(robot, close, name):
+    case = robot(name)
+    armature = np.arange(1.0, case.model.nv + 1)
+    heavy = Dynamics(replace(case.model, armature=armature))
+    for q, qd, qdd in case.states():
+        close(heavy.inverse_dynamics(q, qd, qdd), case.rnea(q, qd, qdd) + armature * qdd)
+        close(heavy.bias(q, qd), case.bias(q, qd))
+        close(heavy.mass_matrix(q), case.mass_matrix(q) + np.diag(armature))
+        close(np.array(heavy.kinetic_energy(q, qd)),
+              np.array(case.energies(q, qd)[0] + 0.5 * armature @ qd**2), 1e-12)
+
+
+def test_positions_far_out_are_as_good_as_near_ones(robot, close):
+    case = robot('ur5')
+    for q, qd, qdd in case.states():
+        far = q + 2 * np.pi * 1e9
+        close(case.dynamics.inverse_dynamics(far, qd, qdd), case.rnea(far, qd, qdd))
+
+
+@pytest.mark.parametrize('axis', range(3))
+def test_gravity_follows_any_mounting(robot, close, axis):
+    case = robot('panda')
+    vector = 9.81 * np.eye(3)[axis]
+    case.pin.gravity.linear, upright = vector, case.pin.gravity.linear.copy()
+    try:
+        dynamics = Dynamics(replace(case.model, gravity_vector=vector))
+        for q, _, _ in case.states():
+            close(dynamics.gravity(q), case.gravity(q))
+    finally:
+        case.pin.gravity.linear = upright
+
+
+def test_the_parameters_of_the_regressor_are_those_of_the_links(robot):
+    model = robot('panda').model
+    first = model.inertial_parameters[:10]
+    assert first[0] == model.mass[0]
+    assert (first[1:4] == model.mass[0] * model.com[0]).all()
+    assert np.isclose(first[4], model.inertia[0, 0, 0]
+                      + model.mass[0] * (model.com[0, 1]**2 + model.com[0, 2]**2))
