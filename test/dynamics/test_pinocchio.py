@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Every quantity against Pinocchio: real robots of many kinds, random trees, mimic joints.
+Every quantity against Pinocchio: real robots, random trees, mimic joints, locked joints.
 
 Ours are asked for several states at a time and for one, Pinocchio for one. Differences are
 relative to the largest entry of the quantity, of whatever size that is.
@@ -15,7 +15,8 @@ from thorough import seeds
 
 pytestmark = pytest.mark.slow
 
-ROBOTS = (*REAL, *WIDE, *[*TREES][::seeds(3, 1)], *[*MIMIC_TREES][::seeds(2, 1)])
+ROBOTS = (*REAL, *WIDE, *[*TREES][::seeds(3, 1)], *[*MIMIC_TREES][::seeds(2, 1)],
+          *(f'locked{seed}' for seed in range(seeds(3, 10))))
 STATES = 3
 MOST_FRAMES = 10
 REFERENCES = 'world', 'body', 'aligned'

@@ -91,38 +91,20 @@ def test_on_the_links_in_order_as_by_name(robot, close, reference):
           dynamics.inverse_dynamics(*motion, by_name, reference), 1e-13)
 
 
-@many
-@given(st.data())
-def test_without_a_reference_all_speak_of_the_same_point_and_axes(loaded, close, data):
-    """Jᵀ w is the generalized force of w, and J̇ the rate of J."""
-    dynamics, frame, w, q, qd, qdd = loaded(data)
-    J = dynamics.jacobian(q, frame)
-    free = dynamics.inverse_dynamics(q, qd, qdd)
-    size = max(1.0, np.abs(free).max(), np.abs(w).max())
-    close((free - dynamics.inverse_dynamics(q, qd, qdd, {frame: w})) / size, J.T @ w / size, 1e-12)
-    close(J, dynamics.jacobian(q, frame, 'aligned'), 0.0)
-    close(dynamics.jacobian_dot(q, qd, frame), dynamics.jacobian_dot(q, qd, frame, 'aligned'), 0.0)
-
-
-def test_without_a_reference_the_task_space_is_aligned(robot, close):
-    dynamics, q = robot('panda').dynamics, np.linspace(0.3, 0.9, 7)
-    for mine, theirs in zip(dynamics.task_space(q, q, 'panda_link8'),
-                            dynamics.task_space(q, q, 'panda_link8', reference='aligned')):
-        close(mine, theirs, 0.0)
-    for mine, theirs in zip(
-            dynamics.task_velocity_terms(q, 'panda_link8', 'xyz'),
-            dynamics.task_velocity_terms(q, 'panda_link8', 'xyz', 'aligned')):
-        close(mine, theirs, 0.0)
-
-
-def test_calls_without_a_reference_do_not_warn(robot):
-    dynamics, q = robot('two_link').dynamics, np.array([0.3, 0.5])
-    with warnings.catch_warnings():
-        warnings.simplefilter('error')
-        dynamics.jacobian(q, 'tool0')
-        dynamics.task_space(q, q, 'tool0', 'xz')
-        dynamics.kernels.jacobian('tool0')
-        dynamics.batch.bias([q], [q], wrenches={'tool0': np.ones(6)})
+def test_the_reference_is_aligned_where_none_is_given(robot, close):
+    dynamics, q, w = robot('panda').dynamics, np.linspace(0.3, 0.9, 7), {'panda_hand': np.ones(6)}
+    for ask in (lambda *of: dynamics.jacobian(q, 'panda_hand', *of),
+                lambda *of: dynamics.jacobian_dot(q, q, 'panda_hand', *of),
+                lambda *of: dynamics.inverse_dynamics(q, q, q, w, *of),
+                lambda *of: dynamics.bias(q, q, w, *of),
+                lambda *of: dynamics.batch.bias(q[None], q[None], w, *of),
+                lambda *of: dynamics.forward_dynamics(q, q, q, w, *of),
+                lambda *of: dynamics.task_space(q, q, 'panda_hand', 'xyz', *of).velocity,
+                lambda *of: dynamics.task_velocity_terms(q, 'panda_hand', 'xyz', *of).coriolis):
+        with warnings.catch_warnings():
+            warnings.simplefilter('error')
+            close(ask(), ask('aligned'), 0.0)
+        assert (ask() != ask('body')).any()
 
 
 @pytest.mark.parametrize('name', ['panda', 'rp', 'tree7'])

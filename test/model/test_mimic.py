@@ -229,19 +229,6 @@ def test_the_mass_matrix_of_the_definition_is_that_of_all_bodies_projected(text)
                                atol=1e-12 * abs(m).max())
 
 
-def test_the_mass_matrix_of_two_fingers_by_hand():
-    # On a wrist about x: m₁ at y = 0.04 + q, m₂ at y = 0.01 - q / 2, hand 1 kg
-    model, q = load_urdf(FINGERS), np.array([0.4, 0.02])
-    # In the hand's yz plane: along y they slide, about x they turn; z of both is 0.1
-    y = np.array([0.04 + q[1], 0.01 - q[1] / 2])
-    m = np.array([0.3, 0.2])
-    turning = 0.01 + 0.001 + 0.002 + m @ (y**2 + 0.1**2)
-    sliding = m @ [1, 0.25]
-    across = -0.1 * (m @ [1, -0.5])         # x × (y, z) along y is -z
-    expected = [[turning, across], [across, sliding]]
-    np.testing.assert_allclose(mass_matrix(model, q)[0], expected, rtol=1e-12)
-
-
 def turning(name, parent, child, rule='', axis='0 0 1'):
     return (f'<joint name="{name}" type="continuous"><parent link="{parent}"/><child '
             f'link="{child}"/><axis xyz="{axis}"/><limit effort="1" velocity="1"/>{rule}</joint>')

@@ -1,13 +1,11 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 
-import numpy as np
-import pinocchio as pin
 import pytest
 from robodyn_ros import load_urdf
 from robodyn_ros.errors import ArgumentError, InertiaError
-from robodyn_ros.model.validate import check_inertias, mass_matrix
-from robots import ARM, OWN, random_tree
+from robodyn_ros.model.validate import check_inertias
+from robots import ARM, OWN
 
 NO_INERTIA = '<inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/>'
 
@@ -83,20 +81,6 @@ def test_an_inertia_that_no_body_has_is_listed():
 def test_a_plate_written_with_few_digits_is_plausible():
     model = load_urdf(ARM.replace('izz="0.01"', 'izz="0.04001"'))
     assert model.implausible_links == () and model.warnings == ()
-
-
-@pytest.mark.parametrize('seed', range(4))
-def test_the_mass_matrix_of_the_definition_is_pinocchio_s(seed):
-    text = random_tree(seed, 9).replace('continuous', 'revolute').replace(
-        '<limit effort', '<limit lower="-1" upper="1" effort')
-    model, reference = load_urdf(text), pin.buildModelFromXML(text)
-    q = np.random.default_rng(seed).uniform(-1, 1, model.nv)
-    order = [reference.joints[reference.getJointId(n)].idx_v for n in model.joint_names]
-    q_reference = np.empty(model.nv)
-    q_reference[order] = q
-    m = pin.crba(reference, reference.createData(), q_reference)
-    m = (np.triu(m) + np.triu(m, 1).T)[np.ix_(order, order)]
-    np.testing.assert_allclose(mass_matrix(model, q)[0], m, rtol=0, atol=1e-12 * abs(m).max())
 
 
 def test_all_that_nothing_resists_is_named_at_once():
