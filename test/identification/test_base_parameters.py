@@ -4,7 +4,7 @@
 
 import re
 
-from exciting import motion
+from motions import motion
 import numpy as np
 import pytest
 from robodyn_ros import DhLink, Dynamics, from_dh, load_urdf

@@ -4,10 +4,9 @@
 
 from dataclasses import replace
 
-from exciting import motion, noisy
+from motions import motion, noisy, nominal, real
 import numpy as np
 import pytest
-from recorded_files import nominal, real
 from robodyn_ros import Dynamics
 from robodyn_ros.identification.estimation.conditions import better_cutoff, mounting_issue
 from robodyn_ros.identification.preparation.options import PreparationOptions

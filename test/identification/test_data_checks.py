@@ -5,7 +5,7 @@
 from dataclasses import replace
 import re
 
-from excited import recorded, robot
+from motions import recorded, robot
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics

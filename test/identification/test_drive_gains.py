@@ -5,7 +5,7 @@
 from dataclasses import replace
 from io import StringIO
 
-from exciting import motion, with_joints
+from motions import motion, with_joints
 import numpy as np
 import pytest
 from rich.console import Console

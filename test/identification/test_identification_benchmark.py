@@ -5,8 +5,8 @@
 from io import StringIO
 
 from benchmarks.identification import jobs, main, WORDS
+from motions import real, write_csv
 import pytest
-from recorded_files import real, write_csv
 from rich.console import Console
 from robodyn_ros.errors import ArgumentError
 

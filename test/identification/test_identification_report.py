@@ -7,9 +7,9 @@ from html.parser import HTMLParser
 import json
 import re
 
+from motions import nominal, real, write_csv
 import numpy as np
 import pytest
-from recorded_files import nominal, real, write_csv
 from robodyn_ros.cli.identification_report import report
 from robodyn_ros.identification.friction_file import friction_parameters, write_friction
 from robodyn_ros.identification.options import PipelineOptions

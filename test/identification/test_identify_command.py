@@ -8,9 +8,9 @@ import json
 import shutil
 import sys
 
+from motions import nominal, OFFSET, real, write_csv
 import numpy as np
 import pytest
-from recorded_files import nominal, OFFSET, real, write_csv
 from rich.console import Console
 from robodyn_ros import load_urdf
 from robodyn_ros.catalog.robots import load_robot

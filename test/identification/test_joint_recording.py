@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-from excited import recorded, robot
+from motions import recorded, robot
 import numpy as np
 import pytest
 from robodyn_ros.errors import RecordingError

@@ -4,7 +4,7 @@
 
 from dataclasses import replace
 
-from exciting import motion, noisy, with_joints
+from motions import motion, noisy, with_joints
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics

@@ -5,7 +5,7 @@
 from dataclasses import replace
 import sys
 
-from exciting import motion, noisy, relative_errors, with_joints
+from motions import motion, noisy, relative_errors, with_joints
 import numpy as np
 import pytest
 from robodyn_ros import DhLink, Dynamics, from_dh

@@ -4,10 +4,9 @@
 
 from dataclasses import replace
 
-from exciting import motion, noisy, relative_errors, with_joints
+from motions import motion, noisy, nominal, real, relative_errors, with_joints
 import numpy as np
 import pytest
-from recorded_files import nominal, real
 from rich.console import Console
 from robodyn_ros import Dynamics
 from robodyn_ros.cli.identification_tables import comparison

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from dataclasses import replace
 
-from excited import recorded, robot, sines
+from motions import recorded, robot, sines
 import numpy as np
 import pytest
 from robodyn_ros.errors import ArgumentError, RecordingError

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import sys
 
-from excited import recorded, robot
+from motions import recorded, robot
 import numpy as np
 import pytest
 from robodyn_ros.errors import RecordingError, UnknownNameError

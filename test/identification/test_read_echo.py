@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Joint states as ROS's own commands print them; joints in another order than the model's."""
 
-from excited import recorded, robot
+from motions import recorded, robot
 import numpy as np
 import pytest
 from robodyn_ros.errors import RecordingError

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The linear system of a motion: columns and names."""
 
-from exciting import motion, with_joints
+from motions import motion, with_joints
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf

@@ -4,10 +4,9 @@
 
 from dataclasses import replace
 
-from exciting import motion
+from motions import motion, nominal, OFFSET, real, write_csv
 import numpy as np
 import pytest
-from recorded_files import nominal, OFFSET, real, write_csv
 from robodyn_ros.cli.app import app
 from robodyn_ros.errors import ArgumentError, IdentificationError, RecordingError
 from robodyn_ros.identification.options import PipelineOptions
