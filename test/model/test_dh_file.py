@@ -12,6 +12,7 @@ from robodyn_ros import DhLink, Dynamics, from_dh, load_dh, load_urdf
 from robodyn_ros.errors import ArgumentError, DhFileError, InertiaError
 from robodyn_ros.model.arithmetic import evaluate, names, parse
 from robodyn_ros.model.resources import OWN_ROWS, robot_path, rows_path, share_path
+from thorough import seeds
 
 pytestmark = pytest.mark.slow
 
@@ -169,7 +170,7 @@ def test_a_robot_that_cannot_be_is_refused_as_ever(tmp_path):
         load_dh(written(tmp_path, GOOD.replace('mass: m2', 'mass: 0')))
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[
+@settings(max_examples=seeds(100, 1000), deadline=None, suppress_health_check=[
     HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_any_text_is_a_sound_robot_or_refused_in_plain_words(tmp_path, data):
