@@ -228,14 +228,14 @@ def test_errors_of_the_identified_model_are_part_of_the_standard_errors(panda):
         free = motion(robot, 2000, seed=1000 + k, offset=0.1)
         sigma = 0.02 * np.sqrt((free.effort**2).mean(0)) + 0.002 * panda.effort_limit
         found = identify(panda, noisy(free, sigma, k, 5.0), selection, weight=1.0)
+        known = found.to_model(), found.of_joints('offset'), ModelErrors.of(found)
         for j in range(10):
             random = np.random.default_rng([k, j])
             mass, com = random.uniform(0.5, 3.0), random.uniform(-0.06, 0.14, 3)
             loaded = with_payload(robot, 'panda_hand', mass, com, mass * np.diag([1e-3] * 3))
             given = noisy(motion(loaded, 1000, seed=5000 + 10 * k + j, offset=0.1, speed=0.7),
                           sigma, 700 + 10 * k + j, 5.0)
-            load = find_payload(found.to_model(), given, 'panda_hand', found.of_joints('offset'),
-                                ModelErrors.of(found))
+            load = find_payload(known[0], given, 'panda_hand', *known[1:])
             z.append([(load.mass - mass) / load.mass_error, *((load.com - com) / load.com_error)])
     assert 0.8 < np.sqrt(np.mean(np.square(z))) < 1.2
     assert np.max(np.abs(z)) < 4.0 and abs(np.mean(z, axis=0)).max() < 0.5
