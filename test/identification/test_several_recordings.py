@@ -4,6 +4,7 @@
 
 from dataclasses import replace
 from io import StringIO
+import sys
 
 from benchmarks.identification import jobs, main, WORDS
 from motions import motion, nominal, OFFSET, real, write_csv
@@ -124,7 +125,8 @@ def test_a_recording_is_not_given_twice(files):
         Source(tuple(files[:2]), MODEL, '', verification=files[1])
 
 
-def test_two_recordings_and_a_third_that_verifies(files, tmp_path):
+def test_two_recordings_and_a_third_that_verifies(files, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, 'viser', None)     # no picture in the report
     result = robodyn('identify', *files[:2], '--verify', files[2], '--robot', 'two_link',
                      '--delay', 0, '--no-tilt', '--presliding', 'none',
                      '--output', tmp_path, '--verbose')
