@@ -1,21 +1,25 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Conversion and refusal of arguments in checked calls; copies and subclasses of the objects."""
+"""Arguments of checked calls; copies and subclasses of the objects; robots without inertia."""
 
 import copy
 import pickle
+import re
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.dynamics import Batch
 from robodyn_ros.errors import ArgumentError, InertiaError, SingularityError, UnknownNameError
 from robodyn_ros.model.resources import robot_path
-from robots import differences
+from robots import ARM, differences
 
 CALLS = {'inverse_dynamics': ('q', 'qd', 'qdd'), 'gravity': ('q',), 'bias': ('q', 'qd'),
          'mass_matrix': ('q',), 'forward_dynamics': ('q', 'qd', 'tau')}
 Q, ZERO = np.arange(6.0), np.zeros(6)
+INERTIAL = re.compile(r'<inertial>.*?</inertial>', re.DOTALL)
+Q2, QD2, QDD2 = [0.3, 0.1], [1.0, 2.0], [0.5, -1.0]
 MASSLESS = """<robot name="wheel"><link name="base"/><link name="rim"><inertial><mass value="0"/>
   <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
   <joint name="axle" type="continuous"><parent link="base"/><child link="rim"/></joint></robot>"""
@@ -193,3 +197,44 @@ def test_what_has_no_mass_has_no_centre(specialize):
         with pytest.raises(InertiaError, match='wheel'):
             ask.center_of_mass(q)
         assert ask.potential_energy(q) == 0.0
+
+
+@pytest.fixture(scope='module')
+def model():
+    # The last body has none: joint 'slide' moves nothing
+    light = ARM.partition('<link name="fore">')
+    return load_urdf(light[0] + light[1] + INERTIAL.sub('', light[2]), massless='warn')
+
+
+def test_kinematics_gravity_and_inverse_dynamics_are_pinocchio_s(model):
+    dynamics, reference = Dynamics(model), pin.buildModelFromXML(model.to_urdf())
+    data, state = reference.createData(), map(np.array, (Q2, QD2, QDD2))
+    np.testing.assert_allclose(dynamics.inverse_dynamics(Q2, QD2, QDD2),
+                               pin.rnea(reference, data, *state), rtol=1e-13, atol=1e-13)
+    assert dynamics.gravity(Q2)[0] != 0.0 and dynamics.mass_matrix(Q2)[1, 1] == 0.0
+    pin.framesForwardKinematics(reference, data, np.array(Q2))
+    place = data.oMf[reference.getFrameId('tool')].homogeneous
+    np.testing.assert_allclose(dynamics.pose(Q2, 'tool'), place, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize('call', [
+    lambda d: d.forward_dynamics(Q2, QD2, QDD2),
+    lambda d: d.forward_dynamics(*map(np.array, (Q2, QD2, QDD2))),     # the shortest way
+    lambda d: d.forward_dynamics_derivatives(Q2, QD2, QDD2),
+    lambda d: d.task_space(Q2, QD2, 'tool', 'xz', 'aligned'),
+    lambda d: d.task_velocity_terms(Q2, 'tool', 'xz', 'aligned'),
+    lambda d: d.batch.forward_dynamics([Q2], [QD2], [QDD2]),
+    lambda d: d.kernels.forward_dynamics])
+def test_what_needs_the_inverse_of_the_mass_matrix_names_the_joint(model, call):
+    with pytest.raises(InertiaError, match="resists joint 'slide'") as refused:
+        call(Dynamics(model))
+    assert refused.value.name == 'slide'
+
+
+def test_a_robot_of_geometry_alone_has_kinematics():
+    model = load_urdf(INERTIAL.sub('', ARM), massless='warn')
+    assert model.massless_joints == ('shoulder', 'slide')
+    dynamics = Dynamics(model)
+    assert not dynamics.gravity(Q2).any() and not dynamics.inverse_dynamics(Q2, QD2, QDD2).any()
+    np.testing.assert_array_equal(dynamics.jacobian(Q2, 'tool', 'body'),
+                                  Dynamics(load_urdf(ARM)).jacobian(Q2, 'tool', 'body'))

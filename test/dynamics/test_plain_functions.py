@@ -1,6 +1,10 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The algorithms as plain Python: the same numbers, and never a question to a value."""
+"""
+The algorithms as plain Python and as traced straight-line code: the numbers of the kernels.
+
+Neither asks for a value, be it of the state or of the robot.
+"""
 
 from types import SimpleNamespace
 
@@ -19,9 +23,34 @@ from robodyn_ros.dynamics.model_data import (
     workspace,
 )
 from robodyn_ros.dynamics.signatures import QUANTITIES
+from robodyn_ros.dynamics.trace import lanes, regrouped, trace
+
+pytestmark = pytest.mark.slow
 
 ROBOTS = 'rp', 'tree3', 'gripper'
+TRACED_ROBOTS = *ROBOTS, 'panda', 'ur5', 'tree11', 'panda_fingers'
+TRACED = [name for name in QUANTITIES if name != 'friction']
 STRUCTURE = 'parent', 'driver', 'turn', 'slide', 'body'
+SLOW = 20_000       # operations: Python takes too long to parse so many
+
+
+class Asked:
+    """What a quantity of a robot is asked with, and what the generic kernel answers."""
+
+    def __init__(self, case, quantity):
+        self.model, self.spec = case.model, QUANTITIES[quantity]
+        self.data, self.memory = parameters(case.model), workspace(case.model)
+        options = {'frame': frame_record(case.model, self.data, case.model.link_names[-1]),
+                   'reference': 1, 'axes': np.array([0, 1]), 'damping': 0.01}
+        self.options = {key: options[key] for key in self.spec.options}
+        self.inputs = dict(zip(self.spec.inputs, next(case.states())))
+        self.loads = ((self.memory.unloaded, self.data.base)
+                      if self.spec.takes_external_wrench else ())
+        size = {**dimensions(case.model.nb, case.model.nv), 'k': 2}
+        self.outputs = {key: np.full([size[word] for word in shape], np.nan)
+                        for key, shape in self.spec.outputs.items()}
+        generic(quantity)(self.data, *self.options.values(), *self.inputs.values(), *self.loads,
+                          self.memory, *self.outputs.values())
 
 
 class Opaque:
@@ -90,31 +119,22 @@ def seen(array):
 
 @pytest.mark.parametrize('quantity', QUANTITIES)
 @pytest.mark.parametrize('name', ROBOTS)
-def test_plain_python_asks_no_value_and_gives_the_numbers_of_the_kernels(
-        robot, close, monkeypatch, name, quantity):
+def test_plain_python_asks_no_value(robot, close, monkeypatch, name, quantity):
     """But for friction, which is no polynomial: it is computed with numbers."""
-    model, spec = robot(name).model, QUANTITIES[quantity]
-    data, memory = parameters(model), workspace(model)
-    frame = frame_record(model, data, model.link_names[-1])
-    options = {key: {'frame': frame, 'reference': 1, 'axes': np.array([0, 1]), 'damping': 0.01}[
-        key] for key in spec.options}
-    inputs = next(robot(name).states())[:len(spec.inputs)]
-    size = {**dimensions(model.nb, model.nv), 'k': 2}
-    theirs = [np.full([size[word] for word in shape], np.nan) for shape in spec.outputs.values()]
-    loads = (memory.unloaded, data.base) if spec.takes_external_wrench else ()
-    generic(quantity)(data, *options.values(), *inputs, *loads, memory, *theirs)
-
-    memory = workspace(model)
+    asked = Asked(robot(name), quantity)
+    memory, spec = workspace(asked.model), asked.spec
     if 'q' in spec.inputs:
-        place_joints(data.bodies.view(np.recarray), inputs[0], memory.joints.view(np.recarray))
+        place_joints(asked.data.bodies.view(np.recarray), asked.inputs['q'],
+                     memory.joints.view(np.recarray))
     monkeypatch.setattr(entry_points, 'place_joints', lambda *_: None)
     see = np.asarray if quantity == 'friction' else seen
-    ours = [np.zeros(array.shape, object) for array in theirs]
+    ours = [np.zeros(array.shape, object) for array in asked.outputs.values()]
     getattr(entry_points, spec.entry_point(quantity))(
-        ModelData(*map(see, data)), *(see(value) if key == 'frame' else value
-                                      for key, value in options.items()),
-        *map(see, inputs), *map(see, loads), Workspace(*map(see, memory)), *ours)
-    for mine, other in zip(ours, theirs):
+        ModelData(*map(see, asked.data)), *(see(value) if key == 'frame' else value
+                                            for key, value in asked.options.items()),
+        *map(see, asked.inputs.values()), *map(see, asked.loads), Workspace(*map(see, memory)),
+        *ours)
+    for mine, other in zip(ours, asked.outputs.values()):
         close(numbers(mine), other,
               1e-9 if 'damping' in spec.options or 'forward' in quantity else 1e-12)
 
@@ -138,3 +158,47 @@ def test_kinematics_of_the_control_cycle(robot, close, name):
     close(J, exact_J, 1e-15)
     close(np.concatenate(velocity_product(data.bodies, work.joints, frame[0], qd)), Jd @ qd, 1e-12)
     assert not work.rest.any() and not work.unloaded.any()
+
+
+def run(code, robot, inputs, outputs):
+    """Execute the lines with the sines and cosines that they expect."""
+    bodies, room = robot.bodies, lanes(len(robot.bodies))
+    angle = bodies['turn'] * inputs['q'][bodies['driver']] + bodies['offset']
+    trig = np.zeros(2 * room)
+    trig[:len(bodies)], trig[room:room + len(bodies)] = np.cos(angle), np.sin(angle)
+    exec('\n'.join(code.lines), {}, {**inputs, **outputs, 'trig': trig})
+
+
+@pytest.mark.parametrize('quantity', TRACED)
+@pytest.mark.parametrize('name', TRACED_ROBOTS)
+def test_straight_line_code_computes_what_the_generic_kernel_does(robot, close, name, quantity):
+    asked = Asked(robot(name), quantity)
+    code = trace(quantity, asked.data, asked.options)
+    if code.operations > SLOW:
+        pytest.skip(f'{code.operations} operations')
+    ours = {f'out_{key}': np.full_like(array, np.nan) for key, array in asked.outputs.items()}
+    run(code, asked.data, asked.inputs, ours)
+    for mine, other in zip(ours.values(), asked.outputs.values()):
+        scale = max(1.0, np.abs(other).max())
+        close(mine / scale, other / scale, 1e-11 if 'forward' in quantity else 1e-12)
+
+
+def test_it_is_short(robot):
+    # A Panda's inverse dynamics are some 1900 operations when nothing folds
+    assert trace('inverse_dynamics', parameters(robot('panda').model), {}).operations < 700
+    assert trace('gravity', parameters(robot('ur5').model), {}).operations < 30
+
+
+def test_what_a_joint_cannot_feel_moves_to_its_parent(robot):
+    bodies = parameters(robot('panda').model).bodies
+    moved = regrouped(bodies)
+    assert not moved['mass'][moved['turn'] > 0].any()
+    assert not moved['first'][:, 2].any() and not moved['second'][:, 2].any()
+    assert (bodies['mass'] > 0).all()           # the original is left alone
+    slides = regrouped(parameters(robot('tree3').model).bodies)
+    assert not slides['second'][slides['slide'] > 0].any()
+
+
+def test_the_same_robot_gives_the_same_text(robot):
+    own = parameters(robot('tree3').model)
+    assert trace('bias', own, {}) == trace('bias', own, {})

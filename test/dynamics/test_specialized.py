@@ -44,7 +44,7 @@ def parts(result):
     return result if isinstance(result, tuple) else (result,)
 
 
-# The code that is compiled is run in Python by test_trace.py, for every quantity of a gripper too
+# The code that is compiled is run in Python by test_plain_functions.py, for a gripper too
 @pytest.mark.parametrize(('name', 'quantity', 'count'), [
     *(('two_link', quantity, 3) for quantity in QUANTITIES),
     *(('panda', quantity, 20) for quantity in MAIN)])

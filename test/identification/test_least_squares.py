@@ -30,9 +30,10 @@ def two_links(gravity):
                     DhLink(0, 0, 0.3, 0, mass=1, com=(-0.1, 0.1, 0))], gravity=gravity)
 
 
-def test_panda_has_43(panda):
+def test_how_many_there_are(panda):
     # Gaz, Cognetti, Oliva, Robuffo Giordano and De Luca 2019
     assert base_parameters(panda, BODIES).rank == 43
+    assert base_parameters(load_urdf(OWN['two_link']), BODIES).rank == 6
 
 
 @pytest.mark.parametrize('name', ['ur5', 'kinova'])
@@ -45,28 +46,18 @@ def test_there_are_as_many_as_the_rank_of_the_regressor(name):
     assert base_parameters(model, BODIES).rank == 36
 
 
-def test_planar_arm_in_a_vertical_plane():
+def test_base_parameters_of_a_planar_arm():
     # Of each link m c (2) and Izz are felt; the second mass acts as if at the end of the first
     found = base_parameters(two_links((0, -9.81, 0)), BODIES)
     assert found.texts == ('mcx link1 + 0.5 m link2', 'mcy link1', 'Izz link1 + 0.25 m link2',
                            'mcx link2', 'mcy link2', 'Izz link2')
-
-
-def test_planar_arm_without_gravity_does_not_feel_where_its_first_centre_is():
+    # Without gravity in its plane it does not feel where its first centre is
     found = base_parameters(two_links((0, 0, -9.81)), BODIES)
-    assert found.rank == 4
-    assert {'mcz link1', 'Ixx link2', 'Iyz link2'} < set(found.unseen)
-
-
-def test_rotor_of_the_first_joint_is_not_told_from_its_link():
+    assert found.rank == 4 and {'mcz link1', 'Ixx link2', 'Iyz link2'} < set(found.unseen)
+    # The rotor of the first joint is not told from its link
     found = base_parameters(two_links((0, -9.81, 0)))
     assert any('Izz link1' in line and line.endswith('+ armature joint1') for line in found.texts)
     assert 'armature joint2' in found.base_names
-
-
-def test_the_two_link_robot_of_this_package_has_six():
-    model = load_urdf(OWN['two_link'])
-    assert base_parameters(model, BODIES).rank == 6
 
 
 def test_nothing_is_lost(panda):
@@ -267,55 +258,54 @@ def test_gaps_are_no_neighbours(planar):
     np.testing.assert_allclose(found.of_joints('viscous'), 0.7, atol=1e-6)
 
 
-def refused(model, given, **options):
-    with pytest.raises(IdentificationError) as caught:
-        identify(model, given, **options)
-    return caught.value
+def still(given):
+    """Return the motion with a second joint that stands."""
+    return replace(given, **{name: getattr(given, name) * [1, 0]
+                             for name in ('position', 'velocity', 'acceleration')})
 
 
-def test_joint_that_stood_still_is_named(planar):
-    given = motion(planar, 300)
-    still = replace(given, velocity=given.velocity * [1, 0], acceleration=given.acceleration
-                    * [1, 0], position=given.position * [1, 0])
-    assert "joint 'joint2' did not move" in str(refused(planar, still, method='weighted'))
+def in_step(given):
+    """Return the motion with a second joint that moves as the first one does."""
+    given = still(given)
+    return replace(given, velocity=given.velocity @ [[1, 1], [0, 0]],
+                   acceleration=np.ones_like(given.acceleration))
 
 
-def test_parameters_that_are_not_told_apart_are_named(planar):
-    given = motion(planar, 300)
-    step = replace(given, **{name: getattr(given, name)[:, :1] * [1, 0.0] + getattr(
-        given, name)[:, 1:] * 0 for name in ('velocity', 'acceleration', 'position')})
-    in_step = replace(step, velocity=step.velocity @ [[1, 1], [0, 0]],
-                      acceleration=step.acceleration @ [[1, 1], [0, 0]] * 0 + 1.0)
-    error = refused(planar, in_step, method='weighted')
-    assert 'does not distinguish' in str(error)
-    assert error.name in base_parameters(planar).base_names
+def not_finite(given):
+    effort = given.effort.copy()
+    effort[7, 1] = np.nan
+    return replace(given, effort=effort)
 
 
-def test_too_few_samples(planar):
-    assert 'equations' in str(refused(planar, motion(planar, 3), method='weighted'))
+@pytest.mark.parametrize(('change', 'said', 'name'), [
+    (still, "joint 'joint2' did not move", None), (in_step, 'does not distinguish', 'base'),
+    (lambda given: given.part(0, 3), 'equations', None), (not_finite, '', 'effort')])
+def test_what_tells_too_little_is_refused(planar, change, said, name):
+    with pytest.raises(IdentificationError, match=said) as refused:
+        identify(planar, change(motion(planar, 300)), method='weighted')
+    names = base_parameters(planar).base_names if name == 'base' else (name or refused.value.name,)
+    assert refused.value.name in names
 
 
 def test_other_joints(planar, spatial):
-    assert refused(spatial, motion(planar, 50)).value == planar.joint_names
-
-
-def test_numbers_that_are_not_finite(planar):
-    given = motion(planar, 100)
-    effort = given.effort.copy()
-    effort[7, 1] = np.nan
-    assert refused(planar, replace(given, effort=effort), method='weighted').name == 'effort'
+    with pytest.raises(IdentificationError) as refused:
+        identify(spatial, motion(planar, 50))
+    assert refused.value.value == planar.joint_names
 
 
 @pytest.mark.parametrize('options', [
     {'method': 'guess'}, {'method': 'weighted', 'weight': 1.0}, {'weight': -1.0}])
 def test_options_that_make_no_sense(planar, options):
-    assert refused(planar, motion(planar, 200), **options).remedy
+    with pytest.raises(IdentificationError) as refused:
+        identify(planar, motion(planar, 200), **options)
+    assert refused.value.remedy
 
 
-def test_choices_that_make_no_sense():
-    for options in ({'decimate': 0}, {'static': True, 'coulomb': False}):
-        with pytest.raises(IdentificationError):
-            ParameterSelection(**options)
+@pytest.mark.parametrize('options', [{'decimate': 0}, {'static': True, 'coulomb': False},
+                                     {'moving': 0.0}])
+def test_choices_that_make_no_sense(options):
+    with pytest.raises(IdentificationError, match=next(iter(options))):
+        ParameterSelection(**options)
 
 
 MOVING = ParameterSelection(moving=0.1)
@@ -377,11 +367,6 @@ def test_standard_errors_are_those_of_the_rows_that_count(planar):
         assert estimate.sigma == pytest.approx(0.05, rel=0.3)
     ratio = np.std(found, axis=0) / np.mean(bounds, axis=0)
     assert (ratio > 0.55).all() and (ratio < 1.7).all()
-
-
-def test_a_speed_that_is_none_is_refused():
-    with pytest.raises(IdentificationError, match='moving'):
-        ParameterSelection(moving=0.0)
 
 
 def test_a_prediction_has_all_rows(planar):
