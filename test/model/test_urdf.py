@@ -148,11 +148,6 @@ def test_a_part_in_which_nothing_moves_is_refused(options, name):
     assert refused.value.name == name
 
 
-def test_gravity_is_kept():
-    np.testing.assert_array_equal(load_urdf(ARM).gravity_vector, [0, 0, -9.81])
-    np.testing.assert_array_equal(load_urdf(ARM, gravity=(1, 2, 3)).gravity_vector, [1, 2, 3])
-
-
 def test_the_number_of_joints_is_bounded(monkeypatch):
     monkeypatch.setattr(urdf, 'MAX_JOINTS', 4)
     with pytest.raises(UrdfError, match='more than 4 joints'):
