@@ -156,15 +156,11 @@ def test_sliding_friction_is_that_of_the_model(planar):
     np.testing.assert_allclose(held[fast], smooth[fast], rtol=1e-9)
 
 
-def test_a_distance_is_found(spatial):
+def test_a_distance_is_found_where_there_is_one(spatial):
     found = find_presliding(with_joints(spatial), late(spatial), BODIES)
     assert found.distance == pytest.approx(WAY, rel=0.2) and ': significant' in found.note
-
-
-def test_no_distance_is_none(spatial):
-    given = noisy(motion(with_joints(spatial, 0.1, COULOMB)), SIGMA, 1)
-    assert find_presliding(with_joints(spatial), given, BODIES).distance == 0.0
-    assert find_presliding(with_joints(spatial), late(spatial, 0.2), BODIES).distance == 0.0
+    for given in (noisy(motion(with_joints(spatial, 0.1, COULOMB)), SIGMA, 1), late(spatial, 0.2)):
+        assert find_presliding(with_joints(spatial), given, BODIES).distance == 0.0
 
 
 @pytest.mark.parametrize('method', ['weighted', 'consistent'])

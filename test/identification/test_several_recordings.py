@@ -118,13 +118,6 @@ def test_an_error_names_the_recording_it_is_about(files):
     assert str(found.value) == f'b.csv: {alone.value}'
 
 
-def test_a_recording_is_not_given_twice(files):
-    with pytest.raises(ArgumentError, match=r'a\.csv is given twice'):
-        Source((files[0], files[0]), MODEL, '')
-    with pytest.raises(ArgumentError, match='verify'):
-        Source(tuple(files[:2]), MODEL, '', verification=files[1])
-
-
 def test_two_recordings_and_a_third_that_verifies(files, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, 'viser', None)     # no picture in the report
     result = robodyn('identify', *files[:2], '--verify', files[2], '--robot', 'two_link',
@@ -140,7 +133,11 @@ def test_two_recordings_and_a_third_that_verifies(files, tmp_path, monkeypatch):
     assert 'a.csv, b.csv' in text and 'verified with c.csv' in text
 
 
-def test_a_load_is_found_in_one_recording(files):
+def test_recordings_that_do_not_go_together_are_refused(files):
+    with pytest.raises(ArgumentError, match=r'a\.csv is given twice'):
+        Source((files[0], files[0]), MODEL, '')
+    with pytest.raises(ArgumentError, match='verify'):
+        Source(tuple(files[:2]), MODEL, '', verification=files[1])
     result = robodyn('identify', *files[:2], '--robot', 'two_link', '--payload', '--frame',
                      'link2')
     assert result.exit_code == 1 and 'takes one recording' in result.output

@@ -140,17 +140,18 @@ def test_tremor_is_smoothed_away_and_limits_are_kept(seed):
     assert nearest.max() < 0.03
 
 
-def test_what_cannot_be_repeated_is_refused():
-    time, position = shown()
-    with pytest.raises(TrajectoryError, match='has not been moved'):
-        smoothed(NAMES, time, 0.0 * position, VELOCITY, ACCELERATION, 0.15)
-    with pytest.raises(TrajectoryError, match='has not been moved'):
-        smoothed(NAMES, time[:0], position[:0], VELOCITY, ACCELERATION, 0.15)
-    holes = (time < 2.0) | (time > 2.4)
-    with pytest.raises(TrajectoryError, match='no sample came for 0.4'):
-        smoothed(NAMES, time[holes], position[holes], VELOCITY, ACCELERATION, 0.15)
-    with pytest.raises(TrajectoryError, match='elbow has no limit of velocity'):
-        smoothed(NAMES, time, position, np.array([1.0, np.inf]), ACCELERATION, 0.15)
+TIME, SHOWN = shown()
+HOLES = (TIME < 2.0) | (TIME > 2.4)
+
+
+@pytest.mark.parametrize(('time', 'position', 'velocity', 'said'), [
+    (TIME, 0.0 * SHOWN, VELOCITY, 'has not been moved'),
+    (TIME[:0], SHOWN[:0], VELOCITY, 'has not been moved'),
+    (TIME[HOLES], SHOWN[HOLES], VELOCITY, 'no sample came for 0.4'),
+    (TIME, SHOWN, np.array([1.0, np.inf]), 'elbow has no limit of velocity')])
+def test_what_cannot_be_repeated_is_refused(time, position, velocity, said):
+    with pytest.raises(TrajectoryError, match=said):
+        smoothed(NAMES, time, position, velocity, ACCELERATION, 0.15)
 
 
 TWO = """joint_names: [a, b]
@@ -198,9 +199,6 @@ def test_is_plain_yaml_of_the_message(path):
         assert all(type(v) is float for key in list(point)[:3] for v in point[key])
         assert all(type(v) is int for v in point['time_from_start'].values())
         assert 0 <= point['time_from_start']['nanosec'] < 1_000_000_000
-
-
-def test_no_number_is_a_negative_zero(path):
     zeros = np.full((1, 1), -1e-12)
     write(path, JointTrajectory(('a',), np.array([1.0]), zeros, zeros, zeros))
     assert '-0.0' not in path.read_text()
@@ -238,15 +236,12 @@ def test_refuses_with_the_place(path, old, new, word):
     assert word in str(caught.value)
 
 
-@pytest.mark.parametrize('text', ['', '[]', 'joint_names: [a]\npoints: []\n', '\x00'])
+@pytest.mark.parametrize('text', [
+    None, '', '[]', 'joint_names: [a]\npoints: []\n', '\x00'])
 def test_refuses_what_is_no_trajectory(path, text):
-    path.write_text(text)
-    with pytest.raises(TrajectoryError):
-        read(path)
-
-
-def test_refuses_a_file_that_is_not_there(path):
-    with pytest.raises(TrajectoryError, match='cannot be read'):
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(TrajectoryError, match='cannot be read' if text is None else ''):
         read(path)
 
 
