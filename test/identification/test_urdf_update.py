@@ -81,17 +81,10 @@ def robot(request):
 
 
 def test_what_is_read_again_is_what_was_asked(robot):
+    """Heavier bodies and lighter ones; what is said already is left as it is."""
     source, options, model = robot
-    check(source, options, heavier(model))
-
-
-def test_lighter_bodies_too(robot):
-    source, options, model = robot
-    check(source, options, 0.2 * heavier(model))
-
-
-def test_what_is_said_already_is_left_as_it_is(robot):
-    source, _, model = robot
+    for factor in (1.0, 0.2):
+        check(source, options, factor * heavier(model))
     assert corrected_urdf(source, model, ten(model)) == source
 
 
@@ -245,25 +238,20 @@ def test_locked_joints_are_lumped_where_they_are_locked():
     assert abs(ten(moved) - heavier(model)).max() > 1e-3
 
 
-@pytest.mark.parametrize(('text', 'said'), [
-    ('<!DOCTYPE robot [<!ENTITY m "1">]>' + ARM, 'DOCTYPE'),
-    (ARM.replace('value="1"', 'value="&m;"'), 'well-formed'),
-    (ARM[:-20], 'well-formed'), ('arm.urdf', 'content of the file'),
-    (ARM.encode().replace(b'fore', b'f\xffre'), 'cannot be read as utf-8'),
-    (ARM.encode('utf-16-le'), 'no mark of its encoding'),
-    (b"<?xml version='1.0' encoding='nonsense'?>" + ARM.encode(), 'nonsense')])
-def test_what_the_loader_refuses_is_refused(text, said):
+@pytest.mark.parametrize(('text', 'error', 'said'), [
+    ('<!DOCTYPE robot [<!ENTITY m "1">]>' + ARM, UrdfError, 'DOCTYPE'),
+    (ARM.replace('value="1"', 'value="&m;"'), UrdfError, 'well-formed'),
+    (ARM[:-20], UrdfError, 'well-formed'), ('arm.urdf', UrdfError, 'content of the file'),
+    (ARM.encode().replace(b'fore', b'f\xffre'), UrdfError, 'cannot be read as utf-8'),
+    (ARM.encode('utf-16-le'), UrdfError, 'no mark of its encoding'),
+    (b"<?xml version='1.0' encoding='nonsense'?>" + ARM.encode(), UrdfError, 'nonsense'),
+    (GRIPPER, ArgumentError, "no joint 'shoulder'"),
+    (ARM.replace('"tool"', '"t"'), ArgumentError, 'no link'),
+    (ARM.replace('xyz="0 0 0.4"', 'xyz="0 0 0.5"'), ArgumentError, "'slide' is elsewhere")])
+def test_texts_that_are_none_or_of_another_robot_are_refused(text, error, said):
     model = load_urdf(ARM)
-    with pytest.raises(UrdfError, match=said):
+    with pytest.raises(error, match=said):
         corrected_urdf(text, model, ten(model))
-
-
-def test_the_text_of_another_robot_is_refused():
-    model = load_urdf(ARM)
-    for text, said in ((GRIPPER, "no joint 'shoulder'"), (ARM.replace('"tool"', '"t"'), 'no link'),
-                       (ARM.replace('xyz="0 0 0.4"', 'xyz="0 0 0.5"'), "'slide' is elsewhere")):
-        with pytest.raises(ArgumentError, match=said):
-            corrected_urdf(text, model, ten(model))
     with pytest.raises(ArgumentError, match='parameters'):
         corrected_urdf(ARM, model, ten(model)[:1])
 

@@ -187,18 +187,17 @@ def plots(text):
     return json.loads(re.search('application/json">(.*?)</script>', text)[1])
 
 
-def test_it_needs_no_other_file(text):
+def test_it_tells_everything(found, text):
     page = Reader()
     page.feed(text)
-    assert not page.open and not page.references
-
-
-def test_it_tells_everything(found, text):
+    assert not page.open and not page.references        # it needs no other file
     words = unescape(text)
     for line in (*found.notes, *found.terms, *found.warnings, *found.estimate.base.texts):
         assert line in words
     for name in (*found.estimate.names, *found.validations, *found.nominal.joint_names):
         assert name in words
+    # Text of others is text
+    assert 'a &lt;b&gt;bag&lt;/b&gt;' in text and '&lt;p&gt;&quot;moving&quot;' in text
     assert 'numpy' in words and 'scipy' in words and f'{found.estimate.condition:.4g}' in words
 
 
@@ -219,10 +218,6 @@ def test_its_plots_show_what_was_measured_and_predicted(found, text):
     assert test['line']['dash'] == 'dash'
     assert np.nanmax(np.array(train['y'], float)) == pytest.approx(
         found.train.position[:, 0].max(), rel=1e-5)
-
-
-def test_text_of_others_is_text(text):
-    assert 'a &lt;b&gt;bag&lt;/b&gt;' in text and '&lt;p&gt;&quot;moving&quot;' in text
 
 
 def test_gravity_of_a_tilted_base_is_a_parameter_of_the_controller(found, tmp_path):
