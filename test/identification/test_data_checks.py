@@ -8,7 +8,6 @@ import re
 from motions import recorded, robot
 import numpy as np
 import pytest
-from robodyn_ros import Dynamics
 from robodyn_ros.cli.arguments import as_option
 from robodyn_ros.dynamics.api import Batch
 from robodyn_ros.errors import RecordingError
@@ -233,10 +232,9 @@ def test_columns_in_another_order(r, model, what, how):
 @pytest.mark.parametrize('name', ['arm6', 'panda'])
 def test_one_joint_on_a_spring_is_only_a_warning(name):
     model, r = robot(name), recorded(name)
-    effort = r.effort.copy()
-    effort[:, 2] -= Batch(model).gravity(r.position)[:, 2]
+    effort = (r.effort - Batch(model).gravity(r.position))[:, 2]
     assert any('gravity' in note and model.joint_names[2] in note
-               for note in issues(replace(r, effort=effort), model))
+               for note in issues(with_efforts(r, slice(None), effort, 2), model))
 
 
 def test_a_joint_that_stands_still(r, model):
@@ -259,11 +257,9 @@ def test_one_number_that_is_none_is_a_warning(r, model):
 
 
 def test_a_model_that_is_not_of_this_robot_is_a_warning(r, model):
-    rng = np.random.default_rng(5)
-    noise = rng.normal(size=r.effort.shape)
+    noise = np.random.default_rng(5).normal(size=r.effort.shape)
     assert any('unexplained' in note for note in issues(
-        replace(r, effort=noise), model,
-        accept=('effort sign', 'effort unit', 'gravity', 'order', 'direction')))
+        replace(r, effort=noise), model, accept=EVERYTHING.accept))
 
 
 def test_nothing_is_asked_of_gravity_where_there_is_none():
@@ -271,8 +267,7 @@ def test_nothing_is_asked_of_gravity_where_there_is_none():
     model = robot('two_link')
     flat = replace(model, gravity_vector=np.zeros(3))
     r = recorded('two_link')
-    effort = r.effort - Dynamics(model).batch.gravity(r.position)
-    assert issues(replace(r, effort=effort), flat) == []
+    assert issues(replace(r, effort=r.effort - Batch(model).gravity(r.position)), flat) == []
 
 
 def test_a_rate_that_is_too_low(r, model):
@@ -310,9 +305,8 @@ def test_a_joint_that_stops_and_waits_is_no_encoder_that_stands():
     v = np.gradient(q, time, axis=0)
     effort = Batch(model, threads=1).gravity(q) + 0.5 * np.tanh(v / 0.05)
     effort += 0.01 * np.random.default_rng(0).normal(size=q.shape)
-    accept = ('order', 'direction', 'effort sign', 'gravity', 'position unit', 'effort unit')
     r = replace(recorded('two_link'), time=time, position=q, velocity=None, effort=effort)
-    assert not any(kind in note for note in issues(r, model, accept=accept)
+    assert not any(kind in note for note in issues(r, model, accept=EVERYTHING.accept)
                    for kind in ('stuck', 'jump'))
 
 

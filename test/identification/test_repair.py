@@ -1,5 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
+"""Moments of inertia that no body has, repaired where they stand in a URDF."""
 
 import difflib
 

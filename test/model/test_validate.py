@@ -1,5 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
+"""Inertias without which nothing moves, and those that no body has."""
 
 import pytest
 from robodyn_ros import load_urdf
