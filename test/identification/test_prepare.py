@@ -18,8 +18,8 @@ pytestmark = pytest.mark.slow
 
 EVEN = np.arange(1000) / 200
 MODEL = robot('two_link')
-RATE = 250.0
-TIME = np.arange(6000) / 500.0
+RATE, RATE_OF_FILTERS = 250.0, 500.0      # [Hz]
+TIME = np.arange(6000) / RATE_OF_FILTERS
 W = 2 * np.pi * np.array([0.3, 0.5, 0.8])
 
 
@@ -86,7 +86,7 @@ def signal():
 
 def test_derivatives_of_a_known_signal():
     q, v, a = signal()
-    first, second = derivatives(q, 500.0)
+    first, second = derivatives(q, RATE_OF_FILTERS)
     middle = slice(50, -50)
     np.testing.assert_allclose(first[middle], v[middle], atol=1e-9)
     np.testing.assert_allclose(second[middle], a[middle], atol=1e-6)
@@ -97,9 +97,9 @@ def test_the_rule_leaves_the_motion_and_takes_the_noise(noise):
     q, v, a = signal()
     rng = np.random.default_rng(1)
     noisy = q + noise * rng.normal(size=q.shape)
-    cutoff = choose_cutoff([noisy], 500.0)
-    low_pass = LowPass(cutoff.frequency, 500.0)
-    first, second = derivatives(low_pass(noisy), 500.0)
+    cutoff = choose_cutoff([noisy], RATE_OF_FILTERS)
+    low_pass = LowPass(cutoff.frequency, RATE_OF_FILTERS)
+    first, second = derivatives(low_pass(noisy), RATE_OF_FILTERS)
     inside = slice(low_pass.settling, -low_pass.settling)
     assert 1 < cutoff.frequency <= 8.1 and cutoff.why
     np.testing.assert_array_less(np.std((first - v)[inside], axis=0), 2e-3 + 2 * noise)
@@ -109,30 +109,32 @@ def test_the_rule_leaves_the_motion_and_takes_the_noise(noise):
 def test_the_cutoff_is_lower_where_there_is_more_noise():
     q, *_ = signal()
     rng = np.random.default_rng(1)
-    chosen = [choose_cutoff([q + noise * rng.normal(size=q.shape)], 500.0).frequency
+    chosen = [choose_cutoff([q + noise * rng.normal(size=q.shape)], RATE_OF_FILTERS).frequency
               for noise in (1e-6, 1e-2)]
     assert chosen[1] < 0.7 * chosen[0]
 
 
 def test_no_delay_in_either_direction():
     pulse = np.exp(-((TIME - 6) / 0.2)**2)[:, None]
-    filtered = LowPass(5.0, 500.0)(pulse)
+    filtered = LowPass(5.0, RATE_OF_FILTERS)(pulse)
     assert np.argmax(filtered) == np.argmax(pulse)
     peak = int(np.argmax(pulse))
     around = np.arange(1, 400)
     np.testing.assert_allclose(filtered[peak + around], filtered[peak - around], atol=1e-12)
 
 
-def test_half_passes_at_the_cutoff():
+def test_half_passes_at_the_cutoff_and_all_without_one():
     wave = np.sin(2 * np.pi * 5.0 * TIME)[:, None]
-    low_pass = LowPass(5.0, 500.0)
+    low_pass = LowPass(5.0, RATE_OF_FILTERS)
     inside = slice(low_pass.settling, -low_pass.settling)
     assert np.ptp(low_pass(wave)[inside]) / 2 == pytest.approx(0.5, abs=0.01)
+    none = LowPass(np.inf, RATE_OF_FILTERS)
+    assert none.settling == 0 and (none(wave) == wave).all()
 
 
 def test_a_transient_is_gone_where_it_is_said_to_be():
     step = np.where(TIME < 6, 0.0, 1.0)[:, None]
-    low_pass = LowPass(5.0, 500.0)
+    low_pass = LowPass(5.0, RATE_OF_FILTERS)
     filtered = low_pass(step)
     away = np.abs(np.arange(6000) - 3000) > low_pass.settling
     assert np.abs(filtered - step)[away].max() < 0.01
@@ -141,20 +143,13 @@ def test_a_transient_is_gone_where_it_is_said_to_be():
 
 def test_samples_that_are_kept_are_filtered_as_all_are():
     """Of smooth signals; near the ends the reflections differ a little."""
-    low_pass = LowPass(5.0, 500.0)
+    low_pass = LowPass(5.0, RATE_OF_FILTERS)
     smooth = low_pass(np.random.default_rng(0).normal(size=(len(TIME), 2)))[500:5501]**2
-    step = int(500.0 / 50.0)
+    step = int(RATE_OF_FILTERS / 50.0)
     expected, found = low_pass(smooth)[::step], low_pass.of_kept(smooth[::step], step)
     np.testing.assert_allclose(found[40:-40], expected[40:-40], atol=1e-6 * expected.std())
     np.testing.assert_allclose(found, expected, atol=0.02 * expected.std())
     np.testing.assert_allclose(low_pass.of_kept(smooth[::step], step, 3), found[::3], rtol=1e-12)
-
-
-def test_no_filter():
-    wave = np.sin(TIME)[:, None]
-    none = LowPass(np.inf, 500.0)
-    assert none.settling == 0
-    np.testing.assert_array_equal(none(wave), wave)
 
 
 def test_a_joint_that_stands_still_has_no_say():
@@ -162,10 +157,10 @@ def test_a_joint_that_stands_still_has_no_say():
     q, _, _ = signal()
     rng = np.random.default_rng(3)
     still = 0.3 + 1e-4 * rng.normal(size=(len(TIME), 1))
-    alone = choose_cutoff([q], 500.0).frequency
-    assert choose_cutoff([np.hstack([q, still])], 500.0).frequency == alone
-    assert 'nothing moves' in choose_cutoff([still], 500.0).why
-    assert 'nothing moves' in choose_cutoff([np.zeros((6000, 2))], 500.0).why
+    alone = choose_cutoff([q], RATE_OF_FILTERS).frequency
+    assert choose_cutoff([np.hstack([q, still])], RATE_OF_FILTERS).frequency == alone
+    assert 'nothing moves' in choose_cutoff([still], RATE_OF_FILTERS).why
+    assert 'nothing moves' in choose_cutoff([np.zeros((6000, 2))], RATE_OF_FILTERS).why
 
 
 # Motions
