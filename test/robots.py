@@ -20,7 +20,7 @@ ALEX_LOCKED = {f'{side}_{finger}_q2': 0.1 for side in ('Left', 'Right')
                for finger in ('index', 'middle', 'ring', 'pinky')}
 LOCKED = {'panda': PANDA_LOCKED, 'alex': ALEX_LOCKED}
 
-# More of example-robot-data: what the arithmetic is judged on, `dynamics/test_wide.py`.
+# More of example-robot-data: what the arithmetic is judged on, `dynamics/test_pinocchio.py`.
 WIDE = {name: REAL['panda'].parents[2] / path for name, path in {
     # Arms, one of them with fingers that slide
     'panda_fingers': 'panda_description/urdf/panda.urdf',

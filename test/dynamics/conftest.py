@@ -34,6 +34,8 @@ class Case:
     def __init__(self, name: str):
         if name in TREES:
             self.urdf = random_tree(*TREES[name])
+        elif name.startswith('locked'):
+            self.urdf = random_tree(int(name.removeprefix('locked')), 12)
         elif name in MIMIC_TREES:
             self.urdf = random_mimic_tree(*MIMIC_TREES[name])
         elif name == 'gripper':
@@ -41,6 +43,9 @@ class Case:
         else:
             self.urdf = {**OWN, **REAL, **WIDE}[name].read_text()
         self.locked = LOCKED.get(name, {})
+        if name.startswith('locked'):
+            self.locked = {f'joint_{i:02}': 0.3 for i in range(1, 12, 3)
+                           if f'joint_{i:02}" type="continuous' not in self.urdf}
         self.model = load_urdf(self.urdf, locked=self.locked)
         self.dynamics = Dynamics(self.model)
         self.pin = pin.buildModelFromXML(self.urdf)
@@ -159,12 +164,6 @@ def symmetric(matrix):
 
 
 case_of = cache(Case)
-
-
-@pytest.fixture(params=[*REAL, *[*TREES][:20:4]])
-def case(request) -> Case:
-    """Return one of some robots and some random trees; what all are asked is in `test_wide.py`."""
-    return case_of(request.param)
 
 
 @pytest.fixture(scope='session')

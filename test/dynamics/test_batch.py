@@ -1,12 +1,19 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Batches: every quantity of many states is that of each."""
+"""Batches: several states at once are each of them, of one instruction too."""
 
 import numpy as np
 import pytest
+from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.dynamics import BaseMotion, Batch
+from robodyn_ros.dynamics.joint_transforms import REDUCTION_LIMIT
 from robodyn_ros.dynamics.signatures import QUANTITIES
-from robodyn_ros.errors import ArgumentError, SingularityError
+from robodyn_ros.dynamics.simd_states import Angles, SIMD_LANES
+from robodyn_ros.dynamics.specialize import simd_batch, SPECIALIZED_QUANTITIES
+from robodyn_ros.errors import ArgumentError
+from robots import ARM, GRIPPER, random_tree, REAL
+
+pytestmark = pytest.mark.slow
 
 COUNT = 130
 
@@ -61,30 +68,123 @@ def test_none_are_a_batch_too(robot):
     assert dynamics.batch.kinetic_energy(np.zeros((0, 7)), np.zeros((0, 7))).shape == (0,)
 
 
-def test_the_state_at_fault_is_named(robot):
-    dynamics = robot('ur5').dynamics
-    q = np.zeros((9, 6))
-    q[4, 2] = np.nan
-    with pytest.raises(ArgumentError, match=r'q\[4, 2\].*elbow_joint.*nan'):
-        dynamics.batch.gravity(q)
-    with pytest.raises(ArgumentError, match=r'qd has shape \(8, 6\).*\(9, 6\)'):
-        dynamics.batch.bias(np.zeros((9, 6)), np.zeros((8, 6)))
-    for bad in (np.zeros(6), 0.0, np.zeros((2, 5)), np.zeros((2, 2, 6))):
-        with pytest.raises(ArgumentError, match=r'q has shape .*\(N, 6\)'):
-            dynamics.batch.gravity(bad)
-    poses = np.full((9, 6), 0.7)
-    poses[5] = 0.0
-    with pytest.raises(SingularityError, match='in state 5'):
-        dynamics.batch.task_space(poses, np.zeros((9, 6)), 'tool0', reference='body')
+VECTORS = ('inverse_dynamics', 'gravity', 'bias', 'forward_dynamics', 'kinetic_energy',
+           'potential_energy', 'center_of_mass')
+# Sliding joints and turning ones, followers; sliders, whose efforts do not depend on positions
+ROBOTS = {'gripper': GRIPPER, 'sliders': ARM.replace('"revolute"', '"prismatic"')}
 
 
-def test_wrenches_of_other_numbers_of_states_are_refused(robot):
-    """They would be those of the wrong states, or be read from beyond the array."""
-    dynamics = robot('two_link').dynamics
-    q = np.zeros((5, 2))
-    for count in (0, 2, 10):
-        for wrenches in (np.ones((count, 2, 6)), {'tool0': np.ones((count, 6))}):
-            for reference in ('body', 'world'):
-                with pytest.raises(ArgumentError, match=r'\(5, ') as error:
-                    dynamics.batch.bias(q, q, wrenches, reference)
-                assert error.value.name.startswith('wrenches')
+@pytest.fixture(scope='module', params=ROBOTS)
+def model(request):
+    return load_urdf(ROBOTS[request.param])
+
+
+def inputs_of(name, count, nv, seed=1):
+    return np.random.default_rng(seed).uniform(-3, 3, (len(QUANTITIES[name].inputs), count, nv))
+
+
+def test_it_is_what_vectors_are_computed_by(model):
+    dynamics = Dynamics(model, specialize=True)
+    for name in SPECIALIZED_QUANTITIES & QUANTITIES.keys():
+        if not QUANTITIES[name].options:
+            kernel = getattr(dynamics.kernels, name) if name in VECTORS else None
+            made = simd_batch(name, dynamics._robot, {}, kernel)
+            assert (made is not None) == (name in VECTORS), name
+
+
+@pytest.mark.parametrize('name', VECTORS)
+def test_a_batch_is_what_the_code_for_any_robot_gives(model, name, close):
+    ours, any_robot = Batch(model, 1, specialize=True), Batch(model, 1)
+    for count in (0, 1, SIMD_LANES - 1, SIMD_LANES, SIMD_LANES + 1, 70):
+        inputs = inputs_of(name, count, model.nv)
+        mine, right = getattr(ours, name)(*inputs), getattr(any_robot, name)(*inputs)
+        assert mine.shape == right.shape
+        for one, other in zip(np.atleast_1d(mine), np.atleast_1d(right)):
+            close(np.asarray(one), np.asarray(other), 1e-12)
+
+
+def test_angles_far_away_among_others(model, close):
+    ours, any_robot = Batch(model, 1, specialize=True), Batch(model, 1)
+    (q,) = inputs_of('gravity', 11, model.nv)
+    q[4, 0], q[6, -1] = 3.0 * REDUCTION_LIMIT, -1e12 * REDUCTION_LIMIT
+    q[9, -1] = -1e3 * REDUCTION_LIMIT           # in the incomplete group
+    for mine, right in zip(ours.gravity(q), any_robot.gravity(q)):
+        close(mine, right, 1e-12)
+
+
+def test_a_joint_that_is_always_far_away(close):
+    far = load_urdf(GRIPPER.replace('offset="0.1"', 'offset="5e8"').replace(
+        'lower="-1" upper="0.15"', 'lower="4e8" upper="6e8"'))
+    (q,) = inputs_of('gravity', 2 * SIMD_LANES, far.nv)
+    close(Batch(far, 1, specialize=True).gravity(q), Batch(far, 1).gravity(q), 1e-12)
+
+
+def test_the_limit_is_that_of_each_angle():
+    """Of turn q + offset; no position is near enough with an offset beyond the limit."""
+    def limit(turn, offset):
+        return Angles([1.0, turn, 0.0], [0.0, offset, 0.0], [0, 1, 2]).limit()
+    assert limit(10.0, 0.0) == REDUCTION_LIMIT / 10.0
+    assert limit(-1.0, -3.0) == REDUCTION_LIMIT - 3.0
+    assert limit(0.1, 0.0) == REDUCTION_LIMIT
+    assert limit(1.0, 2.0 * REDUCTION_LIMIT) < 0.0
+
+
+def test_what_is_zero_whatever_the_state_is_written(close):
+    """The vertical axis at the foot of an arm bears no weight."""
+    model = load_urdf(REAL['ur5'])
+    (q,) = inputs_of('gravity', 9, model.nv)
+    mine = Batch(model, 1, specialize=True).gravity(q)
+    assert (mine[:, 0] == 0.0).all()
+    close(mine, Batch(model, 1).gravity(q), 1e-12)
+
+
+def test_threads_share_the_states(model):
+    one, three = Batch(model, 1, specialize=True), Batch(model, 3, specialize=True)
+    inputs = inputs_of('inverse_dynamics', 203, model.nv)
+    assert (one.inverse_dynamics(*inputs) == three.inverse_dynamics(*inputs)).all()
+
+
+def test_inputs_stay_as_they_are_and_may_be_of_any_kind(model):
+    batch = Batch(model, 1, specialize=True)
+    (q,) = inputs_of('gravity', 10, model.nv)
+    before, right = q.copy(), batch.gravity(q)
+    constant = q.copy()
+    constant.setflags(write=False)
+    other = np.asfortranarray(q)
+    apart = np.repeat(q, 2, axis=0)[::2]
+    raw = np.frombuffer(b'x' + q.tobytes(), np.uint8)[1:].view(np.float64).reshape(q.shape)
+    for given in (constant, other, apart, raw, q.tolist(), q.astype('>f8')):
+        assert (batch.gravity(given) == right).all()
+    assert (q == before).all()
+    assert not np.shares_memory(batch.gravity(q), q)
+
+
+@pytest.mark.parametrize('name', VECTORS)
+def test_what_is_not_finite_is_named_wherever_it_is(model, name):
+    """In a whole group of states and in an incomplete one; outputs need not depend on it."""
+    batch = Batch(model, 1, specialize=True)
+    names = QUANTITIES[name].inputs
+    for where in np.ndindex(len(names), 2, model.nv):
+        for value in (np.nan, np.inf, -np.inf):
+            inputs = inputs_of(name, SIMD_LANES + 2, model.nv)
+            of, k, joint = where[0], (3, SIMD_LANES + 1)[where[1]], where[2]
+            inputs[of, k, joint] = value
+            with pytest.raises(ArgumentError,
+                               match=rf'{names[of]}\[{k}, {joint}\], of joint .*, is {value}'):
+                getattr(batch, name)(*inputs)
+
+
+def test_an_input_without_effect_must_be_finite():
+    """The effort of a single joint does not depend on its velocity."""
+    one = load_urdf(random_tree(1, 1))
+    q, qd, qdd = inputs_of('inverse_dynamics', SIMD_LANES, 1)
+    qd[2, 0] = np.nan
+    with pytest.raises(ArgumentError, match=r'qd\[2, 0\]'):
+        Batch(one, 1, specialize=True).inverse_dynamics(q, qd, qdd)
+
+
+def test_huge_numbers_are_finite(model):
+    q, qd, qdd = inputs_of('inverse_dynamics', SIMD_LANES, model.nv)
+    qdd[0] = 1.7e308                        # whose sum is not
+    mine = Batch(model, 1, specialize=True).inverse_dynamics(q, qd, qdd)
+    assert np.isfinite(mine[1:]).all()

@@ -1,8 +1,10 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""C code of the dynamics compiles without a warning and agrees with Python."""
+"""C and JavaScript of the dynamics agree with Python."""
 
 import ctypes
+import json
+import shutil
 import subprocess
 
 from c_compiler import compile_c, needs_compiler
@@ -10,9 +12,12 @@ import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.dynamics.c_code import c_file, DOUBLE, FLOAT, QUANTITY_MEANINGS
+from robodyn_ros.dynamics.javascript import javascript
 from robodyn_ros.dynamics.source_text import kernels
 from robodyn_ros.errors import ArgumentError, InertiaError, UnknownNameError
 from robodyn_ros.model.resources import robot_names, robot_path
+from robots import GRIPPER
+from viewer.browser import browsing, needs_browser
 
 SHORT = [name for name in QUANTITY_MEANINGS if not name.endswith('derivatives')]
 
@@ -39,10 +44,11 @@ test_of.__test__ = False
 @needs_compiler
 @pytest.mark.parametrize('dialect', [DOUBLE, FLOAT], ids=['double', 'float'])
 @pytest.mark.parametrize(('robot', 'quantities'), [
-    ('rp', QUANTITY_MEANINGS), ('arm6', SHORT), ('panda', SHORT[:6])])
+    ('rp', QUANTITY_MEANINGS), ('arm6', SHORT), (GRIPPER, SHORT[:6])],
+    ids=['rp', 'arm6', 'gripper'])
 def test_its_own_test_passes(robot, quantities, dialect, tmp_path):
-    """The Panda has a mimic joint, whose angle is a multiple of another one."""
-    model = load_urdf(robot_path(robot))
+    """The gripper has mimic joints, whose angles are multiples of another one's."""
+    model = load_urdf(robot)
     written(tmp_path, model, quantities, [model.frame_names[-1]], dialect)
     status, output = test_of(tmp_path)
     assert status == 0 and output.count('agrees') >= len(quantities), output
@@ -113,3 +119,39 @@ def test_what_cannot_be_exported_is_refused_by_name():
 def test_what_takes_too_many_operations_is_refused_by_name():
     with pytest.raises(ArgumentError, match='coriolis_matrix of talos takes .* operations'):
         kernels(load_urdf('talos_reduced'), 'coriolis_matrix', DOUBLE)
+
+
+NODE = shutil.which('node')
+QUANTITIES = 'gravity', 'inverse_dynamics', 'mass_matrix'
+
+
+def agrees(robot, run):
+    """Assert that the functions agree; ``run`` returns the value of a JavaScript expression."""
+    model = load_urdf(robot_path(robot))
+    dynamics, rng = Dynamics(model), np.random.default_rng(7)
+    states = rng.uniform(-3.0, 3.0, (20, 3, model.nv))
+    functions = '\n'.join(javascript(model, quantity) for quantity in QUANTITIES)
+    found = json.loads(run(
+        f'(() => {{ {functions}\nconst states = {json.dumps(states.tolist())};\n'
+        'return JSON.stringify(states.map(([q, qd, qdd]) => [gravity(q), '
+        'inverse_dynamics(q, qd, qdd), mass_matrix(q)].map(x => Array.from(x)))); })()'))
+    for (q, qd, qdd), values in zip(states, found, strict=True):
+        expected = (dynamics.gravity(q), dynamics.inverse_dynamics(q, qd, qdd),
+                    dynamics.mass_matrix(q).ravel())
+        for value, right in zip(values, expected, strict=True):
+            assert np.abs(np.array(value) - right).max() <= 1e-12 * max(1.0, np.abs(right).max())
+
+
+@pytest.mark.skipif(NODE is None, reason='needs node, which runs JavaScript')
+@pytest.mark.parametrize('robot', ['two_link', 'rp', 'arm6'])
+def test_javascript_agrees_with_python(robot):
+    agrees(robot, lambda expression: subprocess.run(
+        [NODE, '-e', f'console.log({expression})'], capture_output=True, text=True, check=True,
+        timeout=60).stdout)
+
+
+@needs_browser
+def test_javascript_agrees_with_python_in_a_browser():
+    pytest.importorskip('websockets', reason='needs pip install websockets')
+    with browsing() as browser, browser.tab('about:blank') as tab:
+        agrees('arm6', tab.run)

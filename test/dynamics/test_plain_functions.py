@@ -1,6 +1,10 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The algorithms as plain Python: the same numbers, and never a question to a value."""
+"""
+The algorithms as plain Python and as traced straight-line code: the numbers of the kernels.
+
+Neither asks for a value, be it of the state or of the robot.
+"""
 
 from types import SimpleNamespace
 
@@ -8,83 +12,45 @@ import numpy as np
 import pytest
 from robodyn_ros.dynamics import entry_points
 from robodyn_ros.dynamics.compile import generic
-from robodyn_ros.dynamics.coriolis import coriolis
-from robodyn_ros.dynamics.crba import crba
-from robodyn_ros.dynamics.derivatives import position_derivative
-from robodyn_ros.dynamics.energy import kinetic_energy, potential_energy
-from robodyn_ros.dynamics.forward_dynamics import forward_dynamics
 from robodyn_ros.dynamics.joint_transforms import place_joints
-from robodyn_ros.dynamics.kinematics import (
-    ALIGNED,
-    jacobian_rate,
-    pose,
-    velocity_product,
-    WORLD,
-)
+from robodyn_ros.dynamics.kinematics import ALIGNED, velocity_product
 from robodyn_ros.dynamics.model_data import (
-    BODY,
     dimensions,
-    FRAME,
     frame_record,
-    JOINT,
     ModelData,
     parameters,
-    WORK,
     Workspace,
     workspace,
 )
-from robodyn_ros.dynamics.regressor import regressor
-from robodyn_ros.dynamics.rnea import rnea
 from robodyn_ros.dynamics.signatures import QUANTITIES
+from robodyn_ros.dynamics.trace import lanes, regrouped, trace
 
-ROBOTS = ['panda', 'rp', 'tree3', 'tree11']
+pytestmark = pytest.mark.slow
 
-
-OPTIONS = {'reference': 1, 'axes': np.array([0, 1]), 'damping': 0.01}
-
-
-@pytest.mark.parametrize('quantity', QUANTITIES)
-@pytest.mark.parametrize('name', ROBOTS)
-def test_plain_python_gives_the_numbers_of_the_kernels(robot, close, name, quantity):
-    model, spec = robot(name).model, QUANTITIES[quantity]
-    robot_, memory = parameters(model), workspace(model)
-    robot_ = ModelData(robot_.bodies.view(np.recarray), *robot_[1:])
-    work = Workspace(memory.bodies.view(np.recarray), memory.joints.view(np.recarray), *memory[2:])
-    frame = frame_record(model, parameters(model), model.link_names[-1])
-    options = {**OPTIONS, 'frame': frame}
-    plain_options = [frame.view(np.recarray) if o == 'frame' else options[o] for o in spec.options]
-    inputs = next(robot(name).states())[:len(spec.inputs)]
-    size = {**dimensions(model.nb, model.nv), 'k': 2}
-    shapes = [[size[word] for word in shape] for shape in spec.outputs.values()]
-    ours, theirs = ([np.full(shape, np.nan) for shape in shapes] for _ in range(2))
-    loads = (memory.unloaded, robot_.base) if spec.takes_external_wrench else ()
-    function = getattr(entry_points, spec.entry_point(quantity))
-    function(robot_, *plain_options, *inputs, *loads, work, *ours)
-    generic(quantity)(parameters(model), *(options[o] for o in spec.options), *inputs, *loads,
-                      workspace(model), *theirs)
-    for mine, other in zip(ours, theirs):
-        close(mine, other, 1e-9 if 'damping' in spec.options or 'forward' in quantity else 1e-12)
+ROBOTS = 'rp', 'tree3', 'gripper'
+TRACED_ROBOTS = *ROBOTS, 'panda', 'ur5', 'tree11', 'panda_fingers'
+TRACED = [name for name in QUANTITIES if name != 'friction']
+STRUCTURE = 'parent', 'driver', 'turn', 'slide', 'body'
+SLOW = 20_000       # operations: Python takes too long to parse so many
 
 
-@pytest.mark.parametrize('name', ROBOTS)
-def test_kinematics_of_the_control_cycle(robot, close, name):
-    """Pose and Jacobian in one pass, and J̇ q̇ without J̇, are those of the single queries."""
-    model = robot(name).model
-    data, memory, n = parameters(model), workspace(model), model.nv
-    data = ModelData(data.bodies.view(np.recarray), *data[1:])
-    work = Workspace(memory.bodies.view(np.recarray), memory.joints.view(np.recarray), *memory[2:])
-    frame = frame_record(model, parameters(model), model.link_names[-1]).view(np.recarray)
-    q, qd = next(robot(name).states())[:2]
-    T, J, exact_T, exact_J, Jd = (np.zeros(shape) for shape in (
-        (4, 4), (6, n), (4, 4), (6, n), (6, n)))
-    entry_points.pose_and_jacobian(data, frame, q, work, T, J)
-    entry_points.pose(data, frame, q, work, exact_T)
-    entry_points.jacobian(data, frame, ALIGNED, q, work, exact_J)
-    entry_points.jacobian_dot(data, frame, ALIGNED, q, qd, work, Jd)
-    close(T, exact_T, 1e-15)
-    close(J, exact_J, 1e-15)
-    close(np.concatenate(velocity_product(data.bodies, work.joints, frame[0], qd)), Jd @ qd, 1e-12)
-    assert not work.rest.any() and not work.unloaded.any()
+class Asked:
+    """What a quantity of a robot is asked with, and what the generic kernel answers."""
+
+    def __init__(self, case, quantity):
+        self.model, self.spec = case.model, QUANTITIES[quantity]
+        self.data, self.memory = parameters(case.model), workspace(case.model)
+        options = {'frame': frame_record(case.model, self.data, case.model.link_names[-1]),
+                   'reference': 1, 'axes': np.array([0, 1]), 'damping': 0.01}
+        self.options = {key: options[key] for key in self.spec.options}
+        self.inputs = dict(zip(self.spec.inputs, next(case.states())))
+        self.loads = ((self.memory.unloaded, self.data.base)
+                      if self.spec.takes_external_wrench else ())
+        size = {**dimensions(case.model.nb, case.model.nv), 'k': 2}
+        self.outputs = {key: np.full([size[word] for word in shape], np.nan)
+                        for key, shape in self.spec.outputs.items()}
+        generic(quantity)(self.data, *self.options.values(), *self.inputs.values(), *self.loads,
+                          self.memory, *self.outputs.values())
 
 
 class Opaque:
@@ -138,56 +104,101 @@ def opaque(array):
     return np.vectorize(Opaque, otypes=[object])(array)
 
 
-def namespaces(dtype, records, structure=()):
-    """Return records as objects; every field but those of the structure is opaque."""
-    def convert(name, value):
-        if dtype[name].shape:
+def seen(array):
+    """Return records as objects, and arrays of numbers; all but the structure is opaque."""
+    if array.dtype.names is None:
+        return array if array.dtype.kind == 'i' else opaque(array)
+
+    def field(name, value):
+        if array.dtype[name].shape:
             return opaque(value)
-        return value.item() if name in structure else Opaque(value.item())
-    return [SimpleNamespace(**{n: convert(n, r[n]) for n in dtype.names}) for r in records]
+        return value.item() if name in STRUCTURE else Opaque(value.item())
+    return [SimpleNamespace(**{n: field(n, record[n]) for n in array.dtype.names})
+            for record in array]
+
+
+@pytest.mark.parametrize('quantity', QUANTITIES)
+@pytest.mark.parametrize('name', ROBOTS)
+def test_plain_python_asks_no_value(robot, close, monkeypatch, name, quantity):
+    """But for friction, which is no polynomial: it is computed with numbers."""
+    asked = Asked(robot(name), quantity)
+    memory, spec = workspace(asked.model), asked.spec
+    if 'q' in spec.inputs:
+        place_joints(asked.data.bodies.view(np.recarray), asked.inputs['q'],
+                     memory.joints.view(np.recarray))
+    monkeypatch.setattr(entry_points, 'place_joints', lambda *_: None)
+    see = np.asarray if quantity == 'friction' else seen
+    ours = [np.zeros(array.shape, object) for array in asked.outputs.values()]
+    getattr(entry_points, spec.entry_point(quantity))(
+        ModelData(*map(see, asked.data)), *(see(value) if key == 'frame' else value
+                                            for key, value in asked.options.items()),
+        *map(see, asked.inputs.values()), *map(see, asked.loads), Workspace(*map(see, memory)),
+        *ours)
+    for mine, other in zip(ours, asked.outputs.values()):
+        close(numbers(mine), other,
+              1e-9 if 'damping' in spec.options or 'forward' in quantity else 1e-12)
 
 
 @pytest.mark.parametrize('name', ROBOTS)
-def test_no_algorithm_branches_on_a_value(robot, close, name):
-    case = robot(name)
-    n = case.model.nv
-    robot_, work = parameters(case.model), workspace(case.model)
-    bodies = namespaces(BODY, robot_.bodies, ('parent', 'driver', 'turn', 'slide'))
-    base, unloaded, rest = opaque(robot_.base), opaque(work.unloaded), opaque(work.rest)
-    scratch = namespaces(WORK, work.bodies)
-    out, M = np.empty(n, object), np.empty((n, n), object)
-    q, qd, qdd = next(case.states())
-    place_joints(robot_.bodies.view(np.recarray), q, work.joints.view(np.recarray))
-    joints = namespaces(JOINT, work.joints)
+def test_kinematics_of_the_control_cycle(robot, close, name):
+    """Pose and Jacobian in one pass, and J̇ q̇ without J̇, are those of the single queries."""
+    model = robot(name).model
+    data, memory, n = parameters(model), workspace(model), model.nv
+    data = ModelData(data.bodies.view(np.recarray), *data[1:])
+    work = Workspace(memory.bodies.view(np.recarray), memory.joints.view(np.recarray), *memory[2:])
+    frame = frame_record(model, parameters(model), model.link_names[-1]).view(np.recarray)
+    q, qd = next(robot(name).states())[:2]
+    T, J, exact_T, exact_J, Jd = (np.zeros(shape) for shape in (
+        (4, 4), (6, n), (4, 4), (6, n), (6, n)))
+    entry_points.pose_and_jacobian(data, frame, q, work, T, J)
+    entry_points.pose(data, frame, q, work, exact_T)
+    entry_points.jacobian(data, frame, ALIGNED, q, work, exact_J)
+    entry_points.jacobian_dot(data, frame, ALIGNED, q, qd, work, Jd)
+    close(T, exact_T, 1e-15)
+    close(J, exact_J, 1e-15)
+    close(np.concatenate(velocity_product(data.bodies, work.joints, frame[0], qd)), Jd @ qd, 1e-12)
+    assert not work.rest.any() and not work.unloaded.any()
 
-    rnea(bodies, base, joints, opaque(qd), opaque(qdd), unloaded, scratch, out)
-    close(numbers(out), case.dynamics.inverse_dynamics(q, qd, qdd), 1e-13)
-    crba(bodies, joints, scratch, M)
-    close(numbers(M), case.dynamics.mass_matrix(q), 1e-13)
-    forward_dynamics(bodies, base, robot_.elimination_parent, joints, opaque(qd), opaque(qdd),
-                     rest, unloaded, scratch, M, out)
-    close(numbers(out), case.dynamics.forward_dynamics(q, qd, qdd), 1e-10)
 
-    C, J, Jd, T = (np.empty(shape, object) for shape in ((n, n), (6, n), (6, n), (4, 4)))
-    name = case.model.link_names[-1]
-    frame = namespaces(FRAME, frame_record(case.model, robot_, name), ('body',))[0]
-    pose(bodies, joints, frame, T)
-    close(numbers(T), case.dynamics.pose(q, name), 1e-13)
-    jacobian_rate(bodies, joints, frame, WORLD, opaque(qd), J, Jd)
-    close(numbers(J), case.dynamics.jacobian(q, name, 'world'), 1e-13)
-    close(numbers(Jd), case.dynamics.jacobian_dot(q, qd, name, 'world'), 1e-13)
+def run(code, robot, inputs, outputs):
+    """Execute the lines with the sines and cosines that they expect."""
+    bodies, room = robot.bodies, lanes(len(robot.bodies))
+    angle = bodies['turn'] * inputs['q'][bodies['driver']] + bodies['offset']
+    trig = np.zeros(2 * room)
+    trig[:len(bodies)], trig[room:room + len(bodies)] = np.cos(angle), np.sin(angle)
+    exec('\n'.join(code.lines), {}, {**inputs, **outputs, 'trig': trig})
 
-    rnea(bodies, base, joints, opaque(qd), opaque(qdd), unloaded, scratch, out)
-    Y = np.empty((n, 10 * n), object)
-    regressor(bodies, opaque(robot_.axes), opaque(robot_.origins), joints, scratch, Y)
-    close(numbers(Y), case.dynamics.regressor(q, qd, qdd), 1e-13)
-    coriolis(bodies, base, joints, opaque(qd), scratch, C)
-    close(numbers(C), case.dynamics.coriolis_matrix(q, qd), 1e-13)
-    position_derivative(bodies, joints, scratch, M)
-    close(numbers(M), case.dynamics.inverse_dynamics_derivatives(q, qd, qdd).dtau_dq, 1e-12)
 
-    energy = np.empty(1, object)
-    kinetic_energy(bodies, base, joints, opaque(qd), scratch, energy)
-    close(numbers(energy)[0], np.float64(case.dynamics.kinetic_energy(q, qd)), 1e-13)
-    potential_energy(bodies, base, joints, scratch, energy)
-    close(numbers(energy)[0], np.float64(case.dynamics.potential_energy(q)), 1e-13)
+@pytest.mark.parametrize('quantity', TRACED)
+@pytest.mark.parametrize('name', TRACED_ROBOTS)
+def test_straight_line_code_computes_what_the_generic_kernel_does(robot, close, name, quantity):
+    asked = Asked(robot(name), quantity)
+    code = trace(quantity, asked.data, asked.options)
+    if code.operations > SLOW:
+        pytest.skip(f'{code.operations} operations')
+    ours = {f'out_{key}': np.full_like(array, np.nan) for key, array in asked.outputs.items()}
+    run(code, asked.data, asked.inputs, ours)
+    for mine, other in zip(ours.values(), asked.outputs.values()):
+        scale = max(1.0, np.abs(other).max())
+        close(mine / scale, other / scale, 1e-11 if 'forward' in quantity else 1e-12)
+
+
+def test_it_is_short(robot):
+    # A Panda's inverse dynamics are some 1900 operations when nothing folds
+    assert trace('inverse_dynamics', parameters(robot('panda').model), {}).operations < 700
+    assert trace('gravity', parameters(robot('ur5').model), {}).operations < 30
+
+
+def test_what_a_joint_cannot_feel_moves_to_its_parent(robot):
+    bodies = parameters(robot('panda').model).bodies
+    moved = regrouped(bodies)
+    assert not moved['mass'][moved['turn'] > 0].any()
+    assert not moved['first'][:, 2].any() and not moved['second'][:, 2].any()
+    assert (bodies['mass'] > 0).all()           # the original is left alone
+    slides = regrouped(parameters(robot('tree3').model).bodies)
+    assert not slides['second'][slides['slide'] > 0].any()
+
+
+def test_the_same_robot_gives_the_same_text(robot):
+    own = parameters(robot('tree3').model)
+    assert trace('bias', own, {}) == trace('bias', own, {})

@@ -1,7 +1,8 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Names and tests that docs/theory.md refers to."""
+"""Names, tests and examples of docs/theory.md and of docstrings."""
 
+import doctest
 from importlib import import_module
 from pathlib import Path
 import re
@@ -46,3 +47,14 @@ def test_the_picture_of_the_references_is_drawn_by_its_script(tmp_path):
         (tmp_path, 'new.svg'), (ROOT / 'docs', 'reference_frames.svg')))
     for reference in ('aligned', 'body', 'world'):
         assert reference in new and reference in kept
+
+
+EXAMPLES = ['dynamics.api', 'dynamics.queries', 'dynamics.frame_queries', 'dynamics.kernels',
+           'closed_loop', 'control.controller.controller_batch', 'model.robot', 'model.urdf',
+           'model.dh', 'model.dh_file', 'model.resources']
+
+
+@pytest.mark.parametrize('name', EXAMPLES)
+def test_the_examples_run(name):
+    failed, tried = doctest.testmod(import_module(f'robodyn_ros.{name}'))
+    assert tried and not failed

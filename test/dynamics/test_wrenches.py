@@ -1,21 +1,25 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""External wrenches on any frame, told in any of the three references."""
+"""Wrenches on any frame in each of the three references, and a base that moves."""
 
+from dataclasses import replace
+from functools import cache
 import warnings
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import numpy as np
 import pytest
+from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.dynamics import BaseMotion
+from thorough import seeds
 
 pytestmark = pytest.mark.slow
 
 ROBOTS = ('panda', 'ur5', 'tiago_pro', 'tree3', 'tree7', 'tree16', 'mimic5', 'mimic12')
 BASE = BaseMotion((1.0, -2.0, 3.0), (0.4, 0.5, -0.6), (2.0, -1.0, 0.5))
 wrench = st.lists(st.floats(-50, 50), min_size=6, max_size=6)
-many = settings(deadline=None, max_examples=100)
+many = settings(deadline=None, max_examples=seeds(40, 100))
 
 
 @pytest.fixture(scope='session')
@@ -87,35 +91,140 @@ def test_on_the_links_in_order_as_by_name(robot, close, reference):
           dynamics.inverse_dynamics(*motion, by_name, reference), 1e-13)
 
 
+def test_the_reference_is_aligned_where_none_is_given(robot, close):
+    dynamics, q, w = robot('panda').dynamics, np.linspace(0.3, 0.9, 7), {'panda_hand': np.ones(6)}
+    for ask in (lambda *of: dynamics.jacobian(q, 'panda_hand', *of),
+                lambda *of: dynamics.jacobian_dot(q, q, 'panda_hand', *of),
+                lambda *of: dynamics.inverse_dynamics(q, q, q, w, *of),
+                lambda *of: dynamics.bias(q, q, w, *of),
+                lambda *of: dynamics.batch.bias(q[None], q[None], w, *of),
+                lambda *of: dynamics.forward_dynamics(q, q, q, w, *of),
+                lambda *of: dynamics.task_space(q, q, 'panda_hand', 'xyz', *of).velocity,
+                lambda *of: dynamics.task_velocity_terms(q, 'panda_hand', 'xyz', *of).coriolis):
+        with warnings.catch_warnings():
+            warnings.simplefilter('error')
+            close(ask(), ask('aligned'), 0.0)
+        assert (ask() != ask('body')).any()
+
+
+@pytest.mark.parametrize('name', ['panda', 'rp', 'tree7'])
+@pytest.mark.parametrize('kind', ['inverse_dynamics', 'forward_dynamics'])
+@pytest.mark.parametrize('reference', ['body', 'aligned', 'world'])
+def test_derivatives_under_wrenches_on_a_moving_base_are_slopes(robot, close, name, kind,
+                                                               reference):
+    dynamics = robot(name).dynamics
+    rng = np.random.default_rng(3)
+    wrenches = {frame: rng.uniform(-5, 5, 6) for frame in dynamics.model.frame_names}
+    function = getattr(dynamics, kind)
+    given = rng.uniform(-1, 1, (3, dynamics.model.nv))
+    ours = getattr(dynamics, f'{kind}_derivatives')(*given, wrenches, base=BASE,
+                                                    reference=reference)
+    step = 1e-5
+    for argument, derivative in enumerate(ours):
+        change = np.zeros_like(given)
+        for k in range(given.shape[1]):
+            change[:] = 0.0
+            change[argument, k] = step
+            ahead, behind = (function(*x, wrenches, reference, BASE)
+                             for x in (given + change, given - change))
+            slope = (ahead - behind) / (2 * step)
+            close(derivative[:, k], slope, 1e-6 * max(1.0, np.abs(derivative).max()))
+
+
+@pytest.mark.parametrize('reference', ['aligned', 'world'])
+def test_derivatives_under_wrenches_on_the_links_of_many_states(robot, close, reference):
+    dynamics = robot('panda').dynamics
+    rng = np.random.default_rng(4)
+    wrenches, motion = rng.uniform(-5, 5, (7, 6)), rng.uniform(-1, 1, (3, 5, 7))
+    many = dynamics.batch.forward_dynamics_derivatives(*motion, wrenches, reference=reference)
+    for k, state in enumerate(np.swapaxes(motion, 0, 1)):
+        one = dynamics.forward_dynamics_derivatives(*state, wrenches, reference=reference)
+        for mine, theirs in zip(many, one):
+            close(mine[k], theirs, 1e-11 * max(1.0, np.abs(theirs).max()))
+
+
+MOVED = ('ur5', 'panda_fingers', 'tree2', 'tree7', 'tree13', 'mimic4', 'mimic11')
+# It turns about two skew axes, slides along a third, and carries the base off all of them.
+TABLE = """
+<link name="ground"/>
+<joint name="tilt" type="continuous"><parent link="ground"/><child link="table_1"/>
+  <origin xyz="0.1 0.2 0.3" rpy="0.3 -0.2 0.5"/><axis xyz="1 0 0"/>
+  <limit effort="1" velocity="1"/></joint>
+<link name="table_1"/>
+<joint name="lift" type="prismatic"><parent link="table_1"/><child link="table_2"/>
+  <origin xyz="0 0.1 0" rpy="0 0.4 0.1"/><axis xyz="0 1 0"/>
+  <limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
+<link name="table_2"/>
+<joint name="turn" type="continuous"><parent link="table_2"/><child link="table_3"/>
+  <origin xyz="0.2 0 0.1" rpy="0.1 0.2 0.3"/><axis xyz="0.6 0 0.8"/>
+  <limit effort="1" velocity="1"/></joint>
+<link name="table_3"/>
+<joint name="mount" type="fixed"><parent link="table_3"/><child link="{base}"/>
+  <origin xyz="0.5 -0.3 0.2" rpy="0.7 0.1 -0.4"/></joint>
+</robot>"""
+CARRIED = 3         # joints of the table, which come first
+
+
+@pytest.fixture(scope='session')
+def mounted(robot):
+    """Return what gives a robot by name, and the same on a table that moves it."""
+    @cache
+    def mounted(name):
+        case = robot(name)
+        end = case.urdf.rindex('</robot>')
+        table = TABLE.format(base=case.model.base_link)
+        on_table = load_urdf(case.urdf[:end] + table, locked=case.locked)
+        assert on_table.joint_names[CARRIED:] == case.model.joint_names
+        return case.model, Dynamics(on_table)
+    return mounted
+
+
 @many
-@given(st.data())
-def test_without_a_reference_all_speak_of_the_same_point_and_axes(loaded, close, data):
-    """Jᵀ w is the generalized force of w, and J̇ the rate of J."""
-    dynamics, frame, w, q, qd, qdd = loaded(data)
-    J = dynamics.jacobian(q, frame)
-    free = dynamics.inverse_dynamics(q, qd, qdd)
-    size = max(1.0, np.abs(free).max(), np.abs(w).max())
-    close((free - dynamics.inverse_dynamics(q, qd, qdd, {frame: w})) / size, J.T @ w / size, 1e-12)
-    close(J, dynamics.jacobian(q, frame, 'aligned'), 0.0)
-    close(dynamics.jacobian_dot(q, qd, frame), dynamics.jacobian_dot(q, qd, frame, 'aligned'), 0.0)
+@given(st.sampled_from(MOVED), st.integers(0, 2**32))
+def test_on_a_table_that_moves_it(mounted, close, name, seed):
+    model, whole = mounted(name)
+    q, qd, qdd = np.random.default_rng(seed).uniform(-2, 2, (3, whole.model.nv))
+    tau = whole.inverse_dynamics(q, qd, qdd)
+    robot, base = from_the_table(model, whole, q, qd, qdd)
+    own = [x[CARRIED:] for x in (q, qd, qdd)]
+    close(robot.inverse_dynamics(*own, base=base), tau[CARRIED:], 1e-11)
+    close(robot.bias(*own[:2], base=base) + robot.mass_matrix(own[0]) @ own[2], tau[CARRIED:],
+          1e-11)
+    condition = np.linalg.cond(robot.mass_matrix(own[0]))
+    close(robot.forward_dynamics(*own[:2], tau[CARRIED:], base=base), own[2],
+          1e-12 * max(10.0, condition))
 
 
-def test_without_a_reference_the_task_space_is_aligned(robot, close):
-    dynamics, q = robot('panda').dynamics, np.linspace(0.3, 0.9, 7)
-    for mine, theirs in zip(dynamics.task_space(q, q, 'panda_link8'),
-                            dynamics.task_space(q, q, 'panda_link8', reference='aligned')):
-        close(mine, theirs, 0.0)
-    for mine, theirs in zip(
-            dynamics.task_velocity_terms(q, 'panda_link8', 'xyz'),
-            dynamics.task_velocity_terms(q, 'panda_link8', 'xyz', 'aligned')):
-        close(mine, theirs, 0.0)
+def from_the_table(model, whole, q, qd, qdd):
+    """Return the robot under the gravity its base feels, and the base's motion, in its axes."""
+    base = model.base_link
+    R = whole.pose(q, base)[:3, :3]
+    acceleration, angular_acceleration = np.split(
+        whole.jacobian(q, base, 'aligned') @ qdd
+        + whole.jacobian_dot(q, qd, base, 'aligned') @ qd, 2)
+    velocity = whole.jacobian(q, base, 'body') @ qd
+    return (Dynamics(replace(model, gravity_vector=R.T @ whole.model.gravity_vector)),
+            BaseMotion(R.T @ acceleration, velocity[3:], R.T @ angular_acceleration))
 
 
-def test_calls_without_a_reference_do_not_warn(robot):
-    dynamics, q = robot('two_link').dynamics, np.array([0.3, 0.5])
-    with warnings.catch_warnings():
-        warnings.simplefilter('error')
-        dynamics.jacobian(q, 'tool0')
-        dynamics.task_space(q, q, 'tool0', 'xz')
-        dynamics.kernels.jacobian('tool0')
-        dynamics.batch.bias([q], [q], wrenches={'tool0': np.ones(6)})
+@many
+@given(st.sampled_from(MOVED), st.integers(0, 2**32))
+def test_accelerated_it_feels_other_gravity(robot, close, name, seed):
+    dynamics = robot(name).dynamics
+    rng = np.random.default_rng(seed)
+    motion, acceleration = rng.uniform(-2, 2, (3, dynamics.model.nv)), rng.uniform(-20, 20, 3)
+    base = BaseMotion(acceleration)
+    other = Dynamics(replace(dynamics.model,
+                             gravity_vector=dynamics.model.gravity_vector - acceleration))
+    for quantity, arguments in {'inverse_dynamics': 3, 'bias': 2, 'forward_dynamics': 3}.items():
+        close(getattr(dynamics, quantity)(*motion[:arguments], base=base),
+              getattr(other, quantity)(*motion[:arguments]), 1e-13)
+
+
+def test_on_a_roundabout_it_is_thrown_outwards(robot, close):
+    # The first link is level, the second one upright: m2 ω² l1 pulls at the tip, at the height l2
+    # above both joints, and the mass of the first link is pulled along it. As in the URDF:
+    l1, l2, m2, rate = 0.5, 0.4, 1.0, 3.0
+    dynamics, q, still = robot('two_link').dynamics, np.array([0.0, np.pi / 2]), np.zeros(2)
+    turning = dynamics.bias(q, still, base=BaseMotion(angular_velocity=(0, 0, rate)))
+    close(turning - dynamics.gravity(q), np.full(2, m2 * rate**2 * l1 * l2), 1e-12)

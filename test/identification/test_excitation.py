@@ -68,15 +68,11 @@ def test_limits_hold_between_the_samples_that_were_looked_at(two_link, found):
     # Efforts are no series: their peaks may be a little higher than on the grid
     assert (np.abs(tau) <= limits.effort * 1.001).all()
     assert (limits.velocity == 0.8 * two_link.model.velocity_limit).all()
-    assert max(v.max() for v in found.usage.of(limits).values()) > 0.95
-
-
-def test_usage_is_that_of_the_motion(two_link, found):
-    _, q, qd, qdd = found.trajectory(rate=1000.0)
     use = found.usage
+    assert max(v.max() for v in use.of(limits).values()) > 0.95
     for values, most in ((q.max(0), use.upper), (-q.min(0), -use.lower),
-                         (np.abs(qd).max(0), use.velocity), (np.abs(qdd).max(0),
-                                                             use.acceleration)):
+                         (np.abs(qd).max(0), use.velocity),
+                         (np.abs(qdd).max(0), use.acceleration)):
         assert np.allclose(values, most, rtol=1e-3)
 
 
@@ -155,12 +151,7 @@ def test_collisions_are_kept_out_of(two_link, tmp_path):
     assert not collisions.touches(careful.trajectory(rate=1000.0)[1])
     assert 'collisions were not checked' in blind.notes and not careful.notes
     assert careful.reached.condition < careful.attempts[0].start.condition
-
-
-def test_what_touches_at_the_start_is_left_out_by_name(two_link, tmp_path):
-    path = tmp_path / 'folding.urdf'
-    path.write_text(folding(two_link))
-    folded = np.array([0.0, 3.0])
+    folded = np.array([0.0, 3.0])       # what touches at the start is left out, by name
     collisions = Collisions(two_link.model, shapes(path), folded, 0.01)
     assert collisions.excluded == (('base_link', 'link2'),)
     assert not collisions.touches(folded[None])
@@ -209,52 +200,42 @@ def test_meshes_are_found_and_their_bodies_placed():
     ({'ranges': {'joint2': (1.0, -1.0)}}, 'joint2', 'lower end first'),
     ({'velocity': {'joint1': 9.0}}, 'joint1', 'up to the limit 8'),
     ({'velocity': {'joint1': 0.0}}, 'joint1', 'above 0'),
+    ({'velocity': {'joint9': 1.0}}, 'joint9', 'joint9'),
     ({'acceleration': {'joint2': -1.0}}, 'joint2', 'above 0')])
 def test_limits_that_cannot_be_are_named(two_link, ask, name, word):
-    with pytest.raises(IdentificationError, match=word) as caught:
+    with pytest.raises((IdentificationError, UnknownNameError), match=word) as caught:
         motion_limits(two_link.model, **ask)
     assert caught.value.name == name
 
 
-def test_an_unlimited_joint_is_named_with_the_remedy():
-    text = ARM.replace('type="revolute"', 'type="continuous"')
-    with pytest.raises(IdentificationError, match='no position limits') as caught:
-        motion_limits(load_urdf(text))
-    assert "ranges={'shoulder': (" in str(caught.value)
-    assert '--range shoulder=' in caught.value.render(as_option)
-    limits = motion_limits(load_urdf(text), Shares(position=0.5), ranges={'shoulder': (-1., 3.)})
+def test_an_unlimited_joint_is_named_with_the_remedy(two_link):
+    free = load_urdf(ARM.replace('type="revolute"', 'type="continuous"'))
+    for model, word in (
+            (free, '--range shoulder='),
+            (replace(two_link.model, velocity_limit=np.array([np.inf, 5.0])),
+             '--velocity-limit joint1='),
+            (replace(two_link.model, effort_limit=np.array([np.inf, 5.0])),
+             '--acceleration joint1=')):
+        with pytest.raises(IdentificationError) as caught:
+            motion_limits(model)
+        assert word in caught.value.render(as_option)
+    limits = motion_limits(free, Shares(position=0.5), ranges={'shoulder': (-1., 3.)})
     assert (limits.lower[0], limits.upper[0]) == (0.0, 2.0)
+    free = replace(two_link.model, velocity_limit=np.array([np.inf, 5.0]),
+                   effort_limit=np.array([np.inf, 5.0]))
+    limits = motion_limits(free, velocity={'joint1': 2.0}, acceleration={'joint1': 2.0})
+    assert limits.velocity[0] == 1.6 and limits.acceleration[0] == 2.0
 
 
-@pytest.mark.parametrize('field, word', [
-    ('velocity_limit', '--velocity-limit joint1='), ('effort_limit', '--acceleration joint1=')])
-def test_a_joint_without_a_bound_is_named_with_the_remedy(two_link, field, word):
-    model = replace(two_link.model, **{field: np.array([np.inf, 5.0])})
-    with pytest.raises(IdentificationError) as caught:
-        motion_limits(model)
-    assert word in caught.value.render(as_option)
-    given = 'velocity' if field == 'velocity_limit' else 'acceleration'
-    limits = motion_limits(model, **{given: {'joint1': 2.0}})
-    assert getattr(limits, given)[0] == (1.6 if given == 'velocity' else 2.0)
-
-
-@pytest.mark.parametrize('pose, share, word', [
-    ([3.1, 0.0], 0.7, 'joint1 starts at 3.1'), ([0.0, 0.0], 0.2, 'joint1 bears 18.6')])
-def test_a_pose_that_is_no_start_is_refused(two_link, pose, share, word):
+@pytest.mark.parametrize('pose, share, ask, word', [
+    ([3.1, 0.0], 0.7, {}, 'joint1 starts at 3.1'), ([0.0, 0.0], 0.2, {}, 'joint1 bears 18.6'),
+    ([0.0, 0.5], 0.7, {'criterion': 'best'}, 'criterion'),
+    ([0.0, 0.5], 0.7, {'starts': 0}, 'starts'),
+    ([0.0, 0.5], 0.7, {'include': ['mass']}, 'mass')])
+def test_what_cannot_be_searched_is_refused(two_link, pose, share, ask, word):
     with pytest.raises(IdentificationError, match=word):
-        excite(Dynamics(two_link.model), np.array(pose),
-               motion_limits(two_link.model, Shares(effort=share)), series=SERIES, starts=1)
-
-
-@pytest.mark.parametrize('ask, name', [
-    ({'criterion': 'best'}, 'criterion'), ({'starts': 0}, 'starts'),
-    ({'include': ['mass']}, 'mass')])
-def test_refuses_what_there_is_not(two_link, ask, name):
-    with pytest.raises(IdentificationError) as caught:
-        excite(Dynamics(two_link.model), two_link.pose, motion_limits(two_link.model), **ask)
-    assert name in (caught.value.name, caught.value.value)
-    with pytest.raises(UnknownNameError):
-        motion_limits(two_link.model, velocity={'joint9': 1.0})
+        excite(Dynamics(two_link.model), np.array(pose), motion_limits(
+            two_link.model, Shares(effort=share)), **{'series': SERIES, 'starts': 1, **ask})
 
 
 def command(*words):

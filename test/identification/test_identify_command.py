@@ -8,9 +8,9 @@ import json
 import shutil
 import sys
 
+from motions import nominal, OFFSET, real, write_csv
 import numpy as np
 import pytest
-from recorded_files import nominal, OFFSET, real, write_csv
 from rich.console import Console
 from robodyn_ros import load_urdf
 from robodyn_ros.catalog.robots import load_robot
@@ -38,6 +38,12 @@ def command(monkeypatch, *words):
     """Run the same with sys.argv as a shell sets it."""
     monkeypatch.setattr(sys, 'argv', ['robodyn', *map(str, words)])
     return robodyn(*words)
+
+
+@pytest.fixture
+def no_scene(monkeypatch):
+    """Leave the moving robot out of reports, which takes a process of its own."""
+    monkeypatch.setitem(sys.modules, 'viser', None)
 
 
 @pytest.fixture(scope='module')
@@ -133,13 +139,19 @@ def test_a_recording_is_validated_with_the_filter_of_the_identification(identifi
     assert 'cutoff 7 Hz: as asked' in robodyn(*words, '--cutoff', '7').output
 
 
-def test_numbers_that_cannot_be_read_are_refused(identified, tmp_path):
+@pytest.mark.parametrize('text', [
+    None, '/**/controller: {ros__parameters: {coulomb_friction: [1.0]}}', ''])
+def test_files_that_cannot_be_read_are_named(identified, tmp_path, text):
+    """No friction, that of other joints, or numbers beside it that are none."""
     folder, _ = identified
-    shutil.copy(folder / 'out/friction.yaml', tmp_path / 'friction.yaml')
-    (tmp_path / 'parameters.yaml').write_text('cutoff: 5.0')
-    result = robodyn('validate', folder / 'fit.csv', '--robot', 'two_link', '--friction',
-                     tmp_path / 'friction.yaml')
-    assert result.exit_code == 1 and str(tmp_path / 'parameters.yaml') in result.output
+    file = named = tmp_path / 'friction.yaml'
+    if text:
+        file.write_text(text)
+    elif text == '':
+        shutil.copy(folder / 'out/friction.yaml', file)
+        (named := tmp_path / 'parameters.yaml').write_text('cutoff: 5.0')
+    result = robodyn('validate', folder / 'fit.csv', '--robot', 'two_link', '--friction', file)
+    assert result.exit_code == 1 and str(named) in result.output
 
 
 def test_numbers_of_another_identification_are_refused(identified, tmp_path):
@@ -189,15 +201,6 @@ def test_what_makes_no_sense_is_refused_in_one_line(identified, words, says):
     assert result.output.strip().splitlines()[-1].startswith('robodyn:') and says in result.output
 
 
-def test_friction_of_other_joints_is_refused(identified, tmp_path):
-    folder, _ = identified
-    wrong = tmp_path / 'friction.yaml'
-    wrong.write_text('/**/controller: {ros__parameters: {coulomb_friction: [1.0]}}')
-    for file in (wrong, tmp_path / 'none.yaml'):
-        result = robodyn('validate', folder / 'fit.csv', '--robot', 'two_link', '--friction', file)
-        assert result.exit_code == 1 and str(file) in result.output
-
-
 def test_what_was_read_is_told_before_what_is_refused(identified, tmp_path):
     folder, _ = identified
     table = np.loadtxt(folder / 'fit.csv', delimiter=',', skiprows=1)
@@ -218,7 +221,7 @@ def test_what_was_read_is_told_before_what_is_refused(identified, tmp_path):
     assert backwards.exit_code == 1 and '--joints joint2,joint1' in backwards.output
 
 
-def test_options_are_obeyed_and_the_next_command_has_them(tmp_path, monkeypatch):
+def test_options_are_obeyed_and_the_next_command_has_them(tmp_path, monkeypatch, no_scene):
     """
     Those of the robot, and the delay.
 
@@ -288,7 +291,7 @@ def test_the_next_motion_is_proposed_with_options_that_read_this_recording(tmp_p
         recorded([path], two_link, {}, out)
 
 
-def test_what_predicts_nothing_is_not_written(tmp_path, monkeypatch):
+def test_what_predicts_nothing_is_not_written(tmp_path, monkeypatch, no_scene):
     """Efforts of another motion: an error, no file; with --force they are written."""
     path = write_csv(tmp_path / 'fit.csv', real(), 1, 12.0)
     table = np.genfromtxt(path, delimiter=',', names=True)
@@ -296,10 +299,9 @@ def test_what_predicts_nothing_is_not_written(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     columns[:, -2:] = np.cumsum(rng.normal(size=(len(columns), 2)), axis=0)
     np.savetxt(path, columns, delimiter=',', header=','.join(table.dtype.names), comments='')
-    words = ['identify', path, '--robot', 'two_link', '--output', tmp_path / 'out', '--accept',
-             'effort sign', '--accept', 'effort unit', '--accept', 'gravity', '--accept',
-             'mounting', '--accept', 'order', '--accept', 'direction', '--presliding', 'none',
-             '--delay', '0']
+    accepted = 'effort sign', 'effort unit', 'gravity', 'mounting', 'order', 'direction'
+    words = ['identify', path, '--robot', 'two_link', '--output', tmp_path / 'out', '--presliding',
+             'none', '--delay', '0', *(f'--accept={kind}' for kind in accepted)]
     result = command(monkeypatch, *words)
     assert result.exit_code == 1 and not (tmp_path / 'out').exists()
     assert 'nothing is written' in result.output and '--force' in result.output

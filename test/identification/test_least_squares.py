@@ -1,19 +1,142 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Least squares: exact without noise, as sure as it says with noise."""
+"""Least squares: base parameters, regression, rows that count."""
 
 from dataclasses import replace
+import re
 
-from exciting import motion, noisy, with_joints
+from motions import motion, noisy, with_joints
 import numpy as np
 import pytest
-from robodyn_ros import Dynamics
+from robodyn_ros import DhLink, Dynamics, from_dh, load_urdf
 from robodyn_ros.errors import IdentificationError
-from robodyn_ros.identification import base_parameters, identify, ParameterSelection
+from robodyn_ros.identification import base_parameters, identify, Motion, ParameterSelection
+from robodyn_ros.identification.estimation.base_parameters import base_of, number
+from robodyn_ros.identification.estimation.filtered_columns import (
+    RESPONSE_PERIODS,
+    rows_that_count,
+)
 from robodyn_ros.identification.estimation.least_squares import least_squares, normal_solution
-from robodyn_ros.identification.estimation.regression import regression
+from robodyn_ros.identification.estimation.regression import predicted, regression
+from robots import EXTENDED, GRIPPER, OWN, REAL
 
 pytestmark = pytest.mark.slow
+
+BODIES = ParameterSelection(viscous=False, coulomb=False, offset=False, armature=False)
+
+
+def two_links(gravity):
+    return from_dh([DhLink(0, 0, 0.5, 0, mass=1, com=(-0.1, 0.1, 0)),
+                    DhLink(0, 0, 0.3, 0, mass=1, com=(-0.1, 0.1, 0))], gravity=gravity)
+
+
+def test_how_many_there_are(panda):
+    # Gaz, Cognetti, Oliva, Robuffo Giordano and De Luca 2019
+    assert base_parameters(panda, BODIES).rank == 43
+    assert base_parameters(load_urdf(OWN['two_link']), BODIES).rank == 6
+
+
+@pytest.mark.parametrize('name', ['ur5', 'kinova'])
+def test_there_are_as_many_as_the_rank_of_the_regressor(name):
+    model = load_urdf(REAL[name])
+    given = motion(model, 300, seed=3)
+    Y = Dynamics(model).batch.regressor(given.position, given.velocity, given.acceleration)
+    singular = np.linalg.svd(Y.reshape(-1, Y.shape[-1]), compute_uv=False)
+    assert singular[35] > 1e-4 * singular[0] and singular[36] < 1e-7 * singular[0]
+    assert base_parameters(model, BODIES).rank == 36
+
+
+def test_base_parameters_of_a_planar_arm():
+    # Of each link m c (2) and Izz are felt; the second mass acts as if at the end of the first
+    found = base_parameters(two_links((0, -9.81, 0)), BODIES)
+    assert found.texts == ('mcx link1 + 0.5 m link2', 'mcy link1', 'Izz link1 + 0.25 m link2',
+                           'mcx link2', 'mcy link2', 'Izz link2')
+    # Without gravity in its plane it does not feel where its first centre is
+    found = base_parameters(two_links((0, 0, -9.81)), BODIES)
+    assert found.rank == 4 and {'mcz link1', 'Ixx link2', 'Iyz link2'} < set(found.unseen)
+    # The rotor of the first joint is not told from its link
+    found = base_parameters(two_links((0, -9.81, 0)))
+    assert any('Izz link1' in line and line.endswith('+ armature joint1') for line in found.texts)
+    assert 'armature joint2' in found.base_names
+
+
+def test_nothing_is_lost(panda):
+    base = base_parameters(panda)
+    given = regression(panda, motion(panda, 60))
+    of_base = given.matrix[:, :, base.independent] @ base.combination
+    np.testing.assert_allclose(of_base, given.matrix, atol=1e-8)
+
+
+def test_base_parameters_do_not_change_along_what_is_not_felt(spatial):
+    base = base_parameters(spatial)
+    rng = np.random.default_rng(0)
+    step = rng.normal(size=len(base.names))
+    step -= np.linalg.pinv(base.combination) @ (base.combination @ step)
+    assert np.linalg.norm(step) > 1.0
+    given = regression(spatial, motion(spatial, 50))
+    np.testing.assert_allclose(given.matrix @ step, 0.0, atol=1e-9)
+    np.testing.assert_allclose(base.values(step), 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize('value, text', [(0.5, '0.5'), (1 / 3, '1/3'), (0.0825 + 1e-11, '0.0825'),
+                                         (1.0, '1'), (np.pi, '3.14159'), (5 / 7, '5/7')])
+def test_numbers_are_short_where_they_can_be(value, text):
+    assert number(value) == text
+
+
+def test_angles_rounded_in_a_urdf_add_no_base_parameter():
+    """1.5708 instead of a right angle, as CAD exports have it."""
+    text = open(REAL['ur5']).read()
+    rounded = re.sub(r'(?<=rpy=")[^"]*', lambda rpy: ' '.join(
+        f'{float(angle):.4f}' for angle in rpy.group().split()), text)
+    assert rounded != text
+    assert base_parameters(load_urdf(rounded), BODIES).rank == 36
+
+
+@pytest.mark.parametrize('text', [GRIPPER, EXTENDED])
+@pytest.mark.parametrize('selection', [
+    ParameterSelection(), ParameterSelection(directions=True, static=True),
+    ParameterSelection(viscous=False, coulomb=False),
+    ParameterSelection(armature=False, offset=False)])
+def test_parameters_of_the_model_give_its_efforts(text, selection):
+    # Mimic joints among them; and friction that no URDF has words for, of each direction its own
+    model = load_urdf(text)
+    given = motion(model, 60)
+    linear = regression(model, given, selection)
+    mixed = (model.backward_friction != [model.viscous_friction, model.coulomb_friction,
+                                         model.static_friction]).any()
+    if selection.coulomb and mixed and not selection.directions:
+        assert abs(linear.predict(linear.prior) - given.effort).max() > 0.01
+    else:
+        np.testing.assert_allclose(linear.predict(linear.prior), given.effort, atol=1e-9)
+    assert len(set(linear.names)) == len(linear.units) == linear.size == linear.matrix.shape[2]
+    other = linear.prior + np.random.default_rng(0).normal(size=linear.size)
+    np.testing.assert_allclose(predicted(model, given, selection, other), linear.predict(other),
+                               atol=1e-9)
+
+
+def test_names_and_units():
+    linear = regression(model := load_urdf(EXTENDED), motion(model, 5))
+    of = dict(zip(linear.names, linear.units))
+    assert of['m upper'] == 'kg' and of['mcx upper'] == 'kg·m' and of['Izz fore'] == 'kg·m²'
+    assert of['viscous shoulder'] == 'N·m·s/rad' and of['viscous slide'] == 'N·s/m'
+    assert of['Coulomb slide'] == of['offset slide'] == 'N' and of['armature slide'] == 'kg'
+
+
+def test_samples_are_left_out_within_segments(planar):
+    given = motion(planar, 103)
+    linear = regression(planar, given, ParameterSelection(decimate=10))
+    assert len(linear) == 11 and linear.rate == pytest.approx(10.0)
+    assert linear.segments == ((0, 11),)
+    np.testing.assert_array_equal(linear.effort, given.effort[::10])
+
+
+def test_a_motion_tells_as_much_as_all_states_or_less(planar):
+    robot = with_joints(planar, 0.7, 0.4)
+    everything = base_parameters(robot).rank
+    assert base_of(regression(robot, motion(robot, 200))).rank == everything
+    assert base_of(regression(robot, motion(robot, 4))).rank <= 8 < everything      # equations
+
 
 SIGMA = {2: np.array([0.3, 0.05]), 4: np.array([0.4, 0.3, 0.2, 0.05])}
 
@@ -135,52 +258,118 @@ def test_gaps_are_no_neighbours(planar):
     np.testing.assert_allclose(found.of_joints('viscous'), 0.7, atol=1e-6)
 
 
-def refused(model, given, **options):
-    with pytest.raises(IdentificationError) as caught:
-        identify(model, given, **options)
-    return caught.value
+def still(given):
+    """Return the motion with a second joint that stands."""
+    return replace(given, **{name: getattr(given, name) * [1, 0]
+                             for name in ('position', 'velocity', 'acceleration')})
 
 
-def test_joint_that_stood_still_is_named(planar):
-    given = motion(planar, 300)
-    still = replace(given, velocity=given.velocity * [1, 0], acceleration=given.acceleration
-                    * [1, 0], position=given.position * [1, 0])
-    assert "joint 'joint2' did not move" in str(refused(planar, still, method='weighted'))
+def in_step(given):
+    """Return the motion with a second joint that moves as the first one does."""
+    given = still(given)
+    return replace(given, velocity=given.velocity @ [[1, 1], [0, 0]],
+                   acceleration=np.ones_like(given.acceleration))
 
 
-def test_parameters_that_are_not_told_apart_are_named(planar):
-    given = motion(planar, 300)
-    step = replace(given, **{name: getattr(given, name)[:, :1] * [1, 0.0] + getattr(
-        given, name)[:, 1:] * 0 for name in ('velocity', 'acceleration', 'position')})
-    in_step = replace(step, velocity=step.velocity @ [[1, 1], [0, 0]],
-                      acceleration=step.acceleration @ [[1, 1], [0, 0]] * 0 + 1.0)
-    error = refused(planar, in_step, method='weighted')
-    assert 'does not distinguish' in str(error)
-    assert error.name in base_parameters(planar).base_names
+def not_finite(given):
+    effort = given.effort.copy()
+    effort[7, 1] = np.nan
+    return replace(given, effort=effort)
 
 
-def test_too_few_samples(planar):
-    assert 'equations' in str(refused(planar, motion(planar, 3), method='weighted'))
+@pytest.mark.parametrize(('change', 'said', 'name'), [
+    (still, "joint 'joint2' did not move", None), (in_step, 'does not distinguish', 'base'),
+    (lambda given: given.part(0, 3), 'equations', None), (not_finite, '', 'effort')])
+def test_what_tells_too_little_is_refused(planar, change, said, name):
+    with pytest.raises(IdentificationError, match=said) as refused:
+        identify(planar, change(motion(planar, 300)), method='weighted')
+    names = base_parameters(planar).base_names if name == 'base' else (name or refused.value.name,)
+    assert refused.value.name in names
 
 
 def test_other_joints(planar, spatial):
-    assert refused(spatial, motion(planar, 50)).value == planar.joint_names
-
-
-def test_numbers_that_are_not_finite(planar):
-    given = motion(planar, 100)
-    effort = given.effort.copy()
-    effort[7, 1] = np.nan
-    assert refused(planar, replace(given, effort=effort), method='weighted').name == 'effort'
+    with pytest.raises(IdentificationError) as refused:
+        identify(spatial, motion(planar, 50))
+    assert refused.value.value == planar.joint_names
 
 
 @pytest.mark.parametrize('options', [
     {'method': 'guess'}, {'method': 'weighted', 'weight': 1.0}, {'weight': -1.0}])
 def test_options_that_make_no_sense(planar, options):
-    assert refused(planar, motion(planar, 200), **options).remedy
+    with pytest.raises(IdentificationError) as refused:
+        identify(planar, motion(planar, 200), **options)
+    assert refused.value.remedy
 
 
-def test_choices_that_make_no_sense():
-    for options in ({'decimate': 0}, {'static': True, 'coulomb': False}):
-        with pytest.raises(IdentificationError):
-            ParameterSelection(**options)
+@pytest.mark.parametrize('options', [{'decimate': 0}, {'static': True, 'coulomb': False},
+                                     {'moving': 0.0}])
+def test_choices_that_make_no_sense(options):
+    with pytest.raises(IdentificationError, match=next(iter(options))):
+        ParameterSelection(**options)
+
+
+MOVING = ParameterSelection(moving=0.1)
+
+
+def sticking(given: Motion, effort: float) -> Motion:
+    """Return the same where joints that are slower than 0.1 rad/s bear less."""
+    slow = abs(given.velocity) < 0.1
+    return replace(given, effort=given.effort - effort * slow * np.sign(given.velocity))
+
+
+def test_slow_rows_are_left_out_joint_by_joint(planar):
+    given = motion(planar)
+    rows = rows_that_count(given, MOVING)
+    np.testing.assert_array_equal(rows, abs(given.velocity) >= 0.1)
+    assert 0.5 < rows.mean() < 1.0 and (rows[:, 0] != rows[:, 1]).any()
+    whole, part = regression(planar, given), regression(planar, given, MOVING)
+    np.testing.assert_array_equal(part.matrix, whole.matrix * rows[:, :, None])
+    np.testing.assert_array_equal(part.target, whole.target * rows)
+
+
+def test_a_motion_that_is_never_so_fast_is_refused(planar):
+    with pytest.raises(IdentificationError, match='no joint is faster than 100'):
+        regression(planar, motion(planar), ParameterSelection(moving=100.0))
+
+
+def test_filters_carry_slowness_and_ends_further(planar):
+    given = replace(motion(planar, rate=1000.0, count=9000), cutoff=20.0)
+    rows = rows_that_count(given, ParameterSelection(moving=0.1))
+    reach = int(np.ceil(RESPONSE_PERIODS / 20 * 1000))
+    for fast, counted in zip((abs(given.velocity) >= 0.1).T, rows.T):
+        around = [fast[max(i - reach, 0):i + reach + 1].all() for i in range(len(fast))]
+        expected = np.array(around)
+        expected[:reach] = expected[-reach:] = False
+        np.testing.assert_array_equal(counted, expected)
+    thin = rows_that_count(given, ParameterSelection(moving=0.1, decimate=7))
+    np.testing.assert_array_equal(thin, rows[::7])
+
+
+@pytest.mark.parametrize('method', ['weighted', 'consistent'])
+def test_what_sticks_biases_nothing(planar, method):
+    true = with_joints(planar, viscous=0.3, coulomb=0.8, armature=0.05)
+    given = sticking(noisy(motion(true, count=3000), 0.01, seed=3), 0.7)
+    off = {selection: identify(with_joints(planar), given, selection, method
+                               ).of_joints('Coulomb') - 0.8
+           for selection in (MOVING, ParameterSelection())}
+    assert abs(off[MOVING]).max() < 5e-3
+    assert abs(off[ParameterSelection()]).min() > 0.02
+
+
+def test_standard_errors_are_those_of_the_rows_that_count(planar):
+    true = with_joints(planar, viscous=0.3, coulomb=0.8)
+    found, bounds = [], []
+    for seed in range(25):
+        estimate = identify(planar, noisy(motion(true), 0.05, seed, bandwidth=10.0), MOVING,
+                            'weighted')
+        found.append(estimate.values)
+        bounds.append(estimate.standard_errors)
+        assert estimate.sigma == pytest.approx(0.05, rel=0.3)
+    ratio = np.std(found, axis=0) / np.mean(bounds, axis=0)
+    assert (ratio > 0.55).all() and (ratio < 1.7).all()
+
+
+def test_a_prediction_has_all_rows(planar):
+    given = motion(planar)
+    estimate = identify(planar, given, MOVING, 'weighted')
+    assert estimate.predict(given) == pytest.approx(given.effort, abs=1e-6)

@@ -1,13 +1,16 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Several recordings in one fit, and one that verifies."""
+"""Several recordings, and benchmarks of folders of them."""
 
 from dataclasses import replace
+from io import StringIO
+import sys
 
-from exciting import motion
+from benchmarks.identification import jobs, main, WORDS
+from motions import motion, nominal, OFFSET, real, write_csv
 import numpy as np
 import pytest
-from recorded_files import nominal, OFFSET, real, write_csv
+from rich.console import Console
 from robodyn_ros.cli.app import app
 from robodyn_ros.errors import ArgumentError, IdentificationError, RecordingError
 from robodyn_ros.identification.options import PipelineOptions
@@ -115,14 +118,8 @@ def test_an_error_names_the_recording_it_is_about(files):
     assert str(found.value) == f'b.csv: {alone.value}'
 
 
-def test_a_recording_is_not_given_twice(files):
-    with pytest.raises(ArgumentError, match=r'a\.csv is given twice'):
-        Source((files[0], files[0]), MODEL, '')
-    with pytest.raises(ArgumentError, match='verify'):
-        Source(tuple(files[:2]), MODEL, '', verification=files[1])
-
-
-def test_two_recordings_and_a_third_that_verifies(files, tmp_path):
+def test_two_recordings_and_a_third_that_verifies(files, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, 'viser', None)     # no picture in the report
     result = robodyn('identify', *files[:2], '--verify', files[2], '--robot', 'two_link',
                      '--delay', 0, '--no-tilt', '--presliding', 'none',
                      '--output', tmp_path, '--verbose')
@@ -136,7 +133,11 @@ def test_two_recordings_and_a_third_that_verifies(files, tmp_path):
     assert 'a.csv, b.csv' in text and 'verified with c.csv' in text
 
 
-def test_a_load_is_found_in_one_recording(files):
+def test_recordings_that_do_not_go_together_are_refused(files):
+    with pytest.raises(ArgumentError, match=r'a\.csv is given twice'):
+        Source((files[0], files[0]), MODEL, '')
+    with pytest.raises(ArgumentError, match='verify'):
+        Source(tuple(files[:2]), MODEL, '', verification=files[1])
     result = robodyn('identify', *files[:2], '--robot', 'two_link', '--payload', '--frame',
                      'link2')
     assert result.exit_code == 1 and 'takes one recording' in result.output
@@ -162,3 +163,48 @@ def test_validate_at_moving_joints(files):
     assert means[0] != means[1]
     result = robodyn('validate', files[2], '--robot', 'two_link', '--moving', 100)
     assert result.exit_code == 1 and '--moving 0.01' in result.output
+
+
+@pytest.fixture(scope='module')
+def folder(tmp_path_factory):
+    found = tmp_path_factory.mktemp('arm')
+    write_csv(found / 'a.csv', real(), 1, 12.0)
+    (found / WORDS).write_text('--robot two_link --moving 0.05  # what it is\n')
+    return found
+
+
+def printed(*words):
+    out = Console(file=StringIO(), width=140, highlight=False, markup=False)
+    main([str(word) for word in words], out)
+    return out.file.getvalue()
+
+
+def test_each_recording_is_a_row(folder):
+    text = printed(folder)
+    row = next(line for line in reversed(text.splitlines()) if folder.name in line)
+    numbers = [float(word) for word in row.split()[1:] if word != '!']
+    assert len(numbers) == 5 and all(0.0 < number < 60.0 for number in numbers)
+    shipped, least = numbers[3], min(numbers[:2])
+    assert ('!' in row) == (shipped > least) or shipped == pytest.approx(least, abs=0.02)
+
+
+def test_folders_without_robot_or_recordings_are_named(folder, tmp_path):
+    empty, unknown = tmp_path / 'empty', tmp_path / 'unknown'
+    for each in (empty, unknown):
+        each.mkdir()
+    write_csv(unknown / 'a.csv', real(), 1, 2.0)
+    (empty / WORDS).write_text('--robot two_link')
+    text = ' '.join(printed(empty, unknown, tmp_path / 'none').split())
+    assert 'no recording in' in text and 'no robot for' in text and 'is no folder' in text
+    assert '--robot' in text
+
+
+def test_one_recording_may_verify(folder, tmp_path):
+    for name in ('a.csv', 'b.csv', 'verify.csv', 'notes.txt'):
+        (tmp_path / name).touch()
+    assert [(len(paths), held) for _, paths, held in jobs(tmp_path, False)] == [(1, None)] * 3
+    (_, paths, held), = jobs(tmp_path, True)
+    assert [path.name for path in paths] == ['a.csv', 'b.csv'] and held.name == 'verify.csv'
+    (tmp_path / 'verify2.csv').touch()
+    with pytest.raises(ArgumentError, match='2 recordings'):
+        jobs(tmp_path, True)

@@ -1,13 +1,15 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Inertials written back: what is read again is what was asked, and nothing else has changed."""
+"""URDF texts with other inertials and friction, and nothing else changed."""
 
+from dataclasses import replace
 import re
 
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
 from robodyn_ros.errors import ArgumentError, InertiaError, UrdfError
+from robodyn_ros.identification.urdf_friction import ELEMENT_NAMES, urdf_with_friction
 from robodyn_ros.identification.urdf_update import corrected_urdf
 from robots import ARM, EXTENDED, GRIPPER, OWN, PANDA_LOCKED, random_tree, REAL, WIDE
 
@@ -79,17 +81,10 @@ def robot(request):
 
 
 def test_what_is_read_again_is_what_was_asked(robot):
+    """Heavier bodies and lighter ones; what is said already is left as it is."""
     source, options, model = robot
-    check(source, options, heavier(model))
-
-
-def test_lighter_bodies_too(robot):
-    source, options, model = robot
-    check(source, options, 0.2 * heavier(model))
-
-
-def test_what_is_said_already_is_left_as_it_is(robot):
-    source, _, model = robot
+    for factor in (1.0, 0.2):
+        check(source, options, factor * heavier(model))
     assert corrected_urdf(source, model, ten(model)) == source
 
 
@@ -243,25 +238,20 @@ def test_locked_joints_are_lumped_where_they_are_locked():
     assert abs(ten(moved) - heavier(model)).max() > 1e-3
 
 
-@pytest.mark.parametrize(('text', 'said'), [
-    ('<!DOCTYPE robot [<!ENTITY m "1">]>' + ARM, 'DOCTYPE'),
-    (ARM.replace('value="1"', 'value="&m;"'), 'well-formed'),
-    (ARM[:-20], 'well-formed'), ('arm.urdf', 'content of the file'),
-    (ARM.encode().replace(b'fore', b'f\xffre'), 'cannot be read as utf-8'),
-    (ARM.encode('utf-16-le'), 'no mark of its encoding'),
-    (b"<?xml version='1.0' encoding='nonsense'?>" + ARM.encode(), 'nonsense')])
-def test_what_the_loader_refuses_is_refused(text, said):
+@pytest.mark.parametrize(('text', 'error', 'said'), [
+    ('<!DOCTYPE robot [<!ENTITY m "1">]>' + ARM, UrdfError, 'DOCTYPE'),
+    (ARM.replace('value="1"', 'value="&m;"'), UrdfError, 'well-formed'),
+    (ARM[:-20], UrdfError, 'well-formed'), ('arm.urdf', UrdfError, 'content of the file'),
+    (ARM.encode().replace(b'fore', b'f\xffre'), UrdfError, 'cannot be read as utf-8'),
+    (ARM.encode('utf-16-le'), UrdfError, 'no mark of its encoding'),
+    (b"<?xml version='1.0' encoding='nonsense'?>" + ARM.encode(), UrdfError, 'nonsense'),
+    (GRIPPER, ArgumentError, "no joint 'shoulder'"),
+    (ARM.replace('"tool"', '"t"'), ArgumentError, 'no link'),
+    (ARM.replace('xyz="0 0 0.4"', 'xyz="0 0 0.5"'), ArgumentError, "'slide' is elsewhere")])
+def test_texts_that_are_none_or_of_another_robot_are_refused(text, error, said):
     model = load_urdf(ARM)
-    with pytest.raises(UrdfError, match=said):
+    with pytest.raises(error, match=said):
         corrected_urdf(text, model, ten(model))
-
-
-def test_the_text_of_another_robot_is_refused():
-    model = load_urdf(ARM)
-    for text, said in ((GRIPPER, "no joint 'shoulder'"), (ARM.replace('"tool"', '"t"'), 'no link'),
-                       (ARM.replace('xyz="0 0 0.4"', 'xyz="0 0 0.5"'), "'slide' is elsewhere")):
-        with pytest.raises(ArgumentError, match=said):
-            corrected_urdf(text, model, ten(model))
     with pytest.raises(ArgumentError, match='parameters'):
         corrected_urdf(ARM, model, ten(model)[:1])
 
@@ -274,3 +264,59 @@ def test_bodies_that_cannot_be_read_again_are_refused():
         with pytest.raises(InertiaError, match=said) as caught:
             corrected_urdf(ARM, model, parameters)
         assert caught.value.name == 'upper'
+
+
+FRICTION_CASES = {'panda': (REAL['panda'].read_text(), {'locked': PANDA_LOCKED}),
+         'ur5': (REAL['ur5'].read_text(), {}), 'arm6': (OWN['arm6'].read_text(), {}),
+         'middle': (OWN['arm6'].read_text(), {'root': 'link_2', 'tip': 'link_4', 'locked': {
+             'joint_2': 0.1, 'joint_5': 0.3, 'joint_6': -0.2}}),
+         'gripper': (GRIPPER, {}), 'extended': (EXTENDED, {})}
+ELEMENT = re.compile(r'\s*<dynamics\b[^>]*>(\s*</dynamics>)?|\s*<robodyn\b.*?</robodyn\s*>|'
+                     r'\s*<robodyn\s*/>', re.S)
+
+
+def rusty(model, seed=0):
+    """Return the model with friction and armature that a URDF alone cannot express."""
+    rng, n = np.random.default_rng(seed), model.nv
+    forward = rng.uniform(0.1, 2.0, (2, n))
+    return replace(
+        model, viscous_friction=forward[0], coulomb_friction=forward[1],
+        static_friction=1.3 * forward[1], armature=rng.uniform(0.01, 1.0, n),
+        backward_friction=rng.uniform(0.1, 2.0, (3, n)), friction_velocity=np.full(n, 0.02),
+        presliding_distance=np.full(n, 1e-3), load_friction=np.full(n, 0.03))
+
+
+@pytest.mark.parametrize('name', FRICTION_CASES)
+@pytest.mark.parametrize('newline', ['\n', '\r\n'])
+def test_friction_that_is_read_again_is_what_was_asked(name, newline):
+    text, options = FRICTION_CASES[name]
+    text = '\ufeff' * (newline != '\n') + text.replace('\r\n', '\n').replace('\n', newline)
+    model = load_urdf(text, **options)
+    asked = rusty(model)
+    result = urdf_with_friction(text, model, asked)
+    again = load_urdf(result, **options)
+    for field in ELEMENT_NAMES:
+        np.testing.assert_allclose(getattr(again, field), getattr(asked, field), rtol=1e-14)
+    np.testing.assert_array_equal(again.inertial_parameters, model.inertial_parameters)
+    np.testing.assert_array_equal(again.gravity_vector, model.gravity_vector)
+    assert again.warnings == model.warnings
+    assert ELEMENT.sub('', result).split() == ELEMENT.sub('', text).split()
+    assert newline == '\n' or '\n' not in result.replace('\r\n', '')
+
+
+def test_the_usual_friction_needs_no_element_of_this_package():
+    text = OWN['arm6'].read_text()
+    model = load_urdf(text)
+    viscous, coulomb = np.arange(1.0, 7.0), np.arange(2.0, 8.0)
+    asked = replace(model, viscous_friction=viscous, coulomb_friction=coulomb,
+                    static_friction=coulomb,
+                    backward_friction=np.array([viscous, coulomb, coulomb]))
+    result = urdf_with_friction(text, model, asked)
+    assert result.count('<robodyn') == text.count('<robodyn')
+    assert 'damping="6.0"' in result and 'friction="7.0"' in result
+
+
+def test_joints_that_did_not_change_are_left_as_they_are():
+    text, options = FRICTION_CASES['extended']
+    model = load_urdf(text, **options)
+    assert urdf_with_friction(text, model, model) is text

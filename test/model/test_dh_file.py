@@ -1,16 +1,55 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Files of DH rows: the same robots as rows in Python, and one line about each mistake."""
+"""Robots of DH rows in YAML files, and the arithmetic of their numbers."""
+
+import math
 
 from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robodyn_ros import DhLink, Dynamics, from_dh, load_dh, load_urdf
-from robodyn_ros.errors import DhFileError, InertiaError
+from robodyn_ros.errors import ArgumentError, DhFileError, InertiaError
+from robodyn_ros.model.arithmetic import evaluate, names, parse
 from robodyn_ros.model.resources import OWN_ROWS, robot_path, rows_path, share_path
+from thorough import seeds
 
 pytestmark = pytest.mark.slow
+
+KNOWN = {'pi': math.pi, 'l1': 0.5, 'm_2': 3.0}
+
+
+@pytest.mark.parametrize(('text', 'value'), [
+    ('0.5', 0.5), ('1e-3', 1e-3), ('-pi/2', -math.pi / 2), ('+l1', 0.5), (' l1 ', 0.5),
+    ('m_2*l1**2/12 - 1', 3.0 * 0.25 / 12 - 1), ('2*(l1 + m_2)', 7.0), ('l1**-1', 2.0)])
+def test_values(text, value):
+    assert evaluate(parse(text), KNOWN, float) == value
+
+
+def test_names_are_told_without_pi():
+    assert names(parse('a*pi + b*(a - c1)')) == {'a', 'b', 'c1'}
+
+
+@pytest.mark.parametrize('text', [
+    '', '1 +', '__import__("os").system("true")', 'l1.real', 'l1[0]', 'sin(l1)', '"a"', 'True',
+    '1j', '[1]', 'lambda: 1', 'a if b else c', 'a @ b', 'a // b', 'a % b', '1 < 2', '(a := 1)',
+    '9**9**9', 'a**b', 'a**0.5', 'a**9', 'a**-9', '_a', 'ﬁ', 'π', 'a\0', 'a' * 32, '(' * 150,
+    '-' * 199 + '1 +', '1' * 201, '((a + b)**8)**8', '(a+b)*(c+d)*(e+f)*(g+h)*(i+j)*(k+l)*(m+n)',
+    '{}'.format('#'), 'a; b', 'a\nb', 'None', '...'])
+def test_anything_else_is_refused(text):
+    with pytest.raises(ArgumentError) as caught:
+        parse(text)
+    assert '\n' not in str(caught.value) and len(str(caught.value)) < 400
+
+
+def test_what_has_no_value():
+    with pytest.raises(ZeroDivisionError):
+        evaluate(parse('1/(l1 - l1)'), KNOWN, float)
+    with pytest.raises(OverflowError):
+        evaluate(parse('1e200**8'), KNOWN, float)
+    with pytest.raises(KeyError):
+        evaluate(parse('l2'), KNOWN, float)
+
 
 GOOD = """
 convention: modified
@@ -97,6 +136,8 @@ def test_every_example_has_its_name():
     ('l1: 0.5', 'l1: 0.5]', ('line 7', 'YAML')),
     ('l1: 0.5', 'l1: \x07', ('not YAML',)),
     (GOOD, 'convention: standard\nlinks: []', ('links has 0 rows',)),
+    *((GOOD, f'name: {name}\n{GOOD}', ('name',)) for name in (
+        r'"\x1b[31m"', r'"a\nb"', 'n' * 300)),
     (GOOD, '', ('is not a mapping',)),
     (GOOD, '[1, 2]', ('is not a mapping',)),
     (GOOD, '#' * 100_001, ('more than 100000 bytes',)),
@@ -119,19 +160,15 @@ def test_gravity_is_ours_without_a_word_about_it(tmp_path):
         load_dh(written(tmp_path, text.replace('9.81', '1.62')))
 
 
-def test_files_that_are_none(tmp_path):
-    with pytest.raises(DhFileError, match='cannot be read'):
-        load_dh(tmp_path / 'nothing.yaml')
-    with pytest.raises(DhFileError, match='cannot be read'):
-        load_dh(tmp_path)
-
-
-def test_a_robot_that_cannot_be_is_refused_as_ever(tmp_path):
+def test_files_and_robots_that_are_none(tmp_path):
+    for path in (tmp_path / 'nothing.yaml', tmp_path):
+        with pytest.raises(DhFileError, match='cannot be read'):
+            load_dh(path)
     with pytest.raises(InertiaError):
         load_dh(written(tmp_path, GOOD.replace('mass: m2', 'mass: 0')))
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[
+@settings(max_examples=seeds(100, 1000), deadline=None, suppress_health_check=[
     HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_any_text_is_a_sound_robot_or_refused_in_plain_words(tmp_path, data):
@@ -158,9 +195,3 @@ def test_a_geared_motor_and_static_friction(tmp_path):
     model = load_dh(written(tmp_path, text))
     np.testing.assert_allclose(model.armature, [0.0, 0.1 + 1e-4 * 25], rtol=1e-15)
     assert model.static_friction.tolist() == [0.0, 0.3]
-
-
-@pytest.mark.parametrize('name', [r'"\x1b[31m"', r'"a\nb"', 'n' * 300])
-def test_a_name_that_cannot_be_shown_is_refused(tmp_path, name):
-    with pytest.raises(DhFileError, match='name'):
-        load_dh(written(tmp_path, f'name: {name}\n{GOOD}'))

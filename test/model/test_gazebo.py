@@ -116,6 +116,8 @@ def test_what_gazebo_would_refuse_or_misplace(text, error, match):
     with pytest.raises(error, match=match) as refused:
         gazebo_description(text, 'a.yaml')
     assert refused.value.remedy
+    with pytest.raises(ParameterError, match='3 initial positions for 2 joints'):
+        gazebo_description(ARM, 'a.yaml', [0.0] * 3)
 
 
 def test_a_fixed_joint_may_have_the_name_of_a_link():
@@ -131,11 +133,6 @@ def test_the_gravity_of_a_mounted_arm_points_down():
     q = np.array([0.3, 0.1])
     np.testing.assert_allclose(Dynamics(given).gravity(q), Dynamics(load_urdf(text)).gravity(q),
                                atol=1e-12)
-
-
-def test_a_position_for_each_joint():
-    with pytest.raises(ParameterError, match='3 initial positions for 2 joints'):
-        gazebo_description(robot_path('two_link').read_text(), 'a.yaml', [0.0] * 3)
 
 
 def test_efforts_are_forwarded_in_the_order_of_the_model():

@@ -41,9 +41,6 @@ def test_followers_are_bodies_and_no_degrees_of_freedom():
     np.testing.assert_array_equal(model.leaders, [0, 3])
     np.testing.assert_array_equal(model.followers, [1, 2])
     assert model.warnings == ()
-
-
-def test_a_multiplier_is_one_and_an_offset_zero_where_they_are_not_given():
     model = load_urdf(changed((' multiplier="-0.5" offset="0.01"', '')))
     assert (model.ratio[1], model.shift[1]) == (1, 0)
     np.testing.assert_allclose((model.ratio[2], model.shift[2]), (20, 0.1))
@@ -73,14 +70,10 @@ def test_a_continuous_driver_gets_the_limits_of_its_follower():
     assert model.joint_types[0] == 'continuous'
 
 
-def test_limits_may_meet_in_one_position():
-    meeting = changed(('lower="-0.01" upper="0.005"', 'lower="-0.3" upper="-0.015"'),
-                      ('lower="-1" upper="0.15"', 'lower="-1" upper="1"'))
-    model = load_urdf(meeting)
+def test_limits_may_meet_in_one_position_and_efforts_be_zero():
+    model = load_urdf(changed(('lower="-0.01" upper="0.005"', 'lower="-0.3" upper="-0.015"'),
+                              ('lower="-1" upper="0.15"', 'lower="-1" upper="1"')))
     assert model.position_lower[1] == model.position_upper[1] == pytest.approx(0.05)
-
-
-def test_of_an_effort_that_no_drive_has_nothing_is_said():
     limit = 'lower="-0.01" upper="0.005" effort="7"'
     assert load_urdf(changed((limit, limit.replace('7', '0')))).warnings == ()
 
@@ -171,25 +164,17 @@ def test_followers_of_a_locked_joint_are_fixed(locked, right, pad):
     assert model.mass[0] == pytest.approx(1 + 0.2 + 0.1 + 0.3) and model.warnings == ()
 
 
-def test_a_locked_follower_lets_its_leader_go():
-    model = load_urdf(GRIPPER, locked={'right': -0.002})
-    assert model.joint_names == model.body_joint_names == ('wrist', 'left')
-    np.testing.assert_allclose(finger_places(model), [-0.002, 0.06])
-    np.testing.assert_array_equal(model.position_upper, [2, 0.05])
-
-
-def test_a_follower_of_a_fixed_joint_is_fixed_at_its_offset():
-    model = load_urdf(changed(('name="left" type="prismatic"', 'name="left" type="fixed"'),
-                              ('offset="0.01"', 'offset="0.002"')))
-    assert model.joint_names == ('wrist',)
-    np.testing.assert_allclose(finger_places(model), [0.002, 0.14])
-
-
-def test_a_multiplier_of_zero_fixes_at_the_offset():
-    model = load_urdf(changed(('multiplier="-0.5" offset="0.01"', 'multiplier="0" offset="-1e-3"'))
-                      )
-    assert model.body_joint_names == ('wrist', 'left')
-    np.testing.assert_allclose(finger_places(model), [-0.001, 0.08])
+@pytest.mark.parametrize(('changes', 'locked', 'joints', 'places'), [
+    ((), {'right': -0.002}, ('wrist', 'left'), [-0.002, 0.06]),      # its leader goes on
+    ((('name="left" type="prismatic"', 'name="left" type="fixed"'),
+      ('offset="0.01"', 'offset="0.002"')), {}, ('wrist',), [0.002, 0.14]),
+    ((('multiplier="-0.5" offset="0.01"', 'multiplier="0" offset="-1e-3"'),), {},
+     ('wrist', 'left'), [-0.001, 0.08])], ids=['locked', 'of a fixed joint', 'multiplier zero'])
+def test_a_follower_that_is_fixed(changes, locked, joints, places):
+    model = load_urdf(changed(*changes), locked=locked)
+    assert model.joint_names == model.body_joint_names == joints
+    np.testing.assert_allclose(finger_places(model), places)
+    assert model.position_upper[-1] == (0.05 if 'left' in joints else 2)
 
 
 def test_a_follower_fixed_outside_of_its_limits_is_warned_of():
@@ -227,19 +212,6 @@ def test_the_mass_matrix_of_the_definition_is_that_of_all_bodies_projected(text)
     G = jacobian(model)
     np.testing.assert_allclose(mass_matrix(model, q)[0], G.T @ m @ G, rtol=0,
                                atol=1e-12 * abs(m).max())
-
-
-def test_the_mass_matrix_of_two_fingers_by_hand():
-    # On a wrist about x: m₁ at y = 0.04 + q, m₂ at y = 0.01 - q / 2, hand 1 kg
-    model, q = load_urdf(FINGERS), np.array([0.4, 0.02])
-    # In the hand's yz plane: along y they slide, about x they turn; z of both is 0.1
-    y = np.array([0.04 + q[1], 0.01 - q[1] / 2])
-    m = np.array([0.3, 0.2])
-    turning = 0.01 + 0.001 + 0.002 + m @ (y**2 + 0.1**2)
-    sliding = m @ [1, 0.25]
-    across = -0.1 * (m @ [1, -0.5])         # x × (y, z) along y is -z
-    expected = [[turning, across], [across, sliding]]
-    np.testing.assert_allclose(mass_matrix(model, q)[0], expected, rtol=1e-12)
 
 
 def turning(name, parent, child, rule='', axis='0 0 1'):

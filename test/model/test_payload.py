@@ -1,13 +1,18 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A payload is a link of the URDF by other means."""
+"""Payloads, initial positions and the files of known robots."""
+
+import sysconfig
 
 import numpy as np
 import pytest
 from robodyn_ros import DhLink, Dynamics, from_dh, load_urdf
-from robodyn_ros.errors import ArgumentError, UnknownNameError
+from robodyn_ros.errors import ArgumentError, ParameterError, UnknownNameError, UrdfError
+from robodyn_ros.model import resources
 from robodyn_ros.model.payload import with_payload
-from robodyn_ros.model.resources import robot_path
+from robodyn_ros.model.pose import initial_position, roomy_position
+from robodyn_ros.model.resources import EXAMPLE_ROBOTS, OWN_ROBOTS, robot_path, share_path
+from robots import ARM, OWN
 
 LOAD = """
   <link name="load"><inertial><origin xyz="0.1 -0.2 0.3" rpy="0 0 0"/><mass value="2.5"/>
@@ -56,3 +61,83 @@ def test_held_by_a_link_of_a_whole_number_of_kilograms():
     for array in (model.mass, model.armature, model.viscous_friction, model.coulomb_friction,
                   model.static_friction):
         assert array.dtype == np.float64
+
+
+def test_the_initial_position():
+    """Zero, the middle of limits that exclude it, a little inside of an end, or as given."""
+    model, text = load_urdf(OWN['rp']), OWN['rp'].read_text()
+    assert initial_position(model).tolist() == [0.0, 0.5]
+    assert initial_position(model, [1, 0.3]).tolist() == [1.0, 0.3]
+    assert 'upper="0.8"' in text
+    far = load_urdf(text.replace('upper="0.8"', 'upper="1e308"'))
+    assert initial_position(far).tolist() == [0.0, 10.2]
+
+
+@pytest.mark.parametrize(('given', 'said'), [
+    ([0.0], 'give one for each of joint1, joint2'), ([float('nan'), 0.5], 'joint1 is nan'),
+    ([0.0, 0.0], r'joint2 is 0: choose one in its limits \[0.2')])
+def test_an_initial_position_that_does_not_fit_is_refused(given, said):
+    with pytest.raises(ParameterError, match=said):
+        initial_position(load_urdf(OWN['rp']), given)
+
+
+def test_a_roomy_position_is_away_from_limits():
+    model = load_urdf(ARM.replace('<limit lower="-2" upper="2"', '<limit lower="-2" upper="0.1"'))
+    np.testing.assert_array_equal(initial_position(model), [0, 0])
+    np.testing.assert_allclose(roomy_position(model), [-0.95, 0.15])
+    np.testing.assert_array_equal(roomy_position(load_urdf(ARM)), [0, 0.15])
+    unlimited = load_urdf(ARM.replace('type="revolute"', 'type="continuous"').replace(
+        'lower="0" upper="0.3"', 'lower="-1" upper="1"'))
+    np.testing.assert_array_equal(roomy_position(unlimited), [0, 0])
+
+
+@pytest.mark.parametrize('name', [*OWN_ROBOTS, *EXAMPLE_ROBOTS])
+def test_known_robots_are_found(name):
+    assert '<robot' in robot_path(name).read_text()
+
+
+def test_a_path_is_taken_as_it_is(tmp_path):
+    (path := tmp_path / 'mine.urdf').write_text('<robot/>')
+    assert robot_path(path) == robot_path(str(path)) == path
+
+
+def test_an_unknown_robot_is_refused_with_the_known_ones():
+    with pytest.raises(UrdfError, match='panda') as refused:
+        robot_path('pandora')
+    assert refused.value.name == 'pandora'
+
+
+def test_a_robot_that_is_not_installed_says_what_to_install(monkeypatch):
+    monkeypatch.setattr(resources, '_ament_share', lambda package: None)
+    monkeypatch.setattr(resources.metadata, 'files', lambda package: None)
+    with pytest.raises(UrdfError, match='pip install example-robot-data'):
+        robot_path('panda')
+
+
+@pytest.mark.parametrize('kind', ['prefix', 'user'])
+def test_files_are_found_where_the_package_is_installed(tmp_path, monkeypatch, kind):
+    source = share_path('urdf', 'rp.urdf')
+    monkeypatch.setattr(resources, '_ament_share', lambda package: None)
+    monkeypatch.setattr(resources, 'get_path', lambda what, scheme: str(tmp_path / scheme))
+    assert share_path('urdf', 'rp.urdf').samefile(source)
+    installed = (tmp_path / sysconfig.get_preferred_scheme(kind) / 'share' / 'robodyn_ros' / 'urdf'
+                 / 'rp.urdf')
+    installed.parent.mkdir(parents=True)
+    installed.touch()
+    assert share_path('urdf', 'rp.urdf') == installed
+
+
+def test_an_ament_index_comes_first(tmp_path, monkeypatch):
+    pytest.importorskip('ament_index_python')
+    index = tmp_path / 'share' / 'ament_index' / 'resource_index' / 'packages'
+    file = tmp_path / 'share' / 'robodyn_ros' / 'urdf' / 'rp.urdf'
+    for path in (index / 'robodyn_ros', file):
+        path.parent.mkdir(parents=True)
+        path.touch()
+    monkeypatch.setenv('AMENT_PREFIX_PATH', str(tmp_path))
+    assert share_path('urdf', 'rp.urdf') == file
+
+
+def test_a_file_that_is_nowhere_is_refused_with_those_that_are_there():
+    with pytest.raises(UnknownNameError, match='urdf/two_link.urdf'):
+        share_path('urdf', 'two_links.urdf')

@@ -18,6 +18,7 @@ from robodyn_ros.model.rigid_body import rpy_rotation
 from robodyn_ros.model.robot import Frame
 from robodyn_ros.model.validate import validated
 from robots import ARM, differences, LOCKED, OWN, random_tree, REAL
+from thorough import seeds
 
 ROBOTS = {**OWN, **REAL}
 ROD = np.diag([0.02, 0.03, 0.01])
@@ -61,7 +62,7 @@ def test_robots_cut_down():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize('seed', range(20))
+@pytest.mark.parametrize('seed', range(seeds(6, 20)))
 def test_random_trees(seed):
     model = load_urdf(text := random_tree(seed, 12))
     assert_survives(model)
@@ -118,7 +119,7 @@ RATE = st.floats(1e-9, 1e9)
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=seeds(20, 200), deadline=None)
 @given(st.data())
 def test_whatever_the_numbers_are(data):
     def draw(element, *shape):

@@ -13,6 +13,7 @@ from robodyn_ros import DhLink, from_dh, load_urdf
 from robodyn_ros.model.resources import robot_names
 from robodyn_ros.model.unit_checks import INERTIA_UNITS, LENGTH_UNITS, MASS_UNITS, SI, unit_doubts
 from robots import ARM, OWN, REAL, WIDE
+from thorough import seeds
 
 # Arms of 0.4 to 36 kg, legs, hands and humanoids, but none of point masses
 ROBOTS = {**OWN, **REAL, **{name: WIDE[name] for name in (
@@ -63,8 +64,8 @@ def arm(mass=(2.0, 1.0), com='0 0 0.2', inertia=0.03, limits=3, effort=50, veloc
 
 @pytest.mark.slow
 def test_no_robot_of_the_catalog_is_doubted():
-    judged = 0
-    for name in robot_names():
+    judged, known = 0, robot_names()[::seeds(4, 1)]
+    for name in known:
         try:
             model = load_urdf(name, massless='warn')
         except Exception:       # a file without links, or with half of a hand
@@ -72,7 +73,7 @@ def test_no_robot_of_the_catalog_is_doubted():
         judged += 1
         assert not texts(model), name
         assert not any('probably in' in text for text in model.warnings), name
-    assert judged > 60
+    assert judged > 0.7 * len(known)
 
 
 @pytest.mark.parametrize('name', ROBOTS)

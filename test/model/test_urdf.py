@@ -1,13 +1,13 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
+"""Trees of a URDF: order of the joints, parts, gravity, and faults of the structure."""
 
 import numpy as np
-import pinocchio as pin
 import pytest
-from robodyn_ros import load_urdf
+from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.errors import ArgumentError, UnknownNameError, UrdfError
 from robodyn_ros.model import urdf
-from robots import ARM, LOCKED, PANDA_LOCKED, random_tree, REAL
+from robots import ARM, LOCKED, OWN, PANDA_LOCKED, random_tree, REAL, WIDE
 
 # Two arms on one base: the right one branches after its first joint.
 TORSO = '<robot name="torso">' + ''.join(
@@ -149,82 +149,10 @@ def test_a_part_in_which_nothing_moves_is_refused(options, name):
     assert refused.value.name == name
 
 
-@pytest.mark.parametrize('gravity', [(0, 0), (0, 0, np.nan), [[0, 0, -9.81]]])
-def test_gravity_is_three_finite_numbers(gravity):
-    with pytest.raises(ArgumentError, match='gravity'):
-        load_urdf(ARM, gravity=gravity)
-
-
-def test_gravity_is_kept():
-    np.testing.assert_array_equal(load_urdf(ARM).gravity_vector, [0, 0, -9.81])
-    np.testing.assert_array_equal(load_urdf(ARM, gravity=(1, 2, 3)).gravity_vector, [1, 2, 3])
-
-
 def test_the_number_of_joints_is_bounded(monkeypatch):
     monkeypatch.setattr(urdf, 'MAX_JOINTS', 4)
     with pytest.raises(UrdfError, match='more than 4 joints'):
         load_urdf(TORSO)
-
-
-def reduced(text, locked):
-    """Return Pinocchio's model with joints locked."""
-    model = pin.buildModelFromXML(text)
-    q = pin.neutral(model)
-    for name, position in locked.items():
-        q[model.joints[model.getJointId(name)].idx_q] = position
-    return pin.buildReducedModel(model, [model.getJointId(name) for name in locked], q)
-
-
-def assert_bodies_match(model, reference):
-    assert set(model.joint_names) == set(list(reference.names)[1:])
-    for i, name in enumerate(model.joint_names):
-        body = reference.inertias[reference.getJointId(name)]
-        assert model.mass[i] == pytest.approx(body.mass, rel=1e-12)
-        np.testing.assert_allclose(model.com[i], body.lever, rtol=0, atol=1e-12)
-        np.testing.assert_allclose(model.inertia[i], body.inertia, rtol=0, atol=1e-12)
-    assert model.inertia.transpose(0, 2, 1).tolist() == model.inertia.tolist()
-
-
-def assert_frames_match(model, reference):
-    """Compare the placements of all links at q = 0, and which joint moves them."""
-    rotation, origin = [np.eye(3)], [np.zeros(3)]       # base last: index -1 in both
-    for i in range(model.nv):
-        at, here = rotation[model.parent[i]], origin[model.parent[i]]
-        rotation.insert(i, at @ model.joint_rotation[i])
-        origin.insert(i, here + at @ model.joint_origin[i])
-    data = reference.createData()
-    pin.framesForwardKinematics(reference, data, pin.neutral(reference))
-    names = [f.name for f in reference.frames if f.type == pin.BODY]
-    assert set(model.frame_names) == set(names)
-    for name, frame in model.frames.items():
-        index = reference.getFrameId(name, pin.BODY)
-        expected, joint = data.oMf[index], reference.frames[index].parentJoint
-        assert joint == (0 if frame.body < 0
-                         else reference.getJointId(model.joint_names[frame.body]))
-        at = rotation[frame.body]
-        np.testing.assert_allclose(at @ frame.rotation, expected.rotation, rtol=0, atol=1e-12)
-        np.testing.assert_allclose(origin[frame.body] + at @ frame.origin, expected.translation,
-                                   rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize('name', REAL)
-def test_real_robots_are_lumped_as_by_pinocchio(name):
-    locked = LOCKED.get(name, {})
-    model = load_urdf(REAL[name], locked=locked)
-    reference = reduced(REAL[name].read_text(), locked)
-    assert_bodies_match(model, reference)
-    assert_frames_match(model, reference)
-
-
-@pytest.mark.parametrize('seed', range(10))
-def test_random_trees_are_lumped_as_by_pinocchio(seed):
-    text = random_tree(seed, 12)
-    model = load_urdf(text)
-    locked = {name: 0.3 for name, kind in zip(model.joint_names, model.joint_types, strict=True)
-              if kind != 'continuous' and int(name[-2:]) % 3 == 1}
-    model, reference = load_urdf(text, locked=locked), reduced(text, locked)
-    assert_bodies_match(model, reference)
-    assert_frames_match(model, reference)
 
 
 def test_panda_s_fingers_are_part_of_its_hand_where_they_are_locked():
@@ -234,28 +162,96 @@ def test_panda_s_fingers_are_part_of_its_hand_where_they_are_locked():
     assert frame.body == 6 and model.frame('panda_link0').body == -1
 
 
-@pytest.mark.slow
 def test_trees_for_tests_are_as_they_say():
-    for seed in range(20):
+    for seed in range(3):
         model = load_urdf(text := random_tree(seed, 10))
         assert text == random_tree(seed, 10) and model.nv == 10
         assert model.joint_types.count('prismatic') >= 3 and not model.implausible_links
 
 
-@pytest.mark.parametrize('given', ['down', ['a', 1, 2], [[0], [0, 1]], {'z': 1}, 1j])
-def test_gravity_that_is_no_vector_is_refused(given):
+@pytest.mark.parametrize(('name', 'given'), [
+    *(('gravity', bad) for bad in ((0, 0), (0, 0, np.nan), [[0, 0, -9.81]], 'down', ['a', 1, 2],
+                                   [[0], [0, 1]], {'z': 1}, 1j)),
+    *(('panda_joint3', bad) for bad in ('0.1', None, np.array([0.1])))])
+def test_what_is_no_vector_or_position_is_refused(name, given):
+    options = {'locked': PANDA_LOCKED, 'gravity': given} if name == 'gravity' else {
+        'locked': {**PANDA_LOCKED, name: given}}
     with pytest.raises(ArgumentError) as error:
-        load_urdf(REAL['panda'], locked=PANDA_LOCKED, gravity=given)
-    assert error.value.name == 'gravity'
-
-
-@pytest.mark.parametrize('position', ['0.1', None, np.array([0.1])])
-def test_a_locked_position_that_is_no_number_is_refused(position):
-    with pytest.raises(ArgumentError) as error:
-        load_urdf(REAL['panda'], locked={**PANDA_LOCKED, 'panda_joint3': position})
-    assert error.value.name == 'panda_joint3'
+        load_urdf(REAL['panda'], **options)
+    assert error.value.name == name
 
 
 def test_a_part_of_a_joints_name_is_enough_to_suggest_it():
     with pytest.raises(UnknownNameError, match="did you mean 'panda_finger_joint1'"):
         load_urdf('panda', locked={'finger': 0.02})
+
+
+WALL = ARM.replace(
+    '<link name="base"/>', '<link name="world"/><link name="base"/>'
+    '<joint name="wall" type="fixed"><parent link="world"/><child link="base"/>'
+    '<origin xyz="0 0 1" rpy="0 1.5707963267948966 0"/></joint>')
+MANY = {**OWN, **REAL, **{name: WIDE[name] for name in ('tiago', 'pr2', 'baxter', 'icub')}}
+
+
+def torso(kind, axis='0 0 1', mimic=''):
+    """Return an arm on a tilted post, with a movable joint between post and base."""
+    return ARM.replace(
+        '<link name="base"/>', '<link name="post"/><link name="top"/><link name="base"/>'
+        '<joint name="tilt" type="fixed"><parent link="post"/><child link="top"/>'
+        '<origin xyz="0 0 1" rpy="0.3 0 0"/></joint>'
+        f'<joint name="torso" type="{kind}"><parent link="top"/><child link="base"/>'
+        f'<origin rpy="-0.3 0 0"/><axis xyz="{axis}"/>{mimic}'
+        '<limit lower="-1" upper="1" effort="9" velocity="1"/></joint>')
+
+
+def test_an_arm_on_a_wall_bears_the_same_with_its_mounting_link_as_root():
+    whole, arm = load_urdf(WALL), load_urdf(WALL, root='base')
+    np.testing.assert_allclose(whole.gravity_vector, [0, 0, -9.81], atol=0)
+    np.testing.assert_allclose(arm.gravity_vector, [9.81, 0, 0], atol=1e-15)
+    assert load_urdf(WALL, root='base', gravity=(0, 0, -9.81)).gravity_vector[2] == -9.81
+
+
+@pytest.mark.parametrize('name', MANY)
+def test_each_body_as_root_feels_gravity_as_in_the_whole_robot(name):
+    whole = load_urdf(MANY[name], locked=LOCKED.get(name, {}), massless='warn')
+    low, high = whole.position_lower.clip(-9, 9), whole.position_upper.clip(-9, 9)
+    q = low + np.random.default_rng(2).uniform(size=whole.nv) * (high - low)
+    parents = sorted(set(whole.parent) - {-1})[:6]
+    assert parents or whole.nb <= 2
+    for i in parents:
+        above, body = set(), i
+        while body >= 0:
+            above.add(whole.driver[body])
+            body = whole.parent[body]
+        rest = {whole.joint_names[j]: q[j] for j in above} | LOCKED.get(name, {})
+        part = load_urdf(MANY[name], root=whole.link_names[i], locked=rest, massless='warn')
+        turned = Dynamics(whole).pose(q, whole.link_names[i])[:3, :3]
+        np.testing.assert_allclose(part.gravity_vector, turned.T @ [0, 0, -9.81], atol=1e-12)
+
+
+def test_a_joint_that_turns_the_root_against_gravity_has_to_be_locked_or_gravity_given():
+    text = torso('revolute', '0 1 0')
+    with pytest.raises(UrdfError, match="'torso' above the root 'base'.*"
+                       r"locked={'torso': position}.*gravity=\(x, y, z\)") as refused:
+        load_urdf(text, root='base')
+    assert refused.value.name == 'torso'
+    np.testing.assert_allclose(
+        load_urdf(text, root='base', locked={'torso': 0.5}).gravity_vector,
+        [9.81 * np.sin(0.5), 0, -9.81 * np.cos(0.5)], atol=1e-14)
+    assert load_urdf(text, root='base', gravity=(1, 2, 3)).gravity_vector.tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize('text', [torso('prismatic', '0 1 0'), torso('revolute'),
+                                  torso('continuous', '0 0 -1')])
+def test_lifts_and_turntables_do_not_change_gravity(text):
+    np.testing.assert_allclose(load_urdf(text, root='base').gravity_vector, [0, 0, -9.81],
+                               atol=1e-15)
+
+
+def test_a_joint_that_nothing_is_known_of_wants_gravity():
+    text = torso('floating').replace('<axis xyz="0 0 1"/>', '')
+    with pytest.raises(UrdfError, match="'torso'.*root='base' and gravity="):
+        load_urdf(text)
+    with pytest.raises(UrdfError, match=r"'torso'.*give gravity in.*gravity=\(x, y, z\)"):
+        load_urdf(text, root='base')
+    assert load_urdf(text, root='base', gravity=(0, 0, -9.81)).nv == 2

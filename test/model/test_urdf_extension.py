@@ -1,14 +1,21 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The element <robodyn>: what it says is in the model, and a slip in it is named."""
+"""What URDF has no words for: the element <robodyn>, and files of identified friction."""
+
+from dataclasses import replace
+import re
 
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
-from robodyn_ros.errors import UrdfError
+from robodyn_ros.control.settings.friction import with_friction
+from robodyn_ros.errors import IdentificationError, InertiaError, UrdfError
 from robodyn_ros.model import urdf_extension
+from robodyn_ros.model.friction_file import read_friction
+from robodyn_ros.model.resources import robot_path
 from robodyn_ros.model.robot_data import FRICTION_VELOCITY, STRIBECK_VELOCITY
 from robots import ARM, differences, EXTENDED
+import yaml
 
 
 def said(text, arm=ARM):
@@ -21,18 +28,15 @@ def joint(attributes, inside='', name='shoulder'):
 
 def test_all_that_can_be_said():
     model = load_urdf(EXTENDED)
-    np.testing.assert_array_equal(model.gravity_vector, [0, -9.8, 0.1])
-    np.testing.assert_array_equal(model.armature, [1e-4 * 100**2, 2.5])
-    np.testing.assert_array_equal(model.viscous_friction, [0.5, 0])
-    np.testing.assert_array_equal(model.coulomb_friction, [0.2, 0])
-    np.testing.assert_array_equal(model.static_friction, [0.3, 0])
-    np.testing.assert_array_equal(model.backward_friction, [[0.4, 0], [0.6, 0], [0.7, 0]])
-    np.testing.assert_array_equal(model.friction_velocity, [0.02, FRICTION_VELOCITY])
-    np.testing.assert_array_equal(model.stribeck_velocity, [0.2, STRIBECK_VELOCITY])
-    np.testing.assert_array_equal(model.position_lower, [-np.inf, 0])
-    np.testing.assert_array_equal(model.position_upper, [2, 0.3])
-    np.testing.assert_array_equal(model.effort_limit, [np.inf, 90])
-    np.testing.assert_array_equal(model.velocity_limit, [3, 1])
+    for name, value in {
+            'gravity_vector': [0, -9.8, 0.1], 'armature': [1e-4 * 100**2, 2.5],
+            'viscous_friction': [0.5, 0], 'coulomb_friction': [0.2, 0],
+            'static_friction': [0.3, 0], 'backward_friction': [[0.4, 0], [0.6, 0], [0.7, 0]],
+            'friction_velocity': [0.02, FRICTION_VELOCITY],
+            'stribeck_velocity': [0.2, STRIBECK_VELOCITY], 'position_lower': [-np.inf, 0],
+            'position_upper': [2, 0.3], 'effort_limit': [np.inf, 90], 'velocity_limit': [3, 1]
+            }.items():
+        np.testing.assert_array_equal(getattr(model, name), value, name)
     assert model.warnings == ('the tool is estimated',)
 
 
@@ -140,6 +144,8 @@ FAULTS = {
     'negative friction': ('<joint name="slide"><backward friction="-2"/></joint>', 'slide',
                           'friction="-2"', 'least 0'),
     'unknown limit': (SHOULDER('unlimited="uper"'), 'shoulder', "'uper'", "'upper'"),
+    'limit twice': (SHOULDER('unlimited="lower lower"'), 'shoulder', 'unlimited="lower lower"',
+                    'once'),
     'no limit named': (SHOULDER('unlimited=" "'), 'shoulder', 'unlimited', 'effort'),
     'no such type': (SHOULDER('type="ball"'), 'shoulder', 'ball', 'leave it out'),
     'type of a slide': ('<joint name="slide" type="continuous"/>', 'slide', 'prismatic',
@@ -174,11 +180,6 @@ def test_text_is_not_passed_over(text):
     assert refused.value.value in text
 
 
-def test_a_limit_is_named_once():
-    with pytest.raises(UrdfError, match='unlimited="lower lower"'):
-        load_urdf(joint('unlimited="lower lower"'))
-
-
 @pytest.mark.parametrize('text, problem', [
     ('<robodyn/><robodyn/>', '2 times'), ('<robodyn gravity="1"/>', "attribute 'gravity'"),
     ('<robodyn>' + '<warning>x</warning>' * 501 + '</robodyn>', '501 warnings')])
@@ -193,3 +194,81 @@ def test_warnings_are_shown_and_not_obeyed():
     model = load_urdf(said('<robodyn><warning>a\u202eb</warning><warning>'
                            + 'w' * 9000 + '</warning></robodyn>'))
     assert model.warnings[0] == r'a\u202eb' and len(model.warnings[1]) < 1100
+
+
+TEXT = """\
+# Friction as it was identified, of the joints joint1, joint2.
+/**/controller:
+  ros__parameters:
+    viscous_friction: [1.5, 0.5]
+    coulomb_friction: [2.0, 1.0]
+    armature: [0.1, 0.05]
+    friction_offset: [0.2, 0.0]
+    gravity: [0.0, 1.0, -9.7]
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    (path := tmp_path / 'friction.yaml').write_text(TEXT)
+    return path
+
+
+def test_it_replaces_the_friction_of_the_urdf(file):
+    model = load_urdf('two_link', friction=str(file))
+    assert model.viscous_friction.tolist() == model.backward_friction[0].tolist() == [1.5, 0.5]
+    assert model.coulomb_friction.tolist() == model.static_friction.tolist() == [2.0, 1.0]
+    assert model.armature.tolist() == [0.1, 0.05]
+    assert model.gravity_vector.tolist() == [0.0, 1.0, -9.7]
+    assert 'friction_offset [0.2, 0.0]' in model.warnings[-1]
+    given = load_urdf('two_link', gravity=(0, 0, -1), friction=file)
+    assert given.gravity_vector.tolist() == [0.0, 0.0, -1.0]
+
+
+@pytest.mark.parametrize(('old', 'new', 'said'), [
+    ('joint1, joint2', 'shoulder, elbow', 'is for the joints shoulder, elbow, not joint1, joint2'),
+    ('[1.5, 0.5]', '[1.5]', 'viscous_friction in .* is not 2 numbers'),
+    ('[2.0, 1.0]', '[2.0, .nan]', 'coulomb_friction in .* is not 2 numbers'),
+    ('[0.1, 0.05]', '[0.1, -0.05]', 'armature in .* is'),
+    ('-9.7', '.nan', 'gravity is'), (TEXT, '', 'cannot be read'),
+    ('# Friction', '# by Ann\n\n# Friction', None), ('# Friction', '\ufeff# Friction', None),
+    (TEXT, '/**/controller: {ros__parameters: {viscous_frction: [1, 1]}}', 'has none of viscous'),
+    (TEXT, '/**/controller: {ros__parameters: {}}', 'has none of viscous')])
+def test_another_file_is_refused(file, old, new, said):
+    text = TEXT.replace(old, new)
+    if said is None:        # whatever precedes the names of the joints
+        text, said = text.replace('joint1, joint2', 'joint2, joint1'), 'joints joint2, joint1, not'
+    file.write_text(text)
+    with pytest.raises(IdentificationError, match=said):
+        load_urdf('two_link', friction=file)
+
+
+def test_what_is_not_given_is_that_of_the_controller_with_the_same_parameters(file):
+    """Static friction follows Coulomb friction, and backward motion forward motion."""
+    urdf = load_urdf('two_link')
+    urdf = replace(urdf, static_friction=np.array([3.0, 3.0]), coupled_friction=np.array([
+        [1.0, 1.0], [0.2, 0.2], [0.3, 0.3]]), backward_friction=np.full((3, 2), 7.0))
+    for given in ({'coulomb_friction': [2.0, 1.0]}, {'backward_coulomb_friction': [2.0, 1.0]},
+                  {'coulomb_friction': [2.0, 1.0], 'static_friction': [4.0, 4.0]},
+                  {'coupled_viscous_friction': [0.1, 0.1]}):
+        file.write_text(yaml.safe_dump({'/**/controller': {'ros__parameters': given}}))
+        found, other = read_friction(file, urdf)[0], with_friction(
+            urdf, {name: np.array(values) for name, values in given.items()})
+        for name in ('coulomb_friction', 'static_friction', 'backward_friction',
+                     'coupled_friction'):
+            assert np.array_equal(getattr(found, name), getattr(other, name)), (name, given)
+
+
+def test_armature_of_the_file_resists_the_joints(file):
+    """A model is judged with the armature that it has in the end."""
+    massless = re.sub('<inertial>.*?</inertial>', '', robot_path('two_link').read_text(),
+                      flags=re.DOTALL)
+    with pytest.raises(InertiaError, match='no inertia'):
+        load_urdf(massless)
+    assert load_urdf(massless, friction=file).massless_joints == ()
+    file.write_text(TEXT.replace('[0.1, 0.05]', '[0.0, 0.0]'))
+    rotors = massless.replace('</robot>', '<robodyn><joint name="joint1" armature="1"/>'
+                              '<joint name="joint2" armature="1"/></robodyn></robot>')
+    assert load_urdf(rotors).armature.tolist() == [1.0, 1.0]
+    with pytest.raises(InertiaError, match='no inertia'):
+        load_urdf(rotors, friction=file)

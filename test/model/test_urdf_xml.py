@@ -1,5 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
+"""The text of a URDF: faults, deviations, and what its attributes mean."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,7 +8,7 @@ from lxml import etree
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
-from robodyn_ros.errors import InertiaError, RobodynError, UrdfError
+from robodyn_ros.errors import ArgumentError, InertiaError, RobodynError, UrdfError
 from robodyn_ros.model import urdf_source
 from robodyn_ros.model.validate import mass_matrix
 from robodyn_ros.text import printable
@@ -15,6 +16,8 @@ from robots import ARM
 from scipy.spatial.transform import Rotation
 from urdf_parser_py.xml_reflection import core
 
+SHOULDER = '<limit lower="-2" upper="2" effort="40" velocity="3"/>'
+MOMENTS = 'ixx="0.02" ixy="0" ixz="0" iyy="0.02" iyz="0" izz="0.01"'
 LAUGHS = '<!DOCTYPE robot [<!ENTITY a "x"><!ENTITY b "&a;&a;">]>' + ARM.replace('"arm"', '"&b;"')
 # What stands in ARM, what is written there instead, what the error names, what it advises.
 FAULTS = {
@@ -47,6 +50,19 @@ FAULTS = {
                        'keep one'),
     'no unit quaternion': ('rpy="0.1 0.2 0.3"', 'quat_xyzw="0 0 0 2"', 'mount', 'unit'),
     'short quaternion': ('rpy="0.1 0.2 0.3"', 'quat_xyzw="0 0 1"', 'mount', '4 finite'),
+    'negative mass': ('<mass value="2"/>', '<mass value="-2"/>', 'upper', 'mass'),
+    'indefinite inertia': (MOMENTS, MOMENTS.replace('ixy="0"', 'ixy="0.03"'), 'upper', 'signs'),
+    'floating': ('type="prismatic"', 'type="floating"', 'slide', "root='fore'"),
+    'planar': ('type="prismatic"', 'type="planar"', 'slide', 'prismatic'),
+    'zero axis': ('<axis xyz="0 1 0"/>', '<axis xyz="0 0 0"/>', 'shoulder', '<axis'),
+    'no limit': (SHOULDER, '', 'shoulder', '<limit'),
+    'exchanged limits': ('lower="-2"', 'lower="3"', 'shoulder', 'exchange'),
+    'out of reach': ('lower="-2" upper="2"', 'lower="1e12" upper="1e308"', 'shoulder',
+                     'up to 1e+09'),
+    'negative effort': ('effort="40"', 'effort="-1"', 'shoulder', 'negative'),
+    'negative velocity': ('velocity="3"', 'velocity="-1"', 'shoulder', 'negative'),
+    'negative damping': ('damping="0.5"', 'damping="-1"', 'shoulder', 'negative'),
+    'negative friction': ('friction="0.2"', 'friction="-1"', 'shoulder', 'negative'),
 }
 
 
@@ -54,9 +70,8 @@ FAULTS = {
 def test_a_fault_is_refused_with_its_place_and_remedy(fault):
     old, new, name, advice = FAULTS[fault]
     assert old in ARM
-    with pytest.raises(RobodynError) as refused:
+    with pytest.raises(InertiaError if name == 'upper' else UrdfError) as refused:
         load_urdf(ARM.replace(old, new, 1))
-    assert isinstance(refused.value, (UrdfError, InertiaError))
     assert refused.value.name == name and printable(name)[:200] in str(refused.value)
     assert str(refused.value).isprintable() and advice in refused.value.remedy
 
@@ -151,9 +166,19 @@ def test_whatever_an_attribute_says_is_a_robot_or_an_error_of_ours(place, value)
         assert np.linalg.eigvalsh(mass_matrix(model, model.position_lower.clip(-1, 1))[0])[0] > 0
 
 
-def test_pictures_have_no_say():
-    picture = '<link name="base"><visual><geometry><torus/></geometry></visual><collision/></link>'
-    assert load_urdf(ARM.replace('<link name="base"/>', picture)).warnings == ()
+MOTOR = ('<transmission name="t"><joint name="shoulder"/><actuator name="m">'
+         '<mechanicalReduction>113.9</mechanicalReduction>{}</actuator></transmission></robot>')
+
+
+@pytest.mark.parametrize(('old', 'new'), [
+    ('<link name="base"/>', '<link name="base"><visual><geometry><torus/></geometry></visual>'
+     '<collision/></link>'),
+    ('<link name="base"/>', '<link name="base"><inertial><mass value="1"/><inertia ixx="-1" '
+     'ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/></inertial></link>'),
+    ('<link name="base"/>', '<link name="base"><origin xyz="0 0.0 0" rpy="-0 0 0"/></link>'),
+    ('</robot>', MOTOR.format(''))], ids=['picture', 'inertia at rest', 'no placement', 'motor'])
+def test_what_has_no_effect_is_no_concern(old, new):
+    assert load_urdf(ARM.replace(old, new)).warnings == ()
 
 
 TOLERATED = {
@@ -171,35 +196,33 @@ TOLERATED = {
     'xacro without a namespace': ('name="arm"', 'name="arm" xmlns:xacro=""', 'Empty XML'),
     'default namespace': ('name="arm"', 'name="arm" xmlns="http://www.ros.org"',
                           "the namespace 'http://www.ros.org' of <robot> is ignored"),
+    'contradiction of the lower triangle': (
+        'ixy="0" ixz="0" iyy="0.02"', 'ixy="0" iyx="0.001" ixz="0" iyy="0.02"',
+        'ixy is used, which differs (0)'),
+    'no name': (' name="arm"', '', "<robot> has no name and is called 'robot'"),
+    'long axis': ('<axis xyz="0 1 0"/>', '<axis xyz="0 2 0"/>', "'shoulder'", 'has length 2'),
+    'no effort': ('effort="40"', 'effort="0"', "'shoulder'", 'effort limit is zero'),
+    'no velocity': ('velocity="3"', 'velocity="0"', "'shoulder'", 'velocity limit is zero'),
+    'no range': ('lower="-2" upper="2"', '', "'shoulder'", 'lower and upper limit are both 0'),
+    'placement of a link': ('<link name="base"/>', '<link name="base"><origin xyz="0 0.5 0"/>'
+                            '</link>', "link 'base': <origin> is not read"),
+    'inertia of a motor': (
+        '</robot>', MOTOR.format('<motorInertia>1e-4</motorInertia>'), 'rotor_inertia=',
+        "<motorInertia> in the <transmission> of joint 'shoulder' is not read"),
 }
 
 
 @pytest.mark.parametrize('deviation', TOLERATED)
 def test_a_deviation_without_physics_is_a_warning(deviation):
-    old, new, warning = TOLERATED[deviation]
+    old, new, *said = TOLERATED[deviation]
     assert old in ARM
     model, regular = load_urdf(ARM.replace(old, new, 1)), load_urdf(ARM)
-    assert len(model.warnings) == 1 and warning in model.warnings[0]
+    [warning] = model.warnings
+    assert all(words in warning for words in said)
+    assert model.name == ('robot' if deviation == 'no name' else regular.name)
     assert model.frame_names == regular.frame_names
     np.testing.assert_array_equal(model.inertial_parameters, regular.inertial_parameters)
     np.testing.assert_array_equal(model.joint_axis, regular.joint_axis)
-
-
-def test_an_axis_without_numbers_is_that_of_the_format():
-    model = load_urdf(ARM.replace('<axis xyz="0 1 0"/>', '<axis/>'))
-    np.testing.assert_array_equal(model.joint_axis[0], [1, 0, 0])
-    assert model.warnings == ("joint 'shoulder': <axis> has no xyz and is taken as 1 0 0",)
-
-
-def test_a_robot_without_a_name_gets_one():
-    model = load_urdf(ARM.replace(' name="arm"', ''))
-    assert model.name == 'robot' and model.warnings == (
-        "<robot> has no name and is called 'robot'",)
-
-
-def test_a_contradiction_of_the_lower_triangle_is_shown():
-    text = ARM.replace('ixy="0" ixz="0" iyy="0.02"', 'ixy="0" iyx="0.001" ixz="0" iyy="0.02"')
-    assert 'ixy is used, which differs (0)' in load_urdf(text).warnings[0]
 
 
 def test_a_limit_of_urdf_1_2_may_lack_effort_and_velocity():
@@ -221,3 +244,41 @@ def test_a_quaternion_is_the_rotation_it_says():
     np.testing.assert_allclose(model.frame('tool').rotation, regular.frame('tool').rotation,
                                rtol=0, atol=1e-15)
     np.testing.assert_allclose(model.inertial_parameters, regular.inertial_parameters, atol=1e-15)
+
+
+def test_a_continuous_joint_has_no_limits():
+    model = load_urdf(ARM.replace('revolute', 'continuous').replace(SHOULDER, ''))
+    assert (model.position_lower[0], model.position_upper[0]) == (-np.inf, np.inf)
+    assert (model.velocity_limit[0], model.effort_limit[0]) == (np.inf, np.inf)
+    assert "joint 'shoulder': no <limit>" in model.warnings[0]
+
+
+def test_limits_friction_and_default_axis():
+    model = load_urdf(ARM.replace('<axis xyz="0 1 0"/>', ''))
+    for name, value in {
+            'joint_axis': [[1, 0, 0], [0, 0, 1]], 'position_lower': [-2, 0],
+            'position_upper': [2, 0.3], 'velocity_limit': [3, 1], 'effort_limit': [40, 90],
+            'viscous_friction': [0.5, 0], 'coulomb_friction': [0.2, 0],
+            'static_friction': [0.2, 0], 'armature': [0, 0]}.items():
+        np.testing.assert_array_equal(getattr(model, name), value, name)
+    model = load_urdf(ARM.replace('<axis xyz="0 1 0"/>', '<axis/>'))
+    np.testing.assert_array_equal(model.joint_axis[0], [1, 0, 0])
+    assert model.warnings == ("joint 'shoulder': <axis> has no xyz and is taken as 1 0 0",)
+
+
+@pytest.mark.parametrize('q', [np.nan, np.inf, 0.31, -0.01])
+def test_a_joint_is_locked_inside_its_limits_only(q):
+    with pytest.raises(ArgumentError, match=r'slide.*\[0.0, 0.3\]') as refused:
+        load_urdf(ARM, locked={'slide': q})
+    assert refused.value.name == 'slide'
+
+
+@pytest.mark.parametrize('limits, read', [
+    ('lower="-1" upper="1"', False), ('lower="-6.28319" upper="6.28319"', True), ('', True)])
+def test_limits_of_a_continuous_joint_that_are_not_read_are_named(limits, read):
+    text = ARM.replace('type="revolute"', 'type="continuous"').replace(
+        'lower="-2" upper="2"', limits)
+    model = load_urdf(text)
+    assert not np.isfinite(model.position_upper[0])
+    assert any("joint 'shoulder': position limits [-1, 1] are not read" in warning
+               for warning in model.warnings) != read
