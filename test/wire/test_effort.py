@@ -5,7 +5,7 @@
 import math
 import struct
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 import numpy as np
 import pytest
@@ -30,6 +30,7 @@ def message(data, labels=()):
         Float64MultiArray(layout=MultiArrayLayout(dim=dimensions), data=data))
 
 
+@settings(deadline=None)
 @given(st.lists(NUMBER, max_size=9), st.lists(st.text('ä/x', max_size=7), max_size=3))
 def test_reads_what_rclpy_writes(data, labels):
     out = np.full(len(data), np.nan)
@@ -37,6 +38,7 @@ def test_reads_what_rclpy_writes(data, labels):
     assert out.tolist() == data
 
 
+@settings(deadline=None)
 @given(st.lists(NUMBER, max_size=9))
 def test_rclpy_reads_what_the_encoder_writes(tau):
     encoder = EffortEncoder(len(tau))
@@ -56,26 +58,6 @@ def test_refused_messages_leave_the_output_alone(wire, code):
     out = np.full(3, 7.0)
     assert EffortDecoder(3).decode(wire, out) == code
     assert out.tolist() == [7, 7, 7]
-
-
-@pytest.mark.parametrize('labels', [[], ['axis', 'y']])
-def test_every_truncation_is_refused_and_every_corruption_agrees_with_rclpy(labels):
-    decoder, out = EffortDecoder(2), np.zeros(2)
-    sound = message([1.5, 2.5], labels)
-    sound = sound[:sound.index(struct.pack('<d', 2.5)) + 8]     # rclpy may add spare bytes
-    assert decoder.decode(sound, out) == ACCEPTED
-    for end in range(len(sound)):
-        assert decoder.decode(sound[:end], out) == MALFORMED
-    codes = set()
-    for place in range(len(sound)):
-        for byte in range(256):
-            out[:] = 7.0
-            corrupted = sound[:place] + bytes([byte]) + sound[place + 1:]
-            codes.add(code := decoder.decode(corrupted, out))
-            wanted = deserialize_message(corrupted, Float64MultiArray).data.tolist() \
-                if code == ACCEPTED else [7.0, 7.0]
-            assert out.tolist() == wanted
-    assert codes == {ACCEPTED, MALFORMED, LENGTHS, NON_FINITE}
 
 
 def test_shapes_are_checked():
