@@ -72,6 +72,9 @@ WRONG_TRAJECTORY = [
     ('if time + 8 > self._end:', 'if time + 7 > self._end:'),
     ('if rest or size and not nul:', 'if rest:'),
     ('if rest or size and not nul:', 'if size and not nul:'),
+    ('int(sec) * NS_PER_S + int(nanosec)', 'int(sec) * NS_PER_S'),
+    ('return sec + 1e-9 * nanosec, numbers', 'return sec, numbers'),
+    ("np.frombuffer(self._b, '<f8', size, before)", "np.frombuffer(self._b, '<f8', size, begin)"),
 ]
 
 
