@@ -1,9 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Effort messages against rclpy's own serialisation, and everything that must be refused."""
-
-import math
-import struct
+"""Effort messages against rclpy's own serialisation."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,14 +8,7 @@ import numpy as np
 import pytest
 from rclpy.serialization import deserialize_message, serialize_message
 from robodyn_ros.errors import ArgumentError
-from robodyn_ros.wire.effort import (
-    ACCEPTED,
-    EffortDecoder,
-    EffortEncoder,
-    LENGTHS,
-    MALFORMED,
-    NON_FINITE,
-)
+from robodyn_ros.wire.effort import ACCEPTED, EffortDecoder, EffortEncoder, LENGTHS
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension, MultiArrayLayout
 
 NUMBER = st.floats(allow_nan=False, allow_infinity=False)
@@ -47,16 +37,10 @@ def test_rclpy_reads_what_the_encoder_writes(tau):
         assert (read.data.tolist(), read.layout.dim) == (numbers, [])
 
 
-@pytest.mark.parametrize('wire, code', [
-    (message([1, 2]), LENGTHS), (message([1, 2, 3, 4]), LENGTHS), (message([]), LENGTHS),
-    (message([1, 2, math.nan]), NON_FINITE), (message([1, -math.inf, 3]), NON_FINITE),
-    (b'', MALFORMED), (b'\0\0' + message([1, 2, 3])[2:], MALFORMED),
-    (b'\0\1\0\0' + struct.pack('<3I', 2**32 - 1, 0, 0), MALFORMED),
-    (b'\0\1\0\0' + struct.pack('<3I', 0, 0, 2**32 - 1), MALFORMED)],
-    ids=map(str, range(9)))         # rclpy leaves what it likes in spare bytes
-def test_refused_messages_leave_the_output_alone(wire, code):
+def test_a_refused_message_leaves_the_output_alone():
+    """Others are in test_wire_fuzz.py."""
     out = np.full(3, 7.0)
-    assert EffortDecoder(3).decode(wire, out) == code
+    assert EffortDecoder(3).decode(message([1, 2]), out) == LENGTHS
     assert out.tolist() == [7, 7, 7]
 
 

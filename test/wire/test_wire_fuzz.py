@@ -58,6 +58,13 @@ WRONG = [
     ('if seconds >= 1 << 31:', 'if False:'),
     ('if state[joint, SEQUENCE] >= sequence:', 'if state[joint, SEQUENCE] > sequence:'),
     ('if number != n:', 'if number < n:'),
+    ('if layout[OUR_COUNT] == 0:', 'if False:'),
+    ('if layout[REPEATED]:', 'if False:'),
+    ('if (positions != number or', 'if (positions < number or'),
+    ('(efforts != 0 and efforts != number)', 'False'),
+    ('not math.isfinite(scratch[joint, 0])', 'math.isinf(scratch[joint, 0])'),
+    ('math.isinf(scratch[joint, 2])', 'False'),
+    ('not math.isfinite(scratch[i])', 'math.isnan(scratch[i])'),
 ]
 
 
