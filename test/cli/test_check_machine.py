@@ -40,7 +40,7 @@ def test_a_script_reads_figures_and_people_a_verdict():
     loops = {(row['level'], row['loop']) for row in found['sustained']}
     assert ('plain', 'native') in loops and len(found['wake_ups']) == 2 * len(loops)
     for row in found['wake_ups']:
-        assert 0.0 < row['p50'] <= row['p99'] <= row['p99.9'] <= row['max'] < 10.0
+        assert 0.0 < row['p50'] <= row['p99'] <= row['p99.9'] <= row['max']
 
 
 def test_without_ros_the_round_trip_is_skipped(monkeypatch):
