@@ -7,6 +7,7 @@ from pathlib import Path
 import subprocess
 import sys
 
+from benchmarks import soak
 from benchmarks import soak_results as results
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ PERIOD = 1e-3
 @pytest.mark.skipif(seeds(0, 1) == 0, reason='four processes at work: only ROBODYN_THOROUGH=1')
 def test_a_short_one(tmp_path):
     done = subprocess.run(
-        [sys.executable, '-m', 'benchmarks.soak', '--minutes', '0.03', '--output', str(tmp_path)],
+        [sys.executable, '-m', soak.__name__, '--minutes', '0.03', '--output', str(tmp_path)],
         cwd=ROOT, text=True, capture_output=True)
     assert (tmp_path / 'soak.json').exists(), done.stdout + done.stderr
     found = json.loads((tmp_path / 'soak.json').read_text())
