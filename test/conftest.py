@@ -177,14 +177,6 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     return report
 
 
-@pytest.fixture(scope='session')
-def compiler_server() -> Iterator[forked.Server]:
-    """Yield a server that forks processes without any compiled code of this package."""
-    server = forked.Server('prepare_compiler')
-    yield server
-    server.close()
-
-
 @pytest.fixture
 def start(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[..., Process]]:
     """

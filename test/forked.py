@@ -9,7 +9,7 @@ which wait for somebody who traces; a fork loses them, and nothing else, since a
 begin with ``rclpy.init``. Run as a program, this file is the server.
 
 Tests of compiled code fork scripts from a server of their own, which has loaded the compiler, but
-not used this package: that knows as little there as in a new interpreter.
+not this package: that knows as little there as in a new interpreter.
 """
 
 from collections.abc import Mapping, Sequence
@@ -153,11 +153,9 @@ def prepare() -> None:
 
 
 def prepare_compiler() -> None:
-    """Load the compiler; of this package, what keeps no state of its own yet."""
+    """Load the compiler, and nothing of this package."""
     import numba
 
-    importlib.import_module('robodyn_ros.compiler.linking')
-    importlib.import_module('robodyn_ros.compiler.compile_notice')
     numba.njit(numba.float64(numba.float64))(lambda x: 2.0 * x)
     gc.freeze()
 

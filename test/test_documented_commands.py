@@ -1,16 +1,27 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Commands in the README and in docs/: arguments that are accepted, targets and files that are."""
+"""
+Commands in the README and in docs/: arguments that are accepted, targets and files that are.
+
+Those of `robodyn` run as they stand, here or in a test of their own.
+"""
 
 import ast
 from pathlib import Path
 import re
 import shlex
 
+from cli.commands import done
 import click
+import numpy as np
 from processes import node_names
 import pytest
+from robodyn_ros import load_urdf
 from robodyn_ros.cli.app import app
+from robodyn_ros.model.resources import robot_path
+from robodyn_ros.realtime.statistics import no_cycles
+from robodyn_ros.realtime.timing_log import About, save
+from robots import PANDA_LOCKED
 import typer
 
 ROOT = Path(__file__).parents[1]
@@ -18,6 +29,19 @@ PAGES = [ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', *sorted((ROOT / 'docs').g
 COMMANDS = typer.main.get_command(app).commands
 METAVARIABLE = re.compile(r'(?<![\w.])[A-Z]{1,2}(?![\w.])')       # N, V1: stand for numbers
 REMAPPED = {'joint_states', 'commands'}                            # topics, not parameters
+HERE = {'derive', 'export', 'init', 'inspect', 'loop-report', 'new-driver', 'new-law', 'repair'}
+# Those that need a running robot, a recording, a browser or minutes: a test that runs each
+ELSEWHERE = {
+    'calibrate-collision': 'nodes/test_contact_live.py', 'calibrate-float':
+        'nodes/test_payload_live.py', 'check-machine': 'cli/test_check_machine.py',
+    'compare-laws': 'cli/test_compare_laws.py', 'demo': 'demo/test_demo.py',
+    'excite': 'identification/test_excitation.py', 'find-payload': 'nodes/test_payload_live.py',
+    'identify': 'identification/test_identify_command.py', 'jog': 'nodes/test_jog.py',
+    'play': 'nodes/test_play.py', 'record': 'nodes/test_record.py',
+    'replay': 'cli/test_replay.py', 'set-payload': 'nodes/test_payload_live.py',
+    'teach': 'nodes/test_teach.py', 'validate': 'identification/test_identify_command.py',
+    'verify': 'verification/test_verify.py',
+    'view': 'viewer/test_control_page.py', 'warmup': 'cli/test_warmup.py'}
 pages = pytest.mark.parametrize('page', PAGES, ids=lambda page: page.stem)
 
 
@@ -43,7 +67,9 @@ def inline_commands(text):
 
 @pages
 def test_arguments_of_robodyn_are_accepted(page):
-    for name, *words in shell_lines(page.read_text()):
+    """Within sentences, the options alone."""
+    text = page.read_text()
+    for name, *words in shell_lines(text):
         if name == 'robodyn' and words[0] != '--help':
             command = COMMANDS[words[0]]
             try:
@@ -52,15 +78,11 @@ def test_arguments_of_robodyn_are_accepted(page):
                 raise AssertionError(f'{shlex.join(words)}: {error.format_message()}') from None
             except click.exceptions.Exit:       # --help
                 pass
-
-
-@pages
-def test_commands_within_sentences_exist_with_their_options(page):
-    for words in inline_commands(page.read_text()):
+    for words in inline_commands(text):
         options = {name for one in COMMANDS[words[0]].params
-                   for name in (*one.opts, *one.secondary_opts)}
+                   for name in (*one.opts, *one.secondary_opts, '--help')}
         for word in words[1:]:
-            assert not word.startswith('--') or word.partition('=')[0] in {*options, '--help'}, (
+            assert not word.startswith('--') or word.partition('=')[0] in options, (
                 f'robodyn {shlex.join(words)}')
 
 
@@ -121,3 +143,45 @@ def test_every_block_with_a_command_says_that_it_is_one():
     for page in PAGES:
         for block in unmarked.findall(page.read_text()):
             assert not re.search(r'^ *(robodyn|ros2|make|python3?) ', block, re.MULTILINE), block
+
+
+def commands():
+    """Return the commands in blocks of all pages, without the word `robodyn`."""
+    found = [words[1:] for page in PAGES for words in shell_lines(page.read_text())
+             if words[0] == 'robodyn']
+    return list(dict.fromkeys(shlex.join(words) for words in found if words[0][0] != '-'))
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """Return a folder with the files that the commands are about, which is the current one."""
+    monkeypatch.chdir(tmp_path)
+    panda = load_urdf(robot_path('panda'), locked=PANDA_LOCKED)
+    (tmp_path / 'my_arm.urdf').write_text(panda.to_urdf())
+    cycles = no_cycles(200)
+    cycles['woke'], cycles['wake_up'] = 5.0 + 1e-3 * np.arange(200), 1e-5
+    cycles['cycle'] = cycles['age'] = 1e-4
+    save(tmp_path / 'timing.npz', cycles, About(1000.0, 'timer', 'python', '', 200, 0, 0, 0))
+    return tmp_path
+
+
+# A library takes a minute of compiling: c_library/test_library.py exports one
+@pytest.mark.slow
+@pytest.mark.parametrize('line', [line for line in commands() if line.split()[0] in HERE
+                                  and not line.startswith('export my_arm.urdf --config')])
+def test_it_runs_as_it_stands(line, place):
+    """But for /tmp, which is the folder of the test."""
+    pytest.importorskip('mujoco')
+    words = [METAVARIABLE.sub('3', word).replace('/tmp/', f'{place}/')
+             for word in shlex.split(line)]
+    done(*words)
+
+
+def test_every_other_command_is_run_by_a_test():
+    named = {line.split()[0] for line in commands()} | {
+        words[0] for page in PAGES for words in inline_commands(page.read_text())}
+    assert {line.split()[0] for line in commands()} & HERE
+    assert named <= HERE | ELSEWHERE.keys() | {'drive-gains'}
+    for name, file in ELSEWHERE.items():
+        text = (ROOT / 'test' / file).read_text()
+        assert f"'{name}'" in text or name.replace('-', '_') in text, f'{file} runs no {name}'

@@ -63,7 +63,7 @@ def arm():
 @pytest.fixture
 def controller():
     # A busy machine must not look like a broken arm
-    settings = Settings(rate=200.0, state_timeout=0.5, missed_limit=5000, late_limit=1.0,
+    settings = Settings(rate=200.0, state_timeout=1.0, missed_limit=5000, late_limit=1.0,
                         fault_hold_time=0.05)
     return Controller(load_urdf('two_link'), settings, specialize=False)
 

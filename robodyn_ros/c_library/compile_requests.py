@@ -29,14 +29,12 @@ REQUEST = tuple_type(Request, **request(1, 1, 1, 2)._asdict())
 SIGNATURE = types.int64(Reference(CYCLE_INPUTS), Reference(REQUEST), types.float64)
 
 
-def compiled_request(function: Callable[..., int], *, cached: bool = True) -> Any:
+def compiled_request(function: Callable[..., int]) -> Any:
     """
-    Return one of :data:`FUNCTIONS`, with an ``address`` and an ``inspect_llvm``.
+    Return one of :data:`FUNCTIONS`, with an ``address``.
 
     It takes the addresses of a Cycle and a Request, and the time [s].
-
-    :param cached: False: compile it in this process, as :mod:`..compiler.object_code` needs it.
     """
     assert function in FUNCTIONS
     return compile_callback(f'request_{function.__name__}', function, SIGNATURE, MODULES,
-                            cached=cached, allocates=False)
+                            allocates=False)

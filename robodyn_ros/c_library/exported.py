@@ -177,15 +177,15 @@ class Exported:
         if frames := [v.task.frame for v in self.versions if v.task.kernel[0]]:
             kernels.append((FRAME_KERNEL, {'frame': frames[0]}))
         return {
-            CYCLE: cycle_code.uncached_cycle(), RECORDED: cycle_code.uncached_recorded_cycle(),
-            cycle_code.LINKED_EFFORTS.symbol: cycle_code.LINKED_EFFORTS.uncached(),
-            **{f'{LAW}{i}': compiled_law(law, cached=False) for i, law in enumerate(self.laws)},
-            **{f'robodyn_{part.function.__name__}': part.uncached() for part in parts},
-            **{f'{KERNEL}{name}': kernel_callback(name, inputs.robot, options, cached=False)
+            CYCLE: cycle_code.compiled_cycle(), RECORDED: cycle_code.compiled_recorded_cycle(),
+            cycle_code.LINKED_EFFORTS.symbol: cycle_code.LINKED_EFFORTS.compiled(),
+            **{f'{LAW}{i}': compiled_law(law) for i, law in enumerate(self.laws)},
+            **{f'robodyn_{part.function.__name__}': part.compiled() for part in parts},
+            **{f'{KERNEL}{name}': kernel_callback(name, inputs.robot, options)
                for name, options in kernels},
-            **{f'{GENERIC}{function.function.__name__}': function.uncached()
+            **{f'{GENERIC}{function.function.__name__}': function.compiled()
                for function in robot_dynamics.GENERIC},
-            **{f'robodyn_{function.__name__}': compiled_request(function, cached=False)
+            **{f'robodyn_{function.__name__}': compiled_request(function)
                for function in FUNCTIONS}}
 
     def memory(self, symbols: Mapping[str, Any]) -> Image:

@@ -126,15 +126,15 @@ class LinkedFunction:
 
     def load(self) -> None:
         """Load the machine code, before code is loaded that calls it."""
-        link(self.symbol, compile_callback(*self._arguments, allocates=self._allocates).address)
+        link(self.symbol, self.compiled().address)
 
     def promise(self) -> None:
         """Register a placeholder, in a process that compiles callers without running them."""
         link(self.symbol, 1)
 
-    def uncached(self) -> Any:
-        """Return the function, compiled by this process, as :mod:`.object_code` needs it."""
-        return compile_callback(*self._arguments, cached=False, allocates=self._allocates)
+    def compiled(self) -> Any:
+        """Return the function, compiled now or before."""
+        return compile_callback(*self._arguments, allocates=self._allocates)
 
 
 class DeferredFunction:
@@ -158,11 +158,11 @@ class DeferredFunction:
 
     def load(self) -> None:
         """Load the machine code, before it is called for the first time."""
-        self._address[0] = compile_callback(*self._arguments).address
+        self._address[0] = self.compiled().address
 
-    def uncached(self) -> Any:
-        """Return the function, compiled by this process, as :mod:`.object_code` needs it."""
-        return compile_callback(*self._arguments, cached=False)
+    def compiled(self) -> Any:
+        """Return the function, compiled now or before."""
+        return compile_callback(*self._arguments)
 
     def is_cached(self) -> bool:
         """Return whether this machine has compiled it."""

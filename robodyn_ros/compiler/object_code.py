@@ -23,8 +23,8 @@ def object_file(functions: Mapping[str, Any], cpu: str, triple: str = '') -> byt
     """
     Return position-independent machine code of functions, for this operating system.
 
-    :param functions: from :func:`.jit.compile_callback`, compiled by this process
-        (``cached=False``), by the symbol that each is to have; all other symbols are local.
+    :param functions: from :func:`.jit.compile_callback`, by the symbol that each is to have; all
+        other symbols are local.
     :param cpu: the oldest processor that runs it, as LLVM calls it: ``x86-64-v3``.
     :param triple: platform, as LLVM calls it: ``aarch64-linux-gnu``; '' for this one.
     """
@@ -32,11 +32,12 @@ def object_file(functions: Mapping[str, Any], cpu: str, triple: str = '') -> byt
     binding.initialize_all_asmprinters()
     linked = binding.parse_assembly('')
     for symbol, function in functions.items():
-        module = binding.parse_assembly(_portable(function.inspect_llvm()))
+        module = binding.parse_assembly(_portable_code(function))
         linked.triple, linked.data_layout = module.triple, module.data_layout
         for value in (*module.functions, *module.global_variables):
             if value.name == function.native_name:
-                value.name, value.visibility = symbol, 'hidden'     # inside of the library
+                value.name, value.linkage = symbol, 'external'
+                value.visibility = 'hidden'     # inside of the library
             elif not value.is_declaration:
                 value.linkage = 'internal'      # other functions have copies of their own
         linked.link_in(module)
@@ -48,8 +49,13 @@ def object_file(functions: Mapping[str, Any], cpu: str, triple: str = '') -> byt
     return machine.emit_object(linked)
 
 
-def _portable(text: str) -> str:
-    """Return LLVM code with atomic instructions of LLVM in place of those of x86."""
+def _portable_code(function: Any) -> str:
+    """
+    Return LLVM code of a compiled function, with no atomic instructions of x86.
+
+    Numba keeps it beside the machine code in the cache, to link it into others.
+    """
+    text = str(function._library._get_module_for_linking())
     return X86_ATOMIC.sub(r'%before\1 = atomicrmw sub ptr \2, i64 \3 seq_cst\n'
                           r'  %zero\1 = icmp eq i64 %before\1, \3\n'
                           r'  %\1 = zext i1 %zero\1 to i8', text)

@@ -124,19 +124,14 @@ def kernel_address(name: str, robot: ModelData, options: Mapping[str, ndarray | 
     return int(kernel_callback(name, robot, options).address)
 
 
-def kernel_callback(name: str, robot: ModelData, options: Mapping[str, ndarray | float], *,
-                    cached: bool = True) -> Any:
-    """
-    Return the function of :func:`kernel_address`, as Numba has compiled it.
-
-    :param cached: False: compile it in this process, as :mod:`~.object_code` needs it.
-    """
+def kernel_callback(name: str, robot: ModelData, options: Mapping[str, ndarray | float]) -> Any:
+    """Return the function of :func:`kernel_address`, as Numba has compiled it."""
     kernel, quantity = bind(name, robot, True, options), TABLE[name]
     size = dimensions(len(robot.bodies), len(robot.elimination_parent))
     arguments = [(key, ('nv',)) for key in quantity.inputs] + [
         (f'out_{key}', shape) for key, shape in quantity.outputs.items()]
     text = ADDRESS.format(
-        name=name, module=kernel.__module__, count=len(arguments), cached=cached,
+        name=name, module=kernel.__module__, count=len(arguments),
         arguments=', '.join(key for key, _ in arguments),
         arrays=', '.join(f'carray({key}, {tuple(size[word] for word in shape)})'
                          for key, shape in arguments))

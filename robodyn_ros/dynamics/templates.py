@@ -225,7 +225,7 @@ from robodyn_ros.compiler.jit import FASTMATH
 entry = sys.modules['{module}'].{name}
 
 
-@cfunc(void(*[types.CPointer(float64)] * {count}), cache={cached}, fastmath=FASTMATH,
+@cfunc(void(*[types.CPointer(float64)] * {count}), cache=True, fastmath=FASTMATH,
        error_model='numpy')
 def {name}({arguments}):
     entry({arrays})

@@ -55,6 +55,7 @@ class UnitDoubt(NamedTuple):
     dynamic: bool = True
 
 
+@np.errstate(divide='ignore', over='ignore')      # numbers of any size
 def unit_doubts(model: RobotModel) -> list[UnitDoubt]:
     """Return what is probably in other units than m, kg, rad, kg·m², N·m and N."""
     found = [UnitDoubt(text) for text in _body_doubts(model)]
@@ -171,8 +172,7 @@ def _units(model: RobotModel, reach: float, radius: ndarray, density: ndarray
                                  INERTIA_UNITS[names[2]])
         size = (mass / inertia)**0.5            # of the radius of gyration
         change = np.array([size * length, 1 / (mass * size**3), 1 / length, length**3 / mass])
-        with np.errstate(divide='ignore'):
-            off = (np.log10(features * change) - TYPICAL) / SPREAD
+        off = (np.log10(features * change) - TYPICAL) / SPREAD
         score[names] = float((off[np.isfinite(off)]**2).sum()) + UNIT_PENALTY * sum(
             name != si for name, si in zip(names, SI))
     best = min(score, key=score.__getitem__)
@@ -205,8 +205,7 @@ def _bodies(model: RobotModel) -> tuple[list[str], ndarray, ndarray]:
     which = _has_inertia(model)
     mass, moment = model.mass[which], np.linalg.eigvalsh(model.inertia[which])[:, -1]
     radius = np.sqrt(moment / mass)
-    with np.errstate(divide='ignore', over='ignore'):
-        density = mass / (BALL_VOLUME_RATIO * radius**3)
+    density = mass / (BALL_VOLUME_RATIO * radius**3)
     return [model.link_names[i] for i in np.flatnonzero(which)], radius, density
 
 

@@ -3,35 +3,26 @@
 """`make bench ARGS=loop` finds which efforts answer which state, and writes it down."""
 
 import json
-from pathlib import Path
 
+from benchmarks import plant
+from benchmarks.loop import bench
 import numpy as np
 import pytest
-import typer
-from typer.testing import CliRunner
+from robodyn_ros import Dynamics
+from thorough import seeds
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).resolve().parents[2]
 CHOSEN = ('callback', 'native', 'timer_alone')
 
 
 @pytest.fixture(scope='module')
-def run(tmp_path_factory):
-    """
-    Return what it printed, and where it wrote, for one short round of three peers.
-
-    Takes over 10 s: the plant and each peer are processes that import ROS, one after the other.
-    """
+def run(tmp_path_factory, program):
+    """Return what it printed, and where it wrote, for one short round of three peers."""
+    if not seeds(0, 1):
+        pytest.skip('four processes, one after the other: only ROBODYN_THOROUGH=1')
     output = tmp_path_factory.mktemp('loop')
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(ROOT)
-        patch.syspath_prepend(str(ROOT))
-        from benchmarks.loop import bench
-
-        command = typer.Typer()
-        command.command()(bench)
-        done = CliRunner().invoke(command, ['--quick', '--output', str(output), *CHOSEN])
+    done = program(bench, '--quick', '--output', output, *CHOSEN)
     assert done.exit_code == 0, done.output
     return done.stdout, output
 
@@ -79,14 +70,7 @@ def test_it_is_shown(run):
     assert (output / 'loop.png').read_bytes().startswith(b'\x89PNG')
 
 
-@pytest.fixture
-def plant(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT))
-    from benchmarks import plant
-    return plant
-
-
-def test_an_answer_is_known_by_its_efforts(plant):
+def test_an_answer_is_known_by_its_efforts():
     right = np.linspace(0.0, 1.0, plant.STATES)[:, None] + np.zeros((1, 7))
     first, count = 3 * plant.STATES - 2, 4          # the states begin anew in the midst of them
     published = np.arange(count) * 1_000_000
@@ -107,7 +91,6 @@ def test_an_answer_is_known_by_its_efforts(plant):
 
 
 @pytest.mark.parametrize('name', ['two_link', 'arm6', 'panda'])
-def test_the_states_can_be_told_apart(plant, name):
-    from robodyn_ros import Dynamics
+def test_the_states_can_be_told_apart(name):
     right = Dynamics(plant.robot(name)).batch.gravity(plant.positions(name))
     assert np.abs(np.diff(np.sort(right[:, plant.ARMS[name].moved]))).min() > 100 * plant.SAME

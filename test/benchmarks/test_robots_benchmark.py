@@ -2,10 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`python -m benchmarks.robots` tells what loads, what is refused and why, and what differs."""
 
-from pathlib import Path
 import re
-import subprocess
-import sys
 
 from benchmarks import robots
 import numpy as np
@@ -16,7 +13,6 @@ from robots import ARM, GRIPPER, OWN
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -33,10 +29,9 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_every_file_is_counted_and_every_refusal_has_its_reason(folder):
-    done = subprocess.run([sys.executable, '-m', 'benchmarks.robots', str(folder)], cwd=ROOT,
-                          text=True, capture_output=True)
-    assert done.returncode == 0, done.stdout + done.stderr
+def test_every_file_is_counted_and_every_refusal_has_its_reason(folder, program):
+    done = program(robots.main, folder)
+    assert done.exit_code == 0, done.output
     assert '7 files: 5 loaded (1 of them with joints that no inertia resists), 2 refused ' \
         '(1 of them by Pinocchio, too)' in done.stdout
     assert 'loaded, or refused by Pinocchio too: 6 of 7 (85.7%)' in done.stdout
@@ -54,7 +49,6 @@ def test_a_difference_is_found():
     assert robots.difference(load_urdf(GRIPPER), pin.buildModelFromXML(ARM)) == np.inf
 
 
-def test_a_folder_without_robots_is_refused(tmp_path):
-    done = subprocess.run([sys.executable, '-m', 'benchmarks.robots', str(tmp_path)], cwd=ROOT,
-                          text=True, capture_output=True)
-    assert done.returncode == 2 and 'no .urdf file' in done.stderr
+def test_a_folder_without_robots_is_refused(tmp_path, program):
+    done = program(robots.main, tmp_path)
+    assert done.exit_code == 2 and 'no .urdf file' in done.stderr

@@ -28,17 +28,34 @@ def test_there_is_one_for_each_robot():
     assert set(NAMES) == {'two_link', 'rp', 'arm6', 'panda', 'ur5', *PRESETS}
 
 
-@pytest.mark.parametrize('namespace', ['', 'left'])
+@pytest.fixture(scope='module', params=NAMES)
+def name(request):
+    return request.param
+
+
+@pytest.fixture(scope='module')
+def sections(name):
+    """Return the parameters in a file, by node."""
+    return read_configuration(name)
+
+
+@pytest.fixture
+def values(sections):
+    """Return the values of all parameters of the controller."""
+    return {p.name: sections['controller'].get(p.name, p.default)
+            for p in controller_parameters.TABLE}
+
+
 @pytest.mark.parametrize('section', TABLES)
-@pytest.mark.parametrize('name', NAMES)
-def test_the_node_takes_it_over(name, section, namespace):
-    wanted = read_configuration(name)[section]
+def test_the_node_takes_it_over(name, sections, section):
+    """In any namespace; the files are used without one elsewhere."""
+    wanted = sections[section]
     assert wanted.keys() <= {p.name for p in TABLES[section]}
     context = Context()
     rclpy.init(args=['--ros-args', '--params-file', str(share_path('config', f'{name}.yaml'))],
                context=context)
     try:
-        node = Node(section, namespace=namespace, context=context)
+        node = Node(section, namespace='left', context=context)
         taken = Parameters(node, TABLES[section]).values()      # checks types and ranges
         node.destroy_node()
     finally:
@@ -46,15 +63,11 @@ def test_the_node_takes_it_over(name, section, namespace):
     assert {key: taken[key] for key in wanted} == wanted
 
 
-@pytest.mark.parametrize('name', NAMES)
-def test_gains_and_limits_suit_the_robot_in_every_mode(name):
-    sections = read_configuration(name)
+def test_gains_and_limits_suit_the_robot_in_every_mode(name, sections, values):
     simulator = sections['simulator']
     model = load_urdf(PRESETS.get(name) or robot_path(name), locked=dict(zip(
         simulator.get('locked_joints', []), simulator.get('locked_positions', []))))
     initial_position(model, simulator['initial_position'])
-    values = {p.name: sections['controller'].get(p.name, p.default)
-              for p in controller_parameters.TABLE}
     for mode in MODES:
         settings: Settings = controller_parameters.settings(values | {'mode': mode})
         joints = settings.joint_records(model)
@@ -62,19 +75,13 @@ def test_gains_and_limits_suit_the_robot_in_every_mode(name):
         assert (joints['effort_rate_limit'] > 0).all()
 
 
-@pytest.mark.parametrize('name', NAMES)
-def test_both_nodes_speak_of_the_same_joints(name):
-    sections = read_configuration(name)
+def test_both_nodes_agree(name, sections):
+    """On the joints, and on who compensates gravity."""
+    controller, simulator = sections['controller'], sections['simulator']
     for key in ('locked_joints', 'locked_positions', 'gravity'):
-        assert sections['controller'].get(key) == sections['simulator'].get(key)
-
-
-@pytest.mark.parametrize('name', NAMES)
-def test_gravity_is_compensated_once(name):
-    sections = read_configuration(name)
-    by_the_robot = name in PRESETS
-    assert sections['simulator'].get('compensates_gravity', False) == by_the_robot
-    assert sections['controller'].get('robot_compensates_gravity', False) == by_the_robot
+        assert controller.get(key) == simulator.get(key)
+    assert simulator.get('compensates_gravity', False) == (name in PRESETS)
+    assert controller.get('robot_compensates_gravity', False) == (name in PRESETS)
 
 
 def test_a_franka_is_braked_within_the_rate_of_its_interface():
@@ -83,9 +90,6 @@ def test_a_franka_is_braked_within_the_rate_of_its_interface():
     assert BRAKING_RATE * rate <= 1000.0
 
 
-@pytest.mark.parametrize('name', NAMES)
-def test_slow_loops_wait_for_no_timer(name):
+def test_slow_loops_wait_for_no_timer(values):
     """Efforts may be a period older where a timer starts the cycle: more than `loop_delay`."""
-    values = {p.name: read_configuration(name)['controller'].get(p.name, p.default)
-              for p in controller_parameters.TABLE}
     assert values['trigger'] == 'state' or 2.0 / values['rate'] <= values['loop_delay']

@@ -7,22 +7,17 @@ import json
 import os
 import sys
 
+from cli.commands import done, refused, robodyn
 import numpy as np
 import pytest
 from rich.console import Console
 from robodyn_ros.cli import check_machine
-from robodyn_ros.cli.app import app
 from robodyn_ros.realtime import system_fixes
 from robodyn_ros.realtime.statistics import no_cycles
 from robodyn_ros.realtime.system_fixes import Fix
 from robodyn_ros.realtime.timing_log import About, save
-from typer.testing import CliRunner
 
 pytestmark = pytest.mark.slow
-
-
-def run(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
 
 
 def verdict_is_reached(said):
@@ -37,16 +32,15 @@ def verdict_is_reached(said):
 
 def test_a_script_reads_figures_and_people_a_verdict():
     """Rates and latencies are on stdout; what people read is on stderr."""
-    result = run('check-machine', '--duration', '1', '--json')
+    result = done('check-machine', '--duration', '1', '--json')
     found, said = json.loads(result.stdout), result.stderr
     verdict_is_reached(said)
-    assert result.exit_code == 0
     assert 'DDS round trip, joint state' in said and 'skipped' not in said
     assert {'kernel', 'idle states'} <= set(found['facts'])
     loops = {(row['level'], row['loop']) for row in found['sustained']}
     assert ('plain', 'native') in loops and len(found['wake_ups']) == 2 * len(loops)
     for row in found['wake_ups']:
-        assert 0.0 < row['p50'] <= row['p99'] <= row['p99.9'] <= row['max'] < 10.0
+        assert 0.0 < row['p50'] <= row['p99'] <= row['p99.9'] <= row['max']
 
 
 def test_without_ros_the_round_trip_is_skipped(monkeypatch):
@@ -63,12 +57,11 @@ def test_without_ros_the_round_trip_is_skipped(monkeypatch):
 
 def test_fixes_are_printed_and_not_run_without_a_terminal():
     missing = system_fixes.missing()
-    result = run('check-machine', '--fix')
-    assert result.exit_code == 0
-    assert ('Nothing is missing' in result.output) == (not missing)
+    output = done('check-machine', '--fix').output
+    assert ('Nothing is missing' in output) == (not missing)
     for fix in missing:
-        assert f'{fix.name}, as root:' in result.output
-        assert all(command in result.output for command in fix.commands)
+        assert f'{fix.name}, as root:' in output
+        assert all(command in output for command in fix.commands)
 
 
 def test_commands_of_fixes_are_run_until_one_fails(tmp_path):
@@ -105,18 +98,13 @@ def recording(path, trigger='timer', n=2000):
     save(path, cycles, About(1000.0, trigger, 'python', 'SCHED_FIFO 80', 2 * n, 3, 4, 5))
 
 
-def report(*words):
-    return run('loop-report', *words)
-
-
 def test_the_report_shows_figures_and_draws(tmp_path):
     recording(tmp_path / 'timing.npz')
-    result = report(tmp_path / 'timing.npz')
-    assert result.exit_code == 0
-    assert '2000 cycles, the last of 4000, trigger timer' in result.output
-    assert 'rate 1000.00 ± 0.00 Hz, nominally 1000' in result.output
-    assert '3 overruns, 4 points of the grid missed, 5 samples lost' in result.output
-    rows = {line.split()[0]: line.split() for line in result.output.splitlines() if line.strip()}
+    output = done('loop-report', tmp_path / 'timing.npz').output
+    assert '2000 cycles, the last of 4000, trigger timer' in output
+    assert 'rate 1000.00 ± 0.00 Hz, nominally 1000' in output
+    assert '3 overruns, 4 points of the grid missed, 5 samples lost' in output
+    rows = {line.split()[0]: line.split() for line in output.splitlines() if line.strip()}
     assert rows['wake-up'][2:6] == ['1000.5', '1980.0', '1998.0', '2000.0']
     assert rows['cycle'][2:6] == 4 * ['42.0'] and rows['age'][4:7] == 3 * ['700.0']
     assert (tmp_path / 'timing.png').read_bytes().startswith(b'\x89PNG')
@@ -124,30 +112,22 @@ def test_the_report_shows_figures_and_draws(tmp_path):
 
 def test_where_states_start_the_cycles_there_is_no_wake_up_error(tmp_path):
     recording(tmp_path / 'timing.npz', 'state')
-    result = report(tmp_path / 'timing.npz', '--picture', tmp_path / 'other.png')
-    assert result.exit_code == 0 and 'not measured with this trigger' in result.output
-    assert 'nominally' not in result.output
-    assert (tmp_path / 'other.png').exists() and not (tmp_path / 'timing.png').exists()
+    output = done('loop-report', tmp_path / 'timing.npz', '--picture', tmp_path / 'a.png').output
+    assert 'not measured with this trigger' in output and 'nominally' not in output
+    assert (tmp_path / 'a.png').exists() and not (tmp_path / 'timing.png').exists()
 
 
 def test_without_matplotlib_there_are_figures_only(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, 'matplotlib', None)    # as if it were not installed
     recording(tmp_path / 'timing.npz')
-    result = report(tmp_path / 'timing.npz')
-    assert result.exit_code == 0
-    assert 'wake-up error' in result.output and 'matplotlib is not installed' in result.output
+    output = done('loop-report', tmp_path / 'timing.npz').output
+    assert 'wake-up error' in output and 'matplotlib is not installed' in output
     assert not (tmp_path / 'timing.png').exists()
 
 
-@pytest.mark.parametrize(('how', 'said'), [
-    ('missing', 'is no recording of timing'), ('no cycle', 'holds no cycle'),
-    ('picture', 'cannot be written')])
-def test_an_error_says_what_is_wrong(tmp_path, how, said):
-    path, more = tmp_path / 'timing.npz', []
-    if how != 'missing':
-        recording(path, n=0 if how == 'no cycle' else 9)
-    if how == 'picture':
-        more = ['--picture', tmp_path / 'nowhere' / 'a.png']
-    result = report(path, *more)
-    assert result.exit_code == 1 and said in result.output
-    assert isinstance(result.exception, SystemExit)
+def test_a_report_is_refused_without_cycles_and_where_its_picture_cannot_be_written(tmp_path):
+    recording(tmp_path / 'empty.npz', n=0)
+    assert 'holds no cycle' in refused('loop-report', tmp_path / 'empty.npz')
+    recording(tmp_path / 'timing.npz', n=9)
+    result = robodyn('loop-report', tmp_path / 'timing.npz', '--picture', tmp_path / 'b' / 'a.png')
+    assert result.exit_code == 1 and 'a.png cannot be written' in result.stderr

@@ -3,19 +3,16 @@
 """One trajectory under every law: the table, the picture, and that figures are reproducible."""
 
 from dataclasses import replace
-import sys
 
+from cli.commands import robodyn
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf, Settings
 from robodyn_ros.catalog.robots import load_robot
-from robodyn_ros.cli.app import app
 from robodyn_ros.control.laws import registry
 from robodyn_ros.control.laws.registry import FOLLOWING
 from robodyn_ros.demo import law_comparison, motion
 from robodyn_ros.demo.law_comparison import compensated_share, drive, scenes, settings_of
-from robodyn_ros.extras import ROS
-from typer.testing import CliRunner
 
 pytest.importorskip('mujoco')
 pytest.importorskip('matplotlib')
@@ -30,8 +27,7 @@ def hardly_at_rest(monkeypatch):
 
 
 def run(*words):
-    return CliRunner().invoke(app, ['compare-laws', 'two_link', '--duration', '0.5',
-                                    *map(str, words)])
+    return robodyn('compare-laws', 'two_link', '--duration', 0.5, *words)
 
 
 def test_every_law_is_compared(tmp_path):
@@ -78,20 +74,3 @@ def test_every_law_may_compensate_the_known_friction():
                          ).joint_records(model)['friction_compensation']
         assert (share > 0.5).all()
     assert compensated_share(FOLLOWING[0], scenes(model)[1].known) == ()
-
-
-def test_it_needs_no_ros(start, tmp_path):
-    """Nor a module of a message; what it imports is seen before it computes."""
-    modules = ','.join(('rclpy', *(part.replace('-', '_') for part in ROS if '-msgs' in part)))
-    process = start([sys.executable, '-c', 'import sys\n'
-                     'for name in sys.argv.pop(1).split(","): sys.modules[name] = None\n'
-                     'from robodyn_ros.cli import main\n'
-                     'sys.exit(main())', modules],
-                    'compare-laws', 'two_link', '--picture', 'laws.abc')
-    assert process.wait() == 1
-    assert 'laws.abc cannot be written (it does not end in .png)' in process.text
-
-
-def test_a_picture_that_cannot_be_written(tmp_path):
-    result = run('--picture', tmp_path / 'laws.abc')
-    assert result.exit_code == 1 and '--picture' in result.output

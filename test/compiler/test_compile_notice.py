@@ -3,17 +3,16 @@
 """Progress messages of slow compilation: a real compiler, on a cold cache."""
 
 import os
-from pathlib import Path
 import pty
 import shutil
-import subprocess
-import sys
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-# Compiles twice for longer than the patience, which is shortened so that the test is quick
-SCRIPT = """
+pytestmark = [pytest.mark.process, pytest.mark.slow]
+
+# A module, as all sources of compiled code are: compiles two functions, each for longer than the
+# patience, which is shortened so that the test is quick
+MODULE = """
 import sys
 from numba import types
 from robodyn_ros.compiler import compile_notice, jit
@@ -32,67 +31,45 @@ assert compiled(2.0) == 8.0
 
 
 @pytest.fixture
-def begin(compiler_server, tmp_path):
-    """Return what starts the script, a file as all sources of compiled code are."""
-    def begin(patience, output, before='', **more):
-        file = tmp_path / 'script.py'
-        file.write_text(before + SCRIPT)
-        return compiler_server.fork([sys.executable, str(file), patience], output,
-                           {**os.environ, 'ROBODYN_CACHE_DIR': str(tmp_path / 'cache'), **more})
-    return begin
+def compiling(run, tmp_path):
+    """Return what compiles after a line of Python, and returns what is printed."""
+    (tmp_path / 'two_functions.py').write_text(MODULE)
+    return lambda patience, before='pass', **more: run(
+        f'import sys; {before}; import two_functions', patience,
+        **{'ROBODYN_PROGRESS': '1', **more})
 
 
-def test_one_line_while_it_compiles_and_none_when_it_loads(begin, tmp_path):
-    def run(patience):
-        output = tmp_path / f'{patience}.txt'
-        assert begin(patience, output).wait(120.0) == 0
-        return output.read_text(), {
-            path: path.stat().st_mtime_ns for path in (tmp_path / 'cache').iterdir()
-            if path.name.startswith(('square', 'cube'))}
+def test_one_line_while_it_compiles_and_none_when_it_loads(compiling, tmp_path):
+    def files():
+        return {path: path.stat().st_mtime_ns for path in (tmp_path / 'cache').rglob('*.nb?')}
+    said = compiling('0.01')
+    assert said.count('\n') == 0 and 'compiling square' in said
+    compiled = files()
     # Where even loading takes its time
-    (compiled, files), (loaded, same) = run('0.01'), run('60')
-    assert loaded == ''
-    assert files == same != {}
-    assert compiled.count('\n') == 1 and 'compiling square' in compiled
+    assert compiling('60') == '' and files() == compiled != {}
 
 
-def test_it_can_be_turned_off_and_goes_to_stderr(begin, tmp_path):
-    """Both streams of the forked script are one, but for the one that it has redirected."""
-    apart = f'import sys\nsys.stderr = open({str(tmp_path / "stderr.txt")!r}, "w")\n'
-    output = tmp_path / 'stdout.txt'
-    assert begin('0.01', output, ROBODYN_PROGRESS='0').wait(120.0) == 0
-    assert output.read_text() == ''
+def test_it_can_be_turned_off_and_goes_to_stderr(compiling, tmp_path):
+    """Both streams of a forked script are one, but for the one that it has redirected."""
+    assert compiling('0.01', ROBODYN_PROGRESS='0') == ''
     shutil.rmtree(tmp_path / 'cache')
-    assert begin('0.01', output, apart).wait(120.0) == 0
-    assert output.read_text() == ''
-    assert 'compiling square' in (tmp_path / 'stderr.txt').read_text()
+    file = tmp_path / 'stderr.txt'
+    assert compiling('0.01', f'sys.stderr = open({str(file)!r}, "w")') == ''
+    assert 'compiling square' in file.read_text()
 
 
-def test_a_terminal_shows_progress_and_is_left_clean(tmp_path):
-    (tmp_path / 'script.py').write_text(SCRIPT)
+def test_a_terminal_shows_progress_and_is_left_clean(compiling):
     ours, theirs = pty.openpty()
-    child = subprocess.Popen([sys.executable, str(tmp_path / 'script.py'), '0.01'], stderr=theirs,
-                             env={**os.environ, 'ROBODYN_CACHE_DIR': str(tmp_path / 'cache'),
-                                  'PYTHONPATH': str(ROOT)})
+    compiling('0.01', output=os.ttyname(theirs))
+    shown = os.read(ours, 1 << 16)
     os.close(theirs)
-    shown = b''
-    while True:
-        try:
-            part = os.read(ours, 4096)
-        except OSError:                 # the child has ended
-            break
-        if not part:
-            break
-        shown += part
     os.close(ours)
-    assert child.wait(timeout=120) == 0
     assert b'compiling square' in shown and b'compiling cube' in shown
     assert shown.endswith(b'\r\x1b[K')
 
 
-def test_a_stderr_that_is_closed_stops_nothing(begin, tmp_path):
-    assert begin('0.01', tmp_path / 'output.txt', 'import sys\nsys.stderr.close()\n'
-                 ).wait(120.0) == 0
+def test_a_stderr_that_is_closed_stops_nothing(compiling):
+    assert compiling('0.01', 'sys.stderr.close()') == ''
 
 
 # What Linux alone has: the library is to run wherever Numba does
@@ -111,7 +88,6 @@ Controller(dynamics.model, Settings(), specialize=False).step(0.0)
 """
 
 
-def test_the_library_needs_nothing_of_linux_alone():
+def test_the_library_needs_nothing_of_linux_alone(run):
     pytest.importorskip('mujoco')
-    subprocess.run([sys.executable, '-c', ELSEWHERE], check=True, timeout=300,
-                   env={**os.environ, 'PYTHONPATH': str(ROOT)})
+    run(ELSEWHERE, cache=os.environ.get('ROBODYN_CACHE_DIR', ''))

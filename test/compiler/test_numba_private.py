@@ -2,11 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions that only compiled code calls: no machine code of their own, the same results."""
 
-import os
-from pathlib import Path
-import subprocess
-import sys
-
 from numba import njit, types
 from numba.core import event
 from numba.core.typed_passes import NopythonRewrites
@@ -17,6 +12,8 @@ import pytest
 from robodyn_ros.compiler import numba_private
 from robodyn_ros.compiler.jit import INNER
 from robodyn_ros.compiler.numba_private import InnerLibrary, without_machine_code
+
+pytestmark = pytest.mark.slow
 
 REAL = types.float64
 
@@ -115,7 +112,7 @@ def compiled(kind):
 
 call = compiled(jit.compile_function)
 numba_private.uncounted_options(), numba_private.uncounted_options()
-print(call(1), sum(call.stats.cache_hits.values()))
+print(call(1), sum(call.stats.cache_hits.values()), flush=True)
 """
 
 
@@ -133,18 +130,15 @@ def test_each_name_is_looked_for(monkeypatch, use):
 
 
 @pytest.mark.parametrize('use', numba_private.NAMES)
-def test_without_private_names_numba_compiles_in_its_own_way(tmp_path, use):
+def test_without_private_names_numba_compiles_in_its_own_way(tmp_path, run, use):
     """The results are those of Python, one warning says why it takes longer."""
     (tmp_path / 'helper.py').write_text('def step(x):\n    return x + 1\n')
     (tmp_path / 'entry.py').write_text('import helper\n\n\ndef entry(x):\n'
                                        '    return helper.step(x) + helper.step(2 * x)\n')
-    root = Path(numba_private.__file__).parents[2]
-    env = {**os.environ, 'PYTHONPATH': os.pathsep.join(map(str, (tmp_path, root))),
-           'ROBODYN_CACHE_DIR': str(tmp_path / 'cache')}
     for start in range(2):
-        found = subprocess.run([sys.executable, '-c', WITHOUT, use], env=env, check=True,
-                               capture_output=True, text=True)
+        *warnings, found = run(WITHOUT, use).splitlines()
         # Without a cache of ours, each process compiles: Numba's own would miss changes
         hits = start if use != 'a cache that knows all sources' else 0
-        assert found.stdout.split() == ['5', str(hits)]
-        assert found.stderr.count(' lacks ') == 1 and use in found.stderr
+        assert found.split() == ['5', str(hits)]
+        text = ' '.join(warnings)
+        assert text.count(' lacks ') == 1 and use in text

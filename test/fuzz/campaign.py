@@ -59,6 +59,14 @@ def campaign(seed: int, indices: Sequence[int], jobs: int, *, deadline: float = 
                 worker.end()
 
 
+def limit_memory() -> None:
+    """Let this process take no more than MEMORY in addition, and leave no core behind."""
+    with open('/proc/self/statm') as statm:
+        now = int(statm.read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (now + MEMORY, now + MEMORY))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
 class _Worker:
     """A process that judges mutants one after the other."""
 
@@ -107,16 +115,13 @@ def _work(seed: int, indices: Sequence[int], output: Path, sender: Connection,
           judge: Judge) -> None:
     """Send None, and then a verdict on each mutant."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)        # Ctrl-C is the parent's business
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     file = os.open(output, os.O_RDWR | os.O_CREAT | os.O_APPEND)
     os.dup2(file, 1)
     os.dup2(file, 2)
     faulthandler.enable(2)
     canary = Canary(output.parent, output.stem)
     judge(seed, -1, canary)             # what is imported and compiled once is no part of it
-    with open('/proc/self/statm') as statm:
-        now = int(statm.read().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (now + MEMORY, now + MEMORY))
+    limit_memory()
     os.ftruncate(file, 0)
     sender.send(None)
     for index in indices:

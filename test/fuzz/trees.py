@@ -93,15 +93,13 @@ def nest(root: Element, rng: Random) -> None:
     _some(root, rng).append(inner)
 
 
-def drop(root: Element, rng: Random) -> None:
-    """Take an attribute away."""
-    element, name = _attribute(root, rng)
-    element.attrib.pop(name, None)
-
-
-def add(root: Element, rng: Random) -> None:
-    """Give an element an attribute."""
-    _some(root, rng).set(rng.choice(urdfs.ATTRIBUTES), rng.choice(urdfs.NUMBERS + urdfs.NAMES))
+def attribute(root: Element, rng: Random) -> None:
+    """Take an attribute away, or give an element another one."""
+    if rng.random() < 0.5:
+        element, name = _attribute(root, rng)
+        element.attrib.pop(name, None)
+    else:
+        _some(root, rng).set(rng.choice(urdfs.ATTRIBUTES), rng.choice(urdfs.NUMBERS + urdfs.NAMES))
 
 
 def number(root: Element, rng: Random) -> None:
@@ -154,16 +152,13 @@ def retype(root: Element, rng: Random) -> None:
 
 
 def rewire(root: Element, rng: Random) -> None:
-    """Hang a joint between other links: branches, forests, cycles, links that are moved twice."""
-    _some(root, rng, 'parent', 'child').set('link', rng.choice(_names(root, 'link') + ['nowhere']))
-
-
-def turn(root: Element, rng: Random) -> None:
-    """Exchange parent and child of a joint."""
-    joint = _some(root, rng, 'joint')
-    ends = [e for e in joint if e.tag in ('parent', 'child')]
-    for end in ends:
-        end.tag = 'child' if end.tag == 'parent' else 'parent'
+    """Turn joints, or hang them elsewhere: branches, forests, cycles, links that move twice."""
+    end = _some(root, rng, 'parent', 'child')
+    if rng.random() < 0.5:
+        end.set('link', rng.choice(_names(root, 'link') + ['nowhere']))
+    else:
+        for other in end.getparent() if end is not root else ():
+            other.tag = {'parent': 'child', 'child': 'parent'}.get(other.tag, other.tag)
 
 
 def mimic(root: Element, rng: Random) -> None:
@@ -192,7 +187,7 @@ def say(root: Element, rng: Random) -> None:
 
 
 ALL: tuple[Callable[[Element, Random], None], ...] = (
-    delete, duplicate, move, shuffle, retag, insert, nest, drop, add, number, scale, grow,
-    anything, call, retype, rewire, turn, mimic, xacro, say)
+    delete, duplicate, move, shuffle, retag, insert, nest, attribute, attribute, number, scale,
+    grow, anything, call, retype, rewire, mimic, xacro, say)
 # What leaves many robots valid has to come often: what is behind the first checks is met by them.
 OFTEN = (shuffle, scale, scale, grow, number, call, call, retype, rewire)

@@ -160,46 +160,33 @@ def test_coordinates_do_not_share_names_with_symbols(tmp_path):
     assert derivation.trusted and derivation.B.shape == (1, 0)
 
 
-@pytest.mark.parametrize(('arguments', 'said'), [
-    ({'source': 'arm6'}, '6 joints'),
-    ({'source': 'two_link', 'frame': 'tool0', 'axes': 'xyz'}, 'not square'),
-    ({'source': 'two_link', 'frame': 'tool0', 'axes': 'xz'}, 'singular in every pose'),
-    ({'source': 'two_link', 'frame': 'tool0', 'axes': 'yx'}, "'yx'"),
-    ({'source': 'two_link', 'frame': 'tool0'}, 'without axes'),
-    ({'source': 'two_link', 'axes': 'xy'}, 'of no frame'),
-    ({'source': 'arm6', 'frame': 'tool0', 'axes': 'xyzrpy', 'force': True}, 'too long'),
-])
-def test_what_is_refused(arguments, said):
-    if arguments['source'] == 'arm6' and 'frame' in arguments:
-        locked = {f'joint_{i}': 0.0 for i in (5, 6)}
-        arguments = {**arguments, 'source': load_urdf(robot_path('arm6'), locked=locked),
-                     'axes': 'xyzr'}
-    with pytest.raises(DerivationError, match=said):
-        derive(**arguments)
-
-
-def test_no_such_frame():
-    with pytest.raises(UnknownNameError, match='tool0'):
-        derive('two_link', frame='tool1', axes='xy')
-
-
-@pytest.mark.parametrize(('values', 'said'), [
-    ('c2: 1', 'cosine'), ('l1: 1, l_1: 2', 'alike')])
-def test_names_that_would_be_misread(tmp_path, values, said):
-    path = tmp_path / 'arm.yaml'
-    path.write_text('convention: standard\nlinks: [{theta: 0, d: 0, a: 1, alpha: 0, mass: 1}]\n'
-                    f'values: {{{values}}}')
-    with pytest.raises(DerivationError, match=said):
-        derive(path)
-
-
-def test_a_fraction_of_symbols_needs_a_name(tmp_path):
-    path = tmp_path / 'arm.yaml'
-    path.write_text('convention: standard\nlinks: [{theta: 0, d: 0, a: 1/k, alpha: 0, mass: 1}]\n'
-                    'values: {k: 2}')
-    assert load_dh(path).com[0, 0] == 0.5
-    with pytest.raises(DerivationError, match='name of its own'):
-        derive(path)
+@pytest.mark.parametrize(('arguments', 'kind', 'said'), [
+    ({'source': 'arm6'}, DerivationError, '6 joints'),
+    ({'source': 'two_link', 'axes': 'xyz'}, DerivationError, 'not square'),
+    ({'source': 'two_link', 'axes': 'xz'}, DerivationError, 'singular in every pose'),
+    ({'source': 'two_link', 'axes': 'yx'}, DerivationError, "'yx'"),
+    ({'source': 'two_link', 'axes': ''}, DerivationError, 'without axes'),
+    ({'source': 'two_link', 'axes': 'xy', 'frame': None}, DerivationError, 'of no frame'),
+    ({'source': 'two_link', 'axes': 'xy', 'frame': 'tool1'}, UnknownNameError, 'tool0'),
+    ({'source': 'arm6', 'axes': 'xyzr', 'locked': ('joint_5', 'joint_6'), 'force': True},
+     DerivationError, 'too long'),
+    ({'row': 'c2', 'values': 'c2: 1'}, DerivationError, 'cosine'),
+    ({'row': '1', 'values': 'l1: 1, l_1: 2'}, DerivationError, 'alike'),
+    ({'row': '1/k', 'values': 'k: 2'}, DerivationError, 'name of its own')], ids=str)
+def test_what_is_refused(arguments, kind, said, tmp_path):
+    more = dict(arguments)
+    if 'row' in more:               # names that would be misread, in a file of DH rows
+        (path := tmp_path / 'arm.yaml').write_text(
+            f'convention: standard\nlinks: [{{theta: 0, d: 0, a: {more.pop("row")}, alpha: 0, '
+            f'mass: 1}}]\nvalues: {{{more.pop("values")}}}')
+        more['source'] = path
+    if 'locked' in more:
+        more['source'] = load_urdf(robot_path('arm6'), locked=dict.fromkeys(more['locked'], 0.0))
+        del more['locked']
+    if 'axes' in more:
+        more = {'frame': 'tool0', **more}
+    with pytest.raises(kind, match=said):
+        derive(**more)
 
 
 def test_angles_written_with_few_digits(tmp_path):

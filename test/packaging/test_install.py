@@ -16,8 +16,9 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
+# Where things are; then what the program in the argument prints as help
 LOOK = """
-import robodyn_ros
+import robodyn_ros, runpy, sys
 from importlib.metadata import entry_points, version
 from importlib.util import find_spec
 from robodyn_ros.model.resources import share_path
@@ -26,7 +27,9 @@ print(robodyn_ros.__file__, version('robodyn_ros'), share_path('launch', 'demo.l
       share_path('examples', 'craig_2r.yaml'), sep='\\n')
 for name in ('robodyn_controller', 'robodyn_simulator'):
     script, = {one.value for one in entry_points(group='console_scripts') if one.name == name}
-    print(script, find_spec(script.partition(':')[0]).origin)
+    print(script, find_spec(script.partition(':')[0]).origin, flush=True)
+sys.argv = sys.argv[1:] + ['--help']
+runpy.run_path(sys.argv[0], run_name='__main__')
 """
 
 
@@ -107,8 +110,11 @@ def installed(request, install) -> Installation:
     return install(request.param)
 
 
-def test_files_are_those_of_the_installation(installed, tmp_path):
-    found = run(installed.python, '-c', LOOK, cwd=tmp_path, env=installed.env).splitlines()
+def test_files_and_programs_are_those_of_the_installation(installed, tmp_path):
+    """Programs without robodyn_ are for `ros2 run` alone, and not among everybody's programs."""
+    programs = installed.executables
+    *found, shown = run(installed.python, '-c', LOOK, programs / 'robodyn', cwd=tmp_path,
+                        env=installed.env).split('\n', maxsplit=8)
     version = ElementTree.parse(installed.source / 'package.xml').findtext('version')
     share = installed.share
     assert found == [str(installed.package / '__init__.py'), version,
@@ -118,19 +124,10 @@ def test_files_are_those_of_the_installation(installed, tmp_path):
                      *(f'robodyn_ros.nodes.{name}:main '
                        f'{installed.package / "nodes" / name / "__init__.py"}'
                        for name in ('controller', 'simulator'))]
-
-
-def test_command_line(installed, tmp_path):
-    assert 'Usage: robodyn' in run(installed.executables / 'robodyn', '--help', cwd=tmp_path,
-                                   env=installed.env)
-
-
-def test_executables_say_whose_they_are(installed):
-    """Those without robodyn_ are for `ros2 run` alone, and not among everybody's programs."""
+    assert 'Usage: robodyn' in shown
     for name in ('controller', 'simulator'):
-        assert (installed.executables / f'robodyn_{name}').is_file()
-        by_ros2_run = installed.executables.parts[-2:] == ('lib', 'robodyn_ros')
-        assert (installed.executables / name).is_file() == by_ros2_run
+        assert (programs / f'robodyn_{name}').is_file()
+        assert (programs / name).is_file() == (programs.parts[-2:] == ('lib', 'robodyn_ros'))
 
 
 def test_nodes_run_together_and_end_cleanly(install, start, tmp_path):

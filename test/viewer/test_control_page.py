@@ -74,12 +74,6 @@ def test_texts_become_values_or_are_refused_with_a_reason():
             parsed(PARAMETERS[name], text)
 
 
-def test_control_needs_a_robot_that_runs(start):
-    process = start([*VIEW[:5], '--allow-control', '--no-browser'])
-    assert process.wait(60) == 1
-    assert '--allow-control is given without --live' in process.text
-
-
 @needs_browser
 @pytest.mark.alone          # two nodes and a browser: more than a busy machine has time for
 def test_a_browser_changes_pushes_and_is_refused(start):

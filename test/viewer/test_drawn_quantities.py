@@ -95,6 +95,7 @@ def test_ellipsoid_has_the_given_mass_and_inertia(sizes, mass, seed):
     assert (ellipsoid(1.0, np.diag([1.0, 1.0, 9.0]))[0] >= 0.0).all()
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(-1.0, 1.0), min_size=3, max_size=3).filter(
     lambda v: np.linalg.norm(v) > 1e-3))
 @example([0.0, 1e-162, -0.5])

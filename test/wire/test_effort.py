@@ -1,24 +1,14 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Effort messages against rclpy's own serialisation, and everything that must be refused."""
+"""Effort messages against rclpy's own serialisation."""
 
-import math
-import struct
-
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 import numpy as np
 import pytest
 from rclpy.serialization import deserialize_message, serialize_message
 from robodyn_ros.errors import ArgumentError
-from robodyn_ros.wire.effort import (
-    ACCEPTED,
-    EffortDecoder,
-    EffortEncoder,
-    LENGTHS,
-    MALFORMED,
-    NON_FINITE,
-)
+from robodyn_ros.wire.effort import ACCEPTED, EffortDecoder, EffortEncoder, LENGTHS
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension, MultiArrayLayout
 
 NUMBER = st.floats(allow_nan=False, allow_infinity=False)
@@ -30,6 +20,7 @@ def message(data, labels=()):
         Float64MultiArray(layout=MultiArrayLayout(dim=dimensions), data=data))
 
 
+@settings(deadline=None)
 @given(st.lists(NUMBER, max_size=9), st.lists(st.text('ä/x', max_size=7), max_size=3))
 def test_reads_what_rclpy_writes(data, labels):
     out = np.full(len(data), np.nan)
@@ -37,6 +28,7 @@ def test_reads_what_rclpy_writes(data, labels):
     assert out.tolist() == data
 
 
+@settings(deadline=None)
 @given(st.lists(NUMBER, max_size=9))
 def test_rclpy_reads_what_the_encoder_writes(tau):
     encoder = EffortEncoder(len(tau))
@@ -45,37 +37,11 @@ def test_rclpy_reads_what_the_encoder_writes(tau):
         assert (read.data.tolist(), read.layout.dim) == (numbers, [])
 
 
-@pytest.mark.parametrize('wire, code', [
-    (message([1, 2]), LENGTHS), (message([1, 2, 3, 4]), LENGTHS), (message([]), LENGTHS),
-    (message([1, 2, math.nan]), NON_FINITE), (message([1, -math.inf, 3]), NON_FINITE),
-    (b'', MALFORMED), (b'\0\0' + message([1, 2, 3])[2:], MALFORMED),
-    (b'\0\1\0\0' + struct.pack('<3I', 2**32 - 1, 0, 0), MALFORMED),
-    (b'\0\1\0\0' + struct.pack('<3I', 0, 0, 2**32 - 1), MALFORMED)],
-    ids=map(str, range(9)))         # rclpy leaves what it likes in spare bytes
-def test_refused_messages_leave_the_output_alone(wire, code):
+def test_a_refused_message_leaves_the_output_alone():
+    """Others are in test_wire_fuzz.py."""
     out = np.full(3, 7.0)
-    assert EffortDecoder(3).decode(wire, out) == code
+    assert EffortDecoder(3).decode(message([1, 2]), out) == LENGTHS
     assert out.tolist() == [7, 7, 7]
-
-
-@pytest.mark.parametrize('labels', [[], ['axis', 'y']])
-def test_every_truncation_is_refused_and_every_corruption_agrees_with_rclpy(labels):
-    decoder, out = EffortDecoder(2), np.zeros(2)
-    sound = message([1.5, 2.5], labels)
-    sound = sound[:sound.index(struct.pack('<d', 2.5)) + 8]     # rclpy may add spare bytes
-    assert decoder.decode(sound, out) == ACCEPTED
-    for end in range(len(sound)):
-        assert decoder.decode(sound[:end], out) == MALFORMED
-    codes = set()
-    for place in range(len(sound)):
-        for byte in range(256):
-            out[:] = 7.0
-            corrupted = sound[:place] + bytes([byte]) + sound[place + 1:]
-            codes.add(code := decoder.decode(corrupted, out))
-            wanted = deserialize_message(corrupted, Float64MultiArray).data.tolist() \
-                if code == ACCEPTED else [7.0, 7.0]
-            assert out.tolist() == wanted
-    assert codes == {ACCEPTED, MALFORMED, LENGTHS, NON_FINITE}
 
 
 def test_shapes_are_checked():

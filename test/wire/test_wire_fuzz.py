@@ -17,18 +17,22 @@ from types import ModuleType
 from fuzz import campaign
 from fuzz.judge import Canary, FAILED, VALID, Verdict
 from fuzz.wire import hunt
-from fuzz.wire.buffers import Letterbox
+from fuzz.wire.buffers import joint_state_arrays, Letterbox, Strict
 from fuzz.wire.judge import Judge
 from fuzz.wire.streams import EFFORTS, join, JOINT_STATES, KINDS, split, TRAJECTORIES
 import numba
+import numpy as np
 import pytest
 from robodyn_ros.compiler.jit import jitable, OPTIONS
-from robodyn_ros.wire import cdr, decode_status, decoders
+from robodyn_ros.wire import cdr, decode_status, decoders, joint_trajectory
 from robodyn_ros.wire.compile import compiled_decoders
+from robodyn_ros.wire.joint_state import JointStateEncoder, STATE
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(
     sys.platform != 'linux', reason='the judge asks Linux')]
 
+TRAJECTORY = next(k for k, kind in enumerate(KINDS) if kind.what == TRAJECTORIES)
+STREAMS = 1000          # that are judged in this process, of sound decoders and of altered ones
 CARELESS = 1700         # number of the stream that is given to a decoder that reads past its end
 # A line of the decoders, and how it would be wrong. What reads past the end comes first.
 WRONG = [
@@ -55,22 +59,49 @@ WRONG = [
     ('if seconds >= 1 << 31:', 'if False:'),
     ('if state[joint, SEQUENCE] >= sequence:', 'if state[joint, SEQUENCE] > sequence:'),
     ('if number != n:', 'if number < n:'),
+    ('if layout[OUR_COUNT] == 0:', 'if False:'),
+    ('if layout[REPEATED]:', 'if False:'),
+    ('if (positions != number or', 'if (positions < number or'),
+    ('(efforts != 0 and efforts != number)', 'False'),
+    ('not math.isfinite(scratch[joint, 0])', 'math.isinf(scratch[joint, 0])'),
+    ('math.isinf(scratch[joint, 2])', 'False'),
+    ('not math.isfinite(scratch[i])', 'math.isnan(scratch[i])'),
 ]
 
 
-def altered(line: str, instead: str) -> ModuleType:
-    """Return the decoders with one line of theirs changed, in plain Python."""
-    text = inspect.getsource(cdr) + inspect.getsource(decoders).replace('from .cdr import ', '# ')
-    assert text.count(line) == 1, f'the decoders have {line!r} {text.count(line)} times, not once'
+# The same of the reader of trajectories; see also test_every_cut_is_told
+WRONG_TRAJECTORY = [
+    ('if self._end < BODY_OFFSET + 8:', 'if False:'),
+    ('        if nanosec >= NS_PER_S:', '        if False:'),
+    ('other |= column(offset', '0 * column(offset'),
+    ('if whole < self.waypoints - 1 or other.any():', 'if other.any():'),
+    ('if (nanosec >= NS_PER_S).any():', 'if False:'),
+    ('if size not in (0, len(self.joint_names)):', 'if False:'),
+    ('if rest or size and not nul:', 'if rest:'),
+    ('if rest or size and not nul:', 'if size and not nul:'),
+    ('int(sec) * NS_PER_S + int(nanosec)', 'int(sec) * NS_PER_S'),
+    ('return sec + 1e-9 * nanosec, numbers', 'return sec, numbers'),
+    ("np.frombuffer(self._b, '<f8', size, before)", "np.frombuffer(self._b, '<f8', size, begin)"),
+]
+
+
+def altered(text: str, line: str, instead: str) -> ModuleType:
+    """Return a module of `wire` from its text with one line changed, in plain Python."""
+    assert text.count(line) == 1, f'{line!r} is there {text.count(line)} times, not once'
     module = ModuleType('altered')
     module.__package__ = decode_status.__package__
     exec(compile(text.replace(line, instead), 'altered.py', 'exec'), vars(module))
     return module
 
 
+def altered_decoders(line: str, instead: str) -> ModuleType:
+    return altered(inspect.getsource(cdr) + inspect.getsource(decoders).replace(
+        'from .cdr import ', '# '), line, instead)
+
+
 def test_the_streams_have_all_that_can_be_answered():
     judge, answers = Judge(), Counter()
-    for index in range(1000):
+    for index in range(STREAMS):
         answers.update(judge(hunt.made(0, index)))
     assert {code for what, code in answers if what == JOINT_STATES} == {*decode_status.REASONS}
     assert {code for what, code in answers if what == EFFORTS} == {
@@ -89,15 +120,26 @@ def test_a_stream_is_the_same_for_everybody():
 
 @pytest.mark.parametrize('line, instead', WRONG)
 def test_the_judge_tells_of_a_decoder_that_is_wrong(line, instead):
-    judge = Judge(plain=altered(line, instead))
+    judge = Judge(plain=altered_decoders(line, instead))
     with pytest.raises((AssertionError, IndexError)):
-        for index in range(4000):
+        for index in range(STREAMS):
             judge(hunt.made(0, index))
+
+
+@pytest.mark.parametrize('line, instead', WRONG_TRAJECTORY)
+def test_and_of_a_reader_of_trajectories(line, instead, monkeypatch):
+    module = altered(inspect.getsource(joint_trajectory), line, instead)
+    monkeypatch.setattr('fuzz.wire.judge.JointTrajectoryMessage', module.JointTrajectoryMessage)
+    judge = Judge()
+    with pytest.raises((AssertionError, IndexError, ValueError)):
+        for index in range(STREAMS):
+            if (stream := hunt.made(0, index))[0] % len(KINDS) == TRAJECTORY:
+                judge(stream)
 
 
 def careless() -> Judge:
     """Return a judge of machine code that looks for counts behind the message."""
-    module = altered(*WRONG[0])
+    module = altered_decoders(*WRONG[0])
     sys.modules[module.__name__] = jitable(module)
 
     class Compiled:
@@ -122,10 +164,10 @@ def test_each_message_gets_the_answer_that_rclpy_gives():
 
     Takes 5 s: a process of its own imports all, judges 700 streams, and compiles that code.
     """
-    verdicts = dict(campaign.campaign(0, range(1000, CARELESS + 1), jobs=1, judge=judged))
+    verdicts = dict(campaign.campaign(0, range(STREAMS, CARELESS + 1), jobs=1, judge=judged))
     last = verdicts.pop(CARELESS)
     assert [(i, v.complaint) for i, v in verdicts.items() if v.outcome == FAILED] == []
-    assert sorted(verdicts) == list(range(1000, CARELESS))
+    assert sorted(verdicts) == list(range(STREAMS, CARELESS))
     assert last.outcome == FAILED and 'exit code -11' in last.complaint
 
 
@@ -170,3 +212,34 @@ def test_a_short_hunt(tmp_path: Path):
     reached = list(hunt.hunt(tmp_path, 0, 1, time.monotonic() + 4, runs=200))
     assert reached[0][0].executions >= 200 and reached[0][0].branches > 150
     assert not [*(tmp_path / 'failures').iterdir()] and [*(tmp_path / 'corpus').iterdir()]
+
+
+def test_names_are_known_again_whatever_the_padding_and_only_then():
+    names = 'a', 'bc', 'Gelenk_ä'
+    wire = np.frombuffer(bytearray(JointStateEncoder(names, 'base').encode(
+        0, np.ones(3), np.ones(3), np.ones(3))), np.uint8)
+    arrays = joint_state_arrays(names, 256)
+    assert decoders.joint_state(wire, len(wire), 0.0, 0.0, arrays) == decode_status.ACCEPTED
+    layout, known, mask = arrays.layout, arrays.known, arrays.mask
+    padding = np.flatnonzero(mask[:layout[decoders.NAMES_END]] == 0)[decoders.STAMP_END:]
+    # Frame id, three names: 'base' and its NUL take 5 of 8 bytes, 'a' 2 of 4, 'bc' 3 of 4.
+    assert padding.tolist() == [21, 22, 23, 34, 35, 43]
+    for i in range(decoders.STAMP_END, layout[decoders.NAMES_END]):
+        changed = wire.copy()
+        changed[i] ^= 1
+        same = decoders.names_are_known(changed, len(wire), layout, known, mask)
+        assert same == (i in padding)
+
+
+def test_the_columns_are_the_fields_of_the_record():
+    columns = {name.lower(): value for name, value in vars(decoders).items()
+               if name in [field.upper() for field in STATE.names]}
+    assert columns == {name: k for k, name in enumerate(STATE.names)}
+
+
+def test_the_strict_array_of_this_test_is_strict():
+    strict = Strict(np.zeros((2, 3)))
+    assert strict[1, 2] == 0
+    for index in (-1, 2, (0, 3), (0, -1)):
+        with pytest.raises(AssertionError):
+            strict[index]

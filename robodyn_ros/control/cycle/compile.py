@@ -170,9 +170,9 @@ class Part(NamedTuple):
         """Return whether this machine has compiled it."""
         return is_cached(self.name, self.function, MODULES)
 
-    def uncached(self) -> Any:
-        """Return the function, compiled by this process, as :mod:`.object_code` needs it."""
-        return compile_callback(self.name, self.function, self.signature, MODULES, cached=False)
+    def compiled(self) -> Any:
+        """Return the function, compiled now or before."""
+        return compile_callback(self.name, self.function, self.signature, MODULES)
 
     def call(self) -> Callable[..., Any]:
         """Return the replacement of the function in compiled code."""
@@ -227,40 +227,32 @@ def begin() -> None:
 def compile_cycle() -> None:
     """Compile the cycle, and that which records, into the cache, without running them."""
     LINKED_EFFORTS.promise()
-    _cycle()
+    compiled_cycle()
     _recorder()
 
 
-def _cycle(*, cached: bool = True) -> Any:
-    return compile_callback(CODE_NAME, cycle.cycle, BY_REFERENCE, MODULES, allocates=False,
-                            cached=cached)
+def compiled_cycle() -> Any:
+    """Return the machine code of the cycle, compiled now or before."""
+    return compile_callback(CODE_NAME, cycle.cycle, BY_REFERENCE, MODULES, allocates=False)
 
 
-def uncached_cycle() -> Any:
-    """Return the cycle, compiled by this process, as :mod:`.object_code` needs it."""
-    return _cycle(cached=False)
-
-
-def _recorded_cycle(*, cached: bool = True) -> Any:
-    return compile_callback('recorded_control', recorded_cycle.recorded_cycle, BY_REFERENCE,
-                            RECORDER_MODULES, allocates=False, cached=cached)
-
-
-def uncached_recorded_cycle() -> Any:
+def compiled_recorded_cycle() -> Any:
     """Return the recorded cycle likewise; it calls the cycle at its address."""
-    return _recorded_cycle(cached=False)
+    return compile_callback('recorded_control', recorded_cycle.recorded_cycle, BY_REFERENCE,
+                            RECORDER_MODULES, allocates=False)
 
 
 def _recorder() -> tuple[Any, Any]:
     """Return the recorded cycle and `_step`."""
-    return (_recorded_cycle(), compile_function('control_step', _step, STEP, RECORDER_MODULES))
+    return (compiled_recorded_cycle(),
+            compile_function('control_step', _step, STEP, RECORDER_MODULES))
 
 
 @cache
 def part_address(part: Part) -> int:
     """Return the address of the machine code of a part, compiled now or before."""
     second_process.wait(OPTIONAL, part.is_cached)
-    return int(compile_callback(part.name, part.function, part.signature, MODULES).address)
+    return int(part.compiled().address)
 
 
 def needed_parts(settings: ndarray) -> list[Part]:
@@ -336,6 +328,6 @@ def compiled() -> CompiledCycle:
     recorded, step = _recorder()            # while the second process compiles the cycle
     second_process.wait(CODE_NAME, is_compiled)
     addresses = np.zeros(len(CODE), np.int64)
-    addresses[[CYCLE, RECORDED_CYCLE]] = _cycle().address, recorded.address
+    addresses[[CYCLE, RECORDED_CYCLE]] = compiled_cycle().address, recorded.address
     return CompiledCycle(step, addresses,
                          cycle.cycle.cache_folder)    # type: ignore[attr-defined]

@@ -129,11 +129,10 @@ def _entry_with_copies(law: LawMemory, arm: Arm, tau: ndarray) -> None:
 
 
 @cache
-def compiled_law(law: Law, *, cached: bool = True) -> Any:
+def compiled_law(law: Law) -> Any:
     """
     Return the compiled law, whose ``address`` the cycle calls, from the cache where it is there.
 
-    :param cached: False: compile it in this process, as :mod:`.object_code` needs it.
     :raises numba.core.errors.NumbaError: the function of the law does not compile.
     """
     # Globals of its own, not a closure: Numba would take its contents into the key of the cache
@@ -143,14 +142,14 @@ def compiled_law(law: Law, *, cached: bool = True) -> Any:
         '_memory': rows_of(registry.memory_class(law))}, f'law_{law.name}')
     name = f'law_{law.name}'
     if law in registry.BUILT_IN:
-        return compile_callback(name, entry, ENTRY_SIGNATURE, _modules(law), cached=cached)
+        return compile_callback(name, entry, ENTRY_SIGNATURE, _modules(law))
     spaces = user_namespaces(law)
     files = [module for place in spaces if (module := sys.modules.get(place))
              and getattr(module, '__file__', None)]
     return compile_callback(name, entry, ENTRY_SIGNATURE,
                             (*LAW_MODULES, *files, sys.modules[__name__]),
                             constants=repr([_constants(space) for space in spaces.values()]),
-                            cached=cached and len(files) == len(spaces))
+                            cached=len(files) == len(spaces))
 
 
 def _modules(law: Law) -> tuple[ModuleType, ...]:

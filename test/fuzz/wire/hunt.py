@@ -1,6 +1,12 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The hunt for a stream that a decoder cannot take, and the replay of all that it has found."""
+"""
+The hunt for a stream that a decoder cannot take, and the replay of all that it has found.
+
+Run as a program, this is the process in which atheris hunts: its arguments are those of libFuzzer,
+which ends it. What is instrumented is the plain form. The machine code is there before that, so it
+is the same as everywhere else.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 import os
@@ -11,17 +17,22 @@ import subprocess
 import sys
 import time
 import traceback
+from types import FunctionType
 from typing import NamedTuple
 
+from fuzz.campaign import limit_memory
 from fuzz.judge import Canary, FAILED, VALID, Verdict
 from fuzz.wire.judge import Judge
 from fuzz.wire.streams import KINDS, LONGEST_INPUT, mutated, seed_stream
+from robodyn_ros.wire import cdr, decoders, joint_trajectory
 from robodyn_ros.wire.compile import compiled_decoders
+from robodyn_ros.wire.joint_trajectory import JointTrajectoryMessage
 
 TEST = Path(__file__).resolve().parents[2]
 SEEDS = 60              # streams to begin with
 RUNS = 20_000           # executions of each process in a round
 SLOWEST = 60            # [s] for one execution; they take a millisecond
+BLIND = 0.2             # of the mutations are libFuzzer's own, which know nothing of streams
 STATUS = re.compile(rb'^#(\d+)\s.*?cov: (\d+) ft: (\d+) corp: (\d+)', re.MULTILINE)
 
 _judges: list[Judge] = []
@@ -125,9 +136,33 @@ def _start(folder: Path, seed: int, runs: int, seconds: int, k: int) -> subproce
     paths = [str(TEST), os.environ.get('PYTHONPATH', '')]
     with (folder / f'{k}.log').open('wb') as log:
         return subprocess.Popen(
-            [sys.executable, '-m', 'fuzz.wire.target', f'-runs={runs}', f'-seed={seed}',
+            [sys.executable, '-m', 'fuzz.wire.hunt', f'-runs={runs}', f'-seed={seed}',
              f'-max_total_time={seconds}', f'-max_len={LONGEST_INPUT}', f'-timeout={SLOWEST}',
              '-len_control=0', f'-artifact_prefix={folder / "failures"}/',
              str(folder / 'corpus'), str(folder / 'seeds')],
             stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
             env={**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, paths))})
+
+
+def main() -> None:
+    """Hunt, instrumented."""
+    import atheris
+
+    def mutate(data: bytes, longest: int, seed: int) -> bytes:
+        random = Random(seed)
+        return (atheris.Mutate(data, longest) if random.random() < BLIND
+                else mutated(data, random, longest))
+    judge = Judge()
+    for kind in KINDS:
+        judge(seed_stream(Random(0), kind))
+    for owner in (cdr, decoders, joint_trajectory, JointTrajectoryMessage):
+        for f in list(vars(owner).values()):
+            if isinstance(f, FunctionType) and f.__module__.startswith('robodyn_ros.wire'):
+                atheris.instrument_func(f)
+    limit_memory()
+    atheris.Setup(sys.argv, judge, custom_mutator=mutate)
+    atheris.Fuzz()
+
+
+if __name__ == '__main__':
+    main()

@@ -1,10 +1,16 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments that errors propose, in the syntax of Python and of the command line."""
+"""Arguments of commands, and those that errors propose, in Python and on the command line."""
 
 import pytest
-from robodyn_ros.cli.arguments import as_option
+from robodyn_ros.cli.arguments import as_option, locked_joints, numbers
 from robodyn_ros.errors import Argument, Placeholder, RobodynError
+
+
+def test_numbers_and_locked_joints_are_read_in_order():
+    assert numbers('--at', '1, -2.5,3e-1') == [1.0, -2.5, 0.3] and numbers('--at', '') == []
+    assert locked_joints(['a=1', 'b=-0.5,c=2']) == {'a': 1.0, 'b': -0.5, 'c': 2.0}
+    assert locked_joints([]) == {}
 
 
 @pytest.mark.parametrize(('argument', 'python', 'option'), [
