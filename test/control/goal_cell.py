@@ -8,9 +8,8 @@ from robodyn_ros import load_urdf
 from robodyn_ros.control.controller.trajectory_goal import TrajectoryGoal
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.settings.goal_tolerances import default_tolerances, goal_tolerances
-from robodyn_ros.model.resources import robot_path
 
-MODEL = load_urdf(robot_path('two_link'))
+MODEL = load_urdf('two_link')
 NAMES, POSE = MODEL.joint_names, np.array([0.3, 0.5])
 LEAD, POLL = 0.01, 20       # s; ticks
 

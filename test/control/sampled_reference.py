@@ -1,18 +1,37 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""References as the control cycle follows them."""
+"""Limits of references, and references at many times at once."""
+
+from dataclasses import replace
 
 import numpy as np
-from robodyn_ros.control.steps.cycle_data import CONTROLLER_STATE, Vectors
-from robodyn_ros.control.steps.trajectory_tracking import follow
+from robodyn_ros import load_urdf
+from robodyn_ros.control.references.reference_planning import plan
+from robodyn_ros.control.settings.motion_limits import MotionLimits
+
+HERE = np.array([0.1, 0.2])
+NAMES = ('joint1', 'joint2')
+SPEED, ACCELERATION, JERK, FARTHEST = 2.0, 8.0, 80.0, 1.5
+ARM = replace(load_urdf('two_link'), velocity_limit=np.full(2, SPEED),
+              position_lower=np.full(2, -FARTHEST), position_upper=np.full(2, FARTHEST))
+LIMITS = MotionLimits(ARM, np.full(2, ACCELERATION), np.full(2, JERK), 0.5 * ARM.effort_limit)
 
 
 def samples(points, times):
-    """Return position, velocity and acceleration (3, N, 2) as the cycle would see them."""
-    m, v = np.zeros(1, CONTROLLER_STATE).view(np.recarray)[0], Vectors.zeros(2)
-    points = points._replace(header=points.header.view(np.recarray))
+    """Return position, velocity and acceleration (3, N, nv) of a reference at times (N,) [s]."""
+    t = np.asarray(times) - points.header['start'][0]
+    inside = np.clip(t, 0.0, points.times[-1])
+    k = np.clip(np.searchsorted(points.times, inside, 'right') - 1, 0, len(points.times) - 2)
+    c, x = points.coefficients[k], (inside - points.times[k])[:, None]
     out = []
-    for t in times:
-        follow(points, m, v, t)
-        out.append([v.target.copy(), v.target_qd.copy(), v.target_qdd.copy()])
-    return np.array(out).transpose(1, 0, 2)
+    for order in range(3):
+        out.append(sum(c[:, i] * x**i for i in range(c.shape[1])))
+        c = c[:, 1:] * np.arange(1, c.shape[1])[:, None]
+        if order:
+            out[-1][(t < 0.0) | (t >= points.times[-1])] = 0.0
+    return np.array(out)
+
+
+def planned(asked, old=None, pose=HERE, start=10.0, serial=1, **limits):
+    """Return a reference from a pose at rest, or from another reference, within the limits."""
+    return plan(LIMITS._replace(**limits), asked, old, pose, start, serial)

@@ -9,14 +9,13 @@ import sys
 from control.closed_loop import GAINS, Rig
 import numpy as np
 import pytest
-from robodyn_ros import Controller, Dynamics, load_urdf, Settings
+from robodyn_ros import Controller, Dynamics, Settings
 from robodyn_ros.control.controller import controller  # noqa: A004
 from robodyn_ros.control.cycle import compile
 from robodyn_ros.control.cycle.compile import part_address, PARTS, PLAIN, plain
 from robodyn_ros.control.laws.registry import FOLLOWING
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.errors import TrajectoryError
-from robodyn_ros.model.resources import robot_path
 
 POSE = np.array([0.3, 0.5])
 # Settings for which the cycle needs an optional part, by the field that says so
@@ -52,12 +51,6 @@ run(1000)
 controller.use(replace(controller.settings, payload_frame='tool0', payload_mass=0.1))
 run(1000)
 """
-
-
-@pytest.fixture(scope='module')
-def two_link():
-    """Return the textbook 2R arm."""
-    return load_urdf(robot_path('two_link'))
 
 
 def test_floats_where_it_is(two_link):

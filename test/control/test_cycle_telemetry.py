@@ -5,18 +5,11 @@
 from control.closed_loop import Rig
 import numpy as np
 import pytest
-from robodyn_ros import load_urdf
 from robodyn_ros.control.controller.cycle_telemetry import TelemetryReader
 from robodyn_ros.control.steps import guard
 
 POSE = [0.3, 0.5]
 FRICTION = {'viscous_friction': [1.0, 0.5], 'friction_compensation': [0.5]}
-
-
-@pytest.fixture(scope='module')
-def two_link():
-    """Return the textbook 2R arm."""
-    return load_urdf('two_link')
 
 
 def parts(cycle):

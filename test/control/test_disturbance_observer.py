@@ -88,7 +88,7 @@ def test_compensated_friction_counts_as_known():
 @pytest.mark.parametrize('noise', [0.01, 0.03])
 def test_noise_of_the_velocity_is_no_oscillation(noise):
     """It exceeds the effort rate in most cycles: no fault, and the arm hardly notices."""
-    model, random, rates = load_urdf(robot_path('two_link')), np.random.default_rng(0), []
+    model, random, rates = load_urdf('two_link'), np.random.default_rng(0), []
     asked = {'stiffness': [115.0, 16.0], 'damping': [23.0, 3.2], 'observer_bandwidth': [50.0],
              'acceleration_limit': [], 'arming_velocity': 0.5}
     rig = Rig(model, POSES['two_link'][1], mode='disturbance_observer', **asked)

@@ -3,19 +3,16 @@
 """Efforts of waypoints: they reach every law, within bounds, and end with their trajectory."""
 
 from dataclasses import replace
-import json
 from math import inf, nan
 
 from control.closed_loop import Rig
-from flight_recorder.flights import about, MODEL, POSE, recording_rig
+from flight_recorder.flights import MODEL, POSE, recording_rig, replayed
 import numpy as np
 import pytest
 from robodyn_ros.control.laws.registry import FOLLOWING
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.steps.effort_feedforward import FADE_TIME
 from robodyn_ros.errors import TrajectoryError
-from robodyn_ros.flight_recorder.arrays import described, packed, unpacked
-from robodyn_ros.flight_recorder.replay import Replay
 
 LIMIT = MODEL.effort_limit
 
@@ -147,12 +144,7 @@ def test_they_are_recorded_and_replayed():
     rig.run(0.1)
     held(rig, [[1.0]] * 2, 0.2, MODEL.joint_names[:1])
     rig.run(0.5)
-    s = rig.controller.history.take()
-    text = json.dumps(described(MODEL, s, about(rig.controller)),
-                      default=lambda value: np.asarray(value).tolist())
-    flown = unpacked(packed(text, s))
-    for serial, points in s.points.items():
+    taken, flown = replayed(rig.controller, 700)
+    for serial, points in taken.points.items():
         assert (flown.snapshot.points[serial].efforts == points.efforts).all()
-    assert max(np.abs(p.efforts).max() for p in s.points.values()) > 1.0
-    agreement = Replay(MODEL, flown.snapshot).compare()
-    assert agreement.same == agreement.cycles > 700
+    assert max(np.abs(p.efforts).max() for p in taken.points.values()) > 1.0

@@ -4,15 +4,14 @@
 
 from ctypes import c_void_p, CFUNCTYPE
 from dataclasses import replace
-import json
 
-from flight_recorder.flights import MODEL, recording_rig
+from flight_recorder.flights import about, MODEL, recording_rig, replayed
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.dynamics.model_data import frame_record, parameters
 from robodyn_ros.dynamics.specialize import kernel_address
-from robodyn_ros.flight_recorder.arrays import About, described, packed, unpacked
+from robodyn_ros.flight_recorder.arrays import described
 from robodyn_ros.flight_recorder.replay import Replay
 from robots import random_tree
 
@@ -74,10 +73,8 @@ def test_it_serves_its_own_frame_alone():
 @BOTH
 def test_a_flight_with_it_is_replayed_bit_by_bit(mode):
     """Also from a file, which says that the frame had its kernel."""
-    taken = swung(True, mode, recorded=400).controller.history.take()
-    text = json.dumps(described(MODEL, taken, About(*[''] * 7, 0.0, *[''] * 3)),
-                      default=lambda x: np.asarray(x).tolist())
-    assert json.loads(text)['frame_kernel'] == [True]
-    for snapshot in taken, unpacked(packed(text, taken)).snapshot:
-        agreement = Replay(MODEL, snapshot).compare()
-        assert agreement.same == agreement.cycles > 200
+    controller = swung(True, mode, recorded=400).controller
+    taken, _ = replayed(controller, 200)
+    assert described(MODEL, taken, about(controller))['frame_kernel'] == [True]
+    agreement = Replay(MODEL, taken).compare()
+    assert agreement.same == agreement.cycles > 200

@@ -43,12 +43,6 @@ for viscous_, coulomb_ in zip(VISCOUS, COULOMB):
 IDENTIFIED = {'viscous_friction': VISCOUS, 'coulomb_friction': COULOMB}
 
 
-@pytest.fixture(scope='module')
-def two_link():
-    """Return the textbook 2R arm."""
-    return load_urdf(robot_path('two_link'))
-
-
 class Real(Rig):
     """The rig with MuJoCo's physics instead of ours, which know dry friction that sticks."""
 
@@ -276,7 +270,7 @@ FORWARD = {**{name: [0.0, 0.0] for name in CURVE_PARAMETERS[:6]}, 'viscous_frict
        st.lists(st.floats(-9.0, 9.0), min_size=2, max_size=2))
 def test_efforts_are_finite_whatever_friction_is(curve, velocity, share, qd, offset):
     """Settings are refused, or every effort is a number within its limit and nothing faults."""
-    arm = load_urdf(robot_path('two_link'))
+    arm = load_urdf('two_link')
     try:
         rig = Rig(arm, POSE, **curve, friction_velocity=velocity, stribeck_velocity=velocity[::-1],
                   friction_compensation=[share], friction_offset=offset, effort_rate_limit=[1e7],

@@ -5,17 +5,11 @@
 from control.closed_loop import Told
 import numpy as np
 import pytest
-from robodyn_ros import load_urdf, Waypoints
+from robodyn_ros import Waypoints
 
 POSE = np.array([0.3, 0.5])
 ALL = np.array([True, True])
 STEP = 1e-4                 # rad, of a coarse encoder
-
-
-@pytest.fixture(scope='module')
-def two_link():
-    """Return the textbook 2R arm."""
-    return load_urdf('two_link')
 
 
 def repeat(rig: Told, joints: np.ndarray = ALL) -> None:

@@ -7,10 +7,8 @@ from dataclasses import replace
 from control.closed_loop import Rig
 import numpy as np
 import pytest
-from robodyn_ros import load_urdf
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.errors import TrajectoryError
-from robodyn_ros.model.resources import robot_path
 
 POSE, END, REST = np.array([0.3, 0.5]), np.array([0.9, -0.1]), np.zeros((1, 2))
 CHANGES = {
@@ -20,12 +18,6 @@ CHANGES = {
                         {'coulomb_friction': [0.5], 'friction_compensation': [0.5]}],
     'pd': [{'stiffness': [300.0, 80.0]}], 'disturbance_observer': [{'observer_bandwidth': [15.0]}],
     'adaptive': [{'adaptive_bandwidth': [5.0]}]}
-
-
-@pytest.fixture(scope='module')
-def two_link():
-    """Return the textbook 2R arm."""
-    return load_urdf(robot_path('two_link'))
 
 
 def moving(model, mode, **settings):

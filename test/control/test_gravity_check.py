@@ -8,23 +8,15 @@ from types import SimpleNamespace
 from control.closed_loop import Rig
 import numpy as np
 import pytest
-from robodyn_ros import load_urdf
 from robodyn_ros.control.laws.registry import FOLLOWING, MODES
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.steps import gravity_check
 from robodyn_ros.control.steps.cycle_data import CONTROLLER_STATE, JOINT, Vectors
-from robodyn_ros.model.resources import robot_path
 
 POSE = np.array([0.3, 0.5])
 SOFT = {'stiffness': [100.0, 25.0], 'damping': [20.0, 5.0], 'acceleration_kp': [25.0],
         'acceleration_kd': [10.0]}      # stable with efforts 5 ms late
 CODE = 'GRAVITY_CONTRADICTED'
-
-
-@pytest.fixture(scope='module')
-def two_link():
-    """Return the textbook 2R arm."""
-    return load_urdf(robot_path('two_link'))
 
 
 class Drives(Rig):

@@ -6,19 +6,12 @@ from control.closed_loop import Rig
 from control.disturbed import OF_JOINTS
 import numpy as np
 import pytest
-from robodyn_ros import load_urdf, Phase
+from robodyn_ros import Phase
 from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.control.steps import guard
 from robodyn_ros.control.steps.acceleration_limits import RETURN_VELOCITY_SHARE
-from robodyn_ros.model.resources import robot_path
 
 POSE = np.array([0.3, 0.5])
-
-
-@pytest.fixture(scope='module')
-def two_link():
-    """Return the textbook 2R arm."""
-    return load_urdf(robot_path('two_link'))
 
 
 def test_nothing_without_state(two_link):

@@ -18,11 +18,10 @@ from robodyn_ros.control.learning.iterative_learning import (
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.demo.motion import amplitudes, waypoints
 from robodyn_ros.errors import ParameterError, TrajectoryError
-from robodyn_ros.model.resources import robot_path
 
 pytestmark = pytest.mark.slow
 
-ARM = load_urdf(robot_path('two_link'))
+ARM = load_urdf('two_link')
 MODEL, POSE = wrong_model(ARM), np.array([0.3, 0.5])
 MOTION = waypoints(ARM, POSE, amplitudes(ARM, POSE), 2.0)
 GAINS = {'stiffness': [400.0, 100.0], 'damping': [40.0, 10.0], 'acceleration_limit': [20.0],

@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple
 from control.closed_loop import GAINS, Rig
 import numpy as np
 import pytest
-from robodyn_ros import load_urdf, Waypoints
+from robodyn_ros import Waypoints
 from robodyn_ros.control.laws import registry
 from robodyn_ros.errors import ParameterError
 
@@ -40,11 +40,6 @@ class LoadedRig(Rig):
     def learned(self) -> np.ndarray:
         """Return the first row of the memory of the law: its integral, or its estimate."""
         return self.controller._law_memory[0]
-
-
-@pytest.fixture(scope='module')
-def two_link():
-    return load_urdf('two_link')
 
 
 def risen(model, **settings) -> LoadedRig:

@@ -66,12 +66,6 @@ class Late(Rig):
 
 
 @pytest.fixture(scope='module')
-def two_link():
-    """Return the textbook 2R arm."""
-    return load_urdf(robot_path('two_link'))
-
-
-@pytest.fixture(scope='module')
 def panda():
     """Return the arm without its hand."""
     return load_urdf(robot_path('panda'), locked={'panda_finger_joint1': 0.0,

@@ -9,10 +9,9 @@ from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.errors import TrajectoryError
 from robodyn_ros.model.payload import with_payload
-from robodyn_ros.model.resources import robot_path
 
 HANGING, STRETCHED = (-np.pi / 2.0, 0.0), (0.3, 0.5)    # gravity needs no effort, and much of it
-OUTSIDE = (HANGING[0], load_urdf(robot_path('two_link')).position_upper[1] + 0.03)
+OUTSIDE = (HANGING[0], load_urdf('two_link').position_upper[1] + 0.03)
 LONGEST = 8.0           # s, of two joints in three rounds
 SLIP = 0.01             # rad/s below which friction holds
 HEALTHY = np.eye(2)
@@ -51,7 +50,7 @@ def armed(q=HANGING, made=HEALTHY, payload=0.0, dry=(0.0, 0.0), noise=0.0, joint
 
     :param joint, effort: end once this joint is tested with more than this effort [N·m].
     """
-    model = load_urdf(robot_path('two_link'))
+    model = load_urdf('two_link')
     rig = kind(model, q, motor_test_effort=0.1, mode='gravity_compensation', **settings)
     rig.dynamics = Motors(with_payload(model, 'tool0', payload, (0.0, 0.0, 0.0)) if payload
                           else model, made, dry)
@@ -130,7 +129,7 @@ def test_a_load_that_sinks_is_no_wrong_motor(payload):
 
 def test_an_arm_that_somebody_moves_in_every_attempt_has_no_wrong_motor():
     """By more than an effort that has hardly begun to grow explains."""
-    rig = Rig(load_urdf(robot_path('two_link')), HANGING, motor_test_effort=0.1)
+    rig = Rig(load_urdf('two_link'), HANGING, motor_test_effort=0.1)
     memory, before = rig.controller.memory, 0.0
     rig.controller.arm()
     while rig.time < LONGEST and rig.phase in ('INACTIVE', 'RISING'):
@@ -177,7 +176,7 @@ def test_known_friction_is_overcome():
 
 def test_trajectories_are_refused_meanwhile():
     """As in any phase but RUNNING."""
-    model = load_urdf(robot_path('two_link'))
+    model = load_urdf('two_link')
     rig = Rig(model, HANGING, motor_test_effort=0.1, mode='joint_impedance')
     rig.controller.arm()
     rig.run(0.1)
@@ -188,7 +187,7 @@ def test_trajectories_are_refused_meanwhile():
 
 def test_a_stop_ends_the_test():
     """While an effort is on a joint: the arm is brought to rest as from any phase."""
-    rig = Rig(load_urdf(robot_path('two_link')), HANGING, motor_test_effort=0.1)
+    rig = Rig(load_urdf('two_link'), HANGING, motor_test_effort=0.1)
     rig.controller.arm()
     while rig.controller.memory['test_effort'][0] == 0.0:
         rig.tick()
@@ -210,7 +209,7 @@ def test_a_stop_does_not_drive_swapped_motors():
 
 def fast():
     """Return an arm that is held after the fault of being too fast."""
-    model = load_urdf(robot_path('two_link'))
+    model = load_urdf('two_link')
     rig = SlowRig(model, STRETCHED, mode='gravity_compensation', fault_action='hold',
                   **SlowRig.settings)
     rig.controller.arm()

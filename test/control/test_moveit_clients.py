@@ -8,10 +8,9 @@ from control.moveit_clients import moveit_plan, reached, SaggingArm, Servo
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
-from robodyn_ros.model.resources import robot_path
 from thorough import seeds
 
-MODEL = replace(load_urdf(robot_path('two_link')), position_lower=np.full(2, -2.0),
+MODEL = replace(load_urdf('two_link'), position_lower=np.full(2, -2.0),
                 position_upper=np.full(2, 2.0), velocity_limit=np.full(2, 2.0))
 SPEED = np.array([0.5, -0.5])       # rad/s
 

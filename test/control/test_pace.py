@@ -8,9 +8,8 @@ import pytest
 from robodyn_ros import load_urdf
 from robodyn_ros.control.controller.pace import Pace
 from robodyn_ros.control.references.trajectory import Waypoints
-from robodyn_ros.model.resources import robot_path
 
-MODEL = load_urdf(robot_path('two_link'))
+MODEL = load_urdf('two_link')
 TIMEOUT = 0.05
 
 

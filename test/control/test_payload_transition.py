@@ -8,24 +8,18 @@ from control.closed_loop import GAINS, Rig
 from flight_recorder.flights import recording_rig
 import numpy as np
 import pytest
-from robodyn_ros import Dynamics, load_urdf
+from robodyn_ros import Dynamics
 from robodyn_ros.control.controller.controller import Controller
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.errors import ParameterError, RobodynError
 from robodyn_ros.flight_recorder.replay import Replay
 from robodyn_ros.model.payload import with_payload
-from robodyn_ros.model.resources import robot_path
 
 POSE = [0.3, 0.5]
 ROD = (0.002, 0.0, 0.0, 0.03, 0.0, 0.03)
 LOAD = {'payload_frame': 'tool0', 'payload_mass': 1.5, 'payload_com': (0.02, 0.05, 0.1),
         'payload_inertia': ROD}
-
-
-@pytest.fixture(scope='module')
-def two_link():
-    return load_urdf(robot_path('two_link'))
 
 
 def change(rig, **settings):

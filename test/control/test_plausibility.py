@@ -15,12 +15,6 @@ SLOW = {'stiffness': [20.0, 5.0], 'damping': [4.0, 1.0], 'loop_delay': 0.025,
         'acceleration_kp': [25.0], 'acceleration_kd': [10.0], 'state_timeout': 0.3}
 
 
-@pytest.fixture(scope='module')
-def two_link():
-    """Return the textbook 2R arm."""
-    return load_urdf(robot_path('two_link'))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize('seed', range(6))
 @pytest.mark.parametrize(('every', 'settings'), [(1, {}), (40, SLOW)], ids=['1 kHz', '25 Hz'])

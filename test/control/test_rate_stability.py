@@ -7,21 +7,13 @@ from dataclasses import replace
 from control.closed_loop import Rig
 import numpy as np
 import pytest
-from robodyn_ros import load_urdf
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.settings import rate_stability
 from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.errors import ParameterError
-from robodyn_ros.model.resources import robot_path
 
 POSE = np.array([0.3, 0.5])
 ACCELERATION = 0.97 * 8.0 / 0.25            # of the velocity limits
-
-
-@pytest.fixture(scope='module')
-def two_link():
-    """Return the textbook 2R arm."""
-    return load_urdf(robot_path('two_link'))
 
 
 def test_the_highest_damping_is_named_with_the_remedies(two_link):

@@ -6,19 +6,11 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 import pytest
-from robodyn_ros import load_urdf
 from robodyn_ros.control.controller.controller import Controller
 from robodyn_ros.control.declare.setting_fields import listed, number
 from robodyn_ros.control.settings.parameters import ControlParameters
 from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.errors import ParameterError
-from robodyn_ros.model.resources import robot_path
-
-
-@pytest.fixture(scope='module')
-def two_link():
-    """Return the textbook 2R arm."""
-    return load_urdf(robot_path('two_link'))
 
 
 def test_records(two_link):

@@ -7,10 +7,9 @@ import os
 from subprocess import run
 import sys
 
-from control.sampled_reference import samples
+from control.sampled_reference import HERE, samples
 import numpy as np
 import pytest
-from robodyn_ros import load_urdf
 from robodyn_ros.control.inputs.points import sample
 from robodyn_ros.control.references.trajectory import (
     interpolate,
@@ -20,19 +19,11 @@ from robodyn_ros.control.references.trajectory import (
     Waypoints,
 )
 from robodyn_ros.control.steps.cycle_data import CONTROLLER_STATE, Vectors
-from robodyn_ros.control.steps.trajectory_tracking import hold_here
+from robodyn_ros.control.steps.trajectory_tracking import follow, hold_here
 from robodyn_ros.errors import TrajectoryError
-from robodyn_ros.model.resources import robot_path
 from scipy.interpolate import BPoly, PPoly
 
-HERE = np.array([0.1, 0.2])
 REST = np.zeros(2)
-
-
-@pytest.fixture(scope='module')
-def two_link():
-    """Return the textbook 2R arm."""
-    return load_urdf(robot_path('two_link'))
 
 
 def plan(model, times, positions, velocities=None, accelerations=None, names=None, start=10.0):
@@ -54,6 +45,17 @@ def test_passes_through_its_waypoints(two_link, fields):
     for asked, got in zip(given, (x, xd, xdd), strict=False):
         assert got[2:5] == pytest.approx(asked, abs=1e-9)
     assert x[5] == pytest.approx(given[0][-1]) and xd[5].tolist() == xdd[5].tolist() == [0, 0]
+
+
+def test_the_cycle_follows_it(two_link):
+    """From its start to the pose at its end, one segment after the other."""
+    points = plan(two_link, [0.5, 1.0], [[0.4, 0.1], [0.2, 0.3]], np.array([[0.2, 0.1], REST]))
+    m, v = np.zeros(1, CONTROLLER_STATE).view(np.recarray)[0], Vectors.zeros(2)
+    for t in (9.0, 10.0, 10.2, 10.5, 10.6, 10.4, 11.0, 99.0):
+        follow(points._replace(header=points.header.view(np.recarray)), m, v, t)
+        x, xd, xdd = samples(points, [t])[:, 0]
+        assert v.target == pytest.approx(x) and v.target_qd == pytest.approx(xd, abs=1e-12)
+        assert v.target_qdd == pytest.approx(xdd, abs=1e-12)
 
 
 def test_derivatives_are_those_of_the_position(two_link):
@@ -218,7 +220,7 @@ from robodyn_ros.control.references.pose_planning import (
 from robodyn_ros.control.references.trajectory import interpolate
 from robodyn_ros.model.resources import robot_path
 
-model, settings, rest = load_urdf(robot_path('two_link')), Settings(), np.zeros(2)
+model, settings, rest = load_urdf('two_link'), Settings(), np.zeros(2)
 Controller(model, settings).arm()
 before = set(sys.modules)
 first, end = [[0.01, 0.01]], [[0.0, 0.0]]

@@ -8,7 +8,6 @@ from control.closed_loop import Rig
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
-from robodyn_ros.model.resources import robot_path
 
 POSE = np.array([0.3, 0.5])
 VELOCITY = np.array([0.2, -0.1])
@@ -17,7 +16,7 @@ VELOCITY = np.array([0.2, -0.1])
 @pytest.fixture
 def rig():
     """Return the textbook 2R arm, estimated where it is not measured."""
-    return Rig(load_urdf(robot_path('two_link')), POSE, missing_velocity='estimate')
+    return Rig(load_urdf('two_link'), POSE, missing_velocity='estimate')
 
 
 def estimate(rig, periods, measured=nan, shift=0.0):
