@@ -1,21 +1,14 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The arm of most tests, coarser physics, and gains judged at fewer poses."""
+"""What makes tests of laws and guard quick: coarser physics, and gains judged at fewer poses."""
 
 import sys
 
 import pytest
-from robodyn_ros import load_urdf
 from robodyn_ros.control.settings import settings, suggested_gains
 
 PHYSICS_STEP = 0.5e-3   # s: twice that of the simulator, still of fourth order
 POSES = 2
-
-
-@pytest.fixture(scope='session')
-def two_link():
-    """Return the textbook 2R arm."""
-    return load_urdf('two_link')
 
 
 @pytest.fixture(scope='module', autouse=True)

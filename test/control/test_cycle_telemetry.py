@@ -3,12 +3,12 @@
 """What a display is told of a cycle: its parts sum to the command, and what is unknown is NaN."""
 
 from control.closed_loop import Rig
+from control.risen import POSE, TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros.control.controller.cycle_telemetry import TelemetryReader
 from robodyn_ros.control.steps import guard
 
-POSE = [0.3, 0.5]
 FRICTION = {'viscous_friction': [1.0, 0.5], 'friction_compensation': [0.5]}
 
 
@@ -16,10 +16,10 @@ def parts(cycle):
     return cycle.gravity + cycle.friction + cycle.law + cycle.limits
 
 
-def test_the_parts_of_each_phase_sum_to_the_command(two_link):
+def test_the_parts_of_each_phase_sum_to_the_command():
     for settings in ({'effort_rate_limit': [50.0], 'acceleration_limit': [2.0]},
                      {'robot_compensates_gravity': True, 'arming_effort': 10.0}):
-        rig = Rig(two_link, POSE, mode='computed_torque', **FRICTION, **settings)
+        rig = Rig(TWO_LINK, POSE, mode='computed_torque', **FRICTION, **settings)
         reader = TelemetryReader(rig.controller)
         rig.run(0.01)
         idle = reader.read()
@@ -39,8 +39,8 @@ def test_the_parts_of_each_phase_sum_to_the_command(two_link):
         assert guard.RISING in seen or 'effort_rate_limit' not in settings
 
 
-def test_reference_error_friction_and_limits_are_those_of_the_law(two_link):
-    rig = Rig(two_link, POSE, mode='computed_torque', effort_limit=[40.0, 20.0], **FRICTION)
+def test_reference_error_friction_and_limits_are_those_of_the_law():
+    rig = Rig(TWO_LINK, POSE, mode='computed_torque', effort_limit=[40.0, 20.0], **FRICTION)
     reader = TelemetryReader(rig.controller)
     rig.rise()
     rig.q, rig.qd = rig.q + [0.02, 0.0], np.array([0.4, 0.0])
@@ -53,8 +53,8 @@ def test_reference_error_friction_and_limits_are_those_of_the_law(two_link):
     assert parts(cycle) == pytest.approx(cycle.commanded)
 
 
-def test_a_floating_arm_follows_nothing_and_a_fault_is_told(two_link):
-    rig = Rig(two_link, POSE, mode='gravity_compensation')
+def test_a_floating_arm_follows_nothing_and_a_fault_is_told():
+    rig = Rig(TWO_LINK, POSE, mode='gravity_compensation')
     reader = TelemetryReader(rig.controller)
     rig.rise()
     cycle = reader.read()

@@ -6,6 +6,7 @@ from dataclasses import replace
 from math import inf, nan
 
 from control.closed_loop import Rig
+from control.risen import risen
 from flight_recorder.flights import MODEL, POSE, recording_rig, replayed
 import numpy as np
 import pytest
@@ -58,8 +59,7 @@ def test_every_law_gets_them_and_loses_them_at_the_end(mode):
 @pytest.mark.parametrize('interruption', ['end', 'trajectory', 'stop', 'law', 'target', 'partial'])
 def test_whatever_ends_them_no_effort_jumps(interruption):
     """From the largest effort that is allowed, to none or to its opposite."""
-    rig = Rig(MODEL, POSE, mode='joint_impedance')
-    rig.rise()
+    rig = risen(q=POSE, model=MODEL, mode='joint_impedance')
     c, top = rig.controller, 0.4 * LIMIT
     held(rig, [top, top], 0.3 if interruption == 'end' else 2.0)
     first = steps(rig, 0.2)
@@ -83,8 +83,7 @@ def test_whatever_ends_them_no_effort_jumps(interruption):
 
 def test_the_efforts_of_two_trajectories_follow_each_other():
     """Those of the old one until the new one starts."""
-    rig = Rig(MODEL, POSE, mode='joint_impedance')
-    rig.rise()
+    rig = risen(q=POSE, model=MODEL, mode='joint_impedance')
     c = rig.controller
     held(rig, [[1.0, 1.0]] * 2, 1.0)
     rig.run(0.1)
@@ -99,8 +98,7 @@ def test_the_efforts_of_two_trajectories_follow_each_other():
 
 def test_a_velocity_that_is_missing_ends_them():
     """The detour over gravity alone adds nothing, and nothing comes back after it."""
-    rig = Rig(MODEL, POSE, mode='joint_impedance', missing_velocity='gravity_only')
-    rig.rise()
+    rig = risen(q=POSE, model=MODEL, mode='joint_impedance', missing_velocity='gravity_only')
     held(rig, [0.1 * LIMIT] * 2, 5.0)
     rig.run(0.2)
     for _ in range(300):
@@ -120,8 +118,7 @@ def test_a_velocity_that_is_missing_ends_them():
     ([[0.0, 0.0]], r'efforts have shape \(1, 2\)'),
     ([[0.0], [0.0]], r'efforts have shape \(2, 1\)')])
 def test_efforts_that_are_refused(efforts, why):
-    rig = Rig(MODEL, POSE, mode='joint_impedance')
-    rig.rise()
+    rig = risen(q=POSE, model=MODEL, mode='joint_impedance')
     before = rig.controller._points
     with pytest.raises(TrajectoryError, match=why):
         held(rig, efforts)
@@ -129,8 +126,7 @@ def test_efforts_that_are_refused(efforts, why):
 
 
 def test_a_controller_may_allow_none():
-    rig = Rig(MODEL, POSE, mode='joint_impedance', feedforward_limit=0.0)
-    rig.rise()
+    rig = risen(q=POSE, model=MODEL, mode='joint_impedance', feedforward_limit=0.0)
     held(rig, [[0.0, 0.0]] * 2)
     with pytest.raises(TrajectoryError, match='trajectories may add 0: .*feedforward_limit'):
         held(rig, [[0.0, 1e-3]] * 2)

@@ -2,24 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Feedback policies of a slower planner, and what becomes of the arm when they stop."""
 
-from control.closed_loop import Rig
+from control.risen import POSE, risen, TWO_LINK
 from flight_recorder.flights import recording_rig, replayed
 import numpy as np
 import pytest
-from robodyn_ros import load_urdf
 from robodyn_ros.control.laws.feedback_policy import FADE_TIME
 from robodyn_ros.control.learning.linear_quadratic import linear_quadratic_regulator
 from robodyn_ros.errors import ArgumentError
 
-POSE = np.array([0.3, 0.5])
-MODEL = load_urdf('two_link')
 GOAL = np.array([0.5, 0.2])
 
 
 def running(**settings):
     """Return an arm under the law, which holds it: no policy has come."""
-    rig = Rig(MODEL, POSE, mode='feedback_policy', **settings)
-    rig.rise()
+    rig = risen(mode='feedback_policy', **settings)
     return rig
 
 
@@ -104,7 +100,7 @@ def test_a_gain_of_the_wrong_sign_is_ended_by_the_guard():
             rig.controller.follow_policy(rig.time, u, POSE, np.zeros(2), -K)
         rig.tick()
         if rig.phase == 'RUNNING':
-            speed = max(speed, abs(rig.qd / MODEL.velocity_limit).max())
+            speed = max(speed, abs(rig.qd / TWO_LINK.velocity_limit).max())
     assert speed < 1.1 and rig.phase == 'FAULT'
 
 
@@ -127,8 +123,7 @@ def test_policies_that_are_refused(changed, why):
 
 
 def test_other_laws_use_none():
-    rig = Rig(MODEL, POSE, mode='joint_impedance')
-    rig.rise()
+    rig = risen(mode='joint_impedance')
     with pytest.raises(ArgumentError, match='joint_impedance uses no policy'):
         rig.controller.follow_policy(rig.time, np.zeros(2), POSE, np.zeros(2), np.zeros((2, 4)))
 

@@ -3,11 +3,11 @@
 """Readings that a driver repeats are found; healthy arms that hardly move are not."""
 
 from control.closed_loop import Told
+from control.risen import POSE, risen, TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros import Waypoints
 
-POSE = np.array([0.3, 0.5])
 ALL = np.array([True, True])
 STEP = 1e-4                 # rad, of a coarse encoder
 
@@ -29,9 +29,8 @@ def finds_it(rig: Told, most: int) -> None:
 @pytest.mark.parametrize(('mode', 'joints'), [
     ('gravity_compensation', ALL), ('joint_impedance', ALL),
     ('gravity_compensation', np.array([False, True]))], ids=['floats', 'follows', 'one joint'])
-def test_readings_that_repeat_in_motion(two_link, mode, joints):
-    rig = Told(two_link, POSE, mode=mode)
-    rig.rise()
+def test_readings_that_repeat_in_motion(mode, joints):
+    rig = risen(Told, mode=mode)
     for speed in 0.01, 3.0:         # at first the driver shows how fine its encoders are
         rig.qd[:] = speed, -speed
         rig.run(0.02)
@@ -40,22 +39,21 @@ def test_readings_that_repeat_in_motion(two_link, mode, joints):
 
 
 @pytest.mark.parametrize('mode', ['joint_impedance', 'computed_torque'])
-def test_readings_that_repeat_from_rest_on(two_link, mode):
+def test_readings_that_repeat_from_rest_on(mode):
     """They are found once a trajectory drives the arm, before it has moved by 0.05 rad."""
-    rig = Told(two_link, POSE, mode=mode)
-    rig.rise()
+    rig = risen(Told, mode=mode)
     repeat(rig)
     rig.run(0.5)
     assert rig.phase == 'RUNNING'
-    rig.controller.follow(Waypoints(two_link.joint_names, [1.0], [[1.2, 1.2]]), rig.time)
+    rig.controller.follow(Waypoints(TWO_LINK.joint_names, [1.0], [[1.2, 1.2]]), rig.time)
     finds_it(rig, 200)
     assert abs(rig.q - POSE).max() < 0.05
 
 
 @pytest.mark.parametrize('period', [0.7, 4.0])      # s
-def test_arm_that_turns_round(two_link, period):
+def test_arm_that_turns_round(period):
     """A hand moves it against the law, and at the turning points coarse positions stand still."""
-    rig = Told(two_link, POSE, mode='joint_impedance')
+    rig = Told(TWO_LINK, POSE, mode='joint_impedance')
     rig.lie = lambda q, qd: (STEP * np.round(q / STEP), qd)
     rig.rise()
     for _ in range(1000):
@@ -64,9 +62,9 @@ def test_arm_that_turns_round(two_link, period):
     assert rig.phase == 'RUNNING', rig.controller.reason
 
 
-def test_readings_published_twice(two_link):
+def test_readings_published_twice():
     """The driver derives velocities by differences, which are zero every second time."""
-    rig, readings = Told(two_link, POSE, mode='gravity_compensation'), [POSE, POSE]
+    rig, readings = Told(TWO_LINK, POSE, mode='gravity_compensation'), [POSE, POSE]
 
     def renewed(q, qd):
         readings.append(q if len(readings) % 2 else readings[-1])
@@ -79,10 +77,9 @@ def test_readings_published_twice(two_link):
     assert rig.phase == 'RUNNING', rig.controller.reason
 
 
-def test_driver_that_hiccups(two_link):
+def test_driver_that_hiccups():
     """Three readings are missing: the last one is repeated with zero velocity; then a step."""
-    rig = Told(two_link, POSE, mode='gravity_compensation')
-    rig.rise()
+    rig = risen(Told, mode='gravity_compensation')
     rig.qd[:] = 1.0, -1.0
     rig.run(0.1)
     before = rig.q.copy()

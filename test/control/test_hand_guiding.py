@@ -4,11 +4,12 @@
 
 from control.closed_loop import Rig
 from control.one_cycle import arm_of, readable
+from control.risen import POSE, risen, TWO_LINK
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from robodyn_ros import Dynamics, load_urdf
+from robodyn_ros import Dynamics
 from robodyn_ros.control.inputs.bounds import Bounds
 from robodyn_ros.control.laws.hand_guiding import add_tool_walls, joint_wall, wall_force
 from robodyn_ros.control.references.trajectory import Waypoints
@@ -18,8 +19,6 @@ from robodyn_ros.dynamics.model_data import frame_record, parameters
 from robodyn_ros.errors import ParameterError, TrajectoryError
 
 near = pytest.approx
-POSE = np.array([0.3, 0.5])
-TWO_LINK = load_urdf('two_link')
 HAND = {'mode': 'hand_guiding', 'stiffness': [400.0, 100.0], 'damping': [20.0, 4.0]}
 RANDOM = np.random.default_rng(0)
 
@@ -60,8 +59,7 @@ class Backward(Hand):
 
 
 def hand(**given):
-    rig = Hand(TWO_LINK, POSE, **{**HAND, **given})
-    rig.rise()
+    rig = risen(Hand, **{**HAND, **given})
     return rig
 
 
@@ -174,9 +172,8 @@ def test_a_wall_that_stops_a_hand_is_no_wrong_sign(given):
 
 def test_an_encoder_that_counts_backward_is_found_although_a_hand_guides():
     """The spring of the wall drives the joint on, which does not obey it."""
-    rig = Backward(TWO_LINK, POSE, **HAND, wall_upper=[9.0, POSE[1] + 0.05],
-                   wall_lower=[-9.0, POSE[1] - 0.05])
-    rig.rise()
+    rig = risen(Backward, **HAND, wall_upper=[9.0, POSE[1] + 0.05],
+                wall_lower=[-9.0, POSE[1] - 0.05])
     rig.mirror = np.array([1.0, -1.0])
     while rig.phase == 'RUNNING' and rig.time < 1.0:
         rig.pushed(rig.period, np.array([0.0, 1.0]))

@@ -7,13 +7,14 @@ import re
 from typing import Annotated, NamedTuple
 
 from control.closed_loop import GAINS, Rig
+from control.risen import POSE, risen, TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros import Waypoints
 from robodyn_ros.control.laws import registry
 from robodyn_ros.errors import ParameterError
 
-POSE, LOAD = [0.3, 0.5], np.array([4.0, -1.5])
+LOAD = np.array([4.0, -1.5])
 INTEGRAL = {'mode': 'computed_torque', 'acceleration_ki': [300.0]}
 OBSERVER = {'mode': 'disturbance_observer', 'observer_bandwidth': [25.0],
             'observer_deadband': [0.0]}
@@ -42,19 +43,13 @@ class LoadedRig(Rig):
         return self.controller._law_memory[0]
 
 
-def risen(model, **settings) -> LoadedRig:
-    rig = LoadedRig(model, POSE, **settings)
-    rig.rise()
-    return rig
-
-
 @pytest.mark.slow
 @LEARNING
-def test_no_error_under_an_unknown_load(two_link, law):
+def test_no_error_under_an_unknown_load(law):
     sag = {}
     for name, settings in {'with': law, 'without': {**GAINS, 'mode': law['mode'],
                                                     'observer_bandwidth': [0.0]}}.items():
-        rig = risen(two_link, **settings)
+        rig = risen(LoadedRig, **settings)
         assert abs(rig.learned()).max() < 1e-6
         rig.load = LOAD
         rig.run(6.0)
@@ -63,8 +58,8 @@ def test_no_error_under_an_unknown_load(two_link, law):
     assert sag['with'] < 2e-5 and sag['without'] > 5e-3
 
 
-def test_the_observer_estimates_the_load(two_link):
-    rig = risen(two_link, **OBSERVER)
+def test_the_observer_estimates_the_load():
+    rig = risen(LoadedRig, **OBSERVER)
     rig.load = LOAD
     rig.run(2.0)
     assert rig.learned() == pytest.approx(LOAD, abs=1e-3)
@@ -73,24 +68,24 @@ def test_the_observer_estimates_the_load(two_link):
     assert rig.learned() == pytest.approx([0.0, 0.0], abs=1e-3)
 
 
-def test_the_estimate_is_bounded(two_link):
+def test_the_estimate_is_bounded():
     """An arm held by more than its motors can give: the estimate ends at the effort limit."""
     limit = np.array([40.0, 10.0])
-    rig = risen(two_link, **OBSERVER, **STUCK, effort_limit=limit, blocked_effort=0.0,
+    rig = risen(LoadedRig, **OBSERVER, **STUCK, effort_limit=limit, blocked_effort=0.0,
                 saturation_timeout=60.0, acceleration_limit=[5.0])
     rig.blocked = True
-    rig.controller.follow(Waypoints(two_link.joint_names, [2.0], [[1.2, 1.2]]), rig.time)
+    rig.controller.follow(Waypoints(TWO_LINK.joint_names, [2.0], [[1.2, 1.2]]), rig.time)
     rig.run(3.0)
     assert (abs(rig.learned()) <= limit).all()
 
 
 @LEARNING
-def test_nothing_winds_up_while_saturated(two_link, law):
+def test_nothing_winds_up_while_saturated(law):
     """Three seconds against a block, far from the reference; then little overshoot."""
-    rig = risen(two_link, **law, **STUCK, effort_limit=[40.0, 10.0], blocked_effort=0.0,
+    rig = risen(LoadedRig, **law, **STUCK, effort_limit=[40.0, 10.0], blocked_effort=0.0,
                 following_error=0.0, saturation_timeout=60.0, acceleration_limit=[5.0])
     rig.blocked = True
-    rig.controller.follow(Waypoints(two_link.joint_names, [0.6], [[0.9, 0.5]]), rig.time)
+    rig.controller.follow(Waypoints(TWO_LINK.joint_names, [0.6], [[0.9, 0.5]]), rig.time)
     rig.run(1.0)
     assert abs(rig.controller._v.withheld[0]) > 0.1
     before = rig.learned().copy()
@@ -110,24 +105,24 @@ def test_nothing_winds_up_while_saturated(two_link, law):
 @pytest.mark.parametrize('law', [
     {**INTEGRAL, 'acceleration_ki': [1e5, 2e5]},
     {**OBSERVER, 'observer_bandwidth': [900.0, 1000.0]}], ids=['integral', 'observer'])
-def test_too_much_is_refused_with_what_is_accepted(two_link, law):
+def test_too_much_is_refused_with_what_is_accepted(law):
     name = list(law)[1]
-    rig = Rig(two_link, POSE)
+    rig = Rig(TWO_LINK, POSE)
     settings = replace(rig.controller.settings, **law)
     with pytest.raises(ParameterError) as error:
-        settings.check_gains(two_link)
+        settings.check_gains(TWO_LINK)
     assert error.value.name == name
     accepted = [float(x) for x in re.findall(r'([^ ]+) \(joint\d\)', error.value.remedy)]
-    replace(settings, **{name: accepted}).check_gains(two_link)
+    replace(settings, **{name: accepted}).check_gains(TWO_LINK)
     with pytest.raises(ParameterError):
-        replace(settings, **{name: 1.1 * np.array(accepted)}).check_gains(two_link)
+        replace(settings, **{name: 1.1 * np.array(accepted)}).check_gains(TWO_LINK)
 
 
 @pytest.mark.parametrize('mode', registry.FOLLOWING)
 @LEARNING
-def test_mode_changes_are_bumpless(two_link, law, mode):
+def test_mode_changes_are_bumpless(law, mode):
     """A law begins with an empty memory, whatever one learned before, and takes over slowly."""
-    rig = risen(two_link, **law)
+    rig = risen(LoadedRig, **law)
     rig.load = LOAD
     rig.run(1.0)
     for settings in ({**law, 'mode': mode}, law):

@@ -7,30 +7,28 @@ import subprocess
 import sys
 
 from control.closed_loop import Rig
+from control.risen import POSE, risen, TWO_LINK
 import numpy as np
 import own_laws
 import pytest
-from robodyn_ros import Controller, gain, Law, load_urdf, Settings
+from robodyn_ros import Controller, gain, Law, Settings
 from robodyn_ros.control.cycle.compile import PLAIN
 from robodyn_ros.control.cycle.compile_ahead import plain
 from robodyn_ros.control.laws import registry
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.flight_recorder.replay import Replay
 
-MODEL = load_urdf('two_link')
-POSE = [0.3, 0.5]
 SPRING = {'mode': 'own_laws:SPRING', 'gains': {'spring': [40.0, 10.0]}}
 
 
 def refusal(**settings):
     with pytest.raises(ParameterError) as error:
-        Controller(MODEL, Settings(**settings), specialize=False)
+        Controller(TWO_LINK, Settings(**settings), specialize=False)
     return error.value
 
 
 def test_it_drives_the_arm_with_its_gains():
-    rig = Rig(MODEL, POSE, **SPRING)
-    rig.rise()
+    rig = risen(**SPRING)
     g = rig.controller.tau.copy()
     rig.q = rig.q + [0.001, 0.002]
     rig.tick()
@@ -42,15 +40,15 @@ def test_it_drives_the_arm_with_its_gains():
 def test_a_law_itself_is_a_mode():
     settings = Settings(mode=own_laws.SPRING, gains={'spring': 3})
     assert settings.mode == 'own_laws:SPRING' and settings.gains == (('spring', (3.0,)),)
-    assert settings.gain_rows(MODEL).tolist() == [[3.0, 3.0], [1.0, 1.0]]
+    assert settings.gain_rows(TWO_LINK).tolist() == [[3.0, 3.0], [1.0, 1.0]]
     hidden = Law('hidden', own_laws.float_efforts, '', '')
     assert Settings(mode=hidden).mode == ':hidden'
 
 
 def test_its_memory_begins_at_zero_and_is_recorded():
     """Other gains leave it alone, another mode and back does not."""
-    rig = Rig(MODEL, POSE, **SPRING)
-    rig.controller = Controller(MODEL, Settings(**SPRING), rig.state, specialize=False,
+    rig = Rig(TWO_LINK, POSE, **SPRING)
+    rig.controller = Controller(TWO_LINK, Settings(**SPRING), rig.state, specialize=False,
                                 recorded=2000)
     rig.rise()
     rig.run(0.05)
@@ -65,12 +63,12 @@ def test_its_memory_begins_at_zero_and_is_recorded():
     rig.controller.use(Settings(**SPRING))
     rig.tick()
     assert memory[0, 0] == 1.0
-    agreement = Replay(MODEL, rig.controller.history.take()).compare()
+    agreement = Replay(TWO_LINK, rig.controller.history.take()).compare()
     assert agreement.same == agreement.cycles > 50
 
 
 def test_plain_python_computes_the_same():
-    compiled, plain = Rig(MODEL, POSE, **SPRING), Rig(MODEL, POSE, **SPRING)
+    compiled, plain = Rig(TWO_LINK, POSE, **SPRING), Rig(TWO_LINK, POSE, **SPRING)
     plain.controller.compiled = PLAIN
     for rig in compiled, plain:
         rig.rise()
@@ -81,8 +79,7 @@ def test_plain_python_computes_the_same():
 
 def test_it_may_use_the_dynamics():
     """C q̇ + g accelerates no joint; friction is that of the settings."""
-    rig = Rig(MODEL, POSE, mode='own_laws:WITH_DYNAMICS', viscous_friction=[1.0, 0.5])
-    rig.rise()
+    rig = risen(mode='own_laws:WITH_DYNAMICS', viscous_friction=[1.0, 0.5])
     rig.qd = np.array([0.3, -0.2])
     rig.tick()
     v, (acceleration, friction) = rig.controller._v, rig.controller.inputs.law.memory[:2]
@@ -128,7 +125,7 @@ def test_one_that_uses_an_argument_as_memory_is_refused():
 @pytest.mark.parametrize('compiled', [True, False])
 def test_what_it_writes_where_no_trial_looks_is_lost(compiled):
     """State, limits and reference of the cycle are what they were."""
-    rig = Rig(MODEL, [own_laws.BEYOND - 0.01, 0.5], mode='own_laws:WRITING_LATE')
+    rig = Rig(TWO_LINK, [own_laws.BEYOND - 0.01, 0.5], mode='own_laws:WRITING_LATE')
     if not compiled:
         rig.controller.compiled = PLAIN
     rig.rise()
@@ -217,8 +214,7 @@ def test_a_gain_named_after_a_parameter():
 
 def test_a_law_that_was_not_loaded_is_no_mode_of_a_running_controller():
     """Compiling takes seconds, which no arm waits for."""
-    rig = Rig(MODEL, POSE)
-    rig.rise()
+    rig = risen()
     with pytest.raises(ParameterError, match='was not loaded when the controller was configured'):
         rig.controller.use(Settings(mode='own_laws:FLOAT'))
     assert rig.tick() is not None and rig.phase == 'RUNNING'
@@ -230,8 +226,7 @@ def test_a_law_that_was_not_loaded_is_no_mode_of_a_running_controller():
 @pytest.mark.filterwarnings('ignore::pytest.PytestUnraisableExceptionWarning')
 def test_one_that_fails_later_is_a_fault(name):
     """An error, or no effort at all: gravity compensation for a bounded time; latched."""
-    rig = Rig(MODEL, [own_laws.BEYOND - 1e-4, 0.5], mode=f'own_laws:{name}')
-    rig.rise()
+    rig = risen(q=[own_laws.BEYOND - 1e-4, 0.5], mode=f'own_laws:{name}')
     rig.qd = np.array([0.05, 0.0])
     steps = [rig.controller.tau.copy()]
     for _ in range(20):
@@ -255,7 +250,6 @@ LAW = Law('share', efforts, '', '', reference='none')
     for share in 1.0, 0.97:
         space = {'SHARE': share}
         exec(text, space)
-        rig = Rig(MODEL, POSE, mode=space['LAW'])
-        rig.rise()
+        rig = risen(mode=space['LAW'])
         v = rig.controller.inputs.vectors
         assert v.tau_law == pytest.approx(share * v.gravity)

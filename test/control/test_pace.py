@@ -3,13 +3,12 @@
 """A loop of the user's own: slower than its gains were judged for, or streaming references."""
 
 from control.closed_loop import Rig
+from control.risen import risen, TWO_LINK
 import numpy as np
 import pytest
-from robodyn_ros import load_urdf
 from robodyn_ros.control.controller.pace import Pace
 from robodyn_ros.control.references.trajectory import Waypoints
 
-MODEL = load_urdf('two_link')
 TIMEOUT = 0.05
 
 
@@ -26,7 +25,7 @@ def missed(intervals, period=1e-3):
 
 
 def test_gains_for_another_rate_are_a_fault_that_names_both(caplog):
-    rig = Slow(MODEL, [0.3, 0.5], mode='computed_torque')
+    rig = Slow(TWO_LINK, [0.3, 0.5], mode='computed_torque')
     rig.controller.arm()
     steps = 0
     while rig.phase != 'FAULT' and steps < 60:
@@ -40,7 +39,7 @@ def test_gains_for_another_rate_are_a_fault_that_names_both(caplog):
 
 @pytest.mark.parametrize(('kind', 'rate'), [(Rig, 1000.0), (Slow, 100.0)])
 def test_a_loop_that_keeps_its_rate_runs(kind, rate):
-    rig = kind(MODEL, [0.3, 0.5], mode='gravity_compensation', rate=rate, stiffness=(),
+    rig = kind(TWO_LINK, [0.3, 0.5], mode='gravity_compensation', rate=rate, stiffness=(),
                damping=(), acceleration_kp=(), acceleration_kd=())
     rig.controller.arm()
     rig.run(1.0)
@@ -49,7 +48,7 @@ def test_a_loop_that_keeps_its_rate_runs(kind, rate):
 
 
 def test_a_slow_loop_in_a_row_of_stalls_is_told_its_rate():
-    rig = Slow(MODEL, [0.3, 0.5], state_timeout=0.005)
+    rig = Slow(TWO_LINK, [0.3, 0.5], state_timeout=0.005)
     rig.controller.arm()
     rig.run(0.5)
     assert rig.controller.reason_code == 'LOOP_STALLED'
@@ -73,14 +72,13 @@ def test_time_that_jumps_or_stands_still_is_no_slow_loop():
 
 def stream(ahead):
     """Return the fault, if any, of a stream of trajectories of two waypoints at 50 Hz."""
-    rig = Rig(MODEL, [0.3, 0.5], mode='computed_torque', acceleration_limit=[])
-    rig.rise()
+    rig = risen(mode='computed_torque', acceleration_limit=[])
     for k in range(1000):
         if k % 20 == 0:
             times = ahead * np.array([1.0, 2.0])
             t = 1e-3 * k + times
             q = np.array([0.3 + 0.4 * np.sin(1.5 * t), 0.5 + 0.3 * np.sin(2.0 * t)]).T
-            rig.controller.follow(Waypoints(MODEL.joint_names, times, q), rig.time + rig.period)
+            rig.controller.follow(Waypoints(TWO_LINK.joint_names, times, q), rig.time + rig.period)
         rig.tick()
         if rig.phase == 'FAULT':
             return rig.controller.reason

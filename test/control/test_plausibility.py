@@ -3,13 +3,13 @@
 """Plausibility of joint states: valid ones always pass, contradictions do not for long."""
 
 from control.closed_loop import Told
+from control.risen import POSE, risen, TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
 from robodyn_ros.control.steps import guard
 from robodyn_ros.model.resources import robot_path
 
-POSE = np.array([0.3, 0.5])
 FOUND = 50                  # periods of 1 ms
 SLOW = {'stiffness': [20.0, 5.0], 'damping': [4.0, 1.0], 'loop_delay': 0.025,
         'acceleration_kp': [25.0], 'acceleration_kd': [10.0], 'state_timeout': 0.3}
@@ -18,10 +18,10 @@ SLOW = {'stiffness': [20.0, 5.0], 'damping': [4.0, 1.0], 'loop_delay': 0.025,
 @pytest.mark.slow
 @pytest.mark.parametrize('seed', range(6))
 @pytest.mark.parametrize(('every', 'settings'), [(1, {}), (40, SLOW)], ids=['1 kHz', '25 Hz'])
-def test_healthy_motion_is_believed(two_link, every, settings, seed):
+def test_healthy_motion_is_believed(every, settings, seed):
     """With noise, a fifth of the samples lost, and at any rate that the gains are made for."""
     random = np.random.default_rng(seed)
-    rig = Told(two_link, POSE, mode=['gravity_compensation', 'joint_impedance'][seed % 2],
+    rig = Told(TWO_LINK, POSE, mode=['gravity_compensation', 'joint_impedance'][seed % 2],
                **settings)
     rig.lie = lambda q, qd: (q + 1e-4 * random.standard_normal(2),
                              qd + 1e-2 * random.standard_normal(2))
@@ -48,10 +48,9 @@ LIES = {
 
 @pytest.mark.parametrize('mode', ['gravity_compensation', 'joint_impedance', 'computed_torque'])
 @pytest.mark.parametrize('lie', LIES)
-def test_contradictions_are_found(two_link, lie, mode):
+def test_contradictions_are_found(lie, mode):
     """In motion, in 50 ms, before the arm is faster than it was; or it has come to rest."""
-    rig = Told(two_link, POSE, mode=mode)
-    rig.rise()
+    rig = risen(Told, mode=mode)
     rig.qd[:] = before = np.array([1.0, -0.8])
     rig.lie = LIES[lie]
     for _ in range(FOUND):
@@ -66,17 +65,16 @@ def test_contradictions_are_found(two_link, lie, mode):
 
 
 @pytest.mark.parametrize('seed', range(8))
-def test_one_bad_sample_moves_nothing(two_link, seed):
+def test_one_bad_sample_moves_nothing(seed):
     """Whatever it says, and in whichever mode: counted, and no joint moves."""
     random = np.random.default_rng(seed)
     mode = ['gravity_compensation', 'joint_impedance', 'computed_torque'][seed % 3]
-    rig = Told(two_link, POSE, mode=mode)
-    rig.rise()
+    rig = risen(Told, mode=mode)
     for k in range(4):
         away = random.choice([-1.0, 1.0], 2) * random.uniform(0.1, 7.0, 2)
         fast = random.choice([-1.0, 1.0], 2) * random.uniform(1.2, 9.9, 2)
         rig.lie = lambda q, qd, k=k, away=away, fast=fast: (
-            (q + away, qd) if k % 2 else (q, fast * two_link.velocity_limit))
+            (q + away, qd) if k % 2 else (q, fast * TWO_LINK.velocity_limit))
         rig.run(0.001 * (1 + k // 2))               # one of them, then two in a row
         rig.lie = Told.lie
         rig.run(0.05)
@@ -99,10 +97,9 @@ def test_an_encoder_that_begins_a_turn_anew_is_no_jump(side):
     assert rig.controller._v.q == pytest.approx(rig.q, abs=2e-3)
 
 
-def test_a_clock_that_goes_back_a_little_is_no_jump(two_link):
+def test_a_clock_that_goes_back_a_little_is_no_jump():
     """Samples of the past are judged by their values."""
-    rig = Told(two_link, POSE)
-    rig.rise()
+    rig = risen(Told)
     for _ in range(5):
         rig.time -= 0.02
         rig.run(0.1)
@@ -110,10 +107,9 @@ def test_a_clock_that_goes_back_a_little_is_no_jump(two_link):
     assert rig.controller.memory['implausible'][0] == 0
 
 
-def test_a_sample_of_the_same_time_is_none(two_link):
+def test_a_sample_of_the_same_time_is_none():
     """Neither its position nor its velocity is used: two states can have the same stamp."""
-    rig = Told(two_link, POSE, mode='joint_impedance')
-    rig.rise()
+    rig = risen(Told, mode='joint_impedance')
     before, stamp = rig.published[-1].copy(), rig.state['received'].copy()
     rig.state['position'], rig.state['velocity'] = POSE + 0.4, 8.0
     rig.state['received'] = stamp
@@ -122,10 +118,9 @@ def test_a_sample_of_the_same_time_is_none(two_link):
 
 @pytest.mark.parametrize(('gap', 'behind'), [      # periods, of which state_timeout has 50; s
     *((gap, behind) for gap in (15, 30, 49) for behind in (0.0, 20e-6)), (30, 100e-6)])
-def test_messages_held_up_once_are_no_lasting_delay(two_link, gap, behind):
+def test_messages_held_up_once_are_no_lasting_delay(gap, behind):
     """Whether only the newest one comes or all, with their old stamps, one behind the other."""
-    rig = Told(two_link, POSE, mode='joint_impedance')
-    rig.rise()
+    rig = risen(Told, mode='joint_impedance')
     sent = rig.time + rig.period * np.arange(gap)
     rig.run(rig.period * gap, sense=False)
     for stamp in sent if behind else sent[-1:]:
@@ -139,10 +134,9 @@ def test_messages_held_up_once_are_no_lasting_delay(two_link, gap, behind):
 
 
 @pytest.mark.parametrize('held, wrong', [(10, 0.0), (0, 0.05), (0, -0.05), (10, 0.05)])
-def test_a_contradiction_by_receipt_or_by_stamps_alone_is_none(two_link, held, wrong):
+def test_a_contradiction_by_receipt_or_by_stamps_alone_is_none(held, wrong):
     """In fast motion: one message that comes 9 ms late, or has a wrong stamp; both are a fault."""
-    rig = Told(two_link, POSE, mode='gravity_compensation')
-    rig.rise()
+    rig = risen(Told, mode='gravity_compensation')
     rig.qd[:] = 3.0, -3.0
     rig.run(0.02)
     late = rig.q.copy(), rig.qd.copy(), rig.time
@@ -156,9 +150,9 @@ def test_a_contradiction_by_receipt_or_by_stamps_alone_is_none(two_link, held, w
     assert rig.phase == ('FAULT' if held and wrong else 'RUNNING'), rig.controller.reason
 
 
-def test_one_false_sample_of_a_slow_driver_is_a_fault(two_link):
+def test_one_false_sample_of_a_slow_driver_is_a_fault():
     """The next one comes too late to tell whether it is false."""
-    rig = Told(two_link, POSE, mode='joint_impedance', **SLOW)
+    rig = Told(TWO_LINK, POSE, mode='joint_impedance', **SLOW)
     rig.controller.arm()
     for k in range(1000):
         rig.tick(sense=k % 40 == 0)
@@ -168,9 +162,9 @@ def test_one_false_sample_of_a_slow_driver_is_a_fault(two_link):
     assert rig.controller.reason_code == 'STATE_INCONSISTENT'
 
 
-def test_a_contradiction_prevents_arming(two_link):
+def test_a_contradiction_prevents_arming():
     """Whoever moves the arm, until it has been at rest for some time constants."""
-    rig = Told(two_link, POSE, mode='joint_impedance')
+    rig = Told(TWO_LINK, POSE, mode='joint_impedance')
     rig.lie = LIES['a wrong sign']
     rig.controller.arm()
     for _ in range(200):
@@ -183,10 +177,9 @@ def test_a_contradiction_prevents_arming(two_link):
     assert rig.phase == 'RUNNING', rig.controller.arming_refusal
 
 
-def test_messages_held_up_again_and_again_are_a_delay(two_link):
+def test_messages_held_up_again_and_again_are_a_delay():
     """For 40 of each 60 ms, after which the newest comes: a state is 14 ms old on average."""
-    rig = Told(two_link, POSE)
-    rig.rise()
+    rig = risen(Told)
     for _ in range(10):
         rig.run(0.04, sense=False)
         rig.run(0.02)
@@ -195,10 +188,9 @@ def test_messages_held_up_again_and_again_are_a_delay(two_link):
 
 @pytest.mark.parametrize('ahead', [0.5, 10.0, 1000.0])
 @pytest.mark.parametrize('ticks', [1, 100], ids=['one stamp', 'all stamps'])
-def test_a_stamp_of_the_future_hides_nothing(two_link, ahead, ticks):
+def test_a_stamp_of_the_future_hides_nothing(ahead, ticks):
     """States that become rare are found as soon as without it, and no delay is below 0."""
-    rig = Told(two_link, POSE)
-    rig.rise()
+    rig = risen(Told)
     for _ in range(ticks):
         rig.sense()
         rig.state['stamp'] += ahead
@@ -214,10 +206,9 @@ def test_a_stamp_of_the_future_hides_nothing(two_link, ahead, ticks):
     assert rig.controller.reason_code == 'STATE_LATE'
 
 
-def test_latency_is_found(two_link):
+def test_latency_is_found():
     """Time stamps that fall behind, on whichever clock; a constant difference is none."""
-    rig = Told(two_link, POSE)
-    rig.rise()
+    rig = risen(Told)
 
     def tick(stamp):
         rig.sense()
@@ -235,10 +226,9 @@ def test_latency_is_found(two_link):
 
 
 @pytest.mark.parametrize('back', [0.1, 2.0, 1e4])
-def test_a_clock_that_was_set_back_does_not_prevent_a_reset(two_link, back):
+def test_a_clock_that_was_set_back_does_not_prevent_a_reset(back):
     """It is a fault in motion; afterwards the offset is learned anew, and latency found again."""
-    rig = Told(two_link, POSE)
-    rig.rise()
+    rig = risen(Told)
 
     def run(seconds, late):
         for _ in range(round(seconds / rig.period)):
@@ -256,10 +246,9 @@ def test_a_clock_that_was_set_back_does_not_prevent_a_reset(two_link, back):
 
 
 @pytest.mark.parametrize('wrong', [-1.0, 1.0])
-def test_one_wrong_stamp_excuses_no_latency(two_link, wrong):
+def test_one_wrong_stamp_excuses_no_latency(wrong):
     """Neither in motion before the fault, nor after it: a reset stays refused."""
-    rig = Told(two_link, POSE)
-    rig.rise()
+    rig = risen(Told)
 
     def run(seconds, late, error=0.0):
         for _ in range(round(seconds / rig.period)):

@@ -4,7 +4,7 @@
 
 from dataclasses import replace
 
-from control.closed_loop import Rig
+from control.risen import risen, TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros.control.references.trajectory import Waypoints
@@ -12,39 +12,37 @@ from robodyn_ros.control.settings import rate_stability
 from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.errors import ParameterError
 
-POSE = np.array([0.3, 0.5])
 ACCELERATION = 0.97 * 8.0 / 0.25            # of the velocity limits
 
 
-def test_the_highest_damping_is_named_with_the_remedies(two_link):
+def test_the_highest_damping_is_named_with_the_remedies():
     """Gain, joint, the highest that is accepted, and the effort rate that it would need."""
     given = Settings(mode='joint_impedance', stiffness=[400.0, 60.0], damping=[40.0, 6.0])
     with pytest.raises(ParameterError) as refused:
-        given.check_gains(two_link)
+        given.check_gains(TWO_LINK)
     assert refused.value.name == 'damping' and refused.value.value == 40.0
     assert ('damping 40 (joint1)' in str(refused.value)
             and 'give at most damping 25.7 (joint1), or effort_rate_limit 1250 (joint1)'
             in str(refused.value))
     for change in ({'damping': [25.7, 6.0]}, {'effort_rate_limit': [1250.0, 300.0]},
                    {'acceleration_limit': [20.0]}, {'mode': 'gravity_compensation'}):
-        replace(given, **change).check_gains(two_link)
+        replace(given, **change).check_gains(TWO_LINK)
 
 
-def test_slow_references_need_no_fast_efforts(two_link):
+def test_slow_references_need_no_fast_efforts():
     """Without a velocity limit, the efforts bound what a reference can be."""
     rate, acceleration = np.array([800.0, 300.0]), np.array([np.inf, 2.0])
     most = rate_stability.highest_damping(np.ones(2), acceleration, rate)
     assert most.tolist() == [np.inf, 150.0]
-    free = replace(two_link, velocity_limit=np.full(2, 1e3))
+    free = replace(TWO_LINK, velocity_limit=np.full(2, 1e3))
     Settings(mode='joint_impedance', stiffness=[150.0, 50.0],
              damping=[20.0, 4.0]).check_gains(free)
 
 
 def fault(model, kp, kd):
     """Return the reason of the fault in motions with acceleration steps of 24 rad/s², if any."""
-    rig = Rig(model, POSE, mode='computed_torque', acceleration_kp=[kp], acceleration_kd=[kd],
-              loop_delay=0.002, acceleration_limit=[2.0])
-    rig.rise()
+    rig = risen(model=model, mode='computed_torque', acceleration_kp=[kp], acceleration_kd=[kd],
+                loop_delay=0.002, acceleration_limit=[2.0])
     for goal in ([1.3, -0.3], [-0.5, 0.7], [0.8, 0.0]):
         if rig.phase == 'FAULT':
             break
@@ -56,15 +54,15 @@ def fault(model, kp, kd):
     return rig.controller.reason_code
 
 
-def test_the_rule_separates_motions_that_are_followed(two_link):
+def test_the_rule_separates_motions_that_are_followed():
     """What is accepted by default follows them, what is refused turns them into a fault."""
     accepted, refused = (100.0, 20.0), (3600.0, 120.0)
     for kp, kd in (accepted, refused):
         given = Settings(mode='computed_torque', acceleration_kp=[kp], acceleration_kd=[kd])
         if kd == accepted[1]:
-            given.check_gains(two_link)
+            given.check_gains(TWO_LINK)
         else:
             with pytest.raises(ParameterError, match='acceleration_kd 120'):
-                given.check_gains(two_link)
-    assert fault(two_link, *accepted) == 'NO_REASON'
-    assert fault(two_link, *refused) in ('FOLLOWING_ERROR', 'EFFORT_OSCILLATES', 'EFFORT_LIMITED')
+                given.check_gains(TWO_LINK)
+    assert fault(TWO_LINK, *accepted) == 'NO_REASON'
+    assert fault(TWO_LINK, *refused) in ('FOLLOWING_ERROR', 'EFFORT_OSCILLATES', 'EFFORT_LIMITED')

@@ -5,7 +5,7 @@
 from dataclasses import replace
 import sys
 
-from control.closed_loop import Rig
+from control.risen import risen
 from control.sampled_reference import (
     ACCELERATION,
     ARM,
@@ -259,8 +259,7 @@ def test_limits_follow_from_the_velocity_limit():
                                     {'mode': 'joint_impedance', 'damping': [25.0, 9.0]}])
 def test_a_stream_at_the_rate_of_the_loop(change):
     """A target in each cycle, while law or payload change: no fault, and no step of q_r."""
-    rig = Rig(ARM, HERE, mode='computed_torque', acceleration_limit=[])
-    rig.rise()
+    rig = risen(q=HERE, model=ARM, mode='computed_torque', acceleration_limit=[])
     rng, controller = np.random.default_rng(2), rig.controller
     for k in range(300):
         if k % 50 == 0:

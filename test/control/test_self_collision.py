@@ -4,7 +4,7 @@
 
 from types import SimpleNamespace
 
-from control.closed_loop import Rig
+from control.risen import risen
 from control.task_bench import Bench, DYNAMICS, PANDA
 from control.test_time_scaling import readable, SOLID
 from flight_recorder.flights import recording_rig, replayed
@@ -155,8 +155,7 @@ FOLDS = {'mode': 'computed_torque', 'self_collision_distance': 0.02}
 
 
 def folding(**given):
-    rig = Rig(SOLID, START, **FOLDS, **given)
-    rig.rise()
+    rig = risen(q=START, model=SOLID, **FOLDS, **given)
     return rig
 
 
@@ -243,10 +242,9 @@ def test_efforts_that_bring_links_too_close_lose_this_part(angle, effort, other,
 @pytest.mark.parametrize('bounded', [True, False])
 def test_a_hand_does_not_fold_an_arm_whose_pose_rests(bounded):
     """Motions that the task leaves free, which no reference has, end before the links touch."""
-    rig = Rig(SOLID, START, mode='cartesian_impedance', task_selection=(0.0, 1.0) * 3,
-              nullspace_kp=[0.5], nullspace_kd=[3.0],
-              self_collision_distance=0.02 if bounded else 0.0)
-    rig.rise()
+    rig = risen(q=START, model=SOLID, mode='cartesian_impedance', task_selection=(0.0, 1.0) * 3,
+                nullspace_kp=[0.5], nullspace_kd=[3.0],
+                self_collision_distance=0.02 if bounded else 0.0)
     watched, nearest, said = prepared(SOLID), np.inf, set()
     for k in range(1500):
         rig.external[1] = 2.0               # N·m

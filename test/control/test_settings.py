@@ -4,6 +4,7 @@
 
 from dataclasses import dataclass, fields
 
+from control.risen import TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros.control.controller.controller import Controller
@@ -13,14 +14,14 @@ from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.errors import ParameterError
 
 
-def test_records(two_link):
+def test_records():
     """One value stands for all joints; limits come from the URDF."""
     settings = Settings(mode='pd', stiffness=[5.0], damping=[1.0, 2.0])
-    joints = settings.joint_records(two_link)
-    assert settings.gain_rows(two_link).tolist() == [[5.0, 5.0], [1.0, 2.0]]
-    assert (joints['effort_limit'] == two_link.effort_limit).all()
-    assert joints['effort_rate_limit'] == pytest.approx(10.0 * two_link.effort_limit)
-    assert (joints['velocity_limit'] == two_link.velocity_limit).all()
+    joints = settings.joint_records(TWO_LINK)
+    assert settings.gain_rows(TWO_LINK).tolist() == [[5.0, 5.0], [1.0, 2.0]]
+    assert (joints['effort_limit'] == TWO_LINK.effort_limit).all()
+    assert joints['effort_rate_limit'] == pytest.approx(10.0 * TWO_LINK.effort_limit)
+    assert (joints['velocity_limit'] == TWO_LINK.velocity_limit).all()
 
 
 @pytest.mark.parametrize(('name', 'settings'), [
@@ -33,27 +34,27 @@ def test_records(two_link):
     ('effort_rate_limit', Settings(effort_rate_limit=[10.0, 0.0])),
     ('state_timeout', Settings(rate=200.0, state_timeout=0.004)),
 ])
-def test_refused(two_link, name, settings):
+def test_refused(name, settings):
     """A gain that the mode needs, a length or a limit that is wrong is named."""
     with pytest.raises(ParameterError) as refusal:
-        settings.gain_rows(two_link)
-        settings.joint_records(two_link)
-        settings.check_gains(two_link)
+        settings.gain_rows(TWO_LINK)
+        settings.joint_records(TWO_LINK)
+        settings.check_gains(TWO_LINK)
     assert refusal.value.name == name
 
 
-def test_no_limit_in_the_urdf(two_link):
+def test_no_limit_in_the_urdf():
     """A joint without any effort limit is not driven until somebody says how strong it is."""
-    boundless = two_link.__class__(**{**vars(two_link), 'effort_limit': np.array([9.0, np.inf])})
+    boundless = TWO_LINK.__class__(**{**vars(TWO_LINK), 'effort_limit': np.array([9.0, np.inf])})
     with pytest.raises(ParameterError, match='joint2 has no effort limit'):
         Settings().joint_records(boundless)
     limit = Settings(effort_limit=[8.0, 7.0]).joint_records(boundless)['effort_limit']
     assert limit.tolist() == [8.0, 7.0]
 
 
-def test_zero_limit_of_the_urdf(two_link):
+def test_zero_limit_of_the_urdf():
     """A URDF that says effort 0 needs the parameter, which may then exceed it."""
-    weak = two_link.__class__(**{**vars(two_link), 'effort_limit': np.zeros(2)})
+    weak = TWO_LINK.__class__(**{**vars(TWO_LINK), 'effort_limit': np.zeros(2)})
     with pytest.raises(ParameterError, match='joint1'):
         Settings().joint_records(weak)
     assert Settings(effort_limit=[3.0]).joint_records(weak)['effort_limit'][0] == 3.0
@@ -90,11 +91,11 @@ def test_what_a_setting_cannot_be(given, remedy):
 
 
 @pytest.mark.parametrize('gain', [100, 100.0, np.float64(100.0), np.array([100.0]), [100, 100]])
-def test_a_number_stands_for_all_joints(two_link, gain):
+def test_a_number_stands_for_all_joints(gain):
     """A controller takes gains as numbers, lists and arrays."""
     settings = Settings(mode='computed_torque', acceleration_kp=gain, acceleration_kd=20)
-    assert settings.gain_rows(two_link)[0].tolist() == [100.0, 100.0]
-    controller = Controller(two_link, settings, specialize=False)
+    assert settings.gain_rows(TWO_LINK)[0].tolist() == [100.0, 100.0]
+    controller = Controller(TWO_LINK, settings, specialize=False)
     with pytest.raises(ParameterError, match='acceleration_kp has 3 values.*joint1, joint2'):
         controller.use(Settings(mode='computed_torque', acceleration_kp=[1, 2, 3],
                                 acceleration_kd=20))

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 from benchmarks.contact_speed import reflected_mass
 from control.closed_loop import Rig
+from control.risen import risen, TWO_LINK
 from control.task_bench import Bench, DYNAMICS, FRAME, PANDA, POSE
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -38,7 +39,6 @@ from robodyn_ros.dynamics.model_data import no_frame, parameters, workspace
 from robodyn_ros.model.resources import robot_path
 
 near = pytest.approx
-TWO_LINK = load_urdf('two_link')
 # With shapes that may collide
 SOLID = load_urdf(robot_path('two_link').read_text().replace('visual>', 'collision>'))
 TOP = DYNAMICS.pose(POSE, FRAME)[2, 3] + 0.05       # m, of a workspace of the Panda
@@ -55,8 +55,7 @@ def speed(rig) -> float:
 
 
 def moving(goal=GOAL, seconds=0.8, **given):
-    rig = Rig(TWO_LINK, START, mode='computed_torque', **given)
-    rig.rise()
+    rig = risen(q=START, mode='computed_torque', **given)
     rig.controller.follow(Waypoints(TWO_LINK.joint_names, [seconds], [goal]), rig.time + 0.002)
     return rig
 
@@ -133,8 +132,7 @@ def test_a_motion_out_of_the_workspace_ends_at_its_boundary(plane):
     top = tool(rig)[2] + 0.1
     given = ({'workspace_planes': [0.0, 0.0, 2.0, 2.0 * top]} if plane else
              {'workspace_upper': [9.0, 9.0, top]})
-    rig = Rig(TWO_LINK, START, mode='computed_torque', **given)
-    rig.rise()
+    rig = risen(q=START, mode='computed_torque', **given)
     controller = rig.controller
     planned = controller.prepare(Waypoints(TWO_LINK.joint_names, [0.8], [GOAL]), rig.time + 0.002)
     goal = TrajectoryGoal(controller, planned, default_tolerances(TWO_LINK, controller.settings))
@@ -179,9 +177,8 @@ def test_poses_are_slowed_down_too(given):
 
 def test_a_pose_of_a_small_arm_is_slowed_down_too():
     """On its way to a pose that it is free to reach, at the permitted speed."""
-    rig = Rig(SOLID, START, mode='cartesian_impedance', task_selection=(1.0, 0.0) * 3,
-              tool_speed_limit=0.04)
-    rig.rise()
+    rig = risen(q=START, model=SOLID, mode='cartesian_impedance', task_selection=(1.0, 0.0) * 3,
+                tool_speed_limit=0.04)
     rig.controller.follow_pose(tool(rig) + [-0.1, 0.0, 0.0], (0.0, 0.0, 0.0, 1.0), rig.time)
     fastest, before = 0.0, None
     for _ in range(250):
@@ -232,9 +229,8 @@ def test_the_mass_of_a_contact_is_the_reflected_one(seed):
 @pytest.mark.slow
 def test_the_arm_itself_keeps_the_speed_of_a_contact():
     """A soft law overshoots its reference: without the brake, by 40 % of the permitted speed."""
-    rig = Rig(TWO_LINK, START, mode='joint_impedance', stiffness=[40.0, 10.0],
-              damping=[4.0, 1.0], following_error=[0.0], contact_region='lower_legs')
-    rig.rise()
+    rig = risen(q=START, mode='joint_impedance', stiffness=[40.0, 10.0], damping=[4.0, 1.0],
+                following_error=[0.0], contact_region='lower_legs')
     rig.controller.follow(Waypoints(TWO_LINK.joint_names, [1.0], [[2.3, 0.2]]), rig.time + 0.002)
     fastest = 0.0
     for _ in range(1600):
