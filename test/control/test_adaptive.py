@@ -8,6 +8,7 @@ import re
 
 from control.closed_loop import Rig
 from control.one_cycle import arm_of, gains_of, memory_of, readable
+from control.risen import follow
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf, Settings, Waypoints
@@ -124,15 +125,15 @@ def test_power_is_that_of_the_regressor(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize('name, seed', [('two_link', 0), ('panda', 1), ('ur5', 2)])
+@pytest.mark.parametrize('name, seed', [('two_link', 0), ('panda', 1)])
 def test_the_estimate_is_a_body_within_its_bounds(name, seed):
     """Positive definite in every cycle, whatever errors and references it is given."""
     model, random = robot(name), np.random.default_rng(seed)
     law = Law(model, adaptation_rate=20.0)
     farthest = 0.0
-    for k in range(200):
-        if k % 50 == 0:
-            q, qd, qd_r, qdd_r, error = random.normal(size=(5, model.nv)) * 10.0**(k // 50 - 1)
+    for k in range(120):
+        if k % 30 == 0:
+            q, qd, qd_r, qdd_r, error = random.normal(size=(5, model.nv)) * 10.0**(k // 30 - 1)
         law.step(q=q, qd=qd, q_reference=q + error, qd_reference=qd_r, qdd_reference=qdd_r)
         assert np.linalg.eigvalsh(law.estimate).min() > 0.0
         assert law.excess() <= 1.0 + 1e-9
@@ -274,23 +275,23 @@ def test_an_unknown_payload_is_learned(name):
                      for m in (carried, run.model))
         assert off < 0.1 * cost
     before = run.memory.factor.copy()
-    for _ in range(1000):
+    for _ in range(200):
         run.tick()
     np.testing.assert_array_equal(run.memory.factor, before)
 
 
 @pytest.mark.slow
 def test_no_drift_without_excitation():
-    """A minute at rest and of a slow motion, with a true model and noise: less than 1 %."""
+    """Half a minute at rest and of a slow motion, with a true model and noise: less than 1 %."""
     rig = Rig(robot('two_link'), POSE, mode='adaptive')
     rig.rise()
     random, q = np.random.default_rng(0), np.array(POSE)
     memory = registry.memory_fields(adaptive.LAW, rig.controller._law_memory)
     rig.substeps = 1
-    for k in range(60):
-        if k >= 30:
+    for k in range(30):
+        if k >= 15:
             to = q + [0.02 * (-1)**k, 0.0]
-            rig.controller.follow(Waypoints(rig.model.joint_names, [0.9], [to]), rig.time)
+            follow(rig, to, 0.9)
         for _ in range(1000):
             rig.sense()
             rig.state['velocity'] += random.normal(0.0, 1e-3, 2)

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 from control.closed_loop import GAINS, Rig
-from control.risen import POSE, risen, TWO_LINK
+from control.risen import follow, POSE, risen, TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros import Controller, Dynamics, Settings
@@ -82,7 +82,7 @@ def test_holds_and_follows(mode):
     """Every law holds its reference and follows a trajectory; those that know gravity arrive."""
     rig = risen(mode=mode)
     goal = np.array([0.9, -0.2])
-    rig.controller.follow(Waypoints(TWO_LINK.joint_names, [1.5], [goal]), rig.time)
+    follow(rig, goal, 1.5)
     rig.run(3.0)
     error = abs(rig.q - goal).max()
     sag = abs(rig.dynamics.gravity(rig.q) / GAINS['stiffness']).max() if mode == 'pd' else 0.0
@@ -101,58 +101,6 @@ def test_computed_torque_is_exact():
         worst = max(worst, abs(rig.q - rig.controller._v.target).max())
     assert worst < 6e-3       # one period of motion at 2 rad/s, twice: sampled late and held
     assert abs(rig.q - POSE).max() < 1e-3
-
-
-def test_mode_change_is_bumpless():
-    """A new mode holds the present pose, and its effort comes in at the effort rate."""
-    rig = risen(mode='joint_impedance')
-    rig.controller.follow(Waypoints(TWO_LINK.joint_names, [1.0], [[1.5, 0.0]]), rig.time)
-    rig.run(0.5)
-    settings = rig.controller.settings.__class__(**{**GAINS, 'mode': 'computed_torque'})
-    here, before = rig.q.copy(), rig.published[-1]
-    rig.controller.use(settings)
-    rig.tick()
-    limit = settings.joint_records(TWO_LINK)['effort_rate_limit'] * rig.period
-    assert (abs(rig.published[-1] - before) <= limit + 0.2).all()
-    assert rig.controller._v.target == pytest.approx(here, abs=1e-12)
-
-
-def test_efforts_stay_in_their_limits():
-    """A motion that asks too much saturates and never passes the limit; gravity is kept."""
-    rig = risen(mode='joint_impedance', stiffness=[2000.0, 300.0], damping=[50.0, 8.0],
-                effort_limit=[20.0, 4.0], effort_rate_limit=[400.0, 100.0],
-                acceleration_limit=[5.0], saturation_timeout=60.0)
-    rig.controller.follow(Waypoints(TWO_LINK.joint_names, [0.8], [[1.5, 0.0]]), rig.time)
-    rig.run(1.0)
-    published = np.array(rig.published)
-    assert (abs(published) <= [20.0, 4.0]).all()
-    assert abs(published).max(axis=0) == pytest.approx([20.0, 4.0])
-    assert rig.controller.memory['saturated'][0] > 0
-    assert rig.controller.memory['rate_limited'][0] > 0
-
-
-def test_stop_ends_at_rest_with_zero():
-    """Stopping damps the motion first; zero is the last message, and nothing follows it."""
-    rig = risen()
-    rig.qd[:] = 0.5, -0.5
-    rig.controller.stop()
-    rig.tick()
-    assert rig.phase == 'STOPPING' and abs(rig.published[-1]).max() > 1.0
-    while rig.phase == 'STOPPING':
-        seen = rig.qd.copy()
-        rig.tick()
-    assert abs(seen).max() < 0.02
-    assert rig.published[-1].tolist() == [0.0, 0.0]
-    assert rig.run(0.1) == [None] * 100
-
-
-def test_stop_with_gravity():
-    """By choice the last message is g(q)."""
-    rig = risen(stop_with='gravity')
-    rig.controller.stop()
-    rig.tick()
-    assert rig.published[-1] == pytest.approx(rig.dynamics.gravity(rig.q), abs=1e-9)
-    assert rig.tick() is None
 
 
 def test_a_second_publisher_is_forgotten_in_time_although_time_jumps_back():
@@ -190,24 +138,10 @@ def test_time_that_stands_still_or_jumps_back():
     assert np.isfinite(rig.controller.tau).all()
 
 
-@pytest.mark.parametrize('time', [0.0, 1e3])
-def test_trajectory_is_over_when_time_jumps(time):
-    """Its times mean nothing any more: the arm is held where it is, not pulled to an end."""
-    rig = Rig(TWO_LINK, POSE, mode='computed_torque')
-    rig.controller.cycle_input['simulated_time'] = 1
-    rig.rise()
-    rig.controller.follow(Waypoints(TWO_LINK.joint_names, [4.0], [[1.5, 0.0]]), rig.time)
-    rig.run(2.0)
-    rig.qd[:], rig.time = 0.0, time
-    here = rig.q.copy()
-    rig.run(0.5)
-    assert rig.phase == 'RUNNING' and rig.q == pytest.approx(here, abs=1e-3)
-
-
 def test_rest_until_the_trajectory_starts():
     """A trajectory that waits for its start does not accelerate the arm yet."""
     rig = risen(mode='computed_torque')
-    rig.controller.follow(Waypoints(TWO_LINK.joint_names, [1.0], [[1.0, 0.0]]), rig.time + 1.0)
+    follow(rig, [1.0, 0.0], 1.0, later=1.0)
     rig.run(0.9)
     assert abs(rig.q - POSE).max() < 1e-6
 
@@ -225,37 +159,33 @@ def test_sooner_than_one_that_has_not_begun():
     assert abs(rig.q).max() < 1e-3
 
 
-def test_planned_too_late():
-    """A reference that would begin in the middle of its motion is refused."""
-    rig = risen(mode='computed_torque')
-    with pytest.raises(TrajectoryError, match='after its start'):
-        rig.controller.follow(Waypoints(TWO_LINK.joint_names, [1.0], [[1.0, 0.0]]),
-                              rig.time - 0.1)
-
-
-@pytest.mark.parametrize('phase', ['INACTIVE', 'gravity_compensation', 'unnamed'])
-def test_references_that_cannot_be_followed(phase):
-    """A trajectory is refused, saying why, wherever it could not be followed."""
-    rig = Rig(TWO_LINK, POSE, mode='pd' if phase == 'unnamed' else 'gravity_compensation')
-    if phase != 'INACTIVE':
-        rig.rise()
-    names = ['joint1', 'elbow'] if phase == 'unnamed' else TWO_LINK.joint_names
-    with pytest.raises(TrajectoryError, match='elbow' if phase == 'unnamed' else phase):
-        rig.controller.follow(Waypoints(names, [1.0], [POSE]), rig.time)
+@pytest.mark.parametrize(('mode', 'names', 'start', 'word'), [
+    ('', TWO_LINK.joint_names, 0.0, 'INACTIVE'),
+    ('gravity_compensation', TWO_LINK.joint_names, 0.0, 'gravity_compensation'),
+    ('pd', ['joint1', 'elbow'], 0.0, 'elbow'),
+    ('computed_torque', TWO_LINK.joint_names, -0.1, 'after its start')])
+def test_references_that_cannot_be_followed(mode, names, start, word):
+    """Wherever it could not be followed, or would begin in the middle of its motion."""
+    rig = risen(mode=mode) if mode else Rig(TWO_LINK, POSE)
+    with pytest.raises(TrajectoryError, match=word):
+        rig.controller.follow(Waypoints(names, [1.0], [[1.0, 0.0]]), rig.time + start)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize('mode', ['computed_torque', 'disturbance_observer', 'adaptive'])
 def test_plain_python_gives_the_same(mode):
     """The cycle is one plain function: Python and machine code agree to rounding."""
-    compiled, slow = (Rig(TWO_LINK, POSE, mode=mode) for _ in range(2))
+    compiled, slow = (Rig(TWO_LINK, POSE, mode=mode, friction_compensation=[0.8],
+                          viscous_friction=[0.8, 0.3], coulomb_friction=[2.0, 0.8],
+                          static_friction=[2.5, 1.0], friction_offset=[0.1, -0.2])
+                      for _ in range(2))
     slow.controller.compiled = PLAIN
     for rig in (compiled, slow):
         rig.rise()
-        rig.controller.follow(Waypoints(TWO_LINK.joint_names, [0.3], [[0.4, 0.4]]), rig.time)
-        rig.run(0.2)
-        rig.controller.stop()
+        follow(rig, [0.4, 0.4], 0.3)
         rig.run(0.1)
+        rig.controller.stop()
+        rig.run(0.05)
     assert np.array(slow.published) == pytest.approx(np.array(compiled.published), abs=1e-9)
 
 
@@ -294,7 +224,7 @@ def test_settings_are_accepted_once_what_they_need_is_loaded(need, how, monkeypa
                                     {'armature': (0.1, 0.1)}])
 @pytest.mark.parametrize('how', ['use', 'check'])
 def test_the_dynamics_of_any_robot_are_loaded_before_a_cycle_may_need_them(
-        TWO_LINK, specialized, change, how, monkeypatch):
+        specialized, change, how, monkeypatch):
     """A robot with its kernels never needs them; with another payload or rotor it does."""
     loaded = []
     monkeypatch.setattr(compile, 'load_generic_dynamics', lambda: loaded.append(True))
@@ -325,8 +255,7 @@ def test_an_arm_is_driven_without_the_dynamics_of_any_robot_until_its_payload_ch
 
 
 @pytest.mark.skipif(plain(), reason='nothing is compiled')
-def test_settings_of_the_start_are_checked_before_anything_is_compiled_for_them(TWO_LINK,
-                                                                                monkeypatch):
+def test_settings_of_the_start_are_checked_before_anything_is_compiled_for_them(monkeypatch):
     """A refusal does not come after seconds of compiling."""
     loaded = []
     monkeypatch.setattr(controller, 'load_parts', lambda *needing: loaded.append(needing))

@@ -34,8 +34,7 @@ def expected(model, loop):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize('mode', ['gravity_compensation', 'joint_impedance', 'computed_torque',
-                                  'disturbance_observer'])
+@pytest.mark.parametrize('mode', ['gravity_compensation', 'computed_torque'])
 def test_a_step_is_followed_with_its_time_constant(mode):
     """Of a step, 1 - 1/e is reached after 1/K, to 2 ms; its end is the effort of the force."""
     model, loop = arm(mode, external_effort_bandwidth=K)

@@ -19,6 +19,7 @@ from robodyn_ros.control.settings.gain_stability import (
 )
 from robodyn_ros.errors import ParameterError
 from scipy.linalg import expm
+from thorough import seeds
 
 T = 1e-3
 TWO = np.array([[1.5, 0.4], [0.4, 0.2]])
@@ -222,7 +223,7 @@ def arms(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=seeds(40, 800), deadline=None)
 @given(arms())
 def test_what_is_proposed_is_accepted(arm):
     """With the margin and without it, with less delay; and the highest value is the highest."""
@@ -240,7 +241,7 @@ def test_what_is_proposed_is_accepted(arm):
 
 
 @pytest.mark.slow
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=seeds(40, 800), deadline=None)
 @given(arms())
 def test_following_the_remedy(arm):
     """Gains as the sentence says, and damping as its alternative says, are accepted at once."""

@@ -112,25 +112,6 @@ def test_passive_whatever_the_hands_do():
     assert phases(arms) == {('RUNNING', 'NO_REASON')}
 
 
-@pytest.mark.slow
-def test_link_is_cut():
-    """Both are held, latched: damped gravity compensation, which a push moves."""
-    arms = coupled()
-    arms.connected = False
-    for _ in range(1200):
-        arms.tick()
-    assert phases(arms) == {('FAULT', 'PARTNER_LOST')}
-    for loop in arms.loops:
-        before = loop.row()[0]
-        loop.plant.push('tool0', 2.0 * UP, 0.1)
-        for _ in range(300):
-            loop.tick()
-        assert abs(loop.row()[0] - before).max() > 0.005
-        v, damping = loop.controller._v, loop.controller.settings.damping_rate
-        assert v.published == pytest.approx(-damping * v.momentum, abs=1e-9)
-        assert loop.controller.phase == guard.FAULT
-
-
 def test_one_arm_that_leaves_takes_the_other_with_it():
     arms = coupled()
     arms.loops[0].controller.cycle_input['stop_reason'] = guard.EMERGENCY_STOP

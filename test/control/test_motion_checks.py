@@ -7,34 +7,15 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 from control.closed_loop import GAINS, Rig
-from control.risen import POSE, risen, TWO_LINK
+from control.risen import backward, Blockable, follow, POSE, risen, TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros import Controller, Dynamics, load_urdf, Settings
-from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.steps import guard, limits
 from robodyn_ros.control.steps.cycle_data import CONTROLLER_STATE, JOINT
-from robodyn_ros.errors import ParameterError, TrajectoryError
+from robodyn_ros.errors import TrajectoryError
 from robodyn_ros.model.resources import robot_path
-
-
-class Mirrored(Rig):
-    """An arm of which some encoders count backward, and some joints are blocked."""
-
-    mirror, blocked = np.ones(2), ()
-
-    def sense(self):
-        """Positions as seen by encoders that agree at POSE."""
-        super().sense()
-        self.state['position'] = POSE + self.mirror * (self.q - POSE)
-        self.state['velocity'] = self.mirror * self.qd
-
-    def tick(self, *, sense=True):
-        """One period, in which blocked joints stay."""
-        out = super().tick(sense=sense)
-        for i in self.blocked:
-            self.q[i], self.qd[i] = POSE[i], 0.0
-        return out
+from thorough import seeds
 
 
 class Late(Rig):
@@ -71,20 +52,14 @@ def panda():
                                                   'panda_finger_joint2': 0.0})
 
 
-def follow(rig, goal, seconds):
-    """Follow a trajectory from now on."""
-    rig.controller.follow(Waypoints(rig.model.joint_names, [seconds], [goal], [[0.0, 0.0]]),
-                          rig.time + 0.01)
-
-
-@pytest.mark.parametrize('seed', range(6))
+@pytest.mark.parametrize('seed', range(seeds(2, 6)))
 def test_healthy_motion_is_no_fault(seed):
     """Trajectories at random, up to the velocity limits, in each mode that follows them."""
     random = np.random.default_rng(seed)
     rig = risen(mode=['joint_impedance', 'computed_torque'][seed % 2])
     for _ in range(6):
         try:
-            follow(rig, random.uniform(-2.0, 2.0, 2), random.uniform(0.3, 1.0))
+            follow(rig, random.uniform(-2.0, 2.0, 2), random.uniform(0.3, 1.0), 0.01, True)
         except TrajectoryError:                     # too fast
             continue
         rig.run(0.6)
@@ -95,8 +70,8 @@ def test_healthy_motion_is_no_fault(seed):
 @pytest.mark.parametrize('mode', ['joint_impedance', 'computed_torque'])
 def test_an_encoder_that_counts_backward_is_found(mode, joint):
     """Before the joint is fast; with the joint named."""
-    rig = risen(Mirrored, mode=mode)
-    rig.mirror = np.where(np.arange(2) == joint, -1.0, 1.0)
+    rig = risen(Blockable, mode=mode)
+    rig.lie = backward(joint)
     rig.qd[joint] = 0.1
     for _ in range(500):
         rig.tick()
@@ -129,11 +104,11 @@ def test_a_joint_that_all_of_the_effort_does_not_slow_down_is_found():
 def test_a_blocked_joint_is_found(joint):
     """It stands for half a second under effort; or the reference is too far ahead before that."""
     for way, code in ((0.4, 'JOINT_BLOCKED'), (1.5, 'FOLLOWING_ERROR')):
-        rig = risen(Mirrored, mode='joint_impedance', following_error=[0.5])
+        rig = risen(Blockable, mode='joint_impedance', following_error=[0.5])
         rig.blocked = (joint,)
         goal = POSE.copy()
         goal[joint] += way
-        follow(rig, goal, 0.6)
+        follow(rig, goal, 0.6, later=0.01, at_rest=True)
         rig.run(1.2)
         assert rig.controller.reason_code == code
         assert rig.controller.reason.endswith(f'(joint{joint + 1})')
@@ -165,33 +140,11 @@ def test_an_effort_that_swings_between_its_limits_is_found():
     assert rig.controller.reason == 'the effort oscillates at its limits (joint1)'
 
 
-def test_an_arm_that_is_carried_beyond_its_limits():
-    """By more than the margin, against efforts that cannot hold it."""
-    upper, margin = TWO_LINK.position_upper[1], 0.05
-    rig = risen(q=[0.3, upper - 0.01], mode='gravity_compensation', position_margin=[margin])
-    rig.substeps, rig.qd[1] = 0, 0.5        # the arm obeys no effort
-    while rig.phase == 'RUNNING' and rig.q[1] < upper + 2.0 * margin:
-        rig.q = rig.q + rig.period * rig.qd
-        rig.tick()
-    assert rig.controller.reason_code == 'POSITION_OUTSIDE'
-    assert rig.q[1] - upper == pytest.approx(margin, abs=2.0 * rig.period * rig.qd[1])
-
-
-def test_power():
-    """The same motion with a limit of the power that it takes, and with a lower one."""
-    for limit, phase in ((40.0, 'RUNNING'), (15.0, 'FAULT')):
-        rig = risen(mode='computed_torque', power_limit=limit)
-        follow(rig, [1.5, 0.5], 1.0)
-        rig.run(1.0)
-        assert rig.phase == phase
-    assert rig.controller.reason_code == 'POWER_ABOVE_LIMIT'
-
-
 @pytest.mark.parametrize('joint', [0, 1])
 def test_efforts_that_act_in_reverse_are_given_up(joint):
     """The efforts of the fault only make the arm faster: zero, and no brake will be fought."""
-    rig = risen(Mirrored, mode='joint_impedance')
-    rig.mirror = np.where(np.arange(2) == joint, -1.0, 1.0)
+    rig = risen(Blockable, mode='joint_impedance')
+    rig.lie = backward(joint)
     rig.qd[joint] = 0.1
     while rig.phase == 'RUNNING':
         rig.tick()
@@ -203,9 +156,9 @@ def test_efforts_that_act_in_reverse_are_given_up(joint):
 @pytest.mark.parametrize('reversed_', [True, False])
 def test_efforts_after_a_wrong_direction_end_at_a_lower_speed(reversed_):
     """At 0.6 velocity limits, where those of another fault brake the arm."""
-    rig = risen(Mirrored, mode='joint_impedance')
+    rig = risen(Blockable, mode='joint_impedance')
     if reversed_:
-        rig.mirror, rig.qd[0] = np.array([-1.0, 1.0]), 0.1
+        rig.lie, rig.qd[0] = backward(0), 0.1
     else:
         rig.controller.cycle_input['stop_reason'] = guard.EMERGENCY_STOP
     while rig.phase == 'RUNNING':
@@ -243,50 +196,6 @@ def test_what_asks_for_far_too_much_is_sooner_too_long():
         memory.saturation_time, tau = 0.0, np.array([effort])
         limits.limit_efforts(c, 1.0, tau)
         assert memory[0].saturation_time == pytest.approx(seconds) and abs(tau[0]) == 10.0
-
-
-def test_an_arm_whose_position_moves_is_not_at_rest():
-    """Velocities that stay zero while the arm moves do not make a fault hold it blindly."""
-    rig = risen(mode='gravity_compensation')
-    rig.qd[:] = 0.6, -0.4
-    for _ in range(200):
-        rig.sense()
-        rig.state['velocity'] = 0.0
-        rig.tick(sense=False)
-        if rig.phase == 'FAULT':
-            break
-    assert rig.controller.reason_code == 'STATE_INCONSISTENT'
-    rig.state['velocity'] = 0.0
-    rig.tick(sense=False)
-    assert not rig.tau.any()
-
-
-def test_no_payload_changes_in_a_fault():
-    """What holds an arm in a fault is what held it before."""
-    rig = risen(mode='gravity_compensation')
-    held = rig.tau.copy()
-    for _ in range(5):
-        rig.sense()
-        rig.state['position'] += 2.0 * np.pi
-        rig.tick(sense=False)
-    assert rig.phase == 'FAULT'
-    with pytest.raises(ParameterError, match='gravity torque of joint1 would be'):
-        rig.controller.use(replace(rig.controller.settings, payload_frame='tool0',
-                                   payload_mass=0.1))
-    rig.tick(sense=False)
-    assert rig.tau == pytest.approx(held)
-
-
-def test_a_jump_of_the_clock_earns_no_larger_step():
-    """Efforts change by what one period allows, however far the clock jumped."""
-    rig = risen(mode='joint_impedance')
-    step = rig.controller.settings.joint_records(TWO_LINK)['effort_rate_limit'] * rig.period
-    follow(rig, [1.5, 0.5], 0.5)
-    rig.run(0.25)
-    before = rig.tau.copy()
-    rig.time += 10.0
-    rig.tick()
-    assert (abs(rig.tau - before) <= 1.01 * step + 0.05).all()
 
 
 def stopped(rig):

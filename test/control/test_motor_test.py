@@ -3,10 +3,10 @@
 """Motors that are tested while arming: wrong ones are named, healthy ones pass, all slowly."""
 
 from control.closed_loop import Rig
+from control.risen import follow
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf
-from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.errors import TrajectoryError
 from robodyn_ros.model.payload import with_payload
 
@@ -182,7 +182,7 @@ def test_trajectories_are_refused_meanwhile():
     rig.run(0.1)
     assert rig.phase == 'RISING'
     with pytest.raises(TrajectoryError, match='the controller is RISING'):
-        rig.controller.follow(Waypoints(model.joint_names, [1.0], [[0.0, 0.5]]), rig.time)
+        follow(rig, [0.0, 0.5], 1.0)
 
 
 def test_a_stop_ends_the_test():

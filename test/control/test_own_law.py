@@ -113,6 +113,7 @@ COMPILED = pytest.mark.skipif(plain(), reason='nothing is compiled')
                             'ignore::pytest.PytestUnhandledThreadExceptionWarning')
 def test_refused_before_it_drives(monkeypatch, name, why):
     monkeypatch.setattr('robodyn_ros.control.cycle.trial.TRIAL_TIMEOUT', 0.5)
+    monkeypatch.setattr('robodyn_ros.control.cycle.trial.TIMED_CALLS', 5)
     error = refusal(mode=f'own_laws:{name}')
     assert why in str(error) and error.name == 'mode' and error.remedy
 

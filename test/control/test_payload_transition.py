@@ -5,13 +5,12 @@
 from dataclasses import replace
 
 from control.closed_loop import GAINS, Rig
-from control.risen import POSE, risen, TWO_LINK
+from control.risen import follow, POSE, risen, TWO_LINK
 from flight_recorder.flights import recording_rig
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics
 from robodyn_ros.control.controller.controller import Controller
-from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.errors import ParameterError, RobodynError
 from robodyn_ros.flight_recorder.replay import Replay
@@ -91,8 +90,7 @@ def test_no_effort_exceeds_the_rate_limit(seconds):
         rig = risen(mode=mode, payload_transition=seconds,
                     effort_rate_limit=tuple(step / Rig.period), acceleration_limit=[5.0],
                     velocity_scale=1.0)
-        rig.controller.follow(Waypoints(TWO_LINK.joint_names, [1.0], [[0.6, 0.2]]),
-                              rig.time + 0.01)
+        follow(rig, [0.6, 0.2], 1.0, later=0.01)
         rig.run(0.3)
         before, rig.dynamics = rig.dynamics, full
         rig.tau = rig.tau + full.gravity(rig.q) - before.gravity(rig.q)

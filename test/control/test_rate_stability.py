@@ -4,13 +4,15 @@
 
 from dataclasses import replace
 
-from control.risen import risen, TWO_LINK
+from control.risen import follow, risen, TWO_LINK
 import numpy as np
 import pytest
-from robodyn_ros.control.references.trajectory import Waypoints
+from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.control.settings import rate_stability
 from robodyn_ros.control.settings.settings import Settings
+from robodyn_ros.control.settings.suggested_gains import suggest_gains, SUGGESTED_KD, SUGGESTED_KP
 from robodyn_ros.errors import ParameterError
+from robots import PANDA_LOCKED, REAL
 
 ACCELERATION = 0.97 * 8.0 / 0.25            # of the velocity limits
 
@@ -48,8 +50,7 @@ def fault(model, kp, kd):
             break
         there = abs(np.array(goal) - rig.controller._v.target).max()
         seconds = np.sqrt(6.0 * there / 24.0)
-        rig.controller.follow(Waypoints(model.joint_names, [seconds], [goal], np.zeros((1, 2))),
-                              rig.time)
+        follow(rig, goal, seconds, at_rest=True)
         rig.run(seconds + 0.2)
     return rig.controller.reason_code
 
@@ -66,3 +67,18 @@ def test_the_rule_separates_motions_that_are_followed():
                 given.check_gains(TWO_LINK)
     assert fault(TWO_LINK, *accepted) == 'NO_REASON'
     assert fault(TWO_LINK, *refused) in ('FOLLOWING_ERROR', 'EFFORT_OSCILLATES', 'EFFORT_LIMITED')
+
+
+
+def test_stiffness_is_as_much_lower_as_damping():
+    # Stretched upwards, the Panda's joints 1 and 3 turn about one line: bent, they move little
+    model = load_urdf(REAL['panda'], locked=PANDA_LOCKED)
+    pose = np.array([0.0, 0.0, 0.0, -1.57, 0.0, 1.87, 0.0])
+    gains = suggest_gains(model, pose, Settings())
+    lowered = gains.damping / (SUGGESTED_KD * Dynamics(model).mass_matrix(pose).diagonal())
+    assert lowered[2] < 0.5
+    ratio = gains.stiffness / gains.damping
+    np.testing.assert_allclose(ratio, ratio[0], rtol=0.02)
+    # The disturbance observer has its room: it adds damping
+    assert SUGGESTED_KP / SUGGESTED_KD <= ratio.max() <= 1.45 * SUGGESTED_KP / SUGGESTED_KD
+    assert gains.observer_bandwidth.min() >= 25.0

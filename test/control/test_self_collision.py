@@ -4,7 +4,7 @@
 
 from types import SimpleNamespace
 
-from control.risen import risen
+from control.risen import follow, risen
 from control.task_bench import Bench, DYNAMICS, PANDA
 from control.test_time_scaling import readable, SOLID
 from flight_recorder.flights import recording_rig, replayed
@@ -187,7 +187,7 @@ def test_an_arm_that_folds_is_slowed_and_held_before_it_touches():
 def test_pairs_that_are_allowed_are_not_watched():
     """The same motion goes on."""
     rig = folding(self_collision_allowed='link2 base_link, base_link tool0')
-    rig.controller.follow(Waypoints(SOLID.joint_names, [0.8], [FOLDED]), rig.time + 0.002)
+    follow(rig, FOLDED, 0.8, later=0.002)
     rig.run(1.5)
     assert rig.q == near(FOLDED, abs=1e-2) and rig.controller.held_by == ''
 
@@ -198,9 +198,9 @@ def test_a_pose_of_the_panda_is_held_before_its_hand_is_in_its_base():
     bounds = prepared(PANDA, self_collision_allowed=FREE)
     bench.go([0.0, 0.0, 0.12])
     nearest = np.inf
-    for k in range(4000):
+    for k in range(3000):
         bench.tick()
-        if k % 10 == 0:
+        if k % 20 == 0:
             nearest = min(nearest, distances(bounds, bench.q)[0].min())
     assert bench.phase == 'RUNNING'
     assert 0.01 < nearest < 0.08
@@ -289,7 +289,7 @@ def test_a_flight_is_replayed_without_the_meshes():
     """The recording has the capsules: what was held then is held again, bit by bit."""
     rig = recording_rig(2500, model=SOLID, pose=START, **FOLDS)
     rig.rise()
-    rig.controller.follow(Waypoints(SOLID.joint_names, [0.5], [FOLDED]), rig.time + 0.002)
+    follow(rig, FOLDED, 0.5, later=0.002)
     rig.run(1.2)
     assert rig.controller.held_by
     snapshot, flown = replayed(rig.controller, 800)

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 from benchmarks.contact_speed import reflected_mass
 from control.closed_loop import Rig
-from control.risen import risen, TWO_LINK
+from control.risen import follow, risen, TWO_LINK
 from control.task_bench import Bench, DYNAMICS, FRAME, PANDA, POSE
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -56,7 +56,7 @@ def speed(rig) -> float:
 
 def moving(goal=GOAL, seconds=0.8, **given):
     rig = risen(q=START, mode='computed_torque', **given)
-    rig.controller.follow(Waypoints(TWO_LINK.joint_names, [seconds], [goal]), rig.time + 0.002)
+    follow(rig, goal, seconds, later=0.002)
     return rig
 
 
@@ -86,8 +86,8 @@ def test_references_replace_each_other_while_they_are_slow():
         rig.tick()
         if k in (300, 500):
             assert rig.controller.memory['slowing'][0] > 0.2
-            rig.controller.follow(Waypoints(TWO_LINK.joint_names, [0.8], [
-                START if k == 500 else GOAL + 0.2]), rig.time + 0.01)
+            follow(rig,
+                START if k == 500 else GOAL + 0.2, 0.8, later=0.01)
         target = rig.controller._v.target.copy()
         assert last is None or abs(target - last).max() < 2.5e-3
         last = target
@@ -106,7 +106,7 @@ def test_a_limit_that_is_set_later_holds_for_the_next_motion(environment, monkey
     rig.controller.use(replace(rig.controller.settings, tool_speed_limit=limit))
     rig.tick()
     assert code[bounds].all() or rig.controller.compiled.step is None
-    rig.controller.follow(Waypoints(TWO_LINK.joint_names, [0.8], [GOAL]), rig.time + 0.002)
+    follow(rig, GOAL, 0.8, later=0.002)
     for _ in range(800):
         rig.tick()
         fastest = max(fastest, speed(rig))
@@ -231,10 +231,10 @@ def test_the_arm_itself_keeps_the_speed_of_a_contact():
     """A soft law overshoots its reference: without the brake, by 40 % of the permitted speed."""
     rig = risen(q=START, mode='joint_impedance', stiffness=[40.0, 10.0], damping=[4.0, 1.0],
                 following_error=[0.0], contact_region='lower_legs')
-    rig.controller.follow(Waypoints(TWO_LINK.joint_names, [1.0], [[2.3, 0.2]]), rig.time + 0.002)
+    follow(rig, [2.3, 0.2], 1.0, later=0.002)
     fastest = 0.0
-    for _ in range(1600):
-        rig.tick()
+    for _ in range(400):
+        rig.run(0.004)
         v = rig.dynamics.jacobian(rig.q, 'tool0', reference='aligned')[:3] @ rig.qd
         if np.linalg.norm(v) > 0.2:
             mobility = 1.0 / reflected_mass(TWO_LINK, rig.q, 'tool0', v)
