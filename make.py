@@ -90,7 +90,7 @@ PROVED_FILES = (
     'leader_follower', 'limits', 'motion_checks', 'motor_test', 'own_law', 'payload_transition',
     'plausibility', 'pose_planning', 'presliding_damping', 'reference_joining',
     'reference_stream', 'ring_buffer', 'self_collision', 'task_efforts', 'time_scaling',
-    'trajectory', 'velocity_estimator')
+    'trajectory')
 PROVED_TESTS = [*QUICK[:-1], 'proof or not (alone or ros or slow)', *(
     os.path.join('test', 'control', f'test_{name}') for name in (
         *(f'{name}.py' for name in PROVED_FILES),

@@ -155,24 +155,6 @@ def test_an_arm_that_is_clamped_lets_go():
         assert hit.clamping < 0.5 * hit.peak
 
 
-def test_efforts_end_if_braking_after_a_collision_makes_the_arm_faster():
-    """A joint that is reversed by the impact ends the efforts below 1.6 velocity limits."""
-    loop = pushed((0.0, 0.0, 15.0), fault_hold_time=2.0)
-    limit = loop.controller.model.velocity_limit
-    command = loop.plant.step
-    gravity = loop.controller._v.gravity
-    loop.plant.step = lambda tau: command(gravity - 8.0 * (tau - gravity))
-    loop.plant.push('tool0', [30.0, 0.0, 30.0], 0.05)
-    fastest, ended = 0.0, False
-    for _ in range(1500):
-        loop.tick()
-        if not loop.controller.driving:
-            ended = True
-            break
-        fastest = max(fastest, (abs(loop.row()[1]) / limit).max())
-    assert ended and fastest < 1.6
-
-
 def test_what_cannot_be_learned_from_is_refused():
     """No estimate, or external efforts of the size of the effort limit."""
     ones = np.ones((5, 2))

@@ -4,14 +4,16 @@
 
 from dataclasses import replace
 
+from control.risen import TWO_LINK
 import numpy as np
 import pytest
-from robodyn_ros import Dynamics, load_urdf, Settings
+from robodyn_ros import Dynamics, Settings
 from robodyn_ros.control.algebra.momentum_residual import filtered
 from robodyn_ros.control.settings.suggested_gains import suggest_gains
 
 pytest.importorskip('mujoco')
 from robodyn_ros.closed_loop import ClosedLoop  # noqa: E402, I100
+from robodyn_ros.demo.motion import plan  # noqa: E402, I100
 
 POSE = [0.3, 0.5]
 FORCE = np.array([3.0, 0.0, 5.0])   # N, world axes
@@ -20,7 +22,7 @@ K = 50.0                            # 1/s
 
 def arm(mode='joint_impedance', **settings):
     """Return a two-link arm at rest in its law."""
-    model = load_urdf('two_link')
+    model = TWO_LINK
     gains = suggest_gains(model, np.array(POSE), Settings())._asdict()
     loop = ClosedLoop(model, Settings(mode=mode, **gains, **settings), POSE)
     loop.start()
@@ -55,40 +57,28 @@ def test_a_step_is_followed_with_its_time_constant(mode):
     assert abs(np.array(when)[reached] - 1.0 / K).max() <= 2e-3
 
 
-def test_an_exact_model_in_motion_leaves_nothing():
-    """Without contact, the estimate in a fast motion is a small part of the efforts."""
-    from robodyn_ros.demo import motion
-    model, loop = arm('computed_torque', acceleration_limit=20.0)
-    asked = motion.plan(Dynamics(model), np.array(POSE), 2.0)
-    loop.controller.follow(asked, loop.now)
-    worst, largest = 0.0, 0.0
-    for _ in range(2000):
-        loop.tick()
-        worst = max(worst, abs(loop.controller.external_effort).max())
-        largest = max(largest, abs(loop.controller.tau).max())
-    assert worst < 0.02 * largest
-
-
-def test_friction_of_the_model_is_known():
-    """Friction that the model has does not appear as an external effort."""
-    model = load_urdf('two_link')
-    model = replace(model, viscous_friction=np.array([2.0, 1.0]),
+@pytest.mark.slow
+def test_a_model_in_motion_leaves_what_it_does_not_know():
+    """A small part of the efforts where it is exact, and friction where it has none."""
+    model, unknown = TWO_LINK, []
+    rusty = replace(model, viscous_friction=np.array([2.0, 1.0]),
                     backward_friction=np.array([[2.0, 1.0], [0.0, 0.0], [0.0, 0.0]]))
-    worst = []
-    for known in (model, load_urdf('two_link')):
-        gains = suggest_gains(model, np.array(POSE), Settings())._asdict()
-        loop = ClosedLoop(known, Settings(mode='joint_impedance', **gains), POSE, plant=model)
+    for known in (rusty, model):
+        gains = suggest_gains(rusty, np.array(POSE), Settings())._asdict()
+        loop = ClosedLoop(known, Settings(mode='computed_torque', **gains), POSE, plant=rusty)
         loop.start()
-        from robodyn_ros.demo import motion
-        loop.controller.follow(motion.plan(Dynamics(model), np.array(POSE), 2.0), loop.now)
-        seen = 0.0
-        for _ in range(1000):
+        loop.controller.follow(plan(Dynamics(rusty), np.array(POSE), 2.0), loop.now)
+        seen = []
+        for _ in range(2000):
             loop.tick()
-            seen = max(seen, abs(loop.controller.external_effort).max())
-        worst.append(seen)
-    assert worst[0] < 0.2 * worst[1]
+            seen.append([abs(loop.controller.external_effort).max(),
+                         abs(loop.controller.tau).max()])
+        unknown.append(np.max(seen, axis=0))
+    assert unknown[0][0] < 0.02 * unknown[0][1]
+    assert unknown[0][0] < 0.2 * unknown[1][0]
 
 
+@pytest.mark.proof
 def test_measured_efforts_show_what_the_drives_do_not_deliver():
     """With measured efforts, a drive that delivers less than commanded is no external effort."""
     out = {}

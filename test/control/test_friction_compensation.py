@@ -46,35 +46,29 @@ IDENTIFIED = {'viscous_friction': VISCOUS, 'coulomb_friction': COULOMB}
 class Real(Rig):
     """The rig with MuJoCo's physics instead of ours, which know dry friction that sticks."""
 
-    def __init__(self, model, urdf, q, **how):
-        super().__init__(model, q, **how)
-        self.plant = Plant(urdf, model=load_urdf(urdf), substeps=self.substeps)
-        self.plant.reset(q)
-        self.pushed = np.zeros(2)
+    substeps, urdf = 0, RUSTY
 
-    def tick(self, *, sense=True):
-        if sense:
-            self.sense()
-        if published := self.controller.step(self.time):
-            self.tau, self.braked = self.controller.tau.copy(), False
-            self.published.append(self.tau)
-        self.plant.step(self.tau + self.pushed)
+    def __init__(self, model, q, **how):
+        super().__init__(model, q, **how)
+        self.plant = Plant(self.urdf, model=load_urdf(self.urdf), substeps=4)
+        self.plant.reset(q)
+
+    def tick(self, **how):
+        published = super().tick(**how)
+        self.plant.step(self.tau + self.external)
         state = self.plant.state()
         self.q, self.qd = state.position.copy(), state.velocity.copy()
-        self.time += self.period
-        return self.tau if published else None
+        return published
 
 
-def real(model, **how) -> Real:
-    rig = Real(model, RUSTY, POSE, **{**IDENTIFIED, **how})
-    rig.rise()
-    return rig
+def real(**how) -> Real:
+    return risen(Real, **{**IDENTIFIED, **how})
 
 
-def worst_error(model, **how) -> float:
+def worst_error(**how) -> float:
     """Largest distance from a trajectory there and back, of any joint [rad]."""
-    rig, rest = real(model, **how), np.zeros((2, 2))
-    rig.controller.follow(Waypoints(model.joint_names, [1.0, 2.0], [GOAL, POSE], rest, rest),
+    rig, rest = real(**how), np.zeros((2, 2))
+    rig.controller.follow(Waypoints(TWO_LINK.joint_names, [1.0, 2.0], [GOAL, POSE], rest, rest),
                           rig.time)
     errors = []
     for _ in range(2000):
@@ -88,7 +82,7 @@ def worst_error(model, **how) -> float:
 def test_a_motion_is_followed():
     """Computed torque with dry friction in the physics: known, a fifth wrong, ignored."""
     ignored, known, doubted = (
-        worst_error(TWO_LINK, mode='computed_torque', friction_compensation=[share],
+        worst_error(mode='computed_torque', friction_compensation=[share],
                     viscous_friction=right * VISCOUS, coulomb_friction=right * COULOMB)
         for share, right in ((0.0, 1.0), (1.0, 1.0), (1.0, 0.8)))
     assert ignored > 30.0 * known
@@ -99,8 +93,8 @@ def test_a_motion_is_followed():
 def test_a_hand_feels_less():
     """Floating, an arm that is pushed just harder than it sticks goes far further; not before."""
     def way(push: float, share: float) -> float:
-        rig = real(TWO_LINK, friction_compensation=[share])
-        rig.pushed = np.array([push, 0.0])
+        rig = real(friction_compensation=[share])
+        rig.external = np.array([push, 0.0])
         rig.run(0.5)
         return abs(rig.q - POSE).max()
     assert way(0.9 * COULOMB[0], MAX_MEASURED_SHARE) < 1e-6
@@ -115,7 +109,7 @@ def test_it_never_runs_away(there):
 
     The energy is kinetic: the controller carries gravity.
     """
-    rig = real(TWO_LINK, friction_compensation=[MAX_MEASURED_SHARE],
+    rig = real(friction_compensation=[MAX_MEASURED_SHARE],
                viscous_friction=VISCOUS / there,
                coulomb_friction=COULOMB / there)
     rig.run(0.3)
@@ -329,16 +323,15 @@ def test_kernels_of_the_robot_stay():
 @pytest.mark.slow
 def test_presliding_follows_the_reference_and_leaves_no_limit_cycle():
     """An arm with elastic contacts comes to rest, and stays there: nothing measured feeds back."""
-    elastic = load_urdf(TWO_LINK.to_urdf())
-    dry = np.array([np.zeros(2), COULOMB, COULOMB])
-    elastic = replace(elastic, coulomb_friction=COULOMB, static_friction=COULOMB,
-                      backward_friction=dry, presliding_distance=np.full(2, 0.002))
+    class Elastic(Real):
+        urdf = replace(TWO_LINK, coulomb_friction=COULOMB, static_friction=COULOMB,
+                       backward_friction=np.array([np.zeros(2), COULOMB, COULOMB]),
+                       presliding_distance=np.full(2, 0.002)).to_urdf()
+
     errors, rest = {}, np.zeros((1, 2))
     for share in (0.0, 0.9):
-        rig = Real(TWO_LINK, elastic.to_urdf(), POSE, mode='computed_torque',
-                   coulomb_friction=COULOMB, presliding_distance=[0.002],
-                   friction_compensation=[share])
-        rig.rise()
+        rig = risen(Elastic, mode='computed_torque', coulomb_friction=COULOMB,
+                    presliding_distance=[0.002], friction_compensation=[share])
         rig.controller.follow(Waypoints(TWO_LINK.joint_names, [0.5], [GOAL], rest, rest), rig.time)
         rig.run(1.0)
         errors[share], before, swing = abs(rig.q - GOAL).max(), rig.q.copy(), []

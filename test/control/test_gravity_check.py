@@ -6,7 +6,7 @@ from collections import deque
 from types import SimpleNamespace
 
 from control.closed_loop import Rig
-from control.risen import follow, POSE, risen, TWO_LINK
+from control.risen import follow, integrate, POSE, risen, TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros.control.laws.registry import FOLLOWING, MODES
@@ -50,11 +50,7 @@ class Drives(Rig):
             self.acting = acts
             self.published.append(acts)
         if self.acting is not None:
-            for _ in range(self.substeps):
-                h = self.period / self.substeps
-                effort = self.acting + self.by_robot * self.dynamics.gravity(self.q)
-                self.qd += h * self.dynamics.forward_dynamics(self.q, self.qd, effort)
-                self.q += h * self.qd
+            integrate(self, self.acting + self.by_robot * self.dynamics.gravity(self.q))
         self.time += self.period
 
 

@@ -7,63 +7,38 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 from control.closed_loop import GAINS, Rig
-from control.risen import backward, Blockable, follow, POSE, risen, TWO_LINK
+from control.risen import (
+    backward,
+    BENT,
+    Blockable,
+    follow,
+    integrate,
+    PANDA,
+    POSE,
+    risen,
+    TWO_LINK,
+)
 import numpy as np
 import pytest
-from robodyn_ros import Controller, Dynamics, load_urdf, Settings
+from robodyn_ros import Controller, Dynamics, Settings
 from robodyn_ros.control.steps import guard, limits
 from robodyn_ros.control.steps.cycle_data import CONTROLLER_STATE, JOINT
-from robodyn_ros.errors import TrajectoryError
-from robodyn_ros.model.resources import robot_path
-from thorough import seeds
 
 
 class Late(Rig):
-    """An arm whose efforts take effect some periods later."""
+    """An arm whose efforts take effect 20 periods later."""
 
-    periods = 0
+    substeps = 0
 
-    def rise(self):
-        """Rise without delay, which begins then."""
-        super().rise()
-        self.waiting = deque([self.tau] * self.periods)
+    def __init__(self, *model_and_pose, **settings):
+        super().__init__(*model_and_pose, **settings)
+        self.waiting = deque(20 * [self.tau])
 
-    def tick(self, *, sense=True):
-        """One period of the controller, and one of the arm under older efforts."""
-        if not hasattr(self, 'waiting'):
-            return super().tick(sense=sense)
-        if sense:
-            self.sense()
-        published = self.controller.step(self.time)
-        self.waiting.append(self.controller.tau.copy())
-        tau = self.waiting.popleft()
-        for _ in range(self.substeps):
-            h = self.period / self.substeps
-            self.qd += h * self.dynamics.forward_dynamics(self.q, self.qd, tau)
-            self.q += h * self.qd
-        self.time += self.period
-        return self.controller.tau if published else None
-
-
-@pytest.fixture(scope='module')
-def panda():
-    """Return the arm without its hand."""
-    return load_urdf(robot_path('panda'), locked={'panda_finger_joint1': 0.0,
-                                                  'panda_finger_joint2': 0.0})
-
-
-@pytest.mark.parametrize('seed', range(seeds(2, 6)))
-def test_healthy_motion_is_no_fault(seed):
-    """Trajectories at random, up to the velocity limits, in each mode that follows them."""
-    random = np.random.default_rng(seed)
-    rig = risen(mode=['joint_impedance', 'computed_torque'][seed % 2])
-    for _ in range(6):
-        try:
-            follow(rig, random.uniform(-2.0, 2.0, 2), random.uniform(0.3, 1.0), 0.01, True)
-        except TrajectoryError:                     # too fast
-            continue
-        rig.run(0.6)
-    assert rig.phase == 'RUNNING', rig.controller.reason
+    def tick(self, **how):
+        published = super().tick(**how)
+        self.waiting.append(self.tau)
+        integrate(self, self.waiting.popleft())
+        return published
 
 
 @pytest.mark.parametrize('joint', [0, 1])
@@ -116,9 +91,7 @@ def test_a_blocked_joint_is_found(joint):
 
 def test_an_unstable_loop_is_found():
     """Delay that gains were not made for: a fault soon, and velocities within their limits."""
-    rig = Late(TWO_LINK, POSE, mode='joint_impedance')
-    rig.periods = 20
-    rig.rise()
+    rig = risen(Late, mode='joint_impedance')
     rig.qd[:] = 0.02, -0.02
     begin, fastest = rig.time, 0.0
     while rig.phase == 'RUNNING':
@@ -226,13 +199,13 @@ def test_time_that_is_set_back_again_and_again_prolongs_no_fault():
     assert rig.tick() is None
 
 
-def test_a_fault_without_a_hold_comes_down_by_its_ramp(panda):
+def test_a_fault_without_a_hold_comes_down_by_its_ramp():
     """Gravity makes the arm faster as its efforts fall: that is no reason for a step to zero."""
-    rig = Rig(panda, [0.0, -0.5, 0.0, -2.0, 0.0, 1.5, 0.7], mode='gravity_compensation',
+    rig = Rig(PANDA, BENT, mode='gravity_compensation',
               velocity_scale=0.25, stiffness=[10.0], damping=[1.0])
     stopped(rig)
     efforts = np.array([rig.tau.copy(), *(t for t in rig.run(1.2) if t is not None)])
-    assert (abs(np.diff(efforts, axis=0)) <= 0.06 * panda.effort_limit).all()
+    assert (abs(np.diff(efforts, axis=0)) <= 0.06 * PANDA.effort_limit).all()
     assert not efforts[-1].any()
 
 

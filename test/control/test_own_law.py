@@ -67,16 +67,6 @@ def test_its_memory_begins_at_zero_and_is_recorded():
     assert agreement.same == agreement.cycles > 50
 
 
-def test_plain_python_computes_the_same():
-    compiled, plain = Rig(TWO_LINK, POSE, **SPRING), Rig(TWO_LINK, POSE, **SPRING)
-    plain.controller.compiled = PLAIN
-    for rig in compiled, plain:
-        rig.rise()
-        rig.run(0.02)
-    assert plain.controller.tau == pytest.approx(compiled.controller.tau, abs=1e-12)
-    assert plain.controller.inputs.law.memory[0, 0] == compiled.controller.inputs.law.memory[0, 0]
-
-
 def test_it_may_use_the_dynamics():
     """C q̇ + g accelerates no joint; friction is that of the settings."""
     rig = risen(mode='own_laws:WITH_DYNAMICS', viscous_friction=[1.0, 0.5])

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plausibility of joint states: valid ones always pass, contradictions and repetitions do not."""
 
-from control.closed_loop import Told
+from math import nan
+
+from control.closed_loop import Rig, Told
 from control.risen import follow, POSE, risen, TWO_LINK
 import numpy as np
 import pytest
@@ -267,23 +269,26 @@ def test_a_stamp_of_the_future_hides_nothing(ahead, ticks):
     assert rig.controller.reason_code == 'STATE_LATE'
 
 
+def late(rig, seconds, delay, error=0.0):
+    """Go on with stamps that are ``delay`` [s] behind, the first of them with an error."""
+    for _ in range(round(seconds / rig.period)):
+        rig.sense()
+        rig.state['stamp'] = rig.time - delay + error
+        rig.tick(sense=False)
+        error = 0.0
+
+
 @pytest.mark.parametrize('back', [0.1, 2.0, 1e4])
 def test_a_clock_that_was_set_back_does_not_prevent_a_reset(back):
     """It is a fault in motion; afterwards the offset is learned anew, and latency found again."""
     rig = risen(Told)
-
-    def run(seconds, late):
-        for _ in range(round(seconds / rig.period)):
-            rig.sense()
-            rig.state['stamp'] = rig.time - late
-            rig.tick(sense=False)
-    run(0.1, late=back)
+    late(rig, 0.1, back)
     assert rig.controller.reason_code == 'STATE_LATE'
     rig.controller.arm()
-    run(0.3, late=back)
+    late(rig, 0.3, back)
     assert rig.phase == 'RUNNING', rig.controller.arming_refusal
     rig.run(0.02, sense=False)
-    run(0.1, late=back + 0.02)
+    late(rig, 0.1, back + 0.02)
     assert rig.controller.reason_code == 'STATE_LATE'
 
 
@@ -291,18 +296,65 @@ def test_a_clock_that_was_set_back_does_not_prevent_a_reset(back):
 def test_one_wrong_stamp_excuses_no_latency(wrong):
     """Neither in motion before the fault, nor after it: a reset stays refused."""
     rig = risen(Told)
-
-    def run(seconds, late, error=0.0):
-        for _ in range(round(seconds / rig.period)):
-            rig.sense()
-            rig.state['stamp'] = rig.time - late + error
-            rig.tick(sense=False)
-            error = 0.0
-    run(0.1, 0.0, wrong)
+    late(rig, 0.1, 0.0, wrong)
     rig.run(0.02, sense=False)
-    run(0.1, 0.02)
+    late(rig, 0.1, 0.02)
     assert rig.controller.reason_code == 'STATE_LATE'
     rig.controller.arm()
-    run(0.2, 0.02, wrong)
+    late(rig, 0.2, 0.02, wrong)
     assert rig.phase == 'FAULT'
     assert guard.CODES[rig.controller.memory['arming_refusal'][0]] == 'STATE_LATE'
+
+
+VELOCITY = np.array([0.2, -0.1])
+
+
+@pytest.fixture
+def rig():
+    """Return the textbook 2R arm, estimated where it is not measured."""
+    return Rig(load_urdf('two_link'), POSE, missing_velocity='estimate')
+
+
+def estimate(rig, periods, measured=nan, shift=0.0):
+    """Estimated velocity after cycles so many periods apart (K, 2)."""
+    estimates = []
+    for k in periods:
+        rig.time += k * rig.period
+        rig.q = rig.q + k * rig.period * VELOCITY + shift
+        rig.sense()
+        rig.state['velocity'] = measured
+        rig.controller.step(rig.time)
+        estimates.append(rig.controller._v.qd.copy())
+    return np.array(estimates)
+
+
+@pytest.mark.parametrize('periods', [1, 3, 10])
+def test_converges_at_any_rate_of_the_cycles(rig, periods):
+    """However few of the states arrive."""
+    assert estimate(rig, [periods] * 200)[-1] == pytest.approx(VELOCITY)
+
+
+def test_keeps_pace_while_velocities_are_measured(rig):
+    """So it is there at once when they fail."""
+    estimate(rig, [1] * 200, measured=VELOCITY)
+    assert estimate(rig, [1])[0] == pytest.approx(VELOCITY)
+
+
+@pytest.mark.parametrize('measured', [nan, 1e200, -1e3])
+def test_what_no_joint_can_do_is_not_measured(rig, measured):
+    """Such a velocity is not believed, and not damped."""
+    assert estimate(rig, [1] * 200, measured)[-1] == pytest.approx(VELOCITY)
+
+
+@pytest.mark.parametrize('jump', [-1000, 1000])
+def test_begins_anew_after_a_jump_of_time(rig, jump):
+    """Where the arm is then tells nothing of its motion."""
+    estimate(rig, [1] * 200)
+    assert estimate(rig, [jump], shift=0.5).tolist() == [[0.0, 0.0]]
+    assert abs(estimate(rig, [1] * 20)).max() <= abs(VELOCITY).max()
+
+
+def test_stays_while_time_stands_still(rig):
+    """Nothing is divided by it."""
+    before = estimate(rig, [1] * 200)[-1]
+    assert estimate(rig, [0] * 3) == pytest.approx(np.tile(before, (3, 1)))

@@ -4,9 +4,10 @@
 
 from types import SimpleNamespace
 
+from control.one_cycle import bounded
 from control.risen import follow, risen
 from control.task_bench import Bench, DYNAMICS, PANDA
-from control.test_time_scaling import readable, SOLID
+from control.test_time_scaling import SOLID
 from flight_recorder.flights import recording_rig, replayed
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -16,7 +17,6 @@ import pytest
 from robodyn_ros import Dynamics, load_urdf, Settings
 from robodyn_ros.control.controller.controller import Controller
 from robodyn_ros.control.controller.trajectory_goal import Status, TrajectoryGoal
-from robodyn_ros.control.inputs.bounds import Bounds
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.settings.bounds_of_settings import bounds_of
 from robodyn_ros.control.settings.goal_tolerances import default_tolerances
@@ -32,7 +32,7 @@ from robodyn_ros.control.steps.self_collision import (
     self_collision_share,
     SEPARATION_RATE_SHARE,
 )
-from robodyn_ros.dynamics.model_data import parameters, workspace
+from robodyn_ros.dynamics.model_data import parameters
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.capsules import link_capsules, segment
 from robodyn_ros.model.resources import robot_path
@@ -46,10 +46,7 @@ FREE = 'panda_link5 panda_hand'
 
 
 def prepared(model, **given):
-    """Bounds, robot and workspace that plain Python reads."""
-    robot = parameters(model)
-    return readable(bounds_of(Settings(self_collision_distance=0.02, **given), model, robot),
-                    robot, workspace(model))
+    return bounded(model, self_collision_distance=0.02, **given)
 
 
 def distances(prepared, q, rate=None):
@@ -136,9 +133,7 @@ def test_the_rate_is_that_of_the_distance(panda, seed):
 
 @pytest.mark.proof
 def test_nothing_is_bounded_without_pairs():
-    robot, work = parameters(SOLID), workspace(SOLID)
-    bounds, robot, work = readable(Bounds.none(2), robot, work)
-    assert time_scaling.joint_share(bounds, robot, work, START, np.ones(2)) == (
+    assert time_scaling.joint_share(*bounded(SOLID), START, np.ones(2)) == (
         np.inf, guard.NO_REASON)
 
 

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 from benchmarks.contact_speed import reflected_mass
 from control.closed_loop import Rig
+from control.one_cycle import bounded
 from control.risen import follow, risen, TWO_LINK
 from control.task_bench import Bench, DYNAMICS, FRAME, PANDA, POSE
 from hypothesis import given, settings
@@ -29,13 +30,12 @@ from robodyn_ros.control.inputs.bounds import Bounds
 from robodyn_ros.control.inputs.points import sample
 from robodyn_ros.control.inputs.task import TASK, Task
 from robodyn_ros.control.references.trajectory import Waypoints
-from robodyn_ros.control.settings.bounds_of_settings import bounds_of
 from robodyn_ros.control.settings.goal_tolerances import default_tolerances
 from robodyn_ros.control.steps import guard, time_scaling
 from robodyn_ros.control.steps.contact_brake import brake, BRAKE_RATE_SHARE
 from robodyn_ros.control.steps.contact_speed import contact_share, permitted_speed
 from robodyn_ros.control.steps.cycle_data import Vectors
-from robodyn_ros.dynamics.model_data import no_frame, parameters, workspace
+from robodyn_ros.dynamics.model_data import no_frame
 from robodyn_ros.model.resources import robot_path
 
 near = pytest.approx
@@ -86,8 +86,7 @@ def test_references_replace_each_other_while_they_are_slow():
         rig.tick()
         if k in (300, 500):
             assert rig.controller.memory['slowing'][0] > 0.2
-            follow(rig,
-                START if k == 500 else GOAL + 0.2, 0.8, later=0.01)
+            follow(rig, START if k == 500 else GOAL + 0.2, 0.8, later=0.01)
         target = rig.controller._v.target.copy()
         assert last is None or abs(target - last).max() < 2.5e-3
         last = target
@@ -213,9 +212,7 @@ def test_the_mass_of_a_contact_is_the_reflected_one(seed):
     random = np.random.default_rng(seed)
     q = random.uniform(PANDA.position_lower, PANDA.position_upper)
     rate = random.uniform(-1.0, 1.0, PANDA.nv) * PANDA.velocity_limit
-    robot, work = parameters(PANDA), workspace(PANDA)
-    bounds = bounds_of(Settings(contact_region='chest'), PANDA, robot)
-    share, reason = time_scaling.joint_share(*readable(bounds, robot, work), q, rate)
+    share, reason = time_scaling.joint_share(*bounded(PANDA, contact_region='chest'), q, rate)
     shares = []
     for frame in PANDA.frame_names:
         v = DYNAMICS.jacobian(q, frame, reference='aligned')[:3] @ rate
@@ -243,21 +240,6 @@ def test_the_arm_itself_keeps_the_speed_of_a_contact():
     assert rig.phase == 'RUNNING' and 0.85 < fastest < 1.0
 
 
-def readable(bounds, robot, work):
-    """Return records whose fields plain Python reads."""
-    fields = np.recarray
-    return (bounds._replace(tool=bounds.tool.view(fields), points=bounds.points.view(fields)),
-            robot._replace(bodies=robot.bodies.view(fields)),
-            work._replace(bodies=work.bodies.view(fields), joints=work.joints.view(fields)))
-
-
-def bounded(**given):
-    """Bounds, robot and workspace of a two-link arm that plain Python reads."""
-    robot = parameters(SOLID)
-    bounds = bounds_of(Settings(task_frame='tool0', **given), SOLID, robot)
-    return readable(bounds, robot, workspace(SOLID))
-
-
 # An arm that folds, its tool on the way down and inward
 FOLDING, FOLDING_RATE = np.array([0.3, 2.4]), np.array([-0.4, 1.2])
 LOOSE = {'tool_speed_limit': 5.0, 'workspace_lower': [-9.0, -9.0, -2.0],
@@ -266,7 +248,8 @@ LOOSE = {'tool_speed_limit': 5.0, 'workspace_lower': [-9.0, -9.0, -2.0],
 
 def shares(given):
     """Share that an arm which folds may have of its speed, and of that of its pose; reasons."""
-    (bounds, robot, work), dynamics = bounded(**given), Dynamics(SOLID)
+    (bounds, robot, work), dynamics = bounded(SOLID, task_frame='tool0', **given), Dynamics(
+        SOLID)
     task = Task.of(np.zeros(1, TASK), no_frame(), 2)
     task.target[:] = dynamics.pose(FOLDING, 'tool0')
     task.jacobian[:] = dynamics.jacobian(FOLDING, 'tool0')
@@ -298,7 +281,7 @@ def test_a_brake_is_damping_in_proportion_to_the_excess_of_speed(bound, speed):
     rate, v, record = speed * FOLDING_RATE, Vectors.zeros(2), Settings().settings_record()
     v.q[:], v.qd[:] = FOLDING, rate
     v.momentum[:] = Dynamics(SOLID).mass_matrix(FOLDING) @ rate
-    bounds, robot, work = bounded(**bound)
+    bounds, robot, work = bounded(SOLID, task_frame='tool0', **bound)
     share, reason = time_scaling.joint_share(bounds, robot, work, FOLDING, rate)
     excess = max(0.0, 1.0 - share) if reason == guard.CONTACT_SPEED else 0.0
     assert (excess > 0.0) == (speed > 1.0 and 'contact_region' in bound)
@@ -309,9 +292,7 @@ def test_a_brake_is_damping_in_proportion_to_the_excess_of_speed(bound, speed):
 
 
 def test_points_at_rest_bound_nothing():
-    robot, work = parameters(TWO_LINK), workspace(TWO_LINK)
-    bounds = bounds_of(Settings(contact_region='hands'), TWO_LINK, robot)
-    bounds, robot, work = readable(bounds, robot, work)
+    bounds, robot, work = bounded(TWO_LINK, contact_region='hands')
     assert time_scaling.joint_share(bounds, robot, work, START, np.zeros(2))[0] == np.inf
     assert contact_share(robot, work, bounds.points[0], bounds.region, np.zeros(2),
                          *bounds.vector) == np.inf

@@ -229,7 +229,8 @@ def test_tolerances():
     with pytest.raises(TrajectoryJointsError, match='elbow'):
         goal_tolerances(TWO_LINK, default, goal=[JointTolerance('elbow', 0.1, 0.0)])
     settings = Cell().controller.settings
-    assert default_tolerances(TWO_LINK, settings).goal[:, 0].tolist() == [inf, settings.rest_velocity]
+    ends = default_tolerances(TWO_LINK, settings).goal
+    assert ends[:, 0].tolist() == [inf, settings.rest_velocity]
     with pytest.raises(ParameterError, match='goal_tolerance'):
         default_tolerances(TWO_LINK, replace(settings, goal_tolerance=[0.1, 0.1, 0.1]))
 
