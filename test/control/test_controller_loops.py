@@ -4,7 +4,7 @@
 
 from dataclasses import replace
 
-from control.closed_loop import Rig
+from control.closed_loop import GAINS, Rig
 from control.risen import POSE, risen, TWO_LINK
 import numpy as np
 import pytest
@@ -12,10 +12,8 @@ from robodyn_ros import (
     Controller,
     ControllerBatch,
     Dynamics,
-    load_urdf,
     Phase,
     Settings,
-    suggest_gains,
     Waypoints,
 )
 from robodyn_ros.control.controller import controller_batch
@@ -164,24 +162,15 @@ def test_a_stream_of_trajectories_has_to_look_ahead():
 
 
 DT = 1e-3
-
-
-@pytest.fixture(scope='module')
-def arm():
-    return load_urdf('two_link')
-
-
-@pytest.fixture(scope='module')
-def settings(arm):
-    return Settings(mode='computed_torque', **suggest_gains(arm)._asdict())
+SETTINGS = Settings(**{**GAINS, 'mode': 'computed_torque'})
 
 
 @pytest.mark.parametrize('threaded', [False, True])
-def test_each_does_what_it_would_do_alone(arm, settings, threaded, monkeypatch):
+def test_each_does_what_it_would_do_alone(threaded, monkeypatch):
     monkeypatch.setattr(controller_batch, 'MIN_THREADED', 2 if threaded else 100)
-    n, dynamics, rng = 9, Dynamics(arm), np.random.default_rng(1)
-    batch = ControllerBatch(arm, settings, n, specialize=False)
-    alone = [Controller(arm, settings, specialize=False) for _ in range(n)]
+    n, dynamics, rng = 9, Dynamics(TWO_LINK), np.random.default_rng(1)
+    batch = ControllerBatch(TWO_LINK, SETTINGS, n, specialize=False)
+    alone = [Controller(TWO_LINK, SETTINGS, specialize=False) for _ in range(n)]
     q, goal = rng.uniform(-0.5, 0.5, (2, n, 2))
     qd, effort = np.zeros((n, 2)), dynamics.batch.gravity(q)        # of the brakes
     batch.arm()
@@ -192,7 +181,7 @@ def test_each_does_what_it_would_do_alone(arm, settings, threaded, monkeypatch):
         if k == 200:
             assert {one.phase for one in batch} == {Phase.RUNNING}
             for one, other, end in zip(batch, alone, goal):
-                path = Waypoints(arm.joint_names, np.array([1.0]), end[None])
+                path = Waypoints(TWO_LINK.joint_names, np.array([1.0]), end[None])
                 one.follow(path, now)
                 other.follow(path, now)
         if k == 250:
@@ -215,9 +204,9 @@ def test_each_does_what_it_would_do_alone(arm, settings, threaded, monkeypatch):
     assert len({one.phase for one in batch}) == 3 and len(batch) == n
 
 
-def test_missed_periods_count_for_all(arm, settings):
-    batch = ControllerBatch(arm, settings, 3, specialize=False)
-    gravity = Dynamics(arm).gravity([0.1, 0.2])
+def test_missed_periods_count_for_all():
+    batch = ControllerBatch(TWO_LINK, SETTINGS, 3, specialize=False)
+    gravity = Dynamics(TWO_LINK).gravity([0.1, 0.2])
     batch.state['position'], batch.state['velocity'] = [0.1, 0.2], 0.0
     batch.state['effort'] = gravity
     batch.arm()
@@ -228,16 +217,16 @@ def test_missed_periods_count_for_all(arm, settings):
     assert 'step is called every 2 ms' in batch[2].reason
 
 
-def test_only_an_equal_controller_vouches_for_another_one(arm, settings):
-    first = Controller(arm, settings, specialize=False)
-    for model, other in ((load_urdf('two_link'), settings), (arm, replace(settings, rate=900.0))):
+def test_only_an_equal_controller_vouches_for_another_one():
+    first = Controller(TWO_LINK, SETTINGS, specialize=False)
+    for model, other in ((replace(TWO_LINK), SETTINGS), (TWO_LINK, replace(SETTINGS, rate=900.0))):
         with pytest.raises(ArgumentError, match='another model or other settings'):
             Controller(model, other, specialize=False, like=first)
 
 
-def test_there_is_at_least_one_arm(arm, settings):
+def test_there_is_at_least_one_arm():
     for count in (2.5, '2', np.nan):
         with pytest.raises(ArgumentError, match='count is'):
-            ControllerBatch(arm, settings, count)
+            ControllerBatch(TWO_LINK, SETTINGS, count)
     with pytest.raises(ArgumentError, match='count is 0'):
-        ControllerBatch(arm, settings, 0)
+        ControllerBatch(TWO_LINK, SETTINGS, 0)

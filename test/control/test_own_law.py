@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A law of one's own: loaded, checked before it drives, guarded when it does."""
 
+from dataclasses import dataclass
 import os
 import subprocess
 import sys
@@ -172,35 +173,27 @@ def test_a_mode_that_names_no_law(mode, why, tmp_path, monkeypatch):
         registry.find(mode, load=False)
 
 
-def test_a_reference_that_is_unknown():
-    with pytest.raises(ParameterError, match="law own: reference 'path' is unknown: choose one"):
-        Law('own', own_laws.float_efforts, '', '', reference='path')
+@dataclass(frozen=True)
+class Taken:
+    rate: object = gain('', 0.0, 1.0, 'Taken.')
 
 
-@pytest.mark.parametrize(('gains', 'why'), [
+@pytest.mark.parametrize(('gains', 'word'), [
     ({'sprng': 1.0}, 'did you mean spring'), ({'spring': -1.0}, 'spring = -1.0 is refused'),
     ({'spring': [np.nan, 1.0]}, 'spring'), ({'stiffness': 1.0}, 'no gain stiffness of its own'),
     (3.0, 'give a mapping'), ((1.0,), 'give a mapping'), ('spring', 'give a mapping'),
-])
-def test_gains_that_are_refused(gains, why):
-    with pytest.raises(ParameterError, match=why):
-        Settings(mode='own_laws:SPRING', gains=gains)
+    ({}, 'spring is not set'), ({'spring': [1.0, 2.0, 3.0]}, 'spring has 3 values')])
+def test_gains_that_are_refused(gains, word):
+    with pytest.raises(ParameterError, match=word):
+        Controller(TWO_LINK, Settings(mode='own_laws:SPRING', gains=gains), specialize=False)
 
 
-def test_gains_that_are_missing_or_too_many():
-    assert 'spring is not set' in str(refusal(mode='own_laws:SPRING'))
-    error = refusal(mode='own_laws:SPRING', gains={'spring': [1.0, 2.0, 3.0]})
-    assert error.name == 'spring' and '3 values' in str(error)
-
-
-def test_a_gain_named_after_a_parameter():
-    from dataclasses import dataclass
-
-    @dataclass(frozen=True)
-    class Gains:
-        rate: object = gain('', 0.0, 1.0, 'Taken.')
-    with pytest.raises(ParameterError, match='calls a gain rate, as a parameter is'):
-        Settings(mode=Law('taken', own_laws.float_efforts, '', '', gains=Gains))
+@pytest.mark.parametrize(('declared', 'word'), [
+    ({'reference': 'path'}, "law own: reference 'path' is unknown: choose one"),
+    ({'gains': Taken}, 'calls a gain rate, as a parameter is')])
+def test_declarations_that_are_refused(declared, word):
+    with pytest.raises(ParameterError, match=word):
+        Settings(mode=Law('own', own_laws.float_efforts, '', '', **declared))
 
 
 def test_a_law_that_was_not_loaded_is_no_mode_of_a_running_controller():

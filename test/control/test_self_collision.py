@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from control.one_cycle import bounded
 from control.risen import follow, risen
 from control.task_bench import Bench, DYNAMICS, PANDA
-from control.test_time_scaling import SOLID
+from control.test_time_scaling import held_and_back, SOLID
 from flight_recorder.flights import recording_rig, replayed
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -16,10 +16,7 @@ import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf, Settings
 from robodyn_ros.control.controller.controller import Controller
-from robodyn_ros.control.controller.trajectory_goal import Status, TrajectoryGoal
-from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.settings.bounds_of_settings import bounds_of
-from robodyn_ros.control.settings.goal_tolerances import default_tolerances
 from robodyn_ros.control.settings.link_pairs import watched_pairs
 from robodyn_ros.control.steps import guard, time_scaling
 from robodyn_ros.control.steps.cycle_data import CONTROLLER_STATE, Vectors
@@ -156,27 +153,13 @@ def folding(**given):
 
 @pytest.mark.proof
 def test_an_arm_that_folds_is_slowed_and_held_before_it_touches():
-    """With the reason and the links; the way back is free, and its goal is reached."""
-    rig, seen = folding(), prepared(SOLID)
-    controller = rig.controller
-    planned = controller.prepare(Waypoints(SOLID.joint_names, [0.8], [FOLDED]), rig.time + 0.002)
-    goal = TrajectoryGoal(controller, planned, default_tolerances(SOLID, controller.settings))
-    results, slowest, nearest = [], 1.0, np.inf
-    for _ in range(1800):
-        rig.tick()
-        slowest = min(slowest, 1.0 - controller.memory['slowing'][0])
-        nearest = min(nearest, distances(seen, rig.q)[0].min())
-        results.append(goal.step())
+    rig, bounds, seen = folding(), prepared(SOLID), []
+    why, text = held_and_back(rig, FOLDED, lambda: seen.append(
+        [distances(bounds, rig.q)[0].min(), 1.0 - rig.controller.memory['slowing'][0]]))
+    nearest, slowest = np.min(seen, axis=0)
     assert 0.018 < nearest < 0.03 and slowest < 0.2
-    assert controller.held_by.startswith('two links of the arm are at their minimum distance')
-    assert '(base_link and link2, 0.02' in controller.held_by
-    first = next(r for r in results if r is not None)
-    assert first.status is Status.ABORTED and 'base_link and link2' in first.text
-    assert abs(rig.qd).max() < 1e-3 and controller.memory['holds'][0] == 1
-    controller.follow(Waypoints(SOLID.joint_names, [0.6], [START]), rig.time + 0.002)
-    rig.run(1.5)
-    assert rig.q == near(START, abs=1e-3) and controller.held_by == ''
-    assert rig.phase == 'RUNNING'
+    assert why.startswith('two links of the arm are at their minimum distance')
+    assert '(base_link and link2, 0.02' in why and 'base_link and link2' in text
 
 
 def test_pairs_that_are_allowed_are_not_watched():
