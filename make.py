@@ -94,7 +94,6 @@ PROVED_FILES = (
 PROVED_TESTS = [*QUICK[:-1], 'proof or not (alone or ros or slow)', *(
     os.path.join('test', 'control', f'test_{name}') for name in (
         *(f'{name}.py' for name in PROVED_FILES),
-        'external_effort.py::test_measured_efforts_show_what_the_drives_do_not_deliver',
         'gain_change.py::test_a_twist_goes_on',
         'gain_change.py::test_stiffer_gains_do_not_throw_an_arm_that_a_hand_holds_aside',
         'laws.py::test_a_memory_states_a_length_or_two'))]

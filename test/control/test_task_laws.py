@@ -210,19 +210,6 @@ def test_the_port_is_passive():
     assert least > -0.02 * given
 
 
-@BOTH
-def test_limits_of_the_joints_are_kept(mode):
-    """A target that takes joint 4 to its limit: it stays inside, and the arm stays RUNNING."""
-    bench = Bench(mode=mode, task_error_limit=(0.3, 1.0))
-    bench.go([0.25, 0.0, 0.35])
-    closest = np.inf
-    for _ in range(3000):
-        bench.tick()
-        closest = min(closest, (bench.q - PANDA.position_lower).min(),
-                      (PANDA.position_upper - bench.q).min())
-    assert -0.02 < closest < 0.2 and bench.phase == 'RUNNING', bench.controller.reason
-
-
 def test_the_reference_keeps_its_limits_whatever_is_asked():
     """Targets and twists at random, from any motion: continuous, within velocity and more."""
     bench, random = Bench(), np.random.default_rng(2)

@@ -22,7 +22,6 @@ from robodyn_ros.control.references.trajectory import (
 from robodyn_ros.control.steps.cycle_data import CONTROLLER_STATE, Vectors
 from robodyn_ros.control.steps.trajectory_tracking import follow, hold_here
 from robodyn_ros.errors import TrajectoryError
-from scipy.interpolate import BPoly, PPoly
 
 REST = np.zeros(2)
 
@@ -57,19 +56,6 @@ def test_the_cycle_follows_it():
         x, xd, xdd = samples(points, [t])[:, 0]
         assert v.target == pytest.approx(x) and v.target_qd == pytest.approx(xd, abs=1e-12)
         assert v.target_qdd == pytest.approx(xdd, abs=1e-12)
-
-
-def test_derivatives_are_those_of_the_position():
-    """Velocity and acceleration are consistent: central differences agree."""
-    points = plan([0.5, 1.0], [[0.4, 0.1], [0.2, 0.3]], np.array([[0.2, 0.1], REST]))
-    t, h = np.linspace(10.01, 10.98, 200), 1e-5
-    x, xd, xdd = samples(points, t)
-    assert (samples(points, t + h)[0] - samples(points, t - h)[0]) / (2 * h) == pytest.approx(
-        xd, abs=1e-6)
-    inside = abs(t - 10.5) > 2 * h
-    assert ((samples(points, t + h)[1] - samples(points, t - h)[1]) / (2 * h))[inside] == (
-        pytest.approx(xdd[inside], abs=1e-4))
-    assert x.shape == (200, 2)
 
 
 def test_joints_are_matched_by_name():
@@ -122,18 +108,6 @@ def test_a_queue_of_trajectories_is_bounded():
         splice(waiting, later, 10.0)
     # What is over does not count any more
     assert len(splice(waiting, later, 11.0).coefficients) <= MAX_SEGMENTS
-
-
-def test_the_quintic_is_that_of_scipy():
-    """The same polynomials as BPoly.from_derivatives gives, one segment after the other."""
-    rng = np.random.default_rng(3)
-    t = np.array([0.0, 0.3, 1.0, 4.0])
-    x, xd, xdd = (0.02 * rng.uniform(-1, 1, (4, 2)) for _ in range(3))
-    x[0], xd[-1] = HERE, 0.0
-    expected = PPoly.from_bernstein_basis(
-        BPoly.from_derivatives(t, np.stack([x, xd, xdd], axis=1)))
-    assert plan(t, x, xd, xdd).coefficients == pytest.approx(
-        expected.c[::-1].transpose(1, 0, 2), abs=1e-12)
 
 
 def test_names_that_only_look_the_same():
