@@ -6,9 +6,9 @@ from dataclasses import replace
 from functools import cache
 import re
 
-from control.closed_loop import Rig
+from control.closed_loop import Told
 from control.one_cycle import arm_of, gains_of, memory_of, readable
-from control.risen import BENT, FINGERS, follow
+from control.risen import BENT, FINGERS, follow, POSE, risen
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf, Settings, Waypoints
@@ -36,12 +36,11 @@ from thorough import seeds
 pytest.importorskip('mujoco')
 pytestmark = pytest.mark.usefixtures('few_poses')
 # Locked joints, pose, frame that holds the payload, and its center in it
-SCENES = {'two_link': ({}, [0.3, 0.5], 'link2', (0.4, 0.0, 0.0)),
+SCENES = {'two_link': ({}, POSE, 'link2', (0.4, 0.0, 0.0)),
           'panda': (FINGERS, BENT, 'panda_hand', (0.0, 0.0, 0.1)),
           'ur5': ({}, [0.0, -1.2, 1.6, -1.9, -1.57, 0.0], 'tool0', (0.0, 0.0, 0.1))}
 MASS = 2.0          # kg, of the payload
 ROBOTS = pytest.mark.parametrize('name', SCENES)
-POSE = [0.3, 0.5]
 
 
 @cache
@@ -143,7 +142,7 @@ def test_the_estimate_is_a_body_within_its_bounds(name, seed):
 def test_nothing_is_learned_without_cause():
     """At rest, in a late cycle, with effort withheld, no rate, in the dead band, out of bounds."""
     model, x = robot('two_link'), np.array([0.2, 0.1])
-    zero, moving = np.zeros(2), {'q': np.array(POSE), 'qd': np.zeros(2), 'q_reference': POSE + x,
+    zero, moving = np.zeros(2), {'q': POSE, 'qd': np.zeros(2), 'q_reference': POSE + x,
                                  'qd_reference': x, 'qdd_reference': x}
     for gains, state, learns in (
             ({}, {}, True), ({'adaptation_rate': 0.0}, {}, False),
@@ -163,7 +162,7 @@ def test_nothing_is_learned_without_cause():
 def test_a_cycle_learns_a_share_at_most():
     """Each changes G by MAX_FACTOR_STEP of itself, however large the errors are."""
     law, x = Law(robot('two_link'), damping=1e6, adaptation_rate=20.0), np.array([0.2, 0.1])
-    state = {'q': np.array(POSE), 'q_reference': POSE + x, 'qd_reference': x}
+    state = {'q': POSE, 'q_reference': POSE + x, 'qd_reference': x}
     law.step(**state)
     before = law.memory.factor.reshape(4, 4).copy()
     law.step(**state)
@@ -174,7 +173,7 @@ def test_a_cycle_learns_a_share_at_most():
 def test_another_payload_takes_the_learned_part_away():
     """By the share of the transition that a cycle is, and all of it with the last one."""
     model, x = robot('two_link'), np.array([0.2, 0.1])
-    law, state = Law(model), {'q': np.array(POSE), 'q_reference': POSE + x, 'qd_reference': x}
+    law, state = Law(model), {'q': POSE, 'q_reference': POSE + x, 'qd_reference': x}
     for _ in range(20):
         law.step(**state)
     learned = law.estimate - law.nominal
@@ -252,11 +251,7 @@ class Run:
 @pytest.mark.slow
 @pytest.mark.parametrize('name', [*SCENES] if seeds(0, 1) else ['panda'])
 def test_an_unknown_payload_is_learned(name):
-    """
-    Within 20 s, 90 % of what 2 kg that nobody told of cost; each robot takes some seconds.
-
-    The estimate is a body in every cycle, the payload is found, and it stays at rest.
-    """
+    """Within 20 s, 90 % of what 2 kg cost; a body in every cycle, found, and kept at rest."""
     known = Run(name, True, adaptation_rate=0.0).repeat(1)[-1]
     false = Run(name, False, adaptation_rate=0.0).repeat(1)[-1]
     run = Run(name, False)
@@ -282,19 +277,14 @@ def test_an_unknown_payload_is_learned(name):
 @pytest.mark.slow
 def test_no_drift_without_excitation():
     """Half a minute at rest and of a slow motion, with a true model and noise: less than 1 %."""
-    rig = Rig(robot('two_link'), POSE, mode='adaptive')
-    rig.rise()
-    random, q = np.random.default_rng(0), np.array(POSE)
+    rig, random = risen(Told, mode='adaptive'), np.random.default_rng(0)
+    rig.lie = lambda q, qd: (q, qd + random.normal(0.0, 1e-3, 2))
     memory = registry.memory_fields(adaptive.LAW, rig.controller._law_memory)
     rig.substeps = 1
     for k in range(30):
         if k >= 15:
-            to = q + [0.02 * (-1)**k, 0.0]
-            follow(rig, to, 0.9)
-        for _ in range(1000):
-            rig.sense()
-            rig.state['velocity'] += random.normal(0.0, 1e-3, 2)
-            rig.tick(sense=False)
+            follow(rig, POSE + [0.02 * (-1)**k, 0.0], 0.9)
+        rig.run(1.0)
     assert rig.phase == 'RUNNING', rig.controller.reason
     P0 = memory.nominal.reshape(4, 4)
     G = memory.factor.reshape(4, 4)
@@ -346,8 +336,7 @@ def test_efforts_do_not_step_where_it_is_forgotten():
 
 
 def test_nothing_learned_is_said():
-    rig = Rig(robot('two_link'), POSE, mode='joint_impedance')
-    rig.rise()
+    rig = risen(mode='joint_impedance')
     with pytest.raises(ParameterError, match='nothing is learned'):
         learned_payload(rig.controller)
 

@@ -17,10 +17,9 @@ from robodyn_ros.errors import ArgumentError
 
 pytest.importorskip('mujoco')
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures('few_poses')]
-from benchmarks.collisions import APPROACH, arm, begin, impact, quiet, scenes  # noqa: E402, I100, E501
+from benchmarks.collisions import arm, begin, impact, quiet, scenes  # noqa: E402, I100, E501
 from robodyn_ros.closed_loop import ClosedLoop  # noqa: E402
 from robodyn_ros.demo.motion import plan  # noqa: E402
-from robodyn_ros.simulation.obstacle import Obstacle  # noqa: E402
 from thorough import seeds  # noqa: E402
 
 SHARE = 0.03        # effort limits, threshold of these tests
@@ -161,16 +160,6 @@ def test_what_cannot_be_learned_from_is_refused():
         thresholds(ones, ones, np.nan * ones, np.array([10.0, 10.0]))
     with pytest.raises(ArgumentError, match='joint 1 .* although nothing touches the arm'):
         thresholds(ones, ones, ones * [1.0, 9.0], np.array([10.0, 10.0]))
-
-
-def test_an_obstacle_pushes_like_a_spring():
-    """Its force is its stiffness times the depth, along its normal; outside there is none."""
-    post = Obstacle('tool0', np.zeros(3), np.zeros(3), np.array([0.0, 0.0, 2.0]), 1e3)
-    assert post.push_out(np.array([0.3, 0.0, -0.01])) == pytest.approx([0.0, 0.0, 10.0])
-    assert post.push_out(np.array([0.3, 0.0, 0.01])) == pytest.approx([0.0, 0.0, 0.0])
-    assert post.peak == pytest.approx(10.0) and post.force == 0.0
-    assert replace(post, peak=0.0).peak == 0.0
-    assert APPROACH > 0.0
 
 
 def resting(mode='joint_impedance', **settings):

@@ -104,13 +104,8 @@ def test_a_hand_feels_less():
 @pytest.mark.slow
 @pytest.mark.parametrize('there', [1.0, 0.85])
 def test_it_never_runs_away(there):
-    """
-    Left alone it stays, thrown it loses energy, though a part of its friction is not ``there``.
-
-    The energy is kinetic: the controller carries gravity.
-    """
-    rig = real(friction_compensation=[MAX_MEASURED_SHARE],
-               viscous_friction=VISCOUS / there,
+    """Left alone it stays, thrown it loses energy, though a part of its friction is not there."""
+    rig = real(friction_compensation=[MAX_MEASURED_SHARE], viscous_friction=VISCOUS / there,
                coulomb_friction=COULOMB / there)
     rig.run(0.3)
     assert abs(rig.q - POSE).max() < 1e-6 and abs(rig.qd).max() < 1e-6

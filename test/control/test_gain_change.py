@@ -133,10 +133,7 @@ def soft(distance):
 
 
 def test_a_reference_that_ends_with_its_law_is_no_following_error():
-    """A law with a following error takes over from one without, which was far from its reference.
-
-    The quiet campaign found this: the distance was checked before the reference ended.
-    """
+    """Of a law that takes over from one without a following error, far from its reference."""
     rig = soft(0.7)
     rig.controller.use(replace(rig.controller.settings, mode='computed_torque'))
     rig.run(0.1)
@@ -178,10 +175,7 @@ def test_a_plan_from_a_pose_that_is_held_no_more_is_made_again():
 
 @pytest.mark.parametrize('stiffness', [4.0, 20.0])
 def test_stiffer_gains_do_not_throw_an_arm_that_a_hand_holds_aside(stiffness):
-    """The present pose becomes the reference where the effort would step by a fifth of its limit.
-
-    Otherwise 20 times the stiffness brought the arm to 0.26 velocity limits.
-    """
+    """Where the effort would step by a fifth of its limit, the present pose is the reference."""
     rig = risen(mode='joint_impedance', stiffness=[10.0], damping=[3.0])
     c = rig.controller
     c.follow(Waypoints(TWO_LINK.joint_names, [9.0], [POSE + 0.1], REST), rig.time)

@@ -94,8 +94,7 @@ def test_trajectories_are_followed_where_the_arm_is_let_go_only():
 @pytest.mark.parametrize('walls', ['joint', 'tool'])
 def test_walls_hold_a_push(walls):
     """Beyond a wall the arm is where the push equals the spring, and comes back to it."""
-    rig = hand()
-    T = rig.dynamics.pose(POSE, 'tool0')
+    T = Dynamics(TWO_LINK).pose(POSE, 'tool0')
     given = ({'wall_upper': [9.0, POSE[1] + 0.05]} if walls == 'joint' else
              {'workspace_upper': [*(T[:2, 3] + 5.0), T[2, 3] + 0.03], 'workspace_stiffness': 800.0,
               'workspace_lower': [-9.0] * 3})

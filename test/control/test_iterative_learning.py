@@ -45,11 +45,7 @@ def perfect(found, error=0.0):
 
 @pytest.mark.parametrize('mode, pushed', [*zip(LAWS, [3, None], strict=True)])
 def test_the_error_of_a_wrong_model_falls_by_80_percent(mode, pushed):
-    """
-    In MuJoCo: masses ±20 %, friction that nobody told of, 2 ms of delay.
-
-    The repeat in which a person pushes is recognized, and the best efforts are restored.
-    """
+    """Masses ±20 %, unknown friction, 2 ms of delay; a repeat with a push is left out."""
     def push(repeat, time):
         return [15.0, 5.0] if repeat == pushed and 1.0 < time < 1.4 else 0.0
     world, found = RepeatedMotion(MODEL, settings(mode), with_friction(ARM), POSE,

@@ -3,13 +3,14 @@
 """Motors that are tested while arming: wrong ones are named, healthy ones pass, all slowly."""
 
 from control.closed_loop import Rig
+from control.risen import TWO_LINK
 import numpy as np
 import pytest
-from robodyn_ros import Dynamics, load_urdf
+from robodyn_ros import Dynamics
 from robodyn_ros.model.payload import with_payload
 
 HANGING, STRETCHED = (-np.pi / 2.0, 0.0), (0.3, 0.5)    # gravity needs no effort, and much of it
-OUTSIDE = (HANGING[0], load_urdf('two_link').position_upper[1] + 0.03)
+OUTSIDE = (HANGING[0], TWO_LINK.position_upper[1] + 0.03)
 LONGEST = 8.0           # s, of two joints in three rounds
 SLIP = 0.01             # rad/s below which friction holds
 HEALTHY = np.eye(2)
@@ -48,10 +49,9 @@ def armed(q=HANGING, made=HEALTHY, payload=0.0, dry=(0.0, 0.0), noise=0.0, joint
 
     :param joint, effort: end once this joint is tested with more than this effort [N·m].
     """
-    model = load_urdf('two_link')
-    rig = kind(model, q, motor_test_effort=0.1, mode='gravity_compensation', **settings)
-    rig.dynamics = Motors(with_payload(model, 'tool0', payload, (0.0, 0.0, 0.0)) if payload
-                          else model, made, dry)
+    rig = kind(TWO_LINK, q, motor_test_effort=0.1, mode='gravity_compensation', **settings)
+    rig.dynamics = Motors(with_payload(TWO_LINK, 'tool0', payload, (0.0, 0.0, 0.0)) if payload
+                          else TWO_LINK, made, dry)
     random, sense, fastest = np.random.default_rng(0), rig.sense, 0.0
 
     def noisy():
@@ -66,7 +66,7 @@ def armed(q=HANGING, made=HEALTHY, payload=0.0, dry=(0.0, 0.0), noise=0.0, joint
         if memory['tested'][0] == joint and abs(memory['test_effort'][0]) > effort:
             break
         rig.tick()
-        fastest = max(fastest, (abs(rig.qd) / model.velocity_limit).max())
+        fastest = max(fastest, (abs(rig.qd) / TWO_LINK.velocity_limit).max())
     return rig, fastest
 
 
@@ -74,11 +74,7 @@ def armed(q=HANGING, made=HEALTHY, payload=0.0, dry=(0.0, 0.0), noise=0.0, joint
     {}, {'q': STRETCHED}, {'payload': 0.5}, {'q': STRETCHED, 'payload': 0.5, 'noise': 0.01},
     {'dry': (2.0, 1.0)}, {'q': STRETCHED, 'noise': 0.01}, {'q': OUTSIDE}])
 def test_healthy_motors_pass(case):
-    """
-    With a payload of 30 % that nobody has told of, noise, friction: no fault, and slowly.
-
-    So does a joint that is brought back inside its limits meanwhile.
-    """
+    """With an unknown payload of 30 %, noise, friction, from outside a limit: slowly, no fault."""
     rig, fastest = armed(**case)
     assert rig.phase == 'RUNNING', rig.controller.reason
     assert fastest < 0.1 and rig.time < 2.5
@@ -117,7 +113,7 @@ def test_a_load_that_sinks_is_no_wrong_motor(payload):
 
 def test_an_arm_that_somebody_moves_in_every_attempt_has_no_wrong_motor():
     """By more than an effort that has hardly begun to grow explains."""
-    rig = Rig(load_urdf('two_link'), HANGING, motor_test_effort=0.1)
+    rig = Rig(TWO_LINK, HANGING, motor_test_effort=0.1)
     memory, before = rig.controller.memory, 0.0
     rig.controller.arm()
     while rig.time < LONGEST and rig.phase in ('INACTIVE', 'RISING'):
@@ -164,7 +160,7 @@ def test_known_friction_is_overcome():
 
 def test_a_stop_ends_the_test():
     """While an effort is on a joint: the arm is brought to rest as from any phase."""
-    rig = Rig(load_urdf('two_link'), HANGING, motor_test_effort=0.1)
+    rig = Rig(TWO_LINK, HANGING, motor_test_effort=0.1)
     rig.controller.arm()
     while rig.controller.memory['test_effort'][0] == 0.0:
         rig.tick()
@@ -186,12 +182,11 @@ def test_a_stop_does_not_drive_swapped_motors():
 
 def fast():
     """Return an arm that is held after the fault of being too fast."""
-    model = load_urdf('two_link')
-    rig = SlowRig(model, STRETCHED, mode='gravity_compensation', fault_action='hold',
+    rig = SlowRig(TWO_LINK, STRETCHED, mode='gravity_compensation', fault_action='hold',
                   **SlowRig.settings)
     rig.controller.arm()
     rig.run(1.0)
-    rig.qd = 1.25 * model.velocity_limit * [1.0, 0.0]
+    rig.qd = 1.25 * TWO_LINK.velocity_limit * [1.0, 0.0]
     while rig.phase == 'RUNNING':
         rig.tick()
     assert rig.controller.reason_code == 'VELOCITY_ABOVE_LIMIT' and rig.controller.driving

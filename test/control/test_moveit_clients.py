@@ -4,10 +4,11 @@
 
 from dataclasses import replace
 
-from control.moveit_clients import moveit_plan, reached, SaggingArm, Servo
+from control.moveit_clients import moveit_plan, SaggingArm, Servo
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
+from robodyn_ros.control.controller.trajectory_goal import Status
 from thorough import seeds
 
 MODEL = replace(load_urdf('two_link'), position_lower=np.full(2, -2.0),
@@ -18,12 +19,7 @@ SPEED = np.array([0.5, -0.5])       # rad/s
 @pytest.mark.slow
 @pytest.mark.parametrize('mode', ['joint_impedance', 'computed_torque'])
 def test_goals_of_moveit(mode):
-    """
-    Plans from the measured pose, which friction keeps millirads from the reference.
-
-    All fields of a plan, speeds up to 0.9 of the limits, ends at position limits, some canceled
-    on the way.
-    """
+    """Plans from the measured pose, millirads from the reference; some end at limits, or early."""
     arm = SaggingArm(MODEL, mode=mode, following_error=[0.0])
     rng, sags = np.random.default_rng(3), []
     for number in range(seeds(10, 200)):
@@ -34,7 +30,7 @@ def test_goals_of_moveit(mode):
         if number % 3:
             plan.velocities[-1] = 1e-16
         result = arm.goal(plan, 0.3 if number % 7 == 6 else np.inf)
-        assert not arm.refused and reached(result), arm.refused
+        assert not arm.refused and result.status in (Status.SUCCEEDED, Status.CANCELED)
     assert max(sags) > 2e-3
 
 
