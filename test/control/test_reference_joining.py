@@ -4,16 +4,7 @@
 
 from dataclasses import replace
 
-from control.sampled_reference import (
-    ACCELERATION,
-    ARM,
-    HERE,
-    LIMITS,
-    NAMES,
-    planned,
-    samples,
-    SPEED,
-)
+from control.planned import ACCELERATION, ARM, HERE, LIMITS, NAMES, planned, samples, SPEED
 import numpy as np
 import pytest
 from robodyn_ros.control.inputs.points import sample_state

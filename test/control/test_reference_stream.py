@@ -5,18 +5,8 @@
 from dataclasses import replace
 import sys
 
+from control.planned import ACCELERATION, ARM, HERE, JERK, LIMITS, NAMES, planned, samples, SPEED
 from control.risen import risen
-from control.sampled_reference import (
-    ACCELERATION,
-    ARM,
-    HERE,
-    JERK,
-    LIMITS,
-    NAMES,
-    planned,
-    samples,
-    SPEED,
-)
 import numpy as np
 import pytest
 from robodyn_ros.control.inputs.points import sample_state

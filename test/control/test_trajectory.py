@@ -7,8 +7,8 @@ import os
 from subprocess import run
 import sys
 
+from control.planned import HERE, samples
 from control.risen import TWO_LINK
-from control.sampled_reference import HERE, samples
 import numpy as np
 import pytest
 from robodyn_ros.control.inputs.points import sample

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Limits of references, and references at many times at once."""
+"""References that are planned within limits, and sampled at many times at once."""
 
 from dataclasses import replace
 
