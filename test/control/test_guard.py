@@ -241,6 +241,16 @@ def test_fault_that_loses_its_state(rests):
     assert efforts[-1].tolist() == [0.0, 0.0]
 
 
+def test_a_fault_that_is_held_and_loses_its_state_ends():
+    """However long it was held: an arm at rest has its bounded time of gravity, then a ramp."""
+    rig = risen(fault_action='hold', fault_hold_time=0.2, fault_ramp_time=0.1)
+    rig.controller.cycle_input['stop_reason'] = guard.EMERGENCY_STOP
+    rig.run(1.0)
+    held, after = rig.dynamics.gravity(rig.q), rig.run(0.5, sense=False)
+    assert all(t == pytest.approx(held, abs=0.1) for t in after[:240])
+    assert after[-1] is None and not rig.published[-1].any()
+
+
 @pytest.mark.parametrize('change', ['longer hold', 'hold', 'time jumps back'])
 def test_limp_stays_limp(change):
     """Efforts that are over come back by arming alone, whatever is set and whatever time it is."""

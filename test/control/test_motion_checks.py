@@ -113,6 +113,26 @@ def test_an_effort_that_swings_between_its_limits_is_found():
     assert rig.controller.reason == 'the effort oscillates at its limits (joint1)'
 
 
+def test_an_arm_that_is_carried_beyond_its_limits():
+    """By more than the margin, against efforts that it does not obey."""
+    upper = TWO_LINK.position_upper[1]
+    rig = risen(q=[0.3, upper - 0.01], position_margin=[0.05])
+    rig.substeps, rig.qd[1] = 0, 0.5
+    while rig.phase == 'RUNNING' and rig.q[1] < upper + 0.1:
+        rig.q = rig.q + rig.period * rig.qd
+        rig.tick()
+    assert rig.controller.reason_code == 'POSITION_OUTSIDE'
+    assert rig.q[1] - upper == pytest.approx(0.05, abs=1e-3)
+
+
+@pytest.mark.parametrize('limit, code', [(40.0, 'NO_REASON'), (15.0, 'POWER_ABOVE_LIMIT')])
+def test_power(limit, code):
+    rig = risen(mode='computed_torque', power_limit=limit)
+    follow(rig, [1.5, 0.5], 1.0, later=0.01, at_rest=True)
+    rig.run(1.0)
+    assert rig.controller.reason_code == code
+
+
 @pytest.mark.parametrize('joint', [0, 1])
 def test_efforts_that_act_in_reverse_are_given_up(joint):
     """The efforts of the fault only make the arm faster: zero, and no brake will be fought."""

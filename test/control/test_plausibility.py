@@ -249,6 +249,17 @@ def test_one_false_sample_of_a_slow_driver_is_a_fault():
     assert rig.controller.reason_code == 'STATE_INCONSISTENT'
 
 
+def test_a_contradiction_prevents_arming():
+    rig = Told(TWO_LINK, POSE)
+    rig.lie = LIES['a wrong sign']
+    rig.controller.arm()
+    for _ in range(100):
+        rig.qd[:] = 0.2, 0.0
+        rig.q = rig.q + rig.period * rig.qd
+        rig.tick()
+    assert guard.CODES[rig.controller.memory['arming_refusal'][0]] == 'STATE_INCONSISTENT'
+
+
 @pytest.mark.parametrize('ahead', [0.5, 10.0, 1000.0])
 @pytest.mark.parametrize('ticks', [1, 100], ids=['one stamp', 'all stamps'])
 def test_a_stamp_of_the_future_hides_nothing(ahead, ticks):
