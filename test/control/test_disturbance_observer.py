@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures('few_poses')]
 EACH = pytest.mark.parametrize('name', ['two_link', 'panda'] if seeds(0, 1) else ['two_link'])
 
 
-@pytest.mark.parametrize('name', ARMS)
+@EACH
 def test_friction_is_cancelled(name):
     """At equal stiffness, the error is a fifth of that of joint impedance, or less."""
     false, pose = scenes(ARMS[name][0])[1], ARMS[name][1]

@@ -39,7 +39,7 @@ def test_the_reference_goes_on(mode, change):
     assert c.reference_ended_by(new) == ''
     c.use(new)
     most = c.settings.joint_records(TWO_LINK)['effort_rate_limit'] * rig.period
-    for _ in range(700):
+    for _ in range(550):
         before = rig.published[-1] - rig.dynamics.gravity(rig.q)
         q = rig.q.copy()
         rig.tick()

@@ -51,7 +51,7 @@ def test_the_error_of_a_wrong_model_falls_by_80_percent(mode, pushed):
     world, found = RepeatedMotion(MODEL, settings(mode), with_friction(ARM), POSE,
                                   push=push), learning(mode)
     outcomes = []
-    for k in range(5 if pushed is None else 6):
+    for k in range(4 if pushed is None else 5):
         before = found.best_efforts
         outcomes.append(found.learn(world.run(found.waypoints)))
         assert outcomes[k].learned == (k != pushed)

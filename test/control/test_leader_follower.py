@@ -104,7 +104,7 @@ def test_the_hand_feels_the_wall():
 def test_passive_whatever_the_hands_do():
     """Random pushes of both arms, delays that vary from 0 to 10 ms: no energy comes out."""
     arms, random, least = coupled(), np.random.default_rng(3), np.zeros(2)
-    for k in range(1500):
+    for k in range(1000):
         if k % 100 == 0:
             arms.delay = random.uniform(0.0, 0.01)
             arms.loops[int(random.integers(2))].plant.push(
