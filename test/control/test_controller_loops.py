@@ -225,8 +225,6 @@ def test_only_an_equal_controller_vouches_for_another_one():
 
 
 def test_there_is_at_least_one_arm():
-    for count in (2.5, '2', np.nan):
-        with pytest.raises(ArgumentError, match='count is'):
+    for count in (2.5, '2', np.nan, 0):
+        with pytest.raises(ArgumentError, match=f'count is .?{count}'):
             ControllerBatch(TWO_LINK, SETTINGS, count)
-    with pytest.raises(ArgumentError, match='count is 0'):
-        ControllerBatch(TWO_LINK, SETTINGS, 0)

@@ -138,14 +138,6 @@ def test_time_that_stands_still_or_jumps_back():
     assert np.isfinite(rig.controller.tau).all()
 
 
-def test_rest_until_the_trajectory_starts():
-    """A trajectory that waits for its start does not accelerate the arm yet."""
-    rig = risen(mode='computed_torque')
-    follow(rig, [1.0, 0.0], 1.0, later=1.0)
-    rig.run(0.9)
-    assert abs(rig.q - POSE).max() < 1e-6
-
-
 def test_sooner_than_one_that_has_not_begun():
     """It takes the other one's place and begins at its own beginning."""
     rig = risen(mode='computed_torque')

@@ -20,7 +20,7 @@ from robodyn_ros.control.references.trajectory import (
     Waypoints,
 )
 from robodyn_ros.control.steps.cycle_data import CONTROLLER_STATE, Vectors
-from robodyn_ros.control.steps.trajectory_tracking import follow, hold_here
+from robodyn_ros.control.steps.trajectory_tracking import follow
 from robodyn_ros.errors import TrajectoryError
 
 REST = np.zeros(2)
@@ -63,16 +63,6 @@ def test_joints_are_matched_by_name():
     straight = plan([1.0], [[0.5, -0.4]])
     turned = plan([1.0], [[-0.4, 0.5]], names=['joint2', 'joint1'])
     assert (straight.coefficients == turned.coefficients).all()
-
-
-def test_hold_here_takes_the_present_pose():
-    """Holding sets the reference to the pose, at rest, and ends following."""
-    m, v = np.zeros(1, CONTROLLER_STATE).view(np.recarray)[0], Vectors.zeros(2)
-    m.following = 1
-    v.q[:], v.target_qd[:] = HERE, 1.0
-    hold_here(m, v)
-    assert m.following == 0 and v.target.tolist() == HERE.tolist()
-    assert v.target_qd.tolist() == [0, 0]
 
 
 @pytest.mark.parametrize('start', [10.0, 10.3, 10.5, 10.99, 11.0, 12.0])
