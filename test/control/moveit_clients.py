@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 from robodyn_ros.closed_loop import ClosedLoop
-from robodyn_ros.control.controller.trajectory_goal import Status, TrajectoryGoal
+from robodyn_ros.control.controller.trajectory_goal import TrajectoryGoal
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.settings.goal_tolerances import default_tolerances
 from robodyn_ros.control.settings.settings import Settings
@@ -139,8 +139,3 @@ class Servo:
 
     def _fields(self, x, xd):
         return (x if 'p' in self.fields else None), (xd if 'v' in self.fields else None)
-
-
-def reached(result):
-    """Return whether a goal has come to its end, or has been canceled before."""
-    return result is not None and result.status in (Status.SUCCEEDED, Status.CANCELED)

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a law in plain Python reads and keeps, in any state, without a control cycle around it."""
+"""What laws and steps in plain Python read and keep, without a control cycle around them."""
 
 import numpy as np
 from robodyn_ros.control.cycle.call import VECTORS
@@ -10,6 +10,8 @@ from robodyn_ros.control.inputs.policy import Policy
 from robodyn_ros.control.inputs.task import TASK, Task
 from robodyn_ros.control.laws import registry
 from robodyn_ros.control.laws.law import Arm
+from robodyn_ros.control.settings.bounds_of_settings import bounds_of
+from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.control.steps.cycle_data import JOINT
 from robodyn_ros.dynamics.model_data import no_frame, parameters, workspace
 
@@ -18,6 +20,13 @@ def readable(arrays):
     """Return a named tuple whose records are read as compiled code reads them."""
     return arrays._replace(**{name: array.view(np.recarray)
                               for name, array in arrays._asdict().items() if array.dtype.names})
+
+
+def bounded(model, **given):
+    """Return bounds, robot and workspace, as the cycle reads them, with settings."""
+    robot = parameters(model)
+    return tuple(map(readable, (bounds_of(Settings(**given), model, robot), robot,
+                                workspace(model))))
 
 
 def arm_of(model, **fields):

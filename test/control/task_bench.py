@@ -4,18 +4,16 @@
 
 from math import inf
 
+from control.risen import BENT as POSE
+from control.risen import PANDA
 import numpy as np
-from robodyn_ros import Controller, Dynamics, load_urdf, Settings
+from robodyn_ros import Controller, Dynamics, Settings
 from robodyn_ros.control.steps import guard
-from robodyn_ros.model.resources import robot_path
 from robodyn_ros.simulation.drive import Drive
 from robodyn_ros.simulation.plant import Plant
 from scipy.spatial.transform import Rotation
 
 FRAME, PERIOD = 'panda_link7', 1e-3
-POSE = np.array([0.0, -0.5, 0.0, -2.0, 0.0, 1.5, 0.7])
-PANDA = load_urdf(robot_path('panda'),
-                  locked={'panda_finger_joint1': 0.02, 'panda_finger_joint2': 0.02})
 PANDA_URDF, DYNAMICS = PANDA.to_urdf(), Dynamics(PANDA)
 
 

@@ -1,32 +1,36 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Collisions of an arm in MuJoCo with an elastic obstacle, and the reactions to them."""
+"""External efforts on an arm in MuJoCo, collisions with an elastic obstacle, and reactions."""
 
 from dataclasses import replace
 
 from control.closed_loop import Rig
+from control.risen import POSE, TWO_LINK
 import numpy as np
 import pytest
-from robodyn_ros import load_urdf
+from robodyn_ros import Dynamics, Settings
+from robodyn_ros.control.algebra.momentum_residual import filtered
 from robodyn_ros.control.learning.collision_thresholds import thresholds
+from robodyn_ros.control.settings.suggested_gains import suggest_gains
 from robodyn_ros.control.steps.collisions import RETREAT_SPEED
 from robodyn_ros.errors import ArgumentError
 
 pytest.importorskip('mujoco')
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures('few_poses')]
-from benchmarks.collisions import APPROACH, arm, begin, impact, MODE, quiet, scenes  # noqa: E402, I100, E501
-from robodyn_ros.simulation.obstacle import Obstacle  # noqa: E402
+from benchmarks.collisions import arm, begin, impact, quiet, scenes  # noqa: E402, I100, E501
+from robodyn_ros.closed_loop import ClosedLoop  # noqa: E402
+from robodyn_ros.demo.motion import plan  # noqa: E402
 from thorough import seeds  # noqa: E402
 
 SHARE = 0.03        # effort limits, threshold of these tests
-POSE = [0.3, 0.5]
+FORCE = np.array([3.0, 0.0, 5.0])   # N, world axes
+K = 50.0                            # 1/s
 
 
 def pushed(force=(0.0, 0.0, 40.0), **settings):
     """Return a two-link arm at rest in joint impedance that has been pushed for 50 ms."""
-    model = load_urdf('two_link')
-    loop = begin(model, model, np.array(POSE), **{
-        'collision_threshold': SHARE * model.effort_limit, **settings})
+    loop = begin(TWO_LINK, TWO_LINK, POSE, **{
+        'collision_threshold': SHARE * TWO_LINK.effort_limit, **settings})
     loop.plant.push('tool0', force, 0.05)
     for _ in range(60):
         loop.tick()
@@ -39,24 +43,25 @@ def test_an_impact_is_found_and_located(name, error):
     model, plant, _ = arm(name, error)
     limit = {'collision_threshold': SHARE * (1.0 + error) * model.effort_limit,
              'collision_effort_band': 1.5 * error}
-    found = scenes(model, seeds(4, 20))
+    found = scenes(model, seeds(2 if error else 4, 20))
     for scene in found:
         reacting = impact(model, plant, scene, **limit)
         assert reacting.reason == 'COLLISION' and reacting.right
         assert 0.0 <= reacting.found <= 0.01
-        assert reacting.peak <= 1.01 * impact(model, plant, scene).peak
-    assert len(found) >= 4
+        if not error:
+            assert reacting.peak <= 1.01 * impact(model, plant, scene).peak
+    assert len(found) >= (2 if error else 4)
 
 
 def test_learned_thresholds_raise_no_alarm():
     """A motion with masses that are 5 % wrong, and another with the thresholds learned from it."""
     model, plant, q = arm('two_link', 0.05)
-    velocity, bias, external, _ = quiet(model, plant, q, 10.0, seed=1)
+    velocity, bias, external, _ = quiet(model, plant, q, 8.0, seed=1)
     learned = thresholds(velocity, bias, external, model.effort_limit)
     bound = (learned[0] + learned[1] * abs(velocity) + learned[2] * abs(bias))
     assert (1.5 * abs(external) <= bound + 1e-9).all()
     assert (bound < model.effort_limit).all()
-    assert quiet(model, plant, q, 20.0, seed=2, **learned._asdict())[3] == ''
+    assert quiet(model, plant, q, 12.0, seed=2, **learned._asdict())[3] == ''
 
 
 @pytest.mark.proof
@@ -65,9 +70,8 @@ def test_learned_thresholds_raise_no_alarm():
     (0.7, {'push_bandwidth': 10.0, 'push_threshold': 6.0}, 'PUSHED'), (0.7, {}, 'COLLISION')])
 def test_a_push_is_told_from_a_collision_by_its_speed(rise, settings, code):
     """20 N at the tool, within ``rise`` [s] or at once; 12.7 N·m on the first joint."""
-    model = load_urdf('two_link')
-    loop = begin(model, model, np.array(POSE), collision_threshold=SHARE * model.effort_limit,
-                 **settings)
+    loop = begin(TWO_LINK, TWO_LINK, POSE, **settings,
+                 collision_threshold=SHARE * TWO_LINK.effort_limit)
     for k in range(900):
         if k % 10 == 0:
             loop.plant.push('tool0', [0.0, 0.0, 20.0 * min(1.0, 1e-3 * k / max(rise, 1e-3))], 1.0)
@@ -81,18 +85,13 @@ def test_a_push_is_told_from_a_collision_by_its_speed(rise, settings, code):
 
 def test_a_push_is_no_collision_where_the_arm_is_to_be_pushed():
     """In gravity_compensation nothing is detected, and without a threshold nowhere."""
-    model = load_urdf('two_link')
-    assert pushed(collision_threshold=()).controller.reason_code == 'NO_REASON'
-    from robodyn_ros import Settings
-    from robodyn_ros.closed_loop import ClosedLoop
-    loop = ClosedLoop(model, Settings(mode='gravity_compensation', collision_threshold=SHARE
-                                      * model.effort_limit), POSE)
-    loop.start()
-    loop.plant.push('tool0', [0.0, 0.0, 40.0], 0.05)
-    for _ in range(60):
-        loop.tick()
-    assert loop.controller.reason_code == 'NO_REASON'
-    assert MODE == 'joint_impedance'
+    for mode, threshold in (('gravity_compensation', SHARE * TWO_LINK.effort_limit),
+                            ('joint_impedance', ())):
+        loop = resting(mode, collision_threshold=threshold)
+        loop.plant.push('tool0', [0.0, 0.0, 40.0], 0.05)
+        for _ in range(60):
+            loop.tick()
+        assert loop.controller.reason_code == 'NO_REASON'
 
 
 @pytest.mark.proof
@@ -127,7 +126,7 @@ def test_reactions():
 
 @pytest.mark.proof
 def test_a_retreat_ends_in_time_although_time_jumps_back():
-    rig = Rig(load_urdf('two_link'), POSE, mode='joint_impedance',
+    rig = Rig(TWO_LINK, POSE, mode='joint_impedance',
               collision_threshold=(3.0, 1.5), collision_reaction='retreat', fault_action='hold')
     rig.controller.cycle_input['simulated_time'] = 1
     rig.time = 100.0
@@ -154,24 +153,6 @@ def test_an_arm_that_is_clamped_lets_go():
         assert hit.clamping < 0.5 * hit.peak
 
 
-def test_efforts_end_if_braking_after_a_collision_makes_the_arm_faster():
-    """A joint that is reversed by the impact ends the efforts below 1.6 velocity limits."""
-    loop = pushed((0.0, 0.0, 15.0), fault_hold_time=2.0)
-    limit = loop.controller.model.velocity_limit
-    command = loop.plant.step
-    gravity = loop.controller._v.gravity
-    loop.plant.step = lambda tau: command(gravity - 8.0 * (tau - gravity))
-    loop.plant.push('tool0', [30.0, 0.0, 30.0], 0.05)
-    fastest, ended = 0.0, False
-    for _ in range(1500):
-        loop.tick()
-        if not loop.controller.driving:
-            ended = True
-            break
-        fastest = max(fastest, (abs(loop.row()[1]) / limit).max())
-    assert ended and fastest < 1.6
-
-
 def test_what_cannot_be_learned_from_is_refused():
     """No estimate, or external efforts of the size of the effort limit."""
     ones = np.ones((5, 2))
@@ -181,11 +162,84 @@ def test_what_cannot_be_learned_from_is_refused():
         thresholds(ones, ones, ones * [1.0, 9.0], np.array([10.0, 10.0]))
 
 
-def test_an_obstacle_pushes_like_a_spring():
-    """Its force is its stiffness times the depth, along its normal; outside there is none."""
-    post = Obstacle('tool0', np.zeros(3), np.zeros(3), np.array([0.0, 0.0, 2.0]), 1e3)
-    assert post.push_out(np.array([0.3, 0.0, -0.01])) == pytest.approx([0.0, 0.0, 10.0])
-    assert post.push_out(np.array([0.3, 0.0, 0.01])) == pytest.approx([0.0, 0.0, 0.0])
-    assert post.peak == pytest.approx(10.0) and post.force == 0.0
-    assert replace(post, peak=0.0).peak == 0.0
-    assert APPROACH > 0.0
+def resting(mode='joint_impedance', **settings):
+    """Return a two-link arm at rest in its law."""
+    gains = suggest_gains(TWO_LINK, POSE, Settings())._asdict()
+    loop = ClosedLoop(TWO_LINK, Settings(mode=mode, **gains, **settings), POSE)
+    loop.start()
+    return loop
+
+
+def expected(loop):
+    """Return the joint efforts of the force at the origin of the last link."""
+    q = loop.row()[0]
+    return Dynamics(TWO_LINK).jacobian(q, 'tool0', reference='aligned')[:3].T @ FORCE
+
+
+@pytest.mark.parametrize('mode', ['gravity_compensation', 'computed_torque'])
+def test_a_step_is_followed_with_its_time_constant(mode):
+    """Of a step, 1 - 1/e is reached after 1/K, to 2 ms; its end is the effort of the force."""
+    loop = resting(mode, external_effort_bandwidth=K)
+    for _ in range(50):
+        loop.tick()
+    assert abs(loop.controller.external_effort).max() < 1e-3
+    begin = loop.now
+    loop.plant.push('tool0', FORCE, 1.0)
+    when, rows, wanted = [], [], []
+    for _ in range(200):
+        loop.tick()
+        when.append(loop.now - begin)
+        rows.append(loop.controller.external_effort)
+        wanted.append(expected(loop))
+    rows, wanted = np.array(rows), np.array(wanted)
+    assert np.allclose(rows[-1], wanted[-1], atol=0.02 * abs(wanted).max())
+    reached = np.argmax(abs(rows) > (1.0 - np.exp(-1.0)) * abs(wanted), axis=0)
+    assert abs(np.array(when)[reached] - 1.0 / K).max() <= 2e-3
+
+
+def test_a_model_in_motion_leaves_what_it_does_not_know():
+    """A small part of the efforts where it is exact, and friction where it has none."""
+    model, unknown = TWO_LINK, []
+    rusty = replace(model, viscous_friction=np.array([2.0, 1.0]),
+                    backward_friction=np.array([[2.0, 1.0], [0.0, 0.0], [0.0, 0.0]]))
+    for known in (rusty, model):
+        gains = suggest_gains(rusty, POSE, Settings())._asdict()
+        loop = ClosedLoop(known, Settings(mode='computed_torque', **gains), POSE, plant=rusty)
+        loop.start()
+        loop.controller.follow(plan(Dynamics(rusty), POSE, 2.0), loop.now)
+        seen = []
+        for _ in range(2000):
+            loop.tick()
+            seen.append([abs(loop.controller.external_effort).max(),
+                         abs(loop.controller.tau).max()])
+        unknown.append(np.max(seen, axis=0))
+    assert unknown[0][0] < 0.02 * unknown[0][1]
+    assert unknown[0][0] < 0.2 * unknown[1][0]
+
+
+@pytest.mark.proof
+def test_measured_efforts_show_what_the_drives_do_not_deliver():
+    """With measured efforts, a drive that delivers less than commanded is no external effort."""
+    out = {}
+    for observed in ('commanded', 'measured'):
+        loop = resting(observed_effort=observed)
+        command = loop.plant.step
+        loop.plant.step = lambda tau, command=command: command(0.9 * np.asarray(tau))
+        for _ in range(300):
+            loop.tick()
+        out[observed] = abs(loop.controller.external_effort).max()
+    assert out['measured'] < 0.1 * out['commanded']
+
+
+def test_no_estimate_without_efforts_in_force():
+    """An arm that is not driven, or whose state is stale, has none."""
+    loop = resting()
+    loop.controller.begin()
+    assert np.isnan(loop.controller.external_effort).all()
+    assert loop.controller.external_effort.shape == (2,)
+
+
+@pytest.mark.parametrize('dt', [1e-4, 1e-3, 1.0])
+def test_the_filter_is_exact_for_any_step(dt):
+    """The residual approaches a constant disturbance exponentially, whatever the step is."""
+    assert filtered(1.0, K, 3.0 * dt, dt) == pytest.approx(3.0 - 2.0 * np.exp(-K * dt))

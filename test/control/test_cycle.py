@@ -7,18 +7,17 @@ import subprocess
 import sys
 
 from control.closed_loop import GAINS, Rig
+from control.risen import follow, POSE, risen, TWO_LINK
 import numpy as np
 import pytest
-from robodyn_ros import Controller, Dynamics, load_urdf, Settings
+from robodyn_ros import Controller, Dynamics, Settings
 from robodyn_ros.control.controller import controller  # noqa: A004
 from robodyn_ros.control.cycle import compile
 from robodyn_ros.control.cycle.compile import part_address, PARTS, PLAIN, plain
 from robodyn_ros.control.laws.registry import FOLLOWING
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.errors import TrajectoryError
-from robodyn_ros.model.resources import robot_path
 
-POSE = np.array([0.3, 0.5])
 # Settings for which the cycle needs an optional part, by the field that says so
 NEEDING = {'follows_pose': {'mode': 'cartesian_impedance', 'task_selection': (0.0, 1.0) * 3},
            'compensates_friction': {'friction_compensation': (0.5,)},
@@ -54,16 +53,9 @@ run(1000)
 """
 
 
-@pytest.fixture(scope='module')
-def two_link():
-    """Return the textbook 2R arm."""
-    return load_urdf(robot_path('two_link'))
-
-
-def test_floats_where_it_is(two_link):
+def test_floats_where_it_is():
     """Under gravity compensation the arm stays; pushed, it goes on without being pulled back."""
-    rig = Rig(two_link, POSE)
-    rig.rise()
+    rig = risen()
     rig.run(1.0)
     assert abs(rig.q - POSE).max() < 1e-9
     rig.qd[:] = 0.2, 0.0
@@ -71,9 +63,9 @@ def test_floats_where_it_is(two_link):
     assert rig.q[0] - POSE[0] > 0.05
 
 
-def test_bumpless_start(two_link):
+def test_bumpless_start():
     """The first effort is the measured one, and gravity is reached at the effort rate."""
-    rig = Rig(two_link, POSE, effort_rate_limit=[50.0], arming_effort=10.0, damping_rate=0.0)
+    rig = Rig(TWO_LINK, POSE, effort_rate_limit=[50.0], arming_effort=10.0, damping_rate=0.0)
     g = rig.dynamics.gravity(POSE)
     rig.tau = 0.5 * g
     rig.controller.arm()
@@ -86,23 +78,21 @@ def test_bumpless_start(two_link):
 
 
 @pytest.mark.parametrize('mode', FOLLOWING)
-def test_holds_and_follows(two_link, mode):
+def test_holds_and_follows(mode):
     """Every law holds its reference and follows a trajectory; those that know gravity arrive."""
-    rig = Rig(two_link, POSE, mode=mode)
-    rig.rise()
+    rig = risen(mode=mode)
     goal = np.array([0.9, -0.2])
-    rig.controller.follow(Waypoints(two_link.joint_names, [1.5], [goal]), rig.time)
+    follow(rig, goal, 1.5)
     rig.run(3.0)
     error = abs(rig.q - goal).max()
     sag = abs(rig.dynamics.gravity(rig.q) / GAINS['stiffness']).max() if mode == 'pd' else 0.0
     assert error == pytest.approx(sag, rel=0.02, abs=1e-4)
 
 
-def test_computed_torque_is_exact(two_link):
+def test_computed_torque_is_exact():
     """With the exact model the tracking error stays at what sampling at 1 kHz leaves."""
-    rig = Rig(two_link, POSE, mode='computed_torque')
-    rig.rise()
-    names, times = two_link.joint_names, np.array([1.0, 2.0])
+    rig = risen(mode='computed_torque')
+    names, times = TWO_LINK.joint_names, np.array([1.0, 2.0])
     rest = np.zeros((2, 2))
     rig.controller.follow(Waypoints(names, times, [[1.0, -0.5], POSE], rest, rest), rig.time)
     worst = 0.0
@@ -113,65 +103,9 @@ def test_computed_torque_is_exact(two_link):
     assert abs(rig.q - POSE).max() < 1e-3
 
 
-def test_mode_change_is_bumpless(two_link):
-    """A new mode holds the present pose, and its effort comes in at the effort rate."""
-    rig = Rig(two_link, POSE, mode='joint_impedance')
-    rig.rise()
-    rig.controller.follow(Waypoints(two_link.joint_names, [1.0], [[1.5, 0.0]]), rig.time)
-    rig.run(0.5)
-    settings = rig.controller.settings.__class__(**{**GAINS, 'mode': 'computed_torque'})
-    here, before = rig.q.copy(), rig.published[-1]
-    rig.controller.use(settings)
-    rig.tick()
-    limit = settings.joint_records(two_link)['effort_rate_limit'] * rig.period
-    assert (abs(rig.published[-1] - before) <= limit + 0.2).all()
-    assert rig.controller._v.target == pytest.approx(here, abs=1e-12)
-
-
-def test_efforts_stay_in_their_limits(two_link):
-    """A motion that asks too much saturates and never passes the limit; gravity is kept."""
-    rig = Rig(two_link, POSE, mode='joint_impedance', stiffness=[2000.0, 300.0],
-              damping=[50.0, 8.0], effort_limit=[20.0, 4.0], effort_rate_limit=[400.0, 100.0],
-              acceleration_limit=[5.0], saturation_timeout=60.0)
-    rig.rise()
-    rig.controller.follow(Waypoints(two_link.joint_names, [0.8], [[1.5, 0.0]]), rig.time)
-    rig.run(1.0)
-    published = np.array(rig.published)
-    assert (abs(published) <= [20.0, 4.0]).all()
-    assert abs(published).max(axis=0) == pytest.approx([20.0, 4.0])
-    assert rig.controller.memory['saturated'][0] > 0
-    assert rig.controller.memory['rate_limited'][0] > 0
-
-
-def test_stop_ends_at_rest_with_zero(two_link):
-    """Stopping damps the motion first; zero is the last message, and nothing follows it."""
-    rig = Rig(two_link, POSE)
-    rig.rise()
-    rig.qd[:] = 0.5, -0.5
-    rig.controller.stop()
-    rig.tick()
-    assert rig.phase == 'STOPPING' and abs(rig.published[-1]).max() > 1.0
-    while rig.phase == 'STOPPING':
-        seen = rig.qd.copy()
-        rig.tick()
-    assert abs(seen).max() < 0.02
-    assert rig.published[-1].tolist() == [0.0, 0.0]
-    assert rig.run(0.1) == [None] * 100
-
-
-def test_stop_with_gravity(two_link):
-    """By choice the last message is g(q)."""
-    rig = Rig(two_link, POSE, stop_with='gravity')
-    rig.rise()
-    rig.controller.stop()
-    rig.tick()
-    assert rig.published[-1] == pytest.approx(rig.dynamics.gravity(rig.q), abs=1e-9)
-    assert rig.tick() is None
-
-
-def test_a_second_publisher_is_forgotten_in_time_although_time_jumps_back(two_link):
+def test_a_second_publisher_is_forgotten_in_time_although_time_jumps_back():
     """No arm rises beside it, and it does once the timeout has passed."""
-    rig = Rig(two_link, POSE, mode='joint_impedance')
+    rig = Rig(TWO_LINK, POSE, mode='joint_impedance')
     rig.time = 100.0
     rig.tick()
     rig.state['other'], rig.time = rig.time, 0.0
@@ -182,19 +116,18 @@ def test_a_second_publisher_is_forgotten_in_time_although_time_jumps_back(two_li
     rig.rise()
 
 
-def test_a_caller_that_writes_no_number_into_the_efforts(two_link):
+def test_a_caller_that_writes_no_number_into_the_efforts():
     """Efforts are finite, whatever is left where the cycle writes them."""
-    rig = Rig(two_link, POSE, mode='joint_impedance')
+    rig = Rig(TWO_LINK, POSE, mode='joint_impedance')
     rig.controller.tau[:] = np.nan, np.inf
     rig.tick()
     assert not rig.controller.tau.any()
     rig.rise()
 
 
-def test_time_that_stands_still_or_jumps_back(two_link):
+def test_time_that_stands_still_or_jumps_back():
     """A paused clock changes nothing; one that jumps back gives no step larger than the rate."""
-    rig = Rig(two_link, POSE, mode='joint_impedance')
-    rig.rise()
+    rig = risen(mode='joint_impedance')
     rig.sense()
     rig.controller.step(rig.time)
     before = rig.controller.tau.copy()
@@ -205,34 +138,10 @@ def test_time_that_stands_still_or_jumps_back(two_link):
     assert np.isfinite(rig.controller.tau).all()
 
 
-@pytest.mark.parametrize('time', [0.0, 1e3])
-def test_trajectory_is_over_when_time_jumps(two_link, time):
-    """Its times mean nothing any more: the arm is held where it is, not pulled to an end."""
-    rig = Rig(two_link, POSE, mode='computed_torque')
-    rig.controller.cycle_input['simulated_time'] = 1
-    rig.rise()
-    rig.controller.follow(Waypoints(two_link.joint_names, [4.0], [[1.5, 0.0]]), rig.time)
-    rig.run(2.0)
-    rig.qd[:], rig.time = 0.0, time
-    here = rig.q.copy()
-    rig.run(0.5)
-    assert rig.phase == 'RUNNING' and rig.q == pytest.approx(here, abs=1e-3)
-
-
-def test_rest_until_the_trajectory_starts(two_link):
-    """A trajectory that waits for its start does not accelerate the arm yet."""
-    rig = Rig(two_link, POSE, mode='computed_torque')
-    rig.rise()
-    rig.controller.follow(Waypoints(two_link.joint_names, [1.0], [[1.0, 0.0]]), rig.time + 1.0)
-    rig.run(0.9)
-    assert abs(rig.q - POSE).max() < 1e-6
-
-
-def test_sooner_than_one_that_has_not_begun(two_link):
+def test_sooner_than_one_that_has_not_begun():
     """It takes the other one's place and begins at its own beginning."""
-    rig = Rig(two_link, POSE, mode='computed_torque')
-    rig.rise()
-    names = two_link.joint_names
+    rig = risen(mode='computed_torque')
+    names = TWO_LINK.joint_names
     rig.controller.follow(Waypoints(names, [1.0], [[1.0, 0.0]]), rig.time + 5.0)
     rig.run(0.01)
     rig.controller.follow(Waypoints(names, [1.0], [[0.0, 0.0]]), rig.time + 0.01)
@@ -242,47 +151,41 @@ def test_sooner_than_one_that_has_not_begun(two_link):
     assert abs(rig.q).max() < 1e-3
 
 
-def test_planned_too_late(two_link):
-    """A reference that would begin in the middle of its motion is refused."""
-    rig = Rig(two_link, POSE, mode='computed_torque')
-    rig.rise()
-    with pytest.raises(TrajectoryError, match='after its start'):
-        rig.controller.follow(Waypoints(two_link.joint_names, [1.0], [[1.0, 0.0]]),
-                              rig.time - 0.1)
-
-
-@pytest.mark.parametrize('phase', ['INACTIVE', 'gravity_compensation', 'unnamed'])
-def test_references_that_cannot_be_followed(two_link, phase):
-    """A trajectory is refused, saying why, wherever it could not be followed."""
-    rig = Rig(two_link, POSE, mode='pd' if phase == 'unnamed' else 'gravity_compensation')
-    if phase != 'INACTIVE':
-        rig.rise()
-    names = ['joint1', 'elbow'] if phase == 'unnamed' else two_link.joint_names
-    with pytest.raises(TrajectoryError, match='elbow' if phase == 'unnamed' else phase):
-        rig.controller.follow(Waypoints(names, [1.0], [POSE]), rig.time)
+@pytest.mark.parametrize(('mode', 'names', 'start', 'word'), [
+    ('', TWO_LINK.joint_names, 0.0, 'INACTIVE'),
+    ('gravity_compensation', TWO_LINK.joint_names, 0.0, 'gravity_compensation'),
+    ('pd', ['joint1', 'elbow'], 0.0, 'elbow'),
+    ('computed_torque', TWO_LINK.joint_names, -0.1, 'after its start')])
+def test_references_that_cannot_be_followed(mode, names, start, word):
+    """Wherever it could not be followed, or would begin in the middle of its motion."""
+    rig = risen(mode=mode) if mode else Rig(TWO_LINK, POSE)
+    with pytest.raises(TrajectoryError, match=word):
+        rig.controller.follow(Waypoints(names, [1.0], [[1.0, 0.0]]), rig.time + start)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize('mode', ['computed_torque', 'disturbance_observer', 'adaptive'])
-def test_plain_python_gives_the_same(two_link, mode):
+def test_plain_python_gives_the_same(mode):
     """The cycle is one plain function: Python and machine code agree to rounding."""
-    compiled, slow = (Rig(two_link, POSE, mode=mode) for _ in range(2))
+    compiled, slow = (Rig(TWO_LINK, POSE, mode=mode, friction_compensation=[0.8],
+                          viscous_friction=[0.8, 0.3], coulomb_friction=[2.0, 0.8],
+                          static_friction=[2.5, 1.0], friction_offset=[0.1, -0.2])
+                      for _ in range(2))
     slow.controller.compiled = PLAIN
     for rig in (compiled, slow):
         rig.rise()
-        rig.controller.follow(Waypoints(two_link.joint_names, [0.3], [[0.4, 0.4]]), rig.time)
-        rig.run(0.2)
-        rig.controller.stop()
+        follow(rig, [0.4, 0.4], 0.3)
         rig.run(0.1)
+        rig.controller.stop()
+        rig.run(0.05)
     assert np.array(slow.published) == pytest.approx(np.array(compiled.published), abs=1e-9)
 
 
 @pytest.mark.skipif(plain(), reason='nothing is compiled')
 @pytest.mark.parametrize('part', PARTS, ids=lambda part: part.name)
-def test_a_part_that_settings_need_is_loaded_before_the_cycle_calls_it(two_link, part):
+def test_a_part_that_settings_need_is_loaded_before_the_cycle_calls_it(part):
     """Its address is 0 until then, as in a process whose settings have not needed it."""
-    rig = Rig(two_link, POSE, viscous_friction=[1.0])
-    rig.rise()
+    rig = risen(viscous_friction=[1.0])
     code = rig.controller.compiled.addresses
     code[part.place] = 0
     rig.run(0.01)
@@ -296,9 +199,9 @@ def test_a_part_that_settings_need_is_loaded_before_the_cycle_calls_it(two_link,
 @pytest.mark.skipif(plain(), reason='nothing is compiled')
 @pytest.mark.parametrize('need', NEEDING)
 @pytest.mark.parametrize('how', ['use', 'check'])
-def test_settings_are_accepted_once_what_they_need_is_loaded(two_link, need, how, monkeypatch):
+def test_settings_are_accepted_once_what_they_need_is_loaded(need, how, monkeypatch):
     """Or the thread of the loop would compile it, while the arm gets no efforts."""
-    rig = Rig(two_link, POSE, viscous_friction=[1.0])
+    rig = Rig(TWO_LINK, POSE, viscous_friction=[1.0])
     nothing = np.zeros_like(rig.controller.compiled.addresses)
     rig.controller.compiled = rig.controller.compiled._replace(addresses=nothing)
     loaded = []
@@ -313,11 +216,11 @@ def test_settings_are_accepted_once_what_they_need_is_loaded(two_link, need, how
                                     {'armature': (0.1, 0.1)}])
 @pytest.mark.parametrize('how', ['use', 'check'])
 def test_the_dynamics_of_any_robot_are_loaded_before_a_cycle_may_need_them(
-        two_link, specialized, change, how, monkeypatch):
+        specialized, change, how, monkeypatch):
     """A robot with its kernels never needs them; with another payload or rotor it does."""
     loaded = []
     monkeypatch.setattr(compile, 'load_generic_dynamics', lambda: loaded.append(True))
-    started = Controller(two_link, Settings(**GAINS), specialize=specialized)
+    started = Controller(TWO_LINK, Settings(**GAINS), specialize=specialized)
     inputs = started.inputs
     assert compile.needs_generic_dynamics(inputs.settings, inputs.robot) is not specialized
     loaded.clear()
@@ -332,20 +235,19 @@ def test_the_dynamics_of_any_robot_are_loaded_before_a_cycle_may_need_them(
 
 @pytest.mark.slow
 @pytest.mark.skipif(plain(), reason='nothing is compiled')
-def test_an_arm_is_driven_without_the_dynamics_of_any_robot_until_its_payload_changes(two_link):
+def test_an_arm_is_driven_without_the_dynamics_of_any_robot_until_its_payload_changes():
     """In a process of its own, which would end with a call of what is not loaded."""
     done = subprocess.run([sys.executable, '-c', FIRST_PAYLOAD], capture_output=True, text=True,
                           timeout=100)
     phase, loaded, *before, then, loaded_then, a, b = done.stdout.split()
     assert (phase, loaded, then, loaded_then) == ('RUNNING', '0', 'RUNNING', '1'), done.stderr
-    heavier = replace(Settings(**GAINS), payload_frame='tool0', payload_mass=0.1).loaded(two_link)
-    for told, model in ((before, two_link), ((a, b), heavier)):
+    heavier = replace(Settings(**GAINS), payload_frame='tool0', payload_mass=0.1).loaded(TWO_LINK)
+    for told, model in ((before, TWO_LINK), ((a, b), heavier)):
         assert [*map(float, told)] == pytest.approx(Dynamics(model).gravity(POSE), abs=1e-3)
 
 
 @pytest.mark.skipif(plain(), reason='nothing is compiled')
-def test_settings_of_the_start_are_checked_before_anything_is_compiled_for_them(two_link,
-                                                                                monkeypatch):
+def test_settings_of_the_start_are_checked_before_anything_is_compiled_for_them(monkeypatch):
     """A refusal does not come after seconds of compiling."""
     loaded = []
     monkeypatch.setattr(controller, 'load_parts', lambda *needing: loaded.append(needing))
@@ -355,6 +257,6 @@ def test_settings_of_the_start_are_checked_before_anything_is_compiled_for_them(
         raise TrajectoryError('refused', name='position', remedy='none')
     settings = Settings(**{**GAINS, **NEEDING['follows_pose']})
     with pytest.raises(TrajectoryError):
-        Controller(two_link, settings, checked=checked)
-    Controller(two_link, settings, specialize=False)
+        Controller(TWO_LINK, settings, checked=checked)
+    Controller(TWO_LINK, settings, specialize=False)
     assert len(loaded) == 1

@@ -2,28 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Feedback policies of a slower planner, and what becomes of the arm when they stop."""
 
-import json
-
-from control.closed_loop import GAINS, Rig
+from control.risen import POSE, risen, TWO_LINK
+from flight_recorder.flights import recording_rig, replayed
 import numpy as np
 import pytest
-from robodyn_ros import Controller, load_urdf, Settings
+from robodyn_ros import DhLink, Dynamics, from_dh, load_urdf
 from robodyn_ros.control.laws.feedback_policy import FADE_TIME
 from robodyn_ros.control.learning.linear_quadratic import linear_quadratic_regulator
 from robodyn_ros.errors import ArgumentError
-from robodyn_ros.flight_recorder.arrays import About, described, packed, unpacked
-from robodyn_ros.flight_recorder.replay import Replay
-from robodyn_ros.model.resources import robot_path
 
-POSE = np.array([0.3, 0.5])
-MODEL = load_urdf(robot_path('two_link'))
 GOAL = np.array([0.5, 0.2])
 
 
 def running(**settings):
     """Return an arm under the law, which holds it: no policy has come."""
-    rig = Rig(MODEL, POSE, mode='feedback_policy', **settings)
-    rig.rise()
+    rig = risen(mode='feedback_policy', **settings)
     return rig
 
 
@@ -108,7 +101,7 @@ def test_a_gain_of_the_wrong_sign_is_ended_by_the_guard():
             rig.controller.follow_policy(rig.time, u, POSE, np.zeros(2), -K)
         rig.tick()
         if rig.phase == 'RUNNING':
-            speed = max(speed, abs(rig.qd / MODEL.velocity_limit).max())
+            speed = max(speed, abs(rig.qd / TWO_LINK.velocity_limit).max())
     assert speed < 1.1 and rig.phase == 'FAULT'
 
 
@@ -131,26 +124,18 @@ def test_policies_that_are_refused(changed, why):
 
 
 def test_other_laws_use_none():
-    rig = Rig(MODEL, POSE, mode='joint_impedance')
-    rig.rise()
+    rig = risen(mode='joint_impedance')
     with pytest.raises(ArgumentError, match='joint_impedance uses no policy'):
         rig.controller.follow_policy(rig.time, np.zeros(2), POSE, np.zeros(2), np.zeros((2, 4)))
 
 
 @pytest.mark.slow
 def test_policies_are_recorded_and_replayed():
-    rig = running()
-    rig.controller = Controller(MODEL, Settings(**{**GAINS, 'mode': 'feedback_policy'}), rig.state,
-                                specialize=False, recorded=1000)
+    rig = recording_rig(1000, mode='feedback_policy')
     rig.rise()
     planned(rig, 0.3, 50.0, regulator(GOAL))
-    taken = rig.controller.history.take()
-    about = About(*[''] * 7, 0.0, *[''] * 3)
-    text = json.dumps(described(MODEL, taken, about), default=lambda x: np.asarray(x).tolist())
-    flown = unpacked(packed(text, taken))
-    agreement = Replay(flown.model, flown.snapshot).compare()
+    _, flown = replayed(rig.controller, 400)
     assert len(flown.snapshot.policies) > 10
-    assert agreement.same == agreement.cycles > 400
 
 
 def test_a_gain_in_any_order_of_memory():
@@ -176,3 +161,37 @@ def test_policies_go_on_after_time_has_jumped_back():
     rig.controller.follow_policy(rig.time, u, POSE, np.zeros(2), K)
     with pytest.raises(ArgumentError, match='older'):
         rig.controller.follow_policy(rig.time - 0.1, u, POSE, np.zeros(2), K)
+
+
+
+def test_a_sliding_mass_has_the_gains_of_the_double_integrator():
+    """Q = diag(q, 0), R = r: K = [√(q/r), √(2 m √(q/r))]."""
+    m, q, r = 2.0, 9.0, 0.25
+    model = from_dh([DhLink(0.0, 0.0, 0.0, 0.0, joint='prismatic', mass=m)], gravity=(0, 0, -9.81))
+    effort, gain = linear_quadratic_regulator(Dynamics(model), [0.1], [q, 0.0], [r])
+    stiffness = np.sqrt(q / r)
+    assert effort == pytest.approx([m * 9.81])
+    assert gain[0] == pytest.approx([stiffness, np.sqrt(2.0 * m * stiffness)])
+
+
+@pytest.mark.slow
+def test_no_other_gain_costs_less():
+    """Simulated about a pose where gravity pulls, from a small deviation."""
+    dynamics, pose = Dynamics(load_urdf('two_link')), np.array([0.3, 0.5])
+    Q, R = np.array([400.0, 100.0, 10.0, 2.0]), np.array([0.01, 0.01])
+    u, best = linear_quadratic_regulator(dynamics, pose, Q, R)
+
+    def cost(K):
+        x, total, dt = np.array([1e-3, -2e-3, 0.0, 0.0]), 0.0, 1e-3
+        for _ in range(3000):
+            away = -K @ x
+            total += (x @ (Q * x) + away @ (R * away)) * dt
+            middle = x + 0.5 * dt * np.append(x[2:], dynamics.forward_dynamics(
+                pose + x[:2], x[2:], u + away))
+            x = x + dt * np.append(middle[2:], dynamics.forward_dynamics(
+                pose + middle[:2], middle[2:], u - K @ middle))
+        return total
+    least = cost(best)
+    random = np.random.default_rng(0)
+    for _ in range(5):
+        assert cost(best * random.uniform(0.7, 1.3, best.shape)) > least

@@ -53,10 +53,10 @@ def compensated(found):
 
 
 def test_an_arm_with_false_masses_floats_once_it_is_calibrated(panda, found):
-    """Masses off by up to 20 %, friction unknown. Takes 8 s: a motion, its fit, simulations."""
+    """Masses off by up to 20 %, friction unknown: a motion, its fit, and simulations."""
     pose, known, plant, _ = panda
     model = compensated(found)
-    before, after, light = (simulate(m, settings, pose, 5.0, plant=plant, noise=Noise(NOISE))
+    before, after, light = (simulate(m, settings, pose, 3.0, plant=plant, noise=Noise(NOISE))
                             .position for m, settings in (
                                 (known, FLOATING), (model, FLOATING), (model, LIGHT)))
     assert abs(before[-1] - pose).max() > 0.1

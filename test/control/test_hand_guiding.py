@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hand guiding: floating within walls while it is enabled, holding where it is let go."""
 
-from control.closed_loop import Rig
+from control.closed_loop import Rig, Told
 from control.one_cycle import arm_of, readable
+from control.risen import backward, follow, POSE, risen, TWO_LINK
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from robodyn_ros import Dynamics, load_urdf
+from robodyn_ros import Dynamics
 from robodyn_ros.control.inputs.bounds import Bounds
 from robodyn_ros.control.laws.hand_guiding import add_tool_walls, joint_wall, wall_force
 from robodyn_ros.control.references.trajectory import Waypoints
@@ -18,51 +19,24 @@ from robodyn_ros.dynamics.model_data import frame_record, parameters
 from robodyn_ros.errors import ParameterError, TrajectoryError
 
 near = pytest.approx
-POSE = np.array([0.3, 0.5])
-TWO_LINK = load_urdf('two_link')
 HAND = {'mode': 'hand_guiding', 'stiffness': [400.0, 100.0], 'damping': [20.0, 4.0]}
 RANDOM = np.random.default_rng(0)
 
 
-class Hand(Rig):
-    """A rig whose arm a hand pushes with constant efforts; velocities have ``noise`` [rad/s]."""
-
-    noise = 0.0
-
-    def sense(self):
-        super().sense()
-        self.state['velocity'] = self.qd + self.noise * RANDOM.standard_normal(len(self.qd))
+class Hand(Told):
+    """A rig whose arm a hand pushes with constant efforts."""
 
     def pushed(self, seconds, push, *, guided=True):
+        self.external = np.asarray(push)
         for _ in range(round(seconds / self.period)):
             if guided:
                 self.controller.guide(self.time + 0.05)
-            self.sense()
-            assert self.controller.step(self.time)
-            self.tau = self.controller.tau.copy()
-            h = self.period / self.substeps
-            for _ in range(self.substeps):
-                self.qd += h * self.dynamics.forward_dynamics(self.q, self.qd, self.tau + push)
-                self.q += h * self.qd
-            self.published.append(self.tau)
-            self.time += self.period
-
-
-class Backward(Hand):
-    """A rig with encoders that count backward from POSE on."""
-
-    mirror = np.ones(2)
-
-    def sense(self):
-        super().sense()
-        self.state['position'] = POSE + self.mirror * (self.q - POSE)
-        self.state['velocity'] = self.mirror * self.qd
+            assert self.tick() is not None
+        self.external = np.zeros(2)
 
 
 def hand(**given):
-    rig = Hand(TWO_LINK, POSE, **{**HAND, **given})
-    rig.rise()
-    return rig
+    return risen(Hand, **{**HAND, **given})
 
 
 def test_the_arm_follows_the_hand_and_holds_where_it_is_let_go():
@@ -108,7 +82,7 @@ def test_trajectories_are_followed_where_the_arm_is_let_go_only():
     rig.controller.follow(asked, rig.time)
     rig.run(0.8)
     assert rig.q == near([0.4, 0.6], abs=5e-3)
-    rig.controller.follow(Waypoints(TWO_LINK.joint_names, [0.5], [POSE]), rig.time)
+    follow(rig, POSE, 0.5)
     rig.run(0.1)
     rig.pushed(0.05, np.zeros(2))           # a hand takes the arm in motion
     where = rig.q.copy()
@@ -120,8 +94,7 @@ def test_trajectories_are_followed_where_the_arm_is_let_go_only():
 @pytest.mark.parametrize('walls', ['joint', 'tool'])
 def test_walls_hold_a_push(walls):
     """Beyond a wall the arm is where the push equals the spring, and comes back to it."""
-    rig = hand()
-    T = rig.dynamics.pose(POSE, 'tool0')
+    T = Dynamics(TWO_LINK).pose(POSE, 'tool0')
     given = ({'wall_upper': [9.0, POSE[1] + 0.05]} if walls == 'joint' else
              {'workspace_upper': [*(T[:2, 3] + 5.0), T[2, 3] + 0.03], 'workspace_stiffness': 800.0,
               'workspace_lower': [-9.0] * 3})
@@ -165,7 +138,7 @@ def test_walls_of_a_corner_add_up():
 def test_a_wall_that_stops_a_hand_is_no_wrong_sign(given):
     """A quarter of the effort limit against what a hand goes on pushing, and the joint obeys."""
     rig = hand(**given)
-    rig.noise = 0.005
+    rig.lie = lambda q, qd: (q, qd + 0.005 * RANDOM.standard_normal(2))
     rig.pushed(0.7, np.array([0.0, 6.0]))
     assert rig.q[1] > given['wall_upper'][1] - 0.1
     rig.pushed(0.3, np.zeros(2), guided=False)      # let go while the wall still slows it down
@@ -174,10 +147,8 @@ def test_a_wall_that_stops_a_hand_is_no_wrong_sign(given):
 
 def test_an_encoder_that_counts_backward_is_found_although_a_hand_guides():
     """The spring of the wall drives the joint on, which does not obey it."""
-    rig = Backward(TWO_LINK, POSE, **HAND, wall_upper=[9.0, POSE[1] + 0.05],
-                   wall_lower=[-9.0, POSE[1] - 0.05])
-    rig.rise()
-    rig.mirror = np.array([1.0, -1.0])
+    rig = hand(wall_upper=[9.0, POSE[1] + 0.05], wall_lower=[-9.0, POSE[1] - 0.05])
+    rig.lie = backward(1)
     while rig.phase == 'RUNNING' and rig.time < 1.0:
         rig.pushed(rig.period, np.array([0.0, 1.0]))
     assert rig.controller.reason_code == 'WRONG_DIRECTION'

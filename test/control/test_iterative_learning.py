@@ -18,11 +18,10 @@ from robodyn_ros.control.learning.iterative_learning import (
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.demo.motion import amplitudes, waypoints
 from robodyn_ros.errors import ParameterError, TrajectoryError
-from robodyn_ros.model.resources import robot_path
 
 pytestmark = pytest.mark.slow
 
-ARM = load_urdf(robot_path('two_link'))
+ARM = load_urdf('two_link')
 MODEL, POSE = wrong_model(ARM), np.array([0.3, 0.5])
 MOTION = waypoints(ARM, POSE, amplitudes(ARM, POSE), 2.0)
 GAINS = {'stiffness': [400.0, 100.0], 'damping': [40.0, 10.0], 'acceleration_limit': [20.0],
@@ -44,34 +43,23 @@ def perfect(found, error=0.0):
     return Repeat(time, x - error)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize('mode', LAWS)
-def test_the_error_of_a_wrong_model_falls_by_80_percent(mode):
-    """In MuJoCo: masses ±20 %, friction that nobody told of, 2 ms of delay."""
-    world = RepeatedMotion(MODEL, settings(mode), with_friction(ARM), POSE)
-    found = learning(mode)
-    outcomes = [found.learn(world.run(found.waypoints)) for _ in range(5)]
-    assert all(outcome.learned for outcome in outcomes)
-    assert outcomes[-1].rms < 0.2 * outcomes[0].rms and found.best_rms == outcomes[-1].rms
-    assert (outcomes[-1].joints < 0.3 * outcomes[0].joints).all()
-
-
-@pytest.mark.slow
-def test_a_person_pushes_once():
-    """The repeat is recognized, the best efforts are restored, and learning goes on."""
+@pytest.mark.parametrize('mode, pushed', [*zip(LAWS, [3, None], strict=True)])
+def test_the_error_of_a_wrong_model_falls_by_80_percent(mode, pushed):
+    """Masses ±20 %, unknown friction, 2 ms of delay; a repeat with a push is left out."""
     def push(repeat, time):
-        return [15.0, 5.0] if repeat == 3 and 1.0 < time < 1.4 else 0.0
-    world = RepeatedMotion(MODEL, settings(), with_friction(ARM), POSE, push=push)
-    found = learning()
+        return [15.0, 5.0] if repeat == pushed and 1.0 < time < 1.4 else 0.0
+    world, found = RepeatedMotion(MODEL, settings(mode), with_friction(ARM), POSE,
+                                  push=push), learning(mode)
     outcomes = []
-    for k in range(6):
+    for k in range(4 if pushed is None else 5):
         before = found.best_efforts
         outcomes.append(found.learn(world.run(found.waypoints)))
-        if k == 3:
-            assert not outcomes[3].learned and 'times worse than the best' in outcomes[3].message
-            assert found.efforts is before
-    assert [outcome.learned for outcome in outcomes] == [k != 3 for k in range(6)]
-    assert outcomes[-1].rms < 0.2 * outcomes[0].rms and not found.ended
+        assert outcomes[k].learned == (k != pushed)
+        if k == pushed:
+            assert 'times worse than the best' in outcomes[k].message and found.efforts is before
+    assert outcomes[-1].rms < 0.2 * outcomes[0].rms
+    assert found.best_rms == min(outcome.rms for outcome in outcomes)
+    assert (outcomes[-1].joints < 0.3 * outcomes[0].joints).all() and not found.ended
 
 
 def test_efforts_are_bounded_whatever_the_error():

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two coupled arms in MuJoCo, with a link that is late, loses messages, or is cut."""
 
-import json
-
 from control.one_cycle import arm_of, gains_of, memory_of
+from flight_recorder.flights import replayed
 import numpy as np
 import pytest
 from robodyn_ros import Controller, Dynamics, load_urdf, Settings
@@ -14,8 +13,6 @@ from robodyn_ros.control.laws import leader_follower
 from robodyn_ros.control.settings.coupled_joints import joint_map
 from robodyn_ros.control.steps import guard
 from robodyn_ros.errors import ArgumentError, ParameterError
-from robodyn_ros.flight_recorder.arrays import About, described, packed, unpacked
-from robodyn_ros.flight_recorder.replay import Replay
 from robodyn_ros.simulation.obstacle import Obstacle
 
 pytest.importorskip('mujoco')
@@ -25,12 +22,17 @@ POSE = np.array([0.3, 0.5])
 UP = np.array([0.0, 0.0, 1.0])
 
 
-def coupled(delay=0.0, follower=POSE, **settings):
-    """Leader and follower, aligned."""
-    arms = CoupledLoops(ClosedLoop(MODEL, Settings(**GAINS), POSE),
+def loops(delay=0.0, follower=POSE, **settings):
+    """Leader and follower, which do not follow each other yet."""
+    return CoupledLoops(ClosedLoop(MODEL, Settings(**GAINS), POSE),
                         ClosedLoop(MODEL, Settings(coupling_role='follower',
                                                    **{**GAINS, **settings}), follower),
                         delay=delay)
+
+
+def coupled(*delay, **how):
+    """Leader and follower, aligned."""
+    arms = loops(*delay, **how)
     arms.start()
     return arms
 
@@ -48,9 +50,7 @@ def phases(arms):
 @pytest.mark.slow
 def test_the_follower_moves_to_the_leader_which_stays():
     """Neither is jerked: efforts besides gravity stay small, and so do their steps."""
-    arms = CoupledLoops(ClosedLoop(MODEL, Settings(**GAINS), POSE),
-                        ClosedLoop(MODEL, Settings(coupling_role='follower', **GAINS),
-                                   POSE + [0.2, -0.2]))
+    arms = loops(follower=POSE + [0.2, -0.2])
     efforts, limit = [], MODEL.effort_limit
     for loop in arms.loops:
         loop.controller.arm()
@@ -92,11 +92,11 @@ def test_the_hand_feels_the_wall():
     follower.plant.obstacles.append(wall)
     leader.plant.push('tool0', 5.0 * UP, 10.0)
     least, forces = np.zeros(2), []
-    for _ in range(2000):
+    for _ in range(1500):
         arms.tick()
         least = np.minimum(least, energy(arms))
         forces.append(wall.force)
-    assert np.mean(forces[-500:]) == pytest.approx(5.0, rel=0.1)
+    assert np.mean(forces[-400:]) == pytest.approx(5.0, rel=0.1)
     assert (least > -1e-3).all() and phases(arms) == {('RUNNING', 'NO_REASON')}
 
 
@@ -104,7 +104,7 @@ def test_the_hand_feels_the_wall():
 def test_passive_whatever_the_hands_do():
     """Random pushes of both arms, delays that vary from 0 to 10 ms: no energy comes out."""
     arms, random, least = coupled(), np.random.default_rng(3), np.zeros(2)
-    for k in range(1500):
+    for k in range(1000):
         if k % 100 == 0:
             arms.delay = random.uniform(0.0, 0.01)
             arms.loops[int(random.integers(2))].plant.push(
@@ -113,25 +113,6 @@ def test_passive_whatever_the_hands_do():
         least = np.minimum(least, energy(arms))
     assert (least > -1e-3 * MODEL.effort_limit).all()
     assert phases(arms) == {('RUNNING', 'NO_REASON')}
-
-
-@pytest.mark.slow
-def test_link_is_cut():
-    """Both are held, latched: damped gravity compensation, which a push moves."""
-    arms = coupled()
-    arms.connected = False
-    for _ in range(1200):
-        arms.tick()
-    assert phases(arms) == {('FAULT', 'PARTNER_LOST')}
-    for loop in arms.loops:
-        before = loop.row()[0]
-        loop.plant.push('tool0', 2.0 * UP, 0.1)
-        for _ in range(300):
-            loop.tick()
-        assert abs(loop.row()[0] - before).max() > 0.005
-        v, damping = loop.controller._v, loop.controller.settings.damping_rate
-        assert v.published == pytest.approx(-damping * v.momentum, abs=1e-9)
-        assert loop.controller.phase == guard.FAULT
 
 
 def test_one_arm_that_leaves_takes_the_other_with_it():
@@ -145,15 +126,11 @@ def test_one_arm_that_leaves_takes_the_other_with_it():
 @pytest.mark.slow
 def test_joints_are_mapped():
     """The follower's joints are half as far, the other way round, in the other order."""
-    arms = CoupledLoops(
-        ClosedLoop(MODEL, Settings(**GAINS), POSE),
-        ClosedLoop(MODEL, Settings(coupling_role='follower', coupling_joints='joint2,joint1',
-                                   coupling_scale=[-0.5, 2.0], coupling_offset=[0.5, -0.4],
-                                   **GAINS), [0.25, 0.2]))
-    arms.start()
+    arms = coupled(follower=[0.25, 0.2], coupling_joints='joint2,joint1',
+                   coupling_scale=[-0.5, 2.0], coupling_offset=[0.5, -0.4])
     arms.loops[0].plant.push('tool0', 3.0 * UP, 0.3)
     least = np.zeros(2)
-    for _ in range(1500):
+    for _ in range(1000):
         arms.tick()
         (a, _, _), (b, _, _) = (loop.row() for loop in arms.loops)
         own = [loop.controller.coupling_energy for loop in arms.loops]
@@ -199,8 +176,7 @@ def test_partners_that_are_refused(changed, why):
 
 @pytest.mark.slow
 def test_the_recording_has_the_energies_and_is_replayed():
-    arms = CoupledLoops(ClosedLoop(MODEL, Settings(**GAINS), POSE),
-                        ClosedLoop(MODEL, Settings(coupling_role='follower', **GAINS), POSE))
+    arms = loops()
     for loop in arms.loops:
         loop.controller = Controller(MODEL, loop.controller.settings, specialize=False,
                                      recorded=1500)
@@ -208,10 +184,5 @@ def test_the_recording_has_the_energies_and_is_replayed():
     arms.loops[0].plant.push('tool0', 3.0 * UP, 0.1)
     for _ in range(300):
         arms.tick()
-    taken = arms.loops[1].controller.history.take()
-    text = json.dumps(described(MODEL, taken, About(*[''] * 7, 0.0, *[''] * 3)),
-                      default=lambda x: np.asarray(x).tolist())
-    flown = unpacked(packed(text, taken))
-    agreement = Replay(flown.model, flown.snapshot).compare()
-    assert agreement.same == agreement.cycles > 400
+    _, flown = replayed(arms.loops[1].controller, 400)
     assert flown.snapshot.partner[-1].any()

@@ -4,14 +4,14 @@
 
 from dataclasses import replace
 
-from control.moveit_clients import moveit_plan, reached, SaggingArm, Servo
+from control.moveit_clients import moveit_plan, SaggingArm, Servo
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
-from robodyn_ros.model.resources import robot_path
+from robodyn_ros.control.controller.trajectory_goal import Status
 from thorough import seeds
 
-MODEL = replace(load_urdf(robot_path('two_link')), position_lower=np.full(2, -2.0),
+MODEL = replace(load_urdf('two_link'), position_lower=np.full(2, -2.0),
                 position_upper=np.full(2, 2.0), velocity_limit=np.full(2, 2.0))
 SPEED = np.array([0.5, -0.5])       # rad/s
 
@@ -19,15 +19,10 @@ SPEED = np.array([0.5, -0.5])       # rad/s
 @pytest.mark.slow
 @pytest.mark.parametrize('mode', ['joint_impedance', 'computed_torque'])
 def test_goals_of_moveit(mode):
-    """
-    Plans from the measured pose, which friction keeps millirads from the reference.
-
-    All fields of a plan, speeds up to 0.9 of the limits, ends at position limits, some canceled
-    on the way. About 10 s: twenty goals are half a minute of motion.
-    """
+    """Plans from the measured pose, millirads from the reference; some end at limits, or early."""
     arm = SaggingArm(MODEL, mode=mode, following_error=[0.0])
     rng, sags = np.random.default_rng(3), []
-    for number in range(seeds(20, 200)):
+    for number in range(seeds(10, 200)):
         end = rng.uniform(-0.9, 0.9, 2)
         end[0] = 2.0 * np.sign(end[0]) if number % 10 == 9 else end[0]
         sags.append(arm.sag)
@@ -35,12 +30,11 @@ def test_goals_of_moveit(mode):
         if number % 3:
             plan.velocities[-1] = 1e-16
         result = arm.goal(plan, 0.3 if number % 7 == 6 else np.inf)
-        assert not arm.refused and reached(result), arm.refused
+        assert not arm.refused and result.status in (Status.SUCCEEDED, Status.CANCELED)
     assert max(sags) > 2e-3
 
 
-@pytest.mark.parametrize('fields', ['p', 'pv', 'v'])
-@pytest.mark.parametrize('rate', [30.0, 100.0])
+@pytest.mark.parametrize('fields, rate', [('p', 30.0), ('pv', 100.0), ('v', 30.0)])
 def test_a_stream_of_single_waypoints(fields, rate):
     """MoveIt Servo up to Iron, and teleoperators: there, back, and a halt with velocity 0."""
     arm = SaggingArm(MODEL, mode='joint_impedance')

@@ -5,44 +5,32 @@
 from dataclasses import replace
 
 from control.closed_loop import GAINS, Rig
+from control.risen import follow, POSE, risen, TWO_LINK
 from flight_recorder.flights import recording_rig
 import numpy as np
 import pytest
-from robodyn_ros import Dynamics, load_urdf
+from robodyn_ros import Dynamics
 from robodyn_ros.control.controller.controller import Controller
-from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.errors import ParameterError, RobodynError
 from robodyn_ros.flight_recorder.replay import Replay
 from robodyn_ros.model.payload import with_payload
-from robodyn_ros.model.resources import robot_path
 
-POSE = [0.3, 0.5]
 ROD = (0.002, 0.0, 0.0, 0.03, 0.0, 0.03)
 LOAD = {'payload_frame': 'tool0', 'payload_mass': 1.5, 'payload_com': (0.02, 0.05, 0.1),
         'payload_inertia': ROD}
-
-
-@pytest.fixture(scope='module')
-def two_link():
-    return load_urdf(robot_path('two_link'))
+LOADED = Dynamics(with_payload(TWO_LINK, 'tool0', LOAD['payload_mass'], LOAD['payload_com'],
+                               np.diag([0.002, 0.03, 0.03])))
+EMPTY, FULL = Dynamics(TWO_LINK).gravity(POSE), LOADED.gravity(POSE)
 
 
 def change(rig, **settings):
     rig.controller.use(replace(rig.controller.settings, **settings))
 
 
-def loaded(model, share=1.0):
-    """Gravity torques and mass matrix of a share of the load, and its dynamics."""
-    return Dynamics(with_payload(model, 'tool0', share * LOAD['payload_mass'],
-                                 LOAD['payload_com'], share * np.diag([0.002, 0.03, 0.03])))
-
-
-def still(model, **settings):
+def still(**settings):
     """Return a rig that feels the load, and does not move."""
-    rig = Rig(model, POSE, mode='gravity_compensation', **settings)
-    rig.rise()
-    return rig
+    return risen(mode='gravity_compensation', **settings)
 
 
 def felt(rig, effort, cycles=1):
@@ -57,53 +45,48 @@ def felt(rig, effort, cycles=1):
     return np.array(efforts)
 
 
-def test_the_dynamics_are_interpolated_linearly(two_link):
+def test_the_dynamics_are_interpolated_linearly():
     """g(q) and M(q) of each cycle are those of the share of the load that the time says."""
-    rig = still(two_link, payload_transition=0.1)
-    empty, full = Dynamics(two_link).gravity(POSE), loaded(two_link).gravity(POSE)
-    felt(rig, full, 3)
+    rig = still(payload_transition=0.1)
+    felt(rig, FULL, 3)
     change(rig, **LOAD)
     for k in range(1, 101):
-        effort = felt(rig, full)[0]
+        effort = felt(rig, FULL)[0]
         share = k / 100
-        assert effort == pytest.approx(empty + share * (full - empty), abs=1e-9)
+        assert effort == pytest.approx(EMPTY + share * (FULL - EMPTY), abs=1e-9)
         assert rig.controller._v.gravity == pytest.approx(effort, abs=1e-9)
         if k == 50:
             bodies = rig.controller.inputs.payload.bodies
-            assert bodies['mass'].sum() == pytest.approx(two_link.mass.sum() + 0.75)
+            assert bodies['mass'].sum() == pytest.approx(TWO_LINK.mass.sum() + 0.75)
     assert rig.controller.memory['payload_time'][0] == 0.0
-    assert felt(rig, full)[0] == pytest.approx(full, abs=1e-12)
+    assert felt(rig, FULL)[0] == pytest.approx(FULL, abs=1e-12)
 
 
-def test_a_change_on_the_way_goes_on_from_there(two_link):
-    rig = still(two_link, payload_transition=0.1)
-    empty, full = Dynamics(two_link).gravity(POSE), loaded(two_link).gravity(POSE)
-    felt(rig, full, 3)
+def test_a_change_on_the_way_goes_on_from_there():
+    rig = still(payload_transition=0.1)
+    felt(rig, FULL, 3)
     change(rig, **LOAD)
-    felt(rig, full, 49)
-    half = felt(rig, empty)[0]          # it has been put down
+    felt(rig, FULL, 49)
+    half = felt(rig, EMPTY)[0]          # it has been put down
     change(rig, payload_mass=0.0)
-    back = felt(rig, empty, 100)
-    assert back[0] == pytest.approx(half - (half - empty) / 100, abs=1e-9)
-    assert back[-1] == pytest.approx(empty, abs=1e-9)
-    assert abs(np.diff([half, *back], axis=0)).max() < 0.02 * abs(full - empty).max()
+    back = felt(rig, EMPTY, 100)
+    assert back[0] == pytest.approx(half - (half - EMPTY) / 100, abs=1e-9)
+    assert back[-1] == pytest.approx(EMPTY, abs=1e-9)
+    assert abs(np.diff([half, *back], axis=0)).max() < 0.02 * abs(FULL - EMPTY).max()
 
 
 @pytest.mark.parametrize('seconds', [0.0, 0.001, 0.0035, 0.3])
-def test_no_effort_exceeds_the_rate_limit(two_link, seconds):
+def test_no_effort_exceeds_the_rate_limit(seconds):
     """However short the transition is, and for any law, at rest and in motion."""
     step = np.array([0.3, 0.1])
-    full = loaded(two_link)
     for mode in ('joint_impedance', 'computed_torque', 'pd'):
-        rig = Rig(two_link, POSE, mode=mode, payload_transition=seconds,
-                  effort_rate_limit=tuple(step / Rig.period), acceleration_limit=[5.0],
-                  velocity_scale=1.0)
-        rig.rise()
-        rig.controller.follow(Waypoints(two_link.joint_names, [1.0], [[0.6, 0.2]]),
-                              rig.time + 0.01)
+        rig = risen(mode=mode, payload_transition=seconds,
+                    effort_rate_limit=tuple(step / Rig.period), acceleration_limit=[5.0],
+                    velocity_scale=1.0)
+        follow(rig, [0.6, 0.2], 1.0, later=0.01)
         rig.run(0.3)
-        before, rig.dynamics = rig.dynamics, full
-        rig.tau = rig.tau + full.gravity(rig.q) - before.gravity(rig.q)
+        before, rig.dynamics = rig.dynamics, LOADED
+        rig.tau = rig.tau + LOADED.gravity(rig.q) - before.gravity(rig.q)
         rig.sense()
         assert rig.controller.step(rig.time)
         rig.tau, q = rig.controller.tau.copy(), rig.q.copy()
@@ -118,45 +101,43 @@ def test_no_effort_exceeds_the_rate_limit(two_link, seconds):
         assert rig.phase == 'RUNNING' and rig.controller.memory['following'][0]
 
 
-def test_a_fault_holds_the_payload_and_its_end_completes_it(two_link):
+def test_a_fault_holds_the_payload_and_its_end_completes_it():
     """Efforts of a fault are those of the payload in force; nothing is in force afterwards."""
-    rig = still(two_link, payload_transition=1.0, fault_hold_time=0.1, fault_ramp_time=0.1)
-    full = loaded(two_link).gravity(POSE)
-    felt(rig, full, 3)
+    rig = still(payload_transition=1.0, fault_hold_time=0.1, fault_ramp_time=0.1)
+    felt(rig, FULL, 3)
     change(rig, **LOAD)
-    half = felt(rig, full, 500)[-1]
+    half = felt(rig, FULL, 500)[-1]
     rig.controller.cycle_input['stop_reason'] = 4
-    held = felt(rig, full, 60)
+    held = felt(rig, FULL, 60)
     assert rig.phase == 'FAULT' and held == pytest.approx(np.tile(half, (60, 1)), abs=0.05)
     assert np.diff(held[1:], axis=0) == pytest.approx(0.0)
-    assert not felt(rig, full, 200)[-1].any()
-    assert rig.controller._v.gravity == pytest.approx(full)
+    assert not felt(rig, FULL, 200)[-1].any()
+    assert rig.controller._v.gravity == pytest.approx(FULL)
 
 
-def test_an_arm_that_is_not_driven_has_it_at_once(two_link):
-    rig = Rig(two_link, POSE, mode='gravity_compensation', payload_transition=60.0)
+def test_an_arm_that_is_not_driven_has_it_at_once():
+    rig = Rig(TWO_LINK, POSE, mode='gravity_compensation', payload_transition=60.0)
     change(rig, **LOAD)
-    felt(rig, loaded(two_link).gravity(POSE))
-    assert rig.controller._v.gravity == pytest.approx(loaded(two_link).gravity(POSE))
+    felt(rig, FULL)
+    assert rig.controller._v.gravity == pytest.approx(FULL)
 
 
-def test_time_that_stands_or_jumps_makes_no_step(two_link):
-    rig = still(two_link, payload_transition=0.1)
-    empty, full = Dynamics(two_link).gravity(POSE), loaded(two_link).gravity(POSE)
-    felt(rig, full, 3)
+def test_time_that_stands_or_jumps_makes_no_step():
+    rig = still(payload_transition=0.1)
+    felt(rig, FULL, 3)
     change(rig, **LOAD)
-    once = felt(rig, full)[0]
+    once = felt(rig, FULL)[0]
     rig.time -= rig.period
-    assert felt(rig, full)[0] == pytest.approx(once)
+    assert felt(rig, FULL)[0] == pytest.approx(once)
     rig.controller.cycle_input['simulated_time'] = 1
     for jump in (30.0, -70.0):
         rig.time += jump
         before = rig.controller.tau.copy()
-        assert abs(felt(rig, full)[0] - before).max() <= 0.011 * abs(full - empty).max()
+        assert abs(felt(rig, FULL)[0] - before).max() <= 0.011 * abs(FULL - EMPTY).max()
 
 
 @pytest.mark.slow
-def test_a_transition_is_replayed_bit_by_bit(two_link):
+def test_a_transition_is_replayed_bit_by_bit():
     rig = recording_rig(600, mode='computed_torque', payload_transition=0.1)
     rig.rise()
     rig.run(0.02)
@@ -171,7 +152,7 @@ def test_a_transition_is_replayed_bit_by_bit(two_link):
     assert agreement.same == agreement.cycles, agreement
 
 
-def test_kernels_of_the_robot_are_back_after_a_transition(two_link):
+def test_kernels_of_the_robot_are_back_after_a_transition():
     """Specialized code knows one payload: the generic one fits exactly before and after it."""
     rig = recording_rig(0, specialize=True, mode='joint_impedance', payload_transition=0.02)
     rig.rise()
@@ -181,49 +162,48 @@ def test_kernels_of_the_robot_are_back_after_a_transition(two_link):
         efforts = np.array([rig.tau, *rig.run(0.04)])
         assert abs(np.diff(efforts, axis=0)).max() < 0.1
         assert rig.controller.memory['payload_time'][0] == 0.0
-        held = Dynamics(with_payload(two_link, 'link2', mass)).gravity(rig.q)
+        held = Dynamics(with_payload(TWO_LINK, 'link2', mass)).gravity(rig.q)
         assert rig.controller._v.gravity == pytest.approx(held, abs=0.01)
 
 
-def test_a_robot_that_compensates_gravity_is_commanded_nothing(two_link):
-    rig = Rig(two_link, POSE, mode='gravity_compensation', payload_transition=0.01,
+def test_a_robot_that_compensates_gravity_is_commanded_nothing():
+    rig = Rig(TWO_LINK, POSE, mode='gravity_compensation', payload_transition=0.01,
               robot_compensates_gravity=True)
     rig.controller.arm()
-    felt(rig, Dynamics(two_link).gravity(POSE), 100)
-    full = loaded(two_link).gravity(POSE)
-    assert rig.phase == 'RUNNING' and felt(rig, full, 3) == pytest.approx(0.0)
+    felt(rig, EMPTY, 100)
+    assert rig.phase == 'RUNNING' and felt(rig, FULL, 3) == pytest.approx(0.0)
     change(rig, **LOAD)
-    assert felt(rig, full, 20) == pytest.approx(0.0, abs=1e-9)
-    assert rig.controller._v.gravity == pytest.approx(full)
+    assert felt(rig, FULL, 20) == pytest.approx(0.0, abs=1e-9)
+    assert rig.controller._v.gravity == pytest.approx(FULL)
 
 
 @pytest.mark.parametrize('inertia', [(1.0, 0, 0, 1.0, 0, 3.0), (-1e-3, 0, 0, 1, 0, 1),
                                      (0.1, 0.5, 0, 0.1, 0, 0.1), (1.0,) * 5,
                                      (np.nan, 0, 0, 0, 0, 0)])
-def test_an_inertia_that_no_body_has_is_refused(two_link, inertia):
+def test_an_inertia_that_no_body_has_is_refused(inertia):
     with pytest.raises(RobodynError):
-        Controller(two_link, Settings(**{**GAINS, **LOAD, 'payload_inertia': inertia}),
+        Controller(TWO_LINK, Settings(**{**GAINS, **LOAD, 'payload_inertia': inertia}),
                    specialize=False)
 
 
-def test_an_inertia_without_mass_is_none(two_link):
+def test_an_inertia_without_mass_is_none():
     settings = Settings(**GAINS, payload_inertia=ROD, payload_frame='nowhere')
-    assert settings.loaded(two_link).mass == pytest.approx(two_link.mass)
+    assert settings.loaded(TWO_LINK).mass == pytest.approx(TWO_LINK.mass)
     with pytest.raises(ParameterError):
         replace(settings, payload_transition=-1.0)
 
 
-def test_friction_of_the_settings_stays_in_force_in_a_transition(two_link):
+def test_friction_of_the_settings_stays_in_force_in_a_transition():
     """That of the URDF could be more, and the compensation of it would drive the arm."""
-    rig = still(two_link, payload_transition=1.0, coulomb_friction=[1.0, 0.5],
+    rig = still(payload_transition=1.0, coulomb_friction=[1.0, 0.5],
                 friction_velocity=[0.01], friction_compensation=[0.5])
-    assert not two_link.coulomb_friction.any()
-    full, seen = loaded(two_link).gravity(POSE), []
+    assert not TWO_LINK.coulomb_friction.any()
+    seen = []
     for mass in (0.0, 1.5):
         change(rig, **LOAD | {'payload_mass': mass})
         for _ in range(5):
             rig.sense()
-            rig.state['position'], rig.state['velocity'], rig.state['effort'] = POSE, 0.1, full
+            rig.state['position'], rig.state['velocity'], rig.state['effort'] = POSE, 0.1, FULL
             rig.controller.step(rig.time)
             rig.time += rig.period
             seen.append(rig.controller._v.friction.copy())
@@ -231,9 +211,9 @@ def test_friction_of_the_settings_stays_in_force_in_a_transition(two_link):
     assert np.array(seen) == pytest.approx(np.tile([1.0, 0.5], (10, 1)), rel=1e-3)
 
 
-def test_a_payload_that_an_arm_would_be_armed_without_is_refused(two_link):
+def test_a_payload_that_an_arm_would_be_armed_without_is_refused():
     """Between a judgement and the settings in force the arm could be armed with others."""
-    rig = Rig(two_link, POSE, mode='gravity_compensation')
+    rig = Rig(TWO_LINK, POSE, mode='gravity_compensation')
     rig.controller.arm()
     with pytest.raises(ParameterError, match='just being armed'):
         change(rig, **LOAD)
@@ -242,13 +222,13 @@ def test_a_payload_that_an_arm_would_be_armed_without_is_refused(two_link):
     change(rig, **LOAD)
 
 
-def test_settings_that_were_judged_are_put_in_force_without_another_judgement(two_link):
+def test_settings_that_were_judged_are_put_in_force_without_another_judgement():
     """The efforts measured by then could refuse what is stored as a parameter already."""
-    rig = still(two_link)
-    felt(rig, loaded(two_link).gravity(POSE), 3)
+    rig = still()
+    felt(rig, FULL, 3)
     settings = replace(rig.controller.settings, **LOAD)
     judged = rig.controller.prepare_settings(settings)
-    felt(rig, Dynamics(two_link).gravity(POSE), 3)
+    felt(rig, EMPTY, 3)
     with pytest.raises(ParameterError, match='gravity torque'):
         rig.controller.check(settings)
     rig.controller.put_in_force(judged)

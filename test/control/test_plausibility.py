@@ -1,33 +1,114 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Plausibility of joint states: valid ones always pass, contradictions do not for long."""
+"""Plausibility of joint states: valid ones always pass, contradictions and repetitions do not."""
 
-from control.closed_loop import Told
+from math import nan
+
+from control.closed_loop import Rig, Told
+from control.risen import follow, POSE, risen, TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
 from robodyn_ros.control.steps import guard
 from robodyn_ros.model.resources import robot_path
+from thorough import seeds
 
-POSE = np.array([0.3, 0.5])
+ALL = np.array([True, True])
+STEP = 1e-4                 # rad, of a coarse encoder
+
+
+def repeat(rig: Told, joints: np.ndarray = ALL) -> None:
+    """Let the driver repeat the present positions of joints (2,) with zero velocity."""
+    here = rig.q.copy()
+    rig.lie = lambda q, qd: (np.where(joints, here, q), np.where(joints, 0.0, qd))
+
+
+def finds_it(rig: Told, most: int) -> None:
+    """Go on until STATE_INCONSISTENT latches, within so many periods of 1 ms."""
+    while most and rig.phase == 'RUNNING':
+        rig.tick()
+        most -= 1
+    assert rig.controller.reason_code == 'STATE_INCONSISTENT', rig.controller.reason
+
+
+@pytest.mark.parametrize(('mode', 'joints'), [
+    ('gravity_compensation', ALL), ('joint_impedance', ALL),
+    ('gravity_compensation', np.array([False, True]))], ids=['floats', 'follows', 'one joint'])
+def test_readings_that_repeat_in_motion(mode, joints):
+    rig = risen(Told, mode=mode)
+    for speed in 0.01, 3.0:         # at first the driver shows how fine its encoders are
+        rig.qd[:] = speed, -speed
+        rig.run(0.02)
+    repeat(rig, joints)
+    finds_it(rig, 15)
+
+
+@pytest.mark.parametrize('mode', ['joint_impedance', 'computed_torque'])
+def test_readings_that_repeat_from_rest_on(mode):
+    """They are found once a trajectory drives the arm, before it has moved by 0.05 rad."""
+    rig = risen(Told, mode=mode)
+    repeat(rig)
+    rig.run(0.5)
+    assert rig.phase == 'RUNNING'
+    follow(rig, [1.2, 1.2], 1.0)
+    finds_it(rig, 200)
+    assert abs(rig.q - POSE).max() < 0.05
+
+
+@pytest.mark.parametrize('period', [0.7, 4.0])      # s
+def test_arm_that_turns_round(period):
+    """A hand moves it against the law, and at the turning points coarse positions stand still."""
+    rig = Told(TWO_LINK, POSE, mode='joint_impedance')
+    rig.lie = lambda q, qd: (STEP * np.round(q / STEP), qd)
+    rig.rise()
+    for _ in range(1000):
+        rig.external = np.array([8.0, 3.0]) * np.sin(2.0 * np.pi * rig.time / period)
+        rig.tick()
+    assert rig.phase == 'RUNNING', rig.controller.reason
+
+
+def test_readings_published_twice():
+    """The driver derives velocities by differences, which are zero every second time."""
+    rig, readings = Told(TWO_LINK, POSE, mode='gravity_compensation'), [POSE, POSE]
+
+    def renewed(q, qd):
+        readings.append(q if len(readings) % 2 else readings[-1])
+        return readings[-1], (readings[-1] - readings[-2]) / rig.period
+
+    rig.rise()
+    rig.lie = renewed
+    rig.qd[:] = 0.4, -0.4
+    rig.run(0.5)
+    assert rig.phase == 'RUNNING', rig.controller.reason
+
+
+def test_driver_that_hiccups():
+    """Three readings are missing: the last one is repeated with zero velocity; then a step."""
+    rig = risen(Told, mode='gravity_compensation')
+    rig.qd[:] = 1.0, -1.0
+    rig.run(0.1)
+    before = rig.q.copy()
+    repeat(rig)
+    rig.run(0.003)
+    rig.lie = lambda q, qd: (q, (q - before) / rig.period)
+    rig.tick()
+    rig.lie = lambda q, qd: (q, qd)
+    rig.run(0.3)
+    assert rig.phase == 'RUNNING', rig.controller.reason
+
+
 FOUND = 50                  # periods of 1 ms
 SLOW = {'stiffness': [20.0, 5.0], 'damping': [4.0, 1.0], 'loop_delay': 0.025,
         'acceleration_kp': [25.0], 'acceleration_kd': [10.0], 'state_timeout': 0.3}
 
 
-@pytest.fixture(scope='module')
-def two_link():
-    """Return the textbook 2R arm."""
-    return load_urdf(robot_path('two_link'))
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize('seed', range(6))
+@pytest.mark.parametrize('seed', range(seeds(2, 6)))
 @pytest.mark.parametrize(('every', 'settings'), [(1, {}), (40, SLOW)], ids=['1 kHz', '25 Hz'])
-def test_healthy_motion_is_believed(two_link, every, settings, seed):
+def test_healthy_motion_is_believed(every, settings, seed):
     """With noise, a fifth of the samples lost, and at any rate that the gains are made for."""
     random = np.random.default_rng(seed)
-    rig = Told(two_link, POSE, mode=['gravity_compensation', 'joint_impedance'][seed % 2],
+    rig = Told(TWO_LINK, POSE, mode=['gravity_compensation', 'joint_impedance'][seed % 2],
                **settings)
     rig.lie = lambda q, qd: (q + 1e-4 * random.standard_normal(2),
                              qd + 1e-2 * random.standard_normal(2))
@@ -54,10 +135,9 @@ LIES = {
 
 @pytest.mark.parametrize('mode', ['gravity_compensation', 'joint_impedance', 'computed_torque'])
 @pytest.mark.parametrize('lie', LIES)
-def test_contradictions_are_found(two_link, lie, mode):
+def test_contradictions_are_found(lie, mode):
     """In motion, in 50 ms, before the arm is faster than it was; or it has come to rest."""
-    rig = Told(two_link, POSE, mode=mode)
-    rig.rise()
+    rig = risen(Told, mode=mode)
     rig.qd[:] = before = np.array([1.0, -0.8])
     rig.lie = LIES[lie]
     for _ in range(FOUND):
@@ -71,18 +151,17 @@ def test_contradictions_are_found(two_link, lie, mode):
     assert (abs(rig.qd) < 2.0 * abs(before)).all()
 
 
-@pytest.mark.parametrize('seed', range(8))
-def test_one_bad_sample_moves_nothing(two_link, seed):
+@pytest.mark.parametrize('seed', range(seeds(3, 9)))
+def test_one_bad_sample_moves_nothing(seed):
     """Whatever it says, and in whichever mode: counted, and no joint moves."""
     random = np.random.default_rng(seed)
     mode = ['gravity_compensation', 'joint_impedance', 'computed_torque'][seed % 3]
-    rig = Told(two_link, POSE, mode=mode)
-    rig.rise()
+    rig = risen(Told, mode=mode)
     for k in range(4):
         away = random.choice([-1.0, 1.0], 2) * random.uniform(0.1, 7.0, 2)
         fast = random.choice([-1.0, 1.0], 2) * random.uniform(1.2, 9.9, 2)
         rig.lie = lambda q, qd, k=k, away=away, fast=fast: (
-            (q + away, qd) if k % 2 else (q, fast * two_link.velocity_limit))
+            (q + away, qd) if k % 2 else (q, fast * TWO_LINK.velocity_limit))
         rig.run(0.001 * (1 + k // 2))               # one of them, then two in a row
         rig.lie = Told.lie
         rig.run(0.05)
@@ -105,10 +184,9 @@ def test_an_encoder_that_begins_a_turn_anew_is_no_jump(side):
     assert rig.controller._v.q == pytest.approx(rig.q, abs=2e-3)
 
 
-def test_a_clock_that_goes_back_a_little_is_no_jump(two_link):
+def test_a_clock_that_goes_back_a_little_is_no_jump():
     """Samples of the past are judged by their values."""
-    rig = Told(two_link, POSE)
-    rig.rise()
+    rig = risen(Told)
     for _ in range(5):
         rig.time -= 0.02
         rig.run(0.1)
@@ -116,10 +194,9 @@ def test_a_clock_that_goes_back_a_little_is_no_jump(two_link):
     assert rig.controller.memory['implausible'][0] == 0
 
 
-def test_a_sample_of_the_same_time_is_none(two_link):
+def test_a_sample_of_the_same_time_is_none():
     """Neither its position nor its velocity is used: two states can have the same stamp."""
-    rig = Told(two_link, POSE, mode='joint_impedance')
-    rig.rise()
+    rig = risen(Told, mode='joint_impedance')
     before, stamp = rig.published[-1].copy(), rig.state['received'].copy()
     rig.state['position'], rig.state['velocity'] = POSE + 0.4, 8.0
     rig.state['received'] = stamp
@@ -128,10 +205,9 @@ def test_a_sample_of_the_same_time_is_none(two_link):
 
 @pytest.mark.parametrize(('gap', 'behind'), [      # periods, of which state_timeout has 50; s
     *((gap, behind) for gap in (15, 30, 49) for behind in (0.0, 20e-6)), (30, 100e-6)])
-def test_messages_held_up_once_are_no_lasting_delay(two_link, gap, behind):
+def test_messages_held_up_once_are_no_lasting_delay(gap, behind):
     """Whether only the newest one comes or all, with their old stamps, one behind the other."""
-    rig = Told(two_link, POSE, mode='joint_impedance')
-    rig.rise()
+    rig = risen(Told, mode='joint_impedance')
     sent = rig.time + rig.period * np.arange(gap)
     rig.run(rig.period * gap, sense=False)
     for stamp in sent if behind else sent[-1:]:
@@ -145,10 +221,9 @@ def test_messages_held_up_once_are_no_lasting_delay(two_link, gap, behind):
 
 
 @pytest.mark.parametrize('held, wrong', [(10, 0.0), (0, 0.05), (0, -0.05), (10, 0.05)])
-def test_a_contradiction_by_receipt_or_by_stamps_alone_is_none(two_link, held, wrong):
+def test_a_contradiction_by_receipt_or_by_stamps_alone_is_none(held, wrong):
     """In fast motion: one message that comes 9 ms late, or has a wrong stamp; both are a fault."""
-    rig = Told(two_link, POSE, mode='gravity_compensation')
-    rig.rise()
+    rig = risen(Told, mode='gravity_compensation')
     rig.qd[:] = 3.0, -3.0
     rig.run(0.02)
     late = rig.q.copy(), rig.qd.copy(), rig.time
@@ -162,9 +237,9 @@ def test_a_contradiction_by_receipt_or_by_stamps_alone_is_none(two_link, held, w
     assert rig.phase == ('FAULT' if held and wrong else 'RUNNING'), rig.controller.reason
 
 
-def test_one_false_sample_of_a_slow_driver_is_a_fault(two_link):
+def test_one_false_sample_of_a_slow_driver_is_a_fault():
     """The next one comes too late to tell whether it is false."""
-    rig = Told(two_link, POSE, mode='joint_impedance', **SLOW)
+    rig = Told(TWO_LINK, POSE, mode='joint_impedance', **SLOW)
     rig.controller.arm()
     for k in range(1000):
         rig.tick(sense=k % 40 == 0)
@@ -174,37 +249,22 @@ def test_one_false_sample_of_a_slow_driver_is_a_fault(two_link):
     assert rig.controller.reason_code == 'STATE_INCONSISTENT'
 
 
-def test_a_contradiction_prevents_arming(two_link):
-    """Whoever moves the arm, until it has been at rest for some time constants."""
-    rig = Told(two_link, POSE, mode='joint_impedance')
+def test_a_contradiction_prevents_arming():
+    rig = Told(TWO_LINK, POSE)
     rig.lie = LIES['a wrong sign']
     rig.controller.arm()
-    for _ in range(200):
+    for _ in range(100):
         rig.qd[:] = 0.2, 0.0
         rig.q = rig.q + rig.period * rig.qd
         rig.tick()
     assert guard.CODES[rig.controller.memory['arming_refusal'][0]] == 'STATE_INCONSISTENT'
-    rig.lie, rig.qd[:], rig.tau = Told.lie, 0.0, rig.dynamics.gravity(rig.q)
-    rig.run(0.6)
-    assert rig.phase == 'RUNNING', rig.controller.arming_refusal
-
-
-def test_messages_held_up_again_and_again_are_a_delay(two_link):
-    """For 40 of each 60 ms, after which the newest comes: a state is 14 ms old on average."""
-    rig = Told(two_link, POSE)
-    rig.rise()
-    for _ in range(10):
-        rig.run(0.04, sense=False)
-        rig.run(0.02)
-    assert rig.controller.reason_code == 'STATE_LATE'
 
 
 @pytest.mark.parametrize('ahead', [0.5, 10.0, 1000.0])
 @pytest.mark.parametrize('ticks', [1, 100], ids=['one stamp', 'all stamps'])
-def test_a_stamp_of_the_future_hides_nothing(two_link, ahead, ticks):
+def test_a_stamp_of_the_future_hides_nothing(ahead, ticks):
     """States that become rare are found as soon as without it, and no delay is below 0."""
-    rig = Told(two_link, POSE)
-    rig.rise()
+    rig = risen(Told)
     for _ in range(ticks):
         rig.sense()
         rig.state['stamp'] += ahead
@@ -220,64 +280,92 @@ def test_a_stamp_of_the_future_hides_nothing(two_link, ahead, ticks):
     assert rig.controller.reason_code == 'STATE_LATE'
 
 
-def test_latency_is_found(two_link):
-    """Time stamps that fall behind, on whichever clock; a constant difference is none."""
-    rig = Told(two_link, POSE)
-    rig.rise()
-
-    def tick(stamp):
+def late(rig, seconds, delay, error=0.0):
+    """Go on with stamps that are ``delay`` [s] behind, the first of them with an error."""
+    for _ in range(round(seconds / rig.period)):
         rig.sense()
-        rig.state['stamp'] = stamp
+        rig.state['stamp'] = rig.time - delay + error
         rig.tick(sense=False)
-    for _ in range(200):
-        tick(rig.time - 1e6)
-    rig.controller.memory['observing'] = 0
-    begin = rig.time
-    while rig.phase == 'RUNNING':
-        late = 0.05 * (rig.time - begin)
-        tick(rig.time - 1e6 - late)
-        assert late < 0.01
-    assert rig.controller.reason_code == 'STATE_LATE'
+        error = 0.0
 
 
 @pytest.mark.parametrize('back', [0.1, 2.0, 1e4])
-def test_a_clock_that_was_set_back_does_not_prevent_a_reset(two_link, back):
+def test_a_clock_that_was_set_back_does_not_prevent_a_reset(back):
     """It is a fault in motion; afterwards the offset is learned anew, and latency found again."""
-    rig = Told(two_link, POSE)
-    rig.rise()
-
-    def run(seconds, late):
-        for _ in range(round(seconds / rig.period)):
-            rig.sense()
-            rig.state['stamp'] = rig.time - late
-            rig.tick(sense=False)
-    run(0.1, late=back)
+    rig = risen(Told)
+    late(rig, 0.1, back)
     assert rig.controller.reason_code == 'STATE_LATE'
     rig.controller.arm()
-    run(0.3, late=back)
+    late(rig, 0.3, back)
     assert rig.phase == 'RUNNING', rig.controller.arming_refusal
     rig.run(0.02, sense=False)
-    run(0.1, late=back + 0.02)
+    late(rig, 0.1, back + 0.02)
     assert rig.controller.reason_code == 'STATE_LATE'
 
 
 @pytest.mark.parametrize('wrong', [-1.0, 1.0])
-def test_one_wrong_stamp_excuses_no_latency(two_link, wrong):
+def test_one_wrong_stamp_excuses_no_latency(wrong):
     """Neither in motion before the fault, nor after it: a reset stays refused."""
-    rig = Told(two_link, POSE)
-    rig.rise()
-
-    def run(seconds, late, error=0.0):
-        for _ in range(round(seconds / rig.period)):
-            rig.sense()
-            rig.state['stamp'] = rig.time - late + error
-            rig.tick(sense=False)
-            error = 0.0
-    run(0.1, 0.0, wrong)
+    rig = risen(Told)
+    late(rig, 0.1, 0.0, wrong)
     rig.run(0.02, sense=False)
-    run(0.1, 0.02)
+    late(rig, 0.1, 0.02)
     assert rig.controller.reason_code == 'STATE_LATE'
     rig.controller.arm()
-    run(0.2, 0.02, wrong)
+    late(rig, 0.2, 0.02, wrong)
     assert rig.phase == 'FAULT'
     assert guard.CODES[rig.controller.memory['arming_refusal'][0]] == 'STATE_LATE'
+
+
+VELOCITY = np.array([0.2, -0.1])
+
+
+@pytest.fixture
+def rig():
+    """Return the textbook 2R arm, estimated where it is not measured."""
+    return Rig(load_urdf('two_link'), POSE, missing_velocity='estimate')
+
+
+def estimate(rig, periods, measured=nan, shift=0.0):
+    """Estimated velocity after cycles so many periods apart (K, 2)."""
+    estimates = []
+    for k in periods:
+        rig.time += k * rig.period
+        rig.q = rig.q + k * rig.period * VELOCITY + shift
+        rig.sense()
+        rig.state['velocity'] = measured
+        rig.controller.step(rig.time)
+        estimates.append(rig.controller._v.qd.copy())
+    return np.array(estimates)
+
+
+@pytest.mark.parametrize('periods', [1, 3, 10])
+def test_converges_at_any_rate_of_the_cycles(rig, periods):
+    """However few of the states arrive."""
+    assert estimate(rig, [periods] * 200)[-1] == pytest.approx(VELOCITY)
+
+
+def test_keeps_pace_while_velocities_are_measured(rig):
+    """So it is there at once when they fail."""
+    estimate(rig, [1] * 200, measured=VELOCITY)
+    assert estimate(rig, [1])[0] == pytest.approx(VELOCITY)
+
+
+@pytest.mark.parametrize('measured', [nan, 1e200, -1e3])
+def test_what_no_joint_can_do_is_not_measured(rig, measured):
+    """Such a velocity is not believed, and not damped."""
+    assert estimate(rig, [1] * 200, measured)[-1] == pytest.approx(VELOCITY)
+
+
+@pytest.mark.parametrize('jump', [-1000, 1000])
+def test_begins_anew_after_a_jump_of_time(rig, jump):
+    """Where the arm is then tells nothing of its motion."""
+    estimate(rig, [1] * 200)
+    assert estimate(rig, [jump], shift=0.5).tolist() == [[0.0, 0.0]]
+    assert abs(estimate(rig, [1] * 20)).max() <= abs(VELOCITY).max()
+
+
+def test_stays_while_time_stands_still(rig):
+    """Nothing is divided by it."""
+    before = estimate(rig, [1] * 200)[-1]
+    assert estimate(rig, [0] * 3) == pytest.approx(np.tile(before, (3, 1)))

@@ -100,51 +100,45 @@ def test_a_target_is_a_position_and_a_rotation():
     assert p.tolist() == [0.1, 0.2, 0.3] and R == near(TURNED.as_matrix())
 
 
-@pytest.mark.parametrize(('position', 'quaternion', 'why'), [
-    ([np.nan, 0.0, 0.5], [0, 0, 0, 1], 'position of the target pose'),
-    ([0.3, 0.0], [0, 0, 0, 1], 'give 3 finite'),
-    ([0.3, 0.0, 0.5], [0, 0, np.inf, 1], 'orientation of the target pose'),
-    ([0.3, 0.0, 0.5], [0, 0, 0, 2], 'length 2'),
-    ([3.0, 0.0, 0.5], [0, 0, 0, 1], 'within reach, 1 m at most')])
-def test_targets_that_are_refused(position, quaternion, why):
-    with pytest.raises(TrajectoryError, match=why):
-        checked_pose(position, quaternion, np.zeros(3), 1.0)
-
-
-@pytest.mark.parametrize(('twist', 'why'), [
-    ([0.3, 0.0, 0.0, 0.0, 0.0, 0.0], 'velocity of x is 0.3: give at most 0.25'),
-    ([0.0, 0.0, 0.0, 0.0, -1.1, 0.0], 'velocity of rotation about y is -1.1: give at most 1'),
-    ([0.0, np.nan] + [0.0] * 4, 'twist is .*nan'), ([0.0] * 5, 'give 6 finite'),
-    ([0.0] * 20, 'twist is of 20 numbers')])
-def test_twists_that_are_refused(twist, why):
-    with pytest.raises(TrajectoryError, match=why):
-        at_twist(LIMITS, HOME, twist, 0.2, 1.0, 3)
-
-
-def test_wrenches_are_bounded():
-    wrench = [30.0, 0.0, 40.0, 0.0, 3.0, 4.0]
+def test_what_is_asked_for_is_taken_as_it_is():
+    """A stiffness is a diagonal or a matrix."""
+    wrench, K = [30.0, 0.0, 40.0, 0.0, 3.0, 4.0], changed({(0, 1): 40.0, (1, 0): 40.0})
     assert checked_wrench(wrench, (50.0, 5.0)).tolist() == wrench
-    for most, why in (((49.0, 5.0), 'force of the wrench is 50 N: give at most 49'),
-                      ((50.0, 4.0), 'torque of the wrench is 5 N·m: give at most 4')):
-        with pytest.raises(TrajectoryError, match=why):
-            checked_wrench(wrench, most)
-
-
-def test_a_stiffness_is_a_diagonal_or_a_matrix():
-    K = 0.5 * MOST
-    K[0, 1] = K[1, 0] = 100.0
     assert (checked_stiffness(MOST.diagonal(), MOST) == MOST).all()
     assert (checked_stiffness(K.ravel(), MOST) == checked_stiffness(K, MOST)).all()
 
 
-@pytest.mark.parametrize(('change', 'why'), [
-    ({(0, 0): 501.0}, 'of x is 501: give 0 to 500'), ({(4, 4): -1.0}, 'about y is -1'),
-    ({(0, 1): 1.0}, 'is not symmetric'),
-    ({(0, 4): 130.0, (4, 0): 130.0}, 'is not positive semi-definite'),
-    ({(0, 0): 500.0, (0, 1): 9.0, (1, 0): 9.0}, r'above task_stiffness along')])
-def test_stiffnesses_that_are_refused(change, why):
+def changed(places):
+    """Return a stiffness with some changed elements."""
     K = 0.9 * MOST
-    for place, value in change.items():
+    for place, value in places.items():
         K[place] = value
-    with pytest.raises(TrajectoryError, match=why):
-        checked_stiffness(K, MOST)
+    return K
+
+
+@pytest.mark.parametrize(('check', 'given', 'word'), [
+    *((checked_pose, (position, quaternion, np.zeros(3), 1.0), word)
+      for position, quaternion, word in (
+        ([np.nan, 0.0, 0.5], [0, 0, 0, 1], 'position of the target pose'),
+        ([0.3, 0.0], [0, 0, 0, 1], 'give 3 finite'),
+        ([0.3, 0.0, 0.5], [0, 0, np.inf, 1], 'orientation of the target pose'),
+        ([0.3, 0.0, 0.5], [0, 0, 0, 0], 'length 0'), ([0.3, 0.0, 0.5], [0, 0, 0, 2], 'length 2'),
+        ([3.0, 0.0, 0.5], [0, 0, 0, 1], 'within reach, 1 m at most'))),
+    *((at_twist, (LIMITS, HOME, twist, 0.2, 1.0, 3), word) for twist, word in (
+        ([0.3] + [0.0] * 5, 'velocity of x is 0.3: give at most 0.25'),
+        ([0.0] * 4 + [-1.1, 0.0], 'velocity of rotation about y is -1.1: give at most 1'),
+        ([0.0, np.nan] + [0.0] * 4, 'twist is .*nan'), ([0.0] * 5, 'give 6 finite'),
+        ([0.0] * 20, 'twist is of 20 numbers'))),
+    *((checked_wrench, ([30.0, 0.0, 40.0, 0.0, 3.0, 4.0], most), word) for most, word in (
+        ((49.0, 5.0), 'force of the wrench is 50 N: give at most 49'),
+        ((50.0, 4.0), 'torque of the wrench is 5 N·m: give at most 4'))),
+    *((checked_stiffness, (changed(places), MOST), word) for places, word in (
+        ({(0, 0): 501.0}, 'of x is 501: give 0 to 500'), ({(4, 4): -1.0}, 'about y is -1'),
+        ({(0, 1): 399.0, (1, 0): 400.0}, 'is not symmetric: 399 in row 1, column 2, and 400'),
+        ({(0, 4): 130.0, (4, 0): 130.0}, 'is not positive semi-definite'),
+        ({(0, 0): 500.0, (0, 1): 9.0, (1, 0): 9.0}, 'above task_stiffness along'))),
+    *((checked_stiffness, (K, MOST), '6 or 36 finite|finite') for K in (
+        np.ones(5), np.full(6, np.nan)))])
+def test_refused(check, given, word):
+    with pytest.raises(TrajectoryError, match=word):
+        check(*given)

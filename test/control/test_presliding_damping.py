@@ -7,9 +7,9 @@ from functools import cache
 from types import SimpleNamespace
 
 from control.closed_loop import Rig
+from control.risen import TWO_LINK
 import numpy as np
 import pytest
-from robodyn_ros import load_urdf
 from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.control.steps.cycle_data import JOINT, Vectors
 from robodyn_ros.control.steps.friction_compensation import DAMPING_RATIO, presliding_damping
@@ -71,10 +71,10 @@ def test_a_vibration_of_the_contact_decays(delay):
     assert left(True) < 0.2 * left(False)
 
 
-def test_a_floating_arm_is_damped_by_the_cycle(two_link):
+def test_a_floating_arm_is_damped_by_the_cycle():
     """After a kick within its contacts, without any viscous friction of arm or model."""
     dry = np.full(2, 2.0)
-    elastic = replace(two_link, coulomb_friction=dry, static_friction=dry,
+    elastic = replace(TWO_LINK, coulomb_friction=dry, static_friction=dry,
                       presliding_distance=np.full(2, 0.004),
                       backward_friction=np.array([np.zeros(2), dry, dry]))
     rig = Rig(elastic, [0.3, 0.5], mode='gravity_compensation', friction_compensation=[0.8])
@@ -83,9 +83,3 @@ def test_a_floating_arm_is_damped_by_the_cycle(two_link):
     rig.tick()
     added = rig.controller.tau - rig.controller._v.gravity
     assert -0.5 < added[1] < -0.01 * abs(added[0])
-
-
-@pytest.fixture
-def two_link():
-    """Return the arm."""
-    return load_urdf('two_link')

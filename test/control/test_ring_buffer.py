@@ -6,7 +6,7 @@ from dataclasses import replace
 import threading
 import time
 
-from flight_recorder.flights import eventful, go, MODEL, recording_rig
+from flight_recorder.flights import eventful, go, MODEL, recording_rig, replayed
 import numpy as np
 import pytest
 from robodyn_ros.control.controller import history
@@ -44,9 +44,19 @@ def test_the_ring_holds_the_latest_cycles_as_they_were():
 
 @pytest.mark.slow
 @pytest.mark.parametrize('mode', MODES)
-def test_every_phase_is_computed_again_bit_by_bit(mode):
+def test_every_law_is_computed_again_bit_by_bit(mode):
+    rig = recording_rig(600, mode=mode)
+    rig.rise()
+    if rig.controller.settings.law_in_force.follows:
+        go(rig, [0.5, 0.3])
+    rig.run(0.1)
+    replayed(rig.controller, 250)
+
+
+@pytest.mark.slow
+def test_every_phase_is_computed_again_bit_by_bit():
     """Whatever happens in between: settings, payloads, references, faults, arming, stopping."""
-    rig = recording_rig(3000, mode=mode)
+    rig = recording_rig(3000, mode='joint_impedance')
     eventful(rig)
     s = rig.controller.history.take()
     assert phases(s) == set(guard.PHASES)

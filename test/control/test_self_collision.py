@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Self-collision distance: measured as MuJoCo does, and kept by references."""
 
-import json
 from types import SimpleNamespace
 
-from control.closed_loop import Rig
+from control.one_cycle import bounded
+from control.risen import follow, risen
 from control.task_bench import Bench, DYNAMICS, PANDA
-from control.test_time_scaling import readable, SOLID
-from flight_recorder.flights import about
+from control.test_time_scaling import held_and_back, SOLID
+from flight_recorder.flights import recording_rig, replayed
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 import mujoco
@@ -16,11 +16,7 @@ import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf, Settings
 from robodyn_ros.control.controller.controller import Controller
-from robodyn_ros.control.controller.trajectory_goal import Status, TrajectoryGoal
-from robodyn_ros.control.inputs.bounds import Bounds
-from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.settings.bounds_of_settings import bounds_of
-from robodyn_ros.control.settings.goal_tolerances import default_tolerances
 from robodyn_ros.control.settings.link_pairs import watched_pairs
 from robodyn_ros.control.steps import guard, time_scaling
 from robodyn_ros.control.steps.cycle_data import CONTROLLER_STATE, Vectors
@@ -33,10 +29,8 @@ from robodyn_ros.control.steps.self_collision import (
     self_collision_share,
     SEPARATION_RATE_SHARE,
 )
-from robodyn_ros.dynamics.model_data import parameters, workspace
+from robodyn_ros.dynamics.model_data import parameters
 from robodyn_ros.errors import ParameterError
-from robodyn_ros.flight_recorder import arrays
-from robodyn_ros.flight_recorder.replay import Replay
 from robodyn_ros.model.capsules import link_capsules, segment
 from robodyn_ros.model.resources import robot_path
 
@@ -49,10 +43,7 @@ FREE = 'panda_link5 panda_hand'
 
 
 def prepared(model, **given):
-    """Bounds, robot and workspace that plain Python reads."""
-    robot = parameters(model)
-    return readable(bounds_of(Settings(self_collision_distance=0.02, **given), model, robot),
-                    robot, workspace(model))
+    return bounded(model, self_collision_distance=0.02, **given)
 
 
 def distances(prepared, q, rate=None):
@@ -139,9 +130,7 @@ def test_the_rate_is_that_of_the_distance(panda, seed):
 
 @pytest.mark.proof
 def test_nothing_is_bounded_without_pairs():
-    robot, work = parameters(SOLID), workspace(SOLID)
-    bounds, robot, work = readable(Bounds.none(2), robot, work)
-    assert time_scaling.joint_share(bounds, robot, work, START, np.ones(2)) == (
+    assert time_scaling.joint_share(*bounded(SOLID), START, np.ones(2)) == (
         np.inf, guard.NO_REASON)
 
 
@@ -154,41 +143,29 @@ def test_links_that_move_apart_are_free(angle):
     assert toward < apart == np.inf
 
 
+FOLDS = {'mode': 'computed_torque', 'self_collision_distance': 0.02}
+
+
 def folding(**given):
-    rig = Rig(SOLID, START, mode='computed_torque', self_collision_distance=0.02, **given)
-    rig.rise()
+    rig = risen(q=START, model=SOLID, **FOLDS, **given)
     return rig
 
 
 @pytest.mark.proof
 def test_an_arm_that_folds_is_slowed_and_held_before_it_touches():
-    """With the reason and the links; the way back is free, and its goal is reached."""
-    rig, seen = folding(), prepared(SOLID)
-    controller = rig.controller
-    planned = controller.prepare(Waypoints(SOLID.joint_names, [0.8], [FOLDED]), rig.time + 0.002)
-    goal = TrajectoryGoal(controller, planned, default_tolerances(SOLID, controller.settings))
-    results, slowest, nearest = [], 1.0, np.inf
-    for _ in range(1800):
-        rig.tick()
-        slowest = min(slowest, 1.0 - controller.memory['slowing'][0])
-        nearest = min(nearest, distances(seen, rig.q)[0].min())
-        results.append(goal.step())
+    rig, bounds, seen = folding(), prepared(SOLID), []
+    why, text = held_and_back(rig, FOLDED, lambda: seen.append(
+        [distances(bounds, rig.q)[0].min(), 1.0 - rig.controller.memory['slowing'][0]]))
+    nearest, slowest = np.min(seen, axis=0)
     assert 0.018 < nearest < 0.03 and slowest < 0.2
-    assert controller.held_by.startswith('two links of the arm are at their minimum distance')
-    assert '(base_link and link2, 0.02' in controller.held_by
-    first = next(r for r in results if r is not None)
-    assert first.status is Status.ABORTED and 'base_link and link2' in first.text
-    assert abs(rig.qd).max() < 1e-3 and controller.memory['holds'][0] == 1
-    controller.follow(Waypoints(SOLID.joint_names, [0.6], [START]), rig.time + 0.002)
-    rig.run(1.5)
-    assert rig.q == near(START, abs=1e-3) and controller.held_by == ''
-    assert rig.phase == 'RUNNING'
+    assert why.startswith('two links of the arm are at their minimum distance')
+    assert '(base_link and link2, 0.02' in why and 'base_link and link2' in text
 
 
 def test_pairs_that_are_allowed_are_not_watched():
     """The same motion goes on."""
     rig = folding(self_collision_allowed='link2 base_link, base_link tool0')
-    rig.controller.follow(Waypoints(SOLID.joint_names, [0.8], [FOLDED]), rig.time + 0.002)
+    follow(rig, FOLDED, 0.8, later=0.002)
     rig.run(1.5)
     assert rig.q == near(FOLDED, abs=1e-2) and rig.controller.held_by == ''
 
@@ -199,9 +176,9 @@ def test_a_pose_of_the_panda_is_held_before_its_hand_is_in_its_base():
     bounds = prepared(PANDA, self_collision_allowed=FREE)
     bench.go([0.0, 0.0, 0.12])
     nearest = np.inf
-    for k in range(4000):
+    for k in range(3000):
         bench.tick()
-        if k % 10 == 0:
+        if k % 20 == 0:
             nearest = min(nearest, distances(bounds, bench.q)[0].min())
     assert bench.phase == 'RUNNING'
     assert 0.01 < nearest < 0.08
@@ -243,10 +220,9 @@ def test_efforts_that_bring_links_too_close_lose_this_part(angle, effort, other,
 @pytest.mark.parametrize('bounded', [True, False])
 def test_a_hand_does_not_fold_an_arm_whose_pose_rests(bounded):
     """Motions that the task leaves free, which no reference has, end before the links touch."""
-    rig = Rig(SOLID, START, mode='cartesian_impedance', task_selection=(0.0, 1.0) * 3,
-              nullspace_kp=[0.5], nullspace_kd=[3.0],
-              self_collision_distance=0.02 if bounded else 0.0)
-    rig.rise()
+    rig = risen(q=START, model=SOLID, mode='cartesian_impedance', task_selection=(0.0, 1.0) * 3,
+                nullspace_kp=[0.5], nullspace_kd=[3.0],
+                self_collision_distance=0.02 if bounded else 0.0)
     watched, nearest, said = prepared(SOLID), np.inf, set()
     for k in range(1500):
         rig.external[1] = 2.0               # N·m
@@ -289,22 +265,16 @@ def test_links_that_are_always_together_and_links_without_shapes_are_told(caplog
 @pytest.mark.proof
 def test_a_flight_is_replayed_without_the_meshes():
     """The recording has the capsules: what was held then is held again, bit by bit."""
-    rig = folding()
-    rig.controller = Controller(SOLID, Settings(**{
-        **rig.controller.settings.__dict__}), rig.state, specialize=False, recorded=2500)
+    rig = recording_rig(2500, model=SOLID, pose=START, **FOLDS)
     rig.rise()
-    rig.controller.follow(Waypoints(SOLID.joint_names, [0.5], [FOLDED]), rig.time + 0.002)
+    follow(rig, FOLDED, 0.5, later=0.002)
     rig.run(1.2)
     assert rig.controller.held_by
-    snapshot = rig.controller.history.take()
-    told = arrays.described(SOLID, snapshot, about(rig.controller))
-    flown = arrays.unpacked(arrays.packed(json.dumps(told), snapshot))
+    snapshot, flown = replayed(rig.controller, 800)
     assert {one.kind for one in flown.model.shapes} == {'capsule'}
     for was, now in zip(snapshot.versions.values(), flown.snapshot.versions.values()):
         for name in ('carriers', 'capsules', 'pairs', 'clearance'):
             assert (getattr(was.bounds, name) == getattr(now.bounds, name)).all()
-    agreement = Replay(flown.model, flown.snapshot).compare()
-    assert agreement.same == agreement.cycles > 800
 
 
 def test_it_is_off_by_default():

@@ -1,34 +1,34 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Settings become records, or an error that names the parameter."""
+"""Settings: records or errors, gains that the effort rate can follow, rotors of real drives."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
+from control.disturbed import run
+from control.risen import BENT, follow, PANDA, risen, TWO_LINK
 import numpy as np
 import pytest
-from robodyn_ros import load_urdf
+from robodyn_ros import Dynamics, load_urdf, Settings, simulate
 from robodyn_ros.control.controller.controller import Controller
 from robodyn_ros.control.declare.setting_fields import listed, number
+from robodyn_ros.control.references.trajectory import Waypoints
+from robodyn_ros.control.settings import rate_stability
 from robodyn_ros.control.settings.parameters import ControlParameters
-from robodyn_ros.control.settings.settings import Settings
+from robodyn_ros.control.settings.rotor_inertia import SCARCE_EFFORT
+from robodyn_ros.control.settings.suggested_gains import suggest_gains, SUGGESTED_KD, SUGGESTED_KP
 from robodyn_ros.errors import ParameterError
-from robodyn_ros.model.resources import robot_path
+from robots import PANDA_LOCKED, REAL
+from thorough import seeds
 
 
-@pytest.fixture(scope='module')
-def two_link():
-    """Return the textbook 2R arm."""
-    return load_urdf(robot_path('two_link'))
-
-
-def test_records(two_link):
+def test_records():
     """One value stands for all joints; limits come from the URDF."""
     settings = Settings(mode='pd', stiffness=[5.0], damping=[1.0, 2.0])
-    joints = settings.joint_records(two_link)
-    assert settings.gain_rows(two_link).tolist() == [[5.0, 5.0], [1.0, 2.0]]
-    assert (joints['effort_limit'] == two_link.effort_limit).all()
-    assert joints['effort_rate_limit'] == pytest.approx(10.0 * two_link.effort_limit)
-    assert (joints['velocity_limit'] == two_link.velocity_limit).all()
+    joints = settings.joint_records(TWO_LINK)
+    assert settings.gain_rows(TWO_LINK).tolist() == [[5.0, 5.0], [1.0, 2.0]]
+    assert (joints['effort_limit'] == TWO_LINK.effort_limit).all()
+    assert joints['effort_rate_limit'] == pytest.approx(10.0 * TWO_LINK.effort_limit)
+    assert (joints['velocity_limit'] == TWO_LINK.velocity_limit).all()
 
 
 @pytest.mark.parametrize(('name', 'settings'), [
@@ -41,48 +41,36 @@ def test_records(two_link):
     ('effort_rate_limit', Settings(effort_rate_limit=[10.0, 0.0])),
     ('state_timeout', Settings(rate=200.0, state_timeout=0.004)),
 ])
-def test_refused(two_link, name, settings):
+def test_refused(name, settings):
     """A gain that the mode needs, a length or a limit that is wrong is named."""
     with pytest.raises(ParameterError) as refusal:
-        settings.gain_rows(two_link)
-        settings.joint_records(two_link)
-        settings.check_gains(two_link)
+        settings.gain_rows(TWO_LINK)
+        settings.joint_records(TWO_LINK)
+        settings.check_gains(TWO_LINK)
     assert refusal.value.name == name
 
 
-def test_no_limit_in_the_urdf(two_link):
-    """A joint without any effort limit is not driven until somebody says how strong it is."""
-    boundless = two_link.__class__(**{**vars(two_link), 'effort_limit': np.array([9.0, np.inf])})
-    with pytest.raises(ParameterError, match='joint2 has no effort limit'):
-        Settings().joint_records(boundless)
-    limit = Settings(effort_limit=[8.0, 7.0]).joint_records(boundless)['effort_limit']
-    assert limit.tolist() == [8.0, 7.0]
-
-
-def test_zero_limit_of_the_urdf(two_link):
-    """A URDF that says effort 0 needs the parameter, which may then exceed it."""
-    weak = two_link.__class__(**{**vars(two_link), 'effort_limit': np.zeros(2)})
-    with pytest.raises(ParameterError, match='joint1'):
-        Settings().joint_records(weak)
-    assert Settings(effort_limit=[3.0]).joint_records(weak)['effort_limit'][0] == 3.0
+@pytest.mark.parametrize('limit', [np.inf, 0.0])
+def test_a_urdf_without_an_effort_limit(limit):
+    """A joint is not driven until the parameter says how strong it is."""
+    model = replace(TWO_LINK, effort_limit=np.array([9.0, limit]))
+    with pytest.raises(ParameterError, match='joint2'):
+        Settings().joint_records(model)
+    given = Settings(effort_limit=[8.0, 7.0]).joint_records(model)['effort_limit']
+    assert given.tolist() == [8.0, 7.0]
 
 
 @pytest.mark.parametrize(('given', 'remedy'), [
     ({'mode': 'gravity_comp'}, 'did you mean gravity_compensation.*pd, joint_impedance, computed'),
     ({'mode': 3}, 'choose one of gravity_compensation'),
-    ({'rate': -5}, r'finite number in \[1, 10000\] Hz'),
-    ({'rate': 10**400}, r'\[1, 10000\] Hz'),
-    ({'rate': '1000'}, r'\[1, 10000\] Hz'),
-    ({'rate': True}, r'\[1, 10000\] Hz'),
+    *(({'rate': bad}, r'finite number in \[1, 10000\] Hz') for bad in (-5, 10**400, '1', True)),
     ({'state_timeout': -1}, r'\[0.001, 1\] s'),
     ({'loop_delay': np.nan}, r'\[0, 0.1\] s'),
     ({'power_limit': np.inf}, r'\[0, 1e\+06\] W'),
     ({'missed_limit': 2.5}, 'an integer in'),
     ({'acceleration_kp': np.nan}, 'every element must be a finite number in .* 1/s²'),
-    ({'stiffness': [1.0, np.inf]}, 'every element.*N·m/rad'),
-    ({'stiffness': [[1.0, 2.0]]}, 'every element.*N·m/rad'),
-    ({'stiffness': [1.0, [2.0]]}, 'every element.*N·m/rad'),
-    ({'stiffness': 'high'}, 'every element.*N·m/rad'),
+    *(({'stiffness': bad}, 'every element.*N·m/rad') for bad in (
+        [1.0, np.inf], [[1.0, 2.0]], [1.0, [2.0]], 'high')),
     ({'damping': -1.0}, 'every element.*N·m·s/rad'),
     ({'friction_compensation': 1.2}, r'\[0, 1\]'),
     ({'payload_com': 0.1}, 'give 3 numbers'),
@@ -98,11 +86,11 @@ def test_what_a_setting_cannot_be(given, remedy):
 
 
 @pytest.mark.parametrize('gain', [100, 100.0, np.float64(100.0), np.array([100.0]), [100, 100]])
-def test_a_number_stands_for_all_joints(two_link, gain):
+def test_a_number_stands_for_all_joints(gain):
     """A controller takes gains as numbers, lists and arrays."""
     settings = Settings(mode='computed_torque', acceleration_kp=gain, acceleration_kd=20)
-    assert settings.gain_rows(two_link)[0].tolist() == [100.0, 100.0]
-    controller = Controller(two_link, settings, specialize=False)
+    assert settings.gain_rows(TWO_LINK)[0].tolist() == [100.0, 100.0]
+    controller = Controller(TWO_LINK, settings, specialize=False)
     with pytest.raises(ParameterError, match='acceleration_kp has 3 values.*joint1, joint2'):
         controller.use(Settings(mode='computed_torque', acceleration_kp=[1, 2, 3],
                                 acceleration_kd=20))
@@ -133,3 +121,120 @@ def test_a_parameter_is_listed_after_the_one_that_it_names():
         d: float = number(0.0, '', 0.0, 1.0, '')
 
     assert [f.name for f in listed(Both)] == ['a', 'c', 'd', 'b']
+
+
+ACCELERATION = 0.97 * 8.0 / 0.25            # of the velocity limits
+
+
+def test_the_highest_damping_is_named_with_the_remedies():
+    """Gain, joint, the highest that is accepted, and the effort rate that it would need."""
+    given = Settings(mode='joint_impedance', stiffness=[400.0, 60.0], damping=[40.0, 6.0])
+    with pytest.raises(ParameterError) as refused:
+        given.check_gains(TWO_LINK)
+    assert refused.value.name == 'damping' and refused.value.value == 40.0
+    assert ('damping 40 (joint1)' in str(refused.value)
+            and 'give at most damping 25.7 (joint1), or effort_rate_limit 1250 (joint1)'
+            in str(refused.value))
+    for change in ({'damping': [25.7, 6.0]}, {'effort_rate_limit': [1250.0, 300.0]},
+                   {'acceleration_limit': [20.0]}, {'mode': 'gravity_compensation'}):
+        replace(given, **change).check_gains(TWO_LINK)
+
+
+def test_slow_references_need_no_fast_efforts():
+    """Without a velocity limit, the efforts bound what a reference can be."""
+    rate, acceleration = np.array([800.0, 300.0]), np.array([np.inf, 2.0])
+    most = rate_stability.highest_damping(np.ones(2), acceleration, rate)
+    assert most.tolist() == [np.inf, 150.0]
+    free = replace(TWO_LINK, velocity_limit=np.full(2, 1e3))
+    Settings(mode='joint_impedance', stiffness=[150.0, 50.0],
+             damping=[20.0, 4.0]).check_gains(free)
+
+
+def fault(model, kp, kd):
+    """Return the reason of the fault in motions with acceleration steps of 24 rad/s², if any."""
+    rig = risen(model=model, mode='computed_torque', acceleration_kp=[kp], acceleration_kd=[kd],
+                loop_delay=0.002, acceleration_limit=[2.0])
+    for goal in ([1.3, -0.3], [-0.5, 0.7], [0.8, 0.0]):
+        if rig.phase == 'FAULT':
+            break
+        there = abs(np.array(goal) - rig.controller._v.target).max()
+        seconds = np.sqrt(6.0 * there / 24.0)
+        follow(rig, goal, seconds, at_rest=True)
+        rig.run(seconds + 0.2)
+    return rig.controller.reason_code
+
+
+def test_the_rule_separates_motions_that_are_followed():
+    """What is accepted by default follows them, what is refused turns them into a fault."""
+    accepted, refused = (100.0, 20.0), (3600.0, 120.0)
+    for kp, kd in (accepted, refused):
+        given = Settings(mode='computed_torque', acceleration_kp=[kp], acceleration_kd=[kd])
+        if kd == accepted[1]:
+            given.check_gains(TWO_LINK)
+        else:
+            with pytest.raises(ParameterError, match='acceleration_kd 120'):
+                given.check_gains(TWO_LINK)
+    assert fault(TWO_LINK, *accepted) == 'NO_REASON'
+    assert fault(TWO_LINK, *refused) in ('FOLLOWING_ERROR', 'EFFORT_OSCILLATES', 'EFFORT_LIMITED')
+
+
+
+def test_stiffness_is_as_much_lower_as_damping():
+    # Stretched upwards, the Panda's joints 1 and 3 turn about one line: bent, they move little
+    model = load_urdf(REAL['panda'], locked=PANDA_LOCKED)
+    pose = np.array([0.0, 0.0, 0.0, -1.57, 0.0, 1.87, 0.0])
+    gains = suggest_gains(model, pose, Settings())
+    lowered = gains.damping / (SUGGESTED_KD * Dynamics(model).mass_matrix(pose).diagonal())
+    assert lowered[2] < 0.5
+    ratio = gains.stiffness / gains.damping
+    np.testing.assert_allclose(ratio, ratio[0], rtol=0.02)
+    # The disturbance observer has its room: it adds damping
+    assert SUGGESTED_KP / SUGGESTED_KD <= ratio.max() <= 1.45 * SUGGESTED_KP / SUGGESTED_KD
+    assert gains.observer_bandwidth.min() >= 25.0
+
+
+
+
+def with_rotors(model, times):
+    """Return a model with a multiple of the smallest plausible rotor inertia."""
+    return replace(model, armature=times * Settings().scarcity(model).armature)
+
+
+def test_what_is_left_is_quantified():
+    found = Settings().scarcity(PANDA)
+    assert found.scarce[6] and not found.scarce[1]
+    assert (found.available[found.scarce] < SCARCE_EFFORT * PANDA.effort_limit[found.scarce]).all()
+    only = np.arange(7) == 6
+    sentence = found.sentence(found.scarce & only)
+    assert 'of 12 (panda_joint7)' in sentence and 'set armature' in sentence
+    assert '0.023 (panda_joint7)' in sentence and 'panda_joint1' not in sentence
+    slow = Settings(velocity_limit=[0.3], effort_limit=[8.0]).scarcity(PANDA)
+    assert (slow.armature == found.armature).all()          # that of the same drive
+    assert not Settings().scarcity(with_rotors(PANDA, 1.0)).scarce.any()
+    assert not Settings(armature=found.armature.tolist()).scarcity(
+        Settings(armature=found.armature.tolist()).loaded(PANDA)).scarce.any()
+
+
+@pytest.mark.parametrize('known, fault', [(False, 'FOLLOWING_ERROR'), (True, '')])
+def test_the_remedy(known, fault):
+    """An arm with rotors and friction: its wrist stays behind without `armature`, and why."""
+    real = replace(with_rotors(PANDA, 3.0), coulomb_friction=0.05 * PANDA.effort_limit)
+    least = with_rotors(PANDA, 1.0)
+    gains = suggest_gains(least if known else PANDA, BENT, Settings())._asdict()
+    settings = Settings(mode='computed_torque', **gains,
+                        **({'armature': least.armature.tolist()} if known else {}))
+    goal = BENT + [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.2]
+    motion = Waypoints(PANDA.joint_names, [1.2], [goal], [np.zeros(7)])
+    seen = simulate(PANDA, settings, BENT, 1.3, motion, plant=real)
+    assert seen.code == fault, seen.fault
+    assert known or 'set armature for a real drive, at least about 0.023 (panda_joint7)' in (
+        seen.fault)
+
+
+@pytest.mark.parametrize('times', [1.0, 4.0])
+def test_limits_hold_with_real_rotors(times, few_poses):
+    """The smallest plausible rotor inertia is assumed, and the true one is that or more."""
+    known, real = with_rotors(PANDA, 1.0), Dynamics(with_rotors(PANDA, times))
+    for seed in range(seeds(1, 200)):
+        worst = run(known, real, seed)
+        assert not worst.violations(), f'seed {seed}: {worst}'

@@ -7,6 +7,8 @@ from types import SimpleNamespace
 
 from benchmarks.contact_speed import reflected_mass
 from control.closed_loop import Rig
+from control.one_cycle import bounded
+from control.risen import follow, risen, TWO_LINK
 from control.task_bench import Bench, DYNAMICS, FRAME, PANDA, POSE
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -28,17 +30,15 @@ from robodyn_ros.control.inputs.bounds import Bounds
 from robodyn_ros.control.inputs.points import sample
 from robodyn_ros.control.inputs.task import TASK, Task
 from robodyn_ros.control.references.trajectory import Waypoints
-from robodyn_ros.control.settings.bounds_of_settings import bounds_of
 from robodyn_ros.control.settings.goal_tolerances import default_tolerances
 from robodyn_ros.control.steps import guard, time_scaling
 from robodyn_ros.control.steps.contact_brake import brake, BRAKE_RATE_SHARE
 from robodyn_ros.control.steps.contact_speed import contact_share, permitted_speed
 from robodyn_ros.control.steps.cycle_data import Vectors
-from robodyn_ros.dynamics.model_data import no_frame, parameters, workspace
+from robodyn_ros.dynamics.model_data import no_frame
 from robodyn_ros.model.resources import robot_path
 
 near = pytest.approx
-TWO_LINK = load_urdf('two_link')
 # With shapes that may collide
 SOLID = load_urdf(robot_path('two_link').read_text().replace('visual>', 'collision>'))
 TOP = DYNAMICS.pose(POSE, FRAME)[2, 3] + 0.05       # m, of a workspace of the Panda
@@ -55,9 +55,8 @@ def speed(rig) -> float:
 
 
 def moving(goal=GOAL, seconds=0.8, **given):
-    rig = Rig(TWO_LINK, START, mode='computed_torque', **given)
-    rig.rise()
-    rig.controller.follow(Waypoints(TWO_LINK.joint_names, [seconds], [goal]), rig.time + 0.002)
+    rig = risen(q=START, mode='computed_torque', **given)
+    follow(rig, goal, seconds, later=0.002)
     return rig
 
 
@@ -87,8 +86,7 @@ def test_references_replace_each_other_while_they_are_slow():
         rig.tick()
         if k in (300, 500):
             assert rig.controller.memory['slowing'][0] > 0.2
-            rig.controller.follow(Waypoints(TWO_LINK.joint_names, [0.8], [
-                START if k == 500 else GOAL + 0.2]), rig.time + 0.01)
+            follow(rig, START if k == 500 else GOAL + 0.2, 0.8, later=0.01)
         target = rig.controller._v.target.copy()
         assert last is None or abs(target - last).max() < 2.5e-3
         last = target
@@ -107,7 +105,7 @@ def test_a_limit_that_is_set_later_holds_for_the_next_motion(environment, monkey
     rig.controller.use(replace(rig.controller.settings, tool_speed_limit=limit))
     rig.tick()
     assert code[bounds].all() or rig.controller.compiled.step is None
-    rig.controller.follow(Waypoints(TWO_LINK.joint_names, [0.8], [GOAL]), rig.time + 0.002)
+    follow(rig, GOAL, 0.8, later=0.002)
     for _ in range(800):
         rig.tick()
         fastest = max(fastest, speed(rig))
@@ -125,33 +123,39 @@ def test_optional_parts_are_loaded_before_the_arm_is_driven(monkeypatch):
     assert part_address.cache_info().currsize == len(PARTS)
 
 
+def held_and_back(rig, goal, watch):
+    """Return why a motion is held, its goal aborted, and the way back is free."""
+    controller, results = rig.controller, []
+    planned = controller.prepare(Waypoints(rig.model.joint_names, [0.8], [goal]),
+                                 rig.time + 0.002)
+    goal = TrajectoryGoal(controller, planned, default_tolerances(rig.model, controller.settings))
+    begin = rig.q.copy()
+    for _ in range(1800):
+        rig.tick()
+        watch()
+        results.append(goal.step())
+    why, result = controller.held_by, next(r for r in results if r is not None)
+    assert controller.memory['holds'][0] == 1 and abs(rig.qd).max() < 1e-3
+    assert result.status is Status.ABORTED
+    follow(rig, begin, 0.6, later=0.002)
+    rig.run(1.5)
+    assert rig.q == near(begin, abs=1e-3) and controller.held_by == ''
+    assert rig.phase == 'RUNNING'
+    return why, result.text
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize('plane', [False, True])
 def test_a_motion_out_of_the_workspace_ends_at_its_boundary(plane):
-    """Held within it, with a reason; a motion back is free, a goal is aborted."""
-    rig = Rig(TWO_LINK, START, mode='computed_torque')
-    top = tool(rig)[2] + 0.1
-    given = ({'workspace_planes': [0.0, 0.0, 2.0, 2.0 * top]} if plane else
-             {'workspace_upper': [9.0, 9.0, top]})
-    rig = Rig(TWO_LINK, START, mode='computed_torque', **given)
-    rig.rise()
-    controller = rig.controller
-    planned = controller.prepare(Waypoints(TWO_LINK.joint_names, [0.8], [GOAL]), rig.time + 0.002)
-    goal = TrajectoryGoal(controller, planned, default_tolerances(TWO_LINK, controller.settings))
-    results = []
-    for _ in range(1800):
-        rig.tick()
-        assert tool(rig)[2] < top
-        results.append(goal.step())
-    assert controller.held_by == 'the tool is at the boundary of its workspace'
-    assert controller.memory['holds'][0] == 1 and abs(rig.qd).max() < 1e-3
-    assert top - tool(rig)[2] < 0.01
-    first = next(r for r in results if r is not None)
-    assert first.status is Status.ABORTED and 'boundary of its workspace' in first.text
-    controller.follow(Waypoints(TWO_LINK.joint_names, [0.6], [START]), rig.time + 0.002)
-    rig.run(0.8)
-    assert rig.q == near(START, abs=1e-3) and controller.held_by == ''
-    assert rig.phase == 'RUNNING'
+    top = Dynamics(TWO_LINK).pose(START, 'tool0')[2, 3] + 0.1
+    rig = risen(q=START, mode='computed_torque', **(
+        {'workspace_planes': [0.0, 0.0, 2.0, 2.0 * top]} if plane else
+        {'workspace_upper': [9.0, 9.0, top]}))
+    heights = []
+    why, text = held_and_back(rig, GOAL, lambda: heights.append(tool(rig)[2]))
+    assert top - 0.01 < max(heights) < top
+    assert why == 'the tool is at the boundary of its workspace'
+    assert 'boundary of its workspace' in text
 
 
 @pytest.mark.slow
@@ -179,9 +183,8 @@ def test_poses_are_slowed_down_too(given):
 
 def test_a_pose_of_a_small_arm_is_slowed_down_too():
     """On its way to a pose that it is free to reach, at the permitted speed."""
-    rig = Rig(SOLID, START, mode='cartesian_impedance', task_selection=(1.0, 0.0) * 3,
-              tool_speed_limit=0.04)
-    rig.rise()
+    rig = risen(q=START, model=SOLID, mode='cartesian_impedance', task_selection=(1.0, 0.0) * 3,
+                tool_speed_limit=0.04)
     rig.controller.follow_pose(tool(rig) + [-0.1, 0.0, 0.0], (0.0, 0.0, 0.0, 1.0), rig.time)
     fastest, before = 0.0, None
     for _ in range(250):
@@ -216,9 +219,7 @@ def test_the_mass_of_a_contact_is_the_reflected_one(seed):
     random = np.random.default_rng(seed)
     q = random.uniform(PANDA.position_lower, PANDA.position_upper)
     rate = random.uniform(-1.0, 1.0, PANDA.nv) * PANDA.velocity_limit
-    robot, work = parameters(PANDA), workspace(PANDA)
-    bounds = bounds_of(Settings(contact_region='chest'), PANDA, robot)
-    share, reason = time_scaling.joint_share(*readable(bounds, robot, work), q, rate)
+    share, reason = time_scaling.joint_share(*bounded(PANDA, contact_region='chest'), q, rate)
     shares = []
     for frame in PANDA.frame_names:
         v = DYNAMICS.jacobian(q, frame, reference='aligned')[:3] @ rate
@@ -232,34 +233,18 @@ def test_the_mass_of_a_contact_is_the_reflected_one(seed):
 @pytest.mark.slow
 def test_the_arm_itself_keeps_the_speed_of_a_contact():
     """A soft law overshoots its reference: without the brake, by 40 % of the permitted speed."""
-    rig = Rig(TWO_LINK, START, mode='joint_impedance', stiffness=[40.0, 10.0],
-              damping=[4.0, 1.0], following_error=[0.0], contact_region='lower_legs')
-    rig.rise()
-    rig.controller.follow(Waypoints(TWO_LINK.joint_names, [1.0], [[2.3, 0.2]]), rig.time + 0.002)
+    rig = risen(q=START, mode='joint_impedance', stiffness=[40.0, 10.0], damping=[4.0, 1.0],
+                following_error=[0.0], contact_region='lower_legs')
+    follow(rig, [2.3, 0.2], 1.0, later=0.002)
     fastest = 0.0
-    for _ in range(1600):
-        rig.tick()
+    for _ in range(400):
+        rig.run(0.004)
         v = rig.dynamics.jacobian(rig.q, 'tool0', reference='aligned')[:3] @ rig.qd
         if np.linalg.norm(v) > 0.2:
             mobility = 1.0 / reflected_mass(TWO_LINK, rig.q, 'tool0', v)
             fastest = max(fastest, np.linalg.norm(v) / permitted_speed(
                 *REGIONS['lower_legs'], mobility))
     assert rig.phase == 'RUNNING' and 0.85 < fastest < 1.0
-
-
-def readable(bounds, robot, work):
-    """Return records whose fields plain Python reads."""
-    fields = np.recarray
-    return (bounds._replace(tool=bounds.tool.view(fields), points=bounds.points.view(fields)),
-            robot._replace(bodies=robot.bodies.view(fields)),
-            work._replace(bodies=work.bodies.view(fields), joints=work.joints.view(fields)))
-
-
-def bounded(**given):
-    """Bounds, robot and workspace of a two-link arm that plain Python reads."""
-    robot = parameters(SOLID)
-    bounds = bounds_of(Settings(task_frame='tool0', **given), SOLID, robot)
-    return readable(bounds, robot, workspace(SOLID))
 
 
 # An arm that folds, its tool on the way down and inward
@@ -270,7 +255,8 @@ LOOSE = {'tool_speed_limit': 5.0, 'workspace_lower': [-9.0, -9.0, -2.0],
 
 def shares(given):
     """Share that an arm which folds may have of its speed, and of that of its pose; reasons."""
-    (bounds, robot, work), dynamics = bounded(**given), Dynamics(SOLID)
+    (bounds, robot, work), dynamics = bounded(SOLID, task_frame='tool0', **given), Dynamics(
+        SOLID)
     task = Task.of(np.zeros(1, TASK), no_frame(), 2)
     task.target[:] = dynamics.pose(FOLDING, 'tool0')
     task.jacobian[:] = dynamics.jacobian(FOLDING, 'tool0')
@@ -302,7 +288,7 @@ def test_a_brake_is_damping_in_proportion_to_the_excess_of_speed(bound, speed):
     rate, v, record = speed * FOLDING_RATE, Vectors.zeros(2), Settings().settings_record()
     v.q[:], v.qd[:] = FOLDING, rate
     v.momentum[:] = Dynamics(SOLID).mass_matrix(FOLDING) @ rate
-    bounds, robot, work = bounded(**bound)
+    bounds, robot, work = bounded(SOLID, task_frame='tool0', **bound)
     share, reason = time_scaling.joint_share(bounds, robot, work, FOLDING, rate)
     excess = max(0.0, 1.0 - share) if reason == guard.CONTACT_SPEED else 0.0
     assert (excess > 0.0) == (speed > 1.0 and 'contact_region' in bound)
@@ -313,9 +299,7 @@ def test_a_brake_is_damping_in_proportion_to_the_excess_of_speed(bound, speed):
 
 
 def test_points_at_rest_bound_nothing():
-    robot, work = parameters(TWO_LINK), workspace(TWO_LINK)
-    bounds = bounds_of(Settings(contact_region='hands'), TWO_LINK, robot)
-    bounds, robot, work = readable(bounds, robot, work)
+    bounds, robot, work = bounded(TWO_LINK, contact_region='hands')
     assert time_scaling.joint_share(bounds, robot, work, START, np.zeros(2))[0] == np.inf
     assert contact_share(robot, work, bounds.points[0], bounds.region, np.zeros(2),
                          *bounds.vector) == np.inf

@@ -3,18 +3,20 @@
 """An arm that is moved, changed and brought to a fault while the flight recorder runs."""
 
 from dataclasses import replace
+import json
 
 from control.closed_loop import GAINS, Rig
+import numpy as np
 from robodyn_ros import load_urdf
 from robodyn_ros.compiler.code_cache import machine
 from robodyn_ros.control.controller.controller import Controller
 from robodyn_ros.control.cycle.compile import compiled
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.settings.settings import Settings
-from robodyn_ros.flight_recorder.arrays import About
-from robodyn_ros.model.resources import robot_path
+from robodyn_ros.flight_recorder.arrays import About, described, packed, unpacked
+from robodyn_ros.flight_recorder.replay import Replay
 
-MODEL = load_urdf(robot_path('two_link'))
+MODEL = load_urdf('two_link')
 POSE = [0.3, 0.5]
 
 
@@ -25,12 +27,27 @@ def about(controller, **changed):
                          compiled().code, machine()), **changed)
 
 
-def recording_rig(recorded, specialize=False, **settings):
+def recording_rig(recorded, specialize=False, model=MODEL, pose=POSE, **settings):
     """Return a rig whose controller keeps its latest cycles."""
-    rig = Rig(MODEL, POSE, **settings)
-    rig.controller = Controller(MODEL, Settings(**{**GAINS, **settings}), rig.state,
+    rig = Rig(model, pose, **settings)
+    rig.controller = Controller(model, Settings(**{**GAINS, **settings}), rig.state,
                                 specialize=specialize, recorded=recorded)
     return rig
+
+
+def replayed(controller, cycles):
+    """
+    Return what was recorded, and what is read from its file: replayed, no bit of it differs.
+
+    :param cycles: least number of cycles that are compared.
+    """
+    taken = controller.history.take()
+    text = json.dumps(described(controller.model, taken, about(controller)),
+                      default=lambda value: np.asarray(value).tolist())
+    flown = unpacked(packed(text, taken))
+    agreement = Replay(flown.model, flown.snapshot).compare()
+    assert agreement.same == agreement.cycles > cycles, agreement
+    return taken, flown
 
 
 def go(rig, goal, seconds=0.4):

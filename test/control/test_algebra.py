@@ -1,0 +1,166 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Algebra of 6-vectors, rotations and piecewise polynomials, as NumPy and SciPy have it."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+import numpy as np
+import pytest
+from robodyn_ros.control.algebra import six_vectors
+from robodyn_ros.control.algebra.cholesky import cholesky_solve, damped_cholesky
+from robodyn_ros.control.algebra.piecewise import cubic, Piecewise, quintic, spline
+from robodyn_ros.control.algebra.rotations import angular_motion, exp, log, multiplied, rows
+from robodyn_ros.control.laws.cartesian_impedance import diagonalize
+from robodyn_ros.model import quaternions
+from scipy.interpolate import BPoly, CubicHermiteSpline, CubicSpline, PPoly
+from scipy.spatial.transform import Rotation
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+@given(seed=SEEDS)
+def test_products(seed):
+    random = np.random.default_rng(seed)
+    A, x, y = random.normal(size=(6, 6)), random.normal(size=6), random.normal(size=6)
+    B, ours = A.copy(), tuple(x)
+    assert six_vectors.vector(x) == ours
+    assert six_vectors.row(A, 2) == tuple(A[2]) and six_vectors.column(A, 2) == tuple(A[:, 2])
+    assert six_vectors.times(A, ours) == pytest.approx(A @ x)
+    assert six_vectors.lower_times(A, ours) == pytest.approx(np.tril(A) @ x)
+    assert six_vectors.transposed_times(A, ours) == pytest.approx(A.T @ x)
+    assert six_vectors.dot(ours, tuple(y)) == pytest.approx(x @ y)
+    assert six_vectors.plus(ours, 0.3, tuple(y)) == pytest.approx(x + 0.3 * y)
+    assert six_vectors.scaled(0.3, ours) == pytest.approx(0.3 * x)
+    six_vectors.put_row(A, 1, ours)
+    six_vectors.put_column(A, 3, ours)
+    six_vectors.put(y, ours)
+    B[1], B[:, 3] = x, x
+    assert (A == B).all() and (x == y).all()
+
+
+@settings(deadline=None)
+@given(seed=SEEDS)
+def test_factors_of_a_mobility(seed):
+    random = np.random.default_rng(seed)
+    root = random.normal(size=(6, 6))
+    A, b, L = root @ root.T + 0.1 * np.eye(6), random.normal(size=6), np.zeros((6, 6))
+    damped, x = A + 0.01 * np.diag(A.diagonal()), b.copy()
+    least = damped_cholesky(A, 0.01, L)
+    cholesky_solve(L, x)
+    assert damped @ x == pytest.approx(b, abs=1e-9)
+    assert least == pytest.approx(min(np.linalg.cholesky(damped).diagonal()**2 / A.diagonal()))
+
+
+def test_an_axis_that_cannot_move():
+    A, L, x = np.diag([1.0, 2.0, 0.0, 4.0, 5.0, 6.0]), np.zeros((6, 6)), np.ones(6)
+    assert damped_cholesky(A, 0.0, L) == 1.0
+    cholesky_solve(L, x)
+    assert x == pytest.approx([1.0, 0.5, 1.0, 0.25, 0.2, 1.0 / 6.0])
+
+
+@settings(deadline=None)
+@given(seed=SEEDS, rank=st.integers(1, 6))
+def test_modes_of_a_symmetric_matrix(seed, rank):
+    root = np.random.default_rng(seed).normal(size=(6, rank))
+    A, modes = root @ root.T, np.eye(6)
+    S = A.copy()
+    diagonalize(S, modes, 10)
+    assert modes @ modes.T == pytest.approx(np.eye(6), abs=1e-12)
+    assert modes @ A @ modes.T == pytest.approx(S, abs=1e-7 * abs(A).max())
+    assert sorted(S.diagonal()) == pytest.approx(np.linalg.eigvalsh(A), abs=1e-7 * abs(A).max())
+
+
+JOINTS = 3
+
+
+def waypoints(count):
+    rng = np.random.default_rng(count)
+    times = np.cumsum(rng.uniform(0.01, 3.0, count)) - 1.0
+    return times, *(rng.uniform(-2.0, 2.0, (count, JOINTS)) for _ in range(3))
+
+
+def same(p, expected):
+    assert p.coefficients[:, ::-1] == pytest.approx(expected.c.transpose(1, 0, 2), rel=1e-9,
+                                                    abs=1e-9)
+    shares = np.linspace(0.0, 1.0, 7)[:-1]
+    for order in range(3):
+        got = p.within(1, len(p.times) - 1, shares).reshape(-1, JOINTS)
+        grid = (p.times[1:-1, None] + np.diff(p.times[1:])[:, None] * shares).ravel()
+        assert got == pytest.approx(expected(grid, order), rel=1e-9, abs=1e-7)
+        p = p.derivative()
+
+
+@pytest.mark.parametrize('count', [2, 3, 4, 50])
+def test_they_are_those_of_scipy(count):
+    times, x, xd, xdd = waypoints(count)
+    same(cubic(times, x, xd), CubicHermiteSpline(times, x, xd))
+    same(quintic(times, x, xd, xdd), PPoly.from_bernstein_basis(
+        BPoly.from_derivatives(times, np.stack([x, xd, xdd], axis=1))))
+    same(spline(times, x, xd[0], xd[-1]),
+         CubicSpline(times, x, bc_type=((1, xd[0]), (1, xd[-1]))))
+
+
+def test_the_spline_of_most_waypoints_is_as_exact():
+    """Durations of segments differ by a factor of ten thousand, in twenty thousand segments."""
+    rng = np.random.default_rng(1)
+    times = np.cumsum(10.0 ** rng.uniform(-4.0, 0.0, 20_000))
+    x = rng.uniform(-1.0, 1.0, (len(times), 1))
+    expected = CubicSpline(times, x, bc_type=((1, [0.5]), (1, [0.0])))
+    got = spline(times, x, np.array([0.5]), np.zeros(1))
+    scale = np.diff(times)[:, None, None] ** np.arange(4)[:, None]
+    assert np.abs((got.coefficients[:, ::-1] - expected.c.transpose(1, 0, 2))
+                  * scale[:, ::-1]).max() < 1e-9
+
+
+def test_a_constant():
+    p = Piecewise(np.array([0.0, 1.0]), np.ones((1, 1, JOINTS)))
+    assert p.within(0, 1, np.array([0.5])).tolist() == [[[1.0] * JOINTS]]
+    assert not p.derivative().within(0, 1, np.array([0.5])).any()
+
+
+def test_rotations_are_those_of_scipy():
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        p, q = rng.normal(size=(2, 4))
+        assert quaternions.matrix(3.0 * q) == pytest.approx(Rotation.from_quat(q).as_matrix())
+        product = quaternions.product(quaternions.unit(p), quaternions.unit(q))
+        assert Rotation.from_quat(product).as_matrix() == pytest.approx(
+            (Rotation.from_quat(p) * Rotation.from_quat(q)).as_matrix())
+    assert np.isnan(quaternions.unit(np.zeros(4))).all()
+
+
+near = pytest.approx
+
+
+@pytest.mark.parametrize('angle', [0.0, 1e-9, 1e-3, 0.0499, 0.0501, 1.0, 3.0, np.pi - 1e-7, np.pi])
+def test_exp_and_log(angle):
+    """Also at π, where the sign of the axis is arbitrary, and on both sides of the series."""
+    random = np.random.default_rng(1)
+    for axis in (*random.normal(size=(20, 3)), *np.eye(3), *-np.eye(3)):
+        phi = angle * axis / np.linalg.norm(axis)
+        R = np.array(exp(tuple(phi)))
+        assert R == near(Rotation.from_rotvec(phi).as_matrix(), abs=1e-12)
+        back = np.array(log(rows(R)))
+        assert min(abs(back - phi).max(), abs(back + phi).max() if angle > 3.1 else 1.0) < 1e-7
+    assert np.array(multiplied(exp((0.1, 0.2, 0.3)), exp((0.3, -1.0, 0.0)))) == near(
+        (Rotation.from_rotvec([0.1, 0.2, 0.3]) * Rotation.from_rotvec([0.3, -1.0, 0.0])
+         ).as_matrix())
+
+
+@pytest.mark.parametrize('scale', [1e-4, 0.04, 0.06, 1.0, 2.5])
+def test_angular_motion(scale):
+    """Velocity and acceleration of exp(φ(t)) by central differences."""
+    random, h = np.random.default_rng(3), 1e-4
+    for _ in range(10):
+        a, b, c = random.normal(size=(3, 3))
+        a *= scale / np.linalg.norm(a)
+
+        def turned(t, a=a, b=b, c=c):
+            return Rotation.from_rotvec(a + b * t + c * t**2)
+
+        def omega(t, turned=turned):
+            return (turned(t + h) * turned(t - h).inv()).as_rotvec() / (2 * h)
+        velocity, acceleration = angular_motion(tuple(a), tuple(b), tuple(2 * c))
+        assert np.array(velocity) == near(omega(0.0), abs=1e-6)
+        assert np.array(acceleration) == near((omega(h) - omega(-h)) / (2 * h), abs=1e-4)
+        assert np.linalg.norm(velocity) <= np.linalg.norm(b) + 1e-12
