@@ -43,7 +43,6 @@ import numpy as np
 from numpy import ndarray
 from rcl_interfaces.srv import SetParametersAtomically
 from rclpy.parameter import Parameter
-from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from rclpy.time import Time
 from sensor_msgs.msg import JointState
@@ -67,13 +66,12 @@ from .viewer.wishes import Push
 # [s] of wall time: they end what hangs. A busy machine takes long to start Python and to compile.
 START_TIMEOUT = ANSWER_TIMEOUT = 600.0
 FAULT_TIMEOUT = 20.0    # [s] of wall time until a fault, or until a reset is granted
+POLL_PERIOD = 0.01    # [s] in which states are looked for
 RETRY_INTERVAL = 0.2    # [s] of refused calls
 FAULT_SETTLE_TIME = 0.5    # [s] after the first report of a fault, for delayed older reports
 DEFAULT_RATE = 1000.0    # [Hz] of the simulator's states
 TIME_TOLERANCE = 1e-6    # [s] of simulation time
 LOCKSTEP_BEGINS = 'lockstep begins'    # in the log of the simulator
-# Every state is received, however long this process waits for a processor
-ALL_STATES = QoSProfile(depth=5000, reliability=ReliabilityPolicy.RELIABLE)
 # Values that lockstep needs, and a test on a busy machine
 SIMULATOR = {'lockstep': True, 'lockstep_settle': 0.2, 'lockstep_timeout': 60.0,
              'publish_clock': True, 'command_timeout': 5.0}
@@ -99,14 +97,16 @@ class SimulatedArm:
     A simulated arm with its controller; made by :func:`simulated_arm`.
 
     :ivar model: the robot; ``namespace``: of both nodes, with the leading slash.
+    :ivar folder: of the logs and parameters of both nodes.
     :ivar node: rclpy node of the test, for publishers and clients of its own.
     :ivar report: values of the latest diagnostics of the control loop and of its timing.
     :ivar on_poll: called several times a second in each wait.
     """
 
     def __init__(self, here: Session, model: RobotModel, namespace: str,
-                 processes: Mapping[str, Child], period: float):
+                 folder: Path, processes: Mapping[str, Child], period: float):
         self.model, self.namespace, self.node = model, namespace, here.node
+        self.folder = folder
         self.report: dict[str, str] = {}
         self.on_poll: Callable[[], None] = lambda: None
         #: Simulation time and wall time [s] of all calls of :meth:`run`.
@@ -122,7 +122,7 @@ class SimulatedArm:
                               confirm=True, within=START_TIMEOUT)
         self._push = here.node.create_publisher(WrenchStamped, f'{namespace}/simulator/push', 1)
         self._states = open_subscription(here.node, JointState, f'{namespace}/joint_states',
-                                         ALL_STATES)
+                                         qos.ALL_STATES)
         self._messages: list[bytes] = []
         self._heard, self._recording, self._stopped = 0, False, False
         here.look = self._look
@@ -157,24 +157,29 @@ class SimulatedArm:
         :param parameters: of the simulator, which change at the beginning.
         :raises RosError: a process has ended, or states were lost.
         """
-        begin, started = self.time, time.monotonic()
-        end = begin + seconds
+        begin, periods = self.time, max(1, round(seconds / self._period))
+        end = begin + periods * self._period
         self._recording = True
         try:
             self.set_parameters('simulator', pause_at=end, **parameters)
+            started = time.monotonic()
             self._wait(lambda: self.time > end - TIME_TOLERANCE, f'simulation time {end:.3f} s')
             states = self._decoded(self._messages)
         finally:
             self._recording = False
-        self.simulated += seconds
+        self.simulated += end - begin
         self.elapsed += time.monotonic() - started
         inside = states.time > begin + TIME_TOLERANCE
         states = States(*(column[inside] for column in states))
-        if (lost := round(seconds / self._period) - len(states.time)) > 0:
-            raise RosError(f'{lost} of the states of {seconds:g} s were not received',
+        if lost := periods - len(states.time):
+            raise RosError(f'{lost} of {periods} joint states were not received',
                            name=f'{self.namespace}/joint_states', value=lost,
                            remedy='see that nothing else publishes them')
         return states
+
+    def watch(self, seconds: float = POLL_PERIOD) -> None:
+        """Receive reports for some wall time, whether the simulation is paused or not."""
+        self._here.until(lambda: False, seconds)
 
     # Phases and parameters
 
@@ -195,7 +200,7 @@ class SimulatedArm:
             if COMPILING not in result.reason:
                 raise RosError(f'the {node} refuses parameters', name=node, value=values,
                                remedy=result.reason)
-            self._here.until(lambda: False, RETRY_INTERVAL)
+            self.watch(RETRY_INTERVAL)
 
     def change_state(self, transition: str) -> None:
         """
@@ -282,7 +287,7 @@ class SimulatedArm:
             except RosError:
                 if time.monotonic() >= end:
                     raise
-            self._here.until(lambda: False, RETRY_INTERVAL)
+            self.watch(RETRY_INTERVAL)
         self.trigger('simulator/release_brakes')
         return message
 
@@ -311,7 +316,8 @@ class SimulatedArm:
 
         :param start: simulation time [s], for example ``arm.time + 1.0``.
         """
-        self._player.find()
+        if not self._player.listener:
+            self._player.find()
         self._player.send(trajectory, Time(nanoseconds=round(1e9 * start)))
 
     def push(self, link: str, force: Sequence[float] | ndarray) -> None:
@@ -379,9 +385,11 @@ class SimulatedArm:
         heard = -1
         while heard != self._heard:
             heard = self._heard
-            if self._here.until(lambda: condition() or self._heard != heard, START_TIMEOUT) \
-                    and condition():
-                return
+            end = time.monotonic() + START_TIMEOUT
+            while heard == self._heard and time.monotonic() < end:
+                if condition():
+                    return
+                self._here.poll(POLL_PERIOD)
         raise RosError(f'{what} is not reached: no joint state within {START_TIMEOUT:g} s',
                        name='simulator', remedy=f'see the log:\n{self.log()}')
 
@@ -466,7 +474,7 @@ def simulated_arm(robot: str | CatalogRobot = 'two_link', *,
             folder, {**os.environ, 'PYTHONUNBUFFERED': '1'}))
         here = stack.enter_context(session('test', sim_time=True, arguments=[
             '--ros-args', *remapped[2:]]))
-        arm = SimulatedArm(here, found.model, namespace, processes,
+        arm = SimulatedArm(here, found.model, namespace, folder, processes,
                            1.0 / parameters['simulator'].get('rate', DEFAULT_RATE))
         stack.callback(arm.close)
         yield arm

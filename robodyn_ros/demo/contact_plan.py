@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from .motion import (
+from ..control.references.sine_motion import (
     MAX_DISTANCE_SHARE,
     MAX_EFFORT_SHARE,
     MAX_VELOCITY_SHARE,
@@ -162,15 +162,15 @@ def impact(dynamics: Dynamics, pose: ndarray, at: Tool) -> Impact:
         raise DemoError('the motion into the post exceeds an effort limit', name=model.name,
                         remedy='begin at another pose: --at V1,V2,...')
     share = np.linspace(0.0, 1.0, 1001)
-    x = float(np.interp(CONTACT_SHARE, _quintic(share)[0], share))
-    s, rate, _ = (float(v) for v in _quintic(np.array(x)))
+    x = float(np.interp(CONTACT_SHARE, quintic(share)[0], share))
+    s, rate, _ = (float(v) for v in quintic(np.array(x)))
     q = pose + s * delta
     velocity = dynamics.jacobian(q, at.frame, reference='aligned')[:3] @ delta * rate / duration
     speed = float(np.linalg.norm(velocity))
     return Impact(asked, dynamics.pose(q, at.frame)[:3, 3], -velocity / speed, speed)
 
 
-def _quintic(x: ndarray) -> tuple[ndarray, ndarray, ndarray]:
+def quintic(x: ndarray) -> tuple[ndarray, ndarray, ndarray]:
     """Return 10 x³ - 15 x⁴ + 6 x⁵ and its first two derivatives."""
     return (x**3 * (10 - 15 * x + 6 * x**2), 30 * x**2 * (1 - x)**2,
             60 * x * (1 - x) * (1 - 2 * x))
@@ -178,6 +178,6 @@ def _quintic(x: ndarray) -> tuple[ndarray, ndarray, ndarray]:
 
 def _between(model: RobotModel, pose: ndarray, delta: ndarray, duration: float) -> Waypoints:
     x = np.linspace(0.0, 1.0, WAYPOINTS)
-    s, sd, sdd = (column[:, None] for column in _quintic(x))
+    s, sd, sdd = (column[:, None] for column in quintic(x))
     return Waypoints(model.joint_names, duration * x, pose + s * delta, sd * delta / duration,
                      sdd * delta / duration**2)

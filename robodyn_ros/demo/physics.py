@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from .recorder import Recording
 from ..dynamics import Dynamics
+from ..testing import States
 
 FALL_WINDOW = 0.15          # s of a fall that are looked at
 STENCIL_SAMPLES = 5    # to either side of a difference quotient: stamps jitter
@@ -23,11 +23,11 @@ def moved_by_gravity(dynamics: Dynamics, pose: ndarray) -> bool:
     """Return whether gravity moves an arm without efforts from ``pose``: friction may hold it."""
     model, g = dynamics.model, dynamics.gravity(pose)
     held = np.clip(g, -model.static_friction, model.static_friction)
-    acceleration = dynamics.forward_dynamics(pose, np.zeros(model.nv), held)
+    acceleration = np.linalg.solve(dynamics.mass_matrix(pose), held - g)
     return bool(np.abs(acceleration).max() > 0.05)
 
 
-def held_share(dynamics: Dynamics, fall: Recording) -> float:
+def held_share(dynamics: Dynamics, fall: States) -> float:
     """
     Return the share of gravity that efforts hold: 1 for an arm at rest, 0 in free fall.
 

@@ -64,7 +64,8 @@ class Simulator(Node):
         self._driver, self._ratio, self._shift = (
             column[order] for column in (model.driver, model.ratio, model.shift))
         self._drives = (np.arange(model.nb) < model.nv).astype(float)
-        self._states = self.create_publisher(JointState, 'joint_states', qos.STATES_OUT)
+        self._states = self.create_publisher(
+            JointState, 'joint_states', qos.ALL_STATES if p['lockstep'] else qos.STATES_OUT)
         self._clock_publisher = (self.create_publisher(Clock, '/clock', qos.CLOCK_OUT)
                                  if p['publish_clock'] else None)
         if p['publish_description']:
