@@ -34,6 +34,8 @@ THRESHOLD_MARGIN = 2.0    # over the external efforts without contact
 MIN_THRESHOLD = 0.05    # in effort limits
 POST_STIFFNESS = 75e3    # [N/m] of a human hand in ISO/TS 15066
 STEP_TIME = 0.05    # [s] between two positions of the hand, and between two external efforts
+# [s] of the arm without the hand, which pushes and does not pull: it must not run ahead
+COASTING_TIME_CONSTANT = 0.05
 RELEASE_TIME = 1.0    # [s] after the hand has let go
 HOLD_TIME = 1.5    # [s] at the end of the path, until the hand lets go
 WITHOUT, WITH = 'without detection', 'with detection'
@@ -124,7 +126,7 @@ class ContactScene(Scene):
     def lead(self) -> None:
         """Lead the floating arm by a hand that pushes its tool, and let go."""
         self.begin('gravity_compensation')
-        damping = physics.damping(self.dynamics, self.pose)
+        damping = physics.damping(self.dynamics, self.pose, COASTING_TIME_CONSTANT)
         stiffness = contact_plan.hand_stiffness(self.dynamics, self.pose, self.tool, damping)
         way = contact_plan.guided(self.model, self.pose, self.tool)
         x = np.arange(0.0, self.times.lead + HOLD_TIME, STEP_TIME) / self.times.lead

@@ -12,7 +12,6 @@ from ..testing import States
 
 FALL_WINDOW = 0.15          # s of a fall that are looked at
 STENCIL_SAMPLES = 5    # to either side of a difference quotient: stamps jitter
-DECAY_TIME_CONSTANT = 0.3    # [s] of damped motion
 PUSH_TURN, PUSH_SLIDE = 0.2, 0.1            # [rad], [m] that a push shall move a joint
 SUFFICIENT_DISTANCE = 0.05    # [rad | m]
 MAX_RANGE_SHARE = 0.5    # of the distance to the next limit
@@ -54,9 +53,9 @@ def held_share(dynamics: Dynamics, fall: States) -> float:
     return float(np.median(shares)) if shares else 1.0
 
 
-def damping(dynamics: Dynamics, pose: ndarray) -> float:
-    """Return the joint damping for which the slowest motion has a time constant of 0.3 s."""
-    return float(np.linalg.eigvalsh(dynamics.mass_matrix(pose))[-1]) / DECAY_TIME_CONSTANT
+def damping(dynamics: Dynamics, pose: ndarray, time_constant: float = 0.3) -> float:
+    """Return the joint damping for which the slowest motion has a time constant [s]."""
+    return float(np.linalg.eigvalsh(dynamics.mass_matrix(pose))[-1]) / time_constant
 
 
 class Push(NamedTuple):

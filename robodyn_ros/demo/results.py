@@ -107,7 +107,7 @@ def real_time_table(values: dict[str, str], busy: bool) -> Table:
         'state to effort p50 [us]', 'p99 [us]')
     if values.get('phase') == 'RUNNING':
         table.add_row(*(values.get(name, '') for name in (
-            'rate mean [Hz]', 'missed periods', 'state to effort p50 [us]',
+            'rate [Hz]', 'missed periods', 'state to effort p50 [us]',
             'state to effort p99 [us]')))
     else:
         table.add_row(values.get('reason code') or 'not RUNNING', '', '', '')
