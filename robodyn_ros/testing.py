@@ -124,7 +124,8 @@ class SimulatedArm:
         self._states = open_subscription(here.node, JointState, f'{namespace}/joint_states',
                                          qos.ALL_STATES)
         self._messages: list[bytes] = []
-        self._heard, self._recording, self._stopped = 0, False, False
+        self._heard = 0
+        self._active = self._recording = self._stopped = False
         here.look = self._look
 
     def close(self) -> None:
@@ -222,6 +223,7 @@ class SimulatedArm:
         log = self._processes['simulator']
         before = log.output.count(LOCKSTEP_BEGINS)
         self.change_state('activate')
+        self._active = True
         self.wait_for('RUNNING')
         self._here.until(lambda: log.output.count(LOCKSTEP_BEGINS) > before, ANSWER_TIMEOUT)
 
@@ -229,6 +231,22 @@ class SimulatedArm:
         """Bring the arm to rest and deactivate the controller."""
         self.resume()
         self.change_state('deactivate')
+        self._active = False
+
+    def start(self, **parameters: Any) -> None:
+        """
+        Activate the controller, with parameters, at the initial pose of the simulator.
+
+        Brakes hold the arm until the simulation is paused: the motion of :meth:`run` begins there.
+        """
+        if self._active:
+            self.deactivate()
+        self.resume()
+        self.trigger('simulator/reset')
+        self.trigger('simulator/engage_brakes')
+        self.activate(**parameters)
+        self.pause()
+        self.trigger('simulator/release_brakes')
 
     def trigger(self, service: str) -> str:
         """
@@ -264,6 +282,13 @@ class SimulatedArm:
             raise RosError(f'not {phase}: the last report is {self.report.get("phase", "none")}\n'
                            f'{self.log()}', name=phase, value=self.report.get('phase'),
                            remedy='see the output above')
+
+    def next_report(self) -> dict[str, str]:
+        """Return the values of the next diagnostics: of this moment, where time is paused."""
+        for _ in range(2):          # the first one may have been under way
+            self.report = {}
+            self._here.until(lambda: self.report, ANSWER_TIMEOUT)
+        return self.report
 
     def reason_code(self) -> str:
         """Return the code of the fault in the latest report, '' if there is none."""
@@ -432,6 +457,7 @@ class SimulatedArm:
             if status.name == self._names[1]:
                 self.report |= values
                 continue
+            values['time'] = str(message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec)
             self.report = values
             self._reported = time.monotonic()
             self._fault_begin = min(self._fault_begin, self._reported) if (

@@ -36,7 +36,7 @@ class Scene:
         self.model, self.pose = robot.model, robot.pose
         self.small_unit, self.unit = (units(self.model, prefix)[0] for prefix in ('m', ''))
         self.results = Results()
-        self.fault_expected = self._active = False
+        self.fault_expected = False
         self._gains = {name: gain.tolist() for name, gain in suggest_gains(
             self.model, self.pose, Settings())._asdict().items()}
 
@@ -53,19 +53,8 @@ class Scene:
                             remedy=f'see {self.arm.folder}/controller.log')
 
     def begin(self, mode: str, **parameters: Any) -> None:
-        """
-        Activate a control law, with further parameters, at the initial pose.
-
-        Brakes hold the arm until the simulation is paused: what follows begins there.
-        """
-        if self._active:
-            self.arm.deactivate()
-        self.arm.trigger('simulator/reset')
-        self.arm.trigger('simulator/engage_brakes')
-        self.arm.activate(**self._gains, **parameters, mode=mode)
-        self._active = True
-        self.arm.pause()
-        self.arm.trigger('simulator/release_brakes')
+        """Activate a control law, with further parameters, at the initial pose, and pause."""
+        self.arm.start(**self._gains, **parameters, mode=mode)
 
     def follow(self, asked: Waypoints, seconds: float) -> States:
         """Return the states of a trajectory, ``seconds`` long; its start has the time 0."""
@@ -79,7 +68,6 @@ class Scene:
     def check_faults(self, *expected: str) -> None:
         """End the scene; check that the controller has logged the expected faults only."""
         self.arm.deactivate()
-        self._active = False
         codes = re.findall(r'FAULT (\w+):', self.arm.log())
         self.check('no fault of the controller', ', '.join(codes) or 'none',
                    ', '.join(expected) or 'none', codes == [*expected])

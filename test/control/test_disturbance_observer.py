@@ -8,10 +8,10 @@ from control.closed_loop import Rig
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf, Settings, simulate
+from robodyn_ros.control.references import sine_motion as motion
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.settings.suggested_gains import suggest_gains
-from robodyn_ros.demo import motion
-from robodyn_ros.demo.law_comparison import drive, EFFORT_DELAY, scenes
+from robodyn_ros.law_comparison import drive, EFFORT_DELAY, scenes
 from robodyn_ros.model.resources import robot_path
 
 pytest.importorskip('mujoco')

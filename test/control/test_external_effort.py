@@ -58,7 +58,7 @@ def test_a_step_is_followed_with_its_time_constant(mode):
 
 def test_an_exact_model_in_motion_leaves_nothing():
     """Without contact, the estimate in a fast motion is a small part of the efforts."""
-    from robodyn_ros.demo import motion
+    from robodyn_ros.control.references import sine_motion as motion
     model, loop = arm('computed_torque', acceleration_limit=20.0)
     asked = motion.plan(Dynamics(model), np.array(POSE), 2.0)
     loop.controller.follow(asked, loop.now)
@@ -80,7 +80,7 @@ def test_friction_of_the_model_is_known():
         gains = suggest_gains(model, np.array(POSE), Settings())._asdict()
         loop = ClosedLoop(known, Settings(mode='joint_impedance', **gains), POSE, plant=model)
         loop.start()
-        from robodyn_ros.demo import motion
+        from robodyn_ros.control.references import sine_motion as motion
         loop.controller.follow(motion.plan(Dynamics(model), np.array(POSE), 2.0), loop.now)
         seen = 0.0
         for _ in range(1000):

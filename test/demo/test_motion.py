@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 from robodyn_ros.catalog.robots import load_robot
-from robodyn_ros.demo import motion
+from robodyn_ros.control.references import sine_motion as motion
 from robodyn_ros.dynamics import Dynamics
 from robodyn_ros.errors import DemoError, UrdfError
 
