@@ -88,7 +88,8 @@ def environment(output: Path) -> dict[str, str]:
 def parameters(flights: Path, scene: str, brief: bool) -> dict[str, dict[str, Any]]:
     """Return the parameters of both nodes that differ from those of the robot."""
     own: dict[str, dict[str, Any]] = {
-        'simulator': {'publish_description': True, 'real_time_factor': 0.0 if brief else 1.0},
+        'simulator': {'publish_description': True, 'lockstep_timeout': 60.0,
+                      'real_time_factor': 0.0 if brief else 1.0},
         'controller': {'autostart': False, 'robot_compensates_gravity': False}}
     if scene == CONTACT:
         own['controller'] |= {'flight_recorder': 5.0, 'flight_folder': str(flights),
