@@ -21,7 +21,7 @@ from .results import real_time_table, tables
 from .scene import Scene
 from ..catalog.robots import CatalogRobot
 from ..compiler.cache_directory import cache_directory
-from ..control.cycle.compile import others_are_cached
+from ..control.cycle.compile import is_compiled, others_are_cached
 from ..control.references.sine_motion import check_limits
 from ..control.settings.settings import Settings
 from ..dynamics import Dynamics
@@ -119,7 +119,9 @@ def save_gains(robot: CatalogRobot, output: Path) -> Path:
 
 def compile_all(model: RobotModel, output: Path, env: Mapping[str, str],
                 tick: Callable[[], None]) -> None:
-    """Compile what all processes need, for as long as it takes, then load it here."""
+    """Compile what the nodes need on a new machine, for as long as it takes."""
+    if is_compiled():
+        return
     (urdf := output / 'robot.urdf').write_text(model.to_urdf())
     commands = {name: [sys.executable, '-m', 'robodyn_ros.demo.compile', what]
                 for name, what in ((CYCLE, CYCLE), ('kernels', str(urdf)))}
@@ -127,8 +129,6 @@ def compile_all(model: RobotModel, output: Path, env: Mapping[str, str],
         while not (children[CYCLE].done and children['kernels'].done):
             time.sleep(PROGRESS_PERIOD)
             tick()
-    with interrupts_later():
-        kernels()
 
 
 def real_time(arm: SimulatedArm) -> dict[str, str]:
@@ -179,6 +179,8 @@ def run(robot: CatalogRobot, output: Path, console: Console, *, brief: bool = Fa
     with ending_once(), Bar(console) as bar, ExitStack() as processes:
         with bar.step('compiling, once on a machine'):
             compile_all(robot.model, output, env, bar.tick)
+            with interrupts_later():
+                kernels()
             dynamics = Dynamics(robot.model)
         with bar.step('the nodes start'):
             arm = processes.enter_context(simulated_arm(robot, **own, folder=output,
