@@ -14,7 +14,6 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from .compile import CYCLE, kernels
 from .contact_scene import ContactScene
 from .motion_scene import MotionScene
 from .results import real_time_table, tables
@@ -30,7 +29,7 @@ from ..extras import pip_install
 from ..model.robot import RobotModel
 from ..model.validate import check_inertias
 from ..nodes.clients import controller_file
-from ..nodes.clients.processes import ending_once, free_domain, interrupts_later, running
+from ..nodes.clients.processes import ending_once, free_domain, running
 from ..report import REQUIRED_MODULES
 from ..testing import simulated_arm, SimulatedArm
 
@@ -40,40 +39,31 @@ ESTIMATE_RATE = 200.0    # [Hz] of external efforts
 BRIEF_STATE_RATE = 500.0    # [Hz] of a brief contact scene, whose run time grows with it
 PROGRESS_PERIOD = 0.1    # [s]
 REAL_TIME_SECONDS = 4.0    # of the loop in real time
-MAX_COMPILATION = 120.0    # [s] of wall time, of optional parts in the background
 BUSY_FACTOR = 0.9    # of real time, below which simulated time is called slow
 
 
-class Bar:
+class Bar(Progress):
     """Progress bar without a thread: waiting code advances it."""
 
     def __init__(self, console: Console):
-        self._progress = Progress(TextColumn('{task.description}'), BarColumn(),
-                                  TimeElapsedColumn(), console=console, auto_refresh=False,
-                                  transient=True, disable=not console.is_terminal)
-        self._console, self._task = console, self._progress.add_task('', total=None)
-        self._shown = 0.0
-
-    def __enter__(self) -> 'Bar':
-        self._progress.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._progress.stop()
+        super().__init__(TextColumn('{task.description}'), BarColumn(), TimeElapsedColumn(),
+                         console=console, auto_refresh=False, transient=True,
+                         disable=not console.is_terminal)
+        self._all, self._shown = self.add_task('', total=None), 0.0
 
     @contextmanager
     def step(self, text: str) -> Iterator[None]:
         """Show a step."""
-        self._progress.update(self._task, description=text, refresh=True)
-        if self._progress.disable:
-            self._console.print(f'{text} ...')
+        self.update(self._all, description=text, refresh=True)
+        if self.disable:
+            self.console.print(f'{text} ...')
         yield
 
     def tick(self, done: float | None = None, total: float | None = None) -> None:
         """Show how much of everything is done."""
         if (now := time.monotonic()) > self._shown + PROGRESS_PERIOD:
             self._shown = now
-            self._progress.update(self._task, refresh=True, completed=done, total=total)
+            self.update(self._all, refresh=True, completed=done, total=total)
 
 
 def environment(output: Path) -> dict[str, str]:
@@ -120,13 +110,12 @@ def save_gains(robot: CatalogRobot, output: Path) -> Path:
 def compile_all(model: RobotModel, output: Path, env: Mapping[str, str],
                 tick: Callable[[], None]) -> None:
     """Compile what the nodes need on a new machine, for as long as it takes."""
-    if is_compiled():
+    if is_compiled() and others_are_cached():
         return
     (urdf := output / 'robot.urdf').write_text(model.to_urdf())
-    commands = {name: [sys.executable, '-m', 'robodyn_ros.demo.compile', what]
-                for name, what in ((CYCLE, CYCLE), ('kernels', str(urdf)))}
-    with running(commands, output, env) as children:
-        while not (children[CYCLE].done and children['kernels'].done):
+    command = [sys.executable, '-m', 'robodyn_ros.demo.compile']
+    with running({'cycle': [*command, str(urdf)], 'laws': command}, output, env) as children:
+        while not (children['cycle'].done and children['laws'].done):
             time.sleep(PROGRESS_PERIOD)
             tick()
 
@@ -137,9 +126,6 @@ def real_time(arm: SimulatedArm) -> dict[str, str]:
 
     On a busy machine it may end in a fault, which is in the diagnostics.
     """
-    end = time.monotonic() + MAX_COMPILATION
-    while not others_are_cached() and time.monotonic() < end:
-        arm.watch(PROGRESS_PERIOD)
     arm.trigger('simulator/reset')
     arm.change_state('cleanup')
     arm.set_parameters('simulator', lockstep=False)
@@ -179,8 +165,6 @@ def run(robot: CatalogRobot, output: Path, console: Console, *, brief: bool = Fa
     with ending_once(), Bar(console) as bar, ExitStack() as processes:
         with bar.step('compiling, once on a machine'):
             compile_all(robot.model, output, env, bar.tick)
-            with interrupts_later():
-                kernels()
             dynamics = Dynamics(robot.model)
         with bar.step('the nodes start'):
             arm = processes.enter_context(simulated_arm(robot, **own, folder=output,
@@ -198,8 +182,7 @@ def run(robot: CatalogRobot, output: Path, console: Console, *, brief: bool = Fa
         arm.on_poll = bar.tick
         with bar.step('the control loop in real time'):
             reached = real_time(arm)
-            busy = (os.getloadavg()[0] > len(os.sched_getaffinity(0))
-                    or not others_are_cached())
+            busy = os.getloadavg()[0] > len(os.sched_getaffinity(0))
         processes.close()
         with bar.step('drawing'):
             from .picture import draw  # Matplotlib takes its time
