@@ -1,19 +1,23 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Measurements and checks of the demo, and their tables."""
+"""Measurements and checks of the demo, their tables and report."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import nan
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy import ndarray
 from rich import box
-from rich.console import Group
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from ..model.robot import RobotModel
+from ..report.document import Report
+from ..report.scene import moving_robot
 from ..report.units import units
 
 RESOLUTION = 1e-6       # rad | m: smaller distances are below what an encoder resolves
@@ -80,7 +84,8 @@ class Results:
 def tables(model: RobotModel, results: Results) -> Group:
     """Return the measurements in each mode, if there are any, and the pass/fail checks."""
     unit, _ = units(model, 'm')
-    measured = _table(f'{model.name}: measurements', 'mode')
+    measured = _table(f'{model.name}: measurements')
+    measured.add_column('mode', no_wrap=True)
     for column in (f'drift [{unit}]', f'RMS error [{unit}]', f'peak error [{unit}]'):
         measured.add_column(Text(column), justify='right')
     if results.trackings:
@@ -112,6 +117,34 @@ def real_time_table(values: dict[str, str], busy: bool) -> Table:
     else:
         table.add_row(values.get('reason code') or 'not RUNNING', '', '', '')
     return table
+
+
+def page(model: RobotModel, urdf: Path, results: Results, shown: list[RenderableType],
+         parameters: Mapping[str, Mapping[str, Any]]) -> Report:
+    """
+    Return the report of a run.
+
+    :param urdf: file with the shapes of the robot; ``parameters`` of each node by name.
+    """
+    unit, effort_unit = units(model, 'm')
+    report = Report(f'Demo: {model.name}', 'Free fall, gravity compensation, a push, and one '
+                    'trajectory under three control laws of equal stiffness.')
+    for table in shown:
+        report.rich('', table)
+    best = min(results.trackings, key=lambda tracking: tracking.rms)
+    if scene := moving_robot(model, urdf, best.time, best.position):
+        report.page(f'The motion, under {best.mode}', scene)
+    report.plot('Tracking error, RMS of all joints', best.time, {
+        one.mode: 1e3 * np.sqrt(np.mean(one.error**2, axis=1)) for one in results.trackings},
+        'time [s]', f'[{unit}]', logarithmic=True)
+    for one in results.trackings:
+        for name, values, of in (('error', 1e3 * one.error, unit),
+                                 ('effort', one.effort, effort_unit)):
+            report.plot(f'{one.mode}: {name} of each joint', one.time,
+                        dict(zip(model.joint_names, values.T)), 'time [s]', f'[{of}]')
+    for node, given in parameters.items():
+        report.parameters(f'Parameters of the {node}', given)
+    return report
 
 
 def _table(title: str, *columns: str) -> Table:

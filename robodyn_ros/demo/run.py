@@ -16,7 +16,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from .contact_scene import ContactScene
 from .motion_scene import MotionScene
-from .results import real_time_table, tables
+from .results import page, real_time_table, tables
 from .scene import Scene
 from ..catalog.robots import CatalogRobot
 from ..compiler.cache_directory import cache_directory
@@ -209,7 +209,6 @@ def write_report(robot: CatalogRobot, played: Scene, shown: list[Any],
         return 'none of this scene'
     if missing := [name for name in REQUIRED_MODULES if find_spec(name) is None]:
         return f'none, {pip_install(*missing)}'
-    from .report import page
     page(robot.model, robot.path, played.results, shown, {
         node: {**robot.parameters[node], **values} for node, values in parameters.items()}
         ).write(file)

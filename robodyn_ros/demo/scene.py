@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 import re
 from typing import Any
 
-from .results import Check, Results
+from .results import Check, Results, thousandths
 from ..catalog.robots import CatalogRobot
 from ..control.references.trajectory import Waypoints
 from ..control.settings.settings import Settings
@@ -71,6 +71,10 @@ class Scene:
         codes = re.findall(r'FAULT (\w+):', self.arm.log())
         self.check('no fault of the controller', ', '.join(codes) or 'none',
                    ', '.join(expected) or 'none', codes == [*expected])
+
+    def below(self, what: str, value: float, limit: float, unit: str) -> None:
+        """Check a distance or speed in thousandths of a unit."""
+        self.check(what, f'{thousandths(value)} {unit}', f'< {1e3 * limit:g}', value < limit)
 
     def check(self, what: str, measured: str, required: str, passed: bool) -> None:
         """Record whether a condition holds."""

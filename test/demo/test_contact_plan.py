@@ -5,6 +5,7 @@
 import numpy as np
 import pytest
 from robodyn_ros.catalog.robots import load_robot
+from robodyn_ros.control.references.sine_motion import reference
 from robodyn_ros.demo import contact_plan
 from robodyn_ros.dynamics import Dynamics
 
@@ -44,13 +45,14 @@ def test_the_post_is_met_within_the_limits(planned):
     dynamics, pose, tool = planned
     model = dynamics.model
     asked, surface, normal, speed = contact_plan.impact(dynamics, pose, tool)
-    assert asked.positions[0] == pytest.approx(pose)
-    assert (asked.positions >= model.position_lower).all()
-    assert (asked.positions <= model.position_upper).all()
-    assert (np.abs(asked.velocities) < model.velocity_limit).all()
-    assert not asked.velocities[[0, -1]].any()
+    motion, time = reference(model, asked), np.linspace(0.0, asked.times[-1], 201)
+    q, qd = motion(time), motion(time, 1)
+    assert q[0] == pytest.approx(pose)
+    assert (q >= model.position_lower).all() and (q <= model.position_upper).all()
+    assert (np.abs(qd) < model.velocity_limit).all()
+    assert qd[[0, -1]] == pytest.approx(0.0, abs=1e-9)
     assert 0.1 < speed < 1.2 * contact_plan.MAX_TOOL_SPEED
-    depth = [(surface - dynamics.pose(q, tool.frame)[:3, 3]) @ normal for q in asked.positions]
+    depth = [(surface - dynamics.pose(q, tool.frame)[:3, 3]) @ normal for q in q]
     assert depth[0] < -0.05 and depth[-1] > 0.03
 
 
