@@ -104,7 +104,8 @@ class SimulatedArm:
     """
 
     def __init__(self, here: Session, model: RobotModel, namespace: str,
-                 folder: Path, processes: Mapping[str, Child], period: float):
+                 folder: Path, processes: dict[str, Child], period: float,
+                 active: bool):
         self.model, self.namespace, self.node = model, namespace, here.node
         self.folder = folder
         self.report: dict[str, str] = {}
@@ -125,7 +126,9 @@ class SimulatedArm:
                                          qos.ALL_STATES)
         self._messages: list[bytes] = []
         self._heard = 0
-        self._active = self._recording = self._stopped = False
+        #: Whether the controller has been activated, and not deactivated since.
+        self.active = active
+        self._recording = self._stopped = False
         here.look = self._look
 
     def close(self) -> None:
@@ -223,7 +226,7 @@ class SimulatedArm:
         log = self._processes['simulator']
         before = log.output.count(LOCKSTEP_BEGINS)
         self.change_state('activate')
-        self._active = True
+        self.active = True
         self.wait_for('RUNNING')
         self._here.until(lambda: log.output.count(LOCKSTEP_BEGINS) > before, ANSWER_TIMEOUT)
 
@@ -231,7 +234,7 @@ class SimulatedArm:
         """Bring the arm to rest and deactivate the controller."""
         self.resume()
         self.change_state('deactivate')
-        self._active = False
+        self.active = False
 
     def start(self, **parameters: Any) -> None:
         """
@@ -239,7 +242,7 @@ class SimulatedArm:
 
         Brakes hold the arm until the simulation is paused: the motion of :meth:`run` begins there.
         """
-        if self._active:
+        if self.active:
             self.deactivate()
         self.resume()
         self.trigger('simulator/reset')
@@ -501,6 +504,7 @@ def simulated_arm(robot: str | CatalogRobot = 'two_link', *,
         here = stack.enter_context(session('test', sim_time=True, arguments=[
             '--ros-args', *remapped[2:]]))
         arm = SimulatedArm(here, found.model, namespace, folder, processes,
-                           1.0 / parameters['simulator'].get('rate', DEFAULT_RATE))
+                           1.0 / parameters['simulator'].get('rate', DEFAULT_RATE),
+                           parameters['controller']['autostart'])
         stack.callback(arm.close)
         yield arm

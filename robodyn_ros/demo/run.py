@@ -167,8 +167,9 @@ def run(robot: CatalogRobot, output: Path, console: Console, *, brief: bool = Fa
             compile_all(robot.model, output, env, bar.tick)
             dynamics = Dynamics(robot.model)
         with bar.step('the nodes start'):
-            arm = processes.enter_context(simulated_arm(robot, **own, folder=output,
-                                                        namespace=''))
+            arm = processes.enter_context(simulated_arm(
+                robot, controller=own['controller'], simulator=own['simulator'], folder=output,
+                namespace=''))
             played: Scene = ContactScene(robot, dynamics, arm, bar.step, brief, flights) \
                 if scene == CONTACT else MotionScene(robot, dynamics, arm, bar.step, brief)
             if view:    # beside the scenario, which pushes and changes modes, it only looks
