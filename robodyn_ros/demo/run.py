@@ -75,11 +75,11 @@ def environment(output: Path) -> dict[str, str]:
             'ROBODYN_PROGRESS': '0', 'PYTHONUNBUFFERED': '1'}
 
 
-def parameters(flights: Path, scene: str, brief: bool) -> dict[str, dict[str, Any]]:
-    """Return the parameters of both nodes that differ from those of the robot."""
+def parameters(flights: Path, scene: str, brief: bool, paced: bool) -> dict[str, dict[str, Any]]:
+    """Return what differs from the robot's parameters; ``paced``: to real time, at most."""
     own: dict[str, dict[str, Any]] = {
         'simulator': {'publish_description': True, 'lockstep_timeout': 60.0,
-                      'real_time_factor': 0.0 if brief else 1.0},
+                      'real_time_factor': float(paced)},
         'controller': {'autostart': False, 'robot_compensates_gravity': False}}
     if scene == CONTACT:
         own['controller'] |= {'flight_recorder': 5.0, 'flight_folder': str(flights),
@@ -121,11 +121,7 @@ def compile_all(model: RobotModel, output: Path, env: Mapping[str, str],
 
 
 def real_time(arm: SimulatedArm) -> dict[str, str]:
-    """
-    Let the control loop run on the wall clock; return its diagnostics.
-
-    On a busy machine it may end in a fault, which is in the diagnostics.
-    """
+    """Let the control loop run on the wall clock; return its diagnostics, or why it does not."""
     arm.trigger('simulator/reset')
     arm.change_state('cleanup')
     arm.set_parameters('simulator', lockstep=False)
@@ -136,8 +132,8 @@ def real_time(arm: SimulatedArm) -> dict[str, str]:
         arm.change_state('activate')
         arm.wait_for('RUNNING')
         arm.watch(REAL_TIME_SECONDS)
-    except RosError:
-        pass
+    except RosError as error:
+        return {'reason code': arm.reason_code() or str(error)}
     return arm.report
 
 
@@ -147,8 +143,8 @@ def run(robot: CatalogRobot, output: Path, console: Console, *, brief: bool = Fa
     Run the demo and print its results.
 
     :param output: folder of logs, parameters and picture.
-    :param brief: shorter motions, contacts at half the rate, not paced to real time; all checks
-        are made.
+    :param brief: shorter motions, contacts at half the rate, as fast as the machine can unless they
+        are shown; all checks are made.
     :param scene: one of :data:`SCENES`.
     :param view: whether to show it in the browser.
     :return: 0 if every check has passed, else 1.
@@ -160,7 +156,8 @@ def run(robot: CatalogRobot, output: Path, console: Console, *, brief: bool = Fa
     output.mkdir(parents=True, exist_ok=True)
     output = output.resolve()
     flights = output / 'flights'
-    own, env = parameters(flights, scene, brief), environment(output)
+    paced = view or not brief
+    own, env = parameters(flights, scene, brief, paced), environment(output)
     os.environ.update(env)
     with ending_once(), Bar(console) as bar, ExitStack() as processes:
         with bar.step('compiling, once on a machine'):
@@ -172,12 +169,15 @@ def run(robot: CatalogRobot, output: Path, console: Console, *, brief: bool = Fa
                 namespace=''))
             played: Scene = ContactScene(robot, dynamics, arm, bar.step, brief, flights) \
                 if scene == CONTACT else MotionScene(robot, dynamics, arm, bar.step, brief)
-            if view:    # beside the scenario, which pushes and changes modes, it only looks
-                processes.enter_context(running({'viewer': viewer(robot)}, output, env))
+            # Beside the scenario, which pushes and changes modes, it only looks
+            others = processes.enter_context(running(
+                {'viewer': viewer(robot)} if view else {}, output, env))
 
         def look() -> None:
             bar.tick(arm.simulated, played.duration)
             played.look()
+            for child in others.values():
+                child.check()
         arm.on_poll = look
         played.run()
         arm.on_poll = bar.tick
@@ -194,7 +194,7 @@ def run(robot: CatalogRobot, output: Path, console: Console, *, brief: bool = Fa
             report = write_report(robot, played, shown, own, output / 'report.html')
     console.print(*shown, sep='\n')
     factor = arm.simulated / arm.elapsed
-    if not brief and factor < BUSY_FACTOR:
+    if paced and factor < BUSY_FACTOR:
         console.print(f'This machine is busy: simulated time ran at {factor:.1f} of real time.')
     console.print(f'Picture: {picture}\nReport: {report}\n'
                   f'Logs and parameters of the nodes: {output}\n'

@@ -178,10 +178,10 @@ class SimulatorLoop:
     def _locked(self) -> None:
         if commands := self._take():
             if len(commands) > 1:
-                self._log.warning(f'lockstep: {len(commands)} commands for one state, the first '
+                self._log.warning(f'lockstep: {len(commands)} commands for one state, the last '
                                   'is taken; is there a second controller, or one with a timer?',
                                   throttle_duration_sec=10.0)
-            self.drive.command(commands[0], time.monotonic())
+            self.drive.command(commands[-1], time.monotonic())
             self._locked_step()
         elif time.monotonic() > self._patience:
             self._log.warning(f'lockstep ends: no command for {self.lockstep_timeout:g} s')
