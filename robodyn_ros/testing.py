@@ -97,6 +97,7 @@ class SimulatedArm:
     A simulated arm with its controller; made by :func:`simulated_arm`.
 
     :ivar model: the robot; ``namespace``: of both nodes, with the leading slash.
+    :ivar period: of the joint states [s].
     :ivar folder: of the logs and parameters of both nodes.
     :ivar node: rclpy node of the test, for publishers and clients of its own.
     :ivar report: values of the latest diagnostics of the control loop and of its timing.
@@ -112,7 +113,7 @@ class SimulatedArm:
         self.on_poll: Callable[[], None] = lambda: None
         #: Simulation time and wall time [s] of all calls of :meth:`run`.
         self.simulated = self.elapsed = 0.0
-        self._here, self._processes, self._period = here, processes, period
+        self._here, self._processes, self.period = here, processes, period
         self._services = Services(here.node, here.poll)
         # Wall time of the last report, and of the first in an unbroken series of fault reports
         self._reported, self._fault_begin = 0.0, inf
@@ -161,8 +162,8 @@ class SimulatedArm:
         :param parameters: of the simulator, which change at the beginning.
         :raises RosError: a process has ended, or states were lost.
         """
-        begin, periods = self.time, max(1, round(seconds / self._period))
-        end = begin + periods * self._period
+        begin, periods = self.time, max(1, round(seconds / self.period))
+        end = begin + periods * self.period
         self._recording = True
         try:
             self.set_parameters('simulator', pause_at=end, **parameters)

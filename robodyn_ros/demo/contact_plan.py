@@ -112,17 +112,21 @@ def push(dynamics: Dynamics, pose: ndarray, at: Tool, stiffness: list[float]) ->
     return Push(force, J[:3].T @ force, PUSH_DISPLACEMENT, float(stuck))
 
 
-def hand_stiffness(dynamics: Dynamics, pose: ndarray, at: Tool, damping: float) -> float:
+def hand(dynamics: Dynamics, pose: ndarray, at: Tool, damping: float) -> tuple[float, float]:
     """
     Return the stiffness [N/m] of a hand that leads the tool with HAND_TIME_CONSTANT.
 
-    The joints are damped: a force F along the direction moves the tool at J D⁻¹ Jᵀ F.
+    The joints are damped: a force F along the direction moves the tool at J D⁻¹ Jᵀ F. The second
+    result is how far from the hand [m] Coulomb friction may hold the tool.
 
     :param damping: of every joint [N·m·s/rad | N·s/m], in addition to the model's.
     """
     along = dynamics.jacobian(pose, at.frame, reference='aligned')[:3].T @ at.direction
     mobility = along @ (along / (damping + dynamics.model.viscous_friction))
-    return 1.0 / (HAND_TIME_CONSTANT * float(mobility))
+    stiffness = 1.0 / (HAND_TIME_CONSTANT * float(mobility))
+    felt = np.abs(along) > RANK_TOLERANCE * np.abs(along).max()
+    stuck = (dynamics.model.coulomb_friction[felt] / np.abs(along[felt])).min()
+    return stiffness, float(stuck) / stiffness
 
 
 def guided(model: RobotModel, pose: ndarray, at: Tool) -> float:

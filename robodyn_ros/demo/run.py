@@ -143,8 +143,8 @@ def run(robot: CatalogRobot, output: Path, console: Console, *, brief: bool = Fa
     Run the demo and print its results.
 
     :param output: folder of logs, parameters and picture.
-    :param brief: shorter motions, contacts at half the rate, as fast as the machine can unless they
-        are shown; all checks are made.
+    :param brief: shorter motions, contacts at half the rate, paced to real time if they are shown
+        only; all checks are made.
     :param scene: one of :data:`SCENES`.
     :param view: whether to show it in the browser.
     :return: 0 if every check has passed, else 1.

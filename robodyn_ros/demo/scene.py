@@ -38,7 +38,7 @@ class Scene:
         self.results = Results()
         self.fault_expected = False
         self._gains = {name: gain.tolist() for name, gain in suggest_gains(
-            self.model, self.pose, Settings())._asdict().items()}
+            self.model, self.pose, Settings(rate=1.0 / arm.period))._asdict().items()}
 
     def run(self) -> None:
         """Run all steps."""

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plan of the contact scene: within the limits, and of a known size."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from robodyn_ros.catalog.robots import load_robot
@@ -59,7 +61,17 @@ def test_the_post_is_met_within_the_limits(planned):
 def test_a_hand_leads_a_damped_arm_with_its_time_constant(planned):
     dynamics, pose, tool = planned
     damping = 3.0
-    k = contact_plan.hand_stiffness(dynamics, pose, tool, damping)
+    k, _ = contact_plan.hand(dynamics, pose, tool, damping)
     along = dynamics.jacobian(pose, tool.frame, reference='aligned')[:3].T @ tool.direction
     speed = along @ (along * k / (damping + dynamics.model.viscous_friction))
     assert speed == pytest.approx(1.0 / contact_plan.HAND_TIME_CONSTANT)
+
+
+def test_coulomb_friction_holds_the_tool_off_the_hand():
+    robot = load_robot('two_link', {}, [])
+    friction = replace(robot.model, coulomb_friction=np.array([1.0, 2.0]))
+    dynamics, tool = Dynamics(friction), contact_plan.tool(Dynamics(robot.model), robot.pose)
+    k, stuck = contact_plan.hand(dynamics, robot.pose, tool, 3.0)
+    along = dynamics.jacobian(robot.pose, tool.frame, reference='aligned')[:3].T @ tool.direction
+    assert (np.abs(along) * k * stuck <= [1.0 + 1e-9, 2.0 + 1e-9]).all()
+    assert np.isclose(np.abs(along) * k * stuck, [1.0, 2.0]).any()
