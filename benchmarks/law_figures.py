@@ -15,8 +15,8 @@ from robodyn_ros import Dynamics, RobotModel, Settings
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.closed_loop import ClosedLoop
 from robodyn_ros.control.laws import adaptive, registry
+from robodyn_ros.control.references import sine_motion as motion
 from robodyn_ros.control.settings.suggested_gains import suggest_gains
-from robodyn_ros.demo import motion
 from robodyn_ros.model.payload import with_payload
 
 PAYLOAD, SECONDS, MOTION = 2.0, 20.0, 3.0       # kg, s, s

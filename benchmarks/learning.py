@@ -21,9 +21,9 @@ from numpy import ndarray
 from robodyn_ros import Controller, RobotModel, Settings, Waypoints
 from robodyn_ros.catalog.robots import CatalogRobot, load_robot
 from robodyn_ros.control.learning.iterative_learning import IterativeLearning, Outcome, Repeat
+from robodyn_ros.control.references.sine_motion import amplitudes, waypoints
 from robodyn_ros.control.settings.suggested_gains import suggest_gains
 from robodyn_ros.control.steps import guard
-from robodyn_ros.demo.motion import amplitudes, waypoints
 from robodyn_ros.simulation.drive import Drive
 from robodyn_ros.simulation.plant import Plant
 

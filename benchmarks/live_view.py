@@ -27,7 +27,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from numpy import ndarray
 from robodyn_ros.catalog.robots import load_robot
-from robodyn_ros.demo import motion
+from robodyn_ros.control.references import sine_motion as motion
 from robodyn_ros.demo.run import environment
 from robodyn_ros.dynamics import Dynamics
 from robodyn_ros.nodes.clients.play import trajectory_message

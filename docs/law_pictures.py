@@ -19,10 +19,10 @@ from robodyn_ros import Dynamics, load_urdf, RobotModel, Settings
 from robodyn_ros.closed_loop import ClosedLoop, CoupledLoops
 from robodyn_ros.control.laws import registry
 from robodyn_ros.control.learning.linear_quadratic import linear_quadratic_regulator
+from robodyn_ros.control.references import sine_motion as motion
 from robodyn_ros.control.settings.suggested_gains import suggest_gains
 from robodyn_ros.control.steps import guard
-from robodyn_ros.demo import motion
-from robodyn_ros.demo.law_comparison import scenes
+from robodyn_ros.law_comparison import scenes
 from robodyn_ros.model.payload import with_payload
 
 FOLDER = Path(__file__).with_name('laws')

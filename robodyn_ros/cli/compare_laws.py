@@ -13,12 +13,13 @@ from rich.text import Text
 import typer
 
 from .options import print_json
+from .. import law_comparison
 from ..catalog.robots import CatalogRobot
 from ..control.laws.registry import FOLLOWING
-from ..demo import law_comparison, motion
-from ..demo.law_comparison import compare, draw, Figures
+from ..control.references import sine_motion
 from ..dynamics import Dynamics
 from ..errors import ArgumentError
+from ..law_comparison import compare, compare_topics, draw, Figures
 from ..model.robot import RobotModel
 from ..report.document import Report
 from ..report.scene import FRAME_RATE, moving_robot
@@ -40,10 +41,7 @@ def run(robot: CatalogRobot, duration: float, picture: Path, out: Console, *,
     found: list[Figures] = []
     every, (unit, _) = 2 * len(FOLLOWING), units(robot.model, 'm')
     with out.status(f'0 of {every}: compiling ...') as status:
-        compared = compare
-        if topics:
-            from ..demo.topic_comparison import compare_topics as compared
-        for figures in compared(robot.model, robot.pose, duration):
+        for figures in (compare_topics if topics else compare)(robot.model, robot.pose, duration):
             found.append(figures)
             result = figures.fault or f'RMS {1e3 * figures.rms:.3g} {unit}'
             done = f'{len(found)} of {every}: {figures.law}, {figures.scene}, {result}'
@@ -76,9 +74,9 @@ def _report(robot: CatalogRobot, found: list[Figures], duration: float) -> Repor
     report = Report(f'Control laws on {model.name}', 'One trajectory in MuJoCo, with the true '
                     'model and with a false one.')
     report.rich('', _table(model, found))
-    asked = motion.plan(Dynamics(model), robot.pose, duration)
+    asked = sine_motion.plan(Dynamics(model), robot.pose, duration)
     time = np.arange(0.0, asked.times[-1], 1 / FRAME_RATE)
-    if moving := moving_robot(model, robot.path, time, motion.reference(model, asked)(time)):
+    if moving := moving_robot(model, robot.path, time, sine_motion.reference(model, asked)(time)):
         report.page('The trajectory', moving)
     unit, _ = units(model, 'm')
     for scene in dict.fromkeys(one.scene for one in found):

@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from .motion import (
+from ..control.references.sine_motion import (
     MAX_DISTANCE_SHARE,
     MAX_EFFORT_SHARE,
     MAX_VELOCITY_SHARE,
-    states,
+    reference,
     STRETCH,
     WAYPOINTS,
 )
@@ -29,6 +29,7 @@ GUIDED_DISTANCE = 0.12    # [m]
 STROKE_LENGTH = 0.3    # [m] of the motion into the post
 CONTACT_SHARE = 0.6    # of the stroke at which the tool meets the post
 MAX_TOOL_SPEED = 0.4    # [m/s] in that motion
+PEAK_RATIO = 15 / 8    # peak over mean velocity of a quintic from rest to rest
 HAND_TIME_CONSTANT = 0.3    # [s] of the hand and the damped arm
 RANK_TOLERANCE = 1e-3    # of singular values, relative to the largest
 
@@ -111,17 +112,21 @@ def push(dynamics: Dynamics, pose: ndarray, at: Tool, stiffness: list[float]) ->
     return Push(force, J[:3].T @ force, PUSH_DISPLACEMENT, float(stuck))
 
 
-def hand_stiffness(dynamics: Dynamics, pose: ndarray, at: Tool, damping: float) -> float:
+def hand(dynamics: Dynamics, pose: ndarray, at: Tool, damping: float) -> tuple[float, float]:
     """
     Return the stiffness [N/m] of a hand that leads the tool with HAND_TIME_CONSTANT.
 
-    The joints are damped: a force F along the direction moves the tool at J D⁻¹ Jᵀ F.
+    The joints are damped: a force F along the direction moves the tool at J D⁻¹ Jᵀ F. The second
+    result is how far from the hand [m] Coulomb friction may hold the tool.
 
     :param damping: of every joint [N·m·s/rad | N·s/m], in addition to the model's.
     """
     along = dynamics.jacobian(pose, at.frame, reference='aligned')[:3].T @ at.direction
     mobility = along @ (along / (damping + dynamics.model.viscous_friction))
-    return 1.0 / (HAND_TIME_CONSTANT * float(mobility))
+    stiffness = 1.0 / (HAND_TIME_CONSTANT * float(mobility))
+    felt = np.abs(along) > RANK_TOLERANCE * np.abs(along).max()
+    stuck = (dynamics.model.coulomb_friction[felt] / np.abs(along[felt])).min()
+    return stiffness, float(stuck) / stiffness
 
 
 def guided(model: RobotModel, pose: ndarray, at: Tool) -> float:
@@ -142,42 +147,29 @@ def impact(dynamics: Dynamics, pose: ndarray, at: Tool) -> Impact:
     """
     Return a motion of STROKE_LENGTH from ``pose``, at rest at both ends, and the post in its way.
 
-    q(s) = q_0 + s Δq, s = 10 x³ - 15 x⁴ + 6 x⁵ of the share x of the duration, which is as long as
-    the limits of velocity and effort, and MAX_TOOL_SPEED, require.
+    It is a quintic polynomial, as slow as the limits of velocity and effort, and MAX_TOOL_SPEED,
+    require.
 
     :raises DemoError: the slowest motion exceeds an effort limit.
     """
-    model = dynamics.model
+    model, rest = dynamics.model, np.zeros((2, len(pose)))
     stroke = min(STROKE_LENGTH, _room(model, pose, at.joints))
     delta = stroke * at.joints
     highest = MAX_VELOCITY_SHARE * model.velocity_limit
-    duration = max(1.875 * stroke / MAX_TOOL_SPEED, float((1.875 * np.abs(delta) / highest).max()))
+    duration = PEAK_RATIO * max(stroke / MAX_TOOL_SPEED, float((np.abs(delta) / highest).max()))
     for _ in range(20):
-        asked = _between(model, pose, delta, duration)
-        effort = np.abs([dynamics.inverse_dynamics(*state) for state in states(asked)])
-        if (effort <= MAX_EFFORT_SHARE * model.effort_limit).all():
+        asked = Waypoints(model.joint_names, np.array([0.0, duration]),
+                          np.array([pose, pose + delta]), rest, rest)
+        q, time = reference(model, asked), np.linspace(0.0, duration, WAYPOINTS)
+        efforts = np.abs([dynamics.inverse_dynamics(q(t), q(t, 1), q(t, 2)) for t in time])
+        if (efforts <= MAX_EFFORT_SHARE * model.effort_limit).all():
             break
         duration *= STRETCH
     else:
         raise DemoError('the motion into the post exceeds an effort limit', name=model.name,
                         remedy='begin at another pose: --at V1,V2,...')
-    share = np.linspace(0.0, 1.0, 1001)
-    x = float(np.interp(CONTACT_SHARE, _quintic(share)[0], share))
-    s, rate, _ = (float(v) for v in _quintic(np.array(x)))
-    q = pose + s * delta
-    velocity = dynamics.jacobian(q, at.frame, reference='aligned')[:3] @ delta * rate / duration
+    contact = np.interp(CONTACT_SHARE * delta @ delta, (q(time) - pose) @ delta, time)
+    J = dynamics.jacobian(q(contact), at.frame, reference='aligned')
+    velocity = J[:3] @ q(contact, 1)
     speed = float(np.linalg.norm(velocity))
-    return Impact(asked, dynamics.pose(q, at.frame)[:3, 3], -velocity / speed, speed)
-
-
-def _quintic(x: ndarray) -> tuple[ndarray, ndarray, ndarray]:
-    """Return 10 x³ - 15 x⁴ + 6 x⁵ and its first two derivatives."""
-    return (x**3 * (10 - 15 * x + 6 * x**2), 30 * x**2 * (1 - x)**2,
-            60 * x * (1 - x) * (1 - 2 * x))
-
-
-def _between(model: RobotModel, pose: ndarray, delta: ndarray, duration: float) -> Waypoints:
-    x = np.linspace(0.0, 1.0, WAYPOINTS)
-    s, sd, sdd = (column[:, None] for column in _quintic(x))
-    return Waypoints(model.joint_names, duration * x, pose + s * delta, sd * delta / duration,
-                     sdd * delta / duration**2)
+    return Impact(asked, dynamics.pose(q(contact), at.frame)[:3, 3], -velocity / speed, speed)

@@ -7,12 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from .recorder import Recording
 from ..dynamics import Dynamics
+from ..testing import States
 
-FALL_WINDOW = 0.15          # s of a fall that are looked at
-STENCIL_SAMPLES = 5    # to either side of a difference quotient: stamps jitter
-DECAY_TIME_CONSTANT = 0.3    # [s] of damped motion
+FALL_SAMPLES = 5    # to either side of the difference quotient: no joint is at a limit yet
 PUSH_TURN, PUSH_SLIDE = 0.2, 0.1            # [rad], [m] that a push shall move a joint
 SUFFICIENT_DISTANCE = 0.05    # [rad | m]
 MAX_RANGE_SHARE = 0.5    # of the distance to the next limit
@@ -23,40 +21,30 @@ def moved_by_gravity(dynamics: Dynamics, pose: ndarray) -> bool:
     """Return whether gravity moves an arm without efforts from ``pose``: friction may hold it."""
     model, g = dynamics.model, dynamics.gravity(pose)
     held = np.clip(g, -model.static_friction, model.static_friction)
-    acceleration = dynamics.forward_dynamics(pose, np.zeros(model.nv), held)
+    acceleration = np.linalg.solve(dynamics.mass_matrix(pose), held - g)
     return bool(np.abs(acceleration).max() > 0.05)
 
 
-def held_share(dynamics: Dynamics, fall: Recording) -> float:
+def held_share(dynamics: Dynamics, fall: States) -> float:
     """
     Return the share of gravity that efforts hold: 1 for an arm at rest, 0 in free fall.
 
     The equation of motion gives the acting efforts, τ = M(q) q̈ + C(q, q̇) q̇ + g(q), from which
-    the largest possible friction is subtracted. The result is the median over the first 0.15 s in
-    which no joint is near a limit.
+    the largest possible friction is subtracted.
 
     :param fall: states of a fall, from its beginning.
     """
-    model, n = dynamics.model, STENCIL_SAMPLES
-    margin = 0.01 * np.minimum(model.position_upper - model.position_lower, 1.0)
-    inside = ((fall.position > model.position_lower + margin)
-              & (fall.position < model.position_upper - margin)).all(1)
-    inside &= fall.time < fall.time[0] + FALL_WINDOW
-    last = len(inside) if inside.all() else int(np.argmin(inside))
-    shares = []
-    for k in range(n, last - n):
-        q, qd = fall.position[k], fall.velocity[k]
-        qdd = ((fall.velocity[k + n] - fall.velocity[k - n])
-               / (fall.time[k + n] - fall.time[k - n]))
-        friction = model.coulomb_friction + model.viscous_friction * np.abs(qd)
-        efforts = np.maximum(np.abs(dynamics.inverse_dynamics(q, qd, qdd)) - friction, 0.0)
-        shares.append(efforts.max() / np.abs(dynamics.gravity(q)).max())
-    return float(np.median(shares)) if shares else 1.0
+    model, n = dynamics.model, FALL_SAMPLES
+    q, qd = fall.position[n], fall.velocity[n]
+    qdd = (fall.velocity[2 * n] - fall.velocity[0]) / (fall.time[2 * n] - fall.time[0])
+    friction = model.coulomb_friction + model.viscous_friction * np.abs(qd)
+    efforts = np.maximum(np.abs(dynamics.inverse_dynamics(q, qd, qdd)) - friction, 0.0)
+    return float(efforts.max() / np.abs(dynamics.gravity(q)).max())
 
 
-def damping(dynamics: Dynamics, pose: ndarray) -> float:
-    """Return the joint damping for which the slowest motion has a time constant of 0.3 s."""
-    return float(np.linalg.eigvalsh(dynamics.mass_matrix(pose))[-1]) / DECAY_TIME_CONSTANT
+def damping(dynamics: Dynamics, pose: ndarray, time_constant: float = 0.3) -> float:
+    """Return the joint damping for which the slowest motion has a time constant [s]."""
+    return float(np.linalg.eigvalsh(dynamics.mass_matrix(pose))[-1]) / time_constant
 
 
 class Push(NamedTuple):

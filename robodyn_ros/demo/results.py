@@ -1,14 +1,24 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Measurements of the demo and their checks."""
+"""Measurements and checks of the demo, their tables and report."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import nan
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy import ndarray
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
 
-from .conductor import Diagnosis
+from ..model.robot import RobotModel
+from ..report.document import Report
+from ..report.scene import moving_robot
+from ..report.units import units
 
 RESOLUTION = 1e-6       # rad | m: smaller distances are below what an encoder resolves
 
@@ -18,41 +28,13 @@ def thousandths(value: float) -> str:
     return f'{1e3 * value:.3g}' if value >= RESOLUTION else f'< {1e3 * RESOLUTION:g}'
 
 
-@dataclass(frozen=True)
-class Loop:
-    """Statistics of the control loop during one activation."""
-
-    rate: float                 # Hz
-    missed: int                 # periods
-    refused: int                # samples
-    busy: float                 # share of the periods that were missed
-
-    @classmethod
-    def between(cls, first: Diagnosis, last: Diagnosis) -> 'Loop':
-        """Return the statistics between two reports of one activation."""
-        seconds, cycles = last.time - first.time, last.cycles - first.cycles
-        missed = last.missed - first.missed
-        return cls(cycles / seconds if seconds > 0 else nan, missed,
-                   last.refused - first.refused, missed / max(missed + cycles, 1))
-
-
-@dataclass(frozen=True)
-class Floating:
-    """Arm under gravity compensation without external forces."""
-
-    drift: float                # rad | m, of the joint that went furthest
-    loop: Loop
-
-
-@dataclass(frozen=True, eq=False)
-class Tracking:
-    """Trajectory under one control law: time [s] from its start, references and states."""
+class Tracking(NamedTuple):
+    """Trajectory under one control law: time [s] from its start, errors and states."""
 
     mode: str
     time: ndarray               # (N,)
     error: ndarray              # (N, nv) [rad | m] measured less reference
     effort: ndarray             # (N, nv) [N·m | N]
-    loop: Loop
     position: ndarray           # (N, nv) [rad | m]
 
     @property
@@ -66,8 +48,15 @@ class Tracking:
         return float(np.abs(self.error).max())
 
 
-@dataclass(frozen=True)
-class Check:
+class Trace(NamedTuple):
+    """A quantity over time: (N,) [s], (N,), and what it should be, (N,)."""
+
+    time: ndarray
+    value: ndarray
+    reference: ndarray
+
+
+class Check(NamedTuple):
     """Condition that must hold, and whether it does."""
 
     what: str
@@ -78,18 +67,89 @@ class Check:
 
 @dataclass
 class Results:
-    """Measurements and checks of one run, in chronological order."""
+    """Checks of one run, and what the tables and the picture show of its scene."""
 
-    floating: Floating | None = None
-    trackings: list[Tracking] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)
+    drift: float = nan          # rad | m, of the floating joint that went furthest
+    trackings: list[Tracking] = field(default_factory=list)
+    traces: dict[str, Trace] = field(default_factory=dict)      # of the contact scene
+    found: float = nan          # s from the first contact to the detection
 
     @property
     def passed(self) -> bool:
         """Whether every check has passed."""
         return all(check.passed for check in self.checks)
 
-    @property
-    def busy(self) -> float:
-        """Largest share of the periods that the controller missed in one motion."""
-        return max((tracking.loop.busy for tracking in self.trackings), default=0.0)
+
+def tables(model: RobotModel, results: Results) -> Group:
+    """Return the measurements in each mode, if there are any, and the pass/fail checks."""
+    unit, _ = units(model, 'm')
+    measured = _table(f'{model.name}: measurements')
+    measured.add_column('mode', no_wrap=True)
+    for column in (f'drift [{unit}]', f'RMS error [{unit}]', f'peak error [{unit}]'):
+        measured.add_column(Text(column), justify='right')
+    if results.trackings:
+        measured.add_row('gravity_compensation', thousandths(results.drift), '', '')
+    for one in results.trackings:
+        measured.add_row(one.mode, '', thousandths(one.rms), thousandths(one.peak))
+    verdicts = _table(f'{model.name}: checks', 'check', 'measured', 'required')
+    verdicts.add_column('result', no_wrap=True)
+    for check in results.checks:
+        verdicts.add_row(*check[:3], Text('passed', 'green') if check.passed
+                         else Text('FAILED', 'bold red'))
+    return Group(*([measured] if measured.row_count else []), verdicts)
+
+
+def real_time_table(values: dict[str, str], busy: bool) -> Table:
+    """
+    Return what the control loop has achieved in real time, which no check depends on.
+
+    :param values: of its diagnostics.
+    :param busy: whether other processes compete for the processors.
+    """
+    table = _table('Control loop in real time' + (
+        ', measured while the machine was busy' if busy else ''), 'rate [Hz]', 'missed periods',
+        'state to effort p50 [us]', 'p99 [us]')
+    if values.get('phase') == 'RUNNING':
+        table.add_row(*(values.get(name, '') for name in (
+            'rate [Hz]', 'missed periods', 'state to effort p50 [us]',
+            'state to effort p99 [us]')))
+    else:
+        table.add_row(values.get('reason code') or 'not RUNNING', '', '', '')
+    return table
+
+
+def page(model: RobotModel, urdf: Path, results: Results, shown: list[RenderableType],
+         parameters: Mapping[str, Mapping[str, Any]]) -> Report:
+    """
+    Return the report of a run.
+
+    :param urdf: file with the shapes of the robot; ``parameters`` of each node by name.
+    """
+    unit, effort_unit = units(model, 'm')
+    report = Report(f'Demo: {model.name}', 'Free fall, gravity compensation, a push, and one '
+                    'trajectory under three control laws of equal stiffness.')
+    for table in shown:
+        report.rich('', table)
+    best = min(results.trackings, key=lambda tracking: tracking.rms)
+    if scene := moving_robot(model, urdf, best.time, best.position):
+        report.page(f'The motion, under {best.mode}', scene)
+    report.plot('Tracking error, RMS of all joints', best.time, {
+        one.mode: 1e3 * np.sqrt(np.mean(one.error**2, axis=1)) for one in results.trackings},
+        'time [s]', f'[{unit}]', logarithmic=True)
+    for one in results.trackings:
+        for name, values, of in (('error', 1e3 * one.error, unit),
+                                 ('effort', one.effort, effort_unit)):
+            report.plot(f'{one.mode}: {name} of each joint', one.time,
+                        dict(zip(model.joint_names, values.T)), 'time [s]', f'[{of}]')
+    for node, given in parameters.items():
+        report.parameters(f'Parameters of the {node}', given)
+    return report
+
+
+def _table(title: str, *columns: str) -> Table:
+    table = Table(title=title, title_justify='left', title_style='bold', box=box.SIMPLE_HEAD,
+                  pad_edge=False, padding=(0, 1, 0, 0))
+    for column in columns:
+        table.add_column(Text(column))
+    return table

@@ -1,9 +1,9 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Demo from start to end: nodes, scenario, tables and picture."""
+"""The demo from the start of its processes to the verdict."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, ExitStack
 from importlib.util import find_spec
 import os
 from pathlib import Path
@@ -14,80 +14,60 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from .compile import libraries
-from .conductor import conducting
-from .contact_scene import ContactResults, ContactScene
-from .motion import check_limits
-from .report import page, tables
-from .results import Results
-from .scenario import BUSY, Scenario
-from ..catalog.robots import CatalogRobot, write_parameters
+from .contact_scene import ContactScene
+from .motion_scene import MotionScene
+from .results import page, real_time_table, tables
+from .scene import Scene
+from ..catalog.robots import CatalogRobot
 from ..compiler.cache_directory import cache_directory
+from ..control.cycle.compile import is_compiled, others_are_cached
+from ..control.references.sine_motion import check_limits
 from ..control.settings.settings import Settings
 from ..dynamics import Dynamics
+from ..errors import RosError
 from ..extras import pip_install
 from ..model.robot import RobotModel
 from ..model.validate import check_inertias
 from ..nodes.clients import controller_file
-from ..nodes.clients.processes import ending_once, free_domain, interrupts_later, running
+from ..nodes.clients.processes import ending_once, free_domain, running
 from ..report import REQUIRED_MODULES
+from ..testing import simulated_arm, SimulatedArm
 
-NODES = ('simulator', 'controller')         # in the order in which they start
 #: Scenes of the demo.
 SCENES = MOTION, CONTACT = 'motion', 'contact'
-FLIGHT_FOLDER = 'flights'    # of flight recordings
 ESTIMATE_RATE = 200.0    # [Hz] of external efforts
 BRIEF_STATE_RATE = 500.0    # [Hz] of a brief contact scene, whose run time grows with it
 PROGRESS_PERIOD = 0.1    # [s]
-# A machine that is busy with other things may stop a process for longer than the 50 ms and 100 ms
-# after which controller and simulator usually give up. What is measured stays what it is: an arm
-# that waits for its effort is off its trajectory.
-PATIENCE: dict[str, dict[str, Any]] = {
-    'controller': {'state_timeout': 0.5, 'missed_limit': 500, 'late_limit': 0.25},
-    'simulator': {'command_timeout': 0.5}}
+REAL_TIME_SECONDS = 4.0    # of the loop in real time
+BUSY_FACTOR = 0.9    # of real time, below which simulated time is called slow
 
 
-class Bar:
+class Bar(Progress):
     """Progress bar without a thread: waiting code advances it."""
 
     def __init__(self, console: Console):
-        self._progress = Progress(TextColumn('{task.description}'), BarColumn(),
-                                  TimeElapsedColumn(), console=console, auto_refresh=False,
-                                  transient=True, disable=not console.is_terminal)
-        self._console, self._task = console, self._progress.add_task('', total=None)
-        self._done = self._span = self._since = self._shown = 0.0
-
-    def __enter__(self) -> 'Bar':
-        self._progress.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._progress.stop()
-
-    def total(self, seconds: float) -> None:
-        """Set the duration of everything [s]."""
-        self._progress.update(self._task, total=seconds)
+        super().__init__(TextColumn('{task.description}'), BarColumn(), TimeElapsedColumn(),
+                         console=console, auto_refresh=False, transient=True,
+                         disable=not console.is_terminal)
+        self._all, self._shown = self.add_task('', total=None), 0.0
 
     @contextmanager
-    def step(self, text: str, seconds: float) -> Iterator[None]:
-        """Show a step of about this duration [s]."""
-        self._span, self._since = seconds, time.monotonic()
-        self._progress.update(self._task, description=text, refresh=True)
-        if self._progress.disable:
-            self._console.print(f'{text} ...')
+    def step(self, text: str) -> Iterator[None]:
+        """Show a step."""
+        self.update(self._all, description=text, refresh=True)
+        if self.disable:
+            self.console.print(f'{text} ...')
         yield
-        self._done, self._span = self._done + seconds, 0.0
 
-    def tick(self) -> None:
-        """Advance with the time."""
+    def tick(self, done: float | None = None, total: float | None = None) -> None:
+        """Show how much of everything is done."""
         if (now := time.monotonic()) > self._shown + PROGRESS_PERIOD:
             self._shown = now
-            self._progress.update(self._task, refresh=True,
-                                  completed=self._done + min(now - self._since, self._span))
+            self.update(self._all, refresh=True, completed=done, total=total)
 
 
 def environment(output: Path) -> dict[str, str]:
-    """Return the environment of all three processes: an own ROS domain, on this machine."""
+    """Return the environment of all processes: an own ROS domain, on this machine."""
     return {**os.environ, 'ROS_DOMAIN_ID': str(free_domain()),
             'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
             'ROBODYN_CACHE_DIR': str(cache_directory()),
@@ -95,26 +75,18 @@ def environment(output: Path) -> dict[str, str]:
             'ROBODYN_PROGRESS': '0', 'PYTHONUNBUFFERED': '1'}
 
 
-def parameters(robot: CatalogRobot, output: Path, contact: bool,
-               brief: bool = False) -> dict[str, dict[str, Any]]:
-    """
-    Return the parameters of both nodes: those of the robot, of the demo and of its scene.
-
-    The contact scene is in lockstep on simulation time: each state waits for the answer of the
-    controller, so that a busy machine does not make a detection late.
-    """
+def parameters(flights: Path, scene: str, brief: bool, paced: bool) -> dict[str, dict[str, Any]]:
+    """Return what differs from the robot's parameters; ``paced``: to real time, at most."""
     own: dict[str, dict[str, Any]] = {
-        'simulator': {'publish_description': True, 'brakes': True, 'joint_damping': 0.0},
+        'simulator': {'publish_description': True, 'lockstep_timeout': 60.0,
+                      'real_time_factor': float(paced)},
         'controller': {'autostart': False, 'robot_compensates_gravity': False}}
-    if contact:
-        own['simulator'] |= {'lockstep': True, 'publish_clock': True, 'command_timeout': 5.0}
-        own['controller'] |= {'use_sim_time': True, 'trigger': 'state',
-                              'flight_folder': str(output / FLIGHT_FOLDER),
+    if scene == CONTACT:
+        own['controller'] |= {'flight_recorder': 5.0, 'flight_folder': str(flights),
                               'external_effort_rate': ESTIMATE_RATE}
-        if brief:
-            for node in NODES:
-                own[node]['rate'] = BRIEF_STATE_RATE
-    return {node: {**robot.parameters[node], **PATIENCE[node], **own[node]} for node in NODES}
+        for values in own.values() if brief else ():
+            values['rate'] = BRIEF_STATE_RATE
+    return own
 
 
 def viewer(robot: CatalogRobot) -> list[str]:
@@ -135,45 +107,34 @@ def save_gains(robot: CatalogRobot, output: Path) -> Path:
     return file
 
 
-def compile_all(model: RobotModel | None, output: Path, env: Mapping[str, str],
-                tick: Callable[[], None], *, trigger: str = 'timer') -> None:
-    """
-    Compile what all three processes need, then load it here.
-
-    :param model: the robot, whose kernels are compiled; None for nodes with generic ones.
-    :param trigger: of the controller.
-    """
-    command = [sys.executable, '-m', 'robodyn_ros.demo.compile', trigger]
-    if model is not None:
-        urdf = output / 'robot.urdf'
-        urdf.write_text(model.to_urdf())
-        command.append(str(urdf))
-    with running({'compiler': command}, output, env) as children:
-        while not children['compiler'].done:
+def compile_all(model: RobotModel, output: Path, env: Mapping[str, str],
+                tick: Callable[[], None]) -> None:
+    """Compile what the nodes need on a new machine, for as long as it takes."""
+    if is_compiled() and others_are_cached():
+        return
+    (urdf := output / 'robot.urdf').write_text(model.to_urdf())
+    command = [sys.executable, '-m', 'robodyn_ros.demo.compile']
+    with running({'cycle': [*command, str(urdf)], 'laws': command}, output, env) as children:
+        while not (children['cycle'].done and children['laws'].done):
             time.sleep(PROGRESS_PERIOD)
             tick()
-    with interrupts_later():
-        libraries()
 
 
-def draw(model: RobotModel, results: Results, path: Path) -> None:
-    """Write the picture of a scene."""
-    # Matplotlib takes its time
-    from . import contact_picture, picture
-    if isinstance(results, ContactResults):
-        contact_picture.draw(model, results, path)
-    else:
-        picture.draw(model, results.trackings, path)
-
-
-def write_report(robot: CatalogRobot, results: Results, file: Path) -> str:
-    """Write the report of a run; return its path, or why there is none."""
-    if isinstance(results, ContactResults):
-        return 'none of this scene'
-    if missing := [name for name in REQUIRED_MODULES if find_spec(name) is None]:
-        return f'none, {pip_install(*missing)}'
-    page(robot.model, robot.path, results, parameters(robot, file.parent, False)).write(file)
-    return str(file)
+def real_time(arm: SimulatedArm) -> dict[str, str]:
+    """Let the control loop run on the wall clock; return its diagnostics, or why it does not."""
+    arm.trigger('simulator/reset')
+    arm.change_state('cleanup')
+    arm.set_parameters('simulator', lockstep=False)
+    arm.set_parameters('controller', trigger='timer', use_sim_time=False,
+                       mode='gravity_compensation', missed_limit=1_000_000)
+    try:
+        arm.change_state('configure')
+        arm.change_state('activate')
+        arm.wait_for('RUNNING')
+        arm.watch(REAL_TIME_SECONDS)
+    except RosError as error:
+        return {'reason code': arm.reason_code() or str(error)}
+    return arm.report
 
 
 def run(robot: CatalogRobot, output: Path, console: Console, *, brief: bool = False,
@@ -182,46 +143,74 @@ def run(robot: CatalogRobot, output: Path, console: Console, *, brief: bool = Fa
     Run the demo and print its results.
 
     :param output: folder of logs, parameters and picture.
-    :param brief: shorter motions, contacts at half the rate; all checks are made.
+    :param brief: shorter motions, contacts at half the rate, paced to real time if they are shown
+        only; all checks are made.
     :param scene: one of :data:`SCENES`.
     :param view: whether to show it in the browser.
     :return: 0 if every check has passed, else 1.
     :raises InertiaError: the controller would refuse the inertias of this robot.
+    :raises DemoError: the controller reports a fault, or an answer stays away.
     """
     check_limits(robot.model)
     check_inertias(robot.model, robot.parameters['controller'].get('accepted_links', []))
     output.mkdir(parents=True, exist_ok=True)
     output = output.resolve()
-    contact = scene == CONTACT
-    file = output / f'{robot.name}.yaml'
-    picture = output / f'{robot.name}{"_contact" if contact else ""}.png'
-    write_parameters(file, parameters(robot, output, contact, brief))
-    env = environment(output)
+    flights = output / 'flights'
+    paced = view or not brief
+    own, env = parameters(flights, scene, brief, paced), environment(output)
     os.environ.update(env)
-    with ending_once(), Bar(console) as bar:
-        with bar.step('compiling, once on a machine', 0):
-            compile_all(robot.model, output, env, bar.tick,
-                        trigger='state' if contact else 'timer')
+    with ending_once(), Bar(console) as bar, ExitStack() as processes:
+        with bar.step('compiling, once on a machine'):
+            compile_all(robot.model, output, env, bar.tick)
             dynamics = Dynamics(robot.model)
-        commands = {node: [sys.executable, '-m', f'robodyn_ros.nodes.{node}', '--ros-args',
-                           '--params-file', str(file)] for node in NODES}
-        if view:        # beside the scenario, which pushes and changes modes, it only looks
-            commands['viewer'] = viewer(robot)
-        with running(commands, output, env) as children, \
-                conducting(robot.model, children, bar.tick, simulated=contact) as conductor:
-            made = (robot, dynamics, conductor, brief, bar.step)
-            played = ContactScene(*made, output / FLIGHT_FOLDER) if contact else Scenario(*made)
-            bar.total(played.duration)
-            results = played.run()
-        with bar.step('drawing', 0):
-            draw(robot.model, results, picture)
-            report = write_report(robot, results, output / 'report.html')
-    console.print(tables(robot.model, results))
+        with bar.step('the nodes start'):
+            arm = processes.enter_context(simulated_arm(
+                robot, controller=own['controller'], simulator=own['simulator'], folder=output,
+                namespace=''))
+            played: Scene = ContactScene(robot, dynamics, arm, bar.step, brief, flights) \
+                if scene == CONTACT else MotionScene(robot, dynamics, arm, bar.step, brief)
+            # Beside the scenario, which pushes and changes modes, it only looks
+            others = processes.enter_context(running(
+                {'viewer': viewer(robot)} if view else {}, output, env))
+
+        def look() -> None:
+            bar.tick(arm.simulated, played.duration)
+            played.look()
+            for child in others.values():
+                child.check()
+        arm.on_poll = look
+        played.run()
+        arm.on_poll = bar.tick
+        with bar.step('the control loop in real time'):
+            reached = real_time(arm)
+            busy = os.getloadavg()[0] > len(os.sched_getaffinity(0))
+        processes.close()
+        with bar.step('drawing'):
+            from .picture import draw  # Matplotlib takes its time
+            picture = output / f'{robot.name}{"_contact" if scene == CONTACT else ""}.png'
+            draw(robot.model, played.results, picture)
+            shown = [*tables(robot.model, played.results).renderables,
+                     real_time_table(reached, busy)]
+            report = write_report(robot, played, shown, own, output / 'report.html')
+    console.print(*shown, sep='\n')
+    factor = arm.simulated / arm.elapsed
+    if paced and factor < BUSY_FACTOR:
+        console.print(f'This machine is busy: simulated time ran at {factor:.1f} of real time.')
     console.print(f'Picture: {picture}\nReport: {report}\n'
                   f'Logs and parameters of the nodes: {output}\n'
                   f'Gains and limits, for a controller of your own: {save_gains(robot, output)}',
                   soft_wrap=True)
-    if not results.passed and results.busy > BUSY:
-        console.print(f'The machine was busy: the controller missed {results.busy:.0%} of its '
-                      'periods. Try again when less is going on.')
-    return 0 if results.passed else 1
+    return 0 if played.results.passed else 1
+
+
+def write_report(robot: CatalogRobot, played: Scene, shown: list[Any],
+                 parameters: Mapping[str, Mapping[str, Any]], file: Path) -> str:
+    """Write the report of a run; return its path, or why there is none."""
+    if isinstance(played, ContactScene):
+        return 'none of this scene'
+    if missing := [name for name in REQUIRED_MODULES if find_spec(name) is None]:
+        return f'none, {pip_install(*missing)}'
+    page(robot.model, robot.path, played.results, shown, {
+        node: {**robot.parameters[node], **values} for node, values in parameters.items()}
+        ).write(file)
+    return str(file)

@@ -1,77 +1,81 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Common parts of the demo's scenes: activation of a law, reports, checks."""
+"""Common parts of the demo's scenes: activation of a law, checks."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+import re
 from typing import Any
 
-import numpy as np
-
-from .conductor import Conductor, Diagnosis
-from .results import Check, Results
+from .results import Check, Results, thousandths
 from ..catalog.robots import CatalogRobot
+from ..control.references.trajectory import Waypoints
 from ..control.settings.settings import Settings
 from ..control.settings.suggested_gains import suggest_gains
 from ..dynamics import Dynamics
+from ..errors import DemoError
 from ..report.units import units
+from ..testing import SimulatedArm, States, TIME_TOLERANCE
 
-Step = Callable[[str, float], AbstractContextManager]
+Step = Callable[[str], AbstractContextManager]
+START_DELAY = 1.0    # [s] from the release of the brakes to the start of a trajectory
 
 
 class Scene:
     """
-    Scene with one robot.
+    Scene with one robot, on simulation time: its results do not depend on the machine.
 
-    :param step: ``step(text, seconds)`` is entered for each step, for a progress bar.
+    :param step: ``step(text)`` is entered for each step, for a progress bar.
     """
 
-    results: Results
+    #: Simulation time of :meth:`run` [s].
+    duration: float
 
-    def __init__(self, robot: CatalogRobot, dynamics: Dynamics, conductor: Conductor, step: Step):
-        self.robot, self.dynamics, self.conductor = robot, dynamics, conductor
-        self.step = step
+    def __init__(self, robot: CatalogRobot, dynamics: Dynamics, arm: SimulatedArm, step: Step):
+        self.dynamics, self.arm, self.step = dynamics, arm, step
         self.model, self.pose = robot.model, robot.pose
         self.small_unit, self.unit = (units(self.model, prefix)[0] for prefix in ('m', ''))
-        self.speed_unit = self.small_unit.replace(' |', '/s |') + '/s'
-        self.gains = suggest_gains(self.model, self.pose, Settings())
-        self._faults: list[str] = []
-        self._mode = ''
+        self.results = Results()
+        self.fault_expected = False
+        self._gains = {name: gain.tolist() for name, gain in suggest_gains(
+            self.model, self.pose, Settings(rate=1.0 / arm.period))._asdict().items()}
 
-    @property
-    def duration(self) -> float:
-        """About how long :meth:`run` takes [s]."""
+    def run(self) -> None:
+        """Run all steps."""
         raise NotImplementedError
 
-    def run(self) -> Results:
-        """Run all steps and return the results."""
-        raise NotImplementedError
+    def look(self) -> None:
+        """Raise :class:`DemoError` if the controller reports a fault that is not expected."""
+        report = self.arm.report
+        if report.get('phase') == 'FAULT' and not self.fault_expected:
+            raise DemoError(f'FAULT {report["reason code"]}: {report["reason"]}',
+                            name=report['reason code'],
+                            remedy=f'see {self.arm.folder}/controller.log')
 
-    def activate(self, mode: str, **parameters: Any) -> Diagnosis:
-        """Activate a control law, with further parameters, while brakes hold the arm."""
-        self._mode = mode
-        self.conductor.set_parameters('controller', {
-            **{name: gain.tolist() for name, gain in self.gains._asdict().items()},
-            **parameters, 'mode': mode})
-        self.conductor.change_state('activate')
-        return self.report()
+    def begin(self, mode: str, **parameters: Any) -> None:
+        """Activate a control law, with further parameters, at the initial pose, and pause."""
+        self.arm.start(**self._gains, **parameters, mode=mode)
 
-    def report(self) -> Diagnosis:
-        """Return the controller's next report, and note any fault in it."""
-        diagnosis = self.conductor.next_diagnosis()
-        if diagnosis.phase == 'FAULT':
-            self._faults.append(f'{diagnosis.message} in {self._mode}')
-        return diagnosis
+    def follow(self, asked: Waypoints, seconds: float) -> States:
+        """Return the states of a trajectory, ``seconds`` long; its start has the time 0."""
+        start = self.arm.time + START_DELAY
+        self.arm.send(asked, start)
+        states = self.arm.run(START_DELAY + seconds)
+        inside = states.time > start - TIME_TOLERANCE
+        states = States(*(column[inside] for column in states))
+        return states._replace(time=states.time - start)
 
-    def furthest(self, position: np.ndarray) -> float:
-        """Return how far any joint has been from ``position`` (nv,) while it was recorded."""
-        return float(np.abs(self.conductor.recorder.recording().position - position).max())
+    def check_faults(self, *expected: str) -> None:
+        """End the scene; check that the controller has logged the expected faults only."""
+        self.arm.deactivate()
+        codes = re.findall(r'FAULT (\w+):', self.arm.log())
+        self.check('no fault of the controller', ', '.join(codes) or 'none',
+                   ', '.join(expected) or 'none', codes == [*expected])
+
+    def below(self, what: str, value: float, limit: float, unit: str) -> None:
+        """Check a distance or speed in thousandths of a unit."""
+        self.check(what, f'{thousandths(value)} {unit}', f'< {1e3 * limit:g}', value < limit)
 
     def check(self, what: str, measured: str, required: str, passed: bool) -> None:
         """Record whether a condition holds."""
         self.results.checks.append(Check(what, measured, required, bool(passed)))
-
-    def check_faults(self) -> None:
-        """Check that the controller has reported no fault."""
-        self.check('no fault of the controller', self._faults[0] if self._faults else 'none',
-                   'none', not self._faults)

@@ -7,12 +7,12 @@ from dataclasses import replace
 from cli.commands import robodyn
 import numpy as np
 import pytest
-from robodyn_ros import Dynamics, load_urdf, Settings
+from robodyn_ros import Dynamics, law_comparison, load_urdf, Settings
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.control.laws import registry
 from robodyn_ros.control.laws.registry import FOLLOWING
-from robodyn_ros.demo import law_comparison, motion
-from robodyn_ros.demo.law_comparison import compensated_share, drive, scenes, settings_of
+from robodyn_ros.control.references import sine_motion as motion
+from robodyn_ros.law_comparison import compensated_share, drive, scenes, settings_of
 
 pytest.importorskip('mujoco')
 pytest.importorskip('matplotlib')

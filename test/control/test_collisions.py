@@ -19,7 +19,7 @@ pytest.importorskip('mujoco')
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures('few_poses')]
 from benchmarks.collisions import arm, begin, impact, quiet, scenes  # noqa: E402, I100, E501
 from robodyn_ros.closed_loop import ClosedLoop  # noqa: E402
-from robodyn_ros.demo.motion import plan  # noqa: E402
+from robodyn_ros.control.references.sine_motion import plan  # noqa: E402
 from thorough import seeds  # noqa: E402
 
 SHARE = 0.03        # effort limits, threshold of these tests

@@ -9,9 +9,9 @@ from control.risen import ARMS, follow, POSE, TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, Settings, simulate
+from robodyn_ros.control.references import sine_motion as motion
 from robodyn_ros.control.settings.suggested_gains import suggest_gains
-from robodyn_ros.demo import motion
-from robodyn_ros.demo.law_comparison import drive, EFFORT_DELAY, scenes
+from robodyn_ros.law_comparison import drive, EFFORT_DELAY, scenes
 from thorough import seeds
 
 pytest.importorskip('mujoco')

@@ -15,8 +15,8 @@ from robodyn_ros.control.learning.iterative_learning import (
     Repeat,
     REST_TIME,
 )
+from robodyn_ros.control.references.sine_motion import amplitudes, waypoints
 from robodyn_ros.control.references.trajectory import Waypoints
-from robodyn_ros.demo.motion import amplitudes, waypoints
 from robodyn_ros.errors import ParameterError, TrajectoryError
 
 pytestmark = pytest.mark.slow

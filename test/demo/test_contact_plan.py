@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plan of the contact scene: within the limits, and of a known size."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from robodyn_ros.catalog.robots import load_robot
+from robodyn_ros.control.references.sine_motion import reference
 from robodyn_ros.demo import contact_plan
 from robodyn_ros.dynamics import Dynamics
 
@@ -44,20 +47,31 @@ def test_the_post_is_met_within_the_limits(planned):
     dynamics, pose, tool = planned
     model = dynamics.model
     asked, surface, normal, speed = contact_plan.impact(dynamics, pose, tool)
-    assert asked.positions[0] == pytest.approx(pose)
-    assert (asked.positions >= model.position_lower).all()
-    assert (asked.positions <= model.position_upper).all()
-    assert (np.abs(asked.velocities) < model.velocity_limit).all()
-    assert not asked.velocities[[0, -1]].any()
+    motion, time = reference(model, asked), np.linspace(0.0, asked.times[-1], 201)
+    q, qd = motion(time), motion(time, 1)
+    assert q[0] == pytest.approx(pose)
+    assert (q >= model.position_lower).all() and (q <= model.position_upper).all()
+    assert (np.abs(qd) < model.velocity_limit).all()
+    assert qd[[0, -1]] == pytest.approx(0.0, abs=1e-9)
     assert 0.1 < speed < 1.2 * contact_plan.MAX_TOOL_SPEED
-    depth = [(surface - dynamics.pose(q, tool.frame)[:3, 3]) @ normal for q in asked.positions]
+    depth = [(surface - dynamics.pose(q, tool.frame)[:3, 3]) @ normal for q in q]
     assert depth[0] < -0.05 and depth[-1] > 0.03
 
 
 def test_a_hand_leads_a_damped_arm_with_its_time_constant(planned):
     dynamics, pose, tool = planned
     damping = 3.0
-    k = contact_plan.hand_stiffness(dynamics, pose, tool, damping)
+    k, _ = contact_plan.hand(dynamics, pose, tool, damping)
     along = dynamics.jacobian(pose, tool.frame, reference='aligned')[:3].T @ tool.direction
     speed = along @ (along * k / (damping + dynamics.model.viscous_friction))
     assert speed == pytest.approx(1.0 / contact_plan.HAND_TIME_CONSTANT)
+
+
+def test_coulomb_friction_holds_the_tool_off_the_hand():
+    robot = load_robot('two_link', {}, [])
+    friction = replace(robot.model, coulomb_friction=np.array([1.0, 2.0]))
+    dynamics, tool = Dynamics(friction), contact_plan.tool(Dynamics(robot.model), robot.pose)
+    k, stuck = contact_plan.hand(dynamics, robot.pose, tool, 3.0)
+    along = dynamics.jacobian(robot.pose, tool.frame, reference='aligned')[:3].T @ tool.direction
+    assert (np.abs(along) * k * stuck <= [1.0 + 1e-9, 2.0 + 1e-9]).all()
+    assert np.isclose(np.abs(along) * k * stuck, [1.0, 2.0]).any()

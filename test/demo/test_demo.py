@@ -7,12 +7,15 @@ from pathlib import Path
 import re
 import signal
 import sys
+import time
 
-from processes import DEADLINE
+from processes import DEADLINE, until
 import pytest
+from sensor_msgs.msg import JointState
 
 DEMO = [sys.executable, '-m', 'robodyn_ros.cli', 'demo', 'two_link', '--brief']
 SHM = Path('/dev/shm')
+STALL = 0.5        # s, below `state_timeout`
 
 
 def processes():
@@ -56,14 +59,23 @@ def demo(start, tmp_path):
     return start(DEMO, '--output', tmp_path / 'demo')
 
 
-@pytest.mark.alone              # its checks are of motions in real time
-def test_it_passes_and_leaves_a_picture_and_nothing_else(demo, tmp_path):
+def test_a_busy_machine_changes_no_digit_and_nothing_is_left(demo, tmp_path):
+    """Both nodes wait for a processor for a while; the figures are those of an idle machine."""
     traces = Traces(demo.popen.pid)
-    for line in ('it floats', 'computed_torque: it follows'):
-        demo.wait_for_line(line, 2 * DEADLINE)
-        traces.look()
+    demo.wait_for_line('it floats', 2 * DEADLINE)
+    traces.look()
+    for pid in [*traces.children, *traces.children]:
+        os.kill(pid, signal.SIGSTOP)
+        time.sleep(STALL)
+        os.kill(pid, signal.SIGCONT)
+    demo.wait_for_line('computed_torque: it follows', 2 * DEADLINE)
+    traces.look()
     assert demo.wait(2 * DEADLINE) == 0, demo.text
     assert demo.text.count('passed') == 9
+    rms = dict(re.findall(r'^ *(pd|joint_impedance|computed_torque) +([\d.]+)', demo.text,
+                          re.MULTILINE))
+    assert rms == {'pd': '142', 'joint_impedance': '33.4', 'computed_torque': '0.206'}
+    assert 'Control loop in real time' in demo.text
     assert len(traces.children) == 2 and traces.files
     assert not traces.left()
     names = {path.name for path in (tmp_path / 'demo').iterdir()}
@@ -82,6 +94,17 @@ def test_the_contact_scene_passes_and_leaves_a_picture(start, tmp_path):
     assert demo.text.count('passed') == 9
     assert (tmp_path / 'demo' / 'two_link_contact.png').stat().st_size > 20_000
     assert list((tmp_path / 'demo' / 'flights').glob('*_COLLISION.mcap'))
+
+
+def test_a_fault_of_the_controller_ends_the_demo(demo, remote):
+    demo.wait_for_line('it floats', 2 * DEADLINE)
+    publisher = remote.node.create_publisher(JointState, '/joint_states', 10)
+    state = JointState(name=['joint1', 'joint2'], position=[0.0, 0.0], velocity=[0.0, 0.0])
+    until(lambda: publisher.publish(state) or demo.popen.poll() is not None,
+          lambda: time.sleep(0.1))
+    assert demo.wait() == 1
+    assert re.search(r'FAULT TWO_STATE_PUBLISHERS: .*see .*controller\.log', demo.text)
+    assert 'Traceback' not in demo.text
 
 
 @pytest.mark.parametrize('line', ['compiling', 'the nodes start', 'it floats'])

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.demo import physics
-from robodyn_ros.demo.recorder import Recording
 from robodyn_ros.dynamics import Dynamics
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.simulation.plant import Plant
+from robodyn_ros.testing import States
 
 pytestmark = pytest.mark.slow
 
@@ -32,7 +32,7 @@ class Bench:
         for _ in range(round(seconds / self.plant.period)):
             self.plant.step(effort(states[-1].position))
             states.append(self.plant.state())
-        return Recording(*map(np.array, zip(*states)))
+        return States(*map(np.array, zip(*states)))
 
 
 @pytest.fixture(params=['two_link', 'rp', 'arm6', 'panda', 'ur5'])

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from robodyn_ros import Dynamics, load_urdf
+from robodyn_ros import Dynamics, law_comparison, load_urdf, testing
 from robodyn_ros.control.laws import registry
-from robodyn_ros.demo import law_comparison, motion, topic_comparison
+from robodyn_ros.control.references import sine_motion as motion
 from robodyn_ros.nodes.clients import processes
 
 pytest.importorskip('mujoco')
-POSE, DURATION = np.array([0.3, 0.5]), 0.5
+POSE, DURATION = np.array([0.3, 0.5]), 0.9
 RATE = 500.0        # Hz; half the cycles of the default
 NOT_ARMED, AT_REST, MOVING, FINE = LAWS = (
     'disturbance_observer', 'pd', 'joint_impedance', 'computed_torque')
@@ -31,17 +31,15 @@ def forked_nodes(start, monkeypatch):
             process = start(command, env=env)
             self.name, self.log, self._process = name, process.output, process.popen
 
-    scenes, gains_of = topic_comparison.scenes, topic_comparison.gains_of
+    scenes, gains_of = law_comparison.scenes, law_comparison.gains_of
     settings_of = law_comparison.settings_of
-    monkeypatch.setattr(law_comparison, 'settings_of',
-                        lambda *of: replace(settings_of(*of), rate=RATE))
-    for parameters in topic_comparison.LOCKSTEP.values():
+    for parameters in (testing.SIMULATOR, testing.CONTROLLER):
         monkeypatch.setitem(parameters, 'rate', RATE)
     for name, value in {
-            'environment': lambda _: {}, 'START_DELAY': 3.0, 'compile_all': lambda *_, **__: None,
+            'settings_of': lambda *of: replace(settings_of(*of), rate=RATE),
             'scenes': lambda model: scenes(model)[:1],
             'gains_of': lambda law, *where: gains_of(law, *where) | LIMITS[law]}.items():
-        monkeypatch.setattr(topic_comparison, name, value)
+        monkeypatch.setattr(law_comparison, name, value)
     monkeypatch.setattr(processes, 'Child', Started)
     monkeypatch.setattr(registry, 'FOLLOWING', LAWS)
 
@@ -53,7 +51,7 @@ def test_a_law_that_fails_does_not_end_the_comparison(forked_nodes):
     Takes 15-30 s: two nodes start, and carry out four laws.
     """
     model = load_urdf('two_link')
-    found = list(topic_comparison.compare_topics(model, POSE, DURATION))
+    found = list(law_comparison.compare_topics(model, POSE, DURATION))
     assert [one.law for one in found] == list(LAWS)
     not_armed, at_rest, moving, fine = found
     assert not_armed.fault == 'not armed' and 'does not activate' in not_armed.reason

@@ -18,7 +18,7 @@ from rich.console import Console
 from robodyn_ros import load_urdf
 from robodyn_ros.cli.learn import _measured
 from robodyn_ros.control.learning.iterative_learning import Outcome
-from robodyn_ros.demo.motion import waypoints
+from robodyn_ros.control.references.sine_motion import waypoints
 from robodyn_ros.errors import RosError, TrajectoryError
 from robodyn_ros.identification.excitation.trajectory_file import JointTrajectory, write
 from robodyn_ros.identification.preparation.options import PreparationOptions

@@ -7,6 +7,7 @@ import re
 import textwrap
 import time
 
+import numpy as np
 import pytest
 from robodyn_ros import testing
 from robodyn_ros.errors import RosError
@@ -31,6 +32,25 @@ def longer(*arguments, **parameters):
         with arm.paused():
             arm.wait_for('RUNNING')         # the report of a later second: a pause is no fault
         arm.wait_for('RUNNING')
+        motions = []
+        for _ in range(2):
+            arm.start(mode='pd')
+            begin = arm.time
+            arm.watch(0.1)
+            assert arm.time == begin            # paused
+            states = arm.run(0.2)
+            assert states.time - begin == pytest.approx(np.arange(0.001, 0.2005, 0.001))
+            motions.append(states)
+        assert np.ptp(motions[0].position, axis=0).min() > 1e-3
+        for first, second in zip(motions[0][1:], motions[1][1:]):
+            assert second == pytest.approx(first, rel=0.0, abs=1e-12)
+        for refused, named in (
+                (lambda: arm.set_parameters('simulator', pause_at=-1.0), 'pause_at'),
+                (lambda: arm.push('wing', [0.0, 0.0, 1.0]), 'wing'),
+                (lambda: arm.change_state('configure'), 'configure')):
+            with pytest.raises(RosError, match=named):
+                refused()
+        arm.deactivate()
         assert arm.stop() == {'controller': 0, 'simulator': 0}
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy import ndarray
 from rcl_interfaces.msg import Log
 from rclpy.duration import Duration as RosDuration
+from rclpy.time import Time
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -175,19 +176,12 @@ class Player:
         :raises RosError: the controller is gone, in fault, or publishes no diagnostics.
         """
         self._alone()
-        before = {kind: self._count(kind) for kind in (ACCEPTED, REFUSED)}
-        self._why = ''
-        message = trajectory_message(motion)
         if not self._here.until(self._now, self._within):
             raise RosError('simulation time is still zero', name='/clock',
                            remedy='see that the simulation runs, or go without --sim-time')
         began, now = self._now(), self._here.node.get_clock().now()
         stamp = now + RosDuration(seconds=ahead)
-        if ahead:
-            message.header.stamp = stamp.to_msg()
-        self._publisher.publish(message)
-        if self._confirm:
-            self._confirmed(before)
+        self.send(motion, stamp if ahead else None)
         end = ahead + float(motion.times[-1]) + SETTLE_TIME
         while (at := self._now() - began) < end:
             tell(min(at, end), end)
@@ -199,6 +193,24 @@ class Player:
                 self._check()
         tell(end, end)
         return int(stamp.nanoseconds)
+
+    def send(self, motion: 'Waypoints | trajectory_file.JointTrajectory',
+             start: Time | None = None) -> None:
+        """
+        Publish a trajectory and wait until the controller has accepted it.
+
+        :param start: on the clock of the controller; None: as soon as it arrives.
+        :raises TrajectoryError: the controller refuses it.
+        :raises RosError: the controller does not answer.
+        """
+        before = {kind: self._count(kind) for kind in (ACCEPTED, REFUSED)}
+        self._why = ''
+        message = trajectory_message(motion)
+        if start is not None:
+            message.header.stamp = start.to_msg()
+        self._publisher.publish(message)
+        if self._confirm:
+            self._confirmed(before)
 
     @property
     def listener(self) -> str:

@@ -24,16 +24,19 @@ class Session:
     Node of a command with its executor, for use by one thread.
 
     :ivar over: set by SIGINT and SIGTERM.
+    :ivar look: called in each :meth:`poll`; what it raises ends the wait.
     """
 
     def __init__(self, node: Node, executor: CoarseClockExecutor, over: threading.Event):
         self.node, self.over, self._executor = node, over, executor
+        self.look: Callable[[], None] = lambda: None
 
     def poll(self, within: float = POLL_PERIOD) -> None:
         """Run a callback, due ``within`` [s]; raise :class:`KeyboardInterrupt` after a signal."""
         self._executor.spin_once(timeout_sec=within)
         if self.over.is_set():
             raise KeyboardInterrupt
+        self.look()
 
     def until(self, condition: Callable[[], object], within: float) -> bool:
         """Wait at most ``within`` [s] until the condition holds; return whether it does."""

@@ -6,6 +6,8 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 # Compatible with publishers and subscribers of either reliability
 STATES_OUT = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
+# In lockstep no state is lost to a reliable subscriber, however long it waits for a processor
+ALL_STATES = QoSProfile(depth=5000, reliability=ReliabilityPolicy.RELIABLE)
 STATES_IN = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 # Forward controllers of ros2_control request reliable publishers.
 COMMANDS = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)

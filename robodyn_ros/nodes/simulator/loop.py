@@ -24,6 +24,7 @@ from ...wire.effort import ACCEPTED, EffortDecoder, REASONS
 
 MAX_CATCH_UP = 0.1    # [s] of wall time that physics makes up for after an overrun
 COMMAND_WAIT_SLICE = 10_000_000    # [ns] after which a wait for a command serves other requests
+PAUSE_SLICE = 0.001    # [s] after which a pause serves other requests
 
 T = TypeVar('T')
 
@@ -40,7 +41,11 @@ class SimulatorLoop:
     is published until ``lockstep_settle`` passes without one: no more are under way then. From
     there the loop publishes a state, waits for exactly one command, moves on by one period, and
     so on. When none comes for ``lockstep_timeout`` the drive does what it does without commands,
-    and the loop runs freely.
+    and the loop runs freely. A simulator in lockstep never catches up: each of its states is
+    published, and a busy machine makes it slow.
+
+    At :attr:`pause_at` the loop stands still and serves requests only: what is changed then acts
+    at an exact time.
 
     :param commands: of std_msgs/Float64MultiArray, one effort a joint in the model's order.
     :param publish: takes each state; called on the thread of the loop.
@@ -55,6 +60,7 @@ class SimulatorLoop:
                  lockstep: bool = False, lockstep_timeout: float = 2.0,
                  lockstep_settle: float = 0.02, real_time_factor: float = 0.0):
         self.drive, self.lockstep, self.lockstep_timeout = drive, lockstep, lockstep_timeout
+        self.pause_at = 0.0                     # s, simulation time; 0: never
         self.missed = 0                         # periods of which no state was published
         self.refused: Counter[str] = Counter()  # commands, by the reason
         self.error: RobodynError | None = None
@@ -91,7 +97,7 @@ class SimulatorLoop:
         if self.running:
             self._thread.join()
 
-    def call(self, function: Callable[[], T], timeout: float = 2.0) -> T:
+    def call(self, function: Callable[[], T], timeout: float = 60.0) -> T:
         """
         Run ``function`` in the thread of the loop between two periods; return its result.
 
@@ -114,7 +120,8 @@ class SimulatorLoop:
         try:
             while not self._stop.is_set():
                 self._serve()
-                self._phase()
+                if not self._pauses():
+                    self._phase()
         except RobodynError as error:
             self.error = error
 
@@ -129,6 +136,16 @@ class SimulatorLoop:
             except RobodynError as error:       # for the caller: the plant goes on
                 future.set_exception(error)
 
+    def _pauses(self) -> bool:
+        """Return whether the simulation is paused, after a moment in which no time passes."""
+        plant = self.drive.plant
+        if not 0.0 < self.pause_at < plant.time + 0.5 * plant.period:
+            return False
+        time.sleep(PAUSE_SLICE)
+        self._grid.start()
+        self._patience = time.monotonic() + self.lockstep_timeout
+        return True
+
     def _free(self) -> None:
         missed = self._grid.wait()
         self.missed += missed
@@ -141,7 +158,7 @@ class SimulatorLoop:
         if commands:
             self.drive.command(commands[-1], now * 1e-9)
         self.drive.watch(now * 1e-9)
-        self._advance(1 + min(missed, self._most_missed))
+        self._advance(1 if self.lockstep else 1 + min(missed, self._most_missed))
 
     def _settle(self) -> None:
         arrived = self._commands.wait(self._settle_ns)
@@ -161,10 +178,10 @@ class SimulatorLoop:
     def _locked(self) -> None:
         if commands := self._take():
             if len(commands) > 1:
-                self._log.warning(f'lockstep: {len(commands)} commands for one state, the first '
+                self._log.warning(f'lockstep: {len(commands)} commands for one state, the last '
                                   'is taken; is there a second controller, or one with a timer?',
                                   throttle_duration_sec=10.0)
-            self.drive.command(commands[0], time.monotonic())
+            self.drive.command(commands[-1], time.monotonic())
             self._locked_step()
         elif time.monotonic() > self._patience:
             self._log.warning(f'lockstep ends: no command for {self.lockstep_timeout:g} s')

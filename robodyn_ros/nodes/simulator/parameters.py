@@ -15,13 +15,15 @@ TIME = (
     Parameter('substeps', int, 4, 'Number of physics steps per period.', '',
               1, 1000),
     Parameter('lockstep', bool, False, 'Wait for one command after each joint state (`trigger: '
-              'state`).'),
+              'state`).', live=True),
     Parameter('lockstep_timeout', float, 2.0, 'Wall time without a command after which lockstep '
               'pauses.', 's', 0.01, 3600.0),
     Parameter('lockstep_settle', float, 0.02, 'Wall time without a command before lockstep '
               'starts; below `state_timeout`.', 's', 0.001, 10.0),
     Parameter('real_time_factor', float, 0.0, 'Maximum simulation time per wall time in lockstep; '
               '0: unlimited.', '', 0.0, 1000.0),
+    Parameter('pause_at', float, 0.0, 'Simulation time at which the simulation pauses; 0: never.',
+              's', 0.0, 1e9, live=True),
     Parameter('publish_clock', bool, False, 'Publish `/clock`, and stamp joint states with it.'),
     Parameter('publish_description', bool, False, 'Publish the URDF on `robot_description`.'),
 )

@@ -64,7 +64,8 @@ class Simulator(Node):
         self._driver, self._ratio, self._shift = (
             column[order] for column in (model.driver, model.ratio, model.shift))
         self._drives = (np.arange(model.nb) < model.nv).astype(float)
-        self._states = self.create_publisher(JointState, 'joint_states', qos.STATES_OUT)
+        self._states = self.create_publisher(
+            JointState, 'joint_states', qos.ALL_STATES if p['lockstep'] else qos.STATES_OUT)
         self._clock_publisher = (self.create_publisher(Clock, '/clock', qos.CLOCK_OUT)
                                  if p['publish_clock'] else None)
         if p['publish_description']:
@@ -76,6 +77,7 @@ class Simulator(Node):
             period_ns=round(1e9 / p['rate']), lockstep=p['lockstep'],
             lockstep_timeout=p['lockstep_timeout'], lockstep_settle=p['lockstep_settle'],
             real_time_factor=p['real_time_factor'])
+        self.loop.pause_at = p['pause_at']
         for name, action in (('release_brakes', self._release), ('engage_brakes', self._engage),
                              ('reset', self._reset)):
             self.create_service(Trigger, f'~/{name}', self._service(action))
@@ -187,16 +189,20 @@ class Simulator(Node):
             self._pushed[link] = now
 
     def _apply(self) -> None:
-        p, drive = self.parameters.values(), self.loop.drive
+        p, loop, drive = self.parameters.values(), self.loop, self.loop.drive
 
         def use() -> None:
+            loop.pause_at = p['pause_at']
+            if p['lockstep'] != loop.lockstep:
+                loop.lockstep = p['lockstep']
+                loop.restart()
             drive.braking = p['brakes']
             if p['joint_damping'] != drive.plant.joint_damping:
                 drive.plant.joint_damping = p['joint_damping']
             if obstacle_parameters(p) != self._obstacle:
                 put(drive.plant, obstacle_of(p, drive.plant.model.frame_names))
                 self._obstacle = obstacle_parameters(p)
-        self.loop.call(use)
+        loop.call(use)
 
 
 def main(args: list[str] | None = None) -> int:

@@ -1,15 +1,15 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Reference trajectory of the demo: smooth, within limits, the same for all control laws."""
+"""Sample trajectory of all joints: smooth, within the limits, the same for all control laws."""
 
 import numpy as np
 from numpy import ndarray
 from scipy.interpolate import PPoly
 
-from ..control.references.trajectory import interpolate, Waypoints
-from ..dynamics import Dynamics
-from ..errors import DemoError
-from ..model.robot import RobotModel
+from .trajectory import interpolate, Waypoints
+from ...dynamics import Dynamics
+from ...errors import DemoError
+from ...model.robot import RobotModel
 
 MAX_TURN, MAX_SLIDE = 0.3, 0.1      # largest amplitude [rad], [m]
 MAX_RANGE_SHARE = 0.25    # of the joint range
