@@ -49,9 +49,8 @@ def test_the_remedy(panda, known, fault):
     """An arm with rotors and friction: its wrist stays behind without `armature`, and why."""
     real = replace(with_rotors(panda, 3.0), coulomb_friction=0.05 * panda.effort_limit)
     least = with_rotors(panda, 1.0)
-    gains = suggest_gains(least if known else panda, POSE, Settings())._asdict()
-    settings = Settings(mode='computed_torque', **gains,
-                        **({'armature': least.armature.tolist()} if known else {}))
+    given = Settings(armature=least.armature.tolist() if known else [0.0])
+    settings = Settings(mode='computed_torque', **suggest_gains(panda, POSE, given)._asdict())
     goal = POSE + [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.2]
     motion = Waypoints(panda.joint_names, [1.2], [goal], [np.zeros(7)])
     seen = simulate(panda, settings, POSE, 1.3, motion, plant=real)

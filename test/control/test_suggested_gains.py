@@ -2,17 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import numpy as np
-from robodyn_ros import Dynamics, load_urdf
+import pytest
+from robodyn_ros import Dynamics, load_urdf, Phase, simulate, Waypoints
+from robodyn_ros.closed_loop import ClosedLoop
+from robodyn_ros.control.settings.resting_error import resting_error_warning, resting_errors
 from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.control.settings.suggested_gains import suggest_gains, SUGGESTED_KD, SUGGESTED_KP
-from robots import PANDA_LOCKED, REAL
+from robots import PANDA_LOCKED, REAL, WIDE
 
 
 def test_stiffness_is_as_much_lower_as_damping():
     # Stretched upwards, the Panda's joints 1 and 3 turn about one line: bent, they move little
     model = load_urdf(REAL['panda'], locked=PANDA_LOCKED)
     pose = np.array([0.0, 0.0, 0.0, -1.57, 0.0, 1.87, 0.0])
-    gains = suggest_gains(model, pose, Settings())
+    gains = suggest_gains(model, pose, Settings(armature=[0.0]))
     lowered = gains.damping / (SUGGESTED_KD * Dynamics(model).mass_matrix(pose).diagonal())
     assert lowered[2] < 0.5
     ratio = gains.stiffness / gains.damping
@@ -20,3 +23,61 @@ def test_stiffness_is_as_much_lower_as_damping():
     # The disturbance observer has its room: it adds damping
     assert SUGGESTED_KP / SUGGESTED_KD <= ratio.max() <= 1.45 * SUGGESTED_KP / SUGGESTED_KD
     assert gains.observer_bandwidth.min() >= 25.0
+
+
+@pytest.mark.parametrize('mode', ['computed_torque', 'joint_impedance'])
+@pytest.mark.parametrize('name', ['z1', 'xarm7'])
+def test_an_arm_with_friction_and_without_rotors_reaches_its_target(name, mode):
+    """Coulomb friction of 1 or 2 N·m, wrists of 1e-3 kg·m², no rotor inertia in the URDF."""
+    model = load_urdf(WIDE[name])
+    gains = suggest_gains(model)
+    light = Dynamics(model).mass_matrix(np.zeros(model.nv)).diagonal() < 0.05
+    assert ((gains.armature > 0.0) | ~light).all()
+    settings = Settings(mode=mode, **gains._asdict())
+    start = 0.5 * (model.position_lower + model.position_upper).clip(-2.0, 2.0)
+    goal = start + 0.5 * np.where(model.position_upper - start > 0.6, 1.0, -1.0)
+    run = simulate(model, settings, start, 3.0, Waypoints(
+        model.joint_names, [1.5], [goal], np.zeros((1, model.nv))))
+    assert run.fault == ''
+    assert abs(run.position[-1] - goal).max() < 0.02
+
+
+def test_an_assumed_rotor_inertia_gives_way_to_a_given_one():
+    model = load_urdf(WIDE['z1'])
+    for given in (0.0, 0.01):
+        gains = suggest_gains(model, settings=Settings(armature=[given]))
+        assert (gains.armature == given).all()
+
+
+def test_joints_that_friction_keeps_from_their_targets_are_named():
+    model = load_urdf(WIDE['z1'])
+    weak = Settings(mode='joint_impedance', stiffness=[5.0], damping=[1.0])
+    assert resting_errors(model, weak)[1] == pytest.approx(2.0 / 5.0)
+    assert 'joint2 may rest 0.4 rad away (friction 2)' in resting_error_warning(model, weak)
+    for cured in (Settings(mode='joint_impedance', stiffness=[5.0], damping=[1.0],
+                           friction_compensation=[1.0]),
+                  Settings(mode='gravity_compensation')):
+        assert resting_errors(model, cured).max() == 0.0
+    assert 'may rest' not in resting_error_warning(model, Settings(
+        mode='joint_impedance', **suggest_gains(model)._asdict()))
+
+
+@pytest.mark.parametrize('limits, cause', [
+    ({'acceleration_kp': [10.0], 'acceleration_kd': [10.0]},
+     'the gains are too low for a friction of 1 N'),
+    ({'effort_limit': [30.0, 60.0, 30.0, 30.0, 30.0, 0.5, 30.0], 'effort_rate_limit': [300.0]},
+     'limits withhold')])
+def test_an_arm_that_rests_away_from_its_target_says_why(limits, cause):
+    model = load_urdf(WIDE['z1'])
+    start = 0.5 * (model.position_lower + model.position_upper).clip(-2.0, 2.0)
+    loop = ClosedLoop(model, Settings(mode='computed_torque', following_error=[0.0], **{
+        **suggest_gains(model)._asdict(), **limits}), start)
+    loop.start()
+    assert loop.controller.off_target == ''
+    loop.controller.follow(Waypoints(model.joint_names, [0.5], [start + 0.1],
+                                     np.zeros((1, model.nv))), loop.now)
+    for _ in range(700):
+        loop.tick()
+    assert loop.controller.phase == Phase.RUNNING
+    assert 'joint6 rests 0.1 rad from its target: ' in loop.controller.off_target
+    assert cause in loop.controller.off_target

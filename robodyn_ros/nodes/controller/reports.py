@@ -16,6 +16,7 @@ from .parameters import thresholds
 from .reference_topics import ReferenceTopics
 from .robot_description import RobotDescription
 from ..middleware.parameters import Parameters
+from ...control.settings.resting_error import resting_error_warning
 from ...control.steps import guard
 from ...model.robot import RobotModel
 
@@ -76,8 +77,10 @@ class ControllerReports:
             f'{p["mode"]}, {p["rate"]:g} Hz, trigger {loop.trigger}, data path {loop.data_path}')
         self._log.info(gravity_choice.sentence(p['robot_compensates_gravity']))
         scarcity = loop.controller.scarcity
-        if sentence := scarcity.sentence(scarcity.scarce):
-            self._log.warning(sentence)
+        for sentence in (scarcity.sentence(scarcity.scarce),
+                         resting_error_warning(model, loop.controller.settings)):
+            if sentence:
+                self._log.warning(sentence)
 
     def recorded_cycles(self, nv: int) -> int:
         """Return the number of cycles that the flight recorder keeps for ``nv`` joints."""
