@@ -25,7 +25,10 @@ from robodyn_ros import (
     suggest_gains,
     Waypoints,
 )
-from robodyn_ros.control.settings.resting_error import most_resting_error, resting_error_warning
+from robodyn_ros.control.settings.unreached_targets import (
+    most_resting_error,
+    resting_error_warning,
+)
 from robodyn_ros.errors import RobodynError, UrdfError
 from robodyn_ros.model.pose import roomy_position
 from robodyn_ros.model.resources import robot_path

@@ -1,13 +1,19 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 
+import re
+
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf, Phase, simulate, Waypoints
 from robodyn_ros.closed_loop import ClosedLoop
-from robodyn_ros.control.settings.resting_error import resting_error_warning, resting_errors
 from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.control.settings.suggested_gains import suggest_gains, SUGGESTED_KD, SUGGESTED_KP
+from robodyn_ros.control.settings.unreached_targets import (
+    holding_warning,
+    resting_error_warning,
+    resting_errors,
+)
 from robots import PANDA_LOCKED, REAL, WIDE
 
 
@@ -81,3 +87,16 @@ def test_an_arm_that_rests_away_from_its_target_says_why(limits, cause):
     assert loop.controller.phase == Phase.RUNNING
     assert 'joint6 rests 0.02 rad from its target: ' in loop.controller.off_target
     assert cause in loop.controller.off_target
+
+
+def test_effort_limits_that_cannot_hold_the_arm_are_named():
+    model = load_urdf('two_link')
+    assert holding_warning(model, model.effort_limit) == ''
+    weak = np.array([10.0, model.effort_limit[1]])
+    poses = np.random.default_rng(0).uniform(model.position_lower, model.position_upper, (999, 2))
+    gravity = abs(Dynamics(model).batch.gravity(poses)[:, 0])
+    found = holding_warning(model, weak)
+    assert 'joint1 in ' in found and 'joint2' not in found
+    share, largest = re.search(r'joint1 in (\d+) % \(10 of up to ([\d.]+) N·m', found).groups()
+    assert int(share) == pytest.approx(100.0 * (gravity > 10.0).mean(), abs=8.0)
+    assert float(largest) == pytest.approx(gravity.max(), rel=0.1)

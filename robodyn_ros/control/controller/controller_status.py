@@ -13,9 +13,9 @@ from .history import Version
 from .pace import Pace
 from ..settings.friction import static_friction
 from ..settings.link_pairs import nearest_links
-from ..settings.resting_error import most_resting_error
 from ..settings.rotor_inertia import Scarcity
 from ..settings.settings import Settings
+from ..settings.unreached_targets import most_resting_error
 from ..steps import guard
 from ..steps.cycle_data import Vectors
 from ..steps.guard import ARM, NO_REQUEST

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 from .friction import static_friction, viscous
 from .gain_stability import rounded_down
 from .integral_stability import highest_integral, OBSERVER, REFERENCE
-from .resting_error import most_resting_error
 from .rotor_inertia import with_assumed_rotors
 from .settings import checked_masses, CHECKED_POSES, Settings
+from .unreached_targets import most_resting_error
 from ...dynamics import Dynamics
 from ...model.payload import with_payload
 from ...model.pose import roomy_position, spread

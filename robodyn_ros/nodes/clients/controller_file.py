@@ -13,9 +13,9 @@ from numpy import ndarray
 
 from ..controller import robot
 from ..controller.parameters import TABLE
-from ...control.settings.resting_error import resting_error_warning
 from ...control.settings.settings import DEFAULT_EFFORT_RATE, Settings
 from ...control.settings.suggested_gains import suggest_gains, SuggestedGains
+from ...control.settings.unreached_targets import holding_warning, resting_error_warning
 from ...errors import ParameterError
 from ...model.robot import RobotModel
 
@@ -86,6 +86,8 @@ def missing(model: RobotModel, values: Mapping[str, Any], settings: Settings) ->
              'stable, and light joints get more effort near their limits.')):
         if lacking.any():
             out.append(sentence.format(_names(model, lacking)))
+    if held := holding_warning(model, model.effort_limit):
+        out.append(f'{held[0].upper()}{held[1:]}.')
     if 'armature' in values:
         scarcity = settings.scarcity(model)
         out.append(f'Without it, {scarcity.sentence(scarcity.scarce)}. This file sets these '
