@@ -23,7 +23,8 @@ from .control.laws import registry
 from .control.references import sine_motion
 from .control.references.trajectory import Waypoints
 from .control.settings.friction import MAX_MEASURED_SHARE
-from .control.settings.settings import GAINS, Settings
+from .control.settings.rotor_inertia import with_assumed_rotors
+from .control.settings.settings import checked_masses, GAINS, LIMIT_RATE, Settings
 from .control.settings.suggested_gains import suggest_gains, SuggestedGains
 from .control.steps import guard
 from .dynamics import Dynamics
@@ -90,8 +91,9 @@ def scenes(model: RobotModel) -> tuple[Scene, Scene]:
 
     The perturbed model has masses and inertias off by up to MASS_ERROR, uniformly distributed,
     and no friction. The arm has the larger of its Coulomb friction and MISSING_FRICTION, and
-    efforts are delayed by EFFORT_DELAY.
+    efforts are delayed by EFFORT_DELAY. Both have the rotor inertia that suggested gains assume.
     """
+    model = with_assumed_rotors(model, checked_masses(model), LIMIT_RATE)
     factor = np.random.default_rng(SEED).uniform(1.0 - MASS_ERROR, 1.0 + MASS_ERROR,
                                                  len(model.mass))
     none, coulomb = np.zeros(model.nv), np.maximum(MISSING_FRICTION * model.effort_limit,

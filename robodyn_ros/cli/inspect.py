@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..control.settings.settings import Settings
+from ..control.settings.unreached_targets import holding_warning
 from ..dynamics import Dynamics
 from ..model.robot import RobotModel
 
@@ -54,7 +55,8 @@ def report(model: RobotModel, pose: ndarray, source: str) -> RenderableType:
 def _warnings(model: RobotModel) -> list[str]:
     """Return the warnings of the model, and joints that a controller could hardly drive."""
     scarcity = Settings().scarcity(model)
-    return [*model.warnings, *filter(None, [scarcity.sentence(scarcity.scarce)])]
+    return [*model.warnings, *filter(None, [scarcity.sentence(scarcity.scarce),
+                                            holding_warning(model, model.effort_limit)])]
 
 
 def _table(title: str, *columns: str) -> Table:

@@ -15,8 +15,9 @@ from contextlib import contextmanager
 from functools import cache
 import gc
 import hashlib
+from importlib.machinery import ModuleSpec
 import importlib.util
-import os
+from pathlib import Path
 import sys
 from threading import RLock
 from types import FunctionType, ModuleType
@@ -28,13 +29,11 @@ from numba.core.errors import NumbaError as NumbaError
 from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic, overload, register_jitable
 
-from .cache_directory import cache_directory
-from .code_cache import fingerprint, turn
+from .code_cache import fingerprint, GENERATED, is_stored, stored
 from .compile_notice import compiling
 from .numba_private import available, inner_options, uncounted_options, without_machine_code
 
 COLLECTION_THRESHOLD = 200_000      # new objects, while code is compiled
-GENERATED = 'robodyn_ros_compiled.'     # prefix of the names of generated modules
 # 'nnan' and 'ninf' stay out: with them the compiler may delete the checks for NaN.
 FASTMATH = {'contract', 'nsz', 'arcp', 'afn'}
 OPTIONS = {'fastmath': FASTMATH, 'error_model': 'numpy', 'nogil': True}
@@ -132,7 +131,7 @@ def compile_callback(name: str, function: Callable[..., Any], signature: Any,
 
 def is_cached(name: str, function: Callable[..., Any], modules: tuple[ModuleType, ...]) -> bool:
     """Return whether the machine code of a function is in the cache."""
-    return any((cache_directory() / _cache_folder(name, function, modules)).glob('*.nbi'))
+    return is_stored(_cache_folder(name, function, modules))
 
 
 def _cache_folder(name: str, function: Any, modules: tuple[ModuleType, ...],
@@ -161,15 +160,21 @@ _loading = RLock()
 def _compile(name: str, function: Any, decorator: Any, signature: Any,
              modules: tuple[ModuleType, ...], constants: str = '', cached: bool = True,
              allocates: bool = True) -> Any:
-    function.cache_folder = _cache_folder(name, function, modules, constants)
-    # Numba's own cache would miss a change in another file
-    cached = cached and available('a cache that knows all sources')
+    entry = function.cache_folder = _cache_folder(name, function, modules, constants)
     options: dict[str, Any] = OPTIONS if decorator is numba.njit else {}
     if not allocates:
         options = {**options, **uncounted_options()}
-    with (compiling(name), turn(cache_directory() / function.cache_folder, cached),
-          _few_collections(), without_machine_code()):
-        return decorator(signature, cache=cached, **options)(function)
+
+    def make(folder: Path | None) -> Any:
+        function.cache_path = folder
+        with _few_collections(), without_machine_code():
+            return decorator(signature, cache=folder is not None, **options)(function)
+
+    # Numba's own cache would miss a change in another file
+    if cached and available('a cache that knows all sources'):
+        return stored(entry, name, make)
+    with compiling(name):
+        return make(None)
 
 
 def load(name: str, text: str, modules: tuple[ModuleType, ...]) -> ModuleType:
@@ -190,15 +195,24 @@ def load(name: str, text: str, modules: tuple[ModuleType, ...]) -> ModuleType:
 @cache
 def _load(name: str, text: str, modules: tuple[ModuleType, ...]) -> ModuleType:
     digest = hashlib.sha256(text.encode() + fingerprint(modules)).hexdigest()[:20]
-    path = cache_directory() / f'{name}_{digest}.py'
-    if not path.exists():
-        part = path.with_suffix(f'.{os.getpid()}.part')
-        part.write_text(text)
-        part.replace(path)          # atomic: two nodes may start together
-    spec = importlib.util.spec_from_file_location(f'{GENERATED}{path.stem}', path)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    with compiling(name), _few_collections(), without_machine_code():
-        spec.loader.exec_module(module)
-    return module
+    entry = f'{name}_{digest}'
+
+    def make(folder: Path | None) -> ModuleType:
+        full_name = f'{GENERATED}{entry}'
+        spec = ModuleSpec(full_name, None) if folder is None else \
+            importlib.util.spec_from_file_location(full_name, folder / f'{name}.py')
+        assert spec
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[full_name] = module
+        with _few_collections(), without_machine_code():
+            if folder is None:
+                exec(compile(text.replace('cache=True', 'cache=False'), entry, 'exec'),
+                     vars(module))
+                return module
+            path = folder / f'{name}.py'
+            if not path.exists():
+                path.write_text(text, encoding='utf-8')
+            assert spec.loader
+            spec.loader.exec_module(module)
+        return module
+    return stored(entry, name, make)

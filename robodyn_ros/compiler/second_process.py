@@ -15,19 +15,27 @@ import subprocess
 import sys
 import time
 
-from .cache_directory import cache_directory
-from .compile_notice import compiling, VARIABLE
+from .cache_directory import all_cache_directories
+from .cache_directory import VARIABLE as CACHE
+from .compile_notice import VARIABLE, waiting
 
 MAX_WAIT, POLL_PERIOD = 300.0, 0.05    # [s]
+# Statements at the begin of a process. The working directory, which Python would search first,
+# comes last: a module there must not hide one of the same name elsewhere
+SAFE_PATH = 'import sys; sys.path.sort(key=bool, reverse=True); '
+# It ends with its parent, which holds the other end of the pipe
+END_WITH_PARENT = ('import os, threading; threading.Thread('
+                   'target=lambda: (os.read(0, 1), os._exit(1)), daemon=True).start(); ')
 
 _processes: dict[str, subprocess.Popen] = {}
 
 
 def environment() -> dict[str, str]:
-    """Return an environment in which a process can import this package."""
+    """Return an environment in which a process can import this package, with the same cache."""
     package = str(Path(__file__).resolve().parents[2])
     path = os.pathsep.join(filter(None, (package, os.environ.get('PYTHONPATH'))))
-    return {**os.environ, 'PYTHONPATH': path}
+    caches = os.pathsep.join(map(str, all_cache_directories()))
+    return {**os.environ, 'PYTHONPATH': path, CACHE: caches}
 
 
 def begin(name: str, statement: str, *, nice: int = 0) -> bool:
@@ -44,10 +52,10 @@ def begin(name: str, statement: str, *, nice: int = 0) -> bool:
         return False
     with suppress(OSError):
         _processes[name] = subprocess.Popen(
-            [sys.executable, '-c', f'import os; os.nice({nice}); {statement}'],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            start_new_session=True,
-            env={**environment(), 'ROBODYN_CACHE_DIR': str(cache_directory()), VARIABLE: '0'})
+            [sys.executable, '-c',
+             f'{SAFE_PATH}{END_WITH_PARENT}os.nice({nice}); {statement}'],
+            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            start_new_session=True, env={**environment(), VARIABLE: '0'})
     return name in _processes
 
 
@@ -63,7 +71,9 @@ def failed(name: str) -> bool:
 
 def wait(name: str, until: Callable[[], bool] = lambda: False) -> None:
     """Wait until the process has ended, if it was started, or until the condition holds."""
-    process, end = _processes.get(name), time.monotonic() + MAX_WAIT
-    with compiling(name):
-        while process and process.poll() is None and not until() and time.monotonic() < end:
+    if not running(name) or until():
+        return
+    end = time.monotonic() + MAX_WAIT
+    with waiting(f'process {_processes[name].pid}, which compiles {name}'):
+        while running(name) and not until() and time.monotonic() < end:
             time.sleep(POLL_PERIOD)

@@ -7,12 +7,12 @@ from pathlib import Path
 from ..errors import UrdfError
 from ..extras import pip_install
 
-SUFFIX = '.xacro'
+SUFFIXES = '.xacro', '.xacro.urdf'
 
 
 def is_xacro(path: str | Path) -> bool:
-    """Return whether a path has the suffix of a xacro file."""
-    return str(path).lower().endswith(SUFFIX)
+    """Return whether a path has a suffix of a xacro file."""
+    return str(path).lower().endswith(SUFFIXES)
 
 
 def expanded(path: str | Path) -> str:

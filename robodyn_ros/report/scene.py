@@ -81,7 +81,8 @@ class MovingRobot:
         pickle.dump((model, urdf, time, position), motion)
         motion.seek(0)
         self._process = subprocess.Popen(
-            [sys.executable, '-c', f'from {__name__} import draw_given; draw_given()'],
+            [sys.executable, '-c',
+             f'{second_process.SAFE_PATH}from {__name__} import draw_given; draw_given()'],
             stdin=motion, stdout=self._page, stderr=subprocess.DEVNULL,
             env=second_process.environment(),
             start_new_session=True)         # Ctrl-C is for this process, which ends that one

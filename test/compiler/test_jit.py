@@ -11,6 +11,7 @@ import threading
 
 import pytest
 from robodyn_ros.compiler import jit
+from robodyn_ros.compiler.cache_directory import cache_folders
 
 pytestmark = pytest.mark.slow
 
@@ -165,13 +166,13 @@ def test_the_name_is_told_by_text_and_every_module(tmp_path, monkeypatch):
         return jit.load('empty', text, tuple(used)).__file__
 
     monkeypatch.setenv('ROBODYN_CACHE_DIR', str(tmp_path / 'cache'))
-    jit.cache_directory.cache_clear()
+    cache_folders.cache_clear()
     try:
         names = {file('', []), file('', modules[:1]), file('', modules), file('x = 1', modules)}
         assert len(names) == 4
-        assert {Path(name).parent for name in names} == {tmp_path / 'cache'}
+        assert {Path(name).parents[1] for name in names} == {tmp_path / 'cache'}
     finally:
-        jit.cache_directory.cache_clear()
+        cache_folders.cache_clear()
 
 
 @each_kind

@@ -66,7 +66,7 @@ def test_the_cycle_is_begun_before_the_imports_on_a_new_machine(compiled, tmp_pa
     for name in compiled:
         (tmp_path / name).mkdir()
     begun = []
-    monkeypatch.setattr(compile_ahead, 'cache_directory', lambda: tmp_path)
+    monkeypatch.setattr(compile_ahead, 'all_cache_directories', lambda: [tmp_path])
     monkeypatch.setattr(second_process, 'begin', lambda *what: begun.append(what))
     compile_ahead.begin_on_a_new_machine()
     assert begun == ([] if compiled

@@ -83,9 +83,9 @@ MACROS = ARM.replace('<robot name="arm">', '<robot name="arm" '
                          '<mass value="2"/>', '<mass value="${2 * $(arg mass)}"/>')
 
 
-@pytest.fixture
-def macros(tmp_path):
-    (path := tmp_path / 'arm.urdf.xacro').write_text(MACROS)
+@pytest.fixture(params=['arm.urdf.xacro', 'arm.xacro.urdf'])
+def macros(tmp_path, request):
+    (path := tmp_path / request.param).write_text(MACROS)
     return path
 
 

@@ -95,6 +95,9 @@ def test_what_is_not_live_is_fixed_while_configured(node):
     p = Parameters(node, TABLE)
     p.fixed = lambda: True
     assert 'count' in put(node, count=2) and put(node, gain=0.1) == ''
+    assert put(node, use_sim_time=False) == ''
+    assert 'use_sim_time' in put(node, use_sim_time=True)
+    assert not node.get_clock().ros_time_is_active
 
 
 @pytest.mark.parametrize('table', [controller_parameters.TABLE, simulator_parameters.TABLE])

@@ -11,9 +11,11 @@ from numpy import ndarray
 
 from .history import Version
 from .pace import Pace
+from ..settings.friction import static_friction
 from ..settings.link_pairs import nearest_links
 from ..settings.rotor_inertia import Scarcity
 from ..settings.settings import Settings
+from ..settings.unreached_targets import most_resting_error
 from ..steps import guard
 from ..steps.cycle_data import Vectors
 from ..steps.guard import ARM, NO_REQUEST
@@ -31,6 +33,9 @@ WEAK_FAULTS = ('EFFORT_LIMITED', 'FOLLOWING_ERROR', 'JOINT_BLOCKED')
 STREAM_HINT = ('every trajectory ends at rest, and those of this stream are short: send single '
                f'waypoints, or trajectories for the next {STREAM_HORIZON:g} s or more')
 
+
+RESTING_VELOCITY = 0.01    # [rad/s | m/s]
+WITHHELD_SHARE = 0.01    # of the effort limit: smaller parts that limits withhold are no cause
 
 ZERO_STATE_HINT = (': has the driver read its encoders? If the arm is at zero, set '
                    'accept_zero_state or publish its efforts')
@@ -131,6 +136,32 @@ class ControllerStatus:
         warnings.warn('Controller.objection is deprecated: use Controller.arming_refusal',
                       DeprecationWarning, stacklevel=2)
         return self.arming_refusal
+
+    @property
+    def off_target(self) -> str:
+        """Sentence that explains which joint rests away from its target; '' if none does."""
+        v, model = self._v, self.model
+        if (self.phase != guard.RUNNING or not self.settings.law_in_force.follows
+                or self.memory['guided'][0] or v.target_qd.any()
+                or (np.abs(v.qd) > RESTING_VELOCITY).any()):
+            return ''
+        errors = np.abs(v.target - v.q) / most_resting_error(model)
+        i = int(errors.argmax())
+        if not errors[i] > 1.0:
+            return ''
+        withheld, limit = abs(v.withheld[i]), self._records.joints['effort_limit'][i]
+        if withheld > WITHHELD_SHARE * limit:
+            cause = f'limits withhold {withheld:.3g} of the {abs(v.requested[i]):.3g} N·m or N'
+            cause += ' that the law asks for'
+            if self.scarcity.scarce[i]:
+                cause += f'; {self.scarcity.sentence(np.arange(model.nv) == i)}'
+        else:
+            friction = static_friction(self.settings.loaded(model))[i]
+            cause = (f'the gains are too low for a friction of {friction:.3g} N·m or N, see '
+                     'friction_compensation' if friction else
+                     'friction that the model lacks, a payload or an obstacle holds it')
+        return (f'{model.joint_names[i]} rests {abs(v.target[i] - v.q[i]):.2g} '
+                f'{"m" if model.slides[i] else "rad"} from its target: {cause}')
 
     def check_basis(self) -> None:
         """

@@ -10,7 +10,7 @@ from functools import cache
 import os
 
 from ...compiler import second_process
-from ...compiler.cache_directory import cache_directory
+from ...compiler.cache_directory import all_cache_directories
 
 PLAIN_VARIABLE = 'ROBODYN_PLAIN'
 CODE_NAME = 'control'    # of the machine code of the cycle
@@ -40,5 +40,6 @@ def begin_on_a_new_machine() -> None:
 
     Otherwise :func:`.compile.begin` decides, before a controller is made.
     """
-    if not plain() and not any(cache_directory().glob(f'{CODE_NAME}_*')):
+    if not plain() and not any(any(folder.glob(f'{CODE_NAME}_*'))
+                               for folder in all_cache_directories()):
         begin()

@@ -90,6 +90,12 @@ def viscous(model: RobotModel) -> ndarray:
     return np.minimum(model.viscous_friction, model.backward_friction[0])
 
 
+def static_friction(model: RobotModel) -> ndarray:
+    """Return the most friction (nv,) that may hold each joint at rest [N·m | N]."""
+    return np.maximum.reduce([model.coulomb_friction, model.static_friction,
+                              *model.backward_friction[1:]])
+
+
 def check_compensation(model: RobotModel, share: ndarray, offset: ndarray, limit: ndarray,
                        measured: bool) -> None:
     """
@@ -114,8 +120,7 @@ def check_compensation(model: RobotModel, share: ndarray, offset: ndarray, limit
             value=float(share[i]), remedy=f'give a share in [0, {most:g}]'
             + (': above, an arm that turns a little easier than it did would drive itself'
                if measured else ''))
-    most_friction = np.maximum.reduce([model.coulomb_friction, model.static_friction,
-                                       *model.backward_friction[1:]])
+    most_friction = static_friction(model)
     # Gravity is below the effort limits wherever the arm is armed
     loaded = np.where(np.isfinite(limit), model.load_friction * limit, 0.0)
     ratio, _, coupled = model.coupled_friction

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Initial gains: critically damped at 10 rad/s in one pose, stable in all."""
+"""Initial gains: critically damped at 10 rad/s in one pose, stiffer against friction; stable."""
 
 from typing import NamedTuple
 
@@ -8,16 +8,22 @@ import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
 
-from .friction import viscous
+from .friction import static_friction, viscous
 from .gain_stability import rounded_down
 from .integral_stability import highest_integral, OBSERVER, REFERENCE
+from .rotor_inertia import with_assumed_rotors
 from .settings import checked_masses, CHECKED_POSES, Settings
+from .unreached_targets import most_resting_error
 from ...dynamics import Dynamics
 from ...model.payload import with_payload
 from ...model.pose import roomy_position, spread
 from ...model.robot import RobotModel
 
 SUGGESTED_KP, SUGGESTED_KD = 100.0, 20.0        # 1/s², 1/s: 10 rad/s, critically damped
+FRICTION_SHARE = 0.8    # of the resting error that friction alone may cause
+# Friction that gains are raised against, at most, in effort limits: with more, a joint five times
+# as far from its target would saturate its drive
+MAX_FRICTION = 0.2
 OBSERVER_BANDWIDTH = 50.0    # 1/s
 ADAPTIVE_BANDWIDTH = SUGGESTED_KP / SUGGESTED_KD    # 1/s
 ADAPTATION_RATE = 2.0    # 1/s, the default of the adaptive law
@@ -39,6 +45,7 @@ class SuggestedGains(NamedTuple):
     observer_bandwidth: ndarray     # (nv,) [1/s]
     adaptive_bandwidth: ndarray     # (nv,) [1/s]
     adaptation_mass: ndarray        # (nv,) [kg], the same of all joints
+    armature: ndarray           # (nv,) [kg·m² | kg] of the model, or assumed
 
 
 def suggest_gains(model: RobotModel, pose: ArrayLike | None = None,
@@ -47,9 +54,13 @@ def suggest_gains(model: RobotModel, pose: ArrayLike | None = None,
     Return gains that the controller accepts, with three significant digits.
 
     Stiffness and damping are SUGGESTED_KP and SUGGESTED_KD times the diagonal of M(q). They are
-    lower where another pose with less inertia would be unstable; stiffness is lowered as much as
-    damping. The bandwidth of the observer is OBSERVER_BANDWIDTH, or less if these gains require
-    it; where little would remain, damping is slightly lower.
+    higher, critically damped, where the friction of the model would keep a joint further than
+    RESTING_ERROR from its target or let it creep there, and lower where another pose with less
+    inertia would be unstable; stiffness is lowered as much as damping. Joints without rotor
+    inertia whose velocity limits would leave them little effort get an assumed one
+    (:mod:`.rotor_inertia`), for which the gains are. The bandwidth of the observer is
+    OBSERVER_BANDWIDTH, or less if these gains require it; where little would remain, damping is
+    slightly lower.
 
     The gains are a start for all control laws::
 
@@ -58,16 +69,26 @@ def suggest_gains(model: RobotModel, pose: ArrayLike | None = None,
 
     :param pose: q (nv,) [rad | m] at which all joints respond alike; None: the middle of the
         position limits, where zero is outside them or near to one.
-    :param settings: with the ``rate`` and the ``loop_delay`` for which the gains are stable.
+    :param settings: with the ``rate`` and the ``loop_delay`` for which the gains are stable, and
+        with ``armature`` if none is to be assumed: 0 for a plant without rotors, as in Gazebo.
     :raises ArgumentError: the pose is not (nv,) finite numbers.
     :raises InertiaError: the model has no inertias.
     """
     pose = roomy_position(model) if pose is None else pose
-    inertia, ones = Dynamics(model).mass_matrix(pose).diagonal(), np.ones(model.nv)
-    stiffness, damping = settings.stable(model, rounded_down(SUGGESTED_KP * inertia),
-                                         rounded_down(SUGGESTED_KD * inertia))
+    model = settings.with_rotors(model) if settings.armature else with_assumed_rotors(
+        model, checked_masses(model), settings.limit_rate)
+    M, ones = Dynamics(model).mass_matrix(pose), np.ones(model.nv)
+    inertia = M.diagonal()
+    friction = np.minimum(static_friction(model), np.where(
+        model.effort_limit > 0.0, MAX_FRICTION * model.effort_limit, np.inf))
+    error = FRICTION_SHARE * most_resting_error(model)
+    # With viscous friction b a joint approaches its target at about K / b
+    slow = SUGGESTED_KP / SUGGESTED_KD * viscous(model) / inertia
+    wanted = np.maximum.reduce([SUGGESTED_KP * ones, friction / error / inertia, slow])
+    stiffness, damping = settings.stable(model, rounded_down(wanted * inertia),
+                                         rounded_down(2.0 * np.sqrt(wanted) * inertia))
     # Less damping at the same stiffness would let the joint oscillate
-    stiffness = np.minimum(stiffness, rounded_down(SUGGESTED_KP / SUGGESTED_KD * damping))
+    stiffness = np.minimum(stiffness, rounded_down(0.5 * np.sqrt(wanted) * damping))
     for share in DAMPING_SHARES:
         less = damping if share == 1.0 else rounded_down(share * damping)
         bandwidth = stable_observer(model, stiffness, less, OBSERVER_BANDWIDTH * ones, settings)
@@ -76,13 +97,16 @@ def suggest_gains(model: RobotModel, pose: ArrayLike | None = None,
             break
     else:
         bandwidth = stable_observer(model, stiffness, damping, OBSERVER_BANDWIDTH * ones, settings)
-    kp, kd = settings.stable_accelerations(model, SUGGESTED_KP * ones, SUGGESTED_KD * ones)
-    kp = np.minimum(kp, rounded_down(SUGGESTED_KP / SUGGESTED_KD * kd))
+    wanted = np.maximum.reduce([SUGGESTED_KP * ones, np.abs(np.linalg.inv(M)) @ friction / error,
+                                slow])
+    kp, kd = settings.stable_accelerations(model, rounded_down(wanted),
+                                           rounded_down(2.0 * np.sqrt(wanted)))
+    kp = np.minimum(kp, rounded_down(0.5 * np.sqrt(wanted) * kd))
     adaptive = highest_integral(checked_masses(model), (ADAPTATION_RATE * damping, damping),
                                 ADAPTIVE_BANDWIDTH * ones, 1.0 / settings.rate,
                                 settings.loop_delay, viscous(model), action=REFERENCE)
     return SuggestedGains(stiffness, damping, kp, kd, bandwidth, adaptive,
-                          rounded_down(heaviest_payload(model) * ones))
+                          rounded_down(heaviest_payload(model) * ones), model.armature)
 
 
 def stable_observer(model: RobotModel, stiffness: ndarray, damping: ndarray, bandwidth: ndarray,

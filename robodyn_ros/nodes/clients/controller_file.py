@@ -3,8 +3,8 @@
 """Generator of a commented parameter file of the controller for one robot."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
-from decimal import ROUND_FLOOR
 from textwrap import wrap
 from typing import Any
 
@@ -13,9 +13,10 @@ from numpy import ndarray
 
 from ..controller import robot
 from ..controller.parameters import TABLE
-from ...control.settings.gain_stability import rounded
 from ...control.settings.settings import DEFAULT_EFFORT_RATE, Settings
-from ...control.settings.suggested_gains import suggest_gains
+from ...control.settings.suggested_gains import suggest_gains, SuggestedGains
+from ...control.settings.unreached_targets import holding_warning, resting_error_warning
+from ...errors import ParameterError
 from ...model.robot import RobotModel
 
 LINE_WIDTH = 96
@@ -38,8 +39,7 @@ def parameters(model: RobotModel, pose: ndarray, settings: Settings) -> dict[str
     Return limits of the URDF and stable gains as parameters of the controller.
 
     A list of limits is left out where the URDF lacks the limit of any joint, and so is the test of
-    the motors where one of both is. Joints that the
-    bounds leave too little effort for want of a rotor get the smallest plausible ``armature``.
+    the motors where one of both is. ``armature`` is there if it is assumed for some joint.
 
     :param pose: q (nv,) [rad | m] at which the gains give the same response in all joints.
     :param settings: with the ``rate`` and the ``loop_delay`` for which the gains are stable.
@@ -48,13 +48,9 @@ def parameters(model: RobotModel, pose: ndarray, settings: Settings) -> dict[str
                               'mode': settings.mode}
     if 2.0 / settings.rate > settings.loop_delay:
         values['trigger'] = 'state'     # a state would wait up to a period for the timer
-    scarcity = settings.scarcity(model)
-    if scarcity.scarce.any():
-        rotors = np.where(scarcity.scarce, rounded(scarcity.armature, ROUND_FLOOR), model.armature)
-        values['armature'] = rotors.tolist()
-        model = replace(model, armature=rotors)
-    values |= {name: gain.tolist()
-               for name, gain in suggest_gains(model, pose, settings)._asdict().items()}
+    gains = suggest_gains(model, pose, settings)
+    values |= {name: gain.tolist() for name, gain in gains._asdict().items()
+               if name != 'armature' or (gain != model.armature).any()}
     if known(model.effort_limit).all():
         values |= {'effort_limit': model.effort_limit.tolist(),
                    'effort_rate_limit': (DEFAULT_EFFORT_RATE * model.effort_limit).tolist()}
@@ -90,12 +86,19 @@ def missing(model: RobotModel, values: Mapping[str, Any], settings: Settings) ->
              'stable, and light joints get more effort near their limits.')):
         if lacking.any():
             out.append(sentence.format(_names(model, lacking)))
+    if held := holding_warning(model, model.effort_limit):
+        out.append(f'{held[0].upper()}{held[1:]}.')
     if 'armature' in values:
         scarcity = settings.scarcity(model)
         out.append(f'Without it, {scarcity.sentence(scarcity.scarce)}. This file sets these '
                    'values; `robodyn identify` estimates the real ones. Remove them, and compute '
                    'new gains, for a simulator that moves this URDF without rotors, as Gazebo '
                    'does: otherwise the arm would exceed its velocity limits several times.')
+    gains = {name: values[name] for name in SuggestedGains._fields if name in values}
+    for mode in ('joint_impedance', 'computed_torque') if gains else ():
+        with suppress(ParameterError):      # gains for inertias in another unit
+            if kept := resting_error_warning(model, replace(settings, mode=mode, **gains)):
+                out.append(f'In the mode {mode}, {kept}.')
     if model.implausible_links:
         out.append(f'Physically consistent inertia of {", ".join(model.implausible_links)} '
                    '(triangle inequality): correct the URDF, or list the links in '

@@ -19,6 +19,7 @@ from ...control.steps import guard
 from ...realtime.statistics import OK, quality, rate, spread, worst
 
 TIMING_WINDOW = 2048    # cycles
+OFF_TARGET_TIME = 1.0    # [s] for which an arm may rest away from its target
 LEVELS = (DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR)
 
 
@@ -36,6 +37,7 @@ class Report:
         self._namespace, self.robot = node.get_namespace(), ''
         self._last: tuple[float, int, int] | None = None       # time, cycles, missed
         self._logger, self._warned = node.get_logger(), False
+        self._off_since = inf       # time since when a joint rests away from its target [s]
 
     @property
     def hardware(self) -> str:
@@ -80,6 +82,10 @@ class Report:
         if loop.controller.held_by:
             level, message = DiagnosticStatus.WARN, (
                 f'{message}: the motion is held, {loop.controller.held_by}')
+        off_target = loop.controller.off_target
+        self._off_since = min(self._off_since, now) if off_target else inf
+        if now - self._off_since >= OFF_TARGET_TIME:
+            level, message = DiagnosticStatus.WARN, f'{message}: {off_target}'
         age = stamp_age(loop)
         if sentence := skew(references.skew.offset, 'joint_trajectory') or skew(
                 age, 'joint_states'):

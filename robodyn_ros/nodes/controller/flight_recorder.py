@@ -4,15 +4,16 @@
 
 from contextlib import suppress
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 import re
-import threading
 import time
 
 from rclpy.logging import get_logging_directory
 from rclpy.node import Node
 
 from .control_loop import ControlLoop
+from .disk_thread import DiskThread
 from ...compiler.code_cache import machine
 from ...control.controller.controller import Controller
 from ...control.controller.history import Snapshot
@@ -35,14 +36,14 @@ class FlightRecorder:
     """
     Writer of flight recordings, for use by one thread.
 
-    The ring is copied at once; the copy is written by a thread of its own.
+    The ring is copied at once; the copy is written by a :class:`.DiskThread`.
     """
 
     def __init__(self, node: Node):
         self._log = node.get_logger()
         self._node = node.get_fully_qualified_name().strip('/')
         self._seen, self._due = 0, 0.0          # faults; s on the steady clock, 0: nothing to do
-        self._writing: threading.Thread | None = None
+        self._disk = DiskThread('flight recording', self._log)
 
     def cycles(self, seconds: float, rate: float, nv: int) -> int:
         """Return how many cycles to keep: ``seconds`` at ``rate`` [Hz], 0 without MCAP."""
@@ -72,28 +73,22 @@ class FlightRecorder:
             self._due = self._due or now + RECORDED_AFTER_FAULT
         if not self._due or not (at_once or now >= self._due):
             return
-        if at_once:
-            self.join()
-        elif self._writing is not None and self._writing.is_alive():
+        if self._disk.busy and not at_once:
             return                              # later: the ring keeps it for a while
         self._due = 0.0
         snapshot = controller.history.take()
         if not len(snapshot.cycles):            # off
             return
-        self._writing = threading.Thread(
-            target=self._write, name='flight_recorder',
-            args=(folder, controller, snapshot, *_fault(controller, snapshot), loop))
-        self._writing.start()
+        self._disk.begin(partial(self._write, folder, controller, snapshot,
+                                 *_fault(controller, snapshot), loop))
 
     def waits(self, loop: ControlLoop) -> bool:
         """Return whether :meth:`look` has work; thread-safe."""
         return _faults(loop) > self._seen or 0.0 < self._due <= time.monotonic()
 
     def join(self) -> None:
-        """Wait until a recording under way is written."""
-        if self._writing is not None:
-            self._writing.join()
-            self._writing = None
+        """Wait until a recording under way is written, for a bounded time."""
+        self._disk.join()
 
     def _write(self, folder: str, controller: Controller, snapshot: Snapshot, reason: str,
                sentence: str, loop: ControlLoop) -> None:

@@ -16,6 +16,7 @@ from .parameters import thresholds
 from .reference_topics import ReferenceTopics
 from .robot_description import RobotDescription
 from ..middleware.parameters import Parameters
+from ...control.settings.unreached_targets import holding_warning, resting_error_warning
 from ...control.steps import guard
 from ...model.robot import RobotModel
 
@@ -75,9 +76,13 @@ class ControllerReports:
             f'configured: {model.name}, {model.nv} joints ({", ".join(model.joint_names)}), '
             f'{p["mode"]}, {p["rate"]:g} Hz, trigger {loop.trigger}, data path {loop.data_path}')
         self._log.info(gravity_choice.sentence(p['robot_compensates_gravity']))
-        scarcity = loop.controller.scarcity
-        if sentence := scarcity.sentence(scarcity.scarce):
-            self._log.warning(sentence)
+        scarcity, settings = loop.controller.scarcity, loop.controller.settings
+        limits = settings.joint_records(model)['effort_limit']
+        for sentence in (scarcity.sentence(scarcity.scarce),
+                         resting_error_warning(model, settings),
+                         holding_warning(settings.loaded(model), limits)):
+            if sentence:
+                self._log.warning(sentence)
 
     def recorded_cycles(self, nv: int) -> int:
         """Return the number of cycles that the flight recorder keeps for ``nv`` joints."""

@@ -11,6 +11,7 @@ import socket
 from rclpy.impl.rcutils_logger import RcutilsLogger
 
 from .control_loop import ControlLoop
+from .disk_thread import DiskThread
 from ...errors import ParameterError
 from ...realtime.timing_log import About, save
 
@@ -69,12 +70,18 @@ class TimingFile:
         if (path := self._path) is None:
             return
         cycles = loop.tally.timing.newest()
-        try:
-            save(path, cycles, About(
-                rate=loop.rate, trigger=loop.trigger, data_path=loop.data_path,
-                scheduling=str(loop.scheduling), cycles=int(loop.tally.timing.count[0]),
-                overruns=loop.tally.overruns, missed=loop.tally.missed, lost=loop.tally.lost))
-        except OSError as error:
-            log.error(f'timing_file {path} cannot be written: {error.strerror}')
-        else:
-            log.info(f'timing of {len(cycles)} cycles written: robodyn loop-report {path}')
+        about = About(
+            rate=loop.rate, trigger=loop.trigger, data_path=loop.data_path,
+            scheduling=str(loop.scheduling), cycles=int(loop.tally.timing.count[0]),
+            overruns=loop.tally.overruns, missed=loop.tally.missed, lost=loop.tally.lost)
+
+        def write() -> None:
+            try:
+                save(path, cycles, about)
+            except OSError as error:
+                log.error(f'timing_file {path} cannot be written: {error.strerror}')
+            else:
+                log.info(f'timing of {len(cycles)} cycles written: robodyn loop-report {path}')
+        disk = DiskThread('timing_file', log)
+        disk.begin(write)
+        disk.join()

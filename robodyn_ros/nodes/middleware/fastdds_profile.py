@@ -30,7 +30,7 @@ from typing import NamedTuple
 
 from rclpy.utilities import get_rmw_implementation_identifier
 
-from ...compiler.cache_directory import cache_directory
+from ...compiler.cache_directory import cached_file
 from ...realtime.scheduling import middleware_threads
 
 NACK_SUPPRESSION = HEARTBEAT_PERIOD = 100_000_000   # [ns]
@@ -86,7 +86,10 @@ def use_profiles() -> bool:
     """
     other_discovery = any(map(os.environ.get, OTHER_DISCOVERY))
     if not _named and (version := _version()):
-        path = _written(version, announcements=not other_discovery)
+        try:
+            path = _written(version, announcements=not other_discovery)
+        except OSError:         # a full disk
+            return False
         if (any(os.environ.get(variable) not in (None, '', path) for variable in VARIABLES)
                 or any(Path(file).exists() for file in FILES) or middleware_threads()):
             return False
@@ -111,9 +114,4 @@ def _written(version: Version, *, announcements: bool) -> str:
                     for element, ns in zip(version.times, (NACK_SUPPRESSION, HEARTBEAT_PERIOD)))
     participant = PARTICIPANT.format(version.controller) if announcements else ''
     text = PROFILES.format(participant + WRITER.format(times))
-    path = cache_directory() / f'fastdds_{hashlib.sha256(text.encode()).hexdigest()[:20]}.xml'
-    if not path.exists():
-        part = path.with_suffix(f'.{os.getpid()}.part')
-        part.write_text(text)
-        part.replace(path)          # atomic: two nodes may start together
-    return str(path)
+    return str(cached_file(f'fastdds_{hashlib.sha256(text.encode()).hexdigest()[:20]}.xml', text))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from functools import partial, wraps
 import gc
+import os
 import signal
 import sys
 import threading
@@ -25,12 +26,14 @@ from .executor import TolerantExecutor
 from .log_relay import unblocked_output
 from .parameters import Parameter, written_type
 from .raw_subscription import RCLError
+from ...compiler import compile_notice
 from ...errors import RobodynError
 from ...realtime.scheduling import LOOP_THREAD
 
 # Signals that end a node; on a closed session (SIGHUP) the last effort would stay active
 SHUTDOWN_SIGNALS = signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP
 POLL_PERIOD = 0.1       # s between two checks whether several nodes are to end
+COMPILATION_GRACE = 2.0    # s after a signal until a compilation is abandoned
 
 
 def freeze_garbage() -> None:
@@ -43,10 +46,15 @@ def freeze_garbage() -> None:
     was excluded earlier: a controller that was cleaned up, in reference cycles, with its flight
     recorder.
     """
-    if not any(thread.name == LOOP_THREAD for thread in threading.enumerate()):
+    if not loop_runs():
         gc.unfreeze()
         gc.collect()
     gc.freeze()
+
+
+def loop_runs() -> bool:
+    """Return whether the control loop of a controller in this process runs."""
+    return any(thread.name == LOOP_THREAD for thread in threading.enumerate())
 
 
 Transition = Callable[[Any, LifecycleState], TransitionCallbackReturn]
@@ -137,17 +145,22 @@ def _main(makers: Sequence[Callable[[], Any]], args: list[str],
     # By default the executor may keep the GIL for 5 ms while the control thread waits for it
     sys.setswitchinterval(1e-4)
     middleware.start(args=args, signal_handler_options=SignalHandlerOptions.NO)
+    nodes: list[Any] = []
+    ended = threading.Event()
+    abandon = partial(_abandon_compilation, nodes, ended)
     try:
-        return _run(*_made(makers, load), over)
+        with woken_by_signals(abandon):
+            made = _make(makers, load, nodes)
+            return _run(nodes, int(not made), over, ended, abandon)
     finally:
+        ended.set()
         rclpy.shutdown()
         gc.unfreeze()       # or the node, in reference cycles, would not leave the ROS graph
 
 
-def _made(makers: Sequence[Callable[[], Any]],
-          load: Callable[[], None] | None) -> tuple[list[Any], int]:
-    """Return the nodes as far as they could be made, and the exit code: 1 if one could not."""
-    nodes: list[Any] = []
+def _make(makers: Sequence[Callable[[], Any]], load: Callable[[], None] | None,
+          nodes: list[Any]) -> bool:
+    """Append the nodes as far as they can be made; return whether all could."""
     try:
         with middleware.discovering() if load else nullcontext():
             if load:
@@ -163,10 +176,11 @@ def _made(makers: Sequence[Callable[[], Any]],
         print(f'error: ROS gives no node: {error}', file=sys.stderr)
     except RobodynError as error:
         print(f'error: {error}', file=sys.stderr)
-    return nodes, int(len(nodes) < len(makers))
+    return len(nodes) == len(makers)
 
 
-def _run(nodes: Sequence[Any], code: int, over: threading.Event) -> int:
+def _run(nodes: Sequence[Any], code: int, over: threading.Event, ended: threading.Event,
+         abandon: Callable[[], None]) -> int:
     """
     Run nodes until a signal or an exception in one of them ends all.
 
@@ -174,16 +188,19 @@ def _run(nodes: Sequence[Any], code: int, over: threading.Event) -> int:
     Python runs their handlers here, which no node may keep from it.
 
     :param code: exit code as yet; where it is not 0, they only end.
+    :param ended: is set when all have ended; ``abandon``: is called after a signal.
     :returns: the exit code.
     """
     if code:
         over.set()
     executors = [TolerantExecutor(node) for node in nodes]
     failures: list[BaseException] = []
+    remaining = list(nodes)
 
     def wake() -> None:
         for executor in executors:
             executor.create_task(lambda: None)
+        abandon()
 
     def run(node: Any, executor: TolerantExecutor) -> None:
         try:
@@ -195,6 +212,9 @@ def _run(nodes: Sequence[Any], code: int, over: threading.Event) -> int:
             else:
                 node.get_logger().fatal(traceback.format_exc())
             over.set()
+        remaining.remove(node)
+        if not remaining:
+            ended.set()
     if len(nodes) == 1:
         with woken_by_signals(wake):
             run(nodes[0], executors[0])
@@ -214,3 +234,21 @@ def _run(nodes: Sequence[Any], code: int, over: threading.Event) -> int:
             executor.shutdown()
             node.destroy_node()
     return int(bool(code or failures))
+
+
+def _abandon_compilation(nodes: Sequence[Any], ended: threading.Event) -> None:
+    """
+    End this process if its nodes do not end because code is compiled, while no arm is driven.
+
+    Numba cannot be interrupted, and takes up to minutes.
+    """
+    if ended.wait(COMPILATION_GRACE):
+        return
+    while not ended.is_set():
+        if (activity := compile_notice.activity()) and not loop_runs():
+            print(f'interrupted while {activity}', file=sys.stderr, flush=True)
+            with middleware.farewell():
+                for node in nodes:
+                    node.destroy_node()
+            os._exit(0)
+        ended.wait(POLL_PERIOD)

@@ -29,6 +29,7 @@ TYPES = {bool: RosParameter.Type.BOOL, int: RosParameter.Type.INTEGER,
          list[float]: RosParameter.Type.DOUBLE_ARRAY, list[int]: RosParameter.Type.INTEGER_ARRAY,
          list[str]: RosParameter.Type.STRING_ARRAY}
 LISTS = (list[float], list[int], list[str])
+CLOCK = 'use_sim_time'      # which rclpy declares
 WRITTEN = {bool: 'true or false', int: 'an integer', float: 'a number with a point, as 1.0',
            str: 'a text', list[float]: 'a list of numbers with a point, as [1.0, 2.0]',
            list[int]: 'a list of integers, as [2, 3]',
@@ -203,12 +204,16 @@ class Parameters:
         values = self.values()
         try:
             for change in changes:
-                if (p := self.table.get(change.name)) is None:
-                    continue
-                if not p.live and self.fixed():
+                p = self.table.get(change.name)
+                # The clock of rclpy would jump, under a loop that runs on the other one
+                fixed = change.name == CLOCK if p is None else not p.live
+                if fixed and self.fixed() and change.value != self.node.get_parameter(
+                        change.name).value:
                     raise ParameterError(
-                        f'parameter {p.name} cannot change while the node is configured',
-                        name=p.name, value=change.value, remedy='clean the node up first')
+                        f'parameter {change.name} cannot change while the node is configured',
+                        name=change.name, value=change.value, remedy='clean the node up first')
+                if p is None:
+                    continue
                 p.check(change.value)
                 values[p.name] = change.value
             self.accept(values)
