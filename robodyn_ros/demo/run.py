@@ -4,6 +4,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, ExitStack
+from dataclasses import replace
 from importlib.util import find_spec
 import os
 from pathlib import Path
@@ -22,7 +23,8 @@ from ..catalog.robots import CatalogRobot
 from ..compiler.cache_directory import cache_directory
 from ..control.cycle.compile import is_compiled, others_are_cached
 from ..control.references.sine_motion import check_limits
-from ..control.settings.settings import Settings
+from ..control.settings.rotor_inertia import with_assumed_rotors
+from ..control.settings.settings import checked_masses, LIMIT_RATE, Settings
 from ..dynamics import Dynamics
 from ..errors import RosError
 from ..extras import pip_install
@@ -75,12 +77,14 @@ def environment(output: Path) -> dict[str, str]:
             'ROBODYN_PROGRESS': '0', 'PYTHONUNBUFFERED': '1'}
 
 
-def parameters(flights: Path, scene: str, brief: bool, paced: bool) -> dict[str, dict[str, Any]]:
+def parameters(model: RobotModel, flights: Path, scene: str, brief: bool, paced: bool
+               ) -> dict[str, dict[str, Any]]:
     """Return what differs from the robot's parameters; ``paced``: to real time, at most."""
     own: dict[str, dict[str, Any]] = {
         'simulator': {'publish_description': True, 'lockstep_timeout': 60.0,
-                      'real_time_factor': float(paced)},
-        'controller': {'autostart': False, 'robot_compensates_gravity': False}}
+                      'real_time_factor': float(paced), 'armature': model.armature.tolist()},
+        'controller': {'autostart': False, 'robot_compensates_gravity': False,
+                       'armature': model.armature.tolist()}}
     if scene == CONTACT:
         own['controller'] |= {'flight_recorder': 5.0, 'flight_folder': str(flights),
                               'external_effort_rate': ESTIMATE_RATE}
@@ -153,11 +157,14 @@ def run(robot: CatalogRobot, output: Path, console: Console, *, brief: bool = Fa
     """
     check_limits(robot.model)
     check_inertias(robot.model, robot.parameters['controller'].get('accepted_links', []))
+    saved = robot       # whose armature is assumed by both nodes
+    robot = replace(robot, model=with_assumed_rotors(robot.model, checked_masses(robot.model),
+                                                     LIMIT_RATE))
     output.mkdir(parents=True, exist_ok=True)
     output = output.resolve()
     flights = output / 'flights'
     paced = view or not brief
-    own, env = parameters(flights, scene, brief, paced), environment(output)
+    own, env = parameters(robot.model, flights, scene, brief, paced), environment(output)
     os.environ.update(env)
     with ending_once(), Bar(console) as bar, ExitStack() as processes:
         with bar.step('compiling, once on a machine'):
@@ -198,7 +205,7 @@ def run(robot: CatalogRobot, output: Path, console: Console, *, brief: bool = Fa
         console.print(f'This machine is busy: simulated time ran at {factor:.1f} of real time.')
     console.print(f'Picture: {picture}\nReport: {report}\n'
                   f'Logs and parameters of the nodes: {output}\n'
-                  f'Gains and limits, for a controller of your own: {save_gains(robot, output)}',
+                  f'Gains and limits, for a controller of your own: {save_gains(saved, output)}',
                   soft_wrap=True)
     return 0 if played.results.passed else 1
 

@@ -10,7 +10,7 @@ from typing import Any
 from .results import Check, Results, thousandths
 from ..catalog.robots import CatalogRobot
 from ..control.references.trajectory import Waypoints
-from ..control.settings.settings import Settings
+from ..control.settings.settings import GAINS, Settings
 from ..control.settings.suggested_gains import suggest_gains
 from ..dynamics import Dynamics
 from ..errors import DemoError
@@ -38,7 +38,8 @@ class Scene:
         self.results = Results()
         self.fault_expected = False
         self._gains = {name: gain.tolist() for name, gain in suggest_gains(
-            self.model, self.pose, Settings(rate=1.0 / arm.period))._asdict().items()}
+            self.model, self.pose, Settings(rate=1.0 / arm.period))._asdict().items()
+            if name in GAINS}
 
     def run(self) -> None:
         """Run all steps."""
