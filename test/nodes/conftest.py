@@ -12,15 +12,8 @@ import numpy as np
 from processes import node
 import pytest
 from robodyn_ros import Dynamics, load_urdf
-from robodyn_ros.compiler import compile_notice
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.nodes.middleware.middleware import lone_node
-
-
-@pytest.fixture(autouse=True)
-def no_notice(monkeypatch):
-    """Keep stderr to what a test is about: a busy machine takes long to load compiled code."""
-    monkeypatch.setattr(compile_notice, 'DELAY', 1e3)
 
 
 @pytest.fixture(scope='module')

@@ -9,7 +9,7 @@ import shutil
 import signal
 import sys
 
-from nodes.bring_up import bring_up, CONTROLLER, RATE, SIMULATOR
+from nodes.bring_up import bring_up, CONTROLLER, parameters, SIMULATOR
 from processes import node, until
 import pytest
 from robodyn_ros.compiler.cache_directory import cache_directory
@@ -75,12 +75,12 @@ def test_a_hanging_disk_delays_nothing(start, remote, tmp_path):
     """The arm is brought to rest and let go before anything waits for the disk, or gives up."""
     sim = start(node('simulator'), *SIMULATOR)
     sim.wait_for_line('simulator ready')
-    controller = start([sys.executable, '-c', HANGING], *CONTROLLER, *RATE, '-p',
-                       f'timing_file:={tmp_path / "timing.npz"}')
+    controller = start([sys.executable, '-c', HANGING], *CONTROLLER,
+                       *parameters(rate=500.0, timing_file=tmp_path / 'timing.npz'))
     bring_up(remote)
     remote.until(lambda: remote.command_count > 100, 'commands')
     sim.interrupt()
-    controller.wait_for_line('FAULT STALE_STATE')
+    controller.wait_for_line('FAULT ')
     remote.until(lambda: list(remote.commands[-1]) == [0.0, 0.0], 'the last message')
     assert controller.interrupt() == 0
     for what in ('timing_file', 'flight recording'):
