@@ -148,8 +148,10 @@ class SimulatedArm:
         return self._newest().position[0]
 
     def pause(self) -> None:
-        """Pause the simulation, until :meth:`run` or :meth:`resume`."""
-        self.set_parameters('simulator', pause_at=TIME_TOLERANCE)
+        """Pause the simulation, until :meth:`run` or :meth:`resume`; receive its last state."""
+        at = float(self.trigger('simulator/pause').split()[-2])
+        self.set_parameters('simulator', pause_at=at)
+        self._wait(lambda: self.time > at - TIME_TOLERANCE, f'simulation time {at:.3f} s')
 
     def resume(self) -> None:
         """Let the simulation go on."""

@@ -75,7 +75,7 @@ class ContactScene(Scene):
 
     def run(self) -> None:
         """Run all steps."""
-        self.arm.change_state('configure')
+        self.configure()
         with self.step('cartesian_impedance: the tool is pushed, and returns'):
             self.push()
         with self.step('gravity_compensation: a hand leads the tool'):

@@ -54,7 +54,7 @@ class MotionScene(Scene):
         """Run all steps."""
         with self.step('no torque: the arm falls'):
             self.fall()
-        self.arm.change_state('configure')
+        self.configure()
         with self.step('gravity compensation: it floats'):
             self.drift()
         with self.step('it is pushed and stays where the push took it'):

@@ -53,9 +53,14 @@ class Scene:
                             name=report['reason code'],
                             remedy=f'see {self.arm.folder}/controller.log')
 
+    def configure(self) -> None:
+        """Configure the controller with the suggested gains: those of the robot need its rate."""
+        self.arm.set_parameters('controller', **self._gains)
+        self.arm.change_state('configure')
+
     def begin(self, mode: str, **parameters: Any) -> None:
         """Activate a control law, with further parameters, at the initial pose, and pause."""
-        self.arm.start(**self._gains, **parameters, mode=mode)
+        self.arm.start(**parameters, mode=mode)
 
     def follow(self, asked: Waypoints, seconds: float) -> States:
         """Return the states of a trajectory, ``seconds`` long; its start has the time 0."""

@@ -46,9 +46,9 @@ class Simulator(Node):
     computed from them, without effort; in the commands they are not.
 
     The plant lives on the thread of ``loop``; the executor only serves parameters, services
-    (`~/release_brakes`, `~/engage_brakes`, `~/reset`) and pushes: the force of a WrenchStamped on
-    `~/push` acts at the origin of the link that its frame_id names, in world axes; its torque
-    does not act.
+    (`~/release_brakes`, `~/engage_brakes`, `~/reset`, `~/pause`) and pushes: the force of a
+    WrenchStamped on `~/push` acts at the origin of the link that its frame_id names, in world
+    axes; its torque does not act. A pause ends when the parameter `pause_at` is set.
     """
 
     def __init__(self) -> None:
@@ -79,7 +79,7 @@ class Simulator(Node):
             real_time_factor=p['real_time_factor'])
         self.loop.pause_at = p['pause_at']
         for name, action in (('release_brakes', self._release), ('engage_brakes', self._engage),
-                             ('reset', self._reset)):
+                             ('reset', self._reset), ('pause', self._pause)):
             self.create_service(Trigger, f'~/{name}', self._service(action))
         self.create_subscription(WrenchStamped, '~/push', self._on_push, 10)
         self.create_timer(1.0, IncompatiblePublishers(self).look,
@@ -174,6 +174,11 @@ class Simulator(Node):
         self.loop.drive.reset()
         self.loop.restart()
         return 'at the initial position'
+
+    def _pause(self) -> str:
+        plant = self.loop.drive.plant
+        self.loop.pause_at = max(plant.time, plant.period)
+        return f'paused at {self.loop.pause_at:.9f} s'
 
     def _on_push(self, message: WrenchStamped) -> None:
         f, duration = message.wrench.force, self.parameters['push_duration']
