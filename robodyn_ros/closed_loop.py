@@ -48,6 +48,7 @@ class Simulated(NamedTuple):
     :param reference: (N, nv) [rad | m], NaN while the law follows no trajectory.
     :param phase: (N,) names of :class:`~robodyn_ros.Phase`: ``run.phase == 'FAULT'``.
     :param model: robot of the controller.
+    :param warning: which joint rests away from its target at the end, and why; '' if none does.
     """
 
     time: ndarray
@@ -60,6 +61,7 @@ class Simulated(NamedTuple):
     reference: ndarray
     phase: ndarray
     model: RobotModel
+    warning: str = ''
 
     @property
     def error(self) -> ndarray:

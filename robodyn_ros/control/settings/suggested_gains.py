@@ -97,8 +97,8 @@ def suggest_gains(model: RobotModel, pose: ArrayLike | None = None,
             break
     else:
         bandwidth = stable_observer(model, stiffness, damping, OBSERVER_BANDWIDTH * ones, settings)
-    wanted = np.maximum.reduce([SUGGESTED_KP * ones, np.abs(np.linalg.inv(M)) @ friction / error,
-                                slow])
+    accelerations = (np.abs(np.linalg.inv(checked_masses(model))) @ friction).max(axis=0)
+    wanted = np.maximum.reduce([SUGGESTED_KP * ones, accelerations / error, slow])
     kp, kd = settings.stable_accelerations(model, rounded_down(wanted),
                                            rounded_down(2.0 * np.sqrt(wanted)))
     kp = np.minimum(kp, rounded_down(0.5 * np.sqrt(wanted) * kd))
