@@ -267,6 +267,16 @@ def test_limp_stays_limp(change):
     assert all(t is None for t in rig.run(0.1)) and rig.phase == 'FAULT'
 
 
+def test_a_state_of_the_future_becomes_stale():
+    """After time has jumped back."""
+    rig = risen()
+    rig.time = 0.0
+    rig.run(0.045, sense=False)
+    assert rig.phase == 'RUNNING'
+    rig.run(0.01, sense=False)
+    assert rig.controller.reason_code == 'STALE_STATE'
+
+
 def test_arms_from_the_last_message():
     """Without measured efforts the arm rises from what it was told last, not from zero."""
     rig = risen(stop_with='gravity')
