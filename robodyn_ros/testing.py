@@ -71,7 +71,6 @@ RETRY_INTERVAL = 0.2    # [s] of refused calls
 FAULT_SETTLE_TIME = 0.5    # [s] after the first report of a fault, for delayed older reports
 DEFAULT_RATE = 1000.0    # [Hz] of the simulator's states
 TIME_TOLERANCE = 1e-6    # [s] of simulation time
-RISE_TIME = 0.5    # [s] of simulation time in lockstep, in which the efforts of a law ramp in
 LOCKSTEP_BEGINS = 'lockstep begins'    # in the log of the simulator
 # Values that lockstep needs, and a test on a busy machine
 SIMULATOR = {'lockstep': True, 'lockstep_settle': 0.2, 'lockstep_timeout': 5.0,
@@ -253,7 +252,6 @@ class SimulatedArm:
         self.trigger('simulator/engage_brakes')
         self._pass_time(0.1)        # states from before the reset have been received
         self.activate(**parameters)
-        self._pass_time(RISE_TIME)
         self.pause()
         self.trigger('simulator/release_brakes')
 
