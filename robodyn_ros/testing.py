@@ -250,6 +250,7 @@ class SimulatedArm:
         self.resume()
         self.trigger('simulator/reset')
         self.trigger('simulator/engage_brakes')
+        self._pass_time(0.1)        # states from before the reset have been received
         self.activate(**parameters)
         self.pause()
         self.trigger('simulator/release_brakes')
@@ -423,6 +424,10 @@ class SimulatedArm:
                 self._here.poll(POLL_PERIOD)
         raise RosError(f'{what} is not reached: no joint state within {START_TIMEOUT:g} s',
                        name='simulator', remedy=f'see the log:\n{self.log()}')
+
+    def _pass_time(self, seconds: float) -> None:
+        end = self.time + seconds
+        self._wait(lambda: self.time > end, f'simulation time {end:.3f} s')
 
     def _look(self) -> None:
         """Take the states that have arrived; raise :class:`RosError` if a process has ended."""

@@ -34,7 +34,8 @@ def longer(*arguments, **parameters):
         arm.wait_for('RUNNING')
         motions = []
         for _ in range(2):
-            arm.start(mode='pd')
+            arm.start(mode='joint_impedance')
+            arm.push('link2', [0.0, 0.0, 20.0])
             begin = arm.time
             arm.watch(0.1)
             assert arm.time == begin            # paused
