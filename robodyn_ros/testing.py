@@ -239,11 +239,12 @@ class SimulatedArm:
         self.change_state('deactivate')
         self.active = False
 
-    def start(self, **parameters: Any) -> None:
+    def start(self, mode: str, **parameters: Any) -> None:
         """
-        Activate the controller, with parameters, at the initial pose of the simulator.
+        Activate a law, with parameters, at the initial pose of the simulator, and pause there.
 
-        Brakes hold the arm until the simulation is paused: the motion of :meth:`run` begins there.
+        Brakes hold the arm under gravity compensation, with which they agree for any time; law and
+        motion begin in the last period before the pause.
         """
         if self.active:
             self.deactivate()
@@ -251,9 +252,11 @@ class SimulatedArm:
         self.trigger('simulator/reset')
         self.trigger('simulator/engage_brakes')
         self._pass_time(0.1)        # states from before the reset have been received
-        self.activate(**parameters)
+        self.activate(**parameters, mode='gravity_compensation')
         self.pause()
         self.trigger('simulator/release_brakes')
+        self.set_parameters('controller', mode=mode)
+        self.run(self.period)       # no reference is accepted before the cycle that changes it
 
     def trigger(self, service: str) -> str:
         """
