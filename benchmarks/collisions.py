@@ -24,7 +24,11 @@ from robodyn_ros import Dynamics, load_urdf, RobotModel, Settings
 from robodyn_ros.closed_loop import ClosedLoop
 from robodyn_ros.control.learning.collision_thresholds import thresholds
 from robodyn_ros.control.references.trajectory import Waypoints
-from robodyn_ros.control.settings.suggested_gains import suggest_gains, SuggestedGains
+from robodyn_ros.control.settings.suggested_gains import (
+    suggest_gains,
+    SuggestedGains,
+    with_assumed_rotors,
+)
 from robodyn_ros.control.steps import guard
 from robodyn_ros.errors import RobodynError
 from robodyn_ros.model.pose import spread
@@ -62,7 +66,7 @@ class Scene(NamedTuple):
 
 def arm(name: str, error: float, seed: int = 0) -> tuple[RobotModel, RobotModel, ndarray]:
     """Return the model of the controller, the robot with other masses, and a pose."""
-    model = load_urdf(name, locked=LOCKED.get(name, {}))
+    model = with_assumed_rotors(load_urdf(name, locked=LOCKED.get(name, {})))
     factor = 1.0 + error * np.random.default_rng(seed).choice([-1.0, 1.0], model.nb)
     plant = replace(model, mass=factor * model.mass,
                     inertia=factor[:, None, None] * model.inertia)

@@ -23,9 +23,12 @@ from .control.laws import registry
 from .control.references import sine_motion
 from .control.references.trajectory import Waypoints
 from .control.settings.friction import MAX_MEASURED_SHARE
-from .control.settings.rotor_inertia import with_assumed_rotors
-from .control.settings.settings import checked_masses, GAINS, LIMIT_RATE, Settings
-from .control.settings.suggested_gains import suggest_gains, SuggestedGains
+from .control.settings.settings import GAINS, Settings
+from .control.settings.suggested_gains import (
+    suggest_gains,
+    SuggestedGains,
+    with_assumed_rotors,
+)
 from .control.steps import guard
 from .dynamics import Dynamics
 from .errors import ArmingError, RosError
@@ -93,7 +96,7 @@ def scenes(model: RobotModel) -> tuple[Scene, Scene]:
     and no friction. The arm has the larger of its Coulomb friction and MISSING_FRICTION, and
     efforts are delayed by EFFORT_DELAY. Both have the rotor inertia that suggested gains assume.
     """
-    model = with_assumed_rotors(model, checked_masses(model), LIMIT_RATE)
+    model = with_assumed_rotors(model)
     factor = np.random.default_rng(SEED).uniform(1.0 - MASS_ERROR, 1.0 + MASS_ERROR,
                                                  len(model.mass))
     none, coulomb = np.zeros(model.nv), np.maximum(MISSING_FRICTION * model.effort_limit,

@@ -23,8 +23,8 @@ from ..catalog.robots import CatalogRobot
 from ..compiler.cache_directory import cache_directory
 from ..control.cycle.compile import is_compiled, others_are_cached
 from ..control.references.sine_motion import check_limits
-from ..control.settings.rotor_inertia import with_assumed_rotors
-from ..control.settings.settings import checked_masses, LIMIT_RATE, Settings
+from ..control.settings.settings import Settings
+from ..control.settings.suggested_gains import with_assumed_rotors
 from ..dynamics import Dynamics
 from ..errors import RosError
 from ..extras import pip_install
@@ -158,8 +158,7 @@ def run(robot: CatalogRobot, output: Path, console: Console, *, brief: bool = Fa
     check_limits(robot.model)
     check_inertias(robot.model, robot.parameters['controller'].get('accepted_links', []))
     saved = robot       # whose armature is assumed by both nodes
-    robot = replace(robot, model=with_assumed_rotors(robot.model, checked_masses(robot.model),
-                                                     LIMIT_RATE))
+    robot = replace(robot, model=with_assumed_rotors(robot.model))
     output.mkdir(parents=True, exist_ok=True)
     output = output.resolve()
     flights = output / 'flights'

@@ -9,14 +9,11 @@ only. With more, a wrist without a rotor would indeed exceed its velocity limit,
 in a few periods of 1 ms. The remedy is therefore the parameter ``armature``, not a weaker bound.
 """
 
-from dataclasses import replace
-from decimal import ROUND_FLOOR
 from typing import NamedTuple
 
 import numpy as np
 from numpy import ndarray
 
-from .gain_stability import rounded
 from ..steps.acceleration_limits import ACCELERATION_SHARE, VELOCITY_SHARE
 from ...model.robot import RobotModel
 
@@ -50,23 +47,6 @@ class Scarcity(NamedTuple):
                 'because the model has no rotor inertia there; set armature for a real drive, at '
                 f'least about {least} kg·m² or kg, with which the full effort takes '
                 f'{1e3 * MIN_ROTOR_TIME:g} ms to the velocity limit')
-
-
-def with_assumed_rotors(model: RobotModel, mass_matrices: ndarray, limit_rate: float
-                        ) -> RobotModel:
-    """
-    Return the model with a rotor inertia where the velocity limits leave little effort without.
-
-    It is assumed to be that with which the full effort takes MIN_ROTOR_TIME to the velocity limit,
-    which few drives undercut: with too much, a joint would exceed its velocity limit. Joints that
-    have a rotor inertia keep it.
-
-    :param mass_matrices, limit_rate: as of :func:`scarcity`.
-    """
-    found = scarcity(model, mass_matrices, model.effort_limit, model.velocity_limit, limit_rate)
-    assumed = found.scarce & (model.armature == 0.0)
-    return replace(model, armature=np.where(
-        assumed, rounded(found.armature, ROUND_FLOOR), model.armature)) if assumed.any() else model
 
 
 def scarcity(model: RobotModel, mass_matrices: ndarray, effort_limit: ndarray,

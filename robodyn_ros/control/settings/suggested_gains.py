@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Initial gains: critically damped at 10 rad/s in one pose, stiffer against friction; stable."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -11,8 +12,8 @@ from numpy.typing import ArrayLike
 from .friction import static_friction, viscous
 from .gain_stability import rounded_down
 from .integral_stability import highest_integral, OBSERVER, REFERENCE
-from .rotor_inertia import with_assumed_rotors
-from .settings import checked_masses, CHECKED_POSES, Settings
+from .rotor_inertia import scarcity
+from .settings import checked_masses, CHECKED_POSES, LIMIT_RATE, Settings
 from .unreached_targets import most_resting_error
 from ...dynamics import Dynamics
 from ...model.payload import with_payload
@@ -75,8 +76,8 @@ def suggest_gains(model: RobotModel, pose: ArrayLike | None = None,
     :raises InertiaError: the model has no inertias.
     """
     pose = roomy_position(model) if pose is None else pose
-    model = settings.with_rotors(model) if settings.armature else with_assumed_rotors(
-        model, checked_masses(model), settings.limit_rate)
+    model = (settings.with_rotors(model) if settings.armature
+             else with_assumed_rotors(model, settings.limit_rate))
     M, ones = Dynamics(model).mass_matrix(pose), np.ones(model.nv)
     inertia = M.diagonal()
     friction = np.minimum(static_friction(model), np.where(
@@ -107,6 +108,23 @@ def suggest_gains(model: RobotModel, pose: ArrayLike | None = None,
                                 settings.loop_delay, viscous(model), action=REFERENCE)
     return SuggestedGains(stiffness, damping, kp, kd, bandwidth, adaptive,
                           rounded_down(heaviest_payload(model) * ones), model.armature)
+
+
+def with_assumed_rotors(model: RobotModel, limit_rate: float = LIMIT_RATE) -> RobotModel:
+    """
+    Return the model with a rotor inertia where the velocity limits leave little effort without.
+
+    It is assumed to be that with which the full effort takes MIN_ROTOR_TIME to the velocity limit,
+    which few drives undercut: with too much, a joint would exceed its velocity limit. Joints that
+    have a rotor inertia keep it.
+
+    :param limit_rate: [1/s] of the settings.
+    """
+    found = scarcity(model, checked_masses(model), model.effort_limit, model.velocity_limit,
+                     limit_rate)
+    assumed = found.scarce & (model.armature == 0.0)
+    return replace(model, armature=np.where(assumed, rounded_down(found.armature), model.armature)
+                   ) if assumed.any() else model
 
 
 def stable_observer(model: RobotModel, stiffness: ndarray, damping: ndarray, bandwidth: ndarray,
