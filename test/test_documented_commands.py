@@ -32,16 +32,24 @@ REMAPPED = {'joint_states', 'commands'}                            # topics, not
 HERE = {'derive', 'export', 'init', 'inspect', 'loop-report', 'new-driver', 'new-law', 'repair'}
 # Those that need a running robot, a recording, a browser or minutes: a test that runs each
 ELSEWHERE = {
-    'calibrate-collision': 'nodes/test_calibration_live.py', 'calibrate-float':
-        'nodes/test_calibration_live.py', 'check-machine': 'cli/test_check_machine.py',
-    'compare-laws': 'cli/test_compare_laws.py', 'demo': 'demo/test_demo.py',
-    'excite': 'identification/test_excitation.py', 'find-payload': 'nodes/test_calibration_live.py',
-    'identify': 'identification/test_identify_command.py', 'jog': 'nodes/test_terminal_commands.py',
-    'play': 'nodes/test_play.py', 'record': 'nodes/test_record.py',
-    'replay': 'cli/test_replay.py', 'set-payload': 'nodes/test_calibration_live.py',
-    'teach': 'nodes/test_terminal_commands.py', 'validate': 'identification/test_identify_command.py',
+    'calibrate-collision': 'nodes/test_calibration_live.py',
+    'calibrate-float': 'nodes/test_calibration_live.py',
+    'check-machine': 'cli/test_check_machine.py',
+    'compare-laws': 'cli/test_compare_laws.py',
+    'demo': 'demo/test_demo.py',
+    'excite': 'identification/test_excitation.py',
+    'find-payload': 'nodes/test_calibration_live.py',
+    'identify': 'identification/test_identify_command.py',
+    'jog': 'nodes/test_terminal_commands.py',
+    'play': 'nodes/test_play.py',
+    'record': 'nodes/test_record.py',
+    'replay': 'cli/test_replay.py',
+    'set-payload': 'nodes/test_calibration_live.py',
+    'teach': 'nodes/test_terminal_commands.py',
+    'validate': 'identification/test_identify_command.py',
     'verify': 'verification/test_verify.py',
-    'view': 'viewer/test_control_page.py', 'warmup': 'cli/test_warmup.py'}
+    'view': 'viewer/test_control_page.py',
+    'warmup': 'cli/test_warmup.py'}
 pages = pytest.mark.parametrize('page', PAGES, ids=lambda page: page.stem)
 
 
