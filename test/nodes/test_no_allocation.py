@@ -39,7 +39,7 @@ def machine_code(function):
     plain = getattr(function, 'py_func', function)
     folder = (cache_directory() / plain.cache_folder if hasattr(plain, 'cache_folder') else
               Path(function.stats.cache_path))
-    module = plain.__module__.split('.')[-1]
+    module = Path(plain.__code__.co_filename).stem
     file, = (path for path in folder.glob('*.nbc')
              if re.match(rf'{module}\..*\b{plain.__name__}-', path.name))
     return file.read_bytes()

@@ -196,6 +196,8 @@ def _run(nodes: Sequence[Any], code: int, over: threading.Event, ended: threadin
     executors = [TolerantExecutor(node) for node in nodes]
     failures: list[BaseException] = []
     remaining = list(nodes)
+    if not remaining:
+        ended.set()
 
     def wake() -> None:
         for executor in executors:
