@@ -175,6 +175,8 @@ def test_two_publishers_of_the_reference(arm, sender, mode, topic, message):
 def test_one_publisher_of_the_reference_is_left(arm, sender):
     """One is enough again when the other has gone; until then diagnostics warn."""
     uses(arm, 'computed_torque')
+    arm.remote.until(lambda: '2 publishers' not in arm.remote.diagnostics['message'],
+                     'the end of those of another test')
     first, second = sender('joint_trajectory'), sender('joint_trajectory')
     arm.remote.until(lambda: '2 publishers' in arm.remote.diagnostics['message'], 'diagnostics')
     assert arm.remote.diagnostics['level'] == '1'
