@@ -153,6 +153,10 @@ class TrajectoryOverError(TrajectoryError):
     """A trajectory should have started so long ago that all of it is over."""
 
 
+class TrajectoryLateError(TrajectoryError):
+    """A trajectory has been planned too long after its start."""
+
+
 class SimulationError(RobodynError):
     """The physics engine cannot load or step this robot."""
 

@@ -138,6 +138,7 @@ def test_a_request_ends_autostart(start, remote):
     start(node('simulator'), *SIMULATOR).wait_for_line('simulator ready')
     remote.listen(1.5)              # three times as long as between two attempts
     assert remote.state() == 'inactive'
+    assert remote.set('controller', arming_timeout=60.0) == ''
     assert remote.change('activate')
 
 

@@ -444,3 +444,24 @@ def test_a_trajectory_from_before_the_arm_was_running_is_refused(desk):
     desk.arm.controller.memory['since'] = desk.arm.now() - 0.1
     assert not desk.send(goal())        # counts the first one; both have waited
     desk.until(lambda: desk.references.accepted == 1)       # the second one, sent when RUNNING
+
+
+def test_what_starts_at_once_waits_for_a_plan_that_takes_long(desk, monkeypatch):
+    """A busy machine is no reason to refuse it; a start that has been asked for has passed."""
+    rig, durations = desk.arm.rig, []
+    prepare = rig.controller.prepare
+
+    def prepare_slowly(*asked):
+        planned = prepare(*asked)
+        rig.run(durations.pop() if durations else 0.0)
+        return planned
+    monkeypatch.setattr(rig.controller, 'prepare', prepare_slowly)
+    asked = JointTrajectory(joint_names=NAMES, points=[point(0.6, 0.2)])
+    durations.append(0.2)
+    assert desk.send(asked) and not durations
+    rig.run(2.0)
+    assert rig.q == pytest.approx([0.6, 0.2], abs=1e-3)
+    seconds = desk.now() + 0.05
+    asked.header.stamp = Time(sec=int(seconds), nanosec=round(seconds % 1 * 1e9))
+    durations.append(0.2)
+    assert not desk.send(asked)

@@ -21,7 +21,7 @@ from ..settings.motion_limits import motion_limits
 from ..settings.settings import Settings
 from ..steps import guard
 from ..steps.acceleration_limits import VELOCITY_SHARE
-from ...errors import TrajectoryError
+from ...errors import TrajectoryError, TrajectoryLateError
 
 # Names of the elements of Settings.basis
 BASIS_NAMES = 'mode', 'task_frame', 'velocity_scale', 'bounds of the motion'
@@ -108,8 +108,9 @@ class TrajectoryFollowing(ControllerStatus):
         asked, start, following, old, new, *_ = planned
         now = self.reference_time
         if now > start + MAX_LATENESS:
-            raise TrajectoryError(f'it was planned {now - start:.3f} s after its start',
-                                  name='start', remedy='give it a start further in the future')
+            raise TrajectoryLateError(f'it was planned {now - start:.3f} s after its start',
+                                      name='start',
+                                      remedy='give it a start further in the future')
         if self._superseded(planned):
             raise TrajectoryError('the reference has changed while it was planned',
                                   name='reference', remedy='send it again')

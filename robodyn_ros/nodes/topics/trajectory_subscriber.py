@@ -18,12 +18,13 @@ from ..middleware.stream_rate import StreamRate
 from ...control.controller.controller import Controller
 from ...control.references.reference_stream import is_streamed, is_target
 from ...control.references.trajectory import joint_order, MAX_WAYPOINTS, Waypoints
-from ...errors import TrajectoryError
+from ...errors import TrajectoryError, TrajectoryLateError
 from ...wire.joint_trajectory import JointTrajectoryMessage
 
 # s from a trajectory's arrival to its start, and for each waypoint: planning it takes a moment
 LEAD, LEAD_PER_WAYPOINT = 0.01, 5e-5
 TOPIC = '~/joint_trajectory'
+BUSY_LEAD = 0.5    # [s] of one that a busy machine takes longer to plan
 MAX_START_DELAY = 600.0    # [s]; a later start has a stamp of another clock
 QUEUE_DEPTH = 4    # messages may be of different joints; a stream needs few
 MAX_MESSAGE_BYTES = 1 << 24    # the maximum number of waypoints, with all fields, of 34 joints
@@ -47,11 +48,12 @@ class Follower(Protocol):
 
 
 class Request(NamedTuple):
-    """Requested waypoints; ``start`` [s] on the clock of ``follower``."""
+    """Requested waypoints; ``start`` [s] on the clock of ``follower``, perhaps ``at_once``."""
 
     follower: Follower
     asked: Waypoints
     start: float
+    at_once: bool
 
 
 class TrajectorySubscriber:
@@ -92,7 +94,13 @@ class TrajectorySubscriber:
         """Follow a trajectory and return how many waypoints it has."""
         request = self.request(data, size)
         check_received(request.follower, self._messages.waited)
-        request.follower.controller.follow(request.asked, request.start)
+        try:
+            request.follower.controller.follow(request.asked, request.start)
+        except TrajectoryLateError:
+            if not request.at_once:
+                raise
+            request = self.request(data, size, BUSY_LEAD)   # planning took longer than LEAD
+            request.follower.controller.follow(request.asked, request.start)
         if is_target(request.asked) or is_streamed(request.asked):
             self.targets.add(time.monotonic())
         return len(request.asked.times)
@@ -119,29 +127,33 @@ class TrajectorySubscriber:
         joint_order(follower.controller.model.joint_names, message.joint_names, partial=True)
         if size > len(data):
             _refuse(f'a message of {size} bytes', 'points', f'give at most {MAX_MESSAGE_BYTES}')
-        start, elapsed = self._start(message, follower, now, lead)
+        start, elapsed, at_once = self._start(message, follower, now, lead)
         if message.waypoints == 0:          # it asks to stop
             return Request(follower, Waypoints(message.joint_names, np.zeros(0), np.zeros((0, 0))),
-                           start)
+                           start, at_once)
         times, (positions, velocities, accelerations, effort) = message.points()
         return Request(follower, Waypoints(message.joint_names, times, positions, velocities,
-                                           accelerations, effort, elapsed), start)
+                                           accelerations, effort, elapsed), start, at_once)
 
     def _start(self, message: JointTrajectoryMessage, follower: Follower, now: float,
-               lead: float) -> tuple[float, float]:
-        """Return the start on the clock of the follower, and the time elapsed since the stamp."""
+               lead: float) -> tuple[float, float, bool]:
+        """
+        Return the start on the clock of the follower, and the time elapsed since the stamp [s].
+
+        And whether it starts at once, as soon as it is planned.
+        """
         at_once = now + lead + LEAD_PER_WAYPOINT * message.waypoints
         if message.stamp_ns == 0:
-            return at_once, 0.0
+            return at_once, 0.0, True
         start = 1e-9 * message.stamp_ns
         if not follower.on_ros_time:
             start += now - 1e-9 * self._node.get_clock().now().nanoseconds
         if start < now:
-            return at_once, at_once - start
+            return at_once, at_once - start, True
         if start > now + MAX_START_DELAY:
             _refuse(f'the trajectory would start in {start - now:.0f} s', 'header.stamp',
                     f'stamp it at most {MAX_START_DELAY:g} s ahead, or with zero for now')
-        return start, 0.0
+        return start, 0.0, False
 
     def look(self) -> None:
         """
