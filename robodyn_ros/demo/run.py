@@ -20,7 +20,7 @@ from .motion_scene import MotionScene
 from .results import page, real_time_table, tables
 from .scene import Scene
 from ..catalog.robots import CatalogRobot
-from ..compiler.cache_directory import cache_directory
+from ..compiler.cache_directory import all_cache_directories
 from ..control.cycle.compile import is_compiled, others_are_cached
 from ..control.references.sine_motion import check_limits
 from ..control.settings.settings import Settings
@@ -72,7 +72,7 @@ def environment(output: Path) -> dict[str, str]:
     """Return the environment of all processes: an own ROS domain, on this machine."""
     return {**os.environ, 'ROS_DOMAIN_ID': str(free_domain()),
             'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
-            'ROBODYN_CACHE_DIR': str(cache_directory()),
+            'ROBODYN_CACHE_DIR': os.pathsep.join(map(str, all_cache_directories())),
             'ROS_LOG_DIR': os.environ.get('ROS_LOG_DIR', str(output / 'log')),
             'ROBODYN_PROGRESS': '0', 'PYTHONUNBUFFERED': '1'}
 

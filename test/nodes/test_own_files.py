@@ -80,7 +80,7 @@ def test_a_hanging_disk_delays_nothing(start, remote, tmp_path):
     bring_up(remote)
     remote.until(lambda: remote.command_count > 100, 'commands')
     sim.interrupt()
-    controller.wait_for_line('FAULT ')
+    controller.wait_for_line('FAULT STALE_STATE')
     remote.until(lambda: list(remote.commands[-1]) == [0.0, 0.0], 'the last message')
     assert controller.interrupt() == 0
     for what in ('timing_file', 'flight recording'):
