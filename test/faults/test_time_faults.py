@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Faults of the cycle: its numbers, its periods, its time."""
 
+from itertools import count
+
 from faults.arm import running
 from faults.played_arm import PERIOD, TELEPORTED, ZERO
 from faults.rows import row
@@ -9,7 +11,7 @@ import numpy as np
 import pytest
 from robodyn_ros.control.cycle import cycle
 from robodyn_ros.control.steps import guard
-from robodyn_ros.realtime import timing_rules
+from robodyn_ros.realtime import loop, timing_rules
 
 near = pytest.approx
 TOO_FAR = 1e306                         # rad: a number, but the law's answer to it is none
@@ -54,6 +56,26 @@ def test_time_that_jumps():
     assert arm.phase == 'RUNNING'
 
 
+@row('a state of another time', 'TWO_STATE_PUBLISHERS', where=loop.decode_waiting,
+     find='timing_rules.newest(_) == _ or _', instead='True')
+@pytest.mark.parametrize('stamp', [17.0, 1e9, 0.0])
+def test_state_of_another_time(stamp):
+    """That of a second publisher is not the time of the cycle, whatever its stamp: no jump."""
+    arm = running()
+    arm.send(0.0, stamp=stamp, source=count(1))
+    assert arm.controller.memory['time'][0] == near(arm.time)
+    arm.faulted('TWO_STATE_PUBLISHERS')
+
+
+def test_states_without_stamps():
+    """Their time is that of the clock."""
+    arm = running()
+    for _ in range(20):
+        arm.pass_time()
+        assert arm.tick(0.0, stamp=0.0) == near(arm.gravity)
+        assert arm.controller.memory['time'][0] == arm.time
+
+
 def test_time_that_stands_still_on_the_grid():
     """At a fixed rate a paused simulation holds the output, however long, and then goes on."""
     arm = running(trigger='timer', rate=200.0, mode='computed_torque', acceleration_kp=[100.0],
@@ -79,7 +101,6 @@ def test_time_that_stands_still_on_the_grid():
     arm.pass_time(0.6)
     arm.cycles(1)
     arm.faulted('STALE_STATE')
-
 
 
 

@@ -272,10 +272,10 @@ def state_fault(state: ndarray, now: float, timeout: float) -> tuple[int, int]:
     :param timeout: age above which a state is stale [s].
     """
     for i in range(state.shape[0]):
+        if now - state[i].other <= timeout:             # even if the times of one are wrong
+            return TWO_STATE_PUBLISHERS, i
         if not now - state[i].received <= timeout:      # NaN: never came
             return NO_STATE if isnan(state[i].received) else STALE_STATE, i
-        if now - state[i].other <= timeout:
-            return TWO_STATE_PUBLISHERS, i
     return NO_REASON, -1
 
 
