@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from numpy import ndarray
 
-from . import timing_rules
+from . import clock_steps, timing_rules
 from .loop_counters import count_missed, count_sample
 from .loop_io import (
     advance,
@@ -45,6 +45,7 @@ def begin(state: ndarray, now: int) -> None:
     """Initialize a loop at the steady time ``now`` [ns]."""
     state['waited'] = state['failed'] = state['published'] = state['moving'] = 0
     state['count_again'] = 0.0
+    clock_steps.begin(state)
     state['deadline'] = state['answered'] = state['asked'] = now
 
 
@@ -166,6 +167,9 @@ def decode_waiting(io: AnyLoopIO, c: 'Cycle') -> tuple[bool, float]:
         if code == ACCEPTED:
             w.published = publication_time(io)
             accepted = True
+            if w.on_ros_time == 0:
+                clock_steps.correct_stamps(io.decoder, w, received,
+                                           wall_clock_ns(io) - steady_ns(io))
             if (timing_rules.newest(io.decoder.state[:, OTHER]) == others
                     or abs(received - last) <= c.settings.state_timeout):
                 newest = received
