@@ -20,10 +20,11 @@ from ..cycle.call import no_law
 from ..cycle.compile import begin as begin_compilation
 from ..cycle.compile import compiled, CYCLE_INPUTS, load_parts, PLAIN, plain
 from ..cycle.law_addresses import LawAddresses
-from ..inputs.partner import Partner
+from ..inputs.partner import LastingGains, Partner
 from ..inputs.points import Points
 from ..inputs.policy import Policy
 from ..inputs.pose_tracking import PosePoints
+from ..inputs.velocity_check import VelocityCheck
 from ..laws import registry
 from ..settings.bounds_of_settings import bounds_of
 from ..settings.compiled_needs import check_compiled, needs
@@ -121,6 +122,8 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         self._poses = PosePoints.none()
         self._pace = Pace() if like is None else like._pace
         self._partner = Partner.none(model.nv)
+        self._partner_velocity, self._partner_gains = VelocityCheck(jumps=False), LastingGains()
+        self._policy_velocity = VelocityCheck(jumps=True)
         self._streamed = 0                  # short trajectories in a row
         # The cycle with its inputs, and those of them that are replaced while it runs
         self._cycle: Callable[[float, ndarray], bool] = lambda now, tau: False
