@@ -238,7 +238,7 @@ def test_controllers_that_share_code_count_periods_of_their_own():
 
 
 def test_a_check_of_settings_changes_nothing():
-    """What limits leave to the joints, of which a fault reports, is that of the settings in use."""
+    """What limits leave to the joints, which faults report, is that of the settings in use."""
     controller = Controller(TWO_LINK, SETTINGS, specialize=False)
     before, memory = controller.scarcity, controller.memory.copy()
     weak = replace(SETTINGS, velocity_limit=[0.3], effort_limit=[18.0])
