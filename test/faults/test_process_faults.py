@@ -96,7 +96,7 @@ def test_a_simulator_that_ends_and_comes_back(start, remote):
     simulator.wait_for_line('simulator ready')
     arm = LiveArm(remote, start(
         node('controller'), *CONTROLLER, '-p', 'state_timeout:=0.5', '-p', 'fault_hold_time:=0.3',
-        '-p', 'fault_ramp_time:=1.0', '-p', 'arming_timeout:=1.0'))
+        '-p', 'fault_ramp_time:=0.5', '-p', 'arming_timeout:=0.5'))
     bring_up(remote)
     remote.until(lambda: remote.command_count > 200, 'commands')
     granted, why = remote.trigger('/controller/reset')

@@ -152,18 +152,6 @@ def test_what_changes_while_it_runs_is_seen_whole(node, trigger):
     rig.loop.stop()
 
 
-@pytest.mark.alone
-@each_way
-def test_a_publisher_that_vanishes_is_noticed(node, trigger, path):
-    """Nothing comes any more that could wake the loop, and it faults nevertheless."""
-    rig = Rig(node, trigger, path, state_timeout=0.5)
-    rig.run()
-    node.destroy_publisher(rig.publisher)
-    until(lambda: rig.controller.phase == guard.FAULT)
-    assert rig.controller.reason.startswith('state is stale')
-    rig.loop.stop()
-
-
 @each_way
 def test_a_second_publisher_is_noticed(node, trigger, path):
     """Numbers of messages come through on each path: two that count are two publishers."""
