@@ -136,8 +136,9 @@ def test_what_changes_while_it_runs_is_seen_whole(node, trigger):
     cycles = rig.controller.memory['cycles'][0]
     for thread in threads:
         thread.start()
-    end = time.monotonic() + 1.5
-    rig.until(lambda: trouble or time.monotonic() > end and len(used) > 20)
+    # However slow the machine is
+    rig.until(lambda: trouble or (len(used) > 60 and followed
+                                  and rig.controller.memory['cycles'][0] > cycles + 400))
     over.set()
     for thread in threads:
         thread.join()
@@ -146,7 +147,6 @@ def test_what_changes_while_it_runs_is_seen_whole(node, trigger):
     assert laws == len(used)
     rig.until(lambda: rig.controller.memory['law'][0] == laws)
     assert rig.loop.running and rig.controller.phase == guard.RUNNING
-    assert rig.controller.memory['cycles'][0] > cycles + 100
     efforts = np.array(rig.published)
     assert np.isfinite(efforts).all() and (abs(efforts) <= rig.model.effort_limit).all()
     rig.loop.stop()
