@@ -140,7 +140,8 @@ class Parameters:
         1.0, '', 0.01, 1.0, 'Share of the velocity limits that arm and trajectories may use.')
     position_margin: PerJoint = numbers(
         'rad or m', 0.0, 1e3, 'Distance beyond the position limits that is a fault. Empty: 3 % of '
-        'the range; 0: unlimited.', record=JOINT, unlimited=True)
+        'the range; 0: unlimited.', record=JOINT, unlimited=True,
+        implied=lambda model, settings: 0.03 * (model.position_upper - model.position_lower))
     missed_limit: int = number(
         100, '', 1, 1000000, 'Largest number of periods missed at once, or in total beyond one in '
         'ten.', record=SETTINGS)
