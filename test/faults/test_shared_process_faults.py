@@ -89,7 +89,7 @@ def test_a_fault_of_one_of_several_controllers(start, remote, left):
     second.time = other.time
     # Again and again: the controller may not know of it yet, when we know of the controller
     left.until(lambda: (second.send(0.0), other.phase == 'FAULT')[1], 'a fault')
-    other.faulted('TWO_STATE_PUBLISHERS')
+    other.faulted('TWO_STATE_PUBLISHERS', '2 publishers of joint_states', "'/left/beside'")
     arm.steady()
     assert left.change('deactivate')
     arm.steady()

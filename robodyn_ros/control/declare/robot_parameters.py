@@ -5,7 +5,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .setting_fields import flag, number, numbers, PerJoint, text
+from .setting_fields import by_joint_type, flag, number, numbers, PerJoint, text
 from .setting_fields import JOINT_RECORD as JOINT
 from .setting_fields import SETTINGS_RECORD as SETTINGS
 
@@ -93,8 +93,8 @@ class RobotParameters:
     allow_nonzero_velocity_at_trajectory_end: bool = flag(
         'Decelerate past a trajectory that ends with a velocity (MoveIt Servo).')
     goal_tolerance: PerJoint = numbers(
-        'rad or m', 0.0, 1e3, 'Default `goal_tolerance` of `~/follow_joint_trajectory`. Empty or '
-        '0: unlimited.')
+        'rad or m', 0.0, 1e3, 'Default `goal_tolerance` of `~/follow_joint_trajectory`. Empty: '
+        '0.05 rad or 0.01 m; 0: unlimited.', implied=by_joint_type(0.05, 0.01))
     goal_time_tolerance: float = number(
-        0.0, 's', 0.0, 3600.0, 'Default `goal_time_tolerance` of `~/follow_joint_trajectory`. 0: '
+        2.0, 's', 0.0, 3600.0, 'Default `goal_time_tolerance` of `~/follow_joint_trajectory`. 0: '
         'unlimited.')

@@ -97,11 +97,12 @@ class Settings(ControlParameters):
         return dict(self.gains)[name] if name in dict(self.gains) else getattr(self, name, ())
 
     def _implied(self, model: RobotModel, name: str) -> Any:
-        """Return what an empty list of the record of joints stands for, () for another list."""
-        for f in recorded(self, JOINT_RECORD):
+        """Return what an empty list stands for, () for nothing."""
+        for f in fields(self):
             if f.name == name:
-                implied = f.metadata.get('implied')
-                return implied(model, self).tolist() if implied else (0.0,)
+                if implied := f.metadata.get('implied'):
+                    return implied(model, self).tolist()
+                return (0.0,) if f.metadata['record'] == JOINT_RECORD else ()
         return ()
 
     def per_joint(self, model: RobotModel, name: str) -> ndarray:

@@ -22,8 +22,9 @@ from ..middleware import qos
 from ..middleware.middleware import hears_answers
 from ..middleware.raw_subscription import RCLError
 from ..middleware.simulation_clock import SimulationClock
-from ..topics.command_publishers import CommandPublishers, discovery_end
+from ..topics.command_publishers import CommandPublishers, discovery_end, several
 from ..topics.guiding_topic import GuidingTopic
+from ..topics.incompatible_publishers import unmatched_subscribers
 from ..topics.stop_topics import StopTopics
 from ...control.controller.controller import Controller
 from ...control.steps import guard
@@ -130,6 +131,17 @@ class ControllerTopics:
         return self.switch.ask(over) or command_forwarder.refusal(
             self._node, self._commands.topic_name, self.loop.controller.model.joint_names,
             self.switch.interfaces, over)
+
+    def detail(self, code: int) -> str:
+        """Return which nodes are the cause of a reason code, or what is known of it, or ''."""
+        if code == guard.OTHER_COMMANDS:
+            return self.command_publishers.others
+        if code == guard.TWO_STATE_PUBLISHERS:
+            return several(self._node, self._node.resolve_topic_name('joint_states'),
+                           'joint_states')
+        if (known := self.stop_topics.detail(code)) or code != guard.NOBODY_LISTENS:
+            return known
+        return unmatched_subscribers(self._node, self._commands.topic_name)
 
     def clock_detail(self) -> str:
         """Return the problem with the source of simulation time, or ''."""
