@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy import ndarray
 
+from . import clock_steps
 from ..wire.decoders import DecoderArrays
 
 # What a loop returns: it was called back, or which operation has failed.
@@ -35,6 +36,7 @@ LOOP_STATE = np.dtype([
     ('noticed', float),                         # s on the clock of the cycle: states were missed
     ('count_again', float),                     # s, steady
     ('failed', np.int64), ('error', np.int64),  # operation that failed, and what it returned
+    *clock_steps.STATE,
 ])
 
 

@@ -16,13 +16,14 @@ class RobotParameters:
 
     effort_limit: PerJoint = numbers(
         'N·m or N', 0.0, 1e6, 'Effort limit, at most that of the URDF. Empty: from the URDF.',
-        live=False, record=JOINT)
+        live=False, record=JOINT, implied=lambda model, settings: model.effort_limit)
     effort_rate_limit: PerJoint = numbers(
         'N·m/s or N/s', 0.0, 1e8, 'Maximum rate of the effort, without gravity compensation. '
-        'Empty: ten effort limits per second.', record=JOINT)
+        'Empty: ten effort limits per second.', record=JOINT,
+        implied=lambda model, settings: 10.0 * settings.per_joint(model, 'effort_limit'))
     velocity_limit: PerJoint = numbers(
         'rad/s or m/s', 0.0, 1e3, 'Velocity limit, at most that of the URDF. Empty: from the '
-        'URDF.', live=False, record=JOINT)
+        'URDF.', live=False, record=JOINT, implied=lambda model, settings: model.velocity_limit)
     loop_delay: float = number(
         0.002, 's', 0.0, 0.1, 'Longest time from the measurement of a state to the effect of its '
         'efforts.', live=False, record=SETTINGS)
