@@ -425,7 +425,7 @@ def test_any_message_is_followed_or_refused(node):
     endless = np.full(2, np.inf)
     desk = Desk(node, position_lower=-endless, position_upper=endless, velocity_limit=endless)
 
-    @settings(max_examples=300, deadline=None)
+    @settings(max_examples=300)
     @given(messages())
     def check(message):
         with warnings.catch_warnings():
