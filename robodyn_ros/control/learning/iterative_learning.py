@@ -22,7 +22,8 @@ from numpy import ndarray
 from scipy.interpolate import PPoly
 from scipy.signal import butter, sosfiltfilt
 
-from ..references.trajectory import interpolate, joint_order, MAX_WAYPOINTS, Waypoints
+from ..references.reference_planning import interpolate
+from ..references.trajectory import joint_order, MAX_WAYPOINTS, Waypoints
 from ..settings.settings import Settings
 from ...dynamics import Dynamics
 from ...errors import ParameterError, TrajectoryError
