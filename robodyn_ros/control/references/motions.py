@@ -35,7 +35,7 @@ from .request import (
     VELOCITY,
 )
 
-BISECTIONS = 80
+BISECTIONS = 40
 CRUISE, BRAKE, STOP = 3, 4, 7    # phase of the cruise, and first ones of the ramps after it
 SAME_TIME = 1e-9    # s; ends of phases that are closer together become one
 SAME_VELOCITY = 1e-12    # rad/s | m/s that count as rest: no cruise at them
