@@ -90,6 +90,7 @@ def work(urdf: str, wanted: list[str]) -> None:
     """Load these names and print a line of JSON for each."""
     from ..control.cycle.compile import compiled, law_address, load_all_parts
     from ..control.laws.registry import BUILT_IN
+    from ..control.references.compile_planner import compile_planner
     from ..dynamics.model_data import parameters
     from ..dynamics.signatures import TABLE
     from ..dynamics.specialize import bind, operations, with_kernels
@@ -104,6 +105,7 @@ def work(urdf: str, wanted: list[str]) -> None:
         elif name == CYCLE:
             loaded = [compiled().step]
             load_all_parts()
+            compile_planner()
             for law in BUILT_IN:
                 law_address(law)
         elif name.startswith(NATIVE):

@@ -42,8 +42,8 @@ INNER: Any = {'fastmath': FASTMATH, 'error_model': 'numpy', **inner_options()}
 
 
 @cache
-def jitable(module: ModuleType, *, inline: bool = False, apart: tuple[str, ...] = ()
-            ) -> ModuleType:
+def jitable(module: ModuleType, *, inline: bool = False, apart: tuple[str, ...] = (),
+            exact: bool = False) -> ModuleType:
     """
     Make the plain functions of ``module`` callable from compiled code; return the module.
 
@@ -51,12 +51,13 @@ def jitable(module: ModuleType, *, inline: bool = False, apart: tuple[str, ...] 
 
     :param inline: merge them into their callers: for helpers of a few operations.
     :param apart: names of functions that are left out, because they are compiled on their own.
+    :param exact: whether results are those of plain Python to the bit, which takes longer.
     """
-    force = {'forceinline': True} if inline else {}
+    force = {**({'forceinline': True} if inline else {}), **({'fastmath': False} if exact else {})}
     for f in list(vars(module).values()):
         if (isinstance(f, FunctionType) and f.__module__ == module.__name__
                 and f.__name__ not in apart):
-            register_jitable(**INNER, **force)(f)
+            register_jitable(**(INNER | force))(f)
     return module
 
 

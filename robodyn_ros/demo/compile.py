@@ -13,6 +13,7 @@ import signal
 import sys
 
 from ..control.cycle.compile import compile_others, compiled
+from ..control.references.compile_planner import compile_planner
 from ..dynamics.model_data import parameters
 from ..dynamics.specialize import with_kernels
 from ..model.urdf import load_urdf
@@ -29,3 +30,4 @@ if __name__ == '__main__':
         with_kernels(parameters(load_urdf(urdf)))
     if not sys.argv[1:]:
         compile_others()
+        compile_planner()
