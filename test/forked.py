@@ -184,7 +184,7 @@ def load_machine_code() -> None:
     if not plain():
         for trigger in ('timer', 'state'):
             native.compiled_loop(trigger)
-            native.compiled_callback(trigger)
+        native.compiled_callback()
         probe.compiled_trial()
         TupleMemory(CYCLE_INPUTS)       # Numba works out the layout of the type
 

@@ -17,6 +17,7 @@ import struct
 from typing import Any
 
 from .shared_context import shared
+from ..control.declare.setting_fields import flag, number, numbers
 
 DMA_LATENCY = Path('/dev/cpu_dma_latency')
 MCL_CURRENT, MCL_FUTURE = 1, 2                  # asm-generic/mman.h
@@ -34,16 +35,18 @@ class Scheduling:
     """
     Requested scheduling; by default unchanged.
 
-    :param priority: of SCHED_FIFO, 1 to 99; 0: unchanged.
-    :param cpus: CPU affinity; empty: unchanged.
-    :param lock_memory: keep all memory of the process in RAM.
-    :param keep_awake: keep every CPU of the machine out of idle states that take time to leave.
+    ``cpus`` are those of the thread; memory is that of the whole process, and the idle states are
+    those of the whole machine.
     """
 
-    priority: int = 0
-    cpus: tuple[int, ...] = ()
-    lock_memory: bool = False
-    keep_awake: bool = False
+    priority: int = number(0, '', 0, 99, 'SCHED_FIFO priority of the control thread; 0: none.',
+                           live=False)
+    cpus: tuple[int, ...] = numbers('', 0, 1023, 'CPUs of the control and middleware threads '
+                                    'while active. Empty: all.', live=False)
+    lock_memory: bool = flag('Lock the memory of the process in RAM (mlockall) while active.',
+                             live=False)
+    keep_awake: bool = flag('Prevent deep idle states while active (/dev/cpu_dma_latency): less '
+                            'latency, more power.', live=False)
 
 
 @dataclass
@@ -63,8 +66,6 @@ class Outcome:
 def scheduled(wanted: Scheduling, thread: int = 0) -> Iterator[Outcome]:
     """
     Run a thread like this for as long as the block lasts; undone afterwards.
-
-    The memory is that of the whole process, the idle states are those of the whole machine.
 
     :param thread: number that the kernel has for it; 0: the calling one.
     """

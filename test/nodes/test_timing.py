@@ -13,11 +13,12 @@ import processes
 import pytest
 from rclpy.qos import QoSProfile
 from robodyn_ros.errors import ParameterError
-from robodyn_ros.nodes.controller.parameters import scheduling, TABLE
+from robodyn_ros.nodes.controller.parameters import TABLE
 from robodyn_ros.nodes.controller.timing_file import TimingFile
 from robodyn_ros.nodes.middleware.raw_subscription import SerializedSubscription
 from robodyn_ros.realtime import time_slice
 from robodyn_ros.realtime.loop_counters import Tally
+from robodyn_ros.realtime.loop_settings import LoopSettings
 from robodyn_ros.realtime.scheduling import Scheduling
 from robodyn_ros.realtime.system_checks import attempt
 from robodyn_ros.realtime.timing_log import load
@@ -165,10 +166,10 @@ def test_a_timing_file_is_that_of_one_controller(tmp_path, monkeypatch):
     {'spin': 0.001}, {'spin': 0.0002, 'rate': 5000.0}])
 def test_a_spin_of_a_whole_period_is_refused(change):
     values = {p.name: p.default for p in TABLE}
-    assert scheduling(values) == Scheduling()           # nothing, if nobody asks
+    assert LoopSettings.of(values) == LoopSettings()    # nothing, if nobody asks
     with pytest.raises(ParameterError, match='a part of the period'):
-        scheduling(values | change)
-    assert scheduling(values | change | {'trigger': 'state'}) == Scheduling()   # nothing spins
+        LoopSettings.of(values | change)
+    LoopSettings.of(values | change | {'trigger': 'state'})     # nothing spins
 
 
 def test_a_cpu_that_no_machine_has_is_refused_at_the_start(start):

@@ -113,8 +113,8 @@ class Arming:
         if not loop.on_ros_time or loop.now() > max(self._begun, 0.0):
             return ''
         return ('; use_sim_time is true, and '
-                + ('the stamps of joint_states do' if loop.trigger == 'state' else '/clock does')
-                + ' not advance')
+                + ('the stamps of joint_states do not advance' if loop.settings.trigger == 'state'
+                   else '/clock does not advance'))
 
     def wait(self) -> Answer:
         """Block until there is an answer, or the process is about to end; return the answer."""
