@@ -22,7 +22,7 @@ import numpy as np
 from numpy import ndarray
 from robodyn_ros import Dynamics, load_urdf, RobotModel, Settings
 from robodyn_ros.closed_loop import ClosedLoop
-from robodyn_ros.control.learning.collision_thresholds import thresholds
+from robodyn_ros.control.learning import thresholds
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.settings.suggested_gains import suggest_gains, with_assumed_rotors
 from robodyn_ros.control.steps import guard

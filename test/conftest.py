@@ -56,6 +56,8 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGHUP, lambda *_: None)
     config.stash[REPEATED] = []
     config.add_cleanup(forked.close)
+    if config.option.markexpr == 'alone':
+        forked.server()         # prepares on the other processor, while tests are collected
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -176,6 +176,7 @@ def load_machine_code() -> None:
     from robodyn_ros import Controller, load_urdf, Settings
     from robodyn_ros.compiler.tuple_reference import TupleMemory
     from robodyn_ros.control.cycle.compile import CYCLE_INPUTS, plain
+    from robodyn_ros.dynamics.compile import generic
     from robodyn_ros.model.resources import robot_path
     from robodyn_ros.realtime.native import compile as native
     from robodyn_ros.realtime.native import probe
@@ -187,6 +188,7 @@ def load_machine_code() -> None:
         native.compiled_callback()
         probe.compiled_trial()
         TupleMemory(CYCLE_INPUTS)       # Numba works out the layout of the type
+        generic('gravity')              # of poses that effort limits should hold
 
 
 def serve(connection: socket.socket) -> list[str]:

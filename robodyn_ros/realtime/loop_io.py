@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy import ndarray
 
+from . import clock_steps
 from .loop_settings import LOOP, LoopSettings
 from ..control.declare.setting_fields import record_dtype
 from ..wire.decoders import DecoderArrays
@@ -36,6 +37,7 @@ LOOP_STATE = np.dtype([
     ('noticed', float),                         # s on the clock of the cycle: states were missed
     ('count_again', float),                     # s, steady
     ('failed', np.int64), ('error', np.int64),  # operation that failed, and what it returned
+    *clock_steps.STATE,
 ])
 
 

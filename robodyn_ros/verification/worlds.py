@@ -18,7 +18,7 @@ from .plant_step import TICK
 from ..control.declare.setting_fields import checked
 from ..control.laws import registry
 from ..control.settings.settings import Settings
-from ..errors import ArgumentError, close_names, ParameterError
+from ..errors import ArgumentError, close_names, ParameterError, reading
 from ..model.robot import RobotModel
 
 WIDTH = 96
@@ -200,11 +200,12 @@ def read(path: Path, model: RobotModel, settings: Settings) -> Worlds:
 
     :raises ArgumentError: naming the entry that is unknown, of the wrong type, or out of range.
     """
-    try:
-        content = yaml.safe_load(path.read_text(encoding='utf-8'))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        _refuse(path, '--worlds', f'cannot be read ({error})',
-                'write one with --write-worlds and edit it')
+    with reading(path, ArgumentError, '--worlds', 'write one with --write-worlds and edit it'):
+        return _read(path, model, settings)
+
+
+def _read(path: Path, model: RobotModel, settings: Settings) -> Worlds:
+    content = yaml.safe_load(path.read_text(encoding='utf-8'))
     default = default_worlds(model, settings)
     content = _mapping(path, 'the file', content, ('truth', 'distributions', *REST))
     truth, given = (

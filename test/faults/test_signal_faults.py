@@ -71,7 +71,7 @@ def test_a_node_told_to_ignore_the_end_of_its_session_does(start, remote):
 @pytest.mark.alone
 def test_signal_in_a_fault_without_states(running, remote):
     """Nothing brakes an arm whose state is unknown: its efforts have the time of a fault."""
-    arm = running(state_timeout=0.05, fault_hold_time=1.5, stop_timeout=0.1)
+    arm = running(state_timeout=0.05, fault_hold_time=20.0, stop_timeout=0.1)
     arm.tick()
     arm.pass_time(0.0495)
     assert arm.answer() == near(arm.gravity)
@@ -79,9 +79,10 @@ def test_signal_in_a_fault_without_states(running, remote):
     assert arm.answer() == near(arm.gravity)
     arm.faulted('STALE_STATE')
     arm.controller.popen.send_signal(signal.SIGTERM)
-    remote.listen(1.5)              # of the wall; the clock of the simulation stands
+    remote.listen(1.2)              # of the wall; the clock of the simulation stands
     arm.pass_time()
     assert arm.answer() == near(arm.gravity)
+    arm.pass_time(30.0)
     assert arm.controller.wait() == 0
     assert list(remote.commands[-1]) == [0.0, 0.0]
 

@@ -12,9 +12,14 @@ import numpy as np
 import pytest
 from robodyn_ros import load_urdf
 from robodyn_ros.errors import UrdfError
-from robodyn_ros.model.capsule_fit import around, volume
-from robodyn_ros.model.capsules import capsule_around, link_capsules, segment
-from robodyn_ros.model.mesh_points import mesh_points
+from robodyn_ros.model.capsules import (
+    around,
+    capsule_around,
+    link_capsules,
+    mesh_points,
+    segment,
+    volume,
+)
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.model.shapes import Shape
 from robodyn_ros.model.to_urdf import to_urdf

@@ -5,6 +5,7 @@
 import time
 
 from nodes.closed_loop import each_way, Rig, WAYS
+from processes import until
 import pytest
 from robodyn_ros.control.steps import guard
 from robodyn_ros.nodes.middleware import raw_subscription
@@ -16,12 +17,16 @@ TIMEOUT = 0.5       # s of state_timeout, of tests that wait for it
 
 @pytest.mark.alone
 @each_way
-def test_states_of_other_joints_do_not_hide_silence(node, trigger, path):
-    """However fast a gripper publishes, an arm that has fallen silent is stale."""
+def test_silence(node, trigger, path):
+    """An arm is stale however fast a gripper publishes, and where nothing could wake the loop."""
     rig = Rig(node, trigger, path, state_timeout=TIMEOUT)
     rig.run()
     rig.until(lambda: rig.controller.phase == guard.FAULT, names=('finger1', 'finger2'))
     assert rig.controller.reason == 'state is stale (joint1)'
+    rig.arm()
+    node.destroy_publisher(rig.publisher)
+    until(lambda: rig.controller.phase == guard.FAULT)
+    assert rig.controller.reason.startswith('state is stale')
     rig.loop.stop()
 
 

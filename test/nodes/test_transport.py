@@ -136,8 +136,9 @@ def test_what_changes_while_it_runs_is_seen_whole(node, trigger):
     cycles = rig.controller.memory['cycles'][0]
     for thread in threads:
         thread.start()
-    end = time.monotonic() + 1.5
-    rig.until(lambda: trouble or time.monotonic() > end and len(used) > 20)
+    # However slow the machine is
+    rig.until(lambda: trouble or (len(used) > 60 and followed
+                                  and rig.controller.memory['cycles'][0] > cycles + 400))
     over.set()
     for thread in threads:
         thread.join()
@@ -146,21 +147,8 @@ def test_what_changes_while_it_runs_is_seen_whole(node, trigger):
     assert laws == len(used)
     rig.until(lambda: rig.controller.memory['law'][0] == laws)
     assert rig.loop.running and rig.controller.phase == guard.RUNNING
-    assert rig.controller.memory['cycles'][0] > cycles + 100
     efforts = np.array(rig.published)
     assert np.isfinite(efforts).all() and (abs(efforts) <= rig.model.effort_limit).all()
-    rig.loop.stop()
-
-
-@pytest.mark.alone
-@each_way
-def test_a_publisher_that_vanishes_is_noticed(node, trigger, path):
-    """Nothing comes any more that could wake the loop, and it faults nevertheless."""
-    rig = Rig(node, trigger, path, state_timeout=0.5)
-    rig.run()
-    node.destroy_publisher(rig.publisher)
-    until(lambda: rig.controller.phase == guard.FAULT)
-    assert rig.controller.reason.startswith('state is stale')
     rig.loop.stop()
 
 

@@ -14,8 +14,7 @@ from robodyn_ros.cli import verify as command
 from robodyn_ros.cli.app import app
 from robodyn_ros.control.settings import settings as control_settings
 from robodyn_ros.errors import ArgumentError, RobodynError
-from robodyn_ros.model.pseudo_inertia import of_body
-from robodyn_ros.model.rigid_body import Inertial
+from robodyn_ros.model.rigid_body import Inertial, of_body
 from robodyn_ros.verification import criteria, worlds
 from robodyn_ros.verification.arm import arm_of
 from robodyn_ros.verification.draw import draw, nominal_model, true_model

@@ -14,7 +14,15 @@ from numpy import ndarray
 from . import ffi, io
 from .ffi import check_symbols, sem_post
 from .io import content, HANDLES, LoopIO, sequence_number
-from .. import loop, loop_counters, loop_io, serialized_bytes, statistics, timing_rules
+from .. import (
+    clock_steps,
+    loop,
+    loop_counters,
+    loop_io,
+    serialized_bytes,
+    statistics,
+    timing_rules,
+)
 from ..loop_counters import COUNTS
 from ..loop_io import LOOP_STATE
 from ...compiler.jit import compile_callback, compile_function, jitable, substitute, tuple_type
@@ -34,7 +42,7 @@ CALLBACK = types.void(types.int64, types.int64)
 
 # Modules of what reads and writes messages; of the loops
 IO_MODULES = (*wire.MODULES, serialized_bytes, jitable(loop_counters), statistics, loop_io,
-              jitable(timing_rules), ffi, jitable(io))
+              jitable(clock_steps), jitable(timing_rules), ffi, jitable(io))
 MODULES = (*control.RECORDER_MODULES, *IO_MODULES, jitable(loop))
 
 #: ``io_at(address)``, in compiled code: the LoopIO in memory.
