@@ -16,7 +16,7 @@ from robodyn_ros.errors import ParameterError
 from robodyn_ros.nodes.controller.parameters import TABLE
 from robodyn_ros.nodes.controller.timing_file import TimingFile
 from robodyn_ros.nodes.middleware.raw_subscription import SerializedSubscription
-from robodyn_ros.realtime import time_slice
+from robodyn_ros.realtime import scheduling
 from robodyn_ros.realtime.loop_counters import Tally
 from robodyn_ros.realtime.loop_settings import LoopSettings
 from robodyn_ros.realtime.scheduling import Scheduling
@@ -48,7 +48,7 @@ def slices(pid):
     for number in map(int, os.listdir(f'/proc/{pid}/task')):
         with suppress(FileNotFoundError, ProcessLookupError):       # it has ended meanwhile
             name = Path(f'/proc/{pid}/task/{number}/comm').read_text().strip()
-            found[f'{name} {number}'] = time_slice.time_slice(number)
+            found[f'{name} {number}'] = scheduling.time_slice(number)
     return found
 
 
@@ -59,20 +59,20 @@ def locked(pid):
 @pytest.mark.alone
 def test_a_short_time_slice_where_there_is_no_priority(pair, remote):
     """Of the control thread and of those of the middleware, while the node is active."""
-    if time_slice.time_slice(0) == 0:
+    if scheduling.time_slice(0) == 0:
         pytest.skip('the kernel has no time slices of threads')
     _, controller = pair(real_time=True)
     pid = controller.popen.pid
     assert remote.change('configure')
-    assert time_slice.MIN_SLICE not in slices(pid).values()
+    assert scheduling.MIN_SLICE not in slices(pid).values()
     assert remote.change('activate')
     controller.wait_for_line('control thread: no real-time priority, time slice 0.1 ms')
-    short = [name for name, ns in slices(pid).items() if ns == time_slice.MIN_SLICE]
+    short = [name for name, ns in slices(pid).items() if ns == scheduling.MIN_SLICE]
     assert sum(not name.startswith('dds.') for name in short) == 1
     assert {name for name in slices(pid) if name.startswith('dds.')} == {
         name for name in short if name.startswith('dds.')}
     assert remote.change('deactivate')
-    assert time_slice.MIN_SLICE not in slices(pid).values()
+    assert scheduling.MIN_SLICE not in slices(pid).values()
 
 
 @pytest.mark.alone

@@ -16,9 +16,16 @@ from ...control.controller.controller import Controller
 from ...realtime.loop_counters import Tally
 from ...realtime.loop_settings import LoopSettings
 from ...realtime.periodic_timer import sharpen_timers
-from ...realtime.scheduling import LOOP_THREAD, middleware_threads, Outcome, scheduled, Scheduling
-from ...realtime.shared_context import shared
-from ...realtime.time_slice import MIN_SLICE, shortened
+from ...realtime.scheduling import (
+    LOOP_THREAD,
+    middleware_threads,
+    MIN_SLICE,
+    Outcome,
+    scheduled,
+    Scheduling,
+    shared,
+    shortened,
+)
 from ...wire.effort import EffortEncoder
 from ...wire.joint_state import JointStateDecoder
 

@@ -11,7 +11,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 
 from .control_loop import ControlLoop
-from ..middleware.clock_skew import MAX_CLOCK_OFFSET, skew
+from ..middleware.message_timing import MAX_CLOCK_OFFSET, skew
 from ..topics.trajectory_subscriber import TrajectorySubscriber
 from ...control.controller.cycle_telemetry import receipt_offset
 from ...control.laws.registry import mode_name

@@ -11,18 +11,17 @@ from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 
 from . import gravity_choice, robot, transport
-from .arming import Answer, ARMED, Arming, REFUSAL_DURATION, wait_for_rest
+from .arming import Answer, ARMED, Arming, REFUSAL_DURATION, ResetService, wait_for_rest
 from .autostart import Autostart
 from .control_loop import ControlLoop
-from .external_effort_publisher import check_frame
 from .live_settings import LiveSettings
 from .opened_topics import CommandTopic, ControllerTopics
 from .parameters import driver_of, settings, TABLE
 from .reference_topics import ReferenceTopics
 from .reports import ControllerReports
-from .reset_service import ResetService
 from .robot_description import RobotDescription
 from .switch import check_switch
+from .telemetry import check_frame
 from .timing_file import TimingFile
 from ..middleware import middleware, node_main
 from ..middleware.change_monitor import ChangeMonitor

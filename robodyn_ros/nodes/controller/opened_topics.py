@@ -15,9 +15,8 @@ from std_msgs.msg import Float64MultiArray
 from . import command_forwarder, transport
 from .control_loop import ControlLoop
 from .driver_states import DriverStates
-from .external_effort_publisher import ExternalEffortPublisher
 from .switch import open_switch
-from .telemetry_publisher import TelemetryPublisher
+from .telemetry import ExternalEffortPublisher, TelemetryPublisher
 from ..middleware import qos
 from ..middleware.middleware import hears_answers
 from ..middleware.raw_subscription import RCLError
