@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from .robot_data import RobotData
+from .robot import RobotModel
 from .shapes import Shape
 from ..errors import UrdfError
 from ..extras import pip_install
@@ -205,7 +205,7 @@ def _collada(content: bytes) -> ndarray:
     return points * (file.assetInfo.unitmeter or 1.0)
 
 
-def link_capsules(model: RobotData) -> tuple[tuple[Shape, ...], tuple[str, ...]]:
+def link_capsules(model: RobotModel) -> tuple[tuple[Shape, ...], tuple[str, ...]]:
     """
     Return capsules around the collision shapes of a robot, and what is missing.
 

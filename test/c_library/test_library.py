@@ -13,13 +13,13 @@ import shutil
 import subprocess
 
 from c_compiler import COMPILER, needs_compiler
+from c_library import replica
+from c_library.replica import Replica
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf, Settings
-from robodyn_ros.c_library import replica
 from robodyn_ros.c_library.exported import Exported, Options
 from robodyn_ros.c_library.library import ARM, ARM_CPU, write_library
-from robodyn_ros.c_library.replica import Replica
 from robodyn_ros.cli.app import app
 from robodyn_ros.closed_loop import ClosedLoop
 from robodyn_ros.compiler.object_code import image, object_file

@@ -62,7 +62,7 @@ primitives = st.one_of(
               st.none()))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(primitives)
 def test_a_capsule_encloses_its_shape_and_is_one_of_its_own(shape):
     capsule = capsule_around(shape)
@@ -71,7 +71,7 @@ def test_a_capsule_encloses_its_shape_and_is_one_of_its_own(shape):
     assert capsule_around(capsule) == capsule
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.integers(0, 2**32))
 def test_balls_are_inside(seed):
     rng = np.random.default_rng(seed)

@@ -26,6 +26,7 @@ from ..inputs.policy import Policy
 from ..inputs.pose_tracking import PosePoints
 from ..inputs.velocity_check import VelocityCheck
 from ..laws import registry
+from ..references.compile_planner import begin_planner
 from ..settings.bounds_of_settings import bounds_of
 from ..settings.compiled_needs import check_compiled, needs
 from ..settings.coupled_joints import joint_map
@@ -150,6 +151,7 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         self.begin()
         self.compiled = compiled()
         self._addresses.prepare()
+        begin_planner()
 
     def begin(self) -> None:
         """

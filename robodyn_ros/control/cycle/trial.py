@@ -165,7 +165,7 @@ def _bytes(arm: Arm, law: LawMemory) -> dict[str, bytes]:
     for name, part in arm._asdict().items():
         if isinstance(part, ndarray):
             found[f'arm.{name}'] = part.tobytes()
-        elif isinstance(part, tuple):
+        elif hasattr(part, '_asdict'):
             found |= {f'arm.{name}.{field}': array.tobytes()
                       for field, array in part._asdict().items()
                       if field not in WRITABLE.get(name, ())}

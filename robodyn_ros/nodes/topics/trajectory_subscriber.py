@@ -14,11 +14,15 @@ from trajectory_msgs.msg import JointTrajectory
 
 from .command_publishers import several
 from ..middleware import raw_waitable
-from ..middleware.clock_skew import ClockSkew
-from ..middleware.stream_rate import StreamRate
+from ..middleware.message_timing import ClockSkew, StreamRate
 from ...control.controller.controller import Controller
-from ...control.references.reference_stream import is_streamed, is_target
-from ...control.references.trajectory import joint_order, MAX_WAYPOINTS, Waypoints
+from ...control.references.trajectory import (
+    is_streamed,
+    is_target,
+    joint_order,
+    MAX_WAYPOINTS,
+    Waypoints,
+)
 from ...errors import TrajectoryError, TrajectoryLateError
 from ...wire.joint_trajectory import JointTrajectoryMessage
 

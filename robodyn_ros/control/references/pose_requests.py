@@ -4,10 +4,14 @@
 
 from math import inf, isfinite
 
+from .joint_requests import approached, go_on_and_stop
+from .motions import plan_goal, plan_velocity, write_phases
 from .request import (
+    ACCELERATION,
     BOUNDED,
     CATCH_UP_SHARE,
     JUMP,
+    KIND,
     LIMIT_ROUNDING,
     NOT_FINITE,
     OK,
@@ -20,12 +24,13 @@ from .request import (
     start_time,
     STREAM_PERIODS,
     TOO_FAST,
+    TWIST,
+    VELOCITY,
 )
-from .request_polynomials import approached, go_on_and_stop, move
-from ..control.algebra.rotations import exp, log, multiplied, multiplied_transposed, rows
-from ..control.inputs.pose_tracking import follow_pose, NO_LAW, STIFFNESS_LAW
-from ..control.steps.cycle_data import Cycle
-from ..dynamics.record_types import Matrix3
+from ..algebra.rotations import exp, log, multiplied, multiplied_transposed, rows
+from ..inputs.pose_tracking import follow_pose, NO_LAW, STIFFNESS_LAW
+from ..steps.cycle_data import Cycle
+from ...dynamics.record_types import Matrix3
 
 
 def present_pose(c: Cycle, r: Request, time: float) -> Matrix3:
@@ -47,8 +52,7 @@ def present_pose(c: Cycle, r: Request, time: float) -> Matrix3:
     for i in range(6):
         x[0, i] = m.pose_position[i] if i < 3 else 0.0
         x[1, i], x[2, i] = r.rates[0, i], r.rates[1, i]
-    R = m.pose_rotation
-    return (R[0], R[1], R[2]), (R[3], R[4], R[5]), (R[6], R[7], R[8])
+    return rotation_of(r)
 
 
 def asked_pose(r: Request) -> tuple[int, Matrix3]:
@@ -87,13 +91,30 @@ def begin_poses(c: Cycle, r: Request, time: float, segments: int, R: Matrix3) ->
                 poses.bases[k, i, j] = R[i][j]
 
 
-def begin_pose(c: Cycle, r: Request, now: float) -> int:
-    """Move to the pose ``r.pose``, at rest there."""
-    wrong = refused(c, r, 1)
-    if wrong != OK:
-        return wrong
-    time, x, limits, poses = start_time(c, now), r.axes, r.pose_limits[r.settings[0]], r.poses
-    R = present_pose(c, r, time)
+def write(r: Request, R: Matrix3) -> None:
+    """Write the motion of all axes that is planned."""
+    r.poses.times[0] = 0.0
+    r.result[2] = write_phases(r.axes[:3], r.phases, 0, r.poses.times, r.poses.coefficients,
+                               r.knots)
+    for k in range(r.result[2]):
+        for i in range(3):
+            for j in range(3):
+                r.poses.bases[k, i, j] = R[i][j]
+
+
+def rotation_of(r: Request) -> Matrix3:
+    """Return the rotation of the reference in ``r.memory``."""
+    R = r.memory[0].pose_rotation
+    return (R[0], R[1], R[2]), (R[3], R[4], R[5]), (R[6], R[7], R[8])
+
+
+def plan_pose(r: Request) -> int:
+    """
+    Move to the pose ``r.pose``, at rest there, in the shortest time within all limits.
+
+    The reference begins with the rotation in ``r.memory``, and with the state ``r.axes``.
+    """
+    R, x = rotation_of(r), r.axes
     wrong, wanted = asked_pose(r)
     if wrong != OK:
         return wrong
@@ -101,14 +122,47 @@ def begin_pose(c: Cycle, r: Request, now: float) -> int:
     for i in range(3):
         x[3, i], x[3, 3 + i] = r.pose[i], phi[i]
     for i in range(6):
-        r.rates[0, i], r.rates[1, i] = -inf, inf
-    T = move(x[:3], x[3], r.rates[0], r.rates[1], limits[0], limits[1], limits[2],
-             poses.coefficients[0])
-    if T < 0.0:
-        return int(-T)
-    poses.times[0], poses.times[1] = 0.0, T
-    begin_poses(c, r, time, 1, R)
-    return OK
+        x[4, i] = 0.0
+    wrong = plan_goal(x[:3], x[3:5], r.pose_limits[r.settings[0]], 0.0, r.phases, r.result)
+    if wrong == OK:
+        write(r, R)
+    return wrong
+
+
+def plan_twist(r: Request) -> int:
+    """
+    Move at the twist ``r.pose[7:]`` until ``r.span`` [s], and decelerate to rest.
+
+    The reference begins as that of :func:`plan_pose`.
+    """
+    limits = r.pose_limits[r.settings[0]]
+    for i in range(6):
+        r.result[0], r.found[0] = i, r.pose[7 + i]
+        if not abs(r.pose[7 + i]) <= limits[VELOCITY, i] * (1.0 + LIMIT_ROUNDING):
+            return TOO_FAST
+    r.result[0] = -1
+    wrong = plan_velocity(r.axes[:3], r.pose[7:], r.span[0], limits, r.phases, r.result)
+    if wrong == OK:
+        write(r, rotation_of(r))
+    return wrong
+
+
+def plan_poses(r: Request) -> int:
+    """Plan the reference of the pose that ``r.counts`` asks for, from ``r.axes`` on."""
+    return plan_twist(r) if r.counts[KIND] == TWIST else plan_pose(r)
+
+
+def begin_pose(c: Cycle, r: Request, now: float) -> int:
+    """Move to the pose ``r.pose``, at rest there."""
+    wrong = refused(c, r, 1)
+    if wrong != OK:
+        return wrong
+    time = start_time(c, now)
+    R = present_pose(c, r, time)
+    wrong = plan_pose(r)
+    if wrong == OK:
+        begin_poses(c, r, time, r.result[2], R)
+    return wrong
 
 
 def stream_pose(c: Cycle, r: Request, now: float) -> int:
@@ -134,9 +188,9 @@ def stream_pose(c: Cycle, r: Request, now: float) -> int:
         r.result[0] = i
         before = r.axes[0, i] if joins else kept[0, i] if i < 3 else 0.0
         apart = r.pose[i] - before if i < 3 else phi[i - 3]
-        if not abs(r.pose[7 + i]) <= limits[0, i] * (1.0 + LIMIT_ROUNDING):
+        if not abs(r.pose[7 + i]) <= limits[VELOCITY, i] * (1.0 + LIMIT_ROUNDING):
             return TOO_FAST
-        allowed = (POSE_TOLERANCE_TIME if joins else since) * limits[0, i]
+        allowed = (POSE_TOLERANCE_TIME if joins else since) * limits[VELOCITY, i]
         if not abs(apart) <= allowed + LIMIT_ROUNDING:
             return JUMP
     r.result[0] = -1
@@ -150,12 +204,12 @@ def stream_pose(c: Cycle, r: Request, now: float) -> int:
             kept[1 + i, j] = wanted[i][j]
         for k in range(2):
             kept[4 + k, i] = approached(kept[4 + k, i],
-                                        CATCH_UP_SHARE * limits[0, 3 * k + i] * s.period)
+                                        CATCH_UP_SHARE * limits[VELOCITY, 3 * k + i] * s.period)
         x[0, i], x[0, 3 + i] = kept[0, i] + kept[4, i], 0.0
     for i in range(6):
         x[1, i], x[2, i] = r.pose[7 + i], 0.0
         r.rates[0, i], r.rates[1, i] = -inf, inf
-    go_on_and_stop(x[:3], r.rates[0], r.rates[1], limits[1], s.period, poses.times,
+    go_on_and_stop(x[:3], r.rates[0], r.rates[1], limits[ACCELERATION], s.period, poses.times,
                    poses.coefficients)
     begin_poses(c, r, time, SHORT_SEGMENTS,
                 multiplied(exp((kept[5, 0], kept[5, 1], kept[5, 2])), wanted))
