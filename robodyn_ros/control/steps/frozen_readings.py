@@ -55,7 +55,7 @@ FINE_ENCODER_STEP, UNKNOWN_STICTION = 1e-4, 0.01
 MAX_RENEWAL_TIME, RENEWAL_WEIGHT, LATE_RENEWALS = 0.02, 0.1, 1.5
 MIN_FROZEN_TIME = 0.003    # s in which a driver may have no new reading, now and then
 # Largest last speed of a joint that slowed down, relative to its loss of speed within
-# motion_checks.DIRECTION_TIME: a joint that stops evenly within two samples loses half in the last.
+# motion_checks.DIRECTION_TIME: an even stop within two samples loses half of it in the last.
 # Where more than BREAK_SHARE of a loss of MIN_LOST_SPEED [velocity limits], far above noise, is
 # within motion_checks.RECENT_TIME, the readings of a joint break off
 LAST_SPEED_SHARE, BREAK_SHARE, MIN_LOST_SPEED = 0.5, 0.7, 0.005
