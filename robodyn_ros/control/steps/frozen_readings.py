@@ -56,9 +56,8 @@ MAX_RENEWAL_TIME, RENEWAL_WEIGHT, LATE_RENEWALS = 0.02, 0.1, 1.5
 MIN_FROZEN_TIME = 0.003    # s in which a driver may have no new reading, now and then
 # Largest last speed of a joint that slowed down, relative to its loss of speed within
 # motion_checks.DIRECTION_TIME: an even stop within two samples loses half of it in the last.
-# Where more than BREAK_SHARE of a loss of MIN_LOST_SPEED [velocity limits], far above noise, is
-# within motion_checks.RECENT_TIME, the readings of a joint break off
-LAST_SPEED_SHARE, BREAK_SHARE, MIN_LOST_SPEED = 0.5, 0.7, 0.005
+# A loss of MIN_LOST_SPEED [velocity limits] is far above noise
+LAST_SPEED_SHARE, MIN_LOST_SPEED = 0.5, 0.005
 CHANGED = -1.0              # `v.unchanged` of a position that has changed in this cycle
 
 
@@ -131,10 +130,6 @@ def frozen_joint(c: Cycle, friction: ndarray, dt: float) -> tuple[int, int]:
     braked, kept = False, exp(-dt / CONSISTENCY_TIME)
     for i in range(v.q.shape[0]):
         alike &= own.unchanged[i] > 0.0
-        lost = abs(v.motion_checks.gained[i])
-        if (lost > MIN_LOST_SPEED * v.speed_limit[i]
-                and abs(v.motion_checks.recent_gain[i]) > BREAK_SHARE * lost):
-            release_brakes(v)
         braked |= brakes_hold(v, i)
         if FINE_ENCODER_STEP <= own.encoder_step[i] < inf:
             share = s.arming_effort
@@ -175,14 +170,6 @@ def frozen_joint(c: Cycle, friction: ndarray, dt: float) -> tuple[int, int]:
 def brakes_hold(v: Vectors, i: int) -> bool:
     """Return whether joint i slowed down against its effort, which still drives it on."""
     return bool(v.frozen_readings.disturbance_before[i] * v.published[i] == -inf)
-
-
-def release_brakes(v: Vectors) -> None:
-    """Take no joint for one that slowed down: the readings of one have broken off."""
-    own = v.frozen_readings
-    for i in range(v.q.shape[0]):
-        if isinf(own.disturbance_before[i]):
-            own.disturbance_before[i] = 0.0
 
 
 def overcomes_friction(joints: ndarray, friction: ndarray, M: ndarray, v: Vectors,
