@@ -23,8 +23,9 @@ from ..model.resources import robot_path, share_path
 from ..model.robot import RobotModel
 from ..nodes.controller.gravity_choice import check_given
 from ..nodes.middleware.parameter_files import config_path, meant, values_in
+from ..realtime.loop_settings import TRIGGERS
 from ..verification import worlds as worlds_files
-from ..verification.trial import Case, TRIGGERS
+from ..verification.trial import Case
 
 BRIEF = 2.0             # s of a world
 NODE = '/controller'

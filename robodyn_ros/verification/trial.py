@@ -42,7 +42,6 @@ from ..model.robot import RobotModel
 from ..parallel import in_processes
 
 RISING = 10.0           # s that are recorded besides the motion
-TRIGGERS = {'timer': 'timer', 'state': 'state', 'inline': 'state'}
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +50,7 @@ class Case:
     What is verified: a robot, the settings of its controller, and the worlds that it is played in.
 
     :param model: as the parameter file gives it to the controller.
-    :param trigger: timer, state or inline.
+    :param trigger: timer or state.
     :param waypoints: motion to follow; None: random ones.
     :param files: path and digest of each file that it is read from.
     """
@@ -243,7 +242,7 @@ class Player:
         start = None
         if self.case.waypoints is not None and drawn.motion == 'tour':
             start = _start(self.case.waypoints, self.case.model)
-        return World(self._arm, settings, conditions, drawn.motion, TRIGGERS[self.case.trigger],
+        return World(self._arm, settings, conditions, drawn.motion, self.case.trigger,
                      [drawn.seed, drawn.index, 3], true_arm=true_arm, drives=drives, pose=start)
 
 

@@ -20,7 +20,7 @@ from ..control.laws import registry
 from ..control.settings.goal_tolerances import default_tolerances
 from ..control.settings.settings import Settings
 from ..control.settings.unreached_targets import most_resting_error
-from ..errors import ArgumentError, close_names, ParameterError
+from ..errors import ArgumentError, close_names, ParameterError, reading
 from ..model.robot import RobotModel
 
 WIDTH = 96
@@ -208,11 +208,12 @@ def read(path: Path, model: RobotModel, settings: Settings) -> Worlds:
 
     :raises ArgumentError: naming the entry that is unknown, of the wrong type, or out of range.
     """
-    try:
-        content = yaml.safe_load(path.read_text(encoding='utf-8'))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        _refuse(path, '--worlds', f'cannot be read ({error})',
-                'write one with --write-worlds and edit it')
+    with reading(path, ArgumentError, '--worlds', 'write one with --write-worlds and edit it'):
+        return _read(path, model, settings)
+
+
+def _read(path: Path, model: RobotModel, settings: Settings) -> Worlds:
+    content = yaml.safe_load(path.read_text(encoding='utf-8'))
     default = default_worlds(model, settings)
     content = _mapping(path, 'the file', content, ('truth', 'distributions', *REST))
     truth, given = (

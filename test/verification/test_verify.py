@@ -16,8 +16,7 @@ from robodyn_ros.cli.app import app
 from robodyn_ros.control.settings import settings as control_settings
 from robodyn_ros.control.steps.guard import CODES
 from robodyn_ros.errors import ArgumentError, RobodynError
-from robodyn_ros.model.pseudo_inertia import of_body
-from robodyn_ros.model.rigid_body import Inertial
+from robodyn_ros.model.rigid_body import Inertial, of_body
 from robodyn_ros.verification import catalogue, criteria, worlds
 from robodyn_ros.verification.arm import arm_of, motion_range
 from robodyn_ros.verification.draw import draw, nominal_model, true_model

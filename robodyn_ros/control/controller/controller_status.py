@@ -48,11 +48,15 @@ class ControllerStatus:
     settings: Settings
     memory: ndarray
     cycle_input: ndarray
-    scarcity: Scarcity
-    _pace: Pace
+    pace: Pace
     _records: Version
     _streamed: int
     _v: Vectors
+
+    @property
+    def scarcity(self) -> Scarcity:
+        """Efforts that the acceleration bounds leave to each joint."""
+        raise NotImplementedError
 
     @property
     def held_by(self) -> str:
@@ -74,7 +78,7 @@ class ControllerStatus:
         """Sentence that explains the fault, with the joint concerned and a hint, if any."""
         hint = ''
         if self.reason_code in ('PERIODS_MISSED', 'LOOP_STALLED'):
-            hint = self._pace.sentence(1.0 / self.settings.rate)
+            hint = self.pace.sentence(1.0 / self.settings.rate)
         elif self.reason_code in STREAM_FAULTS and self._streamed >= STREAM_LENGTH:
             hint = STREAM_HINT
         elif self.reason_code in WEAK_FAULTS:
