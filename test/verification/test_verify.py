@@ -434,7 +434,7 @@ def test_the_command(tmp_path, monkeypatch):
     assert alone.exit_code == 0 and 'no criterion is broken' in alone.output
     alone = CliRunner().invoke(app, [*words, '--world', '2', '--json'])
     assert json.loads(alone.stdout)['world']['motion'] == 'tour'
-    Path('motion.yaml').write_text(MOTION.format(end=9.0))
+    Path('motion.yaml').write_text(MOTION.format(end=3.5))
     outside = CliRunner().invoke(app, [*words, '--runs', '3'])
     assert outside.exit_code == 1 and 'position of joint2 would be' in outside.output
 
