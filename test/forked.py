@@ -189,7 +189,7 @@ def load_machine_code() -> None:
     if not plain():
         for trigger in ('timer', 'state'):
             native.compiled_loop(trigger)
-            native.compiled_callback(trigger)
+        native.compiled_callback()
         probe.compiled_trial()
         TupleMemory(CYCLE_INPUTS)       # Numba works out the layout of the type
         generic('gravity')              # of poses that effort limits should hold

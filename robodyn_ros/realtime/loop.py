@@ -13,6 +13,7 @@ efforts.
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
 from numpy import ndarray
 
 from . import clock_steps, timing_rules
@@ -24,6 +25,7 @@ from .loop_io import (
     count_listeners,
     cycle_time,
     decode,
+    LOOP_STATE,
     publication_time,
     publish,
     sleep_until,
@@ -31,14 +33,26 @@ from .loop_io import (
     steady_ns,
     take,
     wait_until,
-    wake,
     wall_clock_ns,
 )
+from .loop_settings import LOOP, LoopSettings, STATE
+from ..control.declare.setting_fields import record_value, recorded
+from ..control.steps.guard import FAULT
 from ..wire.decode_status import ACCEPTED
 from ..wire.decoders import OTHER, POSITION, RECEIVED, SEQUENCE
 
 if TYPE_CHECKING:
     from ..control.steps.cycle_data import Cycle
+
+
+def initial_state(settings: LoopSettings, max_messages: int, on_ros_time: bool) -> ndarray:
+    """Return the state (1,) LOOP_STATE that a loop begins with."""
+    state = np.zeros(1, LOOP_STATE)
+    for f in recorded(LoopSettings, LOOP):
+        state[f.name] = record_value(f, getattr(settings, f.name))
+    state['max_messages'], state['period'] = max_messages, settings.period_ns
+    state['on_ros_time'] = on_ros_time
+    return state
 
 
 def begin(state: ndarray, now: int) -> None:
@@ -91,19 +105,17 @@ def on_state(io: AnyLoopIO, c: 'Cycle', tau: ndarray) -> int:
         if w.called == 1:
             return CALLED
         w.waited = 0
-        answer(io, c, tau, False)
+        answer(io, c, tau)
         if w.failed != 0:
             return w.failed
 
 
-def answer(io: AnyLoopIO, c: 'Cycle', tau: ndarray, inline: bool) -> None:
+def answer(io: AnyLoopIO, c: 'Cycle', tau: ndarray) -> None:
     """
     Run a cycle for what has come in, or for what has stayed away too long.
 
     Without a good state there is nothing to answer but silence that lasts too long: refused
     samples, or joints of others, must not keep it from being noticed.
-
-    :param inline: in the thread that has brought a message, which must not wait.
     """
     w, given = io.loop_state[0], c.cycle_input
     timeout, last = c.settings.state_timeout, c.controller.time
@@ -117,9 +129,6 @@ def answer(io: AnyLoopIO, c: 'Cycle', tau: ndarray, inline: bool) -> None:
         now = cycle_time(io)
     due = False
     if silent and not accepted:
-        if inline and w.on_ros_time != 0:
-            wake(io)                    # the thread that may wait
-            return
         due = timing_rules.goes_on(now, w.noticed, last, timeout)
         w.noticed = now
     if due and w.on_ros_time != 0:
@@ -139,7 +148,7 @@ def overdue_at(io: AnyLoopIO, c: 'Cycle') -> int:
     """Return the steady time [ns] at which a state has stayed away for too long."""
     w = io.loop_state[0]
     return w.answered + int(1e9 * timing_rules.silence(
-        c.controller.phase == w.fault_phase, w.on_ros_time != 0, 1e-9 * w.period,
+        c.controller.phase == FAULT, w.on_ros_time != 0, 1e-9 * w.period,
         c.settings.state_timeout))
 
 
@@ -154,7 +163,7 @@ def decode_waiting(io: AnyLoopIO, c: 'Cycle') -> tuple[bool, float]:
     latches the stall itself in the next cycle.
     """
     w, accepted, last = io.loop_state[0], False, c.controller.time
-    newest, stamped = last, w.on_ros_time != 0 and w.on_state == 1
+    newest, stamped = last, w.on_ros_time != 0 and w.trigger == STATE
     for _ in range(w.max_messages):
         if not take(io):
             break

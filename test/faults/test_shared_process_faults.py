@@ -18,7 +18,7 @@ from processes import node
 import pytest
 from robodyn_ros.nodes.controller.timing_file import TimingFile
 from robodyn_ros.nodes.middleware import node_main
-from robodyn_ros.realtime import shared_context
+from robodyn_ros.realtime import scheduling
 from std_srvs.srv import Trigger
 
 near = pytest.approx
@@ -68,7 +68,7 @@ def middleware(pid: int) -> dict[str, set[int]]:
 
 
 @row('a fault of one of several controllers in a process', 'TWO_STATE_PUBLISHERS',
-     where=shared_context.shared, find='_.users -= 1', instead='held.users = 0')
+     where=scheduling.shared, find='_.users -= 1', instead='held.users = 0')
 def test_a_fault_of_one_of_several_controllers(start, remote, left):
     """
     The other one answers each state as before, and so it does while the first one is armed anew.

@@ -25,7 +25,7 @@ from robodyn_ros import load_urdf
 from robodyn_ros.control.inputs.points import sample
 from robodyn_ros.control.references.reference_planning import AT_ONCE_DELAY
 from robodyn_ros.model.resources import robot_path
-from robodyn_ros.nodes.middleware.stream_rate import StreamRate
+from robodyn_ros.nodes.middleware.message_timing import StreamRate
 from robodyn_ros.nodes.topics import trajectory_action
 from robodyn_ros.nodes.topics.trajectory_subscriber import (
     MAX_MESSAGE_BYTES,

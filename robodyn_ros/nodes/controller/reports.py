@@ -74,7 +74,7 @@ class ControllerReports:
         p, model = self._node.parameters, loop.controller.model
         self._log.info(
             f'configured: {model.name}, {model.nv} joints ({", ".join(model.joint_names)}), '
-            f'{p["mode"]}, {p["rate"]:g} Hz, trigger {loop.trigger}, data path {loop.data_path}')
+            f'{p["mode"]}, {p["rate"]:g} Hz, trigger {p["trigger"]}, data path {loop.data_path}')
         self._log.info(gravity_choice.sentence(p['robot_compensates_gravity']))
         scarcity, settings = loop.controller.scarcity, loop.controller.settings
         limits = settings.joint_records(model)['effort_limit']

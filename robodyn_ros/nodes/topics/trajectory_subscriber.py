@@ -14,8 +14,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from .command_publishers import several
 from ..middleware import raw_waitable
-from ..middleware.clock_skew import ClockSkew
-from ..middleware.stream_rate import StreamRate
+from ..middleware.message_timing import ClockSkew, StreamRate
 from ...control.controller.controller import Controller
 from ...control.references.trajectory import (
     is_streamed,
