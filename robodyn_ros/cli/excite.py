@@ -3,6 +3,7 @@
 """Subcommand `excite`: an exciting trajectory, its table and its picture."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from math import isinf
 from pathlib import Path
@@ -41,10 +42,13 @@ def run(robot: CatalogRobot, out: Console, *, output: Path, picture: Path | None
         criterion: str, starts: int, seed: int, shares: Shares, velocity: Sequence[str],
         acceleration: Sequence[str], ranges: Sequence[str], include: Sequence[str], kind: str,
         packages: Sequence[Path], ground: float | None, clearance: float, approach: float,
-        repeat: int, after: Sequence[Path] = (), reading: Mapping[str, Any] = NO_OPTIONS) -> None:
+        repeat: int, posed: bool, after: Sequence[Path] = (),
+        reading: Mapping[str, Any] = NO_OPTIONS) -> None:
     """
     Optimize a motion, print its table, and write the trajectory and a picture.
 
+    :param posed: whether the pose of the robot was asked for; otherwise joints at the end of
+        their range start in its middle.
     :param reading: keyword arguments of :func:`~..identification.recordings.read.read` for the
         recordings ``after`` which the motion comes.
     """
@@ -57,6 +61,10 @@ def run(robot: CatalogRobot, out: Console, *, output: Path, picture: Path | None
         model, shares, ranges=_ranges(ranges),
         velocity=_by_joint('--velocity-limit', velocity, model.joint_names),
         acceleration=_by_joint('--acceleration', acceleration, model.joint_names))
+    if not posed:
+        robot = replace(robot, pose=np.where(
+            (limits.lower < robot.pose) & (robot.pose < limits.upper), robot.pose,
+            (limits.lower + limits.upper) / 2))
     collisions, why = _collisions(robot, kind, packages, clearance, ground)
     dynamics, known = Dynamics(model), recorded(after, robot, reading, out)
     with Progress(console=Console(stderr=True), transient=True) as bar:

@@ -11,7 +11,7 @@ from ..catalog.robots import CatalogRobot
 from ..dynamics.c_code import c_file, DOUBLE, FLOAT, QUANTITY_MEANINGS
 from ..dynamics.javascript import JAVASCRIPT, javascript_file
 from ..dynamics.signatures import TABLE
-from ..dynamics.source_text import Dialect, identifier, Kernel, kernels
+from ..dynamics.source_text import Dialect, distinct, identifier, Kernel, kernels
 from ..errors import ArgumentError, check_new, RobodynError, UnknownNameError, writing
 from ..model.resources import package_version
 from ..model.robot import RobotModel
@@ -47,7 +47,8 @@ def run(robot: CatalogRobot, out: Console, *, language: str, output: Path | None
     for frame in frames:
         robot.model.frame(frame)
     dialect = JAVASCRIPT if language == 'js' else FLOAT if single else DOUBLE
-    found = _kernels(robot.model, dict.fromkeys(quantities), dict.fromkeys(frames), dialect, out)
+    found = distinct(_kernels(robot.model, dict.fromkeys(quantities), dict.fromkeys(frames),
+                              dialect, out))
     about = _about(robot.model, path.stem, language, single)
     if language == 'c':
         file = c_file(robot.model, found, path.stem, about, dialect=dialect)

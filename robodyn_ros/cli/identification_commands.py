@@ -91,7 +91,8 @@ def excite(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
         velocity=velocity_limit, acceleration=acceleration, ranges=ranges,
         include=[word.strip() for word in include.split(',') if word.strip()], kind=kind,
         packages=packages, ground=ground, clearance=clearance, approach=approach, repeat=repeat,
-        after=after, reading=read_options(columns, units, rate, topic, joints))
+        posed=bool(at), after=after,
+        reading=read_options(columns, units, rate, topic, joints))
 
 
 States = Annotated[str, typer.Option('--states', help='Topic of the joint states.')]

@@ -5,6 +5,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+import re
 import shlex
 from typing import Any
 
@@ -39,6 +40,7 @@ from ..identification.recordings.read import read
 from ..identification.recordings.recording import Recording
 from ..identification.result import Identification, NOMINAL, TERMS_TITLE
 from ..identification.result_files import conditions_of, FRICTION, URDF, writable_folder
+from ..identification.urdf_update import decoded, encoding_of
 from ..identification.validation import of_model, Validation
 from ..model.friction_file import read_friction
 from ..model.payload import with_payload
@@ -47,6 +49,7 @@ from ..model.xacro_file import expanded, is_xacro
 from ..report.scene import MovingRobot
 
 REPORT = 'report.html'
+DECLARED_ENCODING = re.compile(r'^(\ufeff?\s*<\?xml[^>]*?)\s+encoding\s*=\s*(["\']).*?\2')
 MOST_WARNINGS = 3       # about the URDF, without --verbose
 # Kinds of issues that an unknown load causes
 OF_LOAD = ('effort sign', 'effort unit', 'gravity', 'mounting', 'direction', 'order', 'time',
@@ -251,12 +254,12 @@ def robot_options(robot: CatalogRobot, root: str, tip: str, gravity: str) -> lis
 
 
 def _text(path: Path) -> str:
-    """Return the text of a URDF with its line endings."""
-    try:
-        return expanded(path) if is_xacro(path) else path.read_bytes().decode()
-    except UnicodeDecodeError:
-        raise ArgumentError(f'{path} is not UTF-8', name='--robot', value=str(path),
-                            remedy='save it as UTF-8') from None
+    """Return the text of a URDF with its line endings, without a declaration of its encoding."""
+    if is_xacro(path):
+        return expanded(path)
+    content = path.read_bytes()
+    text = decoded(content, encoding_of(content))
+    return DECLARED_ENCODING.sub(r'\1', text, count=1)
 
 
 def validate(robot: CatalogRobot, recording: Recording, friction: Path | None,

@@ -28,8 +28,10 @@ def run(robot: CatalogRobot, given: dict[str, Any], console: Console, *, output:
     :raises InertiaError: masses, lengths or inertias are probably in other units.
     :raises ArgumentError: the file exists already, or cannot be written.
     """
+    also = verification_files.texts(_relative(robot, output), output) if ci else {}
     if not force:
-        check_new([output], '--output', 'give another --output, or --force to replace it')
+        check_new([output, *also], '--output', 'give another --output, or --force to replace it'
+                  + (', or leave out --ci' if ci else ''))
     model = robot.model
     if not accept and (doubts := [doubt.text for doubt in unit_doubts(model) if doubt.dynamic]):
         raise InertiaError(
@@ -37,10 +39,12 @@ def run(robot: CatalogRobot, given: dict[str, Any], console: Console, *, output:
             remedy='correct the URDF, or accept its numbers: --accept-inertia')
     values = given | parameters(model, robot.pose, settings)
     text = controller_file(model, values, robot.pose, robot.source, settings)
-    with writing(output, '--output', 'give another --output'):
-        output.write_text(text)
+    for path, content in {output: text, **also}.items():
+        with writing(path, '--output', 'give another --output'):
+            path.parent.mkdir(parents=path != output, exist_ok=True)
+            path.write_text(content, encoding='utf-8')
     console.print(f'Parameters of the controller: {output}', soft_wrap=True)
-    for path in verification_files.write(_relative(robot, output), output, force) if ci else ():
+    for path in also:
         console.print(f'Verification in continuous integration: {path}', soft_wrap=True)
     if lacking := missing(model, values, settings):
         console.print('Missing in the URDF:', style='bold')

@@ -125,7 +125,7 @@ def plain(value: Any) -> Any:
 
 def print_json(values: Any) -> None:
     """Print values as JSON, with null for non-finite numbers."""
-    typer.echo(json.dumps(plain(values), ensure_ascii=False))
+    typer.echo(json.dumps(plain(values)))
 
 
 def table(title: str, *headings: str) -> Table:

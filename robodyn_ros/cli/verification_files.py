@@ -5,8 +5,6 @@
 from pathlib import Path
 from string import Template
 
-from ..errors import check_new, writing
-
 WORKFLOW = Path('.github', 'workflows', 'verify.yml')
 TEST = Template('''\
 """The parameter file passes `robodyn verify $robot --config $config --brief`."""
@@ -48,20 +46,11 @@ jobs:
 """)
 
 
-def write(robot: str, config: Path, force: bool) -> list[Path]:
+def texts(robot: str, config: Path) -> dict[Path, str]:
     """
-    Write a test and a workflow beside a parameter file; return their paths.
+    Return a test and a workflow beside a parameter file, by path.
 
     :param robot: name or path of the robot, as `verify` takes it.
-    :raises ArgumentError: one of them exists, or cannot be written.
     """
-    folder, name = config.parent, config.stem
-    values = {'robot': robot, 'config': config.name}
-    texts = {folder / f'test_{name}.py': TEST, folder / WORKFLOW: ACTIONS}
-    if not force:
-        check_new(texts, '--ci', 'replace with --force, or leave out --ci')
-    with writing(folder, '--ci', 'give another --output'):
-        for path, text in texts.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text.substitute(values), encoding='utf-8')
-    return [*texts]
+    return {config.parent / path: text.substitute(robot=robot, config=config.name)
+            for path, text in ((f'test_{config.stem}.py', TEST), (WORKFLOW, ACTIONS))}
