@@ -2,23 +2,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Subcommand `play --learn`: a trajectory is repeated, and the efforts along it are learned."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
 from .options import table
-from ..control.learning import learned_efforts
-from ..control.learning.iterative_learning import IterativeLearning, Outcome, Repeat
-from ..control.references.trajectory import Waypoints
 from ..errors import RosError, TrajectoryError
-from ..identification.excitation.trajectory_file import read
-from ..nodes.clients.play import approach, Player, START_TOLERANCE
-from ..nodes.clients.record import Recorder, silent
-from ..nodes.clients.running_controller import RunningController
-from ..nodes.middleware.client_session import Session, session
+
+if TYPE_CHECKING:
+    from ..control.learning.iterative_learning import IterativeLearning, Outcome, Repeat
+    from ..nodes.clients.play import Player
+    from ..nodes.middleware.client_session import Session
 
 START_DELAY = 1.0    # [s] from publication to the start, reference of the recorded times
 SUFFIX = '.learned.npz'
@@ -33,6 +33,14 @@ def learn(file: Path, out: Console, *, topic: str, states: str, repeats: int, ke
     :param kept: file of the efforts; None: FILE with another suffix.
     :param slowly: minimum duration of the approach before each repeat [s], 0 for none.
     """
+    from ..control.learning import learned_efforts
+    from ..control.learning.iterative_learning import IterativeLearning
+    from ..control.references.trajectory import Waypoints
+    from ..identification.excitation.trajectory_file import read
+    from ..nodes.clients.play import approach, Player, START_TOLERANCE
+    from ..nodes.clients.running_controller import RunningController
+    from ..nodes.middleware.client_session import session
+
     motion = read(file)
     if not slowly and np.abs(motion.positions[-1] - motion.positions[0]).max() > START_TOLERANCE:
         raise TrajectoryError(f'{file} does not end where it begins', name=str(file),
@@ -76,6 +84,9 @@ def learn(file: Path, out: Console, *, topic: str, states: str, repeats: int, ke
 def _repeat(here: Session, player: Player, learning: IterativeLearning, states: str, wait: float,
             out: Console, k: int) -> Repeat:
     """Play the waypoints of the next repeat, and return the recorded states."""
+    from ..control.learning.iterative_learning import Repeat
+    from ..nodes.clients.record import Recorder, silent
+
     recorder = Recorder(here.node, states)
     try:
         if not here.until(lambda: len(recorder), wait):

@@ -208,7 +208,8 @@ def _test(model: RobotModel, kernels: Sequence[Kernel], prefix: str, dialect: Di
     number = dialect.constant.removeprefix('const ')
     dtype = np.float32 if dialect is FLOAT else np.float64
     states = {key: array.astype(dtype).astype(float) for key, array in _states(model).items()}
-    batch, expected, checks = Dynamics(model).batch, [], []
+    batch, expected = Dynamics(model).batch, list[str]()
+    checks = list[str]()
     for kernel in kernels:
         name, of = f'{prefix}_{kernel.name}', f'expected_{len(checks)}'
         found: Any = getattr(batch, kernel.quantity)(

@@ -16,13 +16,8 @@ from robodyn_ros import load_urdf
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.cli.app import app
 from robodyn_ros.cli.excite import recorded
-from robodyn_ros.cli.identify import (
-    _text,
-    read_options,
-    reading_words,
-    robot_options,
-    with_meshes,
-)
+from robodyn_ros.cli.identify import _text, robot_options, with_meshes
+from robodyn_ros.cli.recording_options import read_options, reading_words
 from robodyn_ros.errors import RecordingError
 from robodyn_ros.model.payload import with_payload
 from typer.testing import CliRunner
