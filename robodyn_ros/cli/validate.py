@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from ..catalog.robots import CatalogRobot
     from ..identification.estimation.payload import ModelErrors
     from ..identification.motion import Motion
-    from ..identification.pipeline import Source
     from ..identification.preparation.options import PreparationOptions
     from ..identification.recordings.recording import Recording
     from ..identification.validation import Validation
