@@ -21,7 +21,7 @@ from ..catalog.requirements import require_modules
 from ..errors import check_new, IdentificationError, RosError
 
 if TYPE_CHECKING:
-    from ..control.learning.collision_thresholds import CollisionThresholds
+    from ..control.learning import CollisionThresholds
     from ..control.settings.settings import Settings
     from ..identification.recordings.recording import Recording
     from ..model.robot import RobotModel
@@ -109,9 +109,9 @@ def learned(recording: Recording, model: RobotModel, settings: Settings,
     :param recording: of ``~/external_torque``: positions, velocities and external efforts.
     :param model: with its payload and friction.
     :raises IdentificationError: there are too few samples.
-    :raises ArgumentError: see :func:`.collision_thresholds.thresholds`.
+    :raises ArgumentError: see :func:`.learning.thresholds`.
     """
-    from ..control.learning.collision_thresholds import thresholds
+    from ..control.learning import thresholds
     from ..dynamics import Batch
 
     if len(recording.time) < MIN_SAMPLES:

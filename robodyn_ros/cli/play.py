@@ -14,7 +14,7 @@ import typer
 
 from .options import command, console, Force, IDENTIFY, NodeName, RUN, SimTime, States, Wait
 from ..catalog.requirements import require_modules
-from ..errors import ParameterError, RosError, TrajectoryError
+from ..errors import RosError, TrajectoryError
 
 if TYPE_CHECKING:
     from ..identification.excitation.trajectory_file import JointTrajectory
@@ -41,32 +41,12 @@ def play(file: Annotated[Path, typer.Argument(
              '--unconfirmed', help='Do not check diagnostics, for controllers of other '
              'packages.')] = False,
          sim_time: SimTime = False,
-         learn: Annotated[int | None, typer.Option(
-             min=0, max=1000, metavar='N', help='Repeat the motion N times and learn efforts that '
-             'reduce its error (iterative learning control); 0: once, with the efforts learned '
-             'before.')] = None,
-         learned: Annotated[Path | None, typer.Option(
-             metavar='FILE', help='File of the learned efforts, read if it exists; default: '
-             'FILE.learned.npz.')] = None,
-         picture: Annotated[Path | None, typer.Option(
-             metavar='PNG', help='Picture of the errors of all repeats.')] = None,
          wait: Wait = 10.0) -> None:
     """Send a trajectory to a running controller; fails if the controller refuses it."""
     require_modules('play', ['rclpy'], RosError)
     topic = f'/{node.strip("/")}/joint_trajectory'
-    if learn is None and (learned or picture):
-        raise ParameterError('nothing is learned', name='--learned' if learned else '--picture',
-                             remedy='give --learn N too')
-    if learn is not None:
-        if record or unconfirmed or delay:
-            raise ParameterError('--learn goes without --record, --unconfirmed and --delay',
-                                 name='--learn', remedy='leave them out')
-        from .learn import learn as learn_motion
-        learn_motion(file, console(), topic=topic, states=states, repeats=learn, kept=learned,
-                     picture=picture, slowly=approach, sim_time=sim_time, wait=wait)
-        return
     run(file, console(), topic=topic, states=states, delay=delay, slowly=approach, into=record,
-         force=force, confirm=not unconfirmed, sim_time=sim_time, wait=wait)
+        force=force, confirm=not unconfirmed, sim_time=sim_time, wait=wait)
 
 
 @command(IDENTIFY, 'motion.npz')

@@ -36,7 +36,7 @@ def run(robot: str, output: Path | None, console: Console, force: bool) -> None:
     :param output: the file to write; None: ROBOT_repaired.urdf beside it.
     """
     from ..identification.repair import links_not_judged, repaired_urdf
-    from ..model.xacro_file import expanded, is_xacro
+    from ..model.urdf_source import expanded, is_xacro
 
     target = output or _beside(Path(robot).expanduser())
     if not force:
