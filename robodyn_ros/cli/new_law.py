@@ -7,9 +7,12 @@ from importlib.util import find_spec
 from keyword import iskeyword
 from pathlib import Path
 from string import Template
+from typing import Annotated
 
 from rich.console import Console
+import typer
 
+from .options import command, console, DEVELOP, Force, output
 from ..errors import ArgumentError, check_new, writing
 
 LAW = Template('''\
@@ -84,6 +87,16 @@ def test_random_worlds_break_nothing():
 ''')
 
 
+@command(DEVELOP, 'my_spring')
+def new_law(name: Annotated[str, typer.Argument(
+                metavar='NAME', help='Name of the law and of its module, such as my_spring.')],
+            folder: Annotated[Path, output('Folder to write to.', 'FOLDER')] = Path('.'),
+            force: Force = False
+            ) -> None:
+    """Write a commented template of a control law, and its test."""
+    run(name, folder, console(), force)
+
+
 def run(name: str, folder: Path, out: Console, force: bool = False) -> None:
     """
     Write NAME.py and test_NAME.py into a folder.
@@ -115,7 +128,7 @@ def write_module(name: str, folder: Path, templates: Mapping[str, Template], con
     texts = {folder / f'{prefix}{name}.py': text for prefix, text in templates.items()}
     if not force:
         check_new(texts, 'NAME', 'choose another name, or replace with --force')
-    with writing(folder, '--folder', 'choose another folder'):
+    with writing(folder, '--output', 'give another --output'):
         folder.mkdir(parents=True, exist_ok=True)
         for path, template in texts.items():
             path.write_text(template.substitute(name=name, constant=constant))
