@@ -24,9 +24,9 @@ from rich.table import Table
 from ..compiler.compile_notice import VARIABLE
 from ..errors import RobodynError
 from ..model.robot import RobotModel
+from ..realtime.loop_settings import TRIGGERS
 
 CYCLE, DECODERS, NATIVE = 'control cycle', 'decoders of messages', 'native loop, trigger '
-WARMED_TRIGGERS = 'timer', 'state'    # 'inline' is compiled on demand
 
 
 def names(everything: bool) -> list[str]:
@@ -36,7 +36,7 @@ def names(everything: bool) -> list[str]:
     more = [name for name, quantity in QUANTITIES.items()
             if everything and not quantity.options and name not in ADDRESSED_KERNELS]
     ros = find_spec('rclpy') is not None
-    loops = [NATIVE + trigger for trigger in WARMED_TRIGGERS] if ros else []
+    loops = [NATIVE + trigger for trigger in TRIGGERS] if ros else []
     return [DECODERS, CYCLE, *loops, *ADDRESSED_KERNELS, *more]
 
 

@@ -26,8 +26,7 @@ from typing import Any
 import numba
 from numba import types
 from numba.core.errors import NumbaError as NumbaError
-from numba.core.imputils import impl_ret_borrowed
-from numba.extending import intrinsic, overload, register_jitable
+from numba.extending import overload, register_jitable
 
 from .code_cache import fingerprint, GENERATED, is_stored, stored
 from .compile_notice import compiling
@@ -70,16 +69,6 @@ def tuple_type(record: Any, **kinds: Any) -> Any:
     fields = (kinds[name] for name in record._fields)
     return types.NamedTuple(tuple(
         kind if isinstance(kind, types.Type) else numba.typeof(kind) for kind in fields), record)
-
-
-def tuple_loader(kind: Any) -> Any:
-    """Return a function for compiled code that returns the tuple of this type at an address."""
-    def load_tuple(typing, address):
-        def build(context, builder, signature, args):
-            place = builder.inttoptr(args[0], context.get_value_type(kind).as_pointer())
-            return impl_ret_borrowed(context, builder, kind, builder.load(place))
-        return kind(types.int64), build
-    return intrinsic(load_tuple)
 
 
 def substitute(function: Callable[..., Any], implementation: Callable[..., Any], *,

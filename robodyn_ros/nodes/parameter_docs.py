@@ -14,8 +14,8 @@ This page is generated from the declarations in the code: do not edit it.
 
 Numbers without a default are lists with one value per joint, in the order of the model; gains and
 limits also accept a single value for all joints. *Fixed* parameters change only while the
-controller is unconfigured, or at the start of the simulator. A set with a refused value is refused
-as a whole. The default of a choice is in bold.
+controller is unconfigured, or at the start of the simulator; those *at start* never. A set with a
+refused value is refused as a whole. The default of a choice is in bold.
 
 ## Essential parameters
 
@@ -29,8 +29,8 @@ ESSENTIAL = ('urdf', 'mode', 'rate', 'stiffness', 'damping', 'acceleration_kp', 
 HEADINGS = {
     'robot_description': 'Robot model', 'autostart': 'Loop, driver, hand-over and telemetry',
     'arming_timeout': 'Arming, stopping and fault efforts',
-    'priority': 'Real time and diagnostics', 'mode': 'Control law and gains',
-    'task_frame': 'Task space', 'coupling_role': 'Coupled arms',
+    'priority': 'Real time and diagnostics', 'driver': 'Loop, driver, hand-over and telemetry',
+    'mode': 'Control law and gains', 'task_frame': 'Task space', 'coupling_role': 'Coupled arms',
     'effort_limit': 'Limits and payload', 'viscous_friction': 'Friction',
     'robot_compensates_gravity': 'Limits and payload', 'acceleration_limit': 'References',
     'heartbeat_timeout': 'State and motion checks',

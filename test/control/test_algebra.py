@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Algebra of 6-vectors and rotations, as NumPy and SciPy have it."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
@@ -36,7 +36,6 @@ def test_products(seed):
     assert (A == B).all() and (x == y).all()
 
 
-@settings(deadline=None)
 @given(seed=SEEDS)
 def test_factors_of_a_mobility(seed):
     random = np.random.default_rng(seed)
@@ -56,7 +55,6 @@ def test_an_axis_that_cannot_move():
     assert x == pytest.approx([1.0, 0.5, 1.0, 0.25, 0.2, 1.0 / 6.0])
 
 
-@settings(deadline=None)
 @given(seed=SEEDS, rank=st.integers(1, 6))
 def test_modes_of_a_symmetric_matrix(seed, rank):
     root = np.random.default_rng(seed).normal(size=(6, rank))

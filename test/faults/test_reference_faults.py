@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from robodyn_ros.control.controller.controller import Controller
 from robodyn_ros.control.controller.trajectory_following import TrajectoryReference
-from robodyn_ros.control.inputs import policy
+from robodyn_ros.control.inputs import policy, velocity_check
 from robodyn_ros.control.laws import feedback_policy
 from robodyn_ros.control.references import joint_requests, motions, paths, reference_planning
 from robodyn_ros.errors import ArgumentError, TrajectoryError
@@ -144,6 +144,22 @@ def test_bad_policy():
             plans(arm, **changed)
         assert arm.ticks(60)[-1] == near(arm.gravity)
     assert arm.phase == 'RUNNING'
+
+
+@row('velocities of a policy contradict its positions',
+     where=velocity_check.VelocityCheck.check, find='self._excess[i] > _', instead='False')
+def test_velocities_of_a_policy_contradict_its_positions():
+    """Noise shakes nothing: joint impedance holds the arm once the last good one is too old."""
+    arm = running(mode='feedback_policy', policy_timeout=[0.1])
+    for k in range(400):
+        try:
+            plans(arm, velocity=(-1.0)**k * np.ones(2), gain=10.0 * GAIN)
+        except ArgumentError as error:
+            assert 'contradicts the positions' in str(error)
+        arm.tick()
+    assert arm.ticks(150) == near(np.tile(arm.gravity, (150, 1)))
+    plans(arm, position=arm.position + 1.0)      # a plan may jump
+    plans(arm, position=arm.position + 1.0)
 
 
 @row('feedback policies stop', where=feedback_policy.feedback_policy,

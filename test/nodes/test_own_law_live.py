@@ -11,7 +11,7 @@ import own_laws
 from processes import node
 import pytest
 from robodyn_ros import Dynamics, load_urdf
-from robodyn_ros.nodes.controller import transport
+from robodyn_ros.realtime.loop_settings import FALLBACK_ORDER
 
 
 @pytest.fixture(autouse=True)
@@ -22,7 +22,7 @@ def importable(monkeypatch):
         [path, *filter(None, [os.environ.get('PYTHONPATH')])]))
 
 
-@pytest.mark.parametrize('path', transport.FALLBACK_ORDER)
+@pytest.mark.parametrize('path', FALLBACK_ORDER)
 def test_it_drives_the_arm(pair, remote, path):
     """It follows a trajectory; its gains are parameters, checked and changed like any others."""
     _, controller = pair({'joint_damping': 1.0}, {
@@ -37,7 +37,8 @@ def test_it_drives_the_arm(pair, remote, path):
     assert remote.set('controller', spring=[120.0, 60.0]) == ''
     assert 'damper = [-1.0] is refused' in remote.set('controller', damper=[-1.0])
     assert 'damper 500 (joint1) would be unstable' in remote.set('controller', damper=[500.0, 5.0])
-    assert 'was not loaded' in remote.set('controller', mode='own_laws:FLOAT')
+    for unknown in 'own_laws:FLOAT', 'not_imported:LAW':
+        assert 'was not loaded' in remote.set('controller', mode=unknown)
     assert remote.set('controller', mode='gravity_compensation') == ''
     assert remote.set('controller', mode='own_laws:SPRING') == ''
     remote.until(lambda: remote.diagnostics.get('mode') == 'own_laws:SPRING', 'diagnostics')

@@ -259,10 +259,7 @@ class Controller:
         """Return the law of the settings, with its gains (K, nv)."""
         law = settings.law_in_force
         if law not in self.laws:
-            raise ParameterError(
-                f'law {settings.mode} was not loaded when the controller was configured',
-                name='mode', value=settings.mode, remedy='deactivate and clean up the controller, '
-                'set the mode, and configure it again; in Python make a new Controller')
+            raise registry.not_loaded(settings.mode)
         code = np.array([self._addresses[law], registry.number(settings.mode)], np.int64)
         return self._no_law._replace(code=code, gains=gains)
 
@@ -485,8 +482,8 @@ class Controller:
         :param effort: (nv,) u [N·m | N], with g(q).
         :param position, velocity: (nv,) x̂ [rad | m, per s].
         :param gain: (nv, 2 nv) K.
-        :raises ArgumentError: the law in force uses no policy, or see :func:`.policy.checked`; the
-            previous policy stays in force.
+        :raises ArgumentError: the law in force uses no policy, or see :func:`.policy.checked` and
+            :class:`.VelocityCheck`; the previous policy stays in force.
         """
         self.policy.follow(time, effort, position, velocity, gain)
 
@@ -578,6 +575,10 @@ class Controller:
     def off_target(self) -> str:
         """Sentence that explains which joint rests away from its target; '' if none does."""
         return status_sentences.off_target(self)
+
+    def withholding(self, i: int, withheld: float, requested: float) -> str:
+        """Return which limits withhold an effort of the law from a joint [N·m | N]; or ''."""
+        return status_sentences.withholding(self, i, withheld, requested)
 
     @property
     def external_effort(self) -> ndarray:

@@ -19,10 +19,14 @@ from ..inputs.partner import (
     CouplingState,
     DAMPING,
     HEADER,
+    LastingGains,
     Partner,
+    POSITION,
     STIFFNESS,
+    VELOCITY,
     WAITING,
 )
+from ..inputs.velocity_check import VelocityCheck
 from ..laws import registry
 from ..laws.law import PARTNER
 from ..settings.coupled_joints import joint_map
@@ -43,6 +47,7 @@ class PartnerReference:
     def begin(self) -> None:
         """Forget the partner."""
         self.newest = Partner.none(self._controller.model.nv)
+        self._velocity, self._gains = VelocityCheck(jumps=False), LastingGains()
 
     def energy(self) -> ndarray:
         """See :attr:`.Controller.coupling_energy`."""
@@ -81,6 +86,9 @@ class PartnerReference:
                        c.settings.gain_of(c.model, 'coupling_delay'))
         if c.memory['coupled'][0]:
             check_continues(c.model, old, rows, time)
+            self._velocity.check(c.model.joint_names, rows[POSITION], rows[VELOCITY], time,
+                                 0.5 * damping / c.records.joints['effort_limit'])
+            self._gains.keep(old.rows, rows, time)
         header = np.zeros(1, HEADER)
         header[0] = time, old.header['serial'][0] + 1, state.status, role == 'follower'
         self.newest = Partner(header, rows)

@@ -6,9 +6,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 from numpy import ndarray
 
 from ..inputs.policy import checked, Policy
+from ..inputs.velocity_check import VelocityCheck
 from ..laws.law import POLICY
 from ...errors import ArgumentError
 
@@ -27,6 +29,7 @@ class PolicyReference:
         """Forget the policy."""
         #: The newest policy; serial 0 before the first one.
         self.newest = Policy.none(self._controller.model.nv)
+        self._velocity = VelocityCheck(jumps=True)
 
     def follow(self, time: float, effort: ndarray, position: ndarray, velocity: ndarray,
                gain: ndarray) -> None:
@@ -43,6 +46,10 @@ class PolicyReference:
         if new.header['time'][0] < newest:
             raise ArgumentError('the policy is older than the one in force', name='time',
                                 value=time, remedy='send policies in order')
+        self._velocity.check(
+            c.model.joint_names, new.position, new.velocity, time,
+            (np.abs(new.gain[:, c.model.nv:])
+             / c.records.joints['effort_limit'][:, None]).max(0))
         c.history.add(new)
         self.newest = new
         c.changed()

@@ -96,19 +96,25 @@ def off_target(c: Controller) -> str:
     i = int(errors.argmax())
     if not errors[i] > 1.0:
         return ''
-    withheld, limit = abs(v.withheld[i]), c.records.joints['effort_limit'][i]
-    if withheld > WITHHELD_SHARE * limit:
-        cause = f'limits withhold {withheld:.3g} of the {abs(v.requested[i]):.3g} N·m or N'
-        cause += ' that the law asks for'
-        if c.scarcity.scarce[i]:
-            cause += f'; {c.scarcity.sentence(np.arange(model.nv) == i)}'
-    else:
+    cause = withholding(c, i, v.withheld[i], v.requested[i])
+    if not cause:
         friction = static_friction(c.settings.loaded(model))[i]
         cause = (f'the gains are too low for a friction of {friction:.3g} N·m or N, see '
                  'friction_compensation' if friction else
                  'friction that the model lacks, a payload or an obstacle holds it')
     return (f'{model.joint_names[i]} rests {abs(v.target[i] - v.q[i]):.2g} '
             f'{"m" if model.slides[i] else "rad"} from its target: {cause}')
+
+
+def withholding(c: Controller, i: int, withheld: float, requested: float) -> str:
+    """Return which limits withhold an effort of the law from a joint [N·m | N]; or ''."""
+    if abs(withheld) <= WITHHELD_SHARE * c.records.joints['effort_limit'][i]:
+        return ''
+    cause = (f'limits withhold {abs(withheld):.3g} of the {abs(requested):.3g} N·m or N that '
+             'the law asks for')
+    if c.scarcity.scarce[i]:
+        cause += f'; {c.scarcity.sentence(np.arange(c.model.nv) == i)}'
+    return cause
 
 
 def _sentence(c: Controller, reason: str, joint: str) -> str:

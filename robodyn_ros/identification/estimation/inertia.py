@@ -8,7 +8,7 @@ import numpy as np
 from numpy import ndarray
 
 from ...errors import IdentificationError
-from ...model.pseudo_inertia import body_of, pseudo_inertia
+from ...model.rigid_body import body_of, pseudo_inertia
 from ...model.robot import RobotModel
 from ...model.validate import validated
 

@@ -1,16 +1,21 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The loop of :mod:`robodyn_ros.realtime.wakeup_latency`, without the interpreter."""
+"""A loop that only sleeps, without the interpreter."""
 
 from functools import cache
 from typing import Any
 
 from numba import types
 from numpy import ndarray
-
-from . import ffi
-from .ffi import ABSOLUTE, clock_gettime, clock_nanosleep, MONOTONIC, NS_PER_S
-from ...compiler.jit import compile_function
+from robodyn_ros.compiler.jit import compile_function
+from robodyn_ros.realtime.native import ffi
+from robodyn_ros.realtime.native.ffi import (
+    ABSOLUTE,
+    clock_gettime,
+    clock_nanosleep,
+    MONOTONIC,
+    NS_PER_S,
+)
 
 SIGNATURE = types.int64(types.int64, types.int64, types.int64[::1], types.int64[::1])
 

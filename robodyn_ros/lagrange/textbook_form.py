@@ -4,9 +4,10 @@
 Simplified formulas in textbook form: (m_1 + m_2) l_1² + 2 m_2 l_1 l_2 c_2.
 
 c_1 c_12 + s_1 s_12 becomes c_2, 1 - c_2² becomes s_2². Terms with the same lengths are bracketed,
-and so are terms with the same cosines and sines. ``sympy.simplify`` of the same polynomials takes
-a hundred times as long or more, and its formulas of a spatial 3R arm are 10 % longer, without the
-brackets by body.
+and so are terms with the same cosines and sines. ``sympy.trigsimp`` and ``simplify`` of the same
+polynomials take sixty times as long, and their formulas of a spatial 3R arm have 40 % more
+operations, without the brackets by body. Division by cosines and sines, (c_1 - c_2 c_12) / s_2 is
+s_12, is that of Laurent polynomials in e^{iq}, which either leaves a remainder or does not.
 """
 
 from collections import defaultdict
@@ -18,12 +19,13 @@ from typing import Any, NamedTuple, Union
 
 import numpy as np
 import sympy as sp
-from sympy.polys.rings import PolyElement
+from sympy.polys.rings import PolyElement, ring
 
-from .polynomials import Form, Polynomials
+from .equations import Form, Polynomials
 
 Exponents = tuple[int, ...]
 Known = tuple[Sequence[Any] | np.ndarray, Mapping[sp.Symbol, Any]]  # of coordinates, of symbols
+Laurent = dict[tuple[int, ...], Any]
 
 
 class Trig(NamedTuple):
@@ -267,3 +269,118 @@ def _add(part: dict[Any, Any], key: Mapping[Trig, int], x: Any) -> None:
     part[frozen] = part.get(frozen, 0) + x
     if not part[frozen]:
         del part[frozen]
+
+
+def quotient(p: PolyElement, d: PolyElement, power: int, poly: Polynomials) -> Sum:
+    """Return p / d**power in textbook form."""
+    if not p:
+        return Sum()
+    n = len(poly.symbols)
+    below = shortened(d, poly)
+    if len(below) != 1:
+        return _fraction(p, d, power, poly)
+    ((symbols, trigs), x), = below.items()
+    parts: dict[tuple[int, ...], PolyElement] = defaultdict(lambda: poly.ring.zero)
+    for m, y in p.items():
+        parts[m[:n]] = parts[m[:n]] + poly.ring({(*(0,) * n, *m[n:]): y})
+    terms: Terms = {}
+    for m, part in parts.items():
+        key = tuple(a - power * b for a, b in zip(m, symbols))
+        for (_, over), y in _divided(part, [(t, e * power) for t, e in trigs], poly).items():
+            terms[key, over] = terms.get((key, over), 0) + y / x ** power
+    return grouped(terms, poly)
+
+
+def _fraction(p: PolyElement, d: PolyElement, power: int, poly: Polynomials) -> Sum:
+    """Return a quotient whose denominator is a sum."""
+    while power:
+        _, rest, below = p.cofactors(d)
+        if not below.is_ground:
+            break
+        p, power = rest / below.LC, power - 1
+    if not power:
+        return collected(p, poly)
+    return Sum((Product(sp.S.One, ((collected(p, poly), 1), (collected(d, poly), -power))),))
+
+
+def _divided(part: PolyElement, below: list[tuple[Trig, int]], poly: Polynomials) -> Terms:
+    """Return the terms of a polynomial without symbols, divided by cosines and sines."""
+    none = (0,) * len(poly.symbols)
+    whole = all(isinstance(a, tuple) and all(k.is_integer for k in a) for a in poly.angles)
+    quotient, left = _exponentials(part, poly) if whole else {}, []
+    for t, e in below:
+        while whole and e:
+            less = _exact(quotient, _of_trig(t))
+            if less is None:
+                break
+            quotient, e = less, e - 1
+        left += [(t, -e)] * bool(e)
+    terms = _waves(quotient, none)
+    if left == [(t, -e) for t, e in below]:         # nothing cancels: as it was, if that is short
+        terms = min(shortened(part, poly), terms or shortened(part, poly), key=len)
+    return {(none, powers_of(*over, *left)): x for (_, over), x in terms.items()}
+
+
+def _of_trig(t: Trig) -> Laurent:
+    k = tuple(int(x) for x in t.angle)
+    minus = tuple(-x for x in k)
+    half, i = sp.QQ_I(sp.QQ(1, 2)), sp.QQ_I(0, 1)
+    return {k: half, minus: half} if t.kind == 'c' else {k: half / i, minus: -half / i}
+
+
+def _exponentials(part: PolyElement, poly: Polynomials) -> Laurent:
+    """Return a polynomial in cosines and sines as a polynomial in e^{iq}."""
+    n, zero = len(poly.symbols), (0,) * len(poly.q)
+    result: Laurent = defaultdict(lambda: sp.QQ_I(0))
+    for m, x in part.items():
+        term: Laurent = {zero: sp.QQ_I(x)}
+        for k, e in enumerate(m[n:]):
+            for _ in range(e):
+                new: Laurent = defaultdict(lambda: sp.QQ_I(0))
+                factor = _of_trig(Trig('cs'[k % 2], poly.angles[k // 2]))
+                for a, u in term.items():
+                    for b, v in factor.items():
+                        new[tuple(i + j for i, j in zip(a, b))] += u * v
+                term = new
+        for a, u in term.items():
+            result[a] += u
+    return {a: u for a, u in result.items() if u}
+
+
+def _exact(a: Laurent, b: Laurent) -> Laurent | None:
+    """Return a / b, None where there is a remainder."""
+    if not a:
+        return a
+    R = ring([f'z{i}' for i in range(len(next(iter(b))))], sp.QQ_I)[0]
+    low = [tuple(map(min, zip(*x))) for x in (a, b)]
+    over, under = (R({tuple(i - j for i, j in zip(k, shift)): u for k, u in x.items()})
+                   for x, shift in zip((a, b), low))
+    result, rest = over.div(under)
+    if rest:
+        return None
+    return {tuple(i + j - k for i, j, k in zip(m, *low)): u for m, u in result.items()}
+
+
+def _waves(a: Laurent, symbols: tuple[int, ...]) -> Terms:
+    """Return a real sum of exponentials as cosines and sines; doubled angles become squares."""
+    terms: dict[Any, Any] = defaultdict(int)
+    constant = next((u.x for k, u in a.items() if not any(k)), sp.QQ(0))
+    for k, u in a.items():
+        if next((x for x in k if x), 0) <= 0:       # its twin is the conjugate
+            continue
+        twice = all(x % 2 == 0 for x in k)
+        angle = tuple(sp.Rational(x, 1 + twice) for x in k)
+        c, s, x, y = Trig('c', angle), Trig('s', angle), 2 * u.x, -2 * u.y
+        if not twice:
+            terms[(c, 1),] += x
+            terms[(s, 1),] += y
+        elif constant == x:                         # 1 + cos 2a = 2 cos² a
+            terms[(c, 2),] += 2 * x
+            constant = sp.QQ(0)
+        else:                                       # cos 2a = 1 - 2 sin² a
+            terms[(s, 2),] -= 2 * x
+            constant += x
+        if twice:
+            terms[powers_of((c, 1), (s, 1))] += 2 * y
+    terms[()] += constant
+    return {(symbols, over): x for over, x in terms.items() if x}

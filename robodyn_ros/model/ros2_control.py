@@ -1,10 +1,11 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Robot descriptions and controller parameters for Gazebo with gz_ros2_control.
+Robot descriptions for ros2_control in Gazebo and MuJoCo, and parameters of its controllers.
 
 Sources: gz_ros2_control, `doc/index.rst`, and `gz_system.cpp` for joints without a controller;
-sdformat, `src/parser_urdf.cc`, for what Gazebo makes of a URDF.
+sdformat, `src/parser_urdf.cc`, for what Gazebo makes of a URDF; mujoco_ros2_control,
+`docs/hardware_interface.rst`, version of 2026.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,8 +16,7 @@ from typing import Any
 from lxml import etree
 import numpy as np
 
-from .consistency import can_exist
-from .rigid_body import rotation_rpy
+from .rigid_body import can_exist, rotation_rpy
 from .robot import RobotModel
 from .urdf import load_urdf
 from .urdf_xml import MAX_NUMBER, MOMENTS, regular
@@ -33,6 +33,7 @@ COMMANDING = re.compile(r'ros2?_control|joint.*controller', re.IGNORECASE)
 UNLUMPED_ELEMENTS = 'preserveFixedJoint', 'disableFixedJointLumping'
 # [kg], [kg·m²] of a link that Gazebo would leave out; sdformat 12 takes masses below 1e-6 for zero
 STAND_IN_MASS, STAND_IN_MOMENT = 1e-5, 1e-9
+MUJOCO_HARDWARE = 'mujoco_ros2_control/MujocoSystemInterface'
 
 
 def gazebo_description(urdf: str | Path, parameters_file: str, position: Sequence[float] = (),
@@ -253,3 +254,27 @@ def _plugin(parameters_file: str, namespace: str) -> etree._Element:
         ros = etree.SubElement(plugin, 'ros')
         etree.SubElement(ros, 'namespace').text = '/' + namespace.strip('/')
     return gazebo
+
+
+def mujoco_description(urdf: str | Path, mjcf: str, keyframe: str = '', *, headless: bool = False,
+                       locked: Mapping[str, float] | None = None) -> str:
+    """
+    Return a URDF with a ros2_control block whose joints take efforts from MuJoCo.
+
+    Blocks of other hardware are replaced. As for Gazebo there is no effort state: without one
+    nothing is compared with g(q).
+
+    :param urdf: URDF text, or the path of its file.
+    :param mjcf: path of the scene, with a motor for each joint.
+    :param keyframe: of the scene, at which the arm begins; '' for its reference pose.
+    :param locked: positions [rad | m] of joints that do not move in the scene either.
+    :raises UrdfError: the URDF is not supported.
+    """
+    model, root = load_urdf(urdf, locked=dict(locked or {})), strict_urdf(urdf)
+    block = hardware_block(model.name, MUJOCO_HARDWARE, {
+        'mujoco_model': mjcf, 'headless': str(headless).lower(),
+        **({'initial_keyframe': keyframe} if keyframe else {})})
+    for name in model.joint_names:
+        add_joint(block, name, 'effort', None)
+    root.append(block)
+    return etree.tostring(root, encoding='unicode')
