@@ -269,12 +269,33 @@ def test_a_recording_of_the_program_is_recomputed_bit_for_bit(folder, followed, 
             read(tmp_path / 'flight')
 
 
+def reference(rng, controller):
+    """Return a random call that most often begins a motion, or stops one."""
+    kind, x = rng.integers(4), controller._v.target
+    if kind == 0:
+        return (replica.TRAJECTORY,)
+    if kind == 1:
+        return replica.TARGET, x + rng.uniform(-0.2, 0.2, 2)
+    if kind == 2:
+        return (replica.POSE, controller.memory['pose_position'][0] + rng.uniform(-0.02, 0.02, 3),
+                np.sqrt([0.5, 0.0, 0.0, 0.5]))
+    count, kinds = rng.integers(2, 9), rng.integers(2, 4)
+    times = np.cumsum(rng.uniform(0.3, 0.6, count))
+    times -= times[0] * rng.integers(2)
+    rows = rng.uniform(-0.1, 0.1, (kinds, count, 2))
+    rows[0] += x
+    rows[0, 0] += rng.uniform(-0.01, 0.01, 2) - rows[0, 0] + x
+    rows[1, -1] = 0.0
+    return replica.TRAJECTORY, [count, kinds], times, rows
+
+
 def test_so_it_is_with_random_states_times_and_calls(folder, exported, tmp_path):
     own, rng = Replica(exported), np.random.default_rng(5)
     c, now, cycles, phases = own.controller, 0.0, [], set()
     own.call(replica.RELEASE)
+    begun = set()
     for k in range(20_000):
-        now += 0.001
+        now, call = now + 0.001, None
         c.state['position'], c.state['velocity'] = [0.3, 0.5], 0.0
         c.state['effort'], c.state['received'] = [16.79165356, 2.73387713], now
         if rng.random() < 0.02:                     # one false value
@@ -290,11 +311,17 @@ def test_so_it_is_with_random_states_times_and_calls(folder, exported, tmp_path)
                                replica.TARGET, replica.SETTINGS])
             own.call(kind, *{replica.STREAM_JOINTS: [numbers], replica.TARGET: [numbers[:2]],
                              replica.SETTINGS: [[rng.integers(len(FILES))]]}.get(kind, []))
+        elif k > 1 and rng.random() < 0.05:
+            call = reference(rng, c)
+            own.call(*call)
         cycles.append(own.step(now)[1])
+        if call and own.error == 'OK':
+            begun.add(call[0])
         phases.add(c.phase)
     status, output = replayed(folder, b''.join(cycles), tmp_path)
     assert status == 0 and output.startswith('20000 steps agree'), output
     assert phases >= {guard.INACTIVE, guard.RUNNING, guard.FAULT}
+    assert begun == {replica.TRAJECTORY, replica.TARGET, replica.POSE}
 
 
 def test_the_program_notices_one_bit(folder, pushed, tmp_path):
