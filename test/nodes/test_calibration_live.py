@@ -15,7 +15,8 @@ import pytest
 from rich.console import Console
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.catalog.robots import load_robot
-from robodyn_ros.cli.payload import Node, set_payload
+from robodyn_ros.cli.payload import Node
+from robodyn_ros.cli.payload import run_set as set_payload
 from robodyn_ros.control.settings.settings import symmetric
 from robodyn_ros.errors import IdentificationError, ParameterError
 from robodyn_ros.identification.excitation.payload_motion import payload_motion
