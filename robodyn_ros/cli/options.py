@@ -36,7 +36,7 @@ class Commands(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of the subcommands, panel by panel."""
-        commands: dict[str, Any] = self.commands
+        commands: Any = self.commands
         return sorted(commands, key=lambda name: (
             PANELS.index(commands[name].rich_help_panel), name))
 
