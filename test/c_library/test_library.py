@@ -271,11 +271,14 @@ def test_a_recording_of_the_program_is_recomputed_bit_for_bit(folder, followed, 
 
 def reference(rng, controller):
     """Return a random call that most often begins a motion, or stops one."""
-    kind, x = rng.integers(3), controller._v.target
+    kind, x = rng.integers(4), controller._v.target
     if kind == 0:
         return (replica.TRAJECTORY,)
     if kind == 1:
         return replica.TARGET, x + rng.uniform(-0.2, 0.2, 2)
+    if kind == 2:
+        return (replica.POSE, controller.memory['pose_position'][0] + rng.uniform(-0.02, 0.02, 3),
+                np.sqrt([0.5, 0.0, 0.0, 0.5]))
     count, kinds = rng.integers(2, 9), rng.integers(2, 4)
     times = np.cumsum(rng.uniform(0.3, 0.6, count))
     times -= times[0] * rng.integers(2)
@@ -323,7 +326,7 @@ def test_random_references_are_those_of_the_program(folder, exported, tmp_path):
         if k < 2:
             return ((replica.RELEASE,), (replica.ARM,))[k]
         if k >= 400 and k % 900 == 0:
-            return replica.SETTINGS, [rng.choice([FIRST, SOFT])]
+            return replica.SETTINGS, [rng.choice([FIRST, SPATIAL])]
         if k < 400 or k % 70:
             return None
         call = reference(rng, own.controller)
@@ -332,7 +335,7 @@ def test_random_references_are_those_of_the_program(folder, exported, tmp_path):
     cycles, phases, motion, errors = played(exported, 8000, calls)
     assert phases[-1] == ('RUNNING', 'NO_REASON')
     begun = {what for k, what in asked_of.items() if k not in errors}
-    assert len(begun) == 3 and np.ptp(motion[:, 1], axis=0).min() > 0.2
+    assert len(begun) == 4 and np.ptp(motion[:, 1], axis=0).min() > 0.2
     status, output = replayed(folder, cycles, tmp_path)
     assert status == 0 and output.startswith('8000 steps agree'), output
     assert 'none allocates' in output
