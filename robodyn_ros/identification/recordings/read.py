@@ -13,7 +13,7 @@ from .assemble import assemble, TableOptions
 from .columns import Columns
 from .joint_states import recording_of
 from .read_arrays import read_mat, read_npz
-from .read_bag import read_bag
+from .read_bag import BAG_SUFFIXES, read_bag
 from .read_echo import read_echo
 from .read_table import FORMATS_REMEDY, read_csv, text_of
 from .recording import Recording
@@ -22,7 +22,6 @@ from .unwrap import unwrapped
 from ...errors import reading, RecordingError
 from ...model.robot import RobotModel
 
-BAG_SUFFIXES = ('.mcap', '.db3')
 ARRAY_READERS = {'.npz': read_npz, '.mat': read_mat}
 
 
@@ -32,10 +31,10 @@ def read(path: str | Path, model: RobotModel, *, columns: Columns | None = None,
     """
     Return the recording of the joints of a model, in its order and in SI units.
 
-    A folder, a .mcap or a .db3 file is a ROS 2 bag (requires the extra `identify`), .npz and .mat
-    contain arrays of NumPy and MATLAB, anything else is a text with one sample per line: joint
-    states as ROS prints them (:mod:`~.read_echo`), or a table. Jumps by a turn of joints without
-    limits, as of encoders that count from -π to π, are removed.
+    A folder, a .mcap or a .db3 file, compressed or not, is a ROS 2 bag (requires the extra
+    `identify`), .npz and .mat contain arrays of NumPy and MATLAB, anything else is a text with one
+    sample per line: joint states as ROS prints them (:mod:`~.read_echo`), or a table. Jumps by a
+    turn of joints without limits, as of encoders that count from -π to π, are removed.
 
     :param path: of the file or folder.
     :param model: whose joints are looked for.
@@ -67,7 +66,7 @@ def read(path: str | Path, model: RobotModel, *, columns: Columns | None = None,
 
 def _read(path: Path, model: RobotModel, options: TableOptions, topic: str | None) -> Recording:
     units, joint_names = options.units, options.joint_names
-    if path.is_dir() or path.suffix.lower() in BAG_SUFFIXES:
+    if path.is_dir() or path.name.lower().endswith(BAG_SUFFIXES):
         recording = _scaled(read_bag(path, model, topic, joint_names), model, units)
     elif arrays := ARRAY_READERS.get(path.suffix.lower()):
         recording = assemble(arrays(path), path.name, model, options)
