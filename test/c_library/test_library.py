@@ -293,9 +293,8 @@ def test_so_it_is_with_random_states_times_and_calls(folder, exported, tmp_path)
     own, rng = Replica(exported), np.random.default_rng(5)
     c, now, cycles, phases = own.controller, 0.0, [], set()
     own.call(replica.RELEASE)
-    begun = set()
     for k in range(20_000):
-        now, call = now + 0.001, None
+        now += 0.001
         c.state['position'], c.state['velocity'] = [0.3, 0.5], 0.0
         c.state['effort'], c.state['received'] = [16.79165356, 2.73387713], now
         if rng.random() < 0.02:                     # one false value
@@ -311,17 +310,35 @@ def test_so_it_is_with_random_states_times_and_calls(folder, exported, tmp_path)
                                replica.TARGET, replica.SETTINGS])
             own.call(kind, *{replica.STREAM_JOINTS: [numbers], replica.TARGET: [numbers[:2]],
                              replica.SETTINGS: [[rng.integers(len(FILES))]]}.get(kind, []))
-        elif k > 1 and rng.random() < 0.05:
-            call = reference(rng, c)
-            own.call(*call)
         cycles.append(own.step(now)[1])
-        if call and own.error == 'OK':
-            begun.add(call[0])
         phases.add(c.phase)
     status, output = replayed(folder, b''.join(cycles), tmp_path)
     assert status == 0 and output.startswith('20000 steps agree'), output
     assert phases >= {guard.INACTIVE, guard.RUNNING, guard.FAULT}
-    assert begun == {replica.TRAJECTORY, replica.TARGET, replica.POSE}
+
+
+def test_random_references_are_those_of_the_program(folder, exported, tmp_path):
+    """Trajectories, targets and stops that replace each other in motion."""
+    pytest.importorskip('mujoco')
+    rng, asked_of = np.random.default_rng(5), {}
+
+    def calls(k, own):
+        if k < 2:
+            return ((replica.RELEASE,), (replica.ARM,))[k]
+        if k >= 400 and k % 900 == 0:
+            return replica.SETTINGS, [rng.choice([FIRST, SPATIAL])]
+        if k < 400 or k % 70:
+            return None
+        call = reference(rng, own.controller)
+        asked_of[k] = call[0], len(call) > 1
+        return call
+    cycles, phases, motion, errors = played(exported, 8000, calls)
+    assert phases[-1] == ('RUNNING', 'NO_REASON')
+    begun = {what for k, what in asked_of.items() if k not in errors}
+    assert len(begun) == 4 and np.ptp(motion[:, 1], axis=0).min() > 0.2
+    status, output = replayed(folder, cycles, tmp_path)
+    assert status == 0 and output.startswith('8000 steps agree'), output
+    assert 'none allocates' in output
 
 
 def test_the_program_notices_one_bit(folder, pushed, tmp_path):
