@@ -453,13 +453,13 @@ def test_a_trajectory_from_before_the_arm_was_running_is_refused(desk):
 def test_what_starts_at_once_waits_for_a_plan_that_takes_long(desk, monkeypatch):
     """A busy machine is no reason to refuse it; a start that has been asked for has passed."""
     rig, durations = desk.arm.rig, []
-    prepare = rig.controller.prepare
+    prepare = rig.controller.trajectory.prepare
 
     def prepare_slowly(*asked):
         planned = prepare(*asked)
         rig.run(durations.pop() if durations else 0.0)
         return planned
-    monkeypatch.setattr(rig.controller, 'prepare', prepare_slowly)
+    monkeypatch.setattr(rig.controller.trajectory, 'prepare', prepare_slowly)
     asked = JointTrajectory(joint_names=NAMES, points=[point(0.6, 0.2)])
     durations.append(0.2)
     assert desk.send(asked) and not durations

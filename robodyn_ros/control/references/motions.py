@@ -365,21 +365,22 @@ def faulty(c: ndarray, i: int, T: float, parts: int, lower: float, upper: float,
     """
     Return which limit the polynomial of one axis exceeds at the ends of parts of its duration.
 
+    That of position is looked for first.
+
     :param found: (2,) receives the position or velocity, and when [s] after its begin.
     """
+    wrong = OK
     for k in range(parts + 1):
         t = T * k / parts
         x, v, a = value(c, i, t), rate(c, i, t), second(c, i, t)
         if not (abs(x) < MAX_MAGNITUDE and abs(v) < MAX_MAGNITUDE and abs(a) < MAX_MAGNITUDE):
             found[0] = 0.0
             return NOT_FINITE
-        found[1] = t
         if not lower - LIMIT_ROUNDING <= x <= upper + LIMIT_ROUNDING:
-            found[0] = x
+            found[0], found[1] = x, t
             return OUTSIDE
-        if not abs(v) <= velocity * (1.0 + LIMIT_ROUNDING) + LIMIT_ROUNDING:
-            found[0] = abs(v)
-            return TOO_FAST
-    return OK
+        if wrong == OK and not abs(v) <= velocity * (1.0 + LIMIT_ROUNDING) + LIMIT_ROUNDING:
+            found[0], found[1], wrong = abs(v), t, TOO_FAST
+    return wrong
 
 

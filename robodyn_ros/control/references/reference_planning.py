@@ -179,7 +179,8 @@ def _refusal(limits: MotionLimits, asked: Waypoints, r: Request, wrong: int) -> 
         remedy = ('end with velocity 0, or set allow_nonzero_velocity_at_trajectory_end to stop '
                   'behind the last waypoint')
     elif wrong == NOT_FINITE and not isfinite(value):
-        problem = f'the {KINDS[k]} of {name} at waypoint {max(w, 0)} is {value}'
+        problem = (f'{KINDS[k]} of {name} at waypoint {w} is {value}' if path
+                   else f'the target {("position", "velocity")[k]} of {name} is {value}')
         remedy = 'give finite numbers'
     elif wrong == NOT_FINITE:
         name, remedy = 'points', 'give the motion more time'
