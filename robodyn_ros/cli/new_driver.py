@@ -6,7 +6,6 @@ from pathlib import Path
 from string import Template
 from typing import Annotated
 
-from rich.console import Console
 import typer
 
 from .new_law import test_command, write_module
@@ -95,19 +94,9 @@ def test_it_reads_and_writes():
 def new_driver(name: Annotated[str, typer.Argument(
                    metavar='NAME', help='Name of the driver and of its module, such as my_arm.')],
                folder: Annotated[Path, output('Folder to write to.', 'FOLDER')] = Path('.'),
-               force: Force = False
-               ) -> None:
+               force: Force = False) -> None:
     """Write a commented template of a driver, and its test."""
-    run(name, folder, console(), force)
-
-
-def run(name: str, folder: Path, out: Console, force: bool = False) -> None:
-    """
-    Write NAME.py and test_NAME.py into a folder.
-
-    :raises ArgumentError: the name is no module name, or a file exists or cannot be written.
-    """
     constant = ''.join(word.capitalize() for word in name.split('_'))
     driver, test = write_module(name, folder, {'': DRIVER, 'test_': TEST}, constant, force)
-    out.print(f'{driver}: the driver, parameter driver {name}:{constant}\n{test}: its test\n'
-              f'run the test: {test_command(test)}')
+    console().print(f'{driver}: the driver, parameter driver {name}:{constant}\n{test}: its test\n'
+                    f'run the test: {test_command(test)}')

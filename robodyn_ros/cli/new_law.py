@@ -9,7 +9,6 @@ from pathlib import Path
 from string import Template
 from typing import Annotated
 
-from rich.console import Console
 import typer
 
 from .options import command, console, DEVELOP, Force, output
@@ -91,21 +90,11 @@ def test_random_worlds_break_nothing():
 def new_law(name: Annotated[str, typer.Argument(
                 metavar='NAME', help='Name of the law and of its module, such as my_spring.')],
             folder: Annotated[Path, output('Folder to write to.', 'FOLDER')] = Path('.'),
-            force: Force = False
-            ) -> None:
+            force: Force = False) -> None:
     """Write a commented template of a control law, and its test."""
-    run(name, folder, console(), force)
-
-
-def run(name: str, folder: Path, out: Console, force: bool = False) -> None:
-    """
-    Write NAME.py and test_NAME.py into a folder.
-
-    :raises ArgumentError: the name is no module name, or a file exists or cannot be written.
-    """
     law, test = write_module(name, folder, {'': LAW, 'test_': TEST}, name.upper(), force)
-    out.print(f'{law}: the law, mode {name}:{name.upper()}\n{test}: its test\n'
-              f'run the test: {test_command(test)}')
+    console().print(f'{law}: the law, mode {name}:{name.upper()}\n{test}: its test\n'
+                    f'run the test: {test_command(test)}')
 
 
 def test_command(test: Path) -> str:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, TYPE_CHECKING
 
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 
 from .options import command, console, Force, MODEL, output, Robot
@@ -25,37 +24,26 @@ def repair(robot: Robot, output: Annotated[Path | None, output(
                'The URDF to write; default: ROBOT_repaired.urdf beside ROBOT.')] = None,
            force: Force = False) -> None:
     """Write a URDF with the nearest physically consistent inertias; show what was changed."""
-    run(robot, output, console(), force)
-
-
-def run(robot: str, output: Path | None, console: Console, force: bool) -> None:
-    """
-    Write a URDF with the nearest physically consistent inertias, and show what was changed.
-
-    :param robot: path of a URDF file, or a known name.
-    :param output: the file to write; None: ROBOT_repaired.urdf beside it.
-    """
     from ..identification.repair import links_not_judged, repaired_urdf
     from ..model.urdf_source import expanded, is_xacro
 
-    target = output or _beside(Path(robot).expanduser())
+    out, target = console(), output or _beside(Path(robot).expanduser())
     if not force:
         check_new([target], '--output', 'give another --output, or --force to replace it')
     source = robot_path(robot)
     text = expanded(source).encode() if is_xacro(source) else _content(source)
     repaired, changes = repaired_urdf(text)
     if without := links_not_judged(text):
-        console.print(f'Not checked, for want of mass or inertia: {", ".join(without)}',
-                      soft_wrap=True)
+        out.print(f'Not checked, for want of mass or inertia: {", ".join(without)}',
+                  soft_wrap=True)
     if not changes:
-        console.print(f'All {"other " if without else ""}inertias of {source} are physically '
-                      'consistent: nothing to repair.', soft_wrap=True)
+        out.print(f'All {"other " if without else ""}inertias of {source} are physically '
+                  'consistent: nothing to repair.', soft_wrap=True)
         return
     with writing(target, '--output', 'give another --output'):
         target.write_bytes(repaired)
-    console.print(table(changes))
-    console.print(f'Masses and centres of mass are as they were. Written: {target}',
-                  soft_wrap=True)
+    out.print(table(changes))
+    out.print(f'Masses and centres of mass are as they were. Written: {target}', soft_wrap=True)
 
 
 def table(changes: tuple[Change, ...]) -> Table:
