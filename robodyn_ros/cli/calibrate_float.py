@@ -24,8 +24,7 @@ from ..identification.preparation.options import PreparationOptions
 from ..identification.recorded_motion import checked_motion, require_torques
 from ..identification.recordings.recording import Recording
 from ..identification.result_files import FRICTION, URDF, writable_folder
-from ..identification.urdf_friction import urdf_with_friction
-from ..identification.urdf_update import corrected_urdf
+from ..identification.urdf_update import corrected_urdf, urdf_with_friction
 from ..model.robot import RobotModel
 from ..nodes.clients.play import Player
 from ..nodes.clients.running_controller import RunningController

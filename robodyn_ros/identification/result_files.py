@@ -14,8 +14,7 @@ import yaml
 from .estimation.payload import ModelErrors
 from .friction_file import friction_parameters, SIGNIFICANT_DIGITS, write_friction
 from .result import Identification
-from .urdf_friction import urdf_with_friction
-from .urdf_update import corrected_urdf
+from .urdf_update import corrected_urdf, urdf_with_friction
 from ..errors import ArgumentError, IdentificationError
 from ..model.friction_file import NODE
 
