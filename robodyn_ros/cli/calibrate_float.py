@@ -17,7 +17,7 @@ from ..control.settings.settings import Settings
 from ..dynamics import Batch
 from ..errors import IdentificationError, ParameterError
 from ..identification import Estimate, identify, Motion, ParameterSelection
-from ..identification.estimation.presliding_search import find_presliding
+from ..identification.estimation.search import find_effects
 from ..identification.excitation.float_motion import float_motion
 from ..identification.friction_file import friction_parameters, write_friction
 from ..identification.preparation.options import PreparationOptions
@@ -123,8 +123,8 @@ def calibrate(recording: Recording, robot: RobotModel) -> Calibration:
     motion = checked_motion(recording, robot, PreparationOptions(accept=ACCEPT_OPTIONS)).motion
     train, test = motion.split(TRAINING_SHARE)
     selection = ParameterSelection(armature=False, decimate=max(1, len(train) // MAX_SAMPLES))
-    presliding = find_presliding(robot, sliding(train), selection)
-    selection = replace(selection, presliding=presliding.distance, moving=SLIDING_VELOCITY)
+    mounting, way = find_effects(robot, sliding(train), selection, ['presliding'])
+    selection = replace(selection, presliding=way, moving=SLIDING_VELOCITY)
     found = identify(robot, train, selection, 'consistent')
     before = rms(test.effort - predicted(robot, test))
     after = rms(test.effort - found.predict(test))
@@ -138,7 +138,7 @@ def calibrate(recording: Recording, robot: RobotModel) -> Calibration:
     distance = found.with_friction().presliding_distance
     return Calibration(found, before, after, np.where(
         distance > 0.0, np.maximum(distance, MIN_DISTANCE * noise), 0.0), noise,
-        presliding.note)
+        mounting.notes[0])
 
 
 def sliding(motion: Motion) -> Motion:

@@ -52,8 +52,8 @@ def drive_gains_command(
     """Estimate the torque constants that convert motor currents to efforts."""
     from .identify import read_options
     from ..identification.estimation.drive import drive_gains
+    from ..identification.estimation.model_selection import decimated
     from ..identification.estimation.parameter_selection import USUAL_PARAMETERS
-    from ..identification.estimation.selection import decimated
     from ..identification.preparation.options import PreparationOptions
     from ..model.payload import with_payload
 

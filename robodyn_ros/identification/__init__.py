@@ -8,12 +8,12 @@ from ..lazy_import import from_modules
 
 if TYPE_CHECKING:
     from .estimation.base_parameters import base_parameters, BaseParameters
-    from .estimation.delay_and_tilt import find_mounting, Mounting
     from .estimation.drive import drive_gains, DriveGains
     from .estimation.estimate import Estimate
     from .estimation.identify import identify
     from .estimation.parameter_selection import ParameterSelection
     from .estimation.payload import find_payload, Payload
+    from .estimation.search import find_mounting, Mounting
     from .estimation.stribeck import friction_speeds, FrictionSpeeds
     from .motion import Motion
     from .validation import Validation
@@ -24,11 +24,11 @@ __all__ = ['BaseParameters', 'DriveGains', 'Estimate', 'FrictionSpeeds', 'Motion
 
 _MODULES = {'BaseParameters': '.estimation.base_parameters', 'DriveGains': '.estimation.drive',
             'Estimate': '.estimation.estimate', 'FrictionSpeeds': '.estimation.stribeck',
-            'Motion': '.motion', 'Mounting': '.estimation.delay_and_tilt',
+            'Motion': '.motion', 'Mounting': '.estimation.search',
             'ParameterSelection': '.estimation.parameter_selection',
             'Payload': '.estimation.payload', 'Validation': '.validation',
             'base_parameters': '.estimation.base_parameters', 'drive_gains': '.estimation.drive',
-            'find_mounting': '.estimation.delay_and_tilt', 'find_payload': '.estimation.payload',
+            'find_mounting': '.estimation.search', 'find_payload': '.estimation.payload',
             'friction_speeds': '.estimation.stribeck', 'identify': '.estimation.identify'}
 
 # SciPy takes long to import, and simulators only read files of an identification

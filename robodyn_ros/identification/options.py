@@ -16,7 +16,7 @@ class PipelineOptions:
 
     :param selection: parameters that are estimated besides the inertial ones. ``armature`` and
         ``presliding`` of it are replaced by the options below; its ``decimate`` of 1 stands for
-        the rule, see :func:`~.estimation.selection.decimated`.
+        the rule, see :func:`~.estimation.model_selection.decimated`.
     :param armature: whether rotor inertias are estimated; None: where they are significantly
         positive at some joint.
     :param split: share of the samples, from the first, that is used for training; the others are

@@ -19,11 +19,10 @@ from .data_checks.signal_checks import still_joints
 from .estimation.base_parameters import base_parameters
 from .estimation.estimate import Estimate, inertial_of
 from .estimation.least_squares import least_squares, undetermined
-from .estimation.model_selection import select_model
+from .estimation.model_selection import decimated, select_model, Selected
 from .estimation.parameter_selection import ParameterSelection
 from .estimation.physical_consistency import consistent, require_clarabel
 from .estimation.regression import regression
-from .estimation.selection import decimated, Selected
 from .motion import Motion
 from .options import PipelineOptions
 from .prediction_band import prediction_band

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from .data_checks.data_issue import by_kind, DataIssue
-from .estimation.delay_and_tilt import Mounting
 from .estimation.estimate import Estimate
+from .estimation.search import Mounting
 from .motion import Motion
 from .prediction_band import PredictionBand
 from .validation import Validation

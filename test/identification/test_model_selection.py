@@ -15,7 +15,7 @@ from robodyn_ros.identification.data_checks.result_checks import result_issues
 from robodyn_ros.identification.estimation.base_parameters import base_parameters
 from robodyn_ros.identification.estimation.compressed import VALIDATION_BLOCKS
 from robodyn_ros.identification.estimation.cross_validation import Candidate, Score, Trial
-from robodyn_ros.identification.estimation.delay_and_tilt import Mounting
+from robodyn_ros.identification.estimation.search import Mounting
 from robodyn_ros.identification.estimation.inertia import trusted, with_inertial_parameters
 from robodyn_ros.identification.estimation.least_squares import solution_without
 from robodyn_ros.identification.estimation.model_selection import select_model

@@ -9,9 +9,9 @@ import numpy as np
 
 from .compressed import VALIDATION_BLOCKS
 from .cross_validation import Candidate, Score, Trial
-from .delay_and_tilt import AS_RECORDED
+from .model_selection import decimated
 from .parameter_selection import USUAL_PARAMETERS
-from .selection import decimated
+from .search import AS_RECORDED
 from ..data_checks.data_issue import DataIssue
 from ..motion import Motion
 from ...errors import Argument, IdentificationError

@@ -2,26 +2,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cross-validation of candidate models over blocks of a motion, as they would be exported."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy import ndarray
 
 from .base_parameters import base_parameters, BaseParameters
 from .compressed import VALIDATION_BLOCKS
-from .delay_and_tilt import Mounting
 from .least_squares import determined_part, solution_without
 from .least_squares import solve as solve_freely
 from .parameter_selection import ParameterSelection
-from .physical_consistency import divisors, Prior, solve
+from .physical_consistency import divisors, Prior, PRIOR_WEIGHTS, solve
 from .regression import Regression, regression
+from .search import Mounting
 from ..motion import Motion
+from ...errors import IdentificationError
 from ...model.robot import RobotModel
 
 
-@dataclass(frozen=True, eq=False)
-class Candidate:
+class Candidate(NamedTuple):
     """
     Model structure that takes part in the selection.
 
@@ -125,3 +127,38 @@ class Trial:
         return Score(np.array([self.given.compressed.squares(k, found)
                                for k, found in enumerate(parameters)]),
                      np.maximum(size, np.finfo(float).tiny))
+
+
+def scores_of(trial: Trial, weights: Sequence[float]) -> dict[float, Score]:
+    """
+    Return the scores by the weight of the prior, of all that the solver can solve.
+
+    :raises IdentificationError: it solves none.
+    """
+    scores, failure = {}, None
+    for weight in weights:
+        try:
+            scores[weight] = trial.exported(weight)
+        except IdentificationError as error:
+            failure = error
+    if failure is not None and not scores:
+        raise failure
+    return scores
+
+
+def choose_weight(trial: Trial, least: float = np.inf) -> tuple[float, float]:
+    """
+    Return the weight of the prior, and the error of prediction with it.
+
+    The largest weight whose error is within one standard error of the least is taken (Hastie,
+    Tibshirani and Friedman 2009, section 7.10): the motion to come may be another, and where data
+    are indifferent the nominal model is preferred. Where it exceeds ``least``, the error of
+    another estimate, the weight of the least error is taken.
+    """
+    scores = scores_of(trial, PRIOR_WEIGHTS)
+    best = min(scores, key=lambda weight: scores[weight].error)
+    weight = max(w for w in scores if w == best or np.less_equal(
+        *scores[best].gain(scores[w])))
+    if scores[weight].error > least:
+        weight = best
+    return weight, scores[weight].error

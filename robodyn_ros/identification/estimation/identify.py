@@ -2,15 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parameter estimation in one call."""
 
-from .candidate_comparison import choose_weight
-from .cross_validation import Candidate, Trial
-from .delay_and_tilt import AS_RECORDED
+from .cross_validation import Candidate, choose_weight, Trial
 from .estimate import Estimate
 from .least_squares import least_squares
 from .least_squares import METHODS as UNCONSTRAINED
 from .parameter_selection import ParameterSelection, USUAL_PARAMETERS
 from .physical_consistency import consistent
 from .regression import regression
+from .search import AS_RECORDED
 from ..motion import Motion
 from ...errors import IdentificationError
 from ...model.robot import RobotModel
@@ -28,7 +27,7 @@ def identify(model: RobotModel, motion: Motion, selection: ParameterSelection = 
     :param method: 'consistent': physically consistent (:func:`~.physical_consistency.consistent`);
         'weighted', 'ordinary': see :func:`~.least_squares.least_squares`.
     :param weight: of the nominal model as a prior, for 'consistent'; None: by cross-validation
-        (:func:`~.candidate_comparison.choose_weight`).
+        (:func:`~.cross_validation.choose_weight`).
     :raises IdentificationError: the motion does not determine the parameters; the error names a
         joint or parameter and the remedy.
     """
