@@ -137,7 +137,8 @@ def simulate(model: RobotModel, settings: Settings, position: ArrayLike, duratio
     fault: tuple[str, str, float] = '', '', nan
     if len(failed):
         fault = controller.reason, controller.reason_code, float(failed[0])
-    return Simulated(time, positions, velocities, efforts, *fault, references, phases, model)
+    return Simulated(time, positions, velocities, efforts, *fault, references, phases, model,
+                     controller.off_target)
 
 
 class ClosedLoop:

@@ -8,6 +8,7 @@ import logging
 import os
 from pathlib import Path
 import shutil
+import stat
 import tempfile
 from typing import NamedTuple
 
@@ -32,10 +33,14 @@ def cache_folders() -> CacheFolders:
 
     Files are written into the first one, unless it is not writable: a read-only file system, a
     full disk, no home. Then it is only read, and a temporary folder of this process is written.
+    Folders that another user may write to are not even read: they hold code that is run.
     """
     folders: list[Path] = []
     try:
-        folders = _chosen() or [_of_user()]
+        given = _chosen() or [_of_user()]
+        folders = [path for path in given if not _foreign(path)]
+        if problem := _foreign(given[0]):
+            raise OSError(problem)
         _check_writable(folders[0])
     except OSError as error:
         own = Path(tempfile.mkdtemp(prefix='robodyn_ros_'))
@@ -57,6 +62,17 @@ def _of_user() -> Path:
     if not path.is_absolute():          # older versions of platformdirs
         raise OSError('this user has no home')
     return path
+
+
+def _foreign(path: Path) -> str:
+    """Return why another user may write to a folder; '' if none may, or it is not there."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return ''
+    if found.st_uid not in (getattr(os, 'getuid', int)(), 0):
+        return f'{path} belongs to the user {found.st_uid}'
+    return f'everyone may write to {path}' if found.st_mode & stat.S_IWOTH else ''
 
 
 def _check_writable(path: Path) -> None:
@@ -83,8 +99,8 @@ def warn_of_temporary_cache() -> None:
     """Log, once, that compiled code is not kept."""
     if problem := cache_folders().problem:
         logging.getLogger(__name__).warning(
-            'robodyn_ros: compiled code is kept for this process only, since the cache is not '
-            'writable (%s); $%s chooses another folder', problem, VARIABLE)
+            'robodyn_ros: compiled code is kept for this process only, since the cache cannot be '
+            'used (%s); $%s chooses another folder', problem, VARIABLE)
 
 
 def cached_file(name: str, text: str) -> Path:

@@ -14,8 +14,8 @@ This page is generated from the declarations in the code: do not edit it.
 
 Numbers without a default are lists with one value per joint, in the order of the model; gains and
 limits also accept a single value for all joints. *Fixed* parameters change only while the
-controller is unconfigured, or at the start of the simulator. A set with a refused value is refused
-as a whole. The default of a choice is in bold.
+controller is unconfigured, or at the start of the simulator; those *at start* never. A set with a
+refused value is refused as a whole. The default of a choice is in bold.
 
 ## Essential parameters
 

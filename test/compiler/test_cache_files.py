@@ -154,6 +154,19 @@ def test_a_read_only_cache_is_read(run, script):
     assert run(script, READ_ONLY) == (LOADED, '')
 
 
+@pytest.mark.parametrize('given_away', [
+    lambda path: path.chmod(0o777),
+    pytest.param(lambda path: os.chown(path, 12345, -1),
+                 marks=pytest.mark.skipif(os.getuid() != 0, reason='only root gives files away'))])
+def test_a_cache_that_another_user_may_write_to_is_not_read(run, tmp_path, given_away):
+    """Its files are loaded as code."""
+    assert run(FUNCTION)[0] == COMPILED
+    given_away(tmp_path / 'cache')
+    result, printed = run(FUNCTION)
+    assert result == COMPILED
+    assert 'everyone may write to' in printed or 'belongs to the user 12345' in printed
+
+
 def test_a_stopped_process_is_not_waited_for(run, tmp_path):
     """Nor does anybody wait in vain for the one that goes on."""
     assert run(FUNCTION)[0] == COMPILED

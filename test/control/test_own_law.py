@@ -13,6 +13,8 @@ import numpy as np
 import own_laws
 import pytest
 from robodyn_ros import Controller, gain, Law, Settings
+from robodyn_ros.control.cycle import trial
+from robodyn_ros.control.cycle.call import no_law, NUMBER
 from robodyn_ros.control.cycle.compile import PLAIN
 from robodyn_ros.control.cycle.compile_ahead import plain
 from robodyn_ros.control.laws import registry
@@ -109,6 +111,41 @@ def test_refused_before_it_drives(monkeypatch, name, why):
     assert why in str(error) and error.name == 'mode' and error.remedy
 
 
+def elements(joints):
+    """Return an assignable expression for each array, or field of one, that a law may read."""
+    arm = trial._arms(TWO_LINK, joints, 1e-3)[0]
+    parts = {'gains.spring': np.zeros(2)} | {
+        f'arm.{name}': part for name, part in arm._asdict().items()} | {
+        f'arm.{name}.{field}': array for name, part in arm._asdict().items()
+        if isinstance(part, tuple) for field, array in part._asdict().items()
+        if field not in trial.WRITABLE.get(name, ())}
+    return [element for name, part in parts.items() if isinstance(part, np.ndarray) and part.size
+            for element in ([f'{name}[0].{field}' for field in part.dtype.names]
+                            if part.dtype.names else [f'{name}.flat[0]'])]
+
+
+@pytest.mark.filterwarnings('ignore::pytest.PytestUnhandledThreadExceptionWarning')
+def test_one_that_writes_to_anything_it_is_given_is_refused():
+    """Gains, bounds and task included: what it writes there would stay after the trial."""
+    joints = Controller(TWO_LINK, Settings(), specialize=False).inputs.joints
+    given = elements(joints)
+    assert {'arm.bounds.speed.flat[0]', 'arm.bounds.planes.flat[0]', 'arm.task.stiffness.flat[0]',
+            'arm.task.settings[0].task_kp', 'arm.policy.gain.flat[0]'} < {*given}
+    for element in given:
+        space = {}
+        exec('def efforts(arm, gains, memory, tau):\n    tau[:] = arm.gravity\n'
+             f'    {element} = 7', space)
+        law = Law('writing', space['efforts'], '', '', gains=own_laws.Gains)
+        of_law = no_law(2)._replace(gains=np.full((2, 2), 50.0))
+        of_law.code[NUMBER] = registry.number(registry.mode_of(law))
+        with pytest.raises(ParameterError) as error:
+            trial.check(law, of_law, TWO_LINK, joints, 1e-3)
+        assert ('is read-only' in str(error.value)
+                or 'it writes to ' + element.split('[')[0].removesuffix('.flat').replace(
+                    'gains.spring', 'gains') in str(error.value)), element
+        assert (of_law.gains == 50.0).all()
+
+
 def test_one_that_uses_an_argument_as_memory_is_refused():
     error = refusal(mode='own_laws:WRITING_POSITION', gains={'spring': 40.0})
     assert 'it writes to arm.q:' in str(error) and '`e = arm.q` is no copy' in error.remedy
@@ -169,7 +206,7 @@ def test_a_mode_that_names_no_law(mode, why, tmp_path, monkeypatch):
     with pytest.raises(ParameterError) as error:
         Settings(mode=mode)
     assert why in str(error.value)
-    with pytest.raises(ParameterError, match='mode = .* is refused: .*choose one of'):
+    with pytest.raises(ParameterError, match='was not loaded' if ':' in mode else 'choose one of'):
         registry.find(mode, load=False)
 
 

@@ -6,8 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from robodyn_ros import Dynamics, load_urdf, Phase, Settings, simulate, suggest_gains, Waypoints
-from robodyn_ros.closed_loop import ClosedLoop
+from robodyn_ros import Dynamics, load_urdf, Settings, simulate, suggest_gains, Waypoints
 from robodyn_ros.control.settings.unreached_targets import (
     holding_warning,
     resting_error_warning,
@@ -63,17 +62,13 @@ def test_joints_that_friction_keeps_from_their_targets_are_named():
 def test_an_arm_that_rests_away_from_its_target_says_why(limits, cause):
     model = load_urdf(WIDE['z1'])
     start = 0.5 * (model.position_lower + model.position_upper).clip(-2.0, 2.0)
-    loop = ClosedLoop(model, Settings(mode='computed_torque', following_error=[0.0], **{
-        **suggest_gains(model)._asdict(), **limits}), start)
-    loop.start()
-    assert loop.controller.off_target == ''
-    loop.controller.follow(Waypoints(model.joint_names, [0.2], [start + 0.02],
-                                     np.zeros((1, model.nv))), loop.now)
-    for _ in range(350):
-        loop.tick()
-    assert loop.controller.phase == Phase.RUNNING
-    assert 'joint6 rests 0.02 rad from its target: ' in loop.controller.off_target
-    assert cause in loop.controller.off_target
+    settings = Settings(mode='computed_torque', following_error=[0.0], **{
+        **suggest_gains(model)._asdict(), **limits})
+    aside = Waypoints(model.joint_names, [0.2], [start + 0.02], np.zeros((1, model.nv)))
+    run = simulate(model, settings, start, 0.35, aside)
+    assert not run.fault and 'joint6 rests 0.02 rad from its target: ' in run.warning
+    assert cause in run.warning
+    assert simulate(model, settings, start, 0.1).warning == ''
 
 
 def test_effort_limits_that_cannot_hold_the_arm_are_named():

@@ -37,7 +37,8 @@ def test_it_drives_the_arm(pair, remote, path):
     assert remote.set('controller', spring=[120.0, 60.0]) == ''
     assert 'damper = [-1.0] is refused' in remote.set('controller', damper=[-1.0])
     assert 'damper 500 (joint1) would be unstable' in remote.set('controller', damper=[500.0, 5.0])
-    assert 'was not loaded' in remote.set('controller', mode='own_laws:FLOAT')
+    for unknown in 'own_laws:FLOAT', 'not_imported:LAW':
+        assert 'was not loaded' in remote.set('controller', mode=unknown)
     assert remote.set('controller', mode='gravity_compensation') == ''
     assert remote.set('controller', mode='own_laws:SPRING') == ''
     remote.until(lambda: remote.diagnostics.get('mode') == 'own_laws:SPRING', 'diagnostics')

@@ -80,6 +80,7 @@ def test_one_thread_runs_as_wanted_while_the_node_is_active(pair, remote, tmp_pa
     _, controller = pair(
         controller={**ASKED, 'rate': 1000.0, 'timing_file': path}, real_time=True)
     pid = controller.popen.pid
+    assert 'cannot change' in remote.set('controller', timing_file='/tmp/of_a_peer.npz')
     assert remote.change('configure')
     assert 'cannot change while' in remote.set('controller', priority=5, cpus=[0])
     before = locked(pid)

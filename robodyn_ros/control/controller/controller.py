@@ -247,10 +247,7 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         """Return the law of the settings, with its gains (K, nv)."""
         law = settings.law_in_force
         if law not in self.laws:
-            raise ParameterError(
-                f'law {settings.mode} was not loaded when the controller was configured',
-                name='mode', value=settings.mode, remedy='deactivate and clean up the controller, '
-                'set the mode, and configure it again; in Python make a new Controller')
+            raise registry.not_loaded(settings.mode)
         code = np.array([self._addresses[law], registry.number(settings.mode)], np.int64)
         return self._no_law._replace(code=code, gains=gains)
 

@@ -37,7 +37,7 @@ from ..steps.cycle_data import LawMemory
 from ...compiler.jit import compile_function, NumbaError
 from ...compiler.tuple_reference import Reference, reference
 from ...dynamics import Dynamics
-from ...dynamics.model_data import no_frame, parameters, workspace
+from ...dynamics.model_data import no_frame, parameters, Workspace, workspace
 from ...errors import ParameterError
 from ...model.pose import spread
 from ...model.robot import RobotModel
@@ -49,6 +49,10 @@ MAX_PERIOD_SHARE = 0.5    # of the period, for one call
 # Of lines in a message of Numba; characters of an informative line
 UNINFORMATIVE_PREFIXES = 'Failed in nopython', 'During:', 'raised from', 'No implementation of'
 MAX_MESSAGE_LENGTH = 160
+# Workspaces among the arrays of an Arm, which the functions that laws call write to
+WRITABLE = {'task': ('scratch', 'vector', 'columns', 'effort'),
+            'bounds': ('rate', 'vector', 'pose', 'motion', 'ends', 'nearest'),
+            'workspace': {*Workspace._fields} - {'rest', 'unloaded'}}
 # Numba type of an Arm in Python, whose fields are tuples
 _ARM = types.NamedTuple(tuple(kind.kind if isinstance(kind, Reference) else kind for kind in ARM),
                         Arm)
@@ -95,19 +99,20 @@ def check(law: Law, of_law: LawMemory, model: RobotModel, joints: ndarray, perio
     """
     rows = np.zeros((max(1, registry.memory_rows(law, model.nv)), model.nv))
     none = no_law(model.nv)
-    own = of_law._replace(memory=rows, returned=none.returned, shown=none.shown,
-                          shown_joints=none.shown_joints.view(np.recarray))
+    own = of_law._replace(gains=of_law.gains.copy(), memory=rows, returned=none.returned,
+                          shown=none.shown, shown_joints=none.shown_joints.view(np.recarray))
     call = _compiled_trial() if of_law.code[0] else _plain_trial
     tau = np.zeros(model.nv)
     for arm in _arms(model, joints, period):
-        before = _bytes(arm)
+        before = _bytes(arm, own)
         _within_patience(law, partial(call, own, arm, tau, 1))
         if own.returned[0] == 0:
             raise refused(law, f'it fails: {_python_error(law, own, arm)}',
                           'correct it; with ROBODYN_PLAIN=1 a debugger stops in it')
         seen = arm._replace(**dict(zip(VECTORS, own.shown)), joints=own.shown_joints)
-        if written := [name for name, value in _bytes(seen).items() if value != before[name]]:
-            raise refused(law, f'it writes to arm.{written[0]}',
+        if written := [name for name, value in _bytes(seen, own).items()
+                       if value != before[name]]:
+            raise refused(law, f'it writes to {written[0]}',
                           'write to tau, to its memory and to local numbers alone; `e = arm.q` '
                           'is no copy: keep e[i] - ... in a number')
         if not (good := np.isfinite(tau)).all():
@@ -128,7 +133,11 @@ def _arms(model: RobotModel, joints: ndarray, period: float) -> list[Arm]:
     dynamics = Dynamics(model)
     speed = np.where(np.isfinite(joints['velocity_limit']), joints['velocity_limit'], 1.0)
     records, robot = joints.view(np.recarray), _readable(parameters(model))
-    policy, partner, bounds = map(_readable, (Policy.none(n), Partner.none(n), Bounds.none(n)))
+    # Arrays without rows would show no writing
+    bounds = _readable(Bounds.none(n)._replace(
+        planes=np.eye(1, 4), region=np.ones(3), points=no_frame(), carriers=np.zeros(1, np.int64),
+        capsules=np.ones((1, 7)), pairs=np.zeros((1, 2), np.int64)))
+    policy, partner = map(_readable, (Policy.none(n), Partner.none(n)))
     task = _readable(Task.of(np.zeros(1, TASK), no_frame(), n))
     arms = []
     for k, q in enumerate(spread(model, TRIAL_STATES)):
@@ -149,14 +158,16 @@ def _readable(arrays: Any) -> Any:
                               for name, array in arrays._asdict().items() if array.dtype.names})
 
 
-def _bytes(arm: Arm) -> dict[str, bytes]:
+def _bytes(arm: Arm, law: LawMemory) -> dict[str, bytes]:
     """Return the contents of all arrays that laws may only read, by their names."""
-    found = {name: getattr(arm, name).tobytes() for name in (*VECTORS, 'joints')}
-    for part in ('policy', 'partner', 'robot'):
-        found |= {f'{part}.{name}': array.tobytes()
-                  for name, array in getattr(arm, part)._asdict().items()}
-    for name in ('rest', 'unloaded'):
-        found[f'workspace.{name}'] = getattr(arm.workspace, name).tobytes()
+    found = {'gains': law.gains.tobytes()}
+    for name, part in arm._asdict().items():
+        if isinstance(part, ndarray):
+            found[f'arm.{name}'] = part.tobytes()
+        elif isinstance(part, tuple):
+            found |= {f'arm.{name}.{field}': array.tobytes()
+                      for field, array in part._asdict().items()
+                      if field not in WRITABLE.get(name, ())}
     return found
 
 

@@ -76,11 +76,13 @@ def find(mode: str, *, load: bool = True) -> Law:
 
     :param mode: name of a law of this package, or ``package.module:NAME``.
     :param load: whether the module may be imported.
-    :raises ParameterError: there is no such law.
+    :raises ParameterError: there is no such law, or its module may not be imported.
     """
     if mode in _laws:
         return _laws[mode]
-    if not load or ':' not in str(mode):
+    if not load and ':' in str(mode):
+        raise not_loaded(mode)
+    if ':' not in str(mode):
         close = get_close_matches(str(mode), _laws, n=1)
         raise ParameterError(
             f'parameter mode = {mode!r} is refused', name='mode', value=mode,
@@ -88,6 +90,14 @@ def find(mode: str, *, load: bool = True) -> Law:
             + f'choose one of {", ".join(_laws)}, or a law of your own, as package.module:NAME')
     _laws[mode] = law = _imported(mode)
     return law
+
+
+def not_loaded(mode: str) -> ParameterError:
+    """Return the error that a configured controller does not know the law of a mode."""
+    return ParameterError(
+        f'law {mode} was not loaded when the controller was configured', name='mode', value=mode,
+        remedy='deactivate and clean up the controller, set the mode, and configure it again; in '
+        'Python make a new Controller')
 
 
 def mode_of(law: Law) -> str:

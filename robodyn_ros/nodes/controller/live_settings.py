@@ -58,5 +58,10 @@ class LiveSettings:
             self._changed()
 
     def _declare_gains(self, mode: str) -> None:
-        """Declare the gains of the law of a mode, built-in or user-defined."""
-        self._parameters.add(law_parameters(registry.find(mode)))
+        """
+        Declare the gains of the law of a mode, built-in or user-defined.
+
+        While the node is configured, no module is imported: an import takes any time.
+        """
+        law = registry.find(mode, load=self._loop() is None)
+        self._parameters.add(law_parameters(law))

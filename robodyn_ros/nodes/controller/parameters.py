@@ -101,11 +101,11 @@ REALTIME = (
     Parameter('keep_awake', bool, False, 'Prevent deep idle states while active '
               '(/dev/cpu_dma_latency): less latency, more power.'),
     Parameter('timing_file', str, '', 'File (.npz) for the timing of the latest cycles. Empty: '
-              'none.'),
+              'none.', at_start=True),
     Parameter('flight_recorder', float, 5.0, 'Time span recorded at a fault (64 MiB at most); 0: '
               'none.', 's', 0.0, 60.0),
     Parameter('flight_folder', str, '', 'Folder of the newest 20 flight recordings. Empty: ROS '
-              'logs.', live=True),
+              'logs.', at_start=True),
 )
 
 # Thresholds of the timing diagnostics

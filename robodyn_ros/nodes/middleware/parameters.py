@@ -42,7 +42,8 @@ class Parameter:
     Declaration of one parameter: type, default, meaning, unit and range.
 
     ``lower`` and ``upper`` bound a number, and each element of a list of numbers, inclusively.
-    ``live`` parameters may change while the node runs; the others only while it is unconfigured.
+    ``live`` parameters may change while the node runs; the others only while it is unconfigured,
+    and those ``at_start`` never: paths that the node writes to, which no peer is to choose.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Parameter:
     upper: float | None = None
     choices: tuple[str, ...] = ()
     live: bool = False
+    at_start: bool = False
     #: Whether package.module:NAME is accepted besides the choices.
     places: bool = False
 
@@ -214,6 +216,11 @@ class Parameters:
                         name=change.name, value=change.value, remedy='clean the node up first')
                 if p is None:
                     continue
+                if p.at_start and change.value != self[p.name]:
+                    raise ParameterError(
+                        f'parameter {change.name} is read when the node starts, and cannot '
+                        'change', name=change.name, value=change.value, remedy='start the node '
+                        f'with -p {change.name}:=...')
                 p.check(change.value)
                 values[p.name] = change.value
             self.accept(values)
@@ -271,5 +278,6 @@ def markdown(table: Iterable[Parameter]) -> str:
     rows = ['| parameter | meaning | default, range |', '|---|---|---|']
     for p in table:
         meaning = p.description.replace('|', r'\|')        # which does not end the cell
-        rows.append(f'| `{p.name}` | {meaning} | {allowed(p)}{"" if p.live else ", fixed"} |')
+        change = '' if p.live else ', at start' if p.at_start else ', fixed'
+        rows.append(f'| `{p.name}` | {meaning} | {allowed(p)}{change} |')
     return '\n'.join(rows) + '\n'
