@@ -18,12 +18,17 @@ from ..dynamics import Batch
 from ..errors import IdentificationError, ParameterError
 from ..identification import Estimate, identify, Motion, ParameterSelection
 from ..identification.estimation.search import find_effects
-from ..identification.excitation.float_motion import float_motion
-from ..identification.friction_file import friction_parameters, write_friction
-from ..identification.preparation.options import PreparationOptions
+from ..identification.excitation.payload_motion import float_motion
+from ..identification.options import PreparationOptions
 from ..identification.recorded_motion import checked_motion, require_torques
 from ..identification.recordings.recording import Recording
-from ..identification.result_files import FRICTION, URDF, writable_folder
+from ..identification.result_files import (
+    FRICTION,
+    friction_parameters,
+    URDF,
+    writable_folder,
+    write_friction,
+)
 from ..identification.urdf_update import corrected_urdf, urdf_with_friction
 from ..model.robot import RobotModel
 from ..nodes.clients.play import Player

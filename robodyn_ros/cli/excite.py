@@ -26,7 +26,7 @@ from ..identification.excitation.motion_limits import motion_limits, Shares
 from ..identification.excitation.optimize import Excitation, excite
 from ..identification.excitation.trajectory_file import JointTrajectory, write
 from ..identification.motion import Motion
-from ..identification.preparation.options import PreparationOptions
+from ..identification.options import PreparationOptions
 from ..identification.preparation.prepare import prepare
 from ..report.units import units
 

@@ -10,9 +10,8 @@ from rich.table import Table
 
 from .options import table
 from ..identification.estimation.payload import Payload
-from ..identification.friction_file import friction_parameters
-from ..identification.prediction_band import PredictionBand
-from ..identification.result import Identification, NOMINAL
+from ..identification.result import Identification, NOMINAL, PredictionBand
+from ..identification.result_files import friction_parameters
 from ..identification.validation import Validation
 
 MAX_SUMMARY_JOINTS = 8

@@ -30,10 +30,9 @@ from ..identification.data_checks.physics_checks import motion_issues
 from ..identification.estimation.payload import find_payload, ModelErrors
 from ..identification.excitation.collision_geometry import shapes
 from ..identification.motion import Motion
-from ..identification.options import PipelineOptions
+from ..identification.options import PipelineOptions, PreparationOptions
 from ..identification.pipeline import run as identify
 from ..identification.pipeline import Source
-from ..identification.preparation.options import PreparationOptions
 from ..identification.recorded_motion import checked_motion
 from ..identification.recordings.read import read
 from ..identification.recordings.recording import Recording

@@ -97,9 +97,7 @@ def identify_command(
         seconds,
     )
     from .identify import payload as find
-    from ..identification.estimation.parameter_selection import ParameterSelection
-    from ..identification.options import PipelineOptions
-    from ..identification.preparation.options import PreparationOptions
+    from ..identification.options import ParameterSelection, PipelineOptions, PreparationOptions
     from ..report import REQUIRED_MODULES
 
     chosen = chosen_robot(robot, locked, root, tip, gravity, massless='warn')
@@ -139,7 +137,7 @@ def validate(recording: Source, robot: OfRobot, friction: FrictionFile = None,
     """Evaluate how well a model predicts the efforts of a recording."""
     from .identify import read_options, recording_of
     from .identify import validate as run
-    from ..identification.preparation.options import PreparationOptions
+    from ..identification.options import PreparationOptions
 
     chosen = chosen_robot(robot, locked, root, tip, gravity)
     out = console(as_json)

@@ -19,7 +19,7 @@ from ..errors import IdentificationError, ParameterError
 from ..identification.estimation.payload import find_payload, Payload
 from ..identification.excitation.payload_motion import payload_motion, PayloadMotion
 from ..identification.excitation.trajectory_file import JointTrajectory
-from ..identification.preparation.options import PreparationOptions
+from ..identification.options import PreparationOptions
 from ..identification.recorded_motion import checked_motion, require_torques
 from ..identification.recordings.recording import Recording
 from ..model.robot import RobotModel

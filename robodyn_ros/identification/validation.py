@@ -9,9 +9,9 @@ from numpy import ndarray
 
 from .estimation.estimate import Estimate
 from .estimation.filtered_columns import rows_that_count
-from .estimation.parameter_selection import INERTIAL_ONLY, ParameterSelection
 from .estimation.regression import predicted
 from .motion import Motion
+from .options import INERTIAL_ONLY, ParameterSelection
 from ..errors import Argument, IdentificationError
 from ..model.robot import RobotModel
 
@@ -54,7 +54,7 @@ def validate(motion: Motion, predicted: ndarray, moving: float | None = None) ->
 
     :param predicted: (N, nv), of every sample of the motion.
     :param moving: velocity [rad/s | m/s] below which samples of a joint do not count, see
-        :class:`~.estimation.parameter_selection.ParameterSelection`; None: all count.
+        :class:`~.options.ParameterSelection`; None: all count.
     :raises IdentificationError: a joint is never that fast.
     """
     counted = rows_that_count(motion, ParameterSelection(moving=moving))

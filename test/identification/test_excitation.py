@@ -14,15 +14,15 @@ from robodyn_ros.cli.arguments import as_option
 from robodyn_ros.control.inputs.points import sample
 from robodyn_ros.control.references.trajectory import interpolate, Waypoints
 from robodyn_ros.errors import IdentificationError, UnknownNameError
-from robodyn_ros.identification.excitation.base_regressor import BaseRegressor
-from robodyn_ros.identification.excitation.collision_geometry import shapes
-from robodyn_ros.identification.excitation.collisions import Collisions, GROUND_NAME
-from robodyn_ros.identification.excitation.criteria import (
+from robodyn_ros.identification.excitation.base_regressor import (
+    BaseRegressor,
     little_information,
     of_matrix,
     quality,
     smooth_condition,
 )
+from robodyn_ros.identification.excitation.collision_geometry import shapes
+from robodyn_ros.identification.excitation.collisions import Collisions, GROUND_NAME
 from robodyn_ros.identification.excitation.fourier import Fourier
 from robodyn_ros.identification.excitation.motion_limits import Limits, motion_limits, Shares
 from robodyn_ros.identification.excitation.objective import MotionCost

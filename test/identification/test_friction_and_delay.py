@@ -11,12 +11,12 @@ from robodyn_ros import load_urdf
 from robodyn_ros.cli.identify import distance
 from robodyn_ros.errors import ArgumentError, IdentificationError
 from robodyn_ros.identification import friction_speeds, identify, ParameterSelection
+from robodyn_ros.identification.estimation.filtered_columns import path_friction
 from robodyn_ros.identification.estimation.model_selection import select_effects
 from robodyn_ros.identification.estimation.search import find_effects, find_mounting, Search
-from robodyn_ros.identification.friction_file import friction_parameters, write_friction
 from robodyn_ros.identification.options import PipelineOptions
-from robodyn_ros.identification.path_friction import path_friction
 from robodyn_ros.identification.preparation.filtering import LowPass
+from robodyn_ros.identification.result_files import friction_parameters, write_friction
 from robodyn_ros.identification.validation import of_estimate, of_model
 from robodyn_ros.model.friction_file import read_friction
 from scipy.interpolate import CubicSpline

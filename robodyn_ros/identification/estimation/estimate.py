@@ -10,9 +10,9 @@ from numpy import ndarray
 
 from .base_parameters import BaseParameters
 from .inertia import with_inertial_parameters
-from .parameter_selection import ParameterSelection
 from .regression import FRICTION_TERMS, LOAD_TERM, Parameters, predicted, presliding_model
 from ..motion import Motion
+from ..options import ParameterSelection
 from ...errors import UnknownNameError
 from ...model.robot import RobotModel
 

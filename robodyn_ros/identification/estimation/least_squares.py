@@ -11,7 +11,6 @@ from scipy.linalg import cho_factor, cho_solve, LinAlgError, qr, solve_triangula
 from scipy.special import chdtri
 
 from .base_parameters import base_parameters, BaseParameters
-from .compressed import Compressed, triangle, VALIDATION_BLOCKS
 from .covariance import (
     autocovariance,
     covariance,
@@ -20,7 +19,7 @@ from .covariance import (
 )
 from .estimate import Estimate
 from .inertia import lengths, trusted
-from .regression import Regression
+from .regression import Compressed, Regression, triangle, VALIDATION_BLOCKS
 from ...errors import IdentificationError
 
 CONVERGENCE_TOLERANCE = 1e-4    # relative change of weights

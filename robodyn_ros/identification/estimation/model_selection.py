@@ -9,21 +9,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from .compressed import VALIDATION_BLOCKS
 from .cross_validation import Candidate, choose_weight, scores_of, Trial
-from .estimate import inertial_of
+from .estimate import Estimate, inertial_of
 from .least_squares import least_squares, METHODS
-from .parameter_selection import ParameterSelection
-from .physical_consistency import PRIOR_WEIGHTS
-from .regression import regression
+from .least_squares import METHODS as UNCONSTRAINED
+from .physical_consistency import consistent, PRIOR_WEIGHTS
+from .regression import regression, VALIDATION_BLOCKS
 from .search import AS_RECORDED, EFFECTS, find_effects, most_likely_coupling, Mounting
 from .stribeck import friction_speeds
 from ..motion import Motion
-from ..options import PipelineOptions
+from ..options import ParameterSelection, PipelineOptions, USUAL_PARAMETERS
 from ...errors import IdentificationError
 from ...model.robot import RobotModel
 
-SAMPLES_PER_CUTOFF_PERIOD = 5   # that are kept: samples between them are redundant
 ARMATURE_SIGNIFICANCE = 3.0     # standard errors above zero
 SELECTION_ROUNDS = 4            # of effects and armature at most
 COARSE_WEIGHTS = PRIOR_WEIGHTS[::2]   # of the prior, among which one is chosen for the comparisons
@@ -31,6 +29,7 @@ COARSE_WEIGHTS = PRIOR_WEIGHTS[::2]   # of the prior, among which one is chosen 
 TERMS = ('coupled transmission', 'presliding', 'load-dependent friction', 'delay', 'tilt',
          'rotor inertia', 'static friction', 'velocity scales of friction',
          'friction of each direction')
+ALL_METHODS = ('consistent', *UNCONSTRAINED)
 
 
 class Selected(NamedTuple):
@@ -80,22 +79,6 @@ class Term:
             return f'{self.name}: {found}, {self.why}'
         return (f'{self.name}: {found}, {100 * self.with_term:.2f} % with it, '
                 f'{100 * self.without_term:.2f} % without: {self.why}')
-
-
-def decimated(selection: ParameterSelection, motion: Motion
-              ) -> tuple[ParameterSelection, list[str]]:
-    """
-    Return the selection with its rule of decimation applied, and a note.
-
-    Where ``decimate`` is 1 and the motion is filtered, SAMPLES_PER_CUTOFF_PERIOD samples or more
-    are kept in a period of the cutoff.
-    """
-    if selection.decimate != 1 or not np.isfinite(motion.cutoff):
-        return selection, []
-    step = max(1, int(motion.rate / (SAMPLES_PER_CUTOFF_PERIOD * motion.cutoff)))
-    step -= step % 2 if step > 2 else 0     # columns are computed at half the step
-    return replace(selection, decimate=step), [
-        f'decimated by {step} (>= {SAMPLES_PER_CUTOFF_PERIOD} samples per cut-off period)']
 
 
 def select_model(model: RobotModel, motion: Motion, selection: ParameterSelection,
@@ -247,3 +230,32 @@ def _weight(best: Trial, plain: Sequence[float]) -> tuple[float, list[str]]:
         notes.append('least squares without constraints predicts the blocks better: physically '
                      'consistent parameters with nonnegative friction are less accurate')
     return weight, notes
+
+
+def identify(model: RobotModel, motion: Motion, selection: ParameterSelection = USUAL_PARAMETERS,
+             method: str = 'consistent', weight: float | None = None) -> Estimate:
+    """
+    Estimate the parameters of a robot from its motion.
+
+    :param selection: parameters that are estimated besides the inertial ones, and samples that are
+        used.
+    :param method: 'consistent': physically consistent (:func:`~.physical_consistency.consistent`);
+        'weighted', 'ordinary': see :func:`~.least_squares.least_squares`.
+    :param weight: of the nominal model as a prior, for 'consistent'; None: by cross-validation
+        (:func:`~.cross_validation.choose_weight`).
+    :raises IdentificationError: the motion does not determine the parameters; the error names a
+        joint or parameter and the remedy.
+    """
+    if method not in ALL_METHODS:
+        raise IdentificationError(f'no method {method!r}', name='method', value=method,
+                                  remedy=f'choose one of {", ".join(ALL_METHODS)}')
+    if weight is not None and method != 'consistent':
+        raise IdentificationError(f'method {method!r} has no prior to weigh', name='weight',
+                                  value=weight, remedy='leave the weight out, or choose '
+                                                       'consistent')
+    given = regression(model, motion, selection)
+    if method != 'consistent':
+        return least_squares(given, method)
+    if weight is None:
+        weight, _ = choose_weight(Trial(Candidate(model, AS_RECORDED, selection), motion))
+    return consistent(given, weight)

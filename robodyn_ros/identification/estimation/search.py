@@ -20,12 +20,11 @@ from scipy import optimize
 from scipy.interpolate import CubicSpline
 from scipy.special import chdtri
 
-from .filtered_columns import thinner
+from .filtered_columns import path_friction, thinner
 from .least_squares import Likelihood
-from .parameter_selection import ParameterSelection
 from .regression import friction_columns, presliding_model, Regression, regression
 from ..motion import Motion
-from ..path_friction import path_friction
+from ..options import ParameterSelection
 from ...model.robot import RobotModel
 
 MIN_DISTANCE = 1e-4     # [rad] of presliding

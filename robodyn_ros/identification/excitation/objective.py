@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy import ndarray
 
-from .base_regressor import BaseRegressor
-from .criteria import Criterion, of_matrix, Quality, quality
+from .base_regressor import BaseRegressor, Criterion, of_matrix, Quality, quality
 from .fourier import Fourier
 from .motion_limits import Limits
-from ..estimation.compressed import triangle
+from ..estimation.regression import triangle
 from ..motion import Motion
 from ...dynamics import Dynamics
 from ...errors import Argument, IdentificationError, Placeholder

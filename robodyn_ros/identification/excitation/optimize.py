@@ -12,8 +12,7 @@ import numpy as np
 from numpy import ndarray
 from scipy.optimize import minimize
 
-from .base_regressor import BaseRegressor
-from .criteria import Criterion, little_information, Quality, smooth_condition
+from .base_regressor import BaseRegressor, Criterion, little_information, Quality, smooth_condition
 from .fourier import Fourier
 from .motion_limits import Limits
 from .objective import MIN_SCALE, MotionCost, OTHER_POSE, Usage
