@@ -10,9 +10,8 @@ from rich.table import Table
 
 from .options import table
 from ..identification.estimation.payload import Payload
-from ..identification.result import Identification, NOMINAL, PredictionBand
+from ..identification.result import Identification, NOMINAL, PredictionBand, Validation
 from ..identification.result_files import friction_parameters
-from ..identification.validation import Validation
 
 MAX_SUMMARY_JOINTS = 8
 MAX_COMBINATION_LETTERS = 60    # in a terminal; the report shows all

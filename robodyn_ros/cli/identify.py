@@ -36,9 +36,8 @@ from ..identification.pipeline import Source
 from ..identification.recorded_motion import checked_motion
 from ..identification.recordings.read import read
 from ..identification.recordings.recording import Recording
-from ..identification.result import Identification, NOMINAL, TERMS_TITLE
+from ..identification.result import Identification, NOMINAL, of_model, TERMS_TITLE, Validation
 from ..identification.result_files import conditions_of, FRICTION, URDF, writable_folder
-from ..identification.validation import of_model, Validation
 from ..model.friction_file import read_friction
 from ..model.payload import with_payload
 from ..model.robot import RobotModel

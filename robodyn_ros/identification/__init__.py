@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .estimation.stribeck import friction_speeds, FrictionSpeeds
     from .motion import Motion
     from .options import ParameterSelection
-    from .validation import Validation
+    from .result import Validation
 
 __all__ = ['BaseParameters', 'DriveGains', 'Estimate', 'FrictionSpeeds', 'Motion', 'Mounting',
            'ParameterSelection', 'Payload', 'Validation', 'base_parameters', 'drive_gains',
@@ -26,7 +26,7 @@ _MODULES = {'BaseParameters': '.estimation.base_parameters', 'DriveGains': '.est
             'Estimate': '.estimation.estimate', 'FrictionSpeeds': '.estimation.stribeck',
             'Motion': '.motion', 'Mounting': '.estimation.search',
             'ParameterSelection': '.options',
-            'Payload': '.estimation.payload', 'Validation': '.validation',
+            'Payload': '.estimation.payload', 'Validation': '.result',
             'base_parameters': '.estimation.base_parameters', 'drive_gains': '.estimation.drive',
             'find_mounting': '.estimation.search', 'find_payload': '.estimation.payload',
             'friction_speeds': '.estimation.stribeck', 'identify': '.estimation.model_selection'}

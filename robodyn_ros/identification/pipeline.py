@@ -29,13 +29,15 @@ from .recorded_motion import Notify, notify_all, Parts, read_parts, Source, Stag
 from .result import (
     Identification,
     NOMINAL,
+    of_estimate,
+    of_model,
     ORDINARY,
     prediction_band,
     UNCONSTRAINED_TERMS,
+    Validation,
     WEIGHTED,
 )
 from .result_files import writable_folder, write_friction_file, write_numbers, write_urdf
-from .validation import of_estimate, of_model, Validation
 from ..errors import Argument, IdentificationError
 from ..model.robot import RobotModel
 

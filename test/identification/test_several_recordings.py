@@ -25,7 +25,7 @@ from robodyn_ros.identification.recorded_motion import (
     Source,
 )
 from robodyn_ros.identification.recordings.read import read
-from robodyn_ros.identification.validation import of_model, validate
+from robodyn_ros.identification.result import of_model, validate
 from typer.testing import CliRunner
 import yaml
 

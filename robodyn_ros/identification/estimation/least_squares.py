@@ -17,8 +17,7 @@ from .covariance import (
     independent_samples,
     with_spread_of_blocks,
 )
-from .estimate import Estimate
-from .inertia import lengths, trusted
+from .estimate import Estimate, lengths, trusted
 from .regression import Compressed, Regression, triangle, VALIDATION_BLOCKS
 from ...errors import IdentificationError
 

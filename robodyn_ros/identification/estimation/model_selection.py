@@ -3,7 +3,7 @@
 """Selection of the effects and terms of the exported model, by likelihood and cross-validation."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,33 +54,6 @@ class Selected(NamedTuple):
     errors: ndarray = np.zeros(0)
 
 
-@dataclass(frozen=True)
-class Term:
-    """
-    Decision on a term of the model.
-
-    :param name: of the term.
-    :param taken: whether the exported model has it.
-    :param with_term: mean relative RMS of the blocks that were left out, with the term;
-        ``without_term``: without it. NaN where the model cannot be fitted.
-    :param why: reason of the decision.
-    """
-
-    name: str
-    taken: bool
-    with_term: float
-    without_term: float
-    why: str
-
-    def __str__(self) -> str:
-        """Return the decision in one line."""
-        found = 'taken' if self.taken else 'rejected'
-        if np.isnan(self.with_term):
-            return f'{self.name}: {found}, {self.why}'
-        return (f'{self.name}: {found}, {100 * self.with_term:.2f} % with it, '
-                f'{100 * self.without_term:.2f} % without: {self.why}')
-
-
 def select_model(model: RobotModel, motion: Motion, selection: ParameterSelection,
                  options: PipelineOptions) -> Selected:
     """
@@ -97,7 +70,7 @@ def select_model(model: RobotModel, motion: Motion, selection: ParameterSelectio
     best = Trial(Candidate(found.model, found.mounting, found.selection), motion)
     scores = scores_of(best, COARSE_WEIGHTS)
     weight = min(scores, key=lambda weight: scores[weight].error)
-    score, terms = scores[weight], list[Term]()
+    score, terms = scores[weight], list[str]()
     for name in TERMS:
         try:
             if (other := alternative(name, best.candidate, model, motion, options)) is None:
@@ -105,22 +78,23 @@ def select_model(model: RobotModel, motion: Motion, selection: ParameterSelectio
             trial = Trial(other, motion)
             new = trial.exported(weight)
         except IdentificationError as error:
-            terms.append(Term(name, False, np.nan, np.nan, str(error)))
+            terms.append(f'{name}: rejected, {error}')
             continue
         gain, deviation = new.gain(score)
         adds = name not in EFFECTS and (name != 'rotor inertia' or other.selection.armature)
         wins = bool(gain > (deviation if adds else 0.0))
-        errors = (new.error, score.error) if adds else (score.error, new.error)
-        terms.append(Term(name, adds == wins, *errors, (
-            f'the gain is within its standard error of {100 * deviation:.2g} %'
-            if adds and 0.0 < gain <= deviation else 'the lower error')))
+        with_it, without = (new.error, score.error) if adds else (score.error, new.error)
+        why = f'the gain is within its standard error of {100 * deviation:.2g} %' \
+            if adds and 0.0 < gain <= deviation else 'the lower error'
+        terms.append(f'{name}: {"taken" if adds == wins else "rejected"}, {100 * with_it:.2f} % '
+                     f'with it, {100 * without:.2f} % without: {why}')
         if wins:
             best, score = trial, new
     plain = Trial(Candidate(model, replace(AS_RECORDED, delay=options.delay or 0.0), replace(
         selection, armature=options.armature is not False,
         presliding=options.presliding or 0.0)), motion)
     weight, notes = _weight(best, [plain.least_squares(method).error for method in METHODS])
-    return Selected(*best.candidate, (*found.notes, *notes), weight, tuple(map(str, terms)),
+    return Selected(*best.candidate, (*found.notes, *notes), weight, tuple(terms),
                     best.exported(weight).errors)
 
 

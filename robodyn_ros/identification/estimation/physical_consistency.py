@@ -11,8 +11,7 @@ from numpy import ndarray
 from scipy.linalg import block_diag
 from scipy.sparse import csc_matrix, diags
 
-from .estimate import Estimate
-from .inertia import trusted
+from .estimate import Estimate, trusted
 from .least_squares import least_squares
 from .regression import LOAD_TERM, Regression, triangle
 from ...dynamics import Batch

@@ -12,6 +12,8 @@ from scipy.linalg import qr
 
 from .motion_limits import Limits
 from ..estimation.base_parameters import above_rounding, independent_columns
+from ..estimation.regression import triangle
+from ..motion import Motion
 from ...dynamics import Batch, Dynamics
 from ...errors import IdentificationError
 from ...model.robot import RobotModel
@@ -26,6 +28,7 @@ JOINT_TERMS = {'friction': ('viscous', 'Coulomb'), 'offset': ('offset',),
 # leave the optimisation without a slope
 SIGN_WIDTH = 0.05
 DIFFERENCE_STEP = 1e-6    # in shares of the limits
+MAX_KNOWN_SAMPLES = 2000    # of a recording
 RANDOM_STATES, SEED = 300, 0           # random states that show which columns are independent
 COSINE_ROUNDING = 2e-3    # of a direction cosine: 3.14 is a half turn
 EXACT_COSINES = np.cos(np.radians([0.0, 30.0, 45.0, 60.0, 90.0, 120.0, 135.0, 150.0, 180.0]))
@@ -200,3 +203,23 @@ def unrounded(model: RobotModel) -> RobotModel:
     axis = np.where(np.abs(model.joint_axis) < COSINE_ROUNDING, 0.0, model.joint_axis)
     return replace(model, joint_rotation=U @ Vt,
                    joint_axis=axis / np.linalg.norm(axis, axis=1, keepdims=True))
+
+
+def known_rows(regressor: BaseRegressor, motions: Sequence[Motion], period: float) -> ndarray:
+    """
+    Return rows (k, nv, columns) with the information of motions that were recorded before.
+
+    They are those of a motion of one sample, to be multiplied by the root of the number of samples
+    of a new motion of duration ``period`` [s]; longer recordings count more.
+    """
+    nv, count = len(regressor.sizes.lower), len(regressor)
+    tall = np.zeros((0, count))
+    for motion in motions:
+        step = max(len(motion) // MAX_KNOWN_SAMPLES, 1)
+        rows = regressor(*(a[::step] for a in (motion.position, motion.velocity,
+                                               motion.acceleration)))
+        weight = len(motion) / motion.rate / period / len(rows)
+        tall = triangle(np.vstack([tall, np.sqrt(weight) * rows.reshape(-1, count)]))
+    filled = np.zeros((-(-len(tall) // nv) * nv, count))
+    filled[:len(tall)] = tall
+    return filled.reshape(-1, nv, count)
