@@ -11,22 +11,25 @@ are those of both, in one run. The library stays in the output folder for the ne
 
 from pathlib import Path
 import subprocess
+import sys
 import time
 from typing import Annotated, Any
 
 import numpy as np
 from rich.console import Console
 from robodyn_ros import Settings
-from robodyn_ros.c_library import replica
 from robodyn_ros.c_library.exported import Exported, Options
 from robodyn_ros.c_library.library import c_compiler, write_library
-from robodyn_ros.c_library.replica import Replica
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.closed_loop import ClosedLoop
 from robodyn_ros.control.steps import guard
 import typer
 
 from .plant import ROOT
+
+sys.path.insert(0, str(ROOT / 'test'))
+from c_library import replica  # noqa: E402
+from c_library.replica import Replica  # noqa: E402
 
 OUTPUT = ROOT / 'build' / 'bench' / 'c_library'
 HOST = ROOT / 'test' / 'c_library' / 'replay_host.c'

@@ -16,19 +16,15 @@ force and the force 1 s later, with detection and without, and the false alarms 
 import argparse
 from dataclasses import replace
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy import ndarray
 from robodyn_ros import Dynamics, load_urdf, RobotModel, Settings
 from robodyn_ros.closed_loop import ClosedLoop
-from robodyn_ros.control.learning.collision_thresholds import thresholds
+from robodyn_ros.control.learning import thresholds
 from robodyn_ros.control.references.trajectory import Waypoints
-from robodyn_ros.control.settings.suggested_gains import (
-    suggest_gains,
-    SuggestedGains,
-    with_assumed_rotors,
-)
+from robodyn_ros.control.settings.suggested_gains import suggest_gains, with_assumed_rotors
 from robodyn_ros.control.steps import guard
 from robodyn_ros.errors import RobodynError
 from robodyn_ros.model.pose import spread
@@ -113,7 +109,7 @@ def begin(model: RobotModel, plant: RobotModel, q: ndarray, near: ndarray | None
 
 
 @lru_cache(maxsize=8)       # it takes longer than a contact
-def _suggested(model: RobotModel, q: tuple[float, ...]) -> SuggestedGains:
+def _suggested(model: RobotModel, q: tuple[float, ...]) -> Any:
     return suggest_gains(model, np.array(q), Settings())
 
 

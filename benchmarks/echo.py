@@ -26,10 +26,8 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from robodyn_ros.compiler.jit import compile_callback, jitable
 from robodyn_ros.dynamics.numba_types import pointer
 from robodyn_ros.nodes.middleware.raw_subscription import LeftAlone, never_called
-from robodyn_ros.realtime.native import inline
 from robodyn_ros.realtime.native.compile import CALLBACK, IO_MODULES
-from robodyn_ros.realtime.native.ffi import check_symbols, sem_post
-from robodyn_ros.realtime.native.inline import handles_at, take_turn
+from robodyn_ros.realtime.native.ffi import check_symbols, sem_post, sem_trywait
 from robodyn_ros.realtime.native.io import content, publish_message, take
 from robodyn_ros.realtime.native.memory import aligned_copy, LoopMemory
 from robodyn_ros.wire.effort import EffortEncoder
@@ -39,7 +37,7 @@ from std_msgs.msg import Float64MultiArray
 
 from . import native
 from .interleaved_timer import Missing
-from .native import io_at
+from .native import handles_at, io_at
 from .plant import ARMS, NAMESPACE, ROBOT, robot
 
 SOURCE = Path(__file__).with_name('fastdds_echo.cpp')
@@ -100,8 +98,8 @@ def _prefix() -> Path | None:
 def echo(address, number):
     """Answer what has come in, in the thread that has brought it."""
     e = carray(pointer(address), (1,), ECHO)[0]     # type: ignore[call-arg]
-    io, h = io_at(e), handles_at(e.handles)
-    if not take_turn(h):                    # another thread of the middleware takes this one too
+    io, semaphore = io_at(e), handles_at(e.handles).semaphore
+    if sem_trywait(semaphore) != 0:         # another thread of the middleware takes this one too
         return
     numbers = carray(pointer(e.numbers), (e.size,), np.uint8)   # type: ignore[call-arg]
     while take(io):
@@ -110,14 +108,14 @@ def echo(address, number):
             for i in range(e.size):
                 numbers[i] = b[e.begin + i]
             publish_message(io)
-    sem_post(h.turn)
+    sem_post(semaphore)
 
 
 @cache
 def compiled_echo() -> Any:
     """Return :func:`echo` as machine code."""
     check_symbols()
-    modules = (*IO_MODULES, jitable(inline), jitable(native), jitable(sys.modules[__name__]))
+    modules = (*IO_MODULES, jitable(native), jitable(sys.modules[__name__]))
     return compile_callback('echo', echo, CALLBACK, modules)
 
 
@@ -146,12 +144,12 @@ class NativeEcho:
 
     def run(self) -> None:
         """Answer until SIGINT or SIGTERM."""
-        self._memory.pass_turn()
+        self._memory.wake()
         self._memory.set_callback(compiled_echo().address, self._echo)
         try:
             signal.sigwait(_ENDS)
         finally:
-            self._memory.set_callback(None, self._echo)
+            self._memory.set_callback(None)
             self._node.destroy_node()
 
 

@@ -73,15 +73,11 @@ PEERS = {
     'executor': _ours('robodyn_ros, executor', 'executor'),
     'python': _ours('robodyn_ros, python', 'python'),
     'native': _ours('robodyn_ros, native', 'native'),
-    'inline': _ours('robodyn_ros, native, inline', 'native', 'inline'),
     'python_fifo': _ours('robodyn_ros, python, FIFO', 'python', fifo=True),
     'native_fifo': _ours('robodyn_ros, native, FIFO', 'native', fifo=True),
-    'inline_fifo': _ours('robodyn_ros, native, inline, FIFO', 'native', 'inline', fifo=True),
     NAIVE_AWAKE: _tutorial('rclpy callback, CPUs kept awake', 'callback', awake=True),
     ECHO_AWAKE: echo('echo, RELIABLE, CPUs kept awake', 'reliable', awake=True),
     'native_awake': _ours('robodyn_ros, native, keep_awake', 'native', awake=True),
-    'inline_awake': _ours('robodyn_ros, native, inline, keep_awake', 'native', 'inline',
-                          awake=True),
 }
 # Whose wake-ups at 1 kHz are timed; a hog is a thread that keeps the interpreter
 HOGGED = 'benchmarks.gil_contention'

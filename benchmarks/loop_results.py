@@ -15,19 +15,17 @@ from .loop_peers import ECHO, ECHO_AWAKE, NAIVE, NAIVE_AWAKE, NAIVE_TIMER, PEERS
 FIGURES = ('p50', 'p99', 'p99.9', 'max')
 RATES = (1000, 4000, 10000)         # Hz; the first one is what round trips and CPU are of
 # Of which ways something is expected, and how the same with FIFO is named
-LADDER = {'native': ('native', 'native_fifo'), 'inline': ('inline', 'inline_fifo'),
-          'awake': ('native_awake', 'inline_awake'), 'python': ('python', 'python_fifo')}
+LADDER = {'native': ('native', 'native_fifo'), 'awake': ('native_awake',),
+          'python': ('python', 'python_fifo')}
 # what, of whom, at most so many times that of whom: the naive node, or the echo of the same turns
 BESIDE_NAIVE, BESIDE_ECHO = 'beside', 'beside echo'
-RATIOS = (('p50', 'native', BESIDE_ECHO, 1.25), ('p50', 'inline', BESIDE_ECHO, 1.1),
-          ('p50', 'python', BESIDE_NAIVE, 1 / 2.5), ('p99', 'native', BESIDE_NAIVE, 1 / 2.5),
-          ('p99', 'inline', BESIDE_NAIVE, 1 / 2.5), ('p99', 'python', BESIDE_NAIVE, 1 / 2),
-          ('cpu', 'native', BESIDE_NAIVE, 0.2), ('cpu', 'inline', BESIDE_NAIVE, 0.2),
-          ('cpu', 'awake', BESIDE_NAIVE, 0.15), ('cpu', 'python', BESIDE_NAIVE, 1 / 4))
+RATIOS = (('p50', 'native', BESIDE_ECHO, 1.25), ('p50', 'python', BESIDE_NAIVE, 1 / 2.5),
+          ('p99', 'native', BESIDE_NAIVE, 1 / 2.5), ('p99', 'python', BESIDE_NAIVE, 1 / 2),
+          ('cpu', 'native', BESIDE_NAIVE, 0.2), ('cpu', 'awake', BESIDE_NAIVE, 0.15),
+          ('cpu', 'python', BESIDE_NAIVE, 1 / 4))
 OF = {BESIDE_NAIVE: 'share of the naive node', BESIDE_ECHO: 'times the echo'}
 # of whom, at which rate [Hz], at least this share of the states
-ANSWERED = (('native', 1000, 0.9995), ('inline', 1000, 0.9995), ('inline', 10000, 0.999),
-            ('python', 4000, 0.999))
+ANSWERED = (('native', 1000, 0.9995), ('python', 4000, 0.999))
 WAKE_UP = 1 / 20                    # of the p99 of an rclpy timer, both beside a hog
 LEFT = ('who', 'what')              # columns
 NAMES = {'p50': 'round trip p50', 'p99': 'round trip p99', 'cpu': 'CPU'}

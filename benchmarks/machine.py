@@ -24,7 +24,6 @@ from robodyn_ros.realtime.native.ffi import (
     NS_PER_S,
     OK,
     sem_post,
-    sem_wait,
 )
 from robodyn_ros.realtime.native.memory import SEMAPHORE_WORDS
 
@@ -32,6 +31,7 @@ GAP = 1_000_000             # ns between two wake-ups, in which a CPU may fall a
 WAKE_UPS = 300
 INTEGERS = types.int64[::1]
 RELATIVE = np.int32(0)
+sem_wait = types.ExternalFunction('sem_wait', types.int32(types.int64))
 
 _libc = ctypes.CDLL(None)
 

@@ -19,10 +19,8 @@ from robodyn_ros.compiler.jit import compile_callback, compile_function, jitable
 from robodyn_ros.dynamics.numba_types import pointer
 from robodyn_ros.realtime import timing_rules
 from robodyn_ros.realtime.loop_io import LOOP_STATE
-from robodyn_ros.realtime.native import inline
 from robodyn_ros.realtime.native.compile import CALLBACK, IO_MODULES, LOOP_IO
-from robodyn_ros.realtime.native.ffi import check_symbols, sem_post
-from robodyn_ros.realtime.native.inline import handles_at, take_turn
+from robodyn_ros.realtime.native.ffi import check_symbols, sem_post, sem_trywait
 from robodyn_ros.realtime.native.io import (
     content,
     HANDLES,
@@ -58,9 +56,9 @@ SPEAK = types.int64(LOOP_IO, types.float64[::1], INTEGERS, types.int64, types.in
 def hear(address, number):
     """Take down what has come in and when, in the thread that has brought it."""
     ear = carray(pointer(address), (1,), EAR)[0]    # type: ignore[call-arg]
-    io, h = io_at(ear), handles_at(ear.handles)
+    io, semaphore = io_at(ear), handles_at(ear.handles).semaphore
     now = steady_ns(io)
-    if not take_turn(h):                    # another thread of the middleware takes this one too
+    if sem_trywait(semaphore) != 0:         # another thread of the middleware takes this one too
         return
     times = carray(pointer(ear.times), (ear.size,), np.int64)   # type: ignore[call-arg]
     numbers = carray(pointer(ear.numbers), (ear.size,), np.int64)   # type: ignore[call-arg]
@@ -76,7 +74,12 @@ def hear(address, number):
             efforts[place, i] = b[ear.begin + i]
         times[place], numbers[place] = now, np.int64(io.info[SEQUENCE])
         ear.count = k + 1
-    sem_post(h.turn)
+    sem_post(semaphore)
+
+
+def handles_at(address):
+    """Return the record at an address, whose semaphore is posted while no thread has the turn."""
+    return carray(pointer(address), (1,), HANDLES)[0]       # type: ignore[call-arg]
 
 
 def io_at(ear):
@@ -111,7 +114,7 @@ def speak(io, values, times, first, count, period):
 def compiled() -> SimpleNamespace:
     """Return the functions as machine code."""
     check_symbols()
-    modules = (*IO_MODULES, jitable(inline), jitable(sys.modules[__name__]))
+    modules = (*IO_MODULES, jitable(sys.modules[__name__]))
     return SimpleNamespace(
         on_message=compile_callback('loop_bench', hear, CALLBACK, modules),
         speak=compile_function('loop_bench', speak, SPEAK, modules))
@@ -147,7 +150,7 @@ class Ear:
                 'times': self._columns.times, 'numbers': self._columns.numbers,
                 'bytes': self._columns.efforts}.items():
             self._ear[field] = value.ctypes.data
-        self._memory.pass_turn()
+        self._memory.wake()
 
     def open(self) -> None:  # noqa: A003
         """Begin to listen."""
@@ -155,7 +158,7 @@ class Ear:
 
     def close(self) -> None:
         """Listen no more."""
-        self._memory.set_callback(None, self._ear)
+        self._memory.set_callback(None)
 
     @property
     def strange(self) -> int:

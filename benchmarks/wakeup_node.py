@@ -13,9 +13,10 @@ import threading
 import time
 
 import numpy as np
-from robodyn_ros.realtime.native.lateness import compiled_lateness
 from robodyn_ros.realtime.periodic_timer import sharpen_timers
 from robodyn_ros.realtime.scheduling import scheduled, Scheduling
+
+from .lateness import compiled_lateness
 
 PERIOD = 1_000_000          # ns
 AT_ONCE = 1000              # wake-ups, then it looks whether it is over

@@ -18,7 +18,6 @@ import numpy as np
 from robodyn_ros import Dynamics, load_urdf, RobotModel, Settings
 from robodyn_ros.closed_loop import ClosedLoop, CoupledLoops
 from robodyn_ros.control.laws import registry
-from robodyn_ros.control.learning.linear_quadratic import linear_quadratic_regulator
 from robodyn_ros.control.references import sine_motion as motion
 from robodyn_ros.control.settings.suggested_gains import suggest_gains
 from robodyn_ros.control.steps import guard
@@ -32,7 +31,9 @@ ARM, POSE = load_urdf('two_link'), np.array([0.3, 0.9])
 DYNAMICS = Dynamics(ARM)
 FALSE = scenes(ARM)[1]
 FAST = motion.plan(DYNAMICS, POSE, 2.0)
-COSTS = [400.0, 100.0, 10.0, 2.0], [0.01, 0.01]      # of states and efforts, for a policy
+# Of a linear-quadratic regulator for Q = diag(400, 100, 10, 2) and R = 0.01, see
+# examples/feedback_policy.py
+LINEAR_QUADRATIC = np.array([[207.64, 27.67, 38.34, 5.64], [-44.34, 100.66, -5.53, 14.81]])
 BENT = np.array([0.3, 1.6])     # far from a singular pose
 # Of the last body, for equal stiffness of the pictures in task space
 TASK = {'task_frame': 'tool0', 'nullspace_kp': 0.0, 'nullspace_kd': 0.0,
@@ -157,7 +158,7 @@ def compliant(law: str, title: str) -> Picture:
 def policy(title: str) -> Picture:
     """Let a planner at 50 Hz move the arm, and stop on the way."""
     goal, curves, stopped = POSE + [0.4, -0.5], {}, 0.35
-    effort, gain = linear_quadratic_regulator(DYNAMICS, goal, *COSTS)
+    effort, gain = DYNAMICS.gravity(goal), LINEAR_QUADRATIC
     for name, end in (('feedback_policy', np.inf), ('planner stops', stopped)):
         loop = loop_of('feedback_policy')
 

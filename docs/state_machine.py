@@ -211,7 +211,11 @@ def consequences(arm: Arm, code: str) -> tuple[str, str, str]:
 
 
 def faults(page: str) -> list[str]:
-    """Return the reasons that the page calls a fault."""
+    """Return the reasons that the page calls a fault; raise ValueError for one it leaves out."""
+    unexplained = set(guard.CODES[1:]) - set(re.findall('^- `([A-Z_]+)`: .', page, re.MULTILINE))
+    if unexplained:
+        raise ValueError(f'{PAGE.name} does not explain {", ".join(sorted(unexplained))}: add an '
+                         'item to the list of faults, or to another list of reasons')
     lists = re.findall(r'^Faults.*:\n\n((?:- .*\n)+)', page, re.MULTILINE)
     named = re.findall('^- `([A-Z_]+)`', ''.join(lists), re.MULTILINE)
     return [code for code in guard.CODES if code in named]

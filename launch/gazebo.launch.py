@@ -30,8 +30,8 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 from robodyn_ros.catalog.robots import load_robot
-from robodyn_ros.model.gazebo import controller_parameters, gazebo_description
 from robodyn_ros.model.resources import is_robot_name
+from robodyn_ros.model.ros2_control import controller_parameters, gazebo_description
 from robodyn_ros.nodes.launch_rules import declared, manager_rate
 import yaml
 

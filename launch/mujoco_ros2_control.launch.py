@@ -28,9 +28,8 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from robodyn_ros.catalog.robots import load_robot
-from robodyn_ros.model.gazebo import controller_parameters
-from robodyn_ros.model.mujoco_ros2_control import mujoco_description
 from robodyn_ros.model.resources import is_robot_name
+from robodyn_ros.model.ros2_control import controller_parameters, mujoco_description
 from robodyn_ros.nodes.launch_rules import declared, manager_rate
 from robodyn_ros.simulation.mjcf_motors import check_scene
 import yaml

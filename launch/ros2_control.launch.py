@@ -28,7 +28,7 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from robodyn_ros.errors import ParameterError
-from robodyn_ros.model.gazebo import EFFORT_CONTROLLER
+from robodyn_ros.model.ros2_control import EFFORT_CONTROLLER
 from robodyn_ros.nodes.launch_rules import declared
 
 ARGUMENTS = {

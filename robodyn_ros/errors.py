@@ -36,6 +36,8 @@ class Argument:
         return f'{self.name}={self.value!r}'
 
 
+MAX_REASON = 300        # characters of what a parser says of a file
+
 # A sentence, or parts of one with the proposed arguments between them
 Remedy = str | tuple[str | Argument, ...]
 
@@ -189,6 +191,24 @@ def check_new(paths: Iterable[Path], name: str, remedy: Remedy) -> None:
     """Raise :class:`ArgumentError`, of the argument ``name``, if one of these files exists."""
     if there := [str(path) for path in paths if path.exists()]:
         raise ArgumentError(f'{", ".join(there)} exists', name=name, value=there, remedy=remedy)
+
+
+@contextmanager
+def reading(path: Path, error: type[RobodynError], name: str, remedy: Remedy) -> Iterator[None]:
+    """
+    Read a file in the body of the ``with`` statement; its own errors pass through.
+
+    :raises RobodynError: of the class ``error`` and the argument ``name``, with whatever the
+        parser of the file raises: damaged files find more of its exceptions than it documents.
+    """
+    try:
+        yield
+    except RobodynError:
+        raise
+    except Exception as found:
+        why = getattr(found, 'strerror', None) or f'{type(found).__name__}: {found}'[:MAX_REASON]
+        raise error(f'{path} cannot be read ({why.strip()})', name=name, value=str(path),
+                    remedy=remedy) from found
 
 
 @contextmanager

@@ -16,13 +16,13 @@ import sysconfig
 
 # Wheels of ROS 2 for machines without a ROS installation. They are not requirements of the
 # package, since they would shadow the rclpy of a ROS installation. The extras include mcap, for
-# the files of the flight recorder, and Ruckig, which plans targets without a time.
+# the files of the flight recorder.
 ROS = ('diagnostic-msgs', 'geometry-msgs', 'lifecycle-msgs', 'rclpy', 'rmw-fastrtps-cpp',
        'sensor-msgs', 'std-msgs', 'std-srvs', 'trajectory-msgs')
 
 EXTRAS = {
-    'ros': ['mcap', 'ruckig', *(f'ros-kilted-{part}' for part in ROS)],
-    'ros-jazzy': ['mcap', 'ruckig', *(f'ros-jazzy-{part}' for part in ROS)],    # instead of ros
+    'ros': ['mcap', *(f'ros-kilted-{part}' for part in ROS)],
+    'ros-jazzy': ['mcap', *(f'ros-jazzy-{part}' for part in ROS)],    # instead of ros
     'sim': [
         'example-robot-data',
         'matplotlib',
@@ -36,9 +36,6 @@ EXTRAS = {
     ],
     'derive': [
         'sympy',                    # equations of motion in closed form
-    ],
-    'stream': [
-        'ruckig',                   # targets without a time, beside a ROS installation
     ],
     'ik': [
         'mink',                     # inverse kinematics, for examples/inverse_kinematics.py
@@ -76,7 +73,7 @@ EXTRAS = {
         'pin',
         'pytest==8.3.*',            # the last that launch_testing runs under
         'pytest-xdist',
-        'ruckig',
+        'ruckig',                   # beside which motions to targets are timed
         'ruff==0.17.*',
         'setuptools==79.0.1',       # the last that colcon build --symlink-install runs under
         'types-PyYAML',

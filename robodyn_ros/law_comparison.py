@@ -124,7 +124,7 @@ def settings_of(law: str, model: RobotModel, pose: ndarray) -> Settings:
 
 
 @lru_cache(maxsize=4)       # of the scenes; it takes seconds
-def _suggested(model: RobotModel, pose: tuple[float, ...]) -> SuggestedGains:
+def _suggested(model: RobotModel, pose: tuple[float, ...]) -> Any:
     return suggest_gains(model, np.array(pose), Settings())
 
 
@@ -156,6 +156,9 @@ def compare(model: RobotModel, pose: ndarray, shortest: float) -> Iterator[Figur
 
 def drive(scene: Scene, law: str, pose: ndarray, asked: Waypoints, rest: float) -> Figures:
     """Return the figures of one law: a motion followed by ``rest`` [s], and a run at rest."""
+    if lacking := set(registry.find(law).required) - set(SuggestedGains._fields):
+        return not_armed(scene, law, f'nothing suggests {", ".join(sorted(lacking))}: declare a '
+                         'default of the gain, or what it does in Law.judged')
     settings = settings_of(law, scene.known, pose)
 
     def run(duration: float, waypoints: Waypoints | None) -> Simulated:

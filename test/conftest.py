@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from _pytest.runner import runtestprotocol
 import forked
+from hypothesis import HealthCheck, settings
 from processes import claim_domain, Process
 import pytest
 from stall_monitor import Watch
@@ -39,6 +40,10 @@ PROCESS_IMPORTS = re.compile(r'^(?:import subprocess$|from processes import .*\b
                              fr'(?:from|import) (?:{ROS_MODULES.pattern})\b)', re.MULTILINE)
 MARKED_FILES = re.compile(r'^pytestmark = .*\bmark\.(?:slow|alone)\b', re.MULTILINE)
 TEST = Path(__file__).resolve().parent
+# A busy machine is no reason for a property to fail
+settings.register_profile('any machine', deadline=None,
+                          suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile('any machine')
 MAX_ID_LENGTH = 60          # characters
 MAX_OUTPUT_LENGTH = 4000    # characters of process output in a failure report
 
@@ -56,6 +61,8 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGHUP, lambda *_: None)
     config.stash[REPEATED] = []
     config.add_cleanup(forked.close)
+    if config.option.markexpr == 'alone':
+        forked.server()         # prepares on the other processor, while tests are collected
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

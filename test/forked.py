@@ -30,6 +30,7 @@ import sys
 import time
 
 POLL = 0.01             # s
+FORKED = '# forked\n'   # first line of a script that may be
 ENVIRONMENT = dict(os.environ)          # before any test changes it
 PACKAGES = 'control', 'dynamics', 'model', 'realtime', 'simulation', 'wire'
 # Modules of nodes; others import launch, or are rarely used
@@ -44,12 +45,15 @@ IMPORT_TIME = ('ROBODYN_', 'NUMBA_', 'OPENBLAS_', 'LD_', 'PYTHONMALLOC', 'PYTHON
 
 
 def forkable(command: Sequence[str], env: Mapping[str, str]) -> bool:
-    """Say whether it is ``python -m`` with a node, `robodyn` or pytest, in our environment."""
+    """
+    Say whether it can be forked: a node, `robodyn` or pytest, in our environment.
+
+    Or a script (``-c``) that says in its first line that what it imports may be there already.
+    """
     ours = {k: v for k, v in ENVIRONMENT.items() if k.startswith(IMPORT_TIME)}
     theirs = {k: v for k, v in env.items() if k.startswith(IMPORT_TIME)}
-    return (list(command[:2]) == [sys.executable, '-m']
-            and command[2].startswith(('robodyn_ros.nodes.', 'robodyn_ros.cli', 'pytest'))
-            and ours == theirs)
+    return command[0] == sys.executable and ours == theirs and command[2].startswith(
+        FORKED if command[1] == '-c' else ('robodyn_ros.nodes.', 'robodyn_ros.cli', 'pytest'))
 
 
 class Server:
@@ -176,6 +180,7 @@ def load_machine_code() -> None:
     from robodyn_ros import Controller, load_urdf, Settings
     from robodyn_ros.compiler.tuple_reference import TupleMemory
     from robodyn_ros.control.cycle.compile import CYCLE_INPUTS, plain
+    from robodyn_ros.dynamics.compile import generic
     from robodyn_ros.model.resources import robot_path
     from robodyn_ros.realtime.native import compile as native
     from robodyn_ros.realtime.native import probe
@@ -184,9 +189,10 @@ def load_machine_code() -> None:
     if not plain():
         for trigger in ('timer', 'state'):
             native.compiled_loop(trigger)
-            native.compiled_callback(trigger)
+        native.compiled_callback()
         probe.compiled_trial()
         TupleMemory(CYCLE_INPUTS)       # Numba works out the layout of the type
+        generic('gravity')              # of poses that effort limits should hold
 
 
 def serve(connection: socket.socket) -> list[str]:

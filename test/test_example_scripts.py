@@ -32,12 +32,15 @@ CLAIMS = {
     'dh_conventions': lambda n: n['difference'] < 1e-12,
     'disturbance_observer': lambda n: angles(n)[0] > 2.0 and max(angles(n)[2:]) < 0.01,
     'energy': lambda n: n['drift'] < 1e-4 and abs(n['x'] - n['other']).max() > 0.1,
+    'feedback_policy': lambda n: np.degrees([*n['final'].values()][0]).max() < 0.01
+    and [*n['final'].values()][1].min() > 0.05 and [*n['held'].values()][1].max() < 1e-3,
     'friction': lambda n: n['errors']['100% compensated'] < 0.15 * n['errors']['0% compensated'],
     'gravity_workspace': lambda n: n['worst']['without a load'] < n['worst']['with 5 kg'] < 1.0,
     'identification': lambda n: (abs(n['values'][-1] - n['TRUE']) < 4 * n['errors'][-1]).all()
     and n['rank'] == 6,
     'inverse_kinematics': lambda n: n['off'].max() < 2.0 and n['end'] < 0.5,
-    'iterative_learning': lambda n: n['history'][-1] < 0.1 * n['history'][0],
+    'iterative_learning': lambda n: n['history'][-1] < 0.1 * n['history'][0]
+    and abs(n['efforts']).max() > 1.0 and not n['efforts'][[0, -1]].any(),
     'lagrange': lambda n: n['difference'] < 1e-12,
     'leader_follower': lambda n: abs(n['felt'] / n['HAND'] - 1.0) < 0.1
     and min(n['energy']) > -1e-3 and n['reasons'] == 2 * ['PARTNER_LOST'],

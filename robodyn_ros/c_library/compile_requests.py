@@ -8,24 +8,27 @@ from typing import Any
 
 from numba import types
 
-from . import joint_requests, payload_requests, pose_requests, request_polynomials
-from . import request as request_data
-from .joint_requests import begin_path, begin_stop, begin_target, prepare_path, stream_joints
+from . import payload_requests
 from .payload_requests import check_payload, load_payload
-from .pose_requests import begin_pose, stream_pose
-from .request import Request, request
-from ..compiler.jit import compile_callback, jitable, tuple_type
+from ..compiler.jit import compile_callback, jitable
 from ..compiler.tuple_reference import Reference
 from ..control.cycle.compile import CYCLE_INPUTS
 from ..control.cycle.compile import MODULES as CYCLE_MODULES
+from ..control.references.compile_planner import MODULES as PLANNER_MODULES
+from ..control.references.compile_planner import REQUEST
+from ..control.references.joint_requests import (
+    begin_path,
+    begin_stop,
+    begin_target,
+    prepare_path,
+    stream_joints,
+)
+from ..control.references.pose_requests import begin_pose, stream_pose
 
 #: Functions of the requests: those of the step, and the check of a trajectory by another thread.
 FUNCTIONS = (stream_joints, begin_target, begin_stop, prepare_path, begin_path, begin_pose,
              stream_pose, load_payload, check_payload)
-MODULES = (*CYCLE_MODULES, *map(jitable, (
-    request_data, request_polynomials, joint_requests, pose_requests, payload_requests)),
-    sys.modules[__name__])
-REQUEST = tuple_type(Request, **request(1, 1, 1, 2)._asdict())
+MODULES = (*CYCLE_MODULES, *PLANNER_MODULES, jitable(payload_requests), sys.modules[__name__])
 SIGNATURE = types.int64(Reference(CYCLE_INPUTS), Reference(REQUEST), types.float64)
 
 

@@ -8,19 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .compile_requests import compiled_request, FUNCTIONS, REQUEST
-from .request import (
-    ACCELERATION,
-    JERK,
-    LOWER,
-    PERIODIC,
-    Request,
-    request,
-    SHORT_SEGMENTS,
-    TOLERANCE,
-    UPPER,
-    VELOCITY,
-)
+from .compile_requests import compiled_request, FUNCTIONS
 from ..compiler.object_code import Image, image
 from ..control.controller.controller import Controller
 from ..control.controller.history import Version
@@ -28,8 +16,10 @@ from ..control.cycle import compile as cycle_code
 from ..control.cycle.compile_laws import compiled_law
 from ..control.laws import registry
 from ..control.laws.law import Law, POSE
+from ..control.references.compile_planner import REQUEST
 from ..control.references.pose_planning import pose_limits
-from ..control.settings.motion_limits import motion_limits, MotionLimits
+from ..control.references.request import JERK, Request, request, SHORT_SEGMENTS
+from ..control.settings.motion_limits import limit_rows, motion_limits, MotionLimits
 from ..control.settings.settings import Settings
 from ..control.settings.task_frame import reach
 from ..control.steps import robot_dynamics
@@ -134,16 +124,10 @@ class Exported:
     def _write_limits(self, r: Request) -> None:
         r.payload_limits[:] = self.options.payload_mass, self.options.payload_distance
         for k, version in enumerate(self.versions):
-            limits, settings, joints = self.motion_limits(k), version.settings, version.joints
-            for row, values in (
-                    (LOWER, joints['position_lower']), (UPPER, joints['position_upper']),
-                    (VELOCITY, limits.model.velocity_limit), (ACCELERATION, limits.acceleration),
-                    (JERK, limits.jerk), (TOLERANCE, limits.start_tolerance),
-                    (PERIODIC, joints['periodic'])):
-                r.limits[k, row] = values
+            settings = version.settings
+            r.limits[k] = limit_rows(self.motion_limits(k))
             if settings.law_in_force.reference == POSE:
-                pose = pose_limits(settings)
-                r.pose_limits[k] = pose.model.velocity_limit, pose.acceleration, pose.jerk
+                r.pose_limits[k] = limit_rows(pose_limits(settings))[:JERK + 1]
                 center, longest = reach(self.model, settings.task_frame)
                 r.reach[k] = *center, longest
             if settings.payload_frame:

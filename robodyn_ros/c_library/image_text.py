@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from .compile_requests import REQUEST
 from .exported import Exported, GENERIC
-from .request import MAX_WAYPOINTS, SHORT_SEGMENTS
 from ..compiler.object_code import Image
 from ..compiler.tuple_reference import place_of_field, WORD
 from ..control.cycle.compile import CYCLE_INPUTS
 from ..control.cycle.ring_buffer import SPARE_SLOTS
 from ..control.inputs.pose_tracking import no_command
 from ..control.laws.law import POSE, TRAJECTORY
+from ..control.references.compile_planner import REQUEST
+from ..control.references.request import MAX_WAYPOINTS, segments_of, SHORT_SEGMENTS
 from ..control.steps import guard, robot_dynamics
 from ..model.resources import package_version
 from ..text import printable
@@ -153,7 +153,8 @@ def _constants(exported: Exported, memory: Image) -> dict[str, int]:
     points = field(CYCLE_INPUTS, 'points.header')
     out = {
         'JOINTS': nv, 'SETTINGS_COUNT': count, 'STRUCTURES': count + 2, 'WAYPOINTS': MAX_WAYPOINTS,
-        'BRIEF': SHORT_SEGMENTS, 'SPARE': SPARE_SLOTS,
+        'BRIEF': SHORT_SEGMENTS, 'SEGMENTS': segments_of(nv, MAX_WAYPOINTS),
+        'POSE_SEGMENTS': segments_of(6), 'SPARE': SPARE_SLOTS,
         'LONGEST': MAX_RECORDED_CYCLES, 'COMMAND': len(no_command()),
         'BODIES_BYTES': inputs.robot.bodies.nbytes, 'RING_ARRAYS': len(RING),
         'RING_MEMORY': RING.index('memory'), 'RING_VECTORS': RING.index('vectors'),

@@ -1,10 +1,10 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Requested payloads, see :mod:`.request`."""
+"""Requested payloads, see :mod:`~robodyn_ros.control.references.request`."""
 
 from math import isfinite
 
-from .request import (
+from ..control.references.request import (
     DISTANCE,
     GRAVITY_CHANGE,
     MASS,

@@ -14,7 +14,7 @@ import yaml
 
 from .options import table
 from .payload import Node
-from ..control.learning.collision_thresholds import CollisionThresholds, thresholds
+from ..control.learning import CollisionThresholds, thresholds
 from ..control.settings.settings import Settings
 from ..dynamics import Batch
 from ..errors import check_new, IdentificationError
@@ -80,7 +80,7 @@ def learned(recording: Recording, model: RobotModel, settings: Settings,
     :param recording: of ``~/external_torque``: positions, velocities and external efforts.
     :param model: with its payload and friction.
     :raises IdentificationError: there are too few samples.
-    :raises ArgumentError: see :func:`.collision_thresholds.thresholds`.
+    :raises ArgumentError: see :func:`.learning.thresholds`.
     """
     if len(recording.time) < MIN_SAMPLES:
         raise IdentificationError(f'{len(recording.time)} samples are too few', name='samples',

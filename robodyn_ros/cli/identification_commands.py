@@ -22,7 +22,7 @@ from .options import (
     warn_of_option,
 )
 from ..catalog.requirements import require_modules
-from ..errors import ParameterError, RosError
+from ..errors import RosError
 
 
 @app.command()
@@ -121,32 +121,12 @@ def play(file: Annotated[Path, typer.Argument(
              'packages.')] = False,
          sim_time: Annotated[bool, typer.Option(
              '--sim-time', help='Use the time of /clock.')] = False,
-         learn: Annotated[int | None, typer.Option(
-             min=0, max=1000, metavar='N', help='Repeat the motion N times and learn efforts that '
-             'reduce its error (iterative learning control); 0: once, with the efforts learned '
-             'before.')] = None,
-         learned: Annotated[Path | None, typer.Option(
-             metavar='FILE', help='File of the learned efforts, read if it exists; default: '
-             'FILE.learned.npz.')] = None,
-         picture: Annotated[Path | None, typer.Option(
-             metavar='PNG', help='Picture of the errors of all repeats.')] = None,
          wait: Wait = 10.0) -> None:
     """Send a trajectory to a running controller; fails if the controller refuses it."""
     require_modules('play', ['rclpy'], RosError)
     if topic:
         warn_of_option('--topic', '--node')
     topic = topic or f'/{node.strip("/")}/joint_trajectory'
-    if learn is None and (learned or picture):
-        raise ParameterError('nothing is learned', name='--learned' if learned else '--picture',
-                             remedy='give --learn N too')
-    if learn is not None:
-        if record or unconfirmed or delay:
-            raise ParameterError('--learn goes without --record, --unconfirmed and --delay',
-                                 name='--learn', remedy='leave them out')
-        from .learn import learn as learn_motion
-        learn_motion(file, console(), topic=topic, states=states, repeats=learn, kept=learned,
-                     picture=picture, slowly=approach, sim_time=sim_time, wait=wait)
-        return
     from .play import play
     play(file, console(), topic=topic, states=states, delay=delay, slowly=approach, into=record,
          overwrite=overwrite, confirm=not unconfirmed, sim_time=sim_time, wait=wait)

@@ -41,7 +41,7 @@ from ..identification.result_files import conditions_of, FRICTION, URDF, writabl
 from ..model.friction_file import read_friction
 from ..model.payload import with_payload
 from ..model.robot import RobotModel
-from ..model.xacro_file import expanded, is_xacro
+from ..model.urdf_source import expanded, is_xacro
 from ..report.scene import MovingRobot
 
 REPORT = 'report.html'

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Subcommand `loop-report`: timing of a control loop from its log."""
 
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -84,11 +85,16 @@ def _report(recording: Recording, title: str) -> Report:
 
 
 def _table(recording: Recording) -> Table:
+    return spread_table('[µs]', {name: 1e6 * recording.cycles[column]
+                                 for column, name in COLUMNS.items()})
+
+
+def spread_table(heading: str, samples: Mapping[str, ndarray]) -> Table:
+    """Return percentiles and a histogram of (N,) samples [µs] by name, NaN: not measured."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in ('[µs]', 'p50', 'p99', 'p99.9', 'max', 'from 0 to p99.9, logarithmic'):
-        table.add_column(heading, justify='left' if heading[0] in '[f' else 'right')
-    for column, name in COLUMNS.items():
-        x = 1e6 * recording.cycles[column]
+    for column in (heading, 'p50', 'p99', 'p99.9', 'max', 'from 0 to p99.9, logarithmic'):
+        table.add_column(column, justify='right' if column[0] in 'pm' else 'left')
+    for name, x in samples.items():
         figures = spread(x)
         if np.isnan(figures.max):
             table.add_row(name, *4 * ('-',), 'not measured with this trigger')

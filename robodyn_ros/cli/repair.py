@@ -12,7 +12,7 @@ from .options import table as empty_table
 from ..errors import UrdfError
 from ..identification.repair import Change, links_not_judged, repaired_urdf
 from ..model.resources import robot_path
-from ..model.xacro_file import expanded, is_xacro
+from ..model.urdf_source import expanded, is_xacro
 
 
 def run(robot: str, output: Path | None, console: Console) -> None:

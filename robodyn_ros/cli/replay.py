@@ -50,14 +50,19 @@ def run(path: Path, chosen: int | None, picture: Path, out: Console, *,
             raise ArgumentError(f'there is no cycle {chosen}', name='--cycle', value=chosen,
                                 remedy=f'the file has cycles 0 to {count - 1}')
         k = chosen
-    now = s.cycles['now']
+    t = _forward_time(s)
 
     def say(line: str, style: str | None = None) -> None:
         out.print(line, style=style, soft_wrap=True)
     say(f'{flown.model.name}, {about.node}: {about.reason}, {about.sentence}; '
         f'noticed {about.time}', 'bold')
-    say(f'{count} cycles, {now[-1] - now[0]:.3f} s; trigger {about.trigger}, data path '
+    say(f'{count} cycles, {t[-1]:.3f} s; trigger {about.trigger}, data path '
         f'{about.data_path}; sets of settings: {len(s.versions)}, references: {len(s.points)}')
+    if len(back := np.flatnonzero(np.diff(s.cycles['now']) < 0.0)):
+        most = -np.diff(s.cycles['now'])[back]
+        say(f'time goes back in cycle {", ".join(map(str, back[:5] + 1))}, by at most '
+            f'{most.max():.3f} s: the simulation was reset, or a state was of another time; '
+            'pictures leave this out', 'yellow')
     with out.status(f'recomputing {count} cycles ...'):     # in a terminal only
         replay = Replay(flown.model, s)
         agreement, same_code = replay.compare(), about.code == replay.code
@@ -153,6 +158,11 @@ def _number(x: float) -> str:
     return '-' if np.isnan(x) else f'{x:.5g}'
 
 
+def _forward_time(s: Snapshot) -> ndarray:
+    """Return the time of the cycles [s], from 0 on, without jumps back."""
+    return np.append(0.0, np.diff(s.cycles['now']).clip(min=0.0).cumsum())
+
+
 def _curves(flown: Flown) -> list[tuple[str, ndarray, ndarray, ndarray]]:
     """Return quantities: name, values, those to be drawn dashed, and where the latter are."""
     s = flown.snapshot
@@ -171,7 +181,7 @@ def _report(flown: Flown, replay: Replay, k: int, title: str) -> Report:
     report = Report(f'{title}: {about.reason}', f'{flown.model.name}, {about.node}: '
                     f'{about.sentence}; noticed {about.time}. {_happened(flown, k)}')
     report.rich(f'Cycle {k}', _table(flown, replay, k))
-    t = s.cycles['now'] - s.cycles['now'][k]
+    t = _forward_time(s) - _forward_time(s)[k]
     known = np.isfinite(s.state['position']).all(axis=1)
     if moving := moving_robot(flown.model, None, t[known], s.state['position'][known]):
         report.page('The motion', moving)
@@ -198,7 +208,7 @@ def _draw(flown: Flown, k: int, title: str, picture: Path) -> None:
     from matplotlib.figure import Figure
 
     s, model = flown.snapshot, flown.model
-    t = s.cycles['now'] - s.cycles['now'][k]
+    t = _forward_time(s) - _forward_time(s)[k]
     rows = _curves(flown)
     with mpl.rc_context({'font.size': 9}):
         figure = Figure(figsize=(9.0, 8.0), layout='constrained')

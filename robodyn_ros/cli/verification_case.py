@@ -4,6 +4,7 @@
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
+import hashlib
 from pathlib import Path
 import shlex
 from typing import Any
@@ -18,12 +19,13 @@ from ..control.settings.motion_limits import motion_limits
 from ..control.settings.parameters import ControlParameters
 from ..control.settings.settings import GAINS, Settings
 from ..errors import ArgumentError, ParameterError, TrajectoryError
-from ..model.resources import robot_path
+from ..model.resources import robot_path, share_path
 from ..model.robot import RobotModel
 from ..nodes.controller.gravity_choice import check_given
 from ..nodes.middleware.parameter_files import config_path, meant, values_in
+from ..realtime.loop_settings import TRIGGERS
 from ..verification import worlds as worlds_files
-from ..verification.trial import Case, TRIGGERS
+from ..verification.trial import Case
 
 BRIEF = 2.0             # s of a world
 NODE = '/controller'
@@ -72,8 +74,12 @@ def verification_case(robot: str, locked: Mapping[str, float], config: Path | No
         words += ['--locked', f'{name}={position:g}'] if name not in values.get(
             'locked_joints', []) else []
     again = shlex.join([*words, *(['--brief'] if brief else [])])
+    given = (robot_path(robot), share_path('config', f'{robot}.yaml') if config is None else
+             config_path(str(config)), motion, worlds)
     return Case(chosen.name, model, settings, found, seed, trigger,
-                None if motion is None else _waypoints(motion, model, settings)), again
+                None if motion is None else _waypoints(motion, model, settings),
+                tuple((str(path), f'sha256 {hashlib.sha256(path.read_bytes()).hexdigest()[:16]}')
+                      for path in given if path is not None and path.is_file())), again
 
 
 def _configured(robot: str, config: Path | None) -> dict[str, Any]:

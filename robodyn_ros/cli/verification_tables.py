@@ -8,16 +8,20 @@ import numpy as np
 from rich import box
 from rich.table import Table
 
-from ..report.document import Report
+from ..report.document import Report, versions
 from ..verification import criteria
 from ..verification import worlds as worlds_files
 from ..verification.criteria import Estimate
+from ..verification.judge_step import COMPENSATION_TOLERANCE, MAX_VELOCITY_SHARE
+from ..verification.results import package_digest
 from ..verification.sensitivity import TurningPoint
 from ..verification.trial import Case, Outcome
 from ..verification.worlds import BY_NAME
 
 REPORTED = 10           # influences
 WIDTH = 80
+LIMITS = {'velocity': MAX_VELOCITY_SHARE, 'effort': 1.0, 'resting': 1.0, 'tracking': 1.0,
+          'compensated friction': 2.0 + COMPENSATION_TOLERANCE}      # drawn in the histograms
 
 
 def described(one: Outcome) -> str:
@@ -106,12 +110,15 @@ def turning_table(turns: Sequence[TurningPoint]) -> Table:
     return table
 
 
-def report_of(case: Case, outcomes: Sequence[Outcome], tables: Sequence[Table],
-            worst: Sequence[Outcome], influences: Sequence[criteria.Influence],
-            again: str) -> Report:
-    """Return the report."""
-    report = Report(f'Verification of {case.name}', f'{len(outcomes)} random worlds, seed '
-                    f'{case.seed}, in simulation.')
+def report_of(case: Case, verdict: str, outcomes: Sequence[Outcome], tables: Sequence[Table],
+              worst: Sequence[Outcome], influences: Sequence[criteria.Influence],
+              again: str) -> Report:
+    """Return the report, which begins with the verdict."""
+    report = Report(f'Verification of {case.name}: {verdict}')
+    made = versions()
+    report.table('', ('', ''), [('command', made['command']),
+                                ('robodyn_ros', f'{made["robodyn_ros"]} (sources '
+                                 f'{package_digest()})'), *case.files])
     report.warning('This is no safety assessment: it finds mistakes in the model, the parameter '
                    'file and the law only within the worlds that the worlds file describes.')
     for table in tables:
@@ -125,7 +132,9 @@ def report_of(case: Case, outcomes: Sequence[Outcome], tables: Sequence[Table],
         for title, shown in ((label, calm), (f'{label}, with an injected fault', faulty)):
             values = np.array([criteria.figure(one, name) for one in shown])
             if np.isfinite(values).sum() > 1 and np.nanmax(values) > np.nanmin(values):
-                report.histogram(title.capitalize(), values, f'[{unit}]', 60)
+                report.histogram(title.capitalize(), values, f'[{unit}]', 60, logarithmic=False,
+                                 limit={**LIMITS, 'settling':
+                                         case.worlds.settled_velocity}.get(name))
     for figure, quantity in dict.fromkeys((i.figure, i.quantity) for i in influences[:6]):
         measure = [float(one.bad) if figure == 'broken' else criteria.figure(one, figure)
                    for one in calm]

@@ -21,6 +21,7 @@ from .verification_tables import (
     plain_table,
     report_of,
     turning_table,
+    WIDTH,
 )
 from ..errors import check_new, UnknownNameError, writing
 from ..verification import criteria
@@ -187,7 +188,7 @@ def _shown(case: Case, outcomes: Sequence[Outcome], turns: Sequence[TurningPoint
            out: Console, again: str, page: Path | None) -> tuple[dict[str, Any], int]:
     estimates = criteria.estimates(outcomes)
     influences = criteria.influences(outcomes)
-    bad = sum(one.bad for one in outcomes)
+    bad, verdict = sum(one.bad for one in outcomes), criteria.verdict(outcomes)
     worst = [one for one in criteria.worst(outcomes, REPORTED) if one.bad]
     tables = [criteria_table(case, estimates, len(outcomes)), figures_table(outcomes)]
     if reasons := faults_table(outcomes):
@@ -196,6 +197,8 @@ def _shown(case: Case, outcomes: Sequence[Outcome], turns: Sequence[TurningPoint
         tables.append(influence_table(influences))
     if turns:
         tables.append(turning_table(turns))
+    out.print(f'{case.name}: {verdict}', style='bold red' if bad else 'bold',
+              width=WIDTH)
     out.print(*tables, sep='\n')
     for one in worst[:SHOWN]:
         out.print(f'world {one.index}: {described(one)}: {criteria.problem(one)}', style='red',
@@ -204,9 +207,10 @@ def _shown(case: Case, outcomes: Sequence[Outcome], turns: Sequence[TurningPoint
     out.print(f'{bad} of {len(outcomes)} worlds break a criterion; results: {path}',
               soft_wrap=True)
     if page is not None:
-        report_of(case, outcomes, tables, worst, influences, again).write(page)
+        report_of(case, verdict, outcomes, tables, worst, influences, again).write(page)
         out.print(f'report: {page}', soft_wrap=True)
-    found = {'robot': case.name, 'worlds': len(outcomes), 'bad': bad, 'results': str(path),
+    found = {'robot': case.name, 'verdict': verdict, 'files': dict(case.files),
+             'worlds': len(outcomes), 'bad': bad, 'results': str(path),
              'broken_armed': [one.index for one in outcomes if one.bad and not one.refusal],
              'criteria': {e.criterion.name: {'worlds': e.worlds, 'broken': e.broken,
                                              'interval': [e.low, e.high]} for e in estimates},

@@ -24,9 +24,9 @@ from rich.table import Table
 from ..compiler.compile_notice import VARIABLE
 from ..errors import RobodynError
 from ..model.robot import RobotModel
+from ..realtime.loop_settings import TRIGGERS
 
 CYCLE, DECODERS, NATIVE = 'control cycle', 'decoders of messages', 'native loop, trigger '
-WARMED_TRIGGERS = 'timer', 'state'    # 'inline' is compiled on demand
 
 
 def names(everything: bool) -> list[str]:
@@ -36,7 +36,7 @@ def names(everything: bool) -> list[str]:
     more = [name for name, quantity in QUANTITIES.items()
             if everything and not quantity.options and name not in ADDRESSED_KERNELS]
     ros = find_spec('rclpy') is not None
-    loops = [NATIVE + trigger for trigger in WARMED_TRIGGERS] if ros else []
+    loops = [NATIVE + trigger for trigger in TRIGGERS] if ros else []
     return [DECODERS, CYCLE, *loops, *ADDRESSED_KERNELS, *more]
 
 
@@ -90,6 +90,7 @@ def work(urdf: str, wanted: list[str]) -> None:
     """Load these names and print a line of JSON for each."""
     from ..control.cycle.compile import compiled, law_address, load_all_parts
     from ..control.laws.registry import BUILT_IN
+    from ..control.references.compile_planner import compile_planner
     from ..dynamics.model_data import parameters
     from ..dynamics.signatures import TABLE
     from ..dynamics.specialize import bind, operations, with_kernels
@@ -104,6 +105,7 @@ def work(urdf: str, wanted: list[str]) -> None:
         elif name == CYCLE:
             loaded = [compiled().step]
             load_all_parts()
+            compile_planner()
             for law in BUILT_IN:
                 law_address(law)
         elif name.startswith(NATIVE):

@@ -101,17 +101,3 @@ def warn_of_temporary_cache() -> None:
         logging.getLogger(__name__).warning(
             'robodyn_ros: compiled code is kept for this process only, since the cache cannot be '
             'used (%s); $%s chooses another folder', problem, VARIABLE)
-
-
-def cached_file(name: str, text: str) -> Path:
-    """
-    Return the path of a file of the cache with this text, which is written if it is not there.
-
-    :raises OSError: it cannot be written.
-    """
-    path = cache_directory() / name
-    if not (path.exists() and path.read_bytes() == text.encode()):
-        part = path.with_suffix(f'.{os.getpid()}.part')
-        part.write_bytes(text.encode())
-        part.replace(path)          # atomic: two processes may start together
-    return path

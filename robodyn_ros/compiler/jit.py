@@ -26,8 +26,7 @@ from typing import Any
 import numba
 from numba import types
 from numba.core.errors import NumbaError as NumbaError
-from numba.core.imputils import impl_ret_borrowed
-from numba.extending import intrinsic, overload, register_jitable
+from numba.extending import overload, register_jitable
 
 from .code_cache import fingerprint, GENERATED, is_stored, stored
 from .compile_notice import compiling
@@ -42,8 +41,8 @@ INNER: Any = {'fastmath': FASTMATH, 'error_model': 'numpy', **inner_options()}
 
 
 @cache
-def jitable(module: ModuleType, *, inline: bool = False, apart: tuple[str, ...] = ()
-            ) -> ModuleType:
+def jitable(module: ModuleType, *, inline: bool = False, apart: tuple[str, ...] = (),
+            exact: bool = False) -> ModuleType:
     """
     Make the plain functions of ``module`` callable from compiled code; return the module.
 
@@ -51,12 +50,13 @@ def jitable(module: ModuleType, *, inline: bool = False, apart: tuple[str, ...] 
 
     :param inline: merge them into their callers: for helpers of a few operations.
     :param apart: names of functions that are left out, because they are compiled on their own.
+    :param exact: whether results are those of plain Python to the bit, which takes longer.
     """
-    force = {'forceinline': True} if inline else {}
+    force = {**({'forceinline': True} if inline else {}), **({'fastmath': False} if exact else {})}
     for f in list(vars(module).values()):
         if (isinstance(f, FunctionType) and f.__module__ == module.__name__
                 and f.__name__ not in apart):
-            register_jitable(**INNER, **force)(f)
+            register_jitable(**(INNER | force))(f)
     return module
 
 
@@ -69,16 +69,6 @@ def tuple_type(record: Any, **kinds: Any) -> Any:
     fields = (kinds[name] for name in record._fields)
     return types.NamedTuple(tuple(
         kind if isinstance(kind, types.Type) else numba.typeof(kind) for kind in fields), record)
-
-
-def tuple_loader(kind: Any) -> Any:
-    """Return a function for compiled code that returns the tuple of this type at an address."""
-    def load_tuple(typing, address):
-        def build(context, builder, signature, args):
-            place = builder.inttoptr(args[0], context.get_value_type(kind).as_pointer())
-            return impl_ret_borrowed(context, builder, kind, builder.load(place))
-        return kind(types.int64), build
-    return intrinsic(load_tuple)
 
 
 def substitute(function: Callable[..., Any], implementation: Callable[..., Any], *,

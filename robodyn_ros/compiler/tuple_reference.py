@@ -130,6 +130,7 @@ def reference_to(kind: Any) -> Any:
     return intrinsic(refer_to)
 
 
+@cache
 def size_of(kind: Any) -> int:
     """Return the size of a tuple of a type in memory [bytes]."""
     context = cpu_target.target_context

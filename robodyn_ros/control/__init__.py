@@ -11,21 +11,19 @@ if TYPE_CHECKING:
     from .controller.controller_batch import ControllerBatch
     from .declare.setting_fields import gain
     from .laws.law import Arm, Law
-    from .learning.iterative_learning import IterativeLearning, Repeat
     from .references.trajectory import Waypoints
     from .settings.settings import Settings
     from .settings.suggested_gains import suggest_gains
     from .steps.guard import Phase
 
-__all__ = ['Arm', 'Controller', 'ControllerBatch', 'IterativeLearning', 'Law', 'Phase', 'Repeat',
-           'Settings', 'Waypoints', 'gain', 'suggest_gains']
+__all__ = ['Arm', 'Controller', 'ControllerBatch', 'Law', 'Phase', 'Settings', 'Waypoints', 'gain',
+           'suggest_gains']
 
 _MODULES = {'Arm': '.laws.law', 'Controller': '.controller.controller',
             'ControllerBatch': '.controller.controller_batch',
-            'IterativeLearning': '.learning.iterative_learning', 'Law': '.laws.law',
-            'Phase': '.steps.guard', 'Repeat': '.learning.iterative_learning',
-            'Settings': '.settings.settings', 'Waypoints': '.references.trajectory',
-            'gain': '.declare.setting_fields', 'suggest_gains': '.settings.suggested_gains'}
+            'Law': '.laws.law', 'Phase': '.steps.guard', 'Settings': '.settings.settings',
+            'Waypoints': '.references.trajectory', 'gain': '.declare.setting_fields',
+            'suggest_gains': '.settings.suggested_gains'}
 
 # A module of the package is imported without all others
 __getattr__ = from_modules(__name__, _MODULES)

@@ -13,10 +13,12 @@ import signal
 import sys
 
 from ..control.cycle.compile import compile_others, compiled
+from ..control.references.compile_planner import compile_planner
 from ..dynamics.model_data import parameters
 from ..dynamics.specialize import with_kernels
 from ..model.urdf import load_urdf
 from ..nodes.controller.transport import compile_loop_ahead
+from ..realtime.loop_settings import LoopSettings, TRIGGERS
 from ..wire.compile import compiled_decoders
 
 if __name__ == '__main__':
@@ -24,8 +26,9 @@ if __name__ == '__main__':
     for urdf in sys.argv[1:]:
         compiled()
         compiled_decoders()
-        for trigger in ('state', 'timer'):      # in lockstep, and in real time
-            compile_loop_ahead('auto', trigger)
+        for trigger in TRIGGERS:        # in real time, and in lockstep
+            compile_loop_ahead(LoopSettings(trigger=trigger))
         with_kernels(parameters(load_urdf(urdf)))
     if not sys.argv[1:]:
         compile_others()
+        compile_planner()

@@ -13,7 +13,7 @@ from . import contact_plan, physics
 from .results import Trace
 from .scene import Scene, START_DELAY, Step
 from ..catalog.robots import CatalogRobot
-from ..control.learning.collision_thresholds import thresholds
+from ..control.learning import thresholds
 from ..dynamics import Dynamics
 from ..errors import DemoError
 from ..flight_recorder.file import read

@@ -3,8 +3,7 @@
 """Rigid-body dynamics: inverse and forward dynamics, gravity, mass matrix, kinematics."""
 
 from .api import Batch, Dynamics
-from .arguments import BaseMotion
-from .results import ForwardDerivatives, InverseDerivatives, TaskSpace, VelocityTerms
+from .arguments import BaseMotion, ForwardDerivatives, InverseDerivatives, TaskSpace, VelocityTerms
 
 __all__ = ['BaseMotion', 'Batch', 'Dynamics', 'ForwardDerivatives', 'InverseDerivatives',
            'TaskSpace', 'VelocityTerms']

@@ -17,12 +17,11 @@ from numpy.typing import ArrayLike
 
 from .arguments import joint_matrices, joint_vector
 from .compile import address_table, batch, generic, generic_checked
-from .evaluation import Loads
-from .evaluators import EVALUATORS
+from .evaluation import EVALUATORS, Loads
+from .llvm_code import SIMD_LANES
 from .model_data import ModelData, workspace
 from .queries import Queries
 from .signatures import QUANTITIES
-from .simd_states import SIMD_LANES
 from .specialize import checked, simd_batch, state_loop
 from ..errors import ArgumentError
 from ..model.robot import RobotModel
@@ -113,7 +112,7 @@ class Dynamics(Queries):
         """
         Return a function of joint vectors with little Python around the kernel.
 
-        See :mod:`~.evaluators`.
+        See :data:`~.evaluation.EVALUATORS`.
         """
         self._check_inverse(name)
         (shape,) = (array.shape for array in self._empty(name, ()))

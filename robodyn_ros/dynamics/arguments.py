@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Conversion and checks of the arguments of :class:`~.api.Dynamics` and its batches."""
+"""Arguments and results of :class:`~.api.Dynamics` and its batches: conversion and checks."""
 
 from collections.abc import Mapping, Sequence
 from math import isfinite
@@ -20,6 +20,7 @@ AXIS_LETTERS = 'xyzrpy'
 # Singular value of a scaled Jacobian below which a task is singular: M_x, the inverse of a square,
 # has no significant digits there
 SINGULAR_RATIO = 1e-7
+Wrenches = ArrayLike | Mapping[str, ArrayLike]
 
 
 class BaseMotion(NamedTuple):
@@ -230,3 +231,110 @@ def numbers(name: str, value: Any, wanted: str, own: bool = True) -> ndarray:
     except (TypeError, ValueError) as error:
         raise ArgumentError(f'{name} is not an array of numbers', name=name, value=value,
                             remedy=f'give an array of shape {wanted}') from error
+
+
+def link_wrenches(model: RobotModel, wrenches: Wrenches,
+                  poses: Mapping[str, ndarray], reference: str, count: int | None = None,
+                  ) -> ndarray:
+    """
+    Return external wrenches (..., nb, 6) at the origin of each body, in its axes.
+
+    :param wrenches: (nb, 6), force [N] and moment [N·m] on each body, or a mapping from names of
+        frames to (6,); with N states, N may be the leading dimension. Wrenches on the base have no
+        effect.
+    :param poses: (..., 4, 4) of the named frames, or of all links, unless ``reference`` is 'body'.
+    :param reference: 'aligned', 'body' or 'world', point and axes of the given wrenches.
+    :param count: number of states of a batch, None for a single state.
+    :raises ArgumentError: wrong shape, or a number that is not finite.
+    :raises UnknownNameError: the model has no such frame.
+    """
+    if not isinstance(wrenches, Mapping):
+        array = finite_array('wrenches', wrenches, (model.nb, 6), count,
+                             'force and moment on each moving body', model.link_names)
+        if reference == 'body':
+            return array
+        return np.stack([in_frame(array[..., i, :], reference, poses[name])
+                         for i, name in enumerate(model.link_names)], -2)
+    total: list[Any] = [np.zeros(6)] * model.nb
+    for name, value in wrenches.items():
+        frame = model.frame(name)
+        wrench = finite_array(f'wrenches[{name!r}]', value, (6,), count,
+                              'force (3) and moment (3)')
+        if frame.body < 0:
+            continue
+        if reference != 'body':
+            wrench = in_frame(wrench, reference, poses[name])
+        force = wrench[..., :3] @ frame.rotation.T
+        moment = wrench[..., 3:] @ frame.rotation.T + np.cross(frame.origin, force)
+        total[frame.body] = total[frame.body] + np.concatenate([force, moment], -1)
+    return np.stack(np.broadcast_arrays(*total), -2)
+
+
+def in_frame(wrench: ndarray, reference: str, pose: ndarray) -> ndarray:
+    """Return a wrench at the origin and in the axes of a frame, given in axes of the base."""
+    force, moment = wrench[..., :3], wrench[..., 3:]
+    if reference == 'world':
+        moment = moment - np.cross(pose[..., :3, 3], force)
+    into = np.swapaxes(pose[..., :3, :3], -1, -2)
+    force, moment = ((into @ v[..., None])[..., 0] for v in (force, moment))
+    return np.concatenate([force, moment], -1)
+
+
+def effort_slopes(jacobian: ndarray, wrench: ndarray, reference: str) -> ndarray:
+    """
+    Return the difference of ∂τ/∂q between constant wrenches in ``reference`` and in body axes.
+
+    The efforts are τ = ... - Jᵀ w, with J and w in the axes of the frame ('body'). At unit rate of
+    joint k, the frame rotates at ω and its origin moves at v, the columns k of J. The components
+    of a wrench that is constant in the axes of the base then change at -ω × f and -ω × n; the
+    moment of one at the origin of the base changes at -v × f in addition. -Jᵀ times these rates is
+    added to ∂τ/∂q.
+
+    :param jacobian: (..., 6, nv) of the frame, 'body'.
+    :param wrench: (..., 6) on the frame, 'body'.
+    :param reference: 'body', 'aligned' or 'world', in which the wrench is constant.
+    :return: (..., nv, nv).
+    """
+    v, w = jacobian[..., :3, :], jacobian[..., 3:, :]
+    f, n = wrench[..., :3, None], wrench[..., 3:, None]
+    if reference == 'body':
+        return np.zeros((*jacobian.shape[:-2], *2 * jacobian.shape[-1:]))
+    turned = np.cross(w, n, axis=-2)
+    if reference == 'world':
+        turned = turned + np.cross(v, f, axis=-2)
+    return np.swapaxes(jacobian, -1, -2) @ np.concatenate([np.cross(w, f, axis=-2), turned], -2)
+
+
+class InverseDerivatives(NamedTuple):
+    """Partial derivatives of inverse dynamics, (nv, nv) each; row i is that of τ[i]."""
+
+    dtau_dq: ndarray
+    dtau_dqd: ndarray
+    mass_matrix: ndarray
+
+
+class ForwardDerivatives(NamedTuple):
+    """Partial derivatives of forward dynamics, (nv, nv) each; row i is that of q̈[i]."""
+
+    dqdd_dq: ndarray
+    dqdd_dqd: ndarray
+    dqdd_dtau: ndarray
+
+
+class TaskSpace(NamedTuple):
+    """M_x (k, k), V_x (k,) and G_x (k,) of τ = Jᵀ (M_x ẍ + V_x + G_x), J the rows of the task."""
+
+    inertia: ndarray
+    velocity: ndarray
+    gravity: ndarray
+
+
+class VelocityTerms(NamedTuple):
+    """
+    Velocity term as ``coriolis @ products + centrifugal @ qd**2``.
+
+    ``products``: q̇₁q̇₂, q̇₁q̇₃, ..., q̇₂q̇₃, ..., ``np.outer(qd, qd)[np.triu_indices(nv, 1)]``.
+    """
+
+    coriolis: ndarray
+    centrifugal: ndarray

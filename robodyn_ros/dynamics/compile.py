@@ -21,7 +21,6 @@ from . import (
     energy,
     entry_points,
     forward_dynamics,
-    frame_assignment,
     friction,
     joint_transforms,
     kinematics,
@@ -32,7 +31,6 @@ from . import (
     rnea,
     signatures,
     spatial,
-    velocity_terms,
 )
 from .model_data import (
     BODY,
@@ -52,10 +50,10 @@ from ..compiler.jit import jitable, load
 # Modules whose sources decide what a generated module that calls `entry_points` compiles to: they
 # are part of its cache key in `jit.load`.
 MODULES: tuple[ModuleType, ...] = (
-    model_data, frame_assignment, numba_types, signatures, jitable(spatial, inline=True),
+    model_data, numba_types, signatures, jitable(spatial, inline=True),
     jitable(joint_transforms, inline=True),
     *map(jitable, (rnea, crba, forward_dynamics, coriolis, derivatives, kinematics,
-                   operational_space, velocity_terms, energy, regressor, friction, entry_points)))
+                   operational_space, energy, regressor, friction, entry_points)))
 
 
 @cache

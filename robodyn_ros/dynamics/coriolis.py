@@ -151,3 +151,26 @@ def relative_momentum_moment(D: Entries, h: Vector3, v: Vector3, s: Vector3) -> 
     Z = sub((D[6], D[7], D[8]), scale(h[2], v))
     return sub(scale(X[0] + Y[1] + Z[2], s),
                add(add(scale(s[0], X), scale(s[1], Y)), scale(s[2], Z)))
+
+
+def add_velocity_terms(k: int, christoffel: ndarray, B: ndarray, C: ndarray) -> None:
+    """
+    Add the contribution of unit velocity of joint k to B and C (Craig 2005, eqs. 6.63 to 6.65).
+
+    The columns of B belong to the products q̇₁q̇₂, q̇₁q̇₃, ..., q̇₂q̇₃, ..., those of C to the
+    squares.
+
+    :param k: index of the joint that moves.
+    :param christoffel: (m, nv) matrix whose product with q̇ is the velocity term, at q̇ = e_k:
+        the Christoffel symbols Γ[:, :, k], or their task-space counterpart.
+    :param B: (m, nv (nv - 1) / 2) added to; zero before the first joint.
+    :param C: (m, nv) matrix, overwritten.
+    """
+    n = C.shape[1]
+    for i in range(C.shape[0]):
+        C[i, k] += christoffel[i, k]
+        for j in range(n):
+            if j != k:
+                first, second = min(j, k), max(j, k)
+                pair = first * (2 * n - first - 1) // 2 + second - first - 1
+                B[i, pair] += christoffel[i, j]

@@ -9,13 +9,13 @@ Entry points of compiled code: every quantity as a function without checks or al
 :func:`~.model_data.workspace`, for one caller at a time, ``frame`` from
 :func:`~.model_data.frame_record`. Vectors are (nv,) float64, contiguous, in SI units; the last
 arguments are outputs, which must not overlap other arguments. ``wrenches`` (nb, 6) are force and
-moment at the origin of each record frame, in its axes (:mod:`~.frame_assignment`); ``base``
+moment at the origin of each record frame, in its axes (:mod:`~.model_data`); ``base``
 (3, 3) is the motion of the base as in :class:`~.model_data.ModelData`.
 """
 
 from numpy import ndarray
 
-from .coriolis import coriolis
+from .coriolis import add_velocity_terms, coriolis
 from .crba import crba
 from .derivatives import position_derivative
 from .energy import center_of_mass as _center_of_mass
@@ -34,7 +34,6 @@ from .operational_space import task_coriolis_matrix
 from .operational_space import task_space as _task_space
 from .regressor import regressor as _regressor
 from .rnea import rnea
-from .velocity_terms import add_velocity_terms
 
 
 def gravity(robot: ModelData, q: ndarray, work: Workspace, tau: ndarray) -> None:

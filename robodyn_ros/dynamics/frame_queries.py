@@ -7,9 +7,8 @@ from __future__ import annotations
 from numpy import ndarray
 from numpy.typing import ArrayLike
 
-from .arguments import check_rank
+from .arguments import check_rank, TaskSpace, VelocityTerms
 from .evaluation import Evaluation
-from .results import TaskSpace, VelocityTerms
 
 
 class FrameQueries(Evaluation):

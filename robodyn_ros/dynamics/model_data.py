@@ -3,106 +3,163 @@
 """
 Records of robot and workspace on which the algorithms operate, as NumPy arrays.
 
-The body frames are those of :func:`~.frame_assignment.record_frames`, in which every joint axis is
-z. Joint efforts, mass matrix and accelerations do not depend on them; quantities given or
-requested in the frame of a link are converted with ``axes`` and ``origins``.
+The body frames are chosen with as many zero coordinates as the robot allows, which decides on the
+number of operations, in such a way that every joint axis is exactly z, and x is the common normal
+with the axis of the child that carries most bodies: the modified Denavit-Hartenberg convention for
+trees (Khalil and Kleinfinger 1986). Joint efforts, mass matrix and accelerations do not depend on
+them; quantities given or requested in the frame of a link are converted with ``axes`` and
+``origins``.
 """
 
-from typing import NamedTuple
+from collections.abc import Sized
+from typing import Annotated, get_type_hints, NamedTuple
 
 import numpy as np
 from numpy import ndarray
 
-from .frame_assignment import record_frames
+from .record_types import BodyRecord, dtype, FrameRecord, JointRecord, WorkRecord
 from ..model.robot import RobotModel
 
-_F = np.float64
-
-# Body: index of its parent (nb for the base) and of the joint that drives it; rotation about z
-# (turn) and translation along z (slide) per unit of that joint, one of which is 0 and the other 1,
-# or the ratio of a mimic joint; constant angle about z before that of the joint; rotor inertia at
-# the joint; placement in the parent frame at q = 0 (rotation by rows); mass, first moment m c and
-# second moment ∫ r rᵀ dm (xx, yy, zz, xy, xz, yz) about the origin.
-BODY = np.dtype([
-    ('parent', np.int64), ('driver', np.int64), ('turn', _F), ('slide', _F), ('offset', _F),
-    ('armature', _F), ('rotation', _F, (9,)), ('origin', _F, (3,)),
-    ('mass', _F), ('first', _F, (3,)), ('second', _F, (6,))], align=True)
-
-# Joint transform: cos and sin of the angle about z, and the displacement along z [m].
-JOINT = np.dtype([('cos', _F), ('sin', _F), ('slide', _F)], align=True)
-
-# Intermediate results of a body, in its axes: angular velocity and acceleration, velocity and
-# acceleration of the origin, force and moment; of the composite of the body and all that it
-# carries, about its origin: mass, first and second moment, and with the velocities u the linear
-# momentum ∫ u dm and its moment ∫ r uᵀ dm (by rows).
-WORK = np.dtype([
-    ('w', _F, (3,)), ('dw', _F, (3,)), ('v', _F, (3,)), ('a', _F, (3,)), ('f', _F, (3,)),
-    ('n', _F, (3,)), ('mass', _F), ('first', _F, (3,)), ('second', _F, (6,)),
-    ('momentum', _F, (3,)), ('momentum_moment', _F, (9,))], align=True)
-
-# Frame: index of its body (nb for the base) and placement in the frame of the body, rotation by
-# rows.
-FRAME = np.dtype([('body', np.int64), ('rotation', _F, (9,)), ('origin', _F, (3,))], align=True)
-
-
+Z_AXIS = np.array([0.0, 0.0, 1.0])
+# Entries this small are rounding errors and set to zero. Larger ones are kept: right angles that a
+# URDF gives with few digits are taken as they are.
+ANGLE_ROUNDING = 1e-14
+# Sine of the angle between two axes: up to PARALLEL they are parallel; up to NEARLY_PARALLEL the
+# normal may be far away, which would lose digits, and the frames are left as they are.
+PARALLEL, NEARLY_PARALLEL = 1e-9, 0.1
+BODY, JOINT, WORK, FRAME = map(dtype, (BodyRecord, JointRecord, WorkRecord, FrameRecord))
+FLOAT, INTEGER = np.dtype(np.float64), np.dtype(np.int64)
 # Kernels that other compiled code may call through `ModelData.addresses`, in this order
 ADDRESSED_KERNELS = ('gravity', 'mass_matrix', 'inverse_dynamics', 'factored_forward_dynamics')
 
 
-class ModelData(NamedTuple):
-    """Robot model as the algorithms take it: read-only arrays, which threads may share."""
+class Frames(NamedTuple):
+    """Body frames, relative to the link frames and, at q = 0, to the frames of the parents."""
 
-    bodies: ndarray         # (nb,) of BODY
-    base: ndarray           # (3, 3) angular velocity, its derivative, acceleration minus gravity
-    elimination_parent: ndarray     # (nv,) parents in the elimination tree of M, nv for none
-    axes: ndarray           # (nb, 9) axes of the record frames in the link frames, by rows
-    origins: ndarray        # (nb, 3) [m] origins of the link frames in the record frames
-    friction: ndarray       # (13, nv) as `friction.friction` takes it
-    addresses: ndarray      # (4,) of kernels of this robot, see `specialize.with_kernels`, or 0
+    axes: ndarray           # (nb, 3, 3) in the link frame
+    origin: ndarray         # (nb, 3) [m] in the link frame
+    rotation: ndarray       # (nb, 3, 3) in the parent frame, before the rotation by `offset`
+    place: ndarray          # (nb, 3) [m] origin in the parent frame
+    offset: ndarray         # (nb,) [rad] constant angle about z
+
+
+def record_frames(model: RobotModel) -> Frames:
+    """Return the frames of all bodies of a model."""
+    n, parent = model.nb, model.parent
+    axes = np.array([_along(axis) for axis in model.joint_axis])
+    outer = [axes[p] if p >= 0 else np.eye(3) for p in parent]
+    rotation = np.array([P.T @ R @ A for P, R, A in zip(outer, model.joint_rotation, axes)])
+    place = np.array([P.T @ p for P, p in zip(outer, model.joint_origin)])
+    origin, offset = np.zeros((n, 3)), np.zeros(n)
+    children: list[list[int]] = [[] for _ in range(n)]
+    carried = np.ones(n)
+    for i in range(n - 1, -1, -1):
+        if parent[i] >= 0:
+            children[parent[i]].append(i)
+            carried[parent[i]] += carried[i]
+
+    def move(i: int, turn: ndarray, shift: float) -> None:
+        """Shift the frame of body i along z and rotate it about z, its joint axis."""
+        origin[i] += shift * axes[i, :, 2]
+        place[i] += shift * rotation[i, :, 2]
+        axes[i], rotation[i] = axes[i] @ turn, rotation[i] @ turn
+        for k in children[i]:
+            rotation[k], place[k] = turn.T @ rotation[k], turn.T @ (place[k] - shift * Z_AXIS)
+
+    for i in range(n):
+        if not children[i]:
+            continue
+        j = max(children[i], key=lambda k: carried[k])
+        z, p = rotation[j, :, 2], place[j].copy()
+        sine = np.hypot(z[0], z[1])
+        if sine < PARALLEL:
+            length = np.hypot(p[0], p[1])
+            x = np.array([p[0], p[1], 0.0]) / length if length > PARALLEL else np.eye(3)[0]
+            along = p[2]
+        elif sine < NEARLY_PARALLEL:
+            continue
+        else:
+            x = np.array([-z[1], z[0], 0.0]) / sine
+            # Ends of the common normal: at `along` on z, and at `back` from p on z_j
+            along, _, back = np.linalg.solve(np.column_stack([Z_AXIS, x, -z]), p)
+            move(j, np.eye(3), back)
+        move(i, np.column_stack([x, np.cross(Z_AXIS, x), Z_AXIS]), along)
+
+    for i in range(n):
+        if abs(rotation[i, 0, 2]) < ANGLE_ROUNDING:
+            # R = Rx(α) Rz(β): β is added to the joint angle
+            s, c = -rotation[i, 1, 2], rotation[i, 2, 2]
+            about_x = np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
+            about_z = about_x.T @ rotation[i]
+            offset[i] = np.arctan2(about_z[1, 0], about_z[0, 0])
+            rotation[i] = about_x
+    for array in (rotation, place, offset):
+        array[np.abs(array) < ANGLE_ROUNDING] = 0.0
+    return Frames(axes, origin, rotation, place, offset)
+
+
+def _along(z: ndarray) -> ndarray:
+    """Return axes (3, 3) with exactly this z axis; the identity for z itself."""
+    x = np.cross(np.eye(3)[np.argmax(np.abs(z)) - 1], z)
+    x /= np.linalg.norm(x)
+    return np.column_stack([x, np.cross(z, x), z])
+
+
+class ModelData(NamedTuple):
+    """
+    Robot model as the algorithms take it: read-only arrays, which threads may share.
+
+    Of each array the element type and the shape are stated, see :func:`dimensions`.
+    """
+
+    bodies: Annotated[ndarray, BODY, 'nb']
+    # Angular velocity, its derivative, acceleration minus gravity
+    base: Annotated[ndarray, FLOAT, '3', '3']
+    # Parents in the elimination tree of M, nv for none
+    elimination_parent: Annotated[ndarray, INTEGER, 'nv']
+    # Axes of the record frames in the link frames, by rows
+    axes: Annotated[ndarray, FLOAT, 'nb', '9']
+    # [m] origins of the link frames in the record frames
+    origins: Annotated[ndarray, FLOAT, 'nb', '3']
+    # As `friction.friction` takes it
+    friction: Annotated[ndarray, FLOAT, '13', 'nv']
+    # Of kernels of this robot, see `specialize.with_kernels`, or 0
+    addresses: Annotated[ndarray, INTEGER, '4']
 
 
 class Workspace(NamedTuple):
     """Workspace of one call at a time; ``rest`` and ``unloaded`` are always zero."""
 
-    bodies: ndarray         # (nb + 1,) of WORK, the last one is the base
-    joints: ndarray         # (nb,) of JOINT
-    M: ndarray              # (nv, nv)
-    rest: ndarray           # (nv,) zero velocity or acceleration
-    unloaded: ndarray       # (nb, 6) no external wrenches
-    C: ndarray              # (nv, nv)
-    J: ndarray              # (6, nv)
-    Jd: ndarray             # (6, nv)
-    X: ndarray              # (6, nv)
-    b: ndarray              # (nv,)
-    task: ndarray           # (8, 6)
-    g: ndarray              # (nv,)
-    e: ndarray              # (nv,)
+    bodies: Annotated[ndarray, WORK, 'nb+1']        # the last one is the base
+    joints: Annotated[ndarray, JOINT, 'nb']
+    M: Annotated[ndarray, FLOAT, 'nv', 'nv']
+    rest: Annotated[ndarray, FLOAT, 'nv']           # zero velocity or acceleration
+    unloaded: Annotated[ndarray, FLOAT, 'nb', '6']  # no external wrenches
+    C: Annotated[ndarray, FLOAT, 'nv', 'nv']
+    J: Annotated[ndarray, FLOAT, '6', 'nv']
+    Jd: Annotated[ndarray, FLOAT, '6', 'nv']
+    X: Annotated[ndarray, FLOAT, '6', 'nv']
+    b: Annotated[ndarray, FLOAT, 'nv']
+    task: Annotated[ndarray, FLOAT, '8', '6']
+    g: Annotated[ndarray, FLOAT, 'nv']
+    e: Annotated[ndarray, FLOAT, 'nv']
 
 
-# Element type and symbolic shape of each array, see `dimensions`
-MODEL_DATA_SHAPES: dict[str, tuple[np.dtype, tuple[str, ...]]] = {
-    'bodies': (BODY, ('nb',)), 'base': (np.dtype(_F), ('3', '3')),
-    'elimination_parent': (np.dtype(np.int64), ('nv',)),
-    'axes': (np.dtype(_F), ('nb', '9')), 'origins': (np.dtype(_F), ('nb', '3')),
-    'friction': (np.dtype(_F), ('13', 'nv')),
-    'addresses': (np.dtype(np.int64), ('4',))}
-WORKSPACE_SHAPES: dict[str, tuple[np.dtype, tuple[str, ...]]] = {
-    'bodies': (WORK, ('nb+1',)), 'joints': (JOINT, ('nb',)), 'M': (np.dtype(_F), ('nv', 'nv')),
-    'rest': (np.dtype(_F), ('nv',)), 'unloaded': (np.dtype(_F), ('nb', '6')),
-    'C': (np.dtype(_F), ('nv', 'nv')), 'J': (np.dtype(_F), ('6', 'nv')),
-    'Jd': (np.dtype(_F), ('6', 'nv')), 'X': (np.dtype(_F), ('6', 'nv')),
-    'b': (np.dtype(_F), ('nv',)), 'task': (np.dtype(_F), ('8', '6')),
-    'g': (np.dtype(_F), ('nv',)), 'e': (np.dtype(_F), ('nv',))}
+# Element type and symbolic shape of each array
+MODEL_DATA_SHAPES, WORKSPACE_SHAPES = (
+    {name: (kind.__metadata__[0], kind.__metadata__[1:])
+     for name, kind in get_type_hints(record, include_extras=True).items()}
+    for record in (ModelData, Workspace))
 
 
-def dimensions(nb: int, nv: int) -> dict[str, int]:
-    """Return the values of the symbols that occur in shapes, for a robot of this size."""
+def dimensions(nb: int, nv: int, axes: Sized = ()) -> dict[str, int]:
+    """Return the values of the symbols in shapes, for a robot of this size and axes of a task."""
     return {'nb': nb, 'nb+1': nb + 1, 'nv': nv, '10nb': 10 * nb, 'pairs': nv * (nv - 1) // 2,
-            '1': 1, '3': 3, '4': 4, '6': 6, '8': 8, '13': 13}
+            'k': len(axes), '1': 1, '3': 3, '4': 4, '6': 6, '8': 8, '13': 13}
 
 
 def parameters(model: RobotModel) -> ModelData:
-    """Return the model as the algorithms take it, in the frames of :mod:`~.frame_assignment`."""
+    """Return the model as the algorithms take it, in the frames of :mod:`~.model_data`."""
     frames = record_frames(model)
     leaders = set(model.leaders.tolist())
     records = np.zeros(model.nb, BODY)

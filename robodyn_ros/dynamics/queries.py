@@ -11,11 +11,17 @@ import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
 
-from .arguments import BaseMotion
+from .arguments import (
+    BaseMotion,
+    effort_slopes,
+    ForwardDerivatives,
+    in_frame,
+    InverseDerivatives,
+    VelocityTerms,
+    Wrenches,
+)
 from .evaluation import external_loads, Loads
 from .frame_queries import FrameQueries
-from .results import ForwardDerivatives, InverseDerivatives, VelocityTerms
-from .wrenches import effort_slopes, in_frame, Wrenches
 from ..errors import InertiaError
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy import ndarray
 
 from . import compile as generic_code
-from . import llvm_code, simd_states
+from . import llvm_code
 from .compile import checked_kernel, dtype_name, literal, MODULES, output_types
 from .model_data import ADDRESSED_KERNELS, dimensions, ModelData, WORKSPACE_SHAPES
 from .signatures import TABLE
@@ -37,8 +37,7 @@ MAX_INLINED_OPERATIONS = 1500
 MAX_STACK_JOINTS = 128
 
 _log = logging.getLogger(__name__)
-SOURCES = (*MODULES, generic_code, llvm_code, simd_states,
-           sys.modules[__name__])
+SOURCES = (*MODULES, generic_code, llvm_code, sys.modules[__name__])
 
 
 def bind(name: str, robot: ModelData, specialize: bool, options: Mapping[str, ndarray | float]
@@ -53,7 +52,7 @@ def bind(name: str, robot: ModelData, specialize: bool, options: Mapping[str, nd
     """
     if specialize and name in SPECIALIZED_QUANTITIES:
         if code := _straight_line(name, robot, options):
-            return _specialized(name, robot, code)
+            return _specialized(name, robot, code, options)
         _log.warning('%s of this robot takes more than %d operations, the limit for specialized '
                      'code: the generic kernel is used', name, MAX_OPERATIONS)
     quantity = TABLE[name]
@@ -127,7 +126,7 @@ def kernel_address(name: str, robot: ModelData, options: Mapping[str, ndarray | 
 def kernel_callback(name: str, robot: ModelData, options: Mapping[str, ndarray | float]) -> Any:
     """Return the function of :func:`kernel_address`, as Numba has compiled it."""
     kernel, quantity = bind(name, robot, True, options), TABLE[name]
-    size = dimensions(len(robot.bodies), len(robot.elimination_parent))
+    size = dimensions(len(robot.bodies), len(robot.elimination_parent), options.get('axes', ()))
     arguments = [(key, ('nv',)) for key in quantity.inputs] + [
         (f'out_{key}', shape) for key, shape in quantity.outputs.items()]
     text = ADDRESS.format(
@@ -201,9 +200,10 @@ def checked(name: str, nv: int, kernel: Callable[..., None]) -> Callable[..., bo
                           arguments)
 
 
-def _specialized(name: str, robot: ModelData, code: Trace) -> Callable[..., None]:
+def _specialized(name: str, robot: ModelData, code: Trace,
+                 options: Mapping[str, ndarray | float]) -> Callable[..., None]:
     quantity, nb, nv = TABLE[name], len(robot.bodies), len(robot.elimination_parent)
-    size, room = dimensions(nb, nv), lanes(nb)
+    size, room = dimensions(nb, nv, options.get('axes', ())), lanes(nb)
     columns = {f'out_{key}': size[shape[-1]] for key, shape in quantity.outputs.items()
                if len(shape) > 1}
     arguments = [*quantity.inputs, *(f'out_{key}' for key in quantity.outputs)]
@@ -221,5 +221,5 @@ def _specialized(name: str, robot: ModelData, code: Trace) -> Callable[..., None
 
 
 def _angles(robot: ModelData) -> dict[str, list[float]]:
-    """Return the fields of :class:`~.simd_states.Angles`, by name."""
+    """Return the fields of :class:`~.llvm_code.Angles`, by name."""
     return {field: robot.bodies[field].tolist() for field in ('turn', 'offset', 'driver')}

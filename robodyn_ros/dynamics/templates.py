@@ -115,7 +115,7 @@ import numpy as np
 from numba import boolean, carray, njit
 
 from robodyn_ros.dynamics.numba_types import TYPES, stack
-from robodyn_ros.dynamics.simd_states import Angles, four_states, SIMD_LANES
+from robodyn_ros.dynamics.llvm_code import Angles, four_states, SIMD_LANES
 from robodyn_ros.compiler.jit import OPTIONS
 
 globals().update(TYPES)

@@ -11,7 +11,7 @@ from numpy import ndarray
 from .urdf_editor import decoded, encoding_of, UrdfText
 from .urdf_update import UPPER_TRIANGLE
 from ..errors import InertiaError
-from ..model.consistency import can_exist, is_consistent, nearest_consistent
+from ..model.rigid_body import can_exist, is_consistent, nearest_consistent
 from ..model.urdf_xml import MOMENTS, read
 from ..model.validate import inertia_excess
 
@@ -49,7 +49,7 @@ def repaired_urdf(text: bytes) -> tuple[bytes, tuple[Change, ...]]:
 
     Masses, centres of mass and principal axes stay, and so does gravity; the moments become the
     nearest that have positive second moments of mass, see
-    :func:`~robodyn_ros.model.consistency.nearest_consistent`: the pseudo-inertia of the link is
+    :func:`~robodyn_ros.model.rigid_body.nearest_consistent`: the pseudo-inertia of the link is
     then positive definite. Links without mass or without inertia stay
     as they are: what they have cannot be known.
 

@@ -16,7 +16,7 @@ import yaml
 from .estimation.payload import ModelErrors
 from .result import Identification
 from .urdf_update import corrected_urdf, urdf_with_friction
-from ..errors import ArgumentError, IdentificationError
+from ..errors import ArgumentError, IdentificationError, reading
 from ..model.friction_file import BACKWARD, COUPLED, EFFECTS, FORWARD, HEADER, NODE, SPEEDS
 
 if TYPE_CHECKING:
@@ -176,7 +176,8 @@ def conditions_of(friction: Path) -> Conditions | None:
     path = friction.with_name(NUMBERS)
     if friction.name != FRICTION or not path.is_file():
         return None
-    try:
+    with reading(path, IdentificationError, str(path), 'run `robodyn identify` again, or move the '
+                 'friction.yaml elsewhere'):
         given = yaml.load(path.read_text(encoding='utf-8'), getattr(
             yaml, 'CSafeLoader', yaml.SafeLoader))
         beside = yaml.safe_load(friction.read_text(encoding='utf-8-sig'))
@@ -188,11 +189,6 @@ def conditions_of(friction: Path) -> Conditions | None:
         lower[np.tril_indices(len(names))] = np.concatenate([[], *rows])
         found = Conditions(float(given['cutoff']), float(given['delay']), ModelErrors(
             names, lower + np.tril(lower, -1).T))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, KeyError, TypeError, ValueError,
-            AttributeError) as why:
-        raise IdentificationError(
-            f'{path} cannot be read ({why})', name=str(path),
-            remedy='run `robodyn identify` again, or move the friction.yaml elsewhere') from None
     if changed:
         raise IdentificationError(
             f'{path} is not of this {FRICTION}: {", ".join(changed)} differ', name=str(path),

@@ -1,30 +1,110 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Derivation of the equations of motion of an arm, with their check."""
+"""Derivation of the equations of motion of an arm, and their check against Newton-Euler."""
 
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+from numpy import ndarray
 import sympy as sp
 
-from .check import joint_deviation, MAX_EFFORT_DEVIATION, task_deviation
-from .collect import collected, Sum
-from .equations import equations
-from .kinematics import placements
-from .naming import model_arm
-from .polynomials import Polynomials
-from .symbolic_model import Arm, dh_arm, RIGHT_ANGLE
+from .equations import equations, pairs, placements, Polynomials
+from .symbolic_model import Arm, dh_arm, model_arm, RIGHT_ANGLE
 from .task import task_space, TaskSpace
+from .textbook_form import collected, Sum
+from ..dynamics import Dynamics
 from ..errors import DerivationError
 from ..model.dh_file import load_dh, read_dh
 from ..model.resources import robot_path, rows_path
 from ..model.robot import RobotModel
 from ..model.urdf import load_urdf
 
-MAX_JOINTS = 4          # 26,000 characters and 1 s of a Panda; 420,000 and 10 s with 6 joints, 1.5
-# million and a minute with 7
-MAX_ROUNDING = 0.01     # [rad]
+MAX_JOINTS = 4    # 26,000 characters and 1 s of a Panda; 420,000 and 10 s with 6, a minute with 7
+MAX_ROUNDING = 0.01    # [rad]
+MAX_EFFORT_DEVIATION = 1e-9    # relative
+TESTED_STATES = 100
+MAX_POSITION = 2.0    # [rad | m], of joints without limits
+MAX_VELOCITY = 2.0    # [rad/s | m/s, and per s]
+MIN_SINGULAR_VALUE = 1e-2    # [m | 1] of the Jacobian at tested states
+
+
+def joint_deviation(arm: Arm, M: list[list[Sum]], B: list[list[Sum]], C: list[list[Sum]],
+                    g: list[Sum], seed: int = 0) -> float:
+    """
+    Return the largest relative deviation of τ from inverse dynamics at random states.
+
+    The deviation of the vector τ is relative to the largest of its terms M q̈, B [q̇q̇], C [q̇²]
+    and g.
+    """
+    dynamics, worst = Dynamics(arm.model), 0.0
+    states = _states(arm.model, seed)
+    known = [numbers(arm, rows, states[:, 0]) for rows in (M, B, C, [[x] for x in g])]
+    for (q, qd, qdd), m, b, c, pull in zip(states, *known):
+        terms = [m @ qdd, b @ products(qd), c @ qd ** 2, pull[:, 0]]
+        tau = dynamics.inverse_dynamics(q, qd, qdd)
+        worst = _worse(worst, sum(terms) - tau, terms)
+    return worst
+
+
+def task_deviation(arm: Arm, task: TaskSpace, seed: int = 0) -> float:
+    """
+    Return the largest relative deviation of Jᵀ (M_x ẍ + V_x + G_x).
+
+    J and J̇ are those of the numerical model; poses where J is close to singular are left out.
+    """
+    dynamics, worst = Dynamics(arm.model), 0.0
+    states = _states(arm.model, seed)
+    known = [numbers(arm, rows, states[:, 0]) for rows in (
+        task.M, task.B, task.C, task.G, task.B_joint, task.C_joint)]
+    for (q, qd, qdd), m, b, c, pull, b_joint, c_joint in zip(states, *known):
+        J, rate = (x[list(task.rows)] for x in (
+            dynamics.jacobian(q, task.frame, 'body'),
+            dynamics.jacobian_dot(q, qd, task.frame, 'body')))
+        if np.linalg.svd(J)[1][-1] < MIN_SINGULAR_VALUE:
+            continue
+        forces = [m @ (J @ qdd + rate @ qd), b @ products(qd), c @ qd ** 2, pull[:, 0]]
+        terms = [J.T @ force for force in forces]
+        tau = dynamics.inverse_dynamics(q, qd, qdd)
+        worst = _worse(worst, sum(terms) - tau, terms)
+        split = b_joint @ products(qd) + c_joint @ qd ** 2
+        worst = _worse(worst, split - terms[1] - terms[2], terms)
+    return worst
+
+
+def products(qd: ndarray) -> ndarray:
+    """Return q̇_i q̇_j of i < j, in the order of the columns of B."""
+    return np.array([qd[i] * qd[j] for i, j in pairs(len(qd))])
+
+
+def numbers(arm: Arm, rows: list[list[Sum]], q: ndarray) -> ndarray:
+    """Return the values (k, rows, columns) of formulas at positions q (k, n)."""
+    known: dict[sp.Symbol, Any] = {**arm.values, **dict(zip(arm.q, q.T))}
+    found = np.empty((len(q), len(rows), len(rows[0])))
+    for i, row in enumerate(rows):
+        for j, formula in enumerate(row):
+            found[:, i, j] = formula.value((q.T, known))
+    return found
+
+
+def _states(model: RobotModel, seed: int) -> ndarray:
+    """Return q, q̇, q̈ of each state, (TESTED_STATES, 3, nv)."""
+    random = np.random.default_rng(seed)
+    lower = np.maximum(model.position_lower, -MAX_POSITION)
+    upper = np.minimum(model.position_upper, MAX_POSITION)
+    lower, upper = np.minimum(lower, upper), np.maximum(lower, upper)
+    return np.array([[random.uniform(lower, upper), *random.uniform(-MAX_VELOCITY, MAX_VELOCITY,
+                                                                    (2, model.nv))]
+                     for _ in range(TESTED_STATES)])
+
+
+def _worse(worst: float, off: ndarray, terms: list[ndarray]) -> float:
+    """Return the larger deviation; NaN is the largest."""
+    scale = max(abs(term).max() for term in terms)
+    found = abs(off).max() / scale if scale else float(abs(off).max())
+    return max(worst, float(found)) if np.isfinite(found) else float('inf')
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,12 +16,9 @@ import re
 import sympy as sp
 from sympy.polys.rings import PolyElement
 
-from .collect import collected, Sum
-from .equations import angular, chopped, Equations, pairs
-from .kinematics import Placement, Rows
-from .polynomials import Polynomials
+from .equations import angular, chopped, Equations, pairs, Placement, Polynomials, Rows
 from .symbolic_model import Arm
-from .trig_division import quotient
+from .textbook_form import collected, quotient, Sum
 from ..errors import DerivationError, UnknownNameError
 
 MAX_READABLE_INVERSE = 3    # rows of a Jacobian

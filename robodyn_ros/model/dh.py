@@ -24,8 +24,7 @@ from numpy.typing import ArrayLike
 
 from .array_checks import finite
 from .rigid_body import axis_rotation, Inertial
-from .robot import RobotModel
-from .robot_data import Frame, FRICTION_VELOCITY, STRIBECK_VELOCITY
+from .robot import Frame, FRICTION_VELOCITY, RobotModel, STRIBECK_VELOCITY
 from .urdf_xml import MAX_NAME, name_problem, NAME_REMEDY
 from .validate import validated
 from ..errors import ArgumentError, UnknownNameError

@@ -12,7 +12,7 @@ from numpy import ndarray
 import yaml
 
 from .robot import RobotModel
-from ..errors import IdentificationError
+from ..errors import IdentificationError, reading
 
 NODE = '/**/controller'
 FORWARD = ('viscous_friction', 'coulomb_friction', 'static_friction')
@@ -53,7 +53,8 @@ def read_friction(path: Path, model: RobotModel) -> tuple[RobotModel, ndarray]:
 
     :raises IdentificationError: the file cannot be read, has no friction, or is for other joints.
     """
-    try:
+    with reading(path, IdentificationError, str(path), 'give the friction.yaml of '
+                 '`robodyn identify`'):
         text = path.read_text(encoding='utf-8-sig')
         given: Any = yaml.safe_load(text)
         given = given[NODE]['ros__parameters']
@@ -61,9 +62,6 @@ def read_friction(path: Path, model: RobotModel) -> tuple[RobotModel, ndarray]:
         gravity = np.array(given.get('gravity', model.gravity_vector), float).reshape(3)
         if not np.isfinite(gravity).all():
             raise ValueError(f'gravity is {gravity.tolist()}')
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, KeyError, TypeError, ValueError) as why:
-        raise IdentificationError(f'{path} cannot be read ({why})', name=str(path),
-                                  remedy='give the friction.yaml of `robodyn identify`') from None
     if not values:
         raise IdentificationError(
             f'{path} has none of {", ".join(KNOWN)}', name=str(path), value=[*given],

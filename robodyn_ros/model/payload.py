@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .array_checks import finite
-from .consistency import can_exist
-from .rigid_body import Inertial, joined
+from .rigid_body import can_exist, Inertial, joined
 from .robot import RobotModel
 from ..errors import ArgumentError
 

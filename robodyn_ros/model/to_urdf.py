@@ -12,7 +12,7 @@ import numpy as np
 from numpy import ndarray
 
 from .rigid_body import rotation_rpy, rpy_rotation
-from .robot_data import Frame, RobotData
+from .robot import Frame, RobotModel
 from .shapes import Shape
 from .shapes import written as written_shape
 from .urdf_extension import COUPLED, Extension, JointExtension, LIMITS, words, written
@@ -23,7 +23,7 @@ from ..text import appearance
 UPPER_TRIANGLE = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))      # as in MOMENTS
 
 
-def to_urdf(model: RobotData, shapes: bool = False) -> str:
+def to_urdf(model: RobotModel, shapes: bool = False) -> str:
     """
     Return the model as URDF text; see :meth:`~.robot.RobotModel.to_urdf`.
 
@@ -47,7 +47,7 @@ def to_urdf(model: RobotData, shapes: bool = False) -> str:
 class _Writer:
     """Writer of a document, link by link."""
 
-    def __init__(self, model: RobotData, shapes: Sequence[Shape]):
+    def __init__(self, model: RobotModel, shapes: Sequence[Shape]):
         self.model, self.shapes = model, shapes
         self.root = etree.Element('robot')
         self.said = Extension(model.gravity_vector, {}, list(model.warnings))
@@ -163,7 +163,7 @@ class _Writer:
         return friction_extension(m, v)
 
 
-def friction_extension(model: RobotData, v: int) -> dict[str, Any]:
+def friction_extension(model: RobotModel, v: int) -> dict[str, Any]:
     """Return fields of :class:`JointExtension`: friction and armature that <dynamics> lacks."""
     forward = model.viscous_friction[v], model.coulomb_friction[v], model.static_friction[v]
     backward = tuple(model.backward_friction[:, v])

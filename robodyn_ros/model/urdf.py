@@ -10,10 +10,18 @@ from numpy import ndarray
 from urdf_parser_py.urdf import Joint, URDF
 
 from .array_checks import finite
-from .base_gravity import base_gravity
 from .friction_file import with_friction_file
-from .kinematic_tree import check_tree, child_joints, joints_between, lookalike_warnings
-from .mimic import LIMIT_TOLERANCE, mimic_relation, MimicRelation, with_followers
+from .kinematic_tree import (
+    base_gravity,
+    check_tree,
+    child_joints,
+    joints_between,
+    LIMIT_TOLERANCE,
+    lookalike_warnings,
+    mimic_relation,
+    MimicRelation,
+    with_followers,
+)
 from .resources import is_robot_name, robot_path
 from .rigid_body import Inertial, joined
 from .robot import Frame, RobotModel
@@ -42,16 +50,15 @@ def load_urdf(path_or_xml: str | bytes | Path, root: str | None = None,
     (:mod:`~robodyn_ros.model.urdf_extension`).
 
     A mimic joint, possibly of another mimic joint, is no degree of freedom; its limits and
-    friction are added to those of the joint that drives it
-    (:func:`~robodyn_ros.model.mimic.with_followers`). It is fixed if that joint is fixed or
-    locked.
+    friction are added to those of the joint that drives it (:func:`.with_followers`). It is fixed
+    if that joint is fixed or locked.
 
     :param path_or_xml: path of a file, XML text, or the name of a robot: ``'panda'``, any of
         example-robot-data and robot_descriptions where these are installed
         (:func:`~robodyn_ros.model.resources.robot_names`). A .xacro file is expanded by the
         package `xacro`, with its default arguments.
     :param root: link that becomes the base; only the part of the tree below it is loaded. Joints
-        above it determine the direction of gravity (:mod:`~robodyn_ros.model.base_gravity`).
+        above it determine the direction of gravity (:mod:`~robodyn_ros.model.kinematic_tree`).
     :param tip: end of the only chain that moves, or the ends of several: two arms of one torso.
         Other branches of the base are omitted, except for links fixed to it; joints that branch
         off the chains have to be locked.

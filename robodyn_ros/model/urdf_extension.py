@@ -27,7 +27,7 @@ from lxml import etree
 import numpy as np
 from numpy import ndarray
 
-from .robot_data import FRICTION_VELOCITY, STRIBECK_VELOCITY
+from .robot import FRICTION_VELOCITY, STRIBECK_VELOCITY
 from .urdf_xml import MAX_NAME, MAX_NUMBER, numbers
 from ..errors import UnknownNameError, UrdfError
 from ..text import printable

@@ -18,7 +18,8 @@ from lxml import etree
 from urdf_parser_py.urdf import Joint, URDF
 from urdf_parser_py.xml_reflection import core
 
-from .tolerance import (
+from .urdf_source import (
+    document,
     left_over_macros,
     motor_inertias,
     quaternion_rpy,
@@ -27,7 +28,6 @@ from .tolerance import (
     without_limits,
     without_namespace,
 )
-from .urdf_source import document
 from ..errors import InertiaError, UrdfError
 from ..text import appearance, printable
 

@@ -13,9 +13,10 @@ efforts.
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
 from numpy import ndarray
 
-from . import timing_rules
+from . import clock_steps, timing_rules
 from .loop_counters import count_missed, count_sample
 from .loop_io import (
     advance,
@@ -24,6 +25,7 @@ from .loop_io import (
     count_listeners,
     cycle_time,
     decode,
+    LOOP_STATE,
     publication_time,
     publish,
     sleep_until,
@@ -31,20 +33,33 @@ from .loop_io import (
     steady_ns,
     take,
     wait_until,
-    wake,
     wall_clock_ns,
 )
+from .loop_settings import LOOP, LoopSettings, STATE
+from ..control.declare.setting_fields import record_value, recorded
+from ..control.steps.guard import FAULT
 from ..wire.decode_status import ACCEPTED
-from ..wire.decoders import POSITION, RECEIVED, SEQUENCE
+from ..wire.decoders import OTHER, POSITION, RECEIVED, SEQUENCE
 
 if TYPE_CHECKING:
     from ..control.steps.cycle_data import Cycle
+
+
+def initial_state(settings: LoopSettings, max_messages: int, on_ros_time: bool) -> ndarray:
+    """Return the state (1,) LOOP_STATE that a loop begins with."""
+    state = np.zeros(1, LOOP_STATE)
+    for f in recorded(LoopSettings, LOOP):
+        state[f.name] = record_value(f, getattr(settings, f.name))
+    state['max_messages'], state['period'] = max_messages, settings.period_ns
+    state['on_ros_time'] = on_ros_time
+    return state
 
 
 def begin(state: ndarray, now: int) -> None:
     """Initialize a loop at the steady time ``now`` [ns]."""
     state['waited'] = state['failed'] = state['published'] = state['moving'] = 0
     state['count_again'] = 0.0
+    clock_steps.begin(state)
     state['deadline'] = state['answered'] = state['asked'] = now
 
 
@@ -67,7 +82,7 @@ def on_grid(io: AnyLoopIO, c: 'Cycle', tau: ndarray) -> int:
         count_missed(io.counts[0], w.points_missed)
         given.missed = w.points_missed
         given.stalled = timing_rules.stall(given.stalled, w.asked, woke)
-        decode_waiting(io)
+        decode_waiting(io, c)
         now = cycle_time(io)
         if w.failed == 0:
             step(io, c, tau, woke, now)
@@ -90,19 +105,17 @@ def on_state(io: AnyLoopIO, c: 'Cycle', tau: ndarray) -> int:
         if w.called == 1:
             return CALLED
         w.waited = 0
-        answer(io, c, tau, False)
+        answer(io, c, tau)
         if w.failed != 0:
             return w.failed
 
 
-def answer(io: AnyLoopIO, c: 'Cycle', tau: ndarray, inline: bool) -> None:
+def answer(io: AnyLoopIO, c: 'Cycle', tau: ndarray) -> None:
     """
     Run a cycle for what has come in, or for what has stayed away too long.
 
     Without a good state there is nothing to answer but silence that lasts too long: refused
     samples, or joints of others, must not keep it from being noticed.
-
-    :param inline: in the thread that has brought a message, which must not wait.
     """
     w, given = io.loop_state[0], c.cycle_input
     timeout, last = c.settings.state_timeout, c.controller.time
@@ -110,17 +123,12 @@ def answer(io: AnyLoopIO, c: 'Cycle', tau: ndarray, inline: bool) -> None:
     overdue = overdue_at(io, c)
     w.asked = max(w.asked, overdue)
     given.stalled = timing_rules.stall(given.stalled, w.asked, woke)
-    accepted = decode_waiting(io)
+    accepted, now = decode_waiting(io, c)
     silent = woke >= overdue
-    if accepted and w.on_ros_time != 0:
-        now = io.decoder.stamp[0]
-    else:
+    if not accepted or w.on_ros_time == 0:
         now = cycle_time(io)
     due = False
     if silent and not accepted:
-        if inline and w.on_ros_time != 0:
-            wake(io)                    # the thread that may wait
-            return
         due = timing_rules.goes_on(now, w.noticed, last, timeout)
         w.noticed = now
     if due and w.on_ros_time != 0:
@@ -140,31 +148,41 @@ def overdue_at(io: AnyLoopIO, c: 'Cycle') -> int:
     """Return the steady time [ns] at which a state has stayed away for too long."""
     w = io.loop_state[0]
     return w.answered + int(1e9 * timing_rules.silence(
-        c.controller.phase == w.fault_phase, w.on_ros_time != 0, 1e-9 * w.period,
+        c.controller.phase == FAULT, w.on_ros_time != 0, 1e-9 * w.period,
         c.settings.state_timeout))
 
 
-def decode_waiting(io: AnyLoopIO) -> bool:
+def decode_waiting(io: AnyLoopIO, c: 'Cycle') -> tuple[bool, float]:
     """
-    Decode every joint state that waits; return whether one was accepted.
+    Decode every joint state that waits; return whether one was accepted, and the newest time [s].
+
+    With a cycle for each state of a simulation, that is the stamp, or the time of its clock where
+    there is none. Far from the last cycle, a second publisher may have another time.
 
     After a stall of the process, waiting states are old but count as received now. The guard
     latches the stall itself in the next cycle.
     """
-    w, accepted = io.loop_state[0], False
+    w, accepted, last = io.loop_state[0], False, c.controller.time
+    newest, stamped = last, w.on_ros_time != 0 and w.trigger == STATE
     for _ in range(w.max_messages):
         if not take(io):
             break
-        if w.on_ros_time != 0 and w.on_state == 1:
-            received = stamp_taken(io)
-        else:
+        received = stamp_taken(io) if stamped else 0.0
+        if received == 0.0:
             received = cycle_time(io)
+        others = timing_rules.newest(io.decoder.state[:, OTHER])
         code = decode(io, received)
         count_sample(io.counts[0], code, io.decoder.state[:, SEQUENCE], io.seen)
         if code == ACCEPTED:
             w.published = publication_time(io)
             accepted = True
-    return accepted
+            if w.on_ros_time == 0:
+                clock_steps.correct_stamps(io.decoder, w, received,
+                                           wall_clock_ns(io) - steady_ns(io))
+            if (timing_rules.newest(io.decoder.state[:, OTHER]) == others
+                    or abs(received - last) <= c.settings.state_timeout):
+                newest = received
+    return accepted, newest
 
 
 def step(io: AnyLoopIO, c: 'Cycle', tau: ndarray, begun: int, now: float) -> None:

@@ -13,19 +13,21 @@ from typing import Any, Protocol
 import numpy as np
 from numpy import ndarray
 
+from . import clock_steps
+from .loop_settings import LOOP, LoopSettings
+from ..control.declare.setting_fields import record_dtype
 from ..wire.decoders import DecoderArrays
 
 # What a loop returns: it was called back, or which operation has failed.
 CALLED, TAKING, PUBLISHING, COUNTING, SLEEPING = range(5)
 
-# State of a loop, its own but for `called`.
+# State of a loop, its own but for `called`: the settings declared for this record, and
 LOOP_STATE = np.dtype([
+    *record_dtype(LoopSettings, LOOP),
     ('called', np.int64),                       # 1: return at the next waking
     ('max_messages', np.int64),                 # that are taken at a time
-    ('period', np.int64), ('spin', np.int64),   # ns, see `periodic_timer.Grid`
+    ('period', np.int64),                       # ns
     ('on_ros_time', np.int64),                  # 0: the cycle is on the steady clock
-    ('on_state', np.int64),                     # 1: the stamp of a state is its time of receipt
-    ('fault_phase', np.int64),                  # phase of the controller that waits no longer
     ('waited', np.int64), ('points_missed', np.int64),  # 1: woken, and the cycle is to come
     ('deadline', np.int64),                     # ns, steady: present point of the grid
     ('answered', np.int64),                     # ns, steady: end of the last answer
@@ -35,6 +37,7 @@ LOOP_STATE = np.dtype([
     ('noticed', float),                         # s on the clock of the cycle: states were missed
     ('count_again', float),                     # s, steady
     ('failed', np.int64), ('error', np.int64),  # operation that failed, and what it returned
+    *clock_steps.STATE,
 ])
 
 
@@ -92,11 +95,6 @@ def sleep_until(io: Any, deadline: int) -> None:
 def wait_until(io: Any, deadline: int) -> bool:
     """Sleep until a message comes (True), or until a steady time [ns] or a wake-up (False)."""
     return io.wait_until(deadline)
-
-
-def wake(io: Any) -> None:
-    """End the wait of the loop's own thread."""
-    io.wake()
 
 
 def take(io: Any) -> bool:

@@ -1,22 +1,34 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Real-time scheduling, CPU affinity and memory locking of a thread; remedies where refused.
+Scheduling of threads: real-time priority, CPUs, locked memory, time slices; remedies.
 
 Nothing here stops a loop: what the kernel does not grant becomes a sentence, and on it goes.
+
+What a control loop changes of its process or of the middleware's threads belongs to all loops of
+the process; the end of one must not undo it for the others (:func:`shared`).
+
+A thread of the EEVDF scheduler (Linux 6.12 and later) that wakes up preempts the running one if
+its virtual deadline is earlier, and the deadline is one time slice away. A short slice
+(:func:`shortened`) lets a thread that runs for some ten microseconds run at once, where it would
+else wait for the end of another's slice of 3 ms. It takes no privilege, because its share of the
+processor stays the same (Stoica and Abdel-Wahab, "Earliest Eligible Virtual Deadline First", Old
+Dominion University TR-95-22, 1995).
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, ExitStack, suppress
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, ExitStack, suppress
 import ctypes
 from dataclasses import dataclass, field
 import os
 from pathlib import Path
+import platform
 import resource
 import struct
-from typing import Any
+import threading
+from typing import Any, TypeVar
 
-from .shared_context import shared
+from ..control.declare.setting_fields import flag, number, numbers
 
 DMA_LATENCY = Path('/dev/cpu_dma_latency')
 MCL_CURRENT, MCL_FUTURE = 1, 2                  # asm-generic/mman.h
@@ -34,16 +46,18 @@ class Scheduling:
     """
     Requested scheduling; by default unchanged.
 
-    :param priority: of SCHED_FIFO, 1 to 99; 0: unchanged.
-    :param cpus: CPU affinity; empty: unchanged.
-    :param lock_memory: keep all memory of the process in RAM.
-    :param keep_awake: keep every CPU of the machine out of idle states that take time to leave.
+    ``cpus`` are those of the thread; memory is that of the whole process, and the idle states are
+    those of the whole machine.
     """
 
-    priority: int = 0
-    cpus: tuple[int, ...] = ()
-    lock_memory: bool = False
-    keep_awake: bool = False
+    priority: int = number(0, '', 0, 99, 'SCHED_FIFO priority of the control thread; 0: none.',
+                           live=False)
+    cpus: tuple[int, ...] = numbers('', 0, 1023, 'CPUs of the control and middleware threads '
+                                    'while active. Empty: all.', live=False)
+    lock_memory: bool = flag('Lock the memory of the process in RAM (mlockall) while active.',
+                             live=False)
+    keep_awake: bool = flag('Prevent deep idle states while active (/dev/cpu_dma_latency): less '
+                            'latency, more power.', live=False)
 
 
 @dataclass
@@ -63,8 +77,6 @@ class Outcome:
 def scheduled(wanted: Scheduling, thread: int = 0) -> Iterator[Outcome]:
     """
     Run a thread like this for as long as the block lasts; undone afterwards.
-
-    The memory is that of the whole process, the idle states are those of the whole machine.
 
     :param thread: number that the kernel has for it; 0: the calling one.
     """
@@ -204,3 +216,103 @@ def listed(cpus: Iterable[int]) -> str:
         else:
             ranges.append([cpu])
     return ','.join('-'.join(map(str, r)) for r in ranges)
+
+
+Value = TypeVar('Value')
+
+
+@dataclass
+class _Held:
+    users: int = 0
+    stack: ExitStack = field(default_factory=ExitStack)
+    value: Any = None
+
+
+_held: dict[Hashable, _Held] = {}
+_lock = threading.RLock()           # one shared context may enter another
+
+
+@contextmanager
+def shared(key: Hashable, make: Callable[[], AbstractContextManager[Value]]) -> Iterator[Value]:
+    """
+    Enter a context that all threads of this process share.
+
+    Entering and leaving it are serialised with those of all other shared contexts.
+
+    :param key: what is shared.
+    :param make: makes the context manager; called by the first user only, and what it raises is
+        raised.
+    :returns: the value of the context, shared by all its users.
+    """
+    with _lock:
+        held = _held.setdefault(key, _Held())
+        if not held.users:
+            try:
+                held.value = held.stack.enter_context(make())
+            except BaseException:
+                del _held[key]
+                raise
+        held.users += 1
+    try:
+        yield held.value
+    finally:
+        with _lock:
+            held.users -= 1
+            if not held.users:
+                del _held[key]
+                held.stack.close()
+
+
+MIN_SLICE = 100_000    # [ns] that the kernel accepts
+# Numbers of the system calls sched_setattr and sched_getattr, linux/unistd.h
+SYSCALL_NUMBERS = {'x86_64': (314, 315), 'aarch64': (274, 275), 'riscv64': (274, 275)}
+# size, policy, flags, nice, priority, runtime, deadline, period: linux/sched/types.h
+SCHED_ATTR = struct.Struct('=IIQiIQQQ')
+RUNTIME_INDEX = 5    # of the time slice in SCHED_ATTR
+
+
+
+@contextmanager
+def shortened(threads: Iterable[int]) -> Iterator[list[int]]:
+    """
+    Give threads the time slice MIN_SLICE within the block.
+
+    :param threads: numbers that the kernel has for them; 0: the calling one.
+    :returns: the changed threads: none on other kernels, and none that has a real-time priority or
+        has ended.
+    """
+    with ExitStack() as undo:
+        changed = []
+        for thread in threads:
+            before = time_slice(thread)
+            if before > MIN_SLICE and set_time_slice(thread, MIN_SLICE):
+                undo.callback(set_time_slice, thread, before)
+                changed.append(thread)
+        yield changed
+
+
+def time_slice(thread: int) -> int:
+    """Return the time slice of a thread [ns], 0 if unknown."""
+    attributes = _attributes(thread)
+    return attributes[RUNTIME_INDEX] if attributes and attributes[1] == os.SCHED_OTHER else 0
+
+
+def set_time_slice(thread: int, nanoseconds: int) -> bool:
+    """Set the time slice of a thread of SCHED_OTHER; return whether the kernel has done so."""
+    attributes = _attributes(thread)
+    if not attributes or attributes[1] != os.SCHED_OTHER:
+        return False
+    attributes[RUNTIME_INDEX] = nanoseconds
+    call = SYSCALL_NUMBERS[platform.machine()][0]
+    if _libc.syscall(call, thread, ctypes.create_string_buffer(SCHED_ATTR.pack(*attributes)), 0):
+        return False
+    return time_slice(thread) == nanoseconds
+
+
+def _attributes(thread: int) -> list[int]:
+    """Return the scheduling attributes of a thread, [] if unknown."""
+    call = SYSCALL_NUMBERS.get(platform.machine(), (0, 0))[1]
+    buffer = ctypes.create_string_buffer(SCHED_ATTR.size)
+    if not call or _libc.syscall(call, thread, buffer, SCHED_ATTR.size, 0):
+        return []
+    return list(SCHED_ATTR.unpack(buffer.raw))

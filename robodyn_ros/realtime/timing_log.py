@@ -12,13 +12,12 @@ import json
 from pathlib import Path
 import threading
 from typing import Any, NamedTuple
-import zipfile
 
 import numpy as np
 from numpy import ndarray
 
 from .statistics import no_cycles, TIMING
-from ..errors import ArgumentError
+from ..errors import ArgumentError, reading
 
 FORMAT = 'robodyn_ros timing 1'
 MAX_CYCLES = 1 << 20    # 17 minutes at 1 kHz, 40 MiB
@@ -65,27 +64,15 @@ def load(path: Path) -> Recording:
     """
     Read a recording.
 
-    :raises ArgumentError: the file cannot be read, or is none.
+    :raises ArgumentError: the file cannot be read, or is not a recording.
     """
-    def refuse(why: object) -> ArgumentError:
-        return ArgumentError(f'{path} is no recording of timing ({why})', name='file',
-                             value=str(path), remedy='give the file that the parameter '
-                             'timing_file of the controller names')
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            if not isinstance(file, np.lib.npyio.NpzFile) or str(file['format']) != FORMAT:
-                raise refuse('another format')
-            columns = [np.asarray(file[name], float) for name in TIMING.names or ()]
-            about = About(**json.loads(str(file['about'])))
-    except (OSError, EOFError) as error:
-        raise refuse(getattr(error, 'strerror', None) or error) from error
-    except (zipfile.BadZipFile, KeyError, TypeError, ValueError) as error:
-        if isinstance(error, ArgumentError):
-            raise
-        raise refuse('damaged, or not written by the controller') from error
-    if len({c.shape for c in columns}) != 1 or columns[0].ndim != 1:
-        raise refuse('its columns differ in length')
-    cycles = no_cycles(len(columns[0]))
-    for name, column in zip(TIMING.names or (), columns):
-        cycles[name] = column
-    return Recording(cycles, about)
+    remedy = 'give the file that the parameter timing_file of the controller names'
+    with reading(path, ArgumentError, 'file', remedy), np.load(path, allow_pickle=False) as file:
+        if str(file['format']) != FORMAT:
+            raise ValueError('another format')
+        columns = [np.asarray(file[name], float) for name in TIMING.names or ()]
+        about = About(**json.loads(str(file['about'])))
+        cycles = no_cycles(len(columns[0]))
+        for name, column in zip(TIMING.names or (), columns):
+            cycles[name] = column
+        return Recording(cycles, about)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Timing rules of the control loop: deadlines, stalls, silence."""
 
-from math import isnan, nan
+from math import inf, isnan, nan
 
 from numpy import ndarray
 
@@ -128,3 +128,12 @@ def oldest(received: ndarray) -> float:
             return nan
         first = min(first, received[i])
     return first
+
+
+def newest(times: ndarray) -> float:
+    """Return the latest of the (nv,) times [s] that are known, -inf for none."""
+    last = -inf
+    for i in range(times.shape[0]):
+        if times[i] > last:                 # no NaN is
+            last = times[i]
+    return last

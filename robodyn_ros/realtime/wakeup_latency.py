@@ -1,95 +1,110 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Measurement of the wake-up latency of a periodic loop on this machine."""
+"""
+Wake-up latency of a periodic thread on this machine, and the control rate that it sustains.
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-import sys
-import threading
+cyclictest of rt-tests measures it where it is installed and permitted. Otherwise a Python loop
+does, which wakes up later than the compiled one of the controller.
+"""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+import json
+from pathlib import Path
+import shutil
+import subprocess
+import tempfile
 from time import monotonic_ns
+from typing import NamedTuple
 
 import numpy as np
 from numpy import ndarray
 
-from .native.lateness import compiled_lateness
 from .periodic_timer import Grid, sharpen_timers
-from .scheduling import Outcome, scheduled, Scheduling
+from .scheduling import scheduled, Scheduling
 
-SWITCH_INTERVAL = 1e-4    # [s], as in the nodes
-
-
-@dataclass(frozen=True)
-class Case:
-    """
-    One way to run a loop.
-
-    :param native: without the interpreter, as the compiled data path runs.
-    :param busy: while another thread of the process keeps the interpreter busy.
-    :param spin: see ``Grid`` [s].
-    """
-
-    rate: float             # Hz
-    native: bool = False
-    busy: bool = False
-    scheduling: Scheduling = Scheduling()
-    spin: float = 0.0
+CYCLICTEST, PYTHON = 'cyclictest', 'Python'     # by whom it is measured
+MAX_COUNTED = 100_000    # [µs] in the histogram of cyclictest; later wake-ups are as the latest
+CANDIDATE_RATES = (50, 100, 200, 250, 500, 1000, 2000, 4000)    # [Hz]
+MAX_LATENESS_SHARE = 0.25    # of a period, for wake-ups at RARE_PERCENTILE
+RARE_PERCENTILE = 99.9
 
 
-@dataclass(frozen=True)
-class Lateness:
-    """Lateness of each wake-up, (N,) [s], and the granted scheduling."""
+class Lateness(NamedTuple):
+    """Lateness of each wake-up (N,) [s], and by whom it was measured."""
 
     late: ndarray
-    outcome: Outcome
+    source: str
 
 
-def measure(case: Case, seconds: float) -> Lateness:
-    """Run a loop in a thread of its own for about so long."""
-    found: list[Lateness] = []
-    n, period, spin = max(2, round(seconds * case.rate)), round(1e9 / case.rate), round(
-        1e9 * case.spin)
-    run = compiled_lateness() if case.native else _lateness
+class Verdict(NamedTuple):
+    """Recommended loop rate."""
 
-    def loop() -> None:
-        late = np.zeros(n, np.int64)
-        with scheduled(case.scheduling) as outcome:
-            sharpen_timers()
-            woke = run(period, spin, np.zeros(2, np.int64), late)
-        found.append(Lateness(late[:woke] * 1e-9, outcome))
-    with _interpreter(case.busy):
-        thread = threading.Thread(target=loop, name='wake_up')
-        thread.start()
-        thread.join()
-    return found[0]
+    rate: int           # [Hz], 0: no candidate rate is sustained
+    late: float         # [s] lateness of wake-ups at RARE_PERCENTILE
+    worst: float        # [s] largest lateness
+
+    @property
+    def margin(self) -> float:
+        """Return the time left for the cycle [s]."""
+        return 1.0 / self.rate - self.late if self.rate else 0.0
+
+    @property
+    def lost(self) -> int:
+        """Return the number of periods that the largest lateness skips at this rate."""
+        return int(self.worst * self.rate)
 
 
-def _lateness(period: int, spin: int, timespec: ndarray, late: ndarray) -> int:
-    grid, missed, woke = Grid(period, spin), 0, 0
-    while woke + missed < len(late):
-        missed += grid.wait()
-        late[woke] = monotonic_ns() - grid.deadline
-        woke += 1
-    return woke
+def judge(late: Sequence[ndarray], fastest: float) -> Verdict:
+    """
+    Return the highest candidate rate at which rare lateness is a small share of the period.
+
+    :param late: lateness of the wake-ups of each run, (N,) [s].
+    :param fastest: rate of the fastest run [Hz], an upper bound of the result.
+    """
+    rare = max(float(np.percentile(run, RARE_PERCENTILE)) for run in late)
+    good = [rate for rate in CANDIDATE_RATES
+            if rate <= fastest and rare <= MAX_LATENESS_SHARE / rate]
+    return Verdict(max(good, default=0), rare, max(float(run.max()) for run in late))
 
 
-def _spin(over: threading.Event) -> None:
-    while not over.is_set():
-        pass
+def measure(rate: float, wanted: Scheduling, seconds: float) -> Lateness:
+    """Measure a thread of this rate [Hz] and scheduling for about so long."""
+    points = max(2, round(seconds * rate))
+    found = _cyclictest(rate, wanted, points) if shutil.which(CYCLICTEST) else None
+    if found is not None:
+        return Lateness(found, CYCLICTEST)
+    with ThreadPoolExecutor(1) as pool:
+        return Lateness(pool.submit(_python, rate, wanted, points).result(), PYTHON)
 
 
-@contextmanager
-def _interpreter(busy: bool) -> Iterator[None]:
-    """Keep the GIL busy by another thread, if requested."""
-    over, before = threading.Event(), sys.getswitchinterval()
-    hog = threading.Thread(target=_spin, args=(over,), name='hog')
-    sys.setswitchinterval(SWITCH_INTERVAL)
-    if busy:
-        hog.start()
-    try:
-        yield
-    finally:
-        over.set()
-        if busy:
-            hog.join()
-        sys.setswitchinterval(before + 1e-7)    # Python cuts off what is less than 1e-6
+def _cyclictest(rate: float, wanted: Scheduling, points: int) -> ndarray | None:
+    """Return the lateness (N,) [s] by cyclictest, None if it is not permitted to run."""
+    policy = (['--policy=fifo', f'--priority={wanted.priority}'] if wanted.priority
+              else ['--policy=other'])
+    with tempfile.TemporaryDirectory() as folder:
+        result = Path(folder) / 'result.json'
+        done = subprocess.run([
+            CYCLICTEST, '--quiet', f'--interval={round(1e6 / rate)}', f'--loops={points}',
+            f'--histogram={MAX_COUNTED}', f'--json={result}', *policy,
+            *(['--mlockall'] if wanted.lock_memory else []),
+            *([] if wanted.keep_awake else ['--default-system'])],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        if done.returncode or not result.exists():
+            return None
+        thread = json.loads(result.read_text())['thread']['0']
+    late = np.repeat([int(us) for us in thread['histogram']], [*thread['histogram'].values()])
+    beyond = np.full(max(0, thread['cycles'] - len(late)), thread['max'])
+    return 1e-6 * np.concatenate([late, beyond])
+
+
+def _python(rate: float, wanted: Scheduling, points: int) -> ndarray:
+    """Return the lateness (N,) [s] of a loop in the calling thread."""
+    late, passed = [], 0
+    with scheduled(wanted):
+        sharpen_timers()
+        grid = Grid(round(1e9 / rate))
+        while passed < points:
+            passed += grid.wait() + 1
+            late.append(monotonic_ns() - grid.deadline)
+    return 1e-9 * np.array(late)

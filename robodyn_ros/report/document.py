@@ -30,6 +30,7 @@ TEXT_WIDTH = 110    # columns outside of tables
 MAX_UNBROKEN = 24    # characters of a cell that is not wrapped
 REMEDY = 'give --report a path of a file'
 ROW, MARGIN = 1.1, 8.0      # rem of a row of names in a plot, and of what is above and below
+FEW_COUNTS = 8    # below which each count has a tick
 NUMBER = re.compile(r'(none|nan|([<>≤≥] )?[-+±]?[\d.,]+(e[-+]?\d+)?( ?(%|[a-zµ]{1,4}))?)?',
                     re.IGNORECASE)
 
@@ -121,12 +122,22 @@ class Report:
                         'line': {'color': color, 'width': 1.4, 'dash': dash}})
         self._figure(title, traces, x_label, y_label, logarithmic)
 
-    def histogram(self, title: str, values: ndarray, x_label: str, bins: int = 120) -> None:
-        """Add a histogram of values (N,), with a logarithmic axis of counts."""
+    def histogram(self, title: str, values: ndarray, x_label: str, bins: int = 120, *,
+                  limit: float | None = None, logarithmic: bool = True) -> None:
+        """Add a histogram of values (N,), with a vertical line at a limit."""
         counts, edges = np.histogram(values[np.isfinite(values)], bins)
         trace = {'x': finite((edges[1:] + edges[:-1]) / 2), 'y': counts.tolist(), 'type': 'bar',
                  'marker': {'color': COLORS[0]}}
-        self._figure(title, [trace], x_label, 'count', True)
+        self._figure(title, [trace], x_label, 'count', logarithmic)
+        layout = self._figures[-1]['layout']
+        if not logarithmic:
+            layout['yaxis'] |= {'rangemode': 'tozero', 'tickformat': ',d',
+                                'dtick': None if counts.max() > FEW_COUNTS else 1}
+        if limit is not None:
+            layout['shapes'] = [{'type': 'line', 'x0': limit, 'x1': limit, 'yref': 'paper',
+                                 'y0': 0, 'y1': 1, 'line': {'color': COLORS[1], 'dash': 'dash'}}]
+            layout['annotations'] = [{'x': limit, 'y': 1, 'yref': 'paper', 'text': 'limit',
+                                      'showarrow': False, 'yanchor': 'bottom'}]
 
     def intervals(self, title: str, names: Sequence[str], values: Mapping[str, ndarray],
                   errors: ndarray, x_label: str) -> None:

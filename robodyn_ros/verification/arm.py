@@ -34,37 +34,46 @@ class Arm:
     @property
     def lower(self) -> ndarray:
         """Positions between which motions are chosen (nv,)."""
-        return np.maximum(self.model.position_lower, -np.pi)
+        return motion_range(self.model)[0]
 
     @property
     def upper(self) -> ndarray:
         """Upper ends of the same (nv,)."""
-        return np.minimum(self.model.position_upper, np.pi)
+        return motion_range(self.model)[1]
 
     def pose(self, random: np.random.Generator, share: float = 0.7) -> ndarray:
         """
         Return a pose away from the limits where gravity takes at most this share of the efforts.
 
-        :raises ParameterError: there is none among TRIES random poses.
+        :raises UnheldError: there is none among TRIES random poses.
         """
         range_ = self.upper - self.lower
         for _ in range(TRIES):
             q = self.lower + range_ * random.uniform(0.2, 0.8, self.model.nv)
             if (abs(self.dynamics.gravity(q)) <= share * self.model.effort_limit).all():
                 return q
-        raise ParameterError(
+        raise UnheldError(
             f'gravity takes more than {share:.0%} of the effort limits of {self.name} at each of '
             f'{TRIES} random poses', name='effort_limit', value=self.model.effort_limit.tolist(),
             remedy='correct the masses and the effort limits of the URDF')
+
+
+class UnheldError(ParameterError):
+    """Gravity takes too much of the effort limits at each pose."""
+
+
+def motion_range(model: RobotModel) -> tuple[ndarray, ndarray]:
+    """Return the part of the position limits (nv,) within ±π, or the turn nearest to it."""
+    lower = np.clip(-np.pi, model.position_lower,
+                    np.maximum(model.position_upper - 2.0 * np.pi, model.position_lower))
+    return lower, np.minimum(model.position_upper, lower + 2.0 * np.pi)
 
 
 def arm_of(name: str, model: RobotModel) -> Arm:
     """Return the arm of a model."""
     dynamics, h = Dynamics(model), 1e-6
     rate, random = np.zeros(model.nv), np.random.default_rng(0)
-    lower = np.maximum(model.position_lower, -np.pi)
-    upper = np.minimum(model.position_upper, np.pi)
-    for q in random.uniform(lower, upper, (POSES, model.nv)):
+    for q in random.uniform(*motion_range(model), (POSES, model.nv)):
         slope = np.array([dynamics.gravity(q + h * e) - dynamics.gravity(q - h * e)
                           for e in np.eye(model.nv)]) / (2.0 * h)
         rate = np.maximum(rate, abs(slope).T @ model.velocity_limit)

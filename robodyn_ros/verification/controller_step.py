@@ -8,9 +8,10 @@ The loop around the control cycle: samples, period or state, stalls; compiled, s
 """
 
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy import ndarray
 
 from .sensing import INBOX
 from ..control.steps.guard import FAULT, RUNNING
@@ -36,9 +37,19 @@ NUMBERS = [
     ('reason', int),
     ('observed', int),              # 1: the motion is observed
     ('observed_mode', int),         # number of the mode whose reference counts
-    ('error', float),               # rad | m: largest distance from the reference
     ('late_from', float),           # s: time from which on the arm should rest
     ('late_speed', float)]          # largest speed since then, in velocity limits
+
+
+class ObservedVectors(NamedTuple):
+    """How each joint has followed its reference (nv,)."""
+
+    lower: ndarray              # rad | m: smallest and largest position of the reference
+    upper: ndarray
+    error: ndarray              # rad | m: largest distance from the reference, at `time` [s]
+    time: ndarray
+    requested: ndarray          # N·m | N: effort of the law then, and what limits withheld of it
+    withheld: ndarray
 
 
 def take(w: Any, c: Any, time: float, now: float) -> None:
@@ -98,13 +109,15 @@ def after_cycle(w: Any, c: Any) -> None:
 
 def observe(w: Any, c: Any, time: float) -> None:
     """Observe the distance from the reference, and whether the arm rests after its motion."""
-    m, q = w.numbers, w.plant.q
+    m, q, o = w.numbers, w.plant.q, w.observed
     if not m.observed or c.controller.phase != RUNNING:
         return
     if m.ticks % OBSERVED_TICKS == 0 and c.controller.mode == m.observed_mode:
         for i in range(q.shape[0]):
-            error = abs(q[i] - c.vectors.target[i])
-            if error > m.error:
-                m.error = error
+            target = c.vectors.target[i]
+            o.lower[i], o.upper[i] = min(o.lower[i], target), max(o.upper[i], target)
+            if abs(q[i] - target) > o.error[i]:
+                o.error[i], o.time[i] = abs(q[i] - target), time
+                o.requested[i], o.withheld[i] = c.vectors.requested[i], c.vectors.withheld[i]
     if time > m.late_from:
         m.late_speed = max(m.late_speed, m.speed)

@@ -13,7 +13,6 @@ from scipy.stats import binned_statistic, binomtest, spearmanr
 from .draw import STOPPED
 from .trial import Outcome
 from .worlds import QUANTITIES
-from ..control.laws import registry
 
 CONFIDENCE = 0.95
 SHARES = 0.5, 0.95, 1.0         # quantiles of the distributions
@@ -37,8 +36,9 @@ class Criterion(NamedTuple):
 
 ARMING, CALM = 'arming', 'no fault'
 CRITERIA = (
+    Criterion('holding', 'The effort limits hold the arm at rest.', 'verify.md', ('holding',)),
     Criterion(ARMING, 'Arming succeeds if the arm agrees with the URDF.', 'safety.md'),
-    Criterion(CALM, 'No fault latches unless one is injected.', 'verify.md'),
+    Criterion(CALM, 'No fault latches, except for those of an injection.', 'verify.md'),
     Criterion('effort', 'Every published effort is finite and within effort_limit.', 'safety.md',
               ('not finite', 'effort')),
     Criterion('step', 'Steps of the efforts are within effort_rate_limit.', 'safety.md',
@@ -51,8 +51,10 @@ CRITERIA = (
               ('velocity',)),
     Criterion('reaction', 'States that stop are a fault within reaction_time.', 'verify.md',
               ('reaction',)),
-    Criterion('tracking', 'An exact law stays within tracking_error of its reference.',
-              'verify.md', ('tracking', 'refused')),
+    Criterion('resting', 'Each joint rests within resting_error of its target.', 'verify.md',
+              ('resting',)),
+    Criterion('tracking', 'Each joint stays within tracking_share of its motion.', 'verify.md',
+              ('tracking', 'refused')),
     Criterion('settling', 'The arm is slower than settled_velocity after a motion.', 'verify.md',
               ('settling',)),
     Criterion('stops', 'No joint reaches its stop.', 'verify.md', ('stops',)),
@@ -78,15 +80,12 @@ def breaks(criterion: Criterion, one: Outcome) -> bool | None:
     if criterion.name == ARMING:
         return bool(one.refusal)
     if criterion.name == CALM:
-        explained = bool(one.injection) and not one.unexplained_fault
-        return None if one.refusal or explained else one.unexplained_fault
+        return None if one.refusal else one.unexplained_fault
     if criterion.name in JUDGED_BY and one.figures.get(JUDGED_BY[criterion.name]) is None:
         return None
     if one.refusal and not one.violations:
         return None
-    if criterion.name == 'tracking' and not registry.find(one.world['mode']).exact:
-        return None
-    if criterion.name == 'stops' and (one.injection or one.fault):
+    if criterion.name in HEALTHY and (one.injection or one.fault):
         return None
     if criterion.name == 'reaction' and one.injection != STOPPED:
         return None
@@ -114,14 +113,16 @@ def binomial(broken: int, count: int) -> tuple[float, float]:
 #: Name and unit of each figure of an outcome.
 FIGURES = {'velocity': ('peak velocity', 'velocity limits'),
            'effort': ('peak effort', 'effort limits'), 'step': ('effort step', 'effort limits'),
-           'tracking': ('tracking error', 'rad or m'),
+           'resting': ('error at rest', 'of what is accepted'),
+           'tracking': ('tracking error', 'of what is accepted'),
            'settling': ('final velocity', 'velocity limits'),
            'supplied energy': ('supplied energy', 'J'),
            'compensated friction': ('compensated friction', 'friction'),
            'fault time': ('time to fault', 's'), 'rest time': ('time to rest', 's')}
+HEALTHY = 'resting', 'tracking', 'settling', 'stops'     # apply without an injected fault
 #: Figure without which a criterion does not apply.
-JUDGED_BY = {'tracking': 'tracking', 'settling': 'settling', 'passive': 'supplied energy',
-             'friction': 'compensated friction'}
+JUDGED_BY = {'resting': 'resting', 'tracking': 'tracking', 'settling': 'settling',
+             'passive': 'supplied energy', 'friction': 'compensated friction'}
 
 
 def figure(one: Outcome, name: str) -> float:
@@ -206,6 +207,43 @@ def problem(one: Outcome) -> str:
         when = ' while arming' if one.fault_time is None else (
             f' {-one.fault_time:.3f} s before the injection' if one.fault_time < 0.0
             else f' after {one.fault_time:.3f} s')
-        parts.append(f'fault {one.fault}{when}')
+        parts.append(f'fault {one.fault}{when}: {one.reason}')
     return '; '.join([*parts, *(f'{kind}: {what.splitlines()[-1]}'
                                 for kind, what in one.violations.items())])
+
+
+#: What a violation of each kind says of the arm in :func:`verdict`, where the criterion does not.
+FAILURES = {'holding': 'effort limits do not hold the arm', 'resting': 'does not reach its target',
+            'tracking': 'does not follow its reference', 'stops': 'a joint reaches its stop',
+            'settling': 'the arm does not settle',
+            'velocity': 'a joint exceeds its velocity limit',
+            'refused': 'the controller refuses the motion',
+            'reaction': 'no fault latches in time when states stop',
+            'passive': 'the law supplies energy to the arm',
+            'friction': 'friction is compensated more than twice',
+            'exception': 'the controller raises an exception'}
+
+
+def verdict(outcomes: Sequence[Outcome]) -> str:
+    """Return the sentence that a report begins with: what is wrong most often, and why."""
+    failures: dict[str, list[tuple[float, str]]] = {}
+    for one in outcomes:
+        if one.refusal:
+            failures.setdefault('the arm is not armed', []).append((0.0, one.refusal))
+        if one.unexplained_fault:
+            failures.setdefault(f'fault {one.fault} latches', []).append((0.0, one.reason))
+        for kind, what in one.violations.items():
+            name = FAILURES.get(kind, f'the criterion "{kind}" is broken')
+            if kind in ('resting', 'tracking'):
+                name = f'{what.split(" is ")[0]} {name}'
+                what = what.split('): ', 1)[1]
+            failures.setdefault(name, []).append((figure(one, kind), what.splitlines()[-1]))
+    if not failures:
+        return (f'no criterion is broken in {len(outcomes)} worlds: with 95 % confidence, less '
+                f'than {binomial(0, len(outcomes))[1]:.2%} of such worlds break one')
+    name, found = max(failures.items(), key=lambda item: (FAILURES['holding'] in item[0],
+                                                          len(item[1])))
+    bad = sum(one.bad for one in outcomes)
+    others = f'; {bad} worlds break a criterion' if bad > len(found) else ''
+    return (f'not safe to power: {name} in {len(found)} of {len(outcomes)} worlds: '
+            f'{max(found)[1]}{others}')

@@ -17,8 +17,7 @@ from .worlds import QUANTITIES, Truth, Worlds
 from ..control.laws import registry
 from ..control.settings.friction import with_friction
 from ..model.payload import with_payload
-from ..model.pseudo_inertia import body_of, of_body
-from ..model.rigid_body import Inertial
+from ..model.rigid_body import body_of, Inertial, of_body
 from ..model.robot import RobotModel
 
 CHOICES = ('mode', 'motion', 'fault', 'injection', 'start', 'duration')     # further dimensions

@@ -110,6 +110,7 @@ class Tour(Motion):
         if self.until == np.inf:
             self.until = world.time + self._seconds - SETTLING
             m['observed'], m['late_from'] = 1, self.until + SETTLING - SETTLED
+            world.data.observed.lower[:], world.data.observed.upper[:] = np.inf, -np.inf
             m['balanced_from'] = m['ticks'] + ARMING_TICKS
             law = world.settings.law_in_force
             m['observed_mode'] = registry.number(world.settings.mode) if law.follows else NO_MODE

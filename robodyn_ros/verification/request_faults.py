@@ -16,7 +16,7 @@ LIBRARY, NODES = ('library',), ('native', 'python')
 STILL_PANDA = Scene('panda', motion='still')
 STOPPED = tuple(Scene(path=path, trigger=trigger, seconds=3.0, rate=rate)
                 for path, trigger, rate in (('native', 'timer', 100.0), ('native', 'state', 1e3),
-                                            ('native', 'inline', 1e3), ('python', 'timer', 100.0)))
+                                            ('python', 'timer', 100.0)))
 
 
 def _payload(a: Active, world: World, mass: float) -> None:

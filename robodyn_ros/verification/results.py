@@ -3,7 +3,7 @@
 """Results of many worlds in an SQLite file, from which an interrupted run is resumed."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import asdict, fields
 from functools import cache
 import hashlib
@@ -19,7 +19,7 @@ from .sensitivity import Pair, TurningPoint
 from .trial import Case, Outcome
 from .worlds import plain
 from ..control.laws import registry
-from ..errors import ArgumentError
+from ..errors import ArgumentError, reading
 from ..model.robot import RobotModel
 
 SCHEMA = """
@@ -90,13 +90,18 @@ class Results:
     def _refused(self) -> Iterator[None]:
         try:
             yield
-        except (OSError, sqlite3.Error) as error:
+        except (OSError, ValueError, sqlite3.Error) as error:
             raise ArgumentError(f'{self.path} cannot be used ({error})', name='--output',
                                 value=str(self.path),
                                 remedy='give --output another path, or make room') from error
 
+    def _reading(self) -> AbstractContextManager[None]:
+        return reading(self.path, ArgumentError, '--output', 'give --output another path, or '
+                       'delete the file')
+
     def _check(self, wanted: dict[str, str]) -> None:
-        found = dict(self._database.execute('SELECT name, value FROM case_description'))
+        with self._reading():
+            found = dict(self._database.execute('SELECT name, value FROM case_description'))
         if not found:
             with self._database:
                 self._database.executemany('INSERT INTO case_description VALUES (?, ?)',
@@ -117,14 +122,21 @@ class Results:
 
     def known(self) -> set[int]:
         """Return the indices of the worlds that have been played."""
-        return {row[0] for row in self._database.execute('SELECT world FROM outcome')}
+        with self._reading():
+            return {int(row[0]) for row in self._database.execute('SELECT world FROM outcome')}
 
     def outcomes(self, count: int) -> Iterator[Outcome]:
         """Yield the outcomes of the first so many worlds, in their order."""
-        with closing(self._database.execute(
-                'SELECT content FROM outcome WHERE world < ? ORDER BY world', (count,))) as rows:
-            for (content,) in rows:
-                yield Outcome(**json.loads(content))
+        with closing(self._database.cursor()) as rows:
+            with self._reading():
+                rows.execute('SELECT content FROM outcome WHERE world < ? ORDER BY world',
+                             (count,))
+            while True:
+                with self._reading():
+                    if (row := rows.fetchone()) is None:
+                        return
+                    outcome = Outcome(**json.loads(row[0]))
+                yield outcome
 
     def add_turning_points(self, pair: Pair, found: Sequence[TurningPoint]) -> None:
         """Store the turning points of a pair for good."""
@@ -134,9 +146,11 @@ class Results:
 
     def turning_points(self, pair: Pair) -> list[TurningPoint] | None:
         """Return the turning points of a pair, None where they are not known."""
-        row = self._database.execute(
-            'SELECT content FROM turning_point WHERE broken = ? AND held = ?', pair).fetchone()
-        return row and [TurningPoint(*one) for one in json.loads(row[0])]
+        with self._reading():
+            row = self._database.execute(
+                'SELECT content FROM turning_point WHERE broken = ? AND held = ?',
+                pair).fetchone()
+            return row and [TurningPoint(*one) for one in json.loads(row[0])]
 
     def close(self) -> None:
         """Close the file."""

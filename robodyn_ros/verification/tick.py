@@ -101,7 +101,7 @@ def _kinds() -> dict[str, Any]:
     none: Any = None
     one = WorldData.of(none, 1)
     kinds: dict[str, Any] = one._asdict()
-    for name in ('plant', 'sensing', 'judge'):
+    for name in ('plant', 'sensing', 'judge', 'observed'):
         vectors = kinds[name]
         kinds[name] = tuple_type(type(vectors), **vectors._asdict())
     return {**kinds, 'robot': MODEL_DATA, 'workspace': WORKSPACE,

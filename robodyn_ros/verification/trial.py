@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from .arm import Arm, arm_of
-from .catalogue import CATALOGUE
-from .draw import Draw, draw, STOPPED, true_model
+from .arm import Arm, arm_of, UnheldError
+from .catalogue import CATALOGUE, excused
+from .draw import Draw, draw, nominal_model, STOPPED, true_model
+from .following import Errors
 from .judge_step import compensation_ratio, COMPENSATION_TOLERANCE, excessive
 from .library import Library
 from .motion import SETTLING, Tour
@@ -32,6 +33,7 @@ from ..control.laws import registry
 from ..control.laws.law import NO_REFERENCE
 from ..control.references.trajectory import Waypoints
 from ..control.settings.settings import Settings
+from ..control.settings.unreached_targets import holding_warning
 from ..control.steps.guard import FAULT
 from ..dynamics import Dynamics
 from ..errors import RobodynError, writing
@@ -40,7 +42,6 @@ from ..model.robot import RobotModel
 from ..parallel import in_processes
 
 RISING = 10.0           # s that are recorded besides the motion
-TRIGGERS = {'timer': 'timer', 'state': 'state', 'inline': 'state'}
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +50,9 @@ class Case:
     What is verified: a robot, the settings of its controller, and the worlds that it is played in.
 
     :param model: as the parameter file gives it to the controller.
-    :param trigger: timer, state or inline.
+    :param trigger: timer or state.
     :param waypoints: motion to follow; None: random ones.
+    :param files: path and digest of each file that it is read from.
     """
 
     name: str
@@ -60,6 +62,7 @@ class Case:
     seed: int
     trigger: str = 'timer'
     waypoints: Waypoints | None = None
+    files: tuple[tuple[str, str], ...] = ()
 
     @property
     def seconds(self) -> float:
@@ -75,7 +78,7 @@ class Outcome:
 
     :param world: :meth:`.draw.Draw.plain`.
     :param refusal: why the arm was not armed, '' if it was.
-    :param fault: code of the fault, '' without one.
+    :param fault: code of the fault, '' without one; ``reason``: its sentence.
     :param fault_time: [s] from the injection, without one from arming; None: as the arm rose.
     :param violations: sentence by the name of a broken criterion.
     :param figures: those of :data:`.criteria.FIGURES`; None where there is none.
@@ -85,6 +88,7 @@ class Outcome:
     world: Mapping[str, Any]
     refusal: str = ''
     fault: str = ''
+    reason: str = ''
     fault_time: float | None = None
     violations: Mapping[str, str] = field(default_factory=dict)
     figures: Mapping[str, float | None] = field(default_factory=dict)
@@ -96,9 +100,9 @@ class Outcome:
 
     @property
     def unexplained_fault(self) -> bool:
-        """Return whether a fault latched that was not injected before."""
+        """Return whether a fault latched before an injection, or for a reason not its own."""
         early = self.fault_time is None or self.fault_time < 0.0
-        return bool(self.fault) and (early or not self.injection)
+        return bool(self.fault) and (early or self.fault not in excused(self.injection))
 
     @property
     def injection(self) -> str:
@@ -123,6 +127,10 @@ class Player:
         believed = replace(case.settings.loaded(case.model), effort_limit=joints['effort_limit'],
                            velocity_limit=joints['velocity_limit'])
         self._arm = arm_of(case.name, believed)
+        #: Which joints cannot hold the arm, '' if all can.
+        self.unheld = holding_warning(
+            nominal_model(case.model, case.worlds.truth),
+            np.minimum(joints['effort_limit'], case.worlds.truth.effort_limit))
         self.library = Library(case.model, case.settings, specialize=specialize,
                                 recorded=recorded)
 
@@ -143,8 +151,13 @@ class Player:
     def play_drawn(self, drawn: Draw) -> Outcome:
         """Play a world; an exception of the controller is a violation."""
         settings = self.modes[drawn.mode]
+        unheld = {'holding': self.unheld} if self.unheld else {}
         try:
-            return self._play(drawn, settings)
+            one = self._play(drawn, settings)
+            return replace(one, violations={**unheld, **one.violations}) if unheld else one
+        except UnheldError as error:
+            return Outcome(drawn.index, drawn.plain(),
+                           violations=unheld or {'holding': str(error)})
         except (ArithmeticError, LookupError, TypeError, ValueError, RobodynError):
             return Outcome(drawn.index, drawn.plain(),
                            violations={'exception': traceback.format_exc(limit=-3)})
@@ -170,7 +183,7 @@ class Player:
             violations['reaction'] = (f'a fault after {time:.3f} s' if faulted and time
                                       else 'no fault')
         numbers = world.data.numbers[0]
-        error, last_velocity = float(numbers['error']), float(numbers['late_speed'])
+        last_velocity = float(numbers['late_speed'])
         passive = settings.law_in_force.reference == NO_REFERENCE
         ratio = compensation_ratio(numbers)
         if calm and passive and excessive(numbers):
@@ -181,17 +194,21 @@ class Player:
             violations['stops'] = 'a joint has reached its stop'
         if calm and motion.refused:
             violations['refused'] = 'the controller refused the motion'
-        if calm and settings.law_in_force.exact and error > worlds.tracking_error:
-            violations['tracking'] = f'{error:.3g} rad or m from the reference'
         at_rest = settings.law_in_force.follows
+        errors = Errors(world, self.controller, np.array(worlds.resting_error),
+                        worlds.tracking_share)
         if calm and at_rest and last_velocity > worlds.settled_velocity:
             violations['settling'] = f'{last_velocity:.3g} velocity limits at the end'
+        if calm and at_rest:
+            violations |= errors.violations()
         return Outcome(
             drawn.index, drawn.plain(), fault=f.reason if faulted else '',
+            reason=self.controller.reason if faulted else '',
             fault_time=time if faulted else None, violations=violations,
             figures={'velocity': f.velocity, 'effort': f.effort, 'step': f.step,
                      'rest time': 1e-3 * f.rest if np.isfinite(f.rest) else None,
-                     'tracking': error if at_rest else None,
+                     'resting': errors.resting if at_rest and not faulted else None,
+                     'tracking': errors.tracking if at_rest else None,
                      'settling': last_velocity if at_rest and not faulted else None,
                      'supplied energy': float(numbers['supplied']) if calm and passive else None,
                      'compensated friction': ratio if calm else None})
@@ -225,7 +242,7 @@ class Player:
         start = None
         if self.case.waypoints is not None and drawn.motion == 'tour':
             start = _start(self.case.waypoints, self.case.model)
-        return World(self._arm, settings, conditions, drawn.motion, TRIGGERS[self.case.trigger],
+        return World(self._arm, settings, conditions, drawn.motion, self.case.trigger,
                      [drawn.seed, drawn.index, 3], true_arm=true_arm, drives=drives, pose=start)
 
 

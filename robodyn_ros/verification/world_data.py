@@ -8,6 +8,7 @@ import numpy as np
 from numpy import ndarray
 
 from . import controller_step, judge_step, plant_step, sensing
+from .controller_step import ObservedVectors
 from .judge_step import JudgeVectors, VIOLATION
 from .plant_step import COMMANDS, PlantVectors
 from .sensing import BLOCK, INBOX, SAMPLE, SensingVectors, UNDER_WAY
@@ -29,6 +30,7 @@ class WorldData(NamedTuple):
     plant: PlantVectors
     sensing: SensingVectors
     judge: JudgeVectors
+    observed: ObservedVectors
     tau: ndarray                # (nv,) efforts of the controller
     wired: ndarray              # (nv,) int64: joint whose command each drive gets
     mass: ndarray               # (nv, nv)
@@ -51,11 +53,12 @@ class WorldData(NamedTuple):
         none: Any = None
         return cls(
             none, workspace, np.zeros(1, NUMBERS), vectors(PlantVectors),
-            vectors(SensingVectors), vectors(JudgeVectors), np.zeros(nv), np.arange(nv),
-            np.zeros((nv, nv)), np.zeros((BLOCK, 2, nv)), np.zeros((BLOCK, 2)),
-            np.zeros(1, SAMPLE), np.zeros(UNDER_WAY, SAMPLE), np.zeros((UNDER_WAY, 3, nv)),
-            np.zeros(INBOX, SAMPLE), np.zeros((INBOX, 3, nv)), np.zeros(COMMANDS),
-            np.zeros((COMMANDS, nv)), np.zeros(judge_step.SUSPECT + 1, VIOLATION))
+            vectors(SensingVectors), vectors(JudgeVectors), vectors(ObservedVectors),
+            np.zeros(nv), np.arange(nv), np.zeros((nv, nv)), np.zeros((BLOCK, 2, nv)),
+            np.zeros((BLOCK, 2)), np.zeros(1, SAMPLE), np.zeros(UNDER_WAY, SAMPLE),
+            np.zeros((UNDER_WAY, 3, nv)), np.zeros(INBOX, SAMPLE), np.zeros((INBOX, 3, nv)),
+            np.zeros(COMMANDS), np.zeros((COMMANDS, nv)),
+            np.zeros(judge_step.SUSPECT + 1, VIOLATION))
 
 
 def number(name: str) -> property:

@@ -17,8 +17,10 @@ from .catalogue import drawable
 from .plant_step import TICK
 from ..control.declare.setting_fields import checked
 from ..control.laws import registry
+from ..control.settings.goal_tolerances import default_tolerances
 from ..control.settings.settings import Settings
-from ..errors import ArgumentError, close_names, ParameterError
+from ..control.settings.unreached_targets import most_resting_error
+from ..errors import ArgumentError, close_names, ParameterError, reading
 from ..model.robot import RobotModel
 
 WIDTH = 96
@@ -145,8 +147,11 @@ class Worlds:
     faults: tuple[str, ...] = _entry(
         'their names; empty: all that `robodyn verify two_link --faults` lists, one in ten '
         '`states stop`', default=())
-    tracking_error: float = _entry(
-        'rad or m: largest distance from the reference in computed_torque', 1e-6, 1e9, 0.5)
+    resting_error: tuple[float, ...] = _entry(
+        'rad or m: largest distance from the target at rest after a motion', 1e-6, 1e9, ())
+    tracking_share: float = _entry(
+        'share of the motion of a joint that its distance from the reference may reach, besides '
+        'resting_error', 0.0, 1e9, 0.1)
     settled_velocity: float = _entry(
         'velocity limits: largest velocity at the end of a motion', 1e-6, 1e9, 0.1)
     reaction_time: float = _entry(
@@ -174,7 +179,10 @@ def default_worlds(model: RobotModel, settings: Settings) -> Worlds:
     modes = [settings.mode, *(mode for mode, gains in (
         ('joint_impedance', settings.stiffness), ('computed_torque', settings.acceleration_kp))
         if gains and mode != settings.mode)]
-    return Worlds(truth, {q.name: q.default(settings) for q in QUANTITIES}, tuple(modes))
+    declared = default_tolerances(model, settings).goal[0]
+    return Worlds(truth, {q.name: q.default(settings) for q in QUANTITIES}, tuple(modes),
+                  resting_error=_numbers(np.where(np.isfinite(declared), declared,
+                                                  most_resting_error(model))))
 
 
 def text(worlds: Worlds, heading: str) -> str:
@@ -200,11 +208,12 @@ def read(path: Path, model: RobotModel, settings: Settings) -> Worlds:
 
     :raises ArgumentError: naming the entry that is unknown, of the wrong type, or out of range.
     """
-    try:
-        content = yaml.safe_load(path.read_text(encoding='utf-8'))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        _refuse(path, '--worlds', f'cannot be read ({error})',
-                'write one with --write-worlds and edit it')
+    with reading(path, ArgumentError, '--worlds', 'write one with --write-worlds and edit it'):
+        return _read(path, model, settings)
+
+
+def _read(path: Path, model: RobotModel, settings: Settings) -> Worlds:
+    content = yaml.safe_load(path.read_text(encoding='utf-8'))
     default = default_worlds(model, settings)
     content = _mapping(path, 'the file', content, ('truth', 'distributions', *REST))
     truth, given = (

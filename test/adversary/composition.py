@@ -92,7 +92,7 @@ def composition(seed: int) -> Composition:
     mode = str(random.choice(MODES))
     trigger = str(random.choice(('state', 'timer')))
     if path != 'library':               # one process for each; in lockstep no grid decides
-        trigger = 'inline' if path == 'native' and robot != 'panda' else 'state'
+        trigger = 'state'
     floats = mode not in FOLLOWING
     motion = str(random.choice(('hand', 'still') if floats else ('trajectory', 'hand', 'still'),
                                p=(0.7, 0.3) if floats else (0.7, 0.2, 0.1)))

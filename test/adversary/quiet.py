@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from rich.table import Table
 from robodyn_ros.control.laws.registry import find
-from robodyn_ros.control.settings.settings import DEFAULT_FOLLOWING_ERROR, VELOCITY_TIME
+from robodyn_ros.control.settings.settings import VELOCITY_TIME
 from robodyn_ros.control.steps.guard import FAULT
+from robodyn_ros.control.steps.motion_checks import EXACT_FOLLOWING_ERROR
 from robodyn_ros.parallel import in_processes
 from robodyn_ros.verification.arm import MODES
 from robodyn_ros.verification.library import Library
@@ -120,9 +121,9 @@ class Healthy(Motion):
         # near a straight arm friction alone moves joints of parallel axes far apart
         apart = abs(np.linalg.inv(mass)) @ friction
         gains = world.settings.acceleration_kp
-        fit = {'pd': sag.max() < SAG, 'adaptive': astray.max() < DEFAULT_FOLLOWING_ERROR[0],
+        fit = {'pd': sag.max() < SAG, 'adaptive': astray.max() < EXACT_FOLLOWING_ERROR[0],
                'computed_torque': min(gains) >= FOLLOWING
-               and (apart / gains).max() < 0.5 * DEFAULT_FOLLOWING_ERROR[0]}
+               and (apart / gains).max() < 0.5 * EXACT_FOLLOWING_ERROR[0]}
         modes = [mode for mode in MODES if fit.get(mode, True)]
         mode = str(world.random.choice(modes))
         self._until = world.time + world.random.uniform(*TURN)

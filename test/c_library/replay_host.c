@@ -4,7 +4,7 @@
  * Replays recorded steps and the calls before them, and compares efforts, phases, reasons and
  * errors bit for bit. Each record: time, call, numbers of the call, error, publish, phase, joint of
  * the reason (a double each), code of the reason (32 characters), the numbers, states (7 double a
- * joint), efforts (a double a joint). See robodyn_ros/c_library/replica.py.
+ * joint), efforts (a double a joint). See test/c_library/replica.py.
  *
  * Arguments: file, number of joints, and optionally: steps that are recorded, file of the
  * recording, number of repetitions.

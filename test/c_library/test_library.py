@@ -13,13 +13,13 @@ import shutil
 import subprocess
 
 from c_compiler import COMPILER, needs_compiler
+from c_library import replica
+from c_library.replica import Replica
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf, Settings
-from robodyn_ros.c_library import replica
 from robodyn_ros.c_library.exported import Exported, Options
 from robodyn_ros.c_library.library import ARM, ARM_CPU, write_library
-from robodyn_ros.c_library.replica import Replica
 from robodyn_ros.cli.app import app
 from robodyn_ros.closed_loop import ClosedLoop
 from robodyn_ros.compiler.object_code import image, object_file
@@ -127,11 +127,12 @@ def played(exported, steps, calls, disturb=lambda k, loop: 0.0):
 
 @pytest.fixture(scope='module')
 def pushed(exported):
-    """Return the same of two_link that is pushed, stops, fails three times, and is armed again."""
+    """Return the same of two_link that is pushed, stops, fails four times, and is armed again."""
     pytest.importorskip('mujoco')
     calls_at = {0: replica.RELEASE, 1: replica.ARM, 1000: replica.ARM, 1200: replica.STOP,
                 2200: replica.ARM, 2500: replica.EMERGENCY_STOP, 2800: replica.RELEASE,
-                3000: replica.ARM}
+                3000: replica.ARM, 3700: replica.ARM}
+    stop = {}
 
     def disturb(k, loop):
         state, phase = loop.controller.state, loop.controller.phase
@@ -141,11 +142,17 @@ def pushed(exported):
             state['received'] = 0.001 * 600         # no state arrives: a fault
         if k >= 650:
             loop.plant.brakes = phase in (guard.INACTIVE, guard.FAULT)
-        if k >= 3300:
+        if k == 3400:
+            stop['q'], stop['qd'] = state['position'].copy(), state['velocity'].copy()
+        if 3400 <= k < 3600:                        # it stops by itself within 30 ms: a fault
+            state['velocity'] = stop['qd'] * max(0.0, 1.0 - (k - 3400) / 30)
+            stop['q'] += 0.001 * state['velocity']
+            state['position'] = stop['q']
+        if k >= 4000:
             state['position'][0] += 1.0             # another arm: a fault
         return 0.0004 * (k >= 400)                  # a delayed cycle
-    return played(exported, 3500, lambda k, own: (calls_at[k],) if k in calls_at else None,
-                  disturb)
+    return played(exported, 4200, lambda k, own: (calls_at[k],) if k in calls_at else (
+        replica.TARGET, [1.2, -0.4]) if k == 3300 else None, disturb)
 
 
 def test_the_recording_has_motion_faults_and_stops(pushed):
@@ -153,12 +160,12 @@ def test_the_recording_has_motion_faults_and_stops(pushed):
     assert np.ptp(motion[200:600, 0], axis=0).min() > 0.01
     assert [phase if phase != 'FAULT' else reason for phase, reason in phases] == [
         'INACTIVE', 'RUNNING', 'STALE_STATE', 'RUNNING', 'STOPPING', 'INACTIVE', 'RUNNING',
-        'EMERGENCY_STOP', 'RUNNING', 'STATE_INCONSISTENT'], phases
+        'EMERGENCY_STOP', 'RUNNING', 'ROBOT_STOPPED', 'RUNNING', 'STATE_INCONSISTENT'], phases
 
 
 def test_a_program_without_python_gives_the_same_efforts(folder, pushed, tmp_path):
     status, output = replayed(folder, pushed[0], tmp_path)
-    assert status == 0 and output.startswith('3500 steps agree'), output
+    assert status == 0 and output.startswith('4200 steps agree'), output
     assert 'none allocates' in output
 
 

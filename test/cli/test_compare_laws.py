@@ -3,6 +3,10 @@
 """One trajectory under every law: the table, the picture, and that figures are reproducible."""
 
 from dataclasses import replace
+from pathlib import Path
+from shutil import copytree
+import subprocess
+import sys
 
 from cli.commands import robodyn
 import numpy as np
@@ -13,6 +17,7 @@ from robodyn_ros.control.laws import registry
 from robodyn_ros.control.laws.registry import FOLLOWING
 from robodyn_ros.control.references import sine_motion as motion
 from robodyn_ros.law_comparison import compensated_share, drive, scenes, settings_of
+from robodyn_ros.model.resources import robot_path
 
 pytest.importorskip('mujoco')
 pytest.importorskip('matplotlib')
@@ -57,6 +62,69 @@ def test_a_law_that_fails_does_not_end_the_comparison(tmp_path, monkeypatch):
     assert len([row for row in rows if FOLLOWING[2] in row and len(row) >= 6]) == 2
     assert 'does not follow its reference' in result.output
     assert 'not armed: the simulated arm does not start (' in result.output
+
+
+OWN = """
+from dataclasses import dataclass
+
+from .law import Judged, Law
+from ..declare.setting_fields import gain, PerJoint
+
+
+@dataclass(frozen=True)
+class SagGains:
+    sag_stiffness: PerJoint = gain('N·m/rad or N/m', 0.0, 1e6, 'Stiffness of sag.')
+    sag_damping: PerJoint = gain('N·m·s/rad or N·s/m', 0.0, 1e5, 'Damping of sag.')
+    sag_share: PerJoint = gain('', 0.0, 1.0, 'Share of gravity.', 0.9)
+
+
+def sag(arm, gains, memory, tau):
+    for i in range(tau.shape[0]):
+        tau[i] = (gains.sag_share[i] * arm.gravity[i] - gains.sag_damping[i] * arm.qd[i]
+                  + gains.sag_stiffness[i] * (arm.q_reference[i] - arm.q[i]))
+
+
+LAW = Law('sag', sag, 'tau = s g(q) + K e - D qd', 'a test', gains=SagGains,
+          judged=(Judged('sag_stiffness', 'sag_damping'),))
+"""
+COMPARED = """
+import sys
+
+from robodyn_ros.cli.app import app
+from robodyn_ros.control.laws import registry
+import robodyn_ros
+
+assert robodyn_ros.__file__.startswith(sys.argv.pop())
+registry.FOLLOWING = registry.FOLLOWING[-1:]
+app()
+"""
+
+
+def test_a_law_that_is_added_is_compared_and_has_gains(tmp_path):
+    """The files of the recipe in docs/architecture.md are enough."""
+    package = Path(copytree(Path(law_comparison.__file__).parent, tmp_path / 'robodyn_ros'))
+    laws = package / 'control' / 'laws'
+    (laws / 'sag.py').write_text(OWN)
+    text = (laws / 'registry.py').read_text()
+    for old, new in (('    pd,\n)', '    pd,\n    sag,\n)'),
+                     ('leader_follower.LAW)', 'leader_follower.LAW, sag.LAW)'),
+                     ('class LawGains(', 'class LawGains(sag.SagGains, ')):
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    (laws / 'registry.py').write_text(text)
+
+    arm = str(robot_path('two_link'))
+
+    def own(*words):
+        return subprocess.run([sys.executable, '-c', COMPARED, *words, str(package)],
+                              cwd=tmp_path, capture_output=True, text=True, check=False)
+    compared = own('compare-laws', arm, '--duration', '0.5', '--picture', 'laws.png')
+    rows = [line.split() for line in compared.stdout.splitlines() if line.startswith(' ')]
+    assert len([row for row in rows if row[-6:-5] == ['sag']]) == 2, compared.stderr
+    assert compared.returncode == 0, compared.stderr
+    assert own('init', arm, '--output', 'arm.yaml').returncode == 0
+    written = (tmp_path / 'arm.yaml').read_text()
+    assert 'sag_stiffness: [' in written and 'sag_share' not in written
 
 
 def test_figures_are_reproducible():

@@ -20,7 +20,7 @@ LIMITS = MotionLimits(ARM, np.full(2, ACCELERATION), np.full(2, JERK), 0.5 * ARM
 def samples(points, times):
     """Return position, velocity and acceleration (3, N, nv) of a reference at times (N,) [s]."""
     t = np.asarray(times) - points.header['start'][0]
-    inside = np.clip(t, 0.0, points.times[-1])
+    inside = np.clip(t, points.times[0], points.times[-1])
     k = np.clip(np.searchsorted(points.times, inside, 'right') - 1, 0, len(points.times) - 2)
     c, x = points.coefficients[k], (inside - points.times[k])[:, None]
     out = []
@@ -28,7 +28,7 @@ def samples(points, times):
         out.append(sum(c[:, i] * x**i for i in range(c.shape[1])))
         c = c[:, 1:] * np.arange(1, c.shape[1])[:, None]
         if order:
-            out[-1][(t < 0.0) | (t >= points.times[-1])] = 0.0
+            out[-1][(t < points.times[0]) | (t >= points.times[-1])] = 0.0
     return np.array(out)
 
 

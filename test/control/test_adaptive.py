@@ -14,7 +14,7 @@ import pytest
 from robodyn_ros import Dynamics, load_urdf, Settings, Waypoints
 from robodyn_ros.control.controller.controller import Controller
 from robodyn_ros.control.laws import adaptive, registry
-from robodyn_ros.control.learning.learned_payload import learned_payload
+from robodyn_ros.control.learning import learned_payload
 from robodyn_ros.control.references import sine_motion as motion
 from robodyn_ros.control.settings.suggested_gains import suggest_gains
 from robodyn_ros.control.steps import guard

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from robodyn_ros import Dynamics, Settings
 from robodyn_ros.control.algebra.momentum_residual import filtered
-from robodyn_ros.control.learning.collision_thresholds import thresholds
+from robodyn_ros.control.learning import thresholds
 from robodyn_ros.control.settings.suggested_gains import suggest_gains
 from robodyn_ros.control.steps.collisions import RETREAT_SPEED
 from robodyn_ros.errors import ArgumentError

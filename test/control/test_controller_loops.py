@@ -105,7 +105,7 @@ def test_gains_for_another_rate_are_a_fault_that_names_both(caplog):
     assert rig.controller.reason_code == 'PERIODS_MISSED'
     assert 'every 10 ms' in rig.controller.reason and 'rate to 100' in rig.controller.reason
     assert [r.message for r in caplog.records if 'every 10 ms' in r.message] == [
-        rig.controller._pace.sentence(1e-3)]
+        rig.controller.pace.sentence(1e-3)]
 
 
 @pytest.mark.parametrize(('kind', 'rate'), [(Rig, 1000.0), (Slow, 100.0)])
@@ -222,6 +222,31 @@ def test_only_an_equal_controller_vouches_for_another_one():
     for model, other in ((replace(TWO_LINK), SETTINGS), (TWO_LINK, replace(SETTINGS, rate=900.0))):
         with pytest.raises(ArgumentError, match='another model or other settings'):
             Controller(model, other, specialize=False, like=first)
+
+
+def test_controllers_that_share_code_count_periods_of_their_own():
+    """One that is stepped at its rate, and one made like it that is stepped every third period."""
+    first = Controller(TWO_LINK, SETTINGS, specialize=False)
+    second = Controller(TWO_LINK, SETTINGS, specialize=False, like=first)
+    missed = np.zeros(2)
+    for k in range(300):
+        for i, one in enumerate((first, second)):
+            if k % (1, 3)[i] == 0:
+                one.step(DT * k)
+                missed[i] += one.cycle_input['missed'][0]
+    assert missed.tolist() == [0, 198]
+
+
+def test_a_check_of_settings_changes_nothing():
+    """What limits leave to the joints, which faults report, is that of the settings in use."""
+    controller = Controller(TWO_LINK, SETTINGS, specialize=False)
+    before, memory = controller.scarcity, controller.memory.copy()
+    weak = replace(SETTINGS, velocity_limit=[0.3], effort_limit=[18.0])
+    controller.check(weak)
+    assert controller.scarcity is before and (controller.memory == memory).all()
+    controller.use(weak)
+    assert controller.scarcity is not before
+    assert not before.scarce.any() and controller.scarcity.scarce.any()
 
 
 def test_there_is_at_least_one_arm():

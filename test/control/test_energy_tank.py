@@ -110,7 +110,7 @@ def test_with_an_empty_tank_it_can_become_softer_across_the_deflection():
 
 
 @pytest.mark.slow
-@settings(max_examples=seeds(5, 200), deadline=None)
+@settings(max_examples=seeds(5, 200))
 @given(seed=st.integers(0, 2**32 - 1), capacity=st.floats(0.0, 0.5), full=st.booleans())
 def test_the_port_is_passive_at_random_stiffness(seed, capacity, full):
     """Of a mass on it, at a K(t) that is chosen to pump it: no more comes out than went in."""
@@ -148,7 +148,7 @@ def test_the_port_is_passive_at_random_stiffness(seed, capacity, full):
     assert memory.account[SPENT] <= capacity + 1e-12
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(stiffness=MATRICES, tool_axes=st.booleans(), size=st.floats(0.01, 2.5))
 def test_the_wrench_of_the_spring_does_the_work_of_its_potential(stiffness, tool_axes, size):
     """-dU/dt = F · v + n · ω, for poses near and far, by differences of the error."""
@@ -193,7 +193,7 @@ def damping(A, unit, K, modes, sweeps):
     return D
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(stiffness=MATRICES, unit=st.booleans())
 def test_damping_of_a_full_stiffness(stiffness, unit):
     """D of any K of any rank is that of Albu-Schäffer et al., and symmetric."""

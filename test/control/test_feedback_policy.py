@@ -6,9 +6,7 @@ from control.risen import POSE, risen, TWO_LINK
 from flight_recorder.flights import recording_rig, replayed
 import numpy as np
 import pytest
-from robodyn_ros import DhLink, Dynamics, from_dh, load_urdf
 from robodyn_ros.control.laws.feedback_policy import FADE_TIME
-from robodyn_ros.control.learning.linear_quadratic import linear_quadratic_regulator
 from robodyn_ros.errors import ArgumentError
 
 GOAL = np.array([0.5, 0.2])
@@ -20,9 +18,9 @@ def running(**settings):
     return rig
 
 
-def lqr(dynamics, pose):
-    """Return effort and gain of a linear-quadratic regulator about a pose at rest."""
-    return linear_quadratic_regulator(dynamics, pose, [400.0, 100.0, 10.0, 2.0], [0.01, 0.01])
+def regulation(dynamics, pose):
+    """Return effort and gain of a regulator, about that of examples/feedback_policy.py."""
+    return dynamics.gravity(pose), np.array([[200.0, 27.0, 38.0, 5.6], [-45.0, 100.0, -5.6, 14.8]])
 
 
 def planned(rig, seconds, rate, policy):
@@ -38,7 +36,7 @@ def planned(rig, seconds, rate, policy):
 def regulator(goal):
     """Return a planner that sends the same regulator again and again."""
     def policy(rig):
-        u, K = lqr(rig.dynamics, goal)
+        u, K = regulation(rig.dynamics, goal)
         return u, goal, np.zeros(2), K
     return policy
 
@@ -55,7 +53,7 @@ def test_a_regulator_of_50_hz_takes_the_arm_to_its_goal():
     rig = running()
     planned(rig, 2.0, 50.0, regulator(GOAL))
     assert abs(rig.q - GOAL).max() < 1e-3
-    u, K = lqr(rig.dynamics, GOAL)
+    u, K = regulation(rig.dynamics, GOAL)
     rig.qd += 0.01
     state = np.concatenate([GOAL - rig.q, -rig.qd])
     rig.controller.follow_policy(rig.time, u, GOAL, np.zeros(2), K)
@@ -84,7 +82,7 @@ def test_it_comes_back_without_a_bump():
     planned(rig, 0.5, 50.0, regulator(GOAL))
     rig.run(0.5)
     efforts = planned(rig, 0.5, 50.0, regulator(POSE))
-    u, K = lqr(rig.dynamics, POSE)
+    u, K = regulation(rig.dynamics, POSE)
     jump = abs(K @ np.concatenate([POSE - GOAL, np.zeros(2)])) + abs(u)
     assert (abs(np.diff(efforts, axis=0)).max(0) < 3.0 * rig.period / FADE_TIME * jump).all()
     assert rig.controller.reason_code == 'NO_REASON'
@@ -93,7 +91,7 @@ def test_it_comes_back_without_a_bump():
 def test_a_gain_of_the_wrong_sign_is_ended_by_the_guard():
     """Positive feedback: the velocity limit holds within 10 % until a fault ends it."""
     rig = running()
-    u, K = lqr(rig.dynamics, POSE)
+    u, K = regulation(rig.dynamics, POSE)
     speed = 0.0
     rig.q += 0.01
     for k in range(2000):
@@ -141,7 +139,7 @@ def test_policies_are_recorded_and_replayed():
 def test_a_gain_in_any_order_of_memory():
     """As a transposed solution has it."""
     rig = running()
-    u, K = lqr(rig.dynamics, POSE)
+    u, K = regulation(rig.dynamics, POSE)
     efforts = []
     for gain in (K, np.asfortranarray(K)):
         rig.controller.follow_policy(rig.time, u, POSE, np.zeros(2), gain)
@@ -153,7 +151,7 @@ def test_policies_go_on_after_time_has_jumped_back():
     rig = running()
     rig.controller.cycle_input['simulated_time'] = 1
     rig.time += 100.0
-    u, K = lqr(rig.dynamics, POSE)
+    u, K = regulation(rig.dynamics, POSE)
     rig.controller.follow_policy(rig.time, u, POSE, np.zeros(2), K)
     rig.tick()
     rig.time -= 90.0
@@ -161,37 +159,3 @@ def test_policies_go_on_after_time_has_jumped_back():
     rig.controller.follow_policy(rig.time, u, POSE, np.zeros(2), K)
     with pytest.raises(ArgumentError, match='older'):
         rig.controller.follow_policy(rig.time - 0.1, u, POSE, np.zeros(2), K)
-
-
-
-def test_a_sliding_mass_has_the_gains_of_the_double_integrator():
-    """Q = diag(q, 0), R = r: K = [√(q/r), √(2 m √(q/r))]."""
-    m, q, r = 2.0, 9.0, 0.25
-    model = from_dh([DhLink(0.0, 0.0, 0.0, 0.0, joint='prismatic', mass=m)], gravity=(0, 0, -9.81))
-    effort, gain = linear_quadratic_regulator(Dynamics(model), [0.1], [q, 0.0], [r])
-    stiffness = np.sqrt(q / r)
-    assert effort == pytest.approx([m * 9.81])
-    assert gain[0] == pytest.approx([stiffness, np.sqrt(2.0 * m * stiffness)])
-
-
-@pytest.mark.slow
-def test_no_other_gain_costs_less():
-    """Simulated about a pose where gravity pulls, from a small deviation."""
-    dynamics, pose = Dynamics(load_urdf('two_link')), np.array([0.3, 0.5])
-    Q, R = np.array([400.0, 100.0, 10.0, 2.0]), np.array([0.01, 0.01])
-    u, best = linear_quadratic_regulator(dynamics, pose, Q, R)
-
-    def cost(K):
-        x, total, dt = np.array([1e-3, -2e-3, 0.0, 0.0]), 0.0, 1e-3
-        for _ in range(3000):
-            away = -K @ x
-            total += (x @ (Q * x) + away @ (R * away)) * dt
-            middle = x + 0.5 * dt * np.append(x[2:], dynamics.forward_dynamics(
-                pose + x[:2], x[2:], u + away))
-            x = x + dt * np.append(middle[2:], dynamics.forward_dynamics(
-                pose + middle[:2], middle[2:], u - K @ middle))
-        return total
-    least = cost(best)
-    random = np.random.default_rng(0)
-    for _ in range(5):
-        assert cost(best * random.uniform(0.7, 1.3, best.shape)) > least

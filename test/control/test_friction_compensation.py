@@ -119,7 +119,7 @@ def test_it_never_runs_away(there):
     assert rig.phase == 'RUNNING'
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(0, 2**32), st.integers(1, 4), st.integers(0, 4), st.floats(0.0, 0.99))
 def test_delay_makes_no_share_unstable(seed, nv, periods, share):
     """Of friction that is there the share may be felt late; of friction that is not, it drives."""
@@ -209,7 +209,7 @@ FORWARD = {**{name: [0.0, 0.0] for name in CURVE_PARAMETERS[:6]}, 'viscous_frict
 
 
 @pytest.mark.slow
-@settings(max_examples=seeds(40, 400), deadline=None)
+@settings(max_examples=seeds(40, 400))
 @example(FORWARD, [1.0, 1.0], 0.5, [0.0, 0.0], [-1.0, 0.0])
 @given(st.fixed_dictionaries({name: st.lists(NUMBER, min_size=2, max_size=2)
                               for name in CURVE_PARAMETERS[:6]}),

@@ -221,7 +221,7 @@ def arms(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=seeds(40, 800), deadline=None)
+@settings(max_examples=seeds(40, 800))
 @given(arms())
 def test_what_is_proposed_is_accepted(arm):
     """With the margin and without it, with less delay; and the highest value is the highest."""
@@ -239,7 +239,7 @@ def test_what_is_proposed_is_accepted(arm):
 
 
 @pytest.mark.slow
-@settings(max_examples=seeds(40, 800), deadline=None)
+@settings(max_examples=seeds(40, 800))
 @given(arms())
 def test_following_the_remedy(arm):
     """Gains as the sentence says, and damping as its alternative says, are accepted at once."""

@@ -155,7 +155,7 @@ def test_an_encoder_that_counts_backward_is_found_although_a_hand_guides():
     assert abs(rig.qd[1]) < 0.5 * TWO_LINK.velocity_limit[1]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.floats(1.0, 1e4), st.floats(0.0, 2.0), st.floats(0.01, 3.0), st.floats(0.2, 20.0))
 def test_walls_are_passive(stiffness, ratio, speed, mass):
     """A mass that runs into a wall leaves it no faster; nothing pulls it back."""

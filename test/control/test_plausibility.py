@@ -5,7 +5,7 @@
 from math import nan
 
 from control.closed_loop import Rig, Told
-from control.risen import follow, POSE, risen, TWO_LINK
+from control.risen import ARMS, follow, POSE, risen, TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
@@ -53,6 +53,33 @@ def test_readings_that_repeat_from_rest_on(mode):
     follow(rig, [1.2, 1.2], 1.0)
     finds_it(rig, 200)
     assert abs(rig.q - POSE).max() < 0.05
+
+
+class Stopping(Told):
+    """An arm that stops by itself within ``within`` [s], from the time ``stops`` on."""
+
+    stops, within = np.inf, 0.1
+
+    def tick(self, **how):
+        q, qd, published = self.q.copy(), self.qd.copy(), super().tick(**how)
+        if self.time > self.stops:
+            self.qd = qd * max(0.0, 1.0 - self.period / max(self.stops + self.within - self.time
+                                                            + self.period, self.period))
+            self.q = q + 0.5 * self.period * (qd + self.qd)
+        return published
+
+
+@pytest.mark.parametrize('within', [0.01, 0.03, 0.1, 0.3])      # s
+@pytest.mark.parametrize('name', ARMS)
+def test_robot_that_stops_by_itself(name, within):
+    """It is driven on, and its state is true: gravity compensation and damping."""
+    model, pose = ARMS[name]
+    rig = risen(Stopping, pose, model, mode='computed_torque', stiffness=[0.0], damping=[0.0])
+    follow(rig, pose + 0.6, 2.0, at_rest=True)
+    rig.within, rig.stops = within, rig.time + 1.0
+    rig.run(1.0 + within + 0.2)
+    assert rig.controller.reason_code == 'ROBOT_STOPPED', rig.controller.reason
+    assert rig.published[-1] == pytest.approx(rig.dynamics.gravity(rig.q), abs=1e-6)
 
 
 @pytest.mark.parametrize('period', [0.7, 4.0])      # s

@@ -65,7 +65,7 @@ point = st.tuples(coordinate, coordinate, coordinate)
 
 
 @pytest.mark.proof
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(point, point, point, point)
 def test_closest_points_of_segments(a, b, c, d):
     """The distance is convex in both places: there is no better one on a grid, or at the ends."""
@@ -97,7 +97,7 @@ def mujoco_distances(model, q):
 
 
 @pytest.mark.proof
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 2**32))
 def test_distances_are_those_of_mujoco(panda, seed):
     q = np.random.default_rng(seed).uniform(PANDA.position_lower, PANDA.position_upper)
@@ -106,7 +106,7 @@ def test_distances_are_those_of_mujoco(panda, seed):
     assert ours[apart] == near(theirs[apart], abs=1e-6) and (ours[~apart] < 1e-6).all()
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 2**32))
 def test_the_rate_is_that_of_the_distance(panda, seed):
     """Compared with differences; where the closest points jump, the distance has no rate."""

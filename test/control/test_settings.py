@@ -10,12 +10,22 @@ import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf, Settings, simulate
 from robodyn_ros.control.controller.controller import Controller
-from robodyn_ros.control.declare.setting_fields import listed, number
+from robodyn_ros.control.declare.setting_fields import (
+    by_joint_type,
+    JOINT_RECORD,
+    listed,
+    number,
+    numbers,
+    PerJoint,
+    record_dtype,
+)
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.settings import rate_stability
+from robodyn_ros.control.settings import settings as settings_module
 from robodyn_ros.control.settings.parameters import ControlParameters
 from robodyn_ros.control.settings.rotor_inertia import SCARCE_EFFORT
 from robodyn_ros.control.settings.suggested_gains import suggest_gains, SUGGESTED_KD, SUGGESTED_KP
+from robodyn_ros.control.steps.cycle_data import JOINT
 from robodyn_ros.errors import ParameterError
 from robots import PANDA_LOCKED, REAL
 from thorough import seeds
@@ -234,3 +244,27 @@ def test_limits_hold_with_real_rotors(times, few_poses):
     for seed in range(seeds(1, 200)):
         worst = run(known, real, seed)
         assert not worst.violations(), f'seed {seed}: {worst}'
+
+
+def test_an_empty_list_of_a_new_parameter_needs_no_other_line(monkeypatch):
+    """A temporary check of the joints: unlimited, as 0 is, or as its declaration implies."""
+    @dataclass(frozen=True)
+    class More(Settings):
+        strain_limit: PerJoint = numbers('', 0.0, 1.0, 'Limit.', record=JOINT_RECORD,
+                                         unlimited=True)
+        implied_limit: PerJoint = numbers('', 0.0, 1.0, 'Limit.', record=JOINT_RECORD,
+                                          unlimited=True, implied=by_joint_type(0.5, 0.1))
+        strain_share: PerJoint = numbers('', 0.0, 1.0, 'Share.', record=JOINT_RECORD)
+
+    fields = [*record_dtype(More, JOINT_RECORD), *(
+        (name, JOINT[name]) for name in ('position_lower', 'position_upper', 'periodic'))]
+    monkeypatch.setattr(settings_module, 'JOINT', np.dtype(fields))
+
+    def record(**given):
+        joints = More(**given).joint_records(TWO_LINK)
+        return [joints[name].tolist() for name in ('strain_limit', 'implied_limit',
+                                                   'strain_share')]
+    assert record() == [2 * [np.inf], [0.5, 0.5], [0.0, 0.0]]
+    assert record(strain_limit=0.0, implied_limit=[0.0, 0.2]) == [
+        2 * [np.inf], [np.inf, 0.2], [0.0, 0.0]]
+    assert record(strain_limit=[0.3, 0.0], strain_share=0.5)[::2] == [[0.3, np.inf], [0.5, 0.5]]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from robodyn_ros import Settings
 from robodyn_ros.closed_loop import ClosedLoop
-from robodyn_ros.control.settings.motion_limits import LIMIT_ROUNDING
+from robodyn_ros.control.references.request import LIMIT_ROUNDING
 from robodyn_ros.control.steps import guard
 from robodyn_ros.errors import ParameterError, TrajectoryError
 from robodyn_ros.simulation.obstacle import Obstacle

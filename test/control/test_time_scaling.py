@@ -212,7 +212,7 @@ def test_permitted_speed_is_that_of_two_masses_and_a_spring():
 
 
 @pytest.mark.slow
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 2**32))
 def test_the_mass_of_a_contact_is_the_reflected_one(seed):
     """1/(uᵀ J M⁻¹ Jᵀ u) at each point, and the strictest counts."""

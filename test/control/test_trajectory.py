@@ -12,8 +12,8 @@ from control.risen import TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros.control.inputs.points import sample
+from robodyn_ros.control.references.reference_planning import interpolate
 from robodyn_ros.control.references.trajectory import (
-    interpolate,
     joint_order,
     MAX_SEGMENTS,
     splice,
@@ -22,6 +22,7 @@ from robodyn_ros.control.references.trajectory import (
 from robodyn_ros.control.steps.cycle_data import CONTROLLER_STATE, Vectors
 from robodyn_ros.control.steps.trajectory_tracking import follow
 from robodyn_ros.errors import TrajectoryError
+from scipy.interpolate import BPoly, CubicHermiteSpline, CubicSpline, PPoly
 
 REST = np.zeros(2)
 
@@ -111,7 +112,7 @@ def test_names_that_only_look_the_same():
 
 
 @pytest.mark.parametrize(('name', 'change', 'word'), [
-    ('elbow', {'names': ['joint1', 'elbow']}, ''), ('joint2', {'names': ['joint1']}, ''),
+    ('elbow', {'names': ['joint1', 'elbow']}, ''), ('positions', {'names': ['joint1']}, ''),
     ('joint1', {'names': ['joint1', 'joint1']}, ''), ('positions', {'positions': None}, ''),
     ('joint2', {'positions': [[0.0, np.nan]]}, ''), ('joint1', {'positions': [[99.0, 0.0]]}, ''),
     ('positions', {'positions': [[0.0, 0.0, 0.0]]}, ''),
@@ -121,8 +122,6 @@ def test_names_that_only_look_the_same():
           ([-1.0, 1.0], 'waypoint 0 is at -1 s: '), ([np.inf, 1.0], 'waypoint 0 is at inf s'),
           ([1.0, np.nan], 'waypoint 1 is at nan s, waypoint 0 at 1 s'),
           ([2.0, 2.0], 'waypoint 1 is at 2 s, waypoint 0 at 2 s'))),
-    ('points', {'times': [], 'positions': np.zeros((0, 2))}, ''),
-    ('points', {'times': [0.0], 'positions': [HERE]}, ''),
     ('points', {'times': np.arange(1.0, 30_000.0), 'positions': np.zeros((29_999, 2))}, ''),
     ('joint2', {'velocities': [[0.0, 0.1]]}, ''),
     ('velocities', {'accelerations': [[0.0, 0.0]]}, ''),
@@ -151,11 +150,45 @@ def test_the_whole_of_a_long_trajectory_is_checked():
 
 def test_what_no_limit_forbids_stays_within_reason():
     """A joint without limits is not sent to where numbers end."""
-    free = replace(TWO_LINK, position_lower=np.full(2, -np.inf),
-                   position_upper=np.full(2, np.inf), velocity_limit=np.full(2, np.inf))
-    plan([1.0], [[1e6, 0.0]], model=free)
+    plan([1.0], [[1e6, 0.0]], model=FREE)
     with pytest.raises(TrajectoryError, match='beyond 1e.09'):
-        plan([1.0], [[1e12, 0.0]], model=free)
+        plan([1.0], [[1e12, 0.0]], model=FREE)
+
+
+FREE = replace(TWO_LINK, position_lower=np.full(2, -np.inf), position_upper=np.full(2, np.inf),
+               velocity_limit=np.full(2, np.inf))
+
+
+@pytest.mark.parametrize('count', [2, 3, 4, 50])
+def test_polynomials_are_those_of_scipy(count):
+    rng = np.random.default_rng(count)
+    times = np.append(0.0, np.cumsum(rng.uniform(0.01, 3.0, count - 1)))
+    x, xd, xdd = (rng.uniform(-2.0, 2.0, (count, 2)) for _ in range(3))
+    xd[-1] = 0.0
+    for given, expected in (
+            ((x,), CubicSpline(times, x, bc_type=((1, xd[0]), (1, xd[-1])))),
+            ((x, xd), CubicHermiteSpline(times, x, xd)),
+            ((x, xd, xdd), PPoly.from_bernstein_basis(BPoly.from_derivatives(
+                times, np.stack([x, xd, xdd], axis=1))))):
+        points = interpolate(FREE, Waypoints(FREE.joint_names, times, *given), x[0], xd[0], 0.0, 1)
+        assert points.times == pytest.approx(times)
+        assert points.coefficients[:, :len(expected.c)][:, ::-1] == pytest.approx(
+            expected.c.transpose(1, 0, 2), rel=1e-9, abs=1e-9)
+
+
+def test_the_spline_of_most_waypoints_is_as_exact():
+    """Durations of segments differ by a factor of ten thousand, in twenty thousand segments."""
+    rng = np.random.default_rng(1)
+    times = np.cumsum(10.0 ** rng.uniform(-4.0, 0.0, 20_000))
+    times -= times[0]
+    x = np.cumsum(np.append(0.0, np.diff(times)))[:, None] * [0.01, 0.0] + 1e-6 * rng.uniform(
+        -1.0, 1.0, (len(times), 2))
+    expected = CubicSpline(times, x, bc_type=((1, [0.5, 0.0]), (1, [0.0, 0.0])))
+    got = interpolate(FREE, Waypoints(FREE.joint_names, times, x), x[0], np.array([0.5, 0.0]),
+                      0.0, 1)
+    scale = np.diff(times)[:, None, None] ** np.arange(4)[:, None]
+    assert np.abs((got.coefficients[:, 3::-1] - expected.c.transpose(1, 0, 2))
+                  * scale[:, ::-1]).max() < 1e-9
 
 
 FIRST_MOTION = """
@@ -164,7 +197,7 @@ import numpy as np
 from robodyn_ros import Controller, load_urdf, Settings, Waypoints
 from robodyn_ros.control.references.pose_planning import (
     at_twist, checked_pose, pose_limits, PoseState)
-from robodyn_ros.control.references.trajectory import interpolate
+from robodyn_ros.control.references.reference_planning import interpolate
 from robodyn_ros.model.resources import robot_path
 
 model, settings, rest = load_urdf('two_link'), Settings(), np.zeros(2)

@@ -177,6 +177,14 @@ def test_goal_time_tolerance(seconds, ended):
         assert 'after the end' in result.text and NAMES[0] in result.text
 
 
+def test_an_arm_that_does_not_reach_its_goal(cell):
+    """Something holds it away: with the default tolerances the goal fails, and says how far."""
+    cell.rig.external[1] = 1.0
+    result = cell.end(cell.goal(POSE + 0.1))
+    assert (result.status, result.code) == (Status.ABORTED, GOAL_TOLERANCE_VIOLATED)
+    assert f'position of {NAMES[1]} is 0.' in result.text and 'more than 0.05' in result.text
+
+
 def test_faults_and_stops_abort(cell):
     """With the reason of the guard; a fault that has been reset meanwhile counts too."""
     goal = cell.goal(POSE + 0.2, 1.0)
@@ -230,7 +238,9 @@ def test_tolerances():
         goal_tolerances(TWO_LINK, default, goal=[JointTolerance('elbow', 0.1, 0.0)])
     settings = Cell().controller.settings
     ends = default_tolerances(TWO_LINK, settings).goal
-    assert ends[:, 0].tolist() == [inf, settings.rest_velocity]
+    assert ends[:, 0].tolist() == [0.05, settings.rest_velocity]
+    ends = default_tolerances(TWO_LINK, replace(settings, goal_tolerance=[0.0, 0.1])).goal
+    assert ends[0].tolist() == [inf, 0.1]
     with pytest.raises(ParameterError, match='goal_tolerance'):
         default_tolerances(TWO_LINK, replace(settings, goal_tolerance=[0.1, 0.1, 0.1]))
 

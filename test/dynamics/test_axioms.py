@@ -16,7 +16,7 @@ ROBOTS = ('panda', 'ur5', 'two_link', 'rp', *(f'tree{seed}' for seed in range(20
 finite = st.floats(-10, 10)
 alone = st.sampled_from(ROBOTS)
 names = st.sampled_from((*ROBOTS, 'panda_fingers', 'tiago_pro', *MIMIC_TREES))
-lenient = settings(deadline=None, max_examples=seeds(40, 1000))
+lenient = settings(max_examples=seeds(40, 1000))
 
 # Derivative at 0 of what is given at -3 ... 3 steps: its error is h⁶ f⁽⁷⁾ / 140
 CENTRAL = np.array([-1, 9, -45, 0, 45, -9, 1]) / 60

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robodyn_ros import DhLink, from_dh
-from robodyn_ros.dynamics.frame_assignment import record_frames
 from robodyn_ros.dynamics.joint_transforms import cos_sin, place_joints, REDUCTION_LIMIT
-from robodyn_ros.dynamics.model_data import BODY, JOINT, parameters
+from robodyn_ros.dynamics.model_data import BODY, JOINT, parameters, record_frames
 
 ROBOTS = 'panda', 'ur5', 'kinova', 'tree4', 'tree16'
 

@@ -36,7 +36,7 @@ def special(robot):
 
 def arguments(quantity):
     """Options that a quantity of two_link asks for."""
-    options = {'frame': 'tool0', 'reference': 'aligned', 'axes': 'z', 'damping': 0.01}
+    options = {'frame': 'tool0', 'reference': 'aligned', 'axes': 'xz', 'damping': 0.0}
     return {name: options[name] for name in QUANTITIES[quantity].options}
 
 

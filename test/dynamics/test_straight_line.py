@@ -10,7 +10,7 @@ from numba import njit
 import numpy as np
 import pytest
 from robodyn_ros.dynamics.llvm_code import straight_line as llvm_code
-from robodyn_ros.dynamics.symbolic_scalar import Expression, Graph, MAX_LINE, straight_line
+from robodyn_ros.dynamics.trace import Expression, Graph, MAX_LINE, straight_line
 
 NAMES = 'abc'
 numbers = st.sampled_from([0.0, 1.0, -1.0, 2.0, -0.5, 3.7])

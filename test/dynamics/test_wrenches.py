@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 ROBOTS = ('panda', 'ur5', 'tiago_pro', 'tree3', 'tree7', 'tree16', 'mimic5', 'mimic12')
 BASE = BaseMotion((1.0, -2.0, 3.0), (0.4, 0.5, -0.6), (2.0, -1.0, 0.5))
 wrench = st.lists(st.floats(-50, 50), min_size=6, max_size=6)
-many = settings(deadline=None, max_examples=seeds(40, 100))
+many = settings(max_examples=seeds(40, 100))
 
 
 @pytest.fixture(scope='session')

@@ -28,6 +28,7 @@ from robodyn_ros.model.robot import RobotModel
 from robodyn_ros.nodes.controller.python_loop import PythonLoop, with_fields
 from robodyn_ros.realtime.loop import begin
 from robodyn_ros.realtime.loop_counters import Tally
+from robodyn_ros.realtime.loop_settings import LoopSettings
 from robodyn_ros.wire import decoders
 from robodyn_ros.wire.cdr_writer import Writer
 from robodyn_ros.wire.joint_state import JointStateDecoder
@@ -47,7 +48,8 @@ class Loop(PythonLoop):
     """
     Control loop whose clocks and messages the test provides.
 
-    :ivar steady: steady time [ns]; ``clock``: newest simulation time [s].
+    :ivar steady: steady time [ns]; ``clock``: newest simulation time [s]; ``day``: time of day
+        minus steady time [ns].
     :ivar listeners: number of subscribers to the commands; ``published``: every command (2,).
     """
 
@@ -56,11 +58,12 @@ class Loop(PythonLoop):
     def __init__(self, trigger: str, controller: Controller, decoder: JointStateDecoder):
         self.inbox: deque[SimpleNamespace] = deque()
         self.published: list[np.ndarray] = []
-        self.steady, self.clock, self.listeners = 10**9, 0.0, 1
+        self.steady, self.clock, self.listeners, self.day = 10**9, 0.0, 1, 10**18
         self._budget, self._timed, self._inputs = 0, trigger == 'timer', None
         self.tally = Tally(decoder.state['sequence'])
-        super().__init__(trigger, controller, decoder, self, None, lambda: self.listeners,
-                         self.tally, ros_time=lambda: self.clock)
+        super().__init__(
+            LoopSettings(trigger=trigger, rate=controller.settings.rate), controller, decoder,
+            self.tally, self, None, lambda: self.listeners, lambda: self.clock)
         begin(self.loop_state, self.steady)
         controller.changed = self.call
 
@@ -79,7 +82,8 @@ class Loop(PythonLoop):
     def steady_ns(self) -> int:
         return self.steady
 
-    wall_clock_ns = steady_ns
+    def wall_clock_ns(self) -> int:
+        return self.steady + self.day
 
     def sleep_until(self, deadline: int) -> None:
         self.steady = max(self.steady, int(deadline))

@@ -184,11 +184,13 @@ class LiveArm(PlayedArm):
         """Phase, as last told on /diagnostics."""
         return self.remote.diagnostics.get('phase', '')
 
-    def faulted(self, code: str) -> None:
+    def faulted(self, code: str, *words: str) -> None:
         """Wait until the diagnostics tell of a latched fault, with its code, as an error."""
         self.remote.until(lambda: self.phase == 'FAULT', f'FAULT, {code}')
         assert self.remote.diagnostics['reason code'] == code, self.remote.diagnostics['reason']
         assert self.remote.diagnostics['level'] == '2'
+        self.remote.until(lambda: all(w in self.remote.diagnostics['reason'] for w in words),
+                          f'{words} in the reason')
 
     def ends(self) -> None:
         """Wait for the end of the process, with exit code 0, while states go on."""

@@ -10,7 +10,7 @@ from faults.rows import row
 from nodes.bring_up import SIMULATOR
 from processes import node
 import pytest
-from robodyn_ros.nodes.controller import arming, autostart, reset_service
+from robodyn_ros.nodes.controller import arming, autostart
 from std_srvs.srv import Trigger
 
 near = pytest.approx
@@ -19,7 +19,7 @@ ANY_VELOCITY = {'consistency_tolerance': [0.0]}     # the position does not move
 LONG = 60.0         # s of arming_timeout that nobody waits for here
 
 
-@row('~/reset is refused, or waits', where=reset_service.ResetService._on_reset,
+@row('~/reset is refused, or waits', where=arming.ResetService._on_reset,
      find='_answer = await _',
      instead='while (_answer := arming.poll()) is None:\n    __import__("time").sleep(0.01)')
 def test_reset_waits_without_the_executor(running, remote):
@@ -94,11 +94,12 @@ def test_states_of_which_none_is_accepted(controller, remote):
     """One joint that is no number makes the whole message useless: that joint is named."""
     arm = LiveArm(remote, controller(arming_timeout=0.5))
     assert remote.change('configure')
-    timer = remote.node.create_timer(0.002, lambda: arm.send(position=[0.3, nan]))
-    assert not remote.change('activate')
-    remote.node.destroy_timer(timer)
-    assert re.search('no joint state yet of joint1, joint2 .* NaN or infinite .*joint2',
-                     arm.controller.text)
+    remote.node.create_timer(0.002, lambda: arm.send(position=[0.3, nan]))
+    # Again where no state has come in time
+    remote.until(lambda: not remote.change('activate') and re.search(
+        'no joint state yet of joint1, joint2 .* NaN or infinite .*joint2', arm.controller.text),
+        'the reason')
+    assert remote.state() == 'inactive'
 
 
 @pytest.mark.parametrize('published', [False, True])
@@ -109,9 +110,10 @@ def test_simulation_time_that_does_not_advance(controller, remote, published):
     if not published:
         remote.node.destroy_publisher(arm._clock)
     assert remote.change('configure')
-    timer = remote.node.create_timer(0.002, lambda: arm.send(0.0))
-    assert not remote.change('activate')
-    remote.node.destroy_timer(timer)
-    said = arm.controller.text
-    assert 'use_sim_time is true, and /clock does not advance' in said
-    assert ('/clock has no publisher' in said) == (not published)
+    remote.node.create_timer(0.002, lambda: arm.send(0.0))
+    # Again where the clock has been heard for the first time meanwhile
+    remote.until(lambda: not remote.change('activate') and
+                 'use_sim_time is true, and /clock does not advance' in arm.controller.text,
+                 'the reason')
+    assert remote.state() == 'inactive'
+    assert ('/clock has no publisher' in arm.controller.text) == (not published)

@@ -8,6 +8,7 @@ import sys
 from faults.conftest import EXACT
 from faults.live_arm import LiveArm
 from faults.rows import row
+from forked import FORKED
 from nodes.bring_up import CONTROLLER, SIMULATOR
 from processes import node
 import pytest
@@ -18,7 +19,7 @@ from std_srvs.srv import Trigger
 
 near = pytest.approx
 # The controller, with two services more
-RAISING = """
+RAISING = FORKED + """
 import sys
 from std_srvs.srv import Trigger
 from robodyn_ros.nodes.controller.node import ControllerNode

@@ -8,7 +8,7 @@ from faults.arm import MOST, running
 from faults.rows import row
 import numpy as np
 import pytest
-from robodyn_ros.control.inputs import partner
+from robodyn_ros.control.inputs import partner, velocity_check
 from robodyn_ros.control.inputs.partner import AWAY, COUPLED, CouplingState, WAITING
 from robodyn_ros.control.laws import leader_follower
 from robodyn_ros.control.steps import partner_link
@@ -26,10 +26,11 @@ class Leader:
     def __init__(self, arm):
         self.arm, self.position = arm, arm.position.copy()
 
-    def say(self, status=WAITING, role='leader', names=None, time=None, position=None):
+    def say(self, status=WAITING, role='leader', names=None, time=None, position=None,
+            velocity=(0.0, 0.0), gains=1.0):
         """Send the state of now."""
-        rows = np.array([self.position if position is None else position, np.zeros(2), STIFFNESS,
-                         DAMPING, np.zeros(2)])
+        rows = np.array([self.position if position is None else position, velocity,
+                         gains * STIFFNESS, gains * DAMPING, np.zeros(2)])
         self.arm.controller.follow_partner(
             CouplingState(role, status, tuple(names or self.arm.names), rows),
             self.arm.time if time is None else time)
@@ -120,6 +121,44 @@ def test_the_pose_of_the_partner_jumps(follower):
     arm.steady()
     assert leader.ticks(50) == near(np.zeros((50, 2)), abs=1e-6)
     assert arm.phase == 'RUNNING'
+
+
+@row('velocities of the partner contradict its positions', 'PARTNER_LOST',
+     where=velocity_check.VelocityCheck.check, find='self._excess[i] > _', instead='False')
+@pytest.mark.parametrize('noise', ['alternating', 'random'])
+def test_velocities_of_the_partner_contradict_its_positions(follower, noise):
+    """Noise never shakes the arm: messages are left out until the coupling ends; it is held."""
+    arm, leader = follower
+    random, refused = np.random.default_rng(0), 0
+    for k in range(400):
+        if k % 5 == 0:
+            velocity = 2.0 * (random.uniform(-1.0, 1.0, 2) if noise == 'random' else
+                              (-1.0)**(k // 5) * np.ones(2))
+            try:
+                leader.say(velocity=velocity)
+            except ArgumentError as error:
+                refused += 'contradicts the positions' in str(error)
+        effort = arm.tick() - arm.gravity
+        assert (abs(effort) <= 1.01 * DAMPING).all()
+    assert refused > 10
+    held(arm)
+
+
+@row('gains of the partner alternate', where=partner.LastingGains.keep, find='_ - _ < GAIN_TIME',
+     instead='False')
+def test_gains_of_the_partner_alternate(follower):
+    """Those before stay in force; others count once they last."""
+    arm, leader = follower
+    leader.position = leader.position + 0.05
+    spring = leader.ticks(100)[-1]
+    assert spring == near(0.5 * STIFFNESS * 0.05)
+    for k in range(100):
+        leader.say(gains=k % 2)
+        assert arm.tick() - arm.gravity == near(spring)
+    for _ in range(100):
+        leader.say(gains=0.5)
+        arm.tick()
+    assert arm.tick() - arm.gravity == near(0.5 * spring)
 
 
 @row('coupled arms begin in different poses', where=leader_follower.align,

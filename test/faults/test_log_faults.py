@@ -9,16 +9,19 @@ import sys
 from faults.conftest import EXACT
 from faults.live_arm import LiveArm
 from faults.rows import row
+from forked import FORKED
 from nodes.bring_up import CONTROLLER
-from processes import node
 import pytest
 from robodyn_ros.nodes.middleware import log_relay
 
 near = pytest.approx
 # Logs to a named pipe
-INTO_PIPE = ('import os, sys\n'
-             'os.dup2(os.open(sys.argv[1], os.O_WRONLY), 2)\n'
-             'os.execv(sys.argv[2], sys.argv[2:])\n')
+INTO_PIPE = FORKED + """
+import os, sys
+from robodyn_ros.nodes.controller import main
+os.dup2(os.open(sys.argv.pop(1), os.O_WRONLY), 2)
+sys.exit(main())
+"""
 
 
 @pytest.fixture
@@ -27,8 +30,8 @@ def piped(start, remote, tmp_path):
     path = tmp_path / 'log.pipe'
     os.mkfifo(path)
     reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    command = [*node('controller'), *CONTROLLER, *EXACT, '-p', 'stop_timeout:=0.0195']
-    arm = LiveArm(remote, start([sys.executable, '-c', INTO_PIPE, str(path), *command]))
+    arm = LiveArm(remote, start([sys.executable, '-c', INTO_PIPE, str(path), *CONTROLLER, *EXACT,
+                                 '-p', 'stop_timeout:=0.0195']))
     yield arm, reader
     try:
         os.close(reader)

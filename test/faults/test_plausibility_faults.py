@@ -90,6 +90,29 @@ def test_driver_that_repeats_its_last_reading(mode):
     arm.faulted('STATE_INCONSISTENT')
 
 
+@row('a robot stops by itself', 'ROBOT_STOPPED', where=frozen_readings.note_sample,
+     find='_[i] = -_ * inf', instead='pass')
+@pytest.mark.parametrize('last', [10, 300])
+def test_robot_that_stops_by_itself(last):
+    """It slows down within 10 to 300 ms although it is driven, and brakes hold it: held."""
+    arm = running(mode='joint_impedance', fault_hold_time=1.0)
+    arm.ticks(40)
+    before = np.array([0.6, -0.3])
+    arm.follow(arm.position + before, 0.6)
+    for share in [*[1.0] * 300, *np.linspace(1.0, 0.0, last + 1)]:
+        arm.velocity = share * before
+        arm.moving(1)
+    here = arm.position.copy()
+    for _ in range(FOUND):
+        arm.send(position=list(here))
+        if arm.phase == 'FAULT':
+            break
+    arm.faulted('ROBOT_STOPPED')
+    arm.goes_on(200, position=list(here))
+    assert arm.commands[-1] == near(arm.gravity)
+    arm.faulted('ROBOT_STOPPED')
+
+
 @row('position jumps', 'STATE_INCONSISTENT', where=plausibility.check_samples,
      find='_ == _ and _ == 1', instead='False')
 def test_position_that_jumps_at_rest():

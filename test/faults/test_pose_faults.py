@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from robodyn_ros.control.inputs import pose_tracking
 from robodyn_ros.control.laws import energy_tank
-from robodyn_ros.control.references import pose_planning
+from robodyn_ros.control.references import pose_planning, pose_requests
 from robodyn_ros.errors import TrajectoryError
 from scipy.spatial.transform import Rotation
 
@@ -59,9 +59,8 @@ def test_bad_target_pose():
     assert arm.phase == 'RUNNING'
 
 
-@row('target poses jump or stop', where=pose_planning.to_pose, find='time_optimal(_, _, _)',
-     instead='(np.array([0.0, 1e-3]), *(np.array([a, b]) for a, b in zip(_present(now), '
-             '(target, np.zeros(6), np.zeros(6)))))')
+@row('target poses jump or stop', where=pose_requests.plan_pose,
+     find='r.pose_limits[r.settings[0]]', instead='1e4 * r.pose_limits[r.settings[0]]')
 def test_target_poses_jump_or_stop():
     """The spring is loaded within the limits of the reference, and stays as it is in silence."""
     arm = running(**TASK)

@@ -10,15 +10,9 @@ import numpy as np
 import pytest
 from robodyn_ros.control.controller.controller import Controller
 from robodyn_ros.control.controller.controller_status import ControllerStatus
-from robodyn_ros.control.inputs import policy
+from robodyn_ros.control.inputs import policy, velocity_check
 from robodyn_ros.control.laws import feedback_policy
-from robodyn_ros.control.references import (
-    reference_joining,
-    reference_planning,
-    reference_stream,
-    trajectory,
-)
-from robodyn_ros.control.settings import motion_limits
+from robodyn_ros.control.references import joint_requests, motions, paths, reference_planning
 from robodyn_ros.errors import ArgumentError, TrajectoryError
 
 near = pytest.approx
@@ -31,8 +25,8 @@ def refuses(arm, why, *trajectory, **fields):
     arm.steady(5)
 
 
-@row('trajectory that starts beside the reference', where=reference_joining._check_distance,
-     find='_ > _', instead='False')
+@row('trajectory that starts beside the reference', where=paths.join,
+     find='_ > worst', instead='False')
 def test_trajectory_that_starts_beside_the_reference():
     """A plan from a sagging arm: joined without a step; too far away: refused by name."""
     arm = running(mode='joint_impedance')
@@ -50,8 +44,8 @@ def test_trajectory_that_starts_beside_the_reference():
     assert arm.phase == 'RUNNING'
 
 
-@row('trajectory that ends with a velocity', where=trajectory._ordered, find='_ > REST_VELOCITY',
-     instead='False')
+@row('trajectory that ends with a velocity', where=paths.prepare,
+     find='_ > MAX_REST_VELOCITY', instead='False')
 def test_trajectory_that_ends_with_a_velocity():
     """Refused; where it is allowed, the reference stops behind the last waypoint."""
     arm = running(mode='joint_impedance')
@@ -79,8 +73,8 @@ def test_efforts_of_a_trajectory():
     assert arm.phase == 'RUNNING'
 
 
-@row('bad target of a stream', where=motion_limits.check_positions, find='_.any()',
-     instead='False')
+@row('bad target of a stream', where=joint_requests.asked_goal,
+     find='_ <= fastest * limits[VELOCITY, i]', instead='True')
 def test_bad_target_of_a_stream():
     """Not finite, outside the limits, or too fast to stop within them: refused, nothing moves."""
     arm = running(mode='computed_torque')
@@ -91,7 +85,7 @@ def test_bad_target_of_a_stream():
     assert arm.phase == 'RUNNING'
 
 
-@row('a stream of targets ends', where=reference_stream._then_rest, find='_.any()',
+@row('a stream of targets ends', where=motions.plan_goal, find='_ != 0.0',
      instead='False')
 def test_a_stream_of_targets_ends():
     """The last target had a velocity: the reference comes to rest behind it, and is held."""
@@ -150,6 +144,22 @@ def test_bad_policy():
             plans(arm, **changed)
         assert arm.ticks(60)[-1] == near(arm.gravity)
     assert arm.phase == 'RUNNING'
+
+
+@row('velocities of a policy contradict its positions',
+     where=velocity_check.VelocityCheck.check, find='self._excess[i] > _', instead='False')
+def test_velocities_of_a_policy_contradict_its_positions():
+    """Noise shakes nothing: joint impedance holds the arm once the last good one is too old."""
+    arm = running(mode='feedback_policy', policy_timeout=[0.1])
+    for k in range(400):
+        try:
+            plans(arm, velocity=(-1.0)**k * np.ones(2), gain=10.0 * GAIN)
+        except ArgumentError as error:
+            assert 'contradicts the positions' in str(error)
+        arm.tick()
+    assert arm.ticks(150) == near(np.tile(arm.gravity, (150, 1)))
+    plans(arm, position=arm.position + 1.0)      # a plan may jump
+    plans(arm, position=arm.position + 1.0)
 
 
 @row('feedback policies stop', where=feedback_policy.feedback_policy,

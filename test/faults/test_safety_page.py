@@ -51,6 +51,14 @@ def test_reason_codes_are_explained():
     assert sorted(explained) == sorted(set(guard.CODES) - {'NO_REASON'})
 
 
+def test_the_state_machine_needs_each_explanation():
+    faults = runpy.run_path(str(ROOT / 'docs' / 'state_machine.py'))['faults']
+    assert 'PUSHED' in faults(TEXT) and 'ZERO_STATE' not in faults(TEXT)
+    for code in ('PUSHED', 'ZERO_STATE'):
+        with pytest.raises(ValueError, match=f'does not explain {code}: '):
+            faults(TEXT.replace(f'- `{code}`: ', f'- {code}: '))
+
+
 def test_phases_are_drawn_and_explained():
     assert set(re.findall(r'^- ([A-Z]{3,}): .', TEXT, re.MULTILINE)) == set(guard.PHASES)
     drawing = re.search('```mermaid\n(.*?)```', TEXT, re.DOTALL)[1]

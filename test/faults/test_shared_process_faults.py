@@ -10,6 +10,7 @@ import sys
 from faults.conftest import EXACT
 from faults.live_arm import LiveArm
 from faults.rows import row
+from forked import FORKED
 from lifecycle_msgs.srv import GetState
 from nodes.bring_up import CONTROLLER
 from nodes.remote import Remote
@@ -17,7 +18,7 @@ from processes import node
 import pytest
 from robodyn_ros.nodes.controller.timing_file import TimingFile
 from robodyn_ros.nodes.middleware import node_main
-from robodyn_ros.realtime import shared_context
+from robodyn_ros.realtime import scheduling
 from std_srvs.srv import Trigger
 
 near = pytest.approx
@@ -26,7 +27,7 @@ NAMESPACES = '/', 'left'
 # Nothing here is about states that are late: a busy machine may be
 PATIENT = [*CONTROLLER, *EXACT, '-p', 'state_timeout:=0.5']
 # The controllers, with a service that hangs until another one is called, of whichever of them
-HANGING = """
+HANGING = FORKED + """
 import sys, threading
 from std_srvs.srv import Trigger
 from robodyn_ros.nodes.controller.node import ControllerNode
@@ -67,7 +68,7 @@ def middleware(pid: int) -> dict[str, set[int]]:
 
 
 @row('a fault of one of several controllers in a process', 'TWO_STATE_PUBLISHERS',
-     where=shared_context.shared, find='_.users -= 1', instead='held.users = 0')
+     where=scheduling.shared, find='_.users -= 1', instead='held.users = 0')
 def test_a_fault_of_one_of_several_controllers(start, remote, left):
     """
     The other one answers each state as before, and so it does while the first one is armed anew.
@@ -89,7 +90,7 @@ def test_a_fault_of_one_of_several_controllers(start, remote, left):
     second.time = other.time
     # Again and again: the controller may not know of it yet, when we know of the controller
     left.until(lambda: (second.send(0.0), other.phase == 'FAULT')[1], 'a fault')
-    other.faulted('TWO_STATE_PUBLISHERS')
+    other.faulted('TWO_STATE_PUBLISHERS', '2 publishers of joint_states', "'/left/beside'")
     arm.steady()
     assert left.change('deactivate')
     arm.steady()
@@ -116,11 +117,7 @@ def test_a_fault_of_one_of_several_controllers(start, remote, left):
              '        time.sleep(0.002)\n'
              '    executor.spin_once = in_turn')
 def test_a_callback_of_one_hangs(start, remote, left):
-    """
-    Its arm is driven on; the other controller answers, too, for its executor is its own.
-
-    Takes 5 s: the process is not forked, and arms two arms.
-    """
+    """Its arm is driven on; the other controller answers, too, for its executor is its own."""
     both = start([sys.executable, '-c', HANGING], *NAMESPACES, *PATIENT)
     arms = arm, other = LiveArm(remote, both), LiveArm(left, both)
     for each in arms:

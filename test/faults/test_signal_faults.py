@@ -9,6 +9,7 @@ import sys
 from faults.conftest import EXACT
 from faults.live_arm import LiveArm
 from faults.rows import row
+from forked import FORKED
 from nodes.bring_up import bring_up, CONTROLLER, SIMULATOR
 import numpy as np
 from processes import node
@@ -18,14 +19,20 @@ from robodyn_ros.nodes.middleware import node_main
 near = pytest.approx
 MOVING = np.array([0.5, -0.4])      # rad/s
 # Opens a terminal, which becomes that of its session, and logs to it
-AT_TERMINAL = ('import os, sys\n'
-               'terminal = os.open(sys.argv[1], os.O_RDWR)\n'
-               'os.dup2(terminal, 0), os.dup2(terminal, 2)\n'
-               'os.execv(sys.argv[2], sys.argv[2:])\n')
+AT_TERMINAL = FORKED + """
+import os, sys
+from robodyn_ros.nodes.controller import main
+terminal = os.open(sys.argv.pop(1), os.O_RDWR)
+os.dup2(terminal, 0), os.dup2(terminal, 2)
+sys.exit(main())
+"""
 # What nohup does
-IGNORANT = ('import os, signal, sys\n'
-            'signal.signal(signal.SIGHUP, signal.SIG_IGN)\n'
-            'os.execv(sys.argv[1], sys.argv[1:])\n')
+IGNORANT = FORKED + """
+import signal, sys
+from robodyn_ros.nodes.controller import main
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+sys.exit(main())
+"""
 
 
 @row('SIGHUP, SIGQUIT', where=node_main, find='SHUTDOWN_SIGNALS = _',
@@ -33,12 +40,11 @@ IGNORANT = ('import os, signal, sys\n'
 @pytest.mark.parametrize('how', ['SIGHUP', 'SIGQUIT', 'SIGINT', 'SIGTERM', 'closed session'])
 def test_sighup_sigquit(start, remote, how):
     """As SIGINT and SIGTERM, while the arm moves; the end of a session takes the log with it."""
-    command = [*node('controller'), *CONTROLLER, *EXACT, '-p', 'stop_timeout:=0.0195']
-    session = None
+    command, session = node('controller'), None
     if how == 'closed session':
         session, terminal = os.openpty()
-        command = [sys.executable, '-c', AT_TERMINAL, os.ttyname(terminal), *command]
-    arm = LiveArm(remote, start(command))
+        command = [sys.executable, '-c', AT_TERMINAL, os.ttyname(terminal)]
+    arm = LiveArm(remote, start([*command, *CONTROLLER, *EXACT, '-p', 'stop_timeout:=0.0195']))
     if session is not None:
         os.set_blocking(session, False)
     arm.bring_up()
@@ -59,8 +65,7 @@ def test_sighup_sigquit(start, remote, how):
 
 def test_a_node_told_to_ignore_the_end_of_its_session_does(start, remote):
     """Under nohup SIGHUP is no reason to stop."""
-    command = [*node('controller'), *CONTROLLER, *EXACT]
-    arm = LiveArm(remote, start([sys.executable, '-c', IGNORANT, *command]))
+    arm = LiveArm(remote, start([sys.executable, '-c', IGNORANT, *CONTROLLER, *EXACT]))
     arm.bring_up()
     arm.controller.popen.send_signal(signal.SIGHUP)
     arm.steady(50)
@@ -71,7 +76,7 @@ def test_a_node_told_to_ignore_the_end_of_its_session_does(start, remote):
 @pytest.mark.alone
 def test_signal_in_a_fault_without_states(running, remote):
     """Nothing brakes an arm whose state is unknown: its efforts have the time of a fault."""
-    arm = running(state_timeout=0.05, fault_hold_time=1.5, stop_timeout=0.1)
+    arm = running(state_timeout=0.05, fault_hold_time=20.0, stop_timeout=0.1)
     arm.tick()
     arm.pass_time(0.0495)
     assert arm.answer() == near(arm.gravity)
@@ -79,14 +84,15 @@ def test_signal_in_a_fault_without_states(running, remote):
     assert arm.answer() == near(arm.gravity)
     arm.faulted('STALE_STATE')
     arm.controller.popen.send_signal(signal.SIGTERM)
-    remote.listen(1.5)              # of the wall; the clock of the simulation stands
+    remote.listen(1.2)              # of the wall; the clock of the simulation stands
     arm.pass_time()
     assert arm.answer() == near(arm.gravity)
+    arm.pass_time(30.0)
     assert arm.controller.wait() == 0
     assert list(remote.commands[-1]) == [0.0, 0.0]
 
 
-LISTENER = """
+LISTENER = FORKED + """
 import rclpy
 from std_msgs.msg import Float64MultiArray
 rclpy.init()

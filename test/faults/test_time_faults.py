@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Faults of the cycle: its numbers, its periods, its time."""
 
+from itertools import count
+
 from faults.arm import running
 from faults.played_arm import PERIOD, TELEPORTED, ZERO
 from faults.rows import row
@@ -9,7 +11,7 @@ import numpy as np
 import pytest
 from robodyn_ros.control.cycle import cycle
 from robodyn_ros.control.steps import guard
-from robodyn_ros.realtime import timing_rules
+from robodyn_ros.realtime import clock_steps, loop, timing_rules
 
 near = pytest.approx
 TOO_FAR = 1e306                         # rad: a number, but the law's answer to it is none
@@ -54,6 +56,26 @@ def test_time_that_jumps():
     assert arm.phase == 'RUNNING'
 
 
+@row('a state of another time', 'TWO_STATE_PUBLISHERS', where=loop.decode_waiting,
+     find='timing_rules.newest(_) == _ or _', instead='True')
+@pytest.mark.parametrize('stamp', [17.0, 1e9, 0.0])
+def test_state_of_another_time(stamp):
+    """That of a second publisher is not the time of the cycle, whatever its stamp: no jump."""
+    arm = running()
+    arm.send(0.0, stamp=stamp, source=count(1))
+    assert arm.controller.memory['time'][0] == near(arm.time)
+    arm.faulted('TWO_STATE_PUBLISHERS')
+
+
+def test_states_without_stamps():
+    """Their time is that of the clock."""
+    arm = running()
+    for _ in range(20):
+        arm.pass_time()
+        assert arm.tick(0.0, stamp=0.0) == near(arm.gravity)
+        assert arm.controller.memory['time'][0] == arm.time
+
+
 def test_time_that_stands_still_on_the_grid():
     """At a fixed rate a paused simulation holds the output, however long, and then goes on."""
     arm = running(trigger='timer', rate=200.0, mode='computed_torque', acceleration_kp=[100.0],
@@ -82,10 +104,48 @@ def test_time_that_stands_still_on_the_grid():
 
 
 
-
 FIXED_RATE = {'trigger': 'timer', 'rate': 200.0, 'stiffness': [0.0], 'damping': [0.0],
               'acceleration_kp': [0.0], 'acceleration_kd': [0.0]}
 TRIGGERS = pytest.mark.parametrize('trigger', [{}, FIXED_RATE], ids=['state', 'timer'])
+
+
+@row('the wall clock is set', 'STATE_LATE', where=clock_steps.correct_stamps,
+     find='_.clock_step += _', instead='pass')
+@pytest.mark.parametrize('step', [-3600.0, 3600.0, -0.05])
+@pytest.mark.parametrize('before', [0, 3], ids=['at once', 'after states on the way'])
+def test_wall_clock_that_is_set(step, before):
+    """Stamps that step with it are not late; latency after it is found as without it."""
+    arm = running(**FIXED_RATE, late_limit=0.02)
+    arm.loop.loop_state[0].on_ros_time, ahead = 0, 1e6
+
+    def answered(count, late=0.0):
+        for _ in range(count):
+            arm.send(0.005, stamp=arm.time + 0.005 + ahead - late)
+            assert arm.cycles(1)[-1] == near(arm.gravity)
+    answered(20)
+    arm.loop.day += int(1e9 * step)
+    answered(before)
+    ahead += step
+    answered(100)
+    with pytest.raises(AssertionError):
+        answered(100, late=0.1)
+    arm.faulted('STATE_LATE')
+
+
+@pytest.mark.parametrize('clock, code', [('of the controller', ''),
+                                         ('of the publisher', 'STATE_LATE')])
+def test_wall_clock_of_one_host_is_set(clock, code):
+    """It says nothing of the stamps of another host, whose step may be latency."""
+    arm = running(**FIXED_RATE, late_limit=0.02)
+    arm.loop.loop_state[0].on_ros_time, behind = 0, 0.0
+    for k in range(100):
+        if k == 50 and code:
+            behind = 3600.0
+        elif k == 50:
+            arm.loop.day -= 3600 * 10**9
+        arm.send(0.005, stamp=arm.time + 1e6 - behind)
+        arm.cycles(1)
+    assert arm.controller.reason_code == (code or 'NO_REASON')
 
 
 @row('missed periods', 'PERIODS_MISSED', where=guard.running_fault, find='_.missed > _',

@@ -120,7 +120,7 @@ def test_a_file_that_cannot_be_written_is_an_os_error(tmp_path):
         file.write(tmp_path / 'missing' / 'f.mcap', MODEL, *flown())
 
 
-@settings(max_examples=seeds(15, 100), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=seeds(15, 100), suppress_health_check=list(HealthCheck))
 @given(share=st.floats(0.0, 1.0, exclude_max=True))
 @example(0.0)
 @example(0.9999)
@@ -135,7 +135,7 @@ def test_a_file_that_was_cut_is_refused(path, share):
         cut.unlink()
 
 
-@settings(max_examples=seeds(30, 300), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=seeds(30, 300), suppress_health_check=list(HealthCheck))
 @given(where=st.floats(0.0, 1.0, exclude_max=True), flip=st.integers(1, 255),
        end=st.booleans())
 def test_a_damaged_file_is_refused_or_means_the_same(path, where, flip, end):

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""`make fuzz`: whether any of many URDFs or messages is more than this package can take."""
+"""`make fuzz`: whether any of many URDFs, files or messages is more than this package can take."""
 
 from collections import Counter
 from functools import partial
@@ -33,10 +33,10 @@ JOBS = os.cpu_count() or 1
 
 @app.callback(invoke_without_command=True)
 def both(context: typer.Context) -> None:
-    """Fuzz the URDF reader and then the decoders of messages, as each does if not told more."""
+    """Fuzz the URDF reader, the readers of other files and the decoders, each by its defaults."""
     if context.invoked_subcommand is None:
         codes = []
-        for target in (urdf, wire):
+        for target in (urdf, files, wire):
             try:
                 target()
             except typer.Exit as end:
@@ -68,6 +68,30 @@ def urdf(count: Annotated[int, typer.Argument(min=1, help='How many mutants.')] 
         table.add_row(outcome, str(number), style='bold red' if outcome == FAILED else None)
     console.print(table)
     raise typer.Exit(1 if outcomes[FAILED] else 0)
+
+
+@app.command()
+def files(count: Annotated[int, typer.Argument(min=1, help='How many of each kind.')] = 2_000,
+          seed: Annotated[int, typer.Option(help='Another seed, other files.')] = 0,
+          jobs: Jobs = JOBS) -> None:
+    """Read damaged recordings, parameters, worlds, ...: each is read or refused by its name."""
+    from fuzz import files
+
+    console = Console(highlight=False, markup=False, emoji=False)
+    table, failed = Table('kind', 'files', 'read', 'refused', FAILED), 0
+    for kind in track(files.KINDS, 'kinds', console=console, transient=True):
+        outcomes: Counter[str] = Counter()
+        for index, verdict in campaign(seed, range(count), jobs,
+                                       judge=partial(files.judge, kind)):
+            outcomes[verdict.outcome] += 1
+            if verdict.outcome == FAILED:
+                console.print(f'{kind.name} {index}: {verdict.complaint}', soft_wrap=True)
+        failed += outcomes[FAILED]
+        table.add_row(kind.name, *map(str, (
+            count, outcomes[VALID], count - outcomes[VALID] - outcomes[FAILED],
+            outcomes[FAILED])))
+    console.print(table)
+    raise typer.Exit(1 if failed else 0)
 
 
 def _stored(seed: int, index: int, made: Mutant) -> Path:

@@ -24,7 +24,7 @@ from robodyn_ros.identification.options import PipelineOptions
 from robodyn_ros.identification.pipeline import identify_parts
 from robodyn_ros.identification.recorded_motion import Parts
 from robodyn_ros.identification.result import of_estimate, of_model, ORDINARY, WEIGHTED
-from robodyn_ros.model.pseudo_inertia import pseudo_inertia
+from robodyn_ros.model.rigid_body import pseudo_inertia
 
 pytest.importorskip('clarabel', reason='needs the extra identify')
 

@@ -22,7 +22,7 @@ from robodyn_ros.identification.recorded_motion import Parts
 from robodyn_ros.identification.recordings.recording import Recording
 from robodyn_ros.identification.result import ORDINARY
 from robodyn_ros.identification.result_files import friction_parameters
-from robodyn_ros.model.pseudo_inertia import pseudo_inertia
+from robodyn_ros.model.rigid_body import pseudo_inertia
 
 pytest.importorskip('clarabel', reason='needs the extra identify')
 

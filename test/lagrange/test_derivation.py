@@ -9,7 +9,7 @@ import pytest
 from robodyn_ros import Dynamics, load_dh, load_urdf
 from robodyn_ros.errors import DerivationError, UnknownNameError
 from robodyn_ros.lagrange import derive
-from robodyn_ros.lagrange.check import joint_deviation, MAX_EFFORT_DEVIATION
+from robodyn_ros.lagrange.derivation import joint_deviation, MAX_EFFORT_DEVIATION
 from robodyn_ros.lagrange.equations import pairs
 from robodyn_ros.model.resources import robot_path
 from robots import GRIPPER, random_tree

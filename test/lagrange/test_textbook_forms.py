@@ -10,7 +10,7 @@ Where this package's notes err, the physics is written here.
 
 import pytest
 from robodyn_ros.lagrange import derive
-from robodyn_ros.lagrange.printing import Style
+from robodyn_ros.lagrange.report import Style
 import sympy as sp
 
 pytestmark = pytest.mark.slow

@@ -12,9 +12,14 @@ import numpy as np
 import pytest
 from robodyn_ros import load_urdf
 from robodyn_ros.errors import UrdfError
-from robodyn_ros.model.capsule_fit import around, volume
-from robodyn_ros.model.capsules import capsule_around, link_capsules, segment
-from robodyn_ros.model.mesh_points import mesh_points
+from robodyn_ros.model.capsules import (
+    around,
+    capsule_around,
+    link_capsules,
+    mesh_points,
+    segment,
+    volume,
+)
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.model.shapes import Shape
 from robodyn_ros.model.to_urdf import to_urdf
@@ -57,7 +62,7 @@ primitives = st.one_of(
               st.none()))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(primitives)
 def test_a_capsule_encloses_its_shape_and_is_one_of_its_own(shape):
     capsule = capsule_around(shape)
@@ -66,7 +71,7 @@ def test_a_capsule_encloses_its_shape_and_is_one_of_its_own(shape):
     assert capsule_around(capsule) == capsule
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.integers(0, 2**32))
 def test_balls_are_inside(seed):
     rng = np.random.default_rng(seed)

@@ -35,7 +35,7 @@ def rows(draw, count=4):
     return made
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(rows(), st.sampled_from(['standard', 'modified']), st.integers(0, 2**32))
 def test_the_urdf_that_the_rows_mean_gives_the_same(links, convention, seed):
     """Written by hand: a joint about z, and a fixed one before (modified) or behind it."""

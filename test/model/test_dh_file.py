@@ -168,7 +168,7 @@ def test_files_and_robots_that_are_none(tmp_path):
         load_dh(written(tmp_path, GOOD.replace('mass: m2', 'mass: 0')))
 
 
-@settings(max_examples=seeds(100, 1000), deadline=None, suppress_health_check=[
+@settings(max_examples=seeds(100, 1000), suppress_health_check=[
     HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_any_text_is_a_sound_robot_or_refused_in_plain_words(tmp_path, data):

@@ -6,14 +6,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from robodyn_ros.model.consistency import is_consistent, nearest_consistent, SECOND_MOMENTS
-from robodyn_ros.model.pseudo_inertia import body_of, inertial_parameters, of_body, pseudo_inertia
 from robodyn_ros.model.rigid_body import (
     axis_rotation,
+    body_of,
     Inertial,
+    inertial_parameters,
+    is_consistent,
     joined,
+    nearest_consistent,
+    of_body,
+    pseudo_inertia,
     rotation_rpy,
     rpy_rotation,
+    SECOND_MOMENTS,
 )
 from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from robodyn_ros import load_urdf
 from robodyn_ros.errors import RobodynError
-from robodyn_ros.model.gazebo import gazebo_description, STAND_IN_MASS
 from robodyn_ros.model.robot import RobotModel
+from robodyn_ros.model.ros2_control import gazebo_description, STAND_IN_MASS
 from robodyn_ros.model.urdf_source import urdf_text
 from robots import ARM, LOCKED, OWN, REAL
 

@@ -119,7 +119,7 @@ RATE = st.floats(1e-9, 1e9)
 
 
 @pytest.mark.slow
-@settings(max_examples=seeds(20, 200), deadline=None)
+@settings(max_examples=seeds(20, 200))
 @given(st.data())
 def test_whatever_the_numbers_are(data):
     def draw(element, *shape):

@@ -15,9 +15,10 @@ SIMULATOR = ['--ros-args', *parameters(
     urdf='two_link', initial_position=POSE, publish_description=True, command_timeout=1.0,
     rate=500.0)]                # half of the processor time that 1 kHz takes
 # Tests of other publishers wait until these are discovered, or start them later. A busy machine
-# must not look like a dead robot, except where a test is about that
+# must not look like a dead robot, except where a test is about that. The flight recorder has its
+# own tests: here it need not fill megabytes, nor write them after each fault
 CONTROLLER = ['--ros-args', *parameters(
-    discovery_time=0.0, state_timeout=1.0, missed_limit=5000, late_limit=1.0,
+    discovery_time=0.0, flight_recorder=0.2, state_timeout=1.0, missed_limit=5000, late_limit=1.0,
     stiffness=[400.0, 100.0], damping=[40.0, 10.0], acceleration_kp=[400.0],
     acceleration_kd=[40.0], acceleration_limit=[20.0])]     # which these gains can follow
 # On simulation time, which waits for each command, so that a busy machine changes nothing; no

@@ -15,10 +15,10 @@ from robodyn_ros.control.steps import guard
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.nodes.controller import transport
 from robodyn_ros.nodes.controller.control_loop import ControlLoop
-from robodyn_ros.nodes.controller.parameters import TRIGGERS
 from robodyn_ros.nodes.middleware.raw_subscription import SerializedSubscription
 from robodyn_ros.nodes.middleware.simulation_clock import SimulationClock
 from robodyn_ros.realtime.loop_counters import Tally
+from robodyn_ros.realtime.loop_settings import FALLBACK_ORDER, LoopSettings, TRIGGERS
 from robodyn_ros.wire.effort import ACCEPTED, EffortDecoder
 from robodyn_ros.wire.joint_state import JointStateDecoder, JointStateEncoder
 from sensor_msgs.msg import JointState
@@ -27,8 +27,7 @@ from std_msgs.msg import Float64MultiArray
 POSE = np.array([0.3, 0.5])
 
 each_trigger = pytest.mark.parametrize('trigger', TRIGGERS)
-WAYS = [(path, trigger) for path in transport.FALLBACK_ORDER for trigger in TRIGGERS
-        if trigger != 'inline' or path == transport.NATIVE]
+WAYS = [(path, trigger) for path in FALLBACK_ORDER for trigger in TRIGGERS]
 each_way = pytest.mark.parametrize(('path', 'trigger'), WAYS)
 
 
@@ -58,16 +57,15 @@ class Rig:
         self.slow = 0.0
         clock = SimulationClock(node) if lockstep else None
         tally = Tally(decoder.state['sequence'])
-        way = transport.open_transport(
-            path, node, self.controller, decoder, self._commands, clock, tally, trigger=trigger,
-            spin=0.0, topic=f'{where}joint_states')
-        assert way.name == path and way.trigger == (
-            'state' if trigger == 'inline' and path != transport.NATIVE else trigger)
+        loop = LoopSettings(trigger=trigger, data_path=path, rate=self.controller.settings.rate)
+        way = transport.open_transport(loop, node, self.controller, decoder, tally,
+                                       self._commands, clock, f'{where}joint_states')
+        assert way.name == path
         self.native = way.native
         until(lambda: self._commands.get_subscription_count() and way.states.publisher_count())
         self.loop = ControlLoop(
-            self.controller, decoder, way, self._publish, self._commands.get_subscription_count,
-            tally, ros_time=clock.now if clock else None)
+            loop, self.controller, decoder, tally, way, self._publish,
+            self._commands.get_subscription_count, clock.now if clock else None)
 
     def _publish(self, message):
         if self._broken:
@@ -80,7 +78,7 @@ class Rig:
         """Have the next effort fail to be published."""
         self._broken = self.native is None
         if self.native is not None:
-            self.native._io.handles['commands'] = 0         # which librcl refuses
+            self.native._memory.io.handles['commands'] = 0         # which librcl refuses
 
     @property
     def published(self):
@@ -99,5 +97,9 @@ class Rig:
     def run(self):
         """Start the loop and drive the arm."""
         self.loop.start()
+        self.arm()
+
+    def arm(self):
+        """Drive the arm, again after a fault."""
         self.controller.arm()
         self.until(lambda: self.controller.phase == guard.RUNNING and len(self.published) > 5)

@@ -5,10 +5,11 @@
 import time
 
 from nodes.closed_loop import each_way, Rig, WAYS
+from processes import until
 import pytest
 from robodyn_ros.control.steps import guard
-from robodyn_ros.nodes.controller import transport
 from robodyn_ros.nodes.middleware import raw_subscription
+from robodyn_ros.realtime.loop_settings import NATIVE
 from sensor_msgs.msg import JointState
 
 TIMEOUT = 0.5       # s of state_timeout, of tests that wait for it
@@ -16,12 +17,16 @@ TIMEOUT = 0.5       # s of state_timeout, of tests that wait for it
 
 @pytest.mark.alone
 @each_way
-def test_states_of_other_joints_do_not_hide_silence(node, trigger, path):
-    """However fast a gripper publishes, an arm that has fallen silent is stale."""
+def test_silence(node, trigger, path):
+    """An arm is stale however fast a gripper publishes, and where nothing could wake the loop."""
     rig = Rig(node, trigger, path, state_timeout=TIMEOUT)
     rig.run()
     rig.until(lambda: rig.controller.phase == guard.FAULT, names=('finger1', 'finger2'))
     assert rig.controller.reason == 'state is stale (joint1)'
+    rig.arm()
+    node.destroy_publisher(rig.publisher)
+    until(lambda: rig.controller.phase == guard.FAULT)
+    assert rig.controller.reason.startswith('state is stale')
     rig.loop.stop()
 
 
@@ -97,7 +102,7 @@ def test_a_middleware_that_does_not_number_messages(node, monkeypatch, numbered)
 
 
 @pytest.mark.alone
-@pytest.mark.parametrize(('path', 'trigger'), [way for way in WAYS if way[0] != transport.NATIVE])
+@pytest.mark.parametrize(('path', 'trigger'), [way for way in WAYS if way[0] != NATIVE])
 def test_a_slow_publish_is_counted_and_a_very_slow_one_is_a_stall(node, trigger, path):
     """The middleware may wait for listeners that are suspended."""
     rig = Rig(node, trigger, path, state_timeout=TIMEOUT)
@@ -116,9 +121,9 @@ def test_a_slow_publish_is_counted_and_a_very_slow_one_is_a_stall(node, trigger,
 
 def test_compiled_code_counts_slow_publishes(node):
     """Where a period is a nanosecond, all are slow."""
-    rig = Rig(node, 'state', transport.NATIVE)
+    rig = Rig(node, 'state', NATIVE)
     rig.run()
-    rig.native._io.loop_state['period'] = 1
+    rig.native._state['period'] = 1
     slow = rig.loop.tally.slow_publishes
     rig.until(lambda: rig.loop.tally.slow_publishes > slow + 5)
     rig.loop.stop()

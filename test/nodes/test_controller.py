@@ -8,7 +8,7 @@ from builtin_interfaces.msg import Duration
 from nodes.bring_up import bring_up, POSE
 import numpy as np
 import pytest
-from robodyn_ros.nodes.controller import transport
+from robodyn_ros.realtime.loop_settings import NATIVE, PYTHON
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 
@@ -70,7 +70,7 @@ def test_lockstep_is_exact(pair, remote):
     """Each state gets one command; a motion gives the same efforts on every data path."""
     publisher = remote.node.create_publisher(JointTrajectory, '/controller/joint_trajectory', 1)
     runs = []
-    for path in (transport.NATIVE, transport.PYTHON):
+    for path in (NATIVE, PYTHON):
         for _ in range(4):
             run = lockstep(pair, remote, publisher, path)
             if run is not None:

@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 
-from nodes.closed_loop import each_way, Rig, WAYS
+from nodes.closed_loop import each_trigger, each_way, Rig, WAYS
 from numba.core.runtime import _nrt_python, rtsys
 import numpy as np
 import pytest
@@ -17,8 +17,8 @@ from robodyn_ros.compiler.jit import load
 from robodyn_ros.control.cycle import cycle, recorded_cycle
 from robodyn_ros.control.cycle.compile import compiled, load_all_parts, PARTS
 from robodyn_ros.control.steps import robot_dynamics
-from robodyn_ros.nodes.controller import transport
 from robodyn_ros.nodes.middleware import node_main
+from robodyn_ros.realtime.loop_settings import NATIVE
 from robodyn_ros.wire.compile import compiled_decoders
 
 ALLOCATING = """
@@ -73,9 +73,9 @@ def test_the_cycle_and_the_decoder_call_no_allocator():
         assert not ALLOCATOR.search(machine_code(function))
 
 
-@pytest.mark.parametrize('trigger', ['timer', 'state', 'inline'])
+@each_trigger
 def test_the_native_loop_calls_no_allocator(node, trigger):
-    rig = Rig(node, trigger, transport.NATIVE)
+    rig = Rig(node, trigger, NATIVE)
     assert not ALLOCATOR.search(machine_code(rig.native._loop))
 
 
@@ -96,7 +96,7 @@ def test_memory_does_not_grow_with_the_cycles(node, path, trigger):
     cycles(rig, 1000)
     now = rtsys.get_allocation_stats()
     assert abs((now.alloc - now.free) - (arrays.alloc - arrays.free)) < 200     # a call under way
-    if path == transport.NATIVE:        # Python wraps each array that it passes
+    if path == NATIVE:        # Python wraps each array that it passes
         assert now.alloc == arrays.alloc
     gc.collect()
     assert sys.getallocatedblocks() - objects < 500

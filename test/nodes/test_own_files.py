@@ -9,6 +9,7 @@ import shutil
 import signal
 import sys
 
+from forked import FORKED
 from nodes.bring_up import bring_up, CONTROLLER, parameters, SIMULATOR
 from processes import node, until
 import pytest
@@ -17,7 +18,7 @@ from robodyn_ros.control.cycle import compile_ahead
 from robodyn_ros.control.cycle.compile import compiled, load_all_parts
 
 compiling = pytest.mark.skipif(compile_ahead.plain(), reason='nothing is compiled')
-HANGING = """
+HANGING = FORKED + """
 import time
 from robodyn_ros.flight_recorder import file
 from robodyn_ros.nodes.controller import run, timing_file
@@ -81,7 +82,7 @@ def test_a_hanging_disk_delays_nothing(start, remote, tmp_path):
     remote.until(lambda: remote.command_count > 100, 'commands')
     sim.interrupt()
     controller.wait_for_line('FAULT STALE_STATE')
-    remote.until(lambda: list(remote.commands[-1]) == [0.0, 0.0], 'the last message')
+    remote.until(lambda: remote.newest_command() == [0.0, 0.0], 'the last message')
     assert controller.interrupt() == 0
     for what in ('timing_file', 'flight recording'):
         assert f'the {what} has not been written within' in controller.text

@@ -11,7 +11,7 @@ import own_laws
 from processes import node
 import pytest
 from robodyn_ros import Dynamics, load_urdf
-from robodyn_ros.nodes.controller import transport
+from robodyn_ros.realtime.loop_settings import FALLBACK_ORDER
 
 
 @pytest.fixture(autouse=True)
@@ -22,7 +22,7 @@ def importable(monkeypatch):
         [path, *filter(None, [os.environ.get('PYTHONPATH')])]))
 
 
-@pytest.mark.parametrize('path', transport.FALLBACK_ORDER)
+@pytest.mark.parametrize('path', FALLBACK_ORDER)
 def test_it_drives_the_arm(pair, remote, path):
     """It follows a trajectory; its gains are parameters, checked and changed like any others."""
     _, controller = pair({'joint_damping': 1.0}, {

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`robodyn play` as a person runs it, against the real controller and simulator."""
 
-from io import StringIO
-import re
 import sys
 import time
 
@@ -14,10 +12,7 @@ from processes import node as node_command
 import pytest
 from rclpy.serialization import deserialize_message
 from rclpy.time import Time
-from rich.console import Console
 from robodyn_ros import load_urdf
-from robodyn_ros.cli.learn import _measured
-from robodyn_ros.control.learning.iterative_learning import Outcome
 from robodyn_ros.control.references.sine_motion import waypoints
 from robodyn_ros.errors import RosError, TrajectoryError
 from robodyn_ros.identification.excitation.trajectory_file import JointTrajectory, write
@@ -87,39 +82,6 @@ def distance(done, asked, shift):
         return np.inf
     return max(np.abs(done.position[inside, i] - np.interp(
         at[inside], asked.times, asked.positions[:, i])).max() for i in range(MODEL.nv))
-
-
-def test_the_error_of_a_motion_is_learned(pair, start, tmp_path):
-    """A false payload: a repeat teaches most of what it lacks, and the file is used again."""
-    _, controller = pair(controller={
-        'mode': 'joint_impedance', 'payload_mass': 0.5, 'payload_frame': 'tool0',
-        'autostart': True})
-    asked = waypoints(MODEL, np.array(POSE), np.array([0.1, 0.15]), 2.5)
-    file, kept = tmp_path / 'motion.yaml', tmp_path / 'motion.learned.npz'
-    write(file, JointTrajectory(asked.joint_names, asked.times, asked.positions, asked.velocities,
-                                asked.accelerations))
-    controller.wait_for_line('RUNNING')
-
-    def errors(repeats):
-        learning = start(PLAY, file, '--approach', 0.5, '--learn', repeats, '--sim-time')
-        assert learning.wait() == 0, learning.text
-        return [float(x) for x in re.findall(r'repeat \d+: (\S+) rad or m RMS', learning.text)]
-
-    unknown, known = errors(1)
-    assert unknown > 0.005 and known < 0.7 * unknown
-    assert kept.exists()
-    assert errors(0)[0] < 0.7 * unknown
-
-
-def test_a_repeat_with_missing_states_is_made_again():
-    """What was not measured has no error: it is said, and after three times it is an error."""
-    missing = Outcome(np.nan, np.full(2, np.nan), False, 'states are missing for 0.120 s')
-    good = Outcome(0.01, np.full(2, 0.01), True, '')
-    out, made = Console(file=StringIO()), iter((missing, missing, good))
-    assert _measured(lambda: next(made), out, 1) is good
-    assert out.file.getvalue().count('repeat 1 has no error to learn from: states are mi') == 2
-    with pytest.raises(RosError, match='repeat 0 could not be measured 3 times: states are miss'):
-        _measured(lambda: missing, out, 0)
 
 
 def test_the_publisher_before_it_is_named(pair, remote, start, motion):

@@ -12,7 +12,7 @@ import pytest
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import QoSProfile
 from rclpy.serialization import serialize_message
-from robodyn_ros.nodes.middleware.clock_skew import ClockSkew, MAX_CLOCK_OFFSET, TRANSIT_WINDOW
+from robodyn_ros.nodes.middleware.message_timing import ClockSkew, MAX_CLOCK_OFFSET, TRANSIT_WINDOW
 from robodyn_ros.nodes.middleware.raw_subscription import SerializedSubscription
 from robodyn_ros.nodes.middleware.raw_waitable import LargeMessages
 from robodyn_ros.realtime import serialized_bytes

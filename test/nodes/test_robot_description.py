@@ -12,10 +12,13 @@ from robodyn_ros.errors import UrdfError
 from robodyn_ros.nodes.controller import robot
 from robodyn_ros.nodes.controller.robot_description import RobotDescription
 from robodyn_ros.nodes.middleware import qos
-from robodyn_ros.nodes.topics.incompatible_publishers import IncompatiblePublishers
+from robodyn_ros.nodes.topics.incompatible_publishers import (
+    IncompatiblePublishers,
+    unmatched_subscribers,
+)
 from robodyn_ros.nodes.topics.trajectory_subscriber import TrajectorySubscriber
 from robots import ARM
-from std_msgs.msg import String
+from std_msgs.msg import Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory
 
 PARAMETERS = {p.name: p.default for p in robot.PARAMETERS}
@@ -82,6 +85,29 @@ def test_trajectories_that_do_not_arrive(node, other, capfd):
     until(lambda: node.count_publishers(topic))
     IncompatiblePublishers(node).look()
     assert f"'/other' on {topic} do not arrive" in capfd.readouterr().err
+
+
+def test_commands_that_do_not_arrive(node, other):
+    """Subscribers of another type, and those that ask for more than is offered, are named."""
+    commands = node.create_publisher(Float64MultiArray, '/commands', BEST_EFFORT)
+
+    def found():
+        return unmatched_subscribers(node, '/commands')
+    other.create_subscription(Float64MultiArray, '/commands', print, BEST_EFFORT)
+    until(commands.get_subscription_count)
+    assert found() == ''
+    other.create_subscription(Float64MultiArray, '/commands', print, 1)
+    context = rclpy.Context()       # one process has one type for a topic in each context
+    rclpy.init(context=context)
+    third = rclpy.create_node('third', context=context)
+    third.create_subscription(String, '/commands', print, BEST_EFFORT)
+    until(lambda: "'/third'" in found())
+    reliability, wrong_type = found().split('; ')
+    assert reliability.startswith("'/other': ") and 'reliab' in reliability.lower()
+    assert wrong_type == ("'/third' expects std_msgs/msg/String, not "
+                          'std_msgs/msg/Float64MultiArray')
+    third.destroy_node()
+    rclpy.shutdown(context=context)
 
 
 @pytest.mark.parametrize(('urdf', 'refused'), [('two_link', False), ('', True)])

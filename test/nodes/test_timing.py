@@ -13,11 +13,12 @@ import processes
 import pytest
 from rclpy.qos import QoSProfile
 from robodyn_ros.errors import ParameterError
-from robodyn_ros.nodes.controller.parameters import scheduling, TABLE
+from robodyn_ros.nodes.controller.parameters import TABLE
 from robodyn_ros.nodes.controller.timing_file import TimingFile
 from robodyn_ros.nodes.middleware.raw_subscription import SerializedSubscription
-from robodyn_ros.realtime import time_slice
+from robodyn_ros.realtime import scheduling
 from robodyn_ros.realtime.loop_counters import Tally
+from robodyn_ros.realtime.loop_settings import LoopSettings
 from robodyn_ros.realtime.scheduling import Scheduling
 from robodyn_ros.realtime.system_checks import attempt
 from robodyn_ros.realtime.timing_log import load
@@ -47,7 +48,7 @@ def slices(pid):
     for number in map(int, os.listdir(f'/proc/{pid}/task')):
         with suppress(FileNotFoundError, ProcessLookupError):       # it has ended meanwhile
             name = Path(f'/proc/{pid}/task/{number}/comm').read_text().strip()
-            found[f'{name} {number}'] = time_slice.time_slice(number)
+            found[f'{name} {number}'] = scheduling.time_slice(number)
     return found
 
 
@@ -58,20 +59,20 @@ def locked(pid):
 @pytest.mark.alone
 def test_a_short_time_slice_where_there_is_no_priority(pair, remote):
     """Of the control thread and of those of the middleware, while the node is active."""
-    if time_slice.time_slice(0) == 0:
+    if scheduling.time_slice(0) == 0:
         pytest.skip('the kernel has no time slices of threads')
     _, controller = pair(real_time=True)
     pid = controller.popen.pid
     assert remote.change('configure')
-    assert time_slice.MIN_SLICE not in slices(pid).values()
+    assert scheduling.MIN_SLICE not in slices(pid).values()
     assert remote.change('activate')
     controller.wait_for_line('control thread: no real-time priority, time slice 0.1 ms')
-    short = [name for name, ns in slices(pid).items() if ns == time_slice.MIN_SLICE]
+    short = [name for name, ns in slices(pid).items() if ns == scheduling.MIN_SLICE]
     assert sum(not name.startswith('dds.') for name in short) == 1
     assert {name for name in slices(pid) if name.startswith('dds.')} == {
         name for name in short if name.startswith('dds.')}
     assert remote.change('deactivate')
-    assert time_slice.MIN_SLICE not in slices(pid).values()
+    assert scheduling.MIN_SLICE not in slices(pid).values()
 
 
 @pytest.mark.alone
@@ -166,10 +167,10 @@ def test_a_timing_file_is_that_of_one_controller(tmp_path, monkeypatch):
     {'spin': 0.001}, {'spin': 0.0002, 'rate': 5000.0}])
 def test_a_spin_of_a_whole_period_is_refused(change):
     values = {p.name: p.default for p in TABLE}
-    assert scheduling(values) == Scheduling()           # nothing, if nobody asks
+    assert LoopSettings.of(values) == LoopSettings()    # nothing, if nobody asks
     with pytest.raises(ParameterError, match='a part of the period'):
-        scheduling(values | change)
-    assert scheduling(values | change | {'trigger': 'state'}) == Scheduling()   # nothing spins
+        LoopSettings.of(values | change)
+    LoopSettings.of(values | change | {'trigger': 'state'})     # nothing spins
 
 
 def test_a_cpu_that_no_machine_has_is_refused_at_the_start(start):

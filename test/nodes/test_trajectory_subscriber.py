@@ -3,8 +3,10 @@
 """References over real topics: who may send them, which are followed, and why others are not."""
 
 from dataclasses import replace
+from functools import partial
 import re
 import time
+from types import SimpleNamespace
 import warnings
 
 from builtin_interfaces.msg import Duration, Time
@@ -16,13 +18,15 @@ import numpy as np
 from processes import until
 import pytest
 import rclpy
+from rclpy.action import GoalResponse
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.serialization import serialize_message
 from robodyn_ros import load_urdf
 from robodyn_ros.control.inputs.points import sample
 from robodyn_ros.control.references.reference_planning import AT_ONCE_DELAY
 from robodyn_ros.model.resources import robot_path
-from robodyn_ros.nodes.middleware.stream_rate import StreamRate
+from robodyn_ros.nodes.middleware.message_timing import StreamRate
+from robodyn_ros.nodes.topics import trajectory_action
 from robodyn_ros.nodes.topics.trajectory_subscriber import (
     MAX_MESSAGE_BYTES,
     MAX_START_DELAY,
@@ -421,7 +425,7 @@ def test_any_message_is_followed_or_refused(node):
     endless = np.full(2, np.inf)
     desk = Desk(node, position_lower=-endless, position_upper=endless, velocity_limit=endless)
 
-    @settings(max_examples=300, deadline=None)
+    @settings(max_examples=300)
     @given(messages())
     def check(message):
         with warnings.catch_warnings():
@@ -465,3 +469,29 @@ def test_what_starts_at_once_waits_for_a_plan_that_takes_long(desk, monkeypatch)
     asked.header.stamp = Time(sec=int(seconds), nanosec=round(seconds % 1 * 1e9))
     durations.append(0.2)
     assert not desk.send(asked)
+
+
+def test_a_goal_that_starts_at_once_waits_for_a_busy_executor(desk, monkeypatch):
+    """What passes between its acceptance and its start is no reason to abort it."""
+    monkeypatch.setattr(trajectory_action, '_TimedServer', lambda *_, **__: None)
+    action, rig = trajectory_action.TrajectoryAction(
+        desk.node, SimpleNamespace(Result=SimpleNamespace), desk.references, str), desk.arm.rig
+
+    def accepted(stamp):
+        """Return the end of a goal that is followed 0.2 s after it was accepted, '' for none."""
+        ends = []
+        goal = SimpleNamespace(trajectory=stamped(stamp, points=[point(0.6, 0.2)]),
+                               path_tolerance=(), goal_tolerance=(),
+                               goal_time_tolerance=Duration())
+        assert action._on_goal(goal) == GoalResponse.ACCEPT
+        rig.run(0.2)
+        action._on_accepted(SimpleNamespace(
+            request=goal, goal_id=SimpleNamespace(uuid=b''), execute=list, **{
+                end: partial(ends.append, end) for end in ('succeed', 'canceled', 'abort')}))
+        rig.run(2.0)
+        action._step()
+        return ends
+    assert accepted(desk.now() + 0.05) == ['abort']
+    assert accepted(Time()) == accepted(desk.now()) == ['succeed']
+    assert rig.q == pytest.approx([0.6, 0.2], abs=1e-3)
+    desk.node.destroy_timer(action._timer)

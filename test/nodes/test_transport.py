@@ -18,6 +18,7 @@ from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.control.steps import guard
 from robodyn_ros.errors import TrajectoryError
 from robodyn_ros.nodes.controller import transport
+from robodyn_ros.realtime.loop_settings import EXECUTOR, LoopSettings, NATIVE, PYTHON
 from robodyn_ros.realtime.native import probe
 from robodyn_ros.wire.joint_state import JointStateEncoder
 from sensor_msgs.msg import JointState
@@ -56,9 +57,9 @@ def recording(gravity):
         yield bytes(message)
 
 
-def replay(node, path, trigger='state'):
+def replay(node, path):
     """Play the recording to a loop, one message at a time; its efforts and its counts."""
-    rig = Rig(node, trigger, path, lockstep=True, where=f'{path}_{trigger}/', state_timeout=1.0)
+    rig = Rig(node, 'state', path, lockstep=True, where=f'{path}/', state_timeout=1.0)
     samples, memory = rig.loop.tally.counts['samples'], rig.controller.memory
     rig.loop.start()
     rig.controller.arm()
@@ -85,12 +86,11 @@ def replay(node, path, trigger='state'):
 
 def test_a_recording_gives_the_same_efforts_on_each_path(node):
     """Every bit of them, through rising, four laws, a trajectory and hostile bytes."""
-    efforts, samples, phase = replay(node, transport.PYTHON)
+    efforts, samples, phase = replay(node, PYTHON)
     assert phase == guard.RUNNING and len(efforts) > 600
     assert (samples[0, [0, 1]] > [600, 5]).all()
-    for path, trigger in ((transport.NATIVE, 'state'), (transport.NATIVE, 'inline'),
-                          (transport.EXECUTOR, 'state')):
-        others, other_samples, other_phase = replay(node, path, trigger)
+    for path in (NATIVE, EXECUTOR):
+        others, other_samples, other_phase = replay(node, path)
         assert others.tobytes() == efforts.tobytes()
         assert (other_samples == samples).all() and other_phase == phase
 
@@ -136,8 +136,9 @@ def test_what_changes_while_it_runs_is_seen_whole(node, trigger):
     cycles = rig.controller.memory['cycles'][0]
     for thread in threads:
         thread.start()
-    end = time.monotonic() + 1.5
-    rig.until(lambda: trouble or time.monotonic() > end and len(used) > 20)
+    # However slow the machine is
+    rig.until(lambda: trouble or (len(used) > 60 and followed
+                                  and rig.controller.memory['cycles'][0] > cycles + 400))
     over.set()
     for thread in threads:
         thread.join()
@@ -146,21 +147,8 @@ def test_what_changes_while_it_runs_is_seen_whole(node, trigger):
     assert laws == len(used)
     rig.until(lambda: rig.controller.memory['law'][0] == laws)
     assert rig.loop.running and rig.controller.phase == guard.RUNNING
-    assert rig.controller.memory['cycles'][0] > cycles + 100
     efforts = np.array(rig.published)
     assert np.isfinite(efforts).all() and (abs(efforts) <= rig.model.effort_limit).all()
-    rig.loop.stop()
-
-
-@pytest.mark.alone
-@each_way
-def test_a_publisher_that_vanishes_is_noticed(node, trigger, path):
-    """Nothing comes any more that could wake the loop, and it faults nevertheless."""
-    rig = Rig(node, trigger, path, state_timeout=0.5)
-    rig.run()
-    node.destroy_publisher(rig.publisher)
-    until(lambda: rig.controller.phase == guard.FAULT)
-    assert rig.controller.reason.startswith('state is stale')
     rig.loop.stop()
 
 
@@ -191,15 +179,6 @@ def test_ros_may_go_under_a_running_loop(node, trigger):
     rig.loop.stop()
 
 
-@pytest.mark.parametrize('path', [transport.PYTHON, transport.EXECUTOR])
-def test_inline_is_for_native_code(node, path):
-    """A fallback data path answers states as they come, on its own thread."""
-    rig = Rig(node, 'inline', path)
-    assert rig.loop.trigger == 'state'
-    rig.run()
-    rig.loop.stop()
-
-
 def test_counts_and_times_what_it_does(node):
     """Samples, missed periods and figures of time come back from compiled code."""
     rig = Rig(node, 'timer', 'native')
@@ -222,7 +201,7 @@ def test_counts_and_times_what_it_does(node):
 def test_what_the_first_start_needs_is_compiled_ahead():
     """While the second process compiles the cycle; or the first start would take longer."""
     probe.compiled_trial.cache_clear()
-    transport.compile_loop_ahead('auto', 'timer')
+    transport.compile_loop_ahead(LoopSettings())
     assert probe.compiled_trial.cache_info().currsize == 1
 
 

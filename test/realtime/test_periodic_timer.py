@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The grid of a loop is exact and late points are counted; wake-up latencies of this machine."""
 
+import json
 from pathlib import Path
 import signal
 import sys
@@ -13,9 +14,8 @@ import pytest
 from robodyn_ros.errors import ArgumentError
 from robodyn_ros.realtime import system_checks
 from robodyn_ros.realtime.periodic_timer import Grid, sharpen_timers
-from robodyn_ros.realtime.rate_recommendation import CANDIDATE_RATES, judge
 from robodyn_ros.realtime.scheduling import Scheduling
-from robodyn_ros.realtime.wakeup_latency import Case, measure
+from robodyn_ros.realtime.wakeup_latency import CANDIDATE_RATES, judge, measure
 
 HOUR = 3_600_000_000_000        # ns; so long that no machine is too slow for these tests
 
@@ -122,40 +122,49 @@ def test_the_final_spin_is_a_part_of_the_period(spin):
         Grid(1000, spin)
 
 
-@pytest.mark.parametrize('native', [False, True])
-@pytest.mark.parametrize('busy', [False, True])
-@pytest.mark.parametrize('spin', [0.0, 1e-3])
-def test_no_wake_up_comes_before_its_point(native, busy, spin):
-    before, threads = sys.getswitchinterval(), threading.active_count()
-    found = measure(Case(200.0, native, busy, spin=spin), 0.1)
-    assert 1 <= len(found.late) <= 20
-    assert (found.late >= 0.0).all()
-    assert sys.getswitchinterval() == pytest.approx(before, abs=1e-9)
-    assert threading.active_count() == threads
+def test_no_wake_up_comes_before_its_point(monkeypatch, tmp_path):
+    monkeypatch.setenv('PATH', str(tmp_path))       # without cyclictest
+    late, source = measure(200.0, Scheduling(), 0.1)
+    assert source == 'Python' and 1 <= len(late) <= 20 and (late >= 0.0).all()
 
 
-def test_the_switch_interval_is_that_from_before():
-    before = sys.getswitchinterval()
-    try:
-        for microseconds in (100, 101, 5000):       # the first is none that floats can hold
-            sys.setswitchinterval(microseconds * 1e-6 + 1e-7)
-            measure(Case(200.0, native=False, busy=True), 0.02)
-            assert sys.getswitchinterval() == pytest.approx(microseconds * 1e-6, abs=1e-9)
-    finally:
-        sys.setswitchinterval(before + 1e-7)
-
-
-@pytest.mark.parametrize('native', [False, True])
-def test_points_that_are_missed_count_as_points(native):
+def test_points_that_are_missed_count_as_points(monkeypatch, tmp_path):
     """At a rate no machine has, the loop still ends after so many points."""
-    found = measure(Case(1e9, native), 1e-4)        # 100,000 points of 1 ns
-    assert 1 <= len(found.late) < 100_000
+    monkeypatch.setenv('PATH', str(tmp_path))
+    assert 1 <= len(measure(1e9, Scheduling(), 1e-4).late) < 100_000    # points of 1 ns
 
 
-def test_the_thread_runs_as_wanted():
-    cpu = min(system_checks.os.sched_getaffinity(0))
-    assert str(measure(Case(200.0, scheduling=Scheduling(cpus=(cpu,))), 0.02).outcome) == (
-        f'no real-time priority, CPU {cpu}')
+CYCLICTEST = """#!{python}
+import json, sys
+words = dict(word.lstrip('-').partition('=')[::2] for word in sys.argv[1:])
+json.dump(words, open('{folder}/words', 'w'))
+if 'denied' not in '{folder}':
+    json.dump({{'thread': {{'0': {{'histogram': {{'3': 5, '40': 2}}, 'cycles': 8,
+                                 'max': 250000}}}}}}, open(words['json'], 'w'))
+sys.exit('denied' in '{folder}')
+"""
+
+
+@pytest.mark.parametrize('name', ['granted', 'denied'])
+def test_cyclictest_measures_where_it_may(monkeypatch, tmp_path, name):
+    folder = tmp_path / name
+    folder.mkdir()
+    (folder / 'cyclictest').write_text(CYCLICTEST.format(python=sys.executable, folder=folder))
+    (folder / 'cyclictest').chmod(0o755)
+    monkeypatch.setenv('PATH', str(folder))
+    late, source = measure(4000.0, Scheduling(priority=80, keep_awake=True), 0.01)
+    words = json.loads((folder / 'words').read_text())
+    assert (words['interval'], words['loops'], words['priority'], words['policy']) == (
+        '250', '40', '80', 'fifo')
+    assert 'default-system' not in words and 'mlockall' not in words
+    if name == 'granted':
+        assert source == 'cyclictest' and late == pytest.approx(
+            1e-6 * np.array([*5 * [3], *2 * [40], 250000]))
+    else:
+        assert source == 'Python'
+    measure(1000.0, Scheduling(lock_memory=True), 0.01)
+    words = json.loads((folder / 'words').read_text())
+    assert words['policy'] == 'other' and {'default-system', 'mlockall'} <= set(words)
 
 
 def test_the_rate_leaves_three_quarters_of_the_period():

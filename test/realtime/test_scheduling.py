@@ -16,10 +16,15 @@ import time
 
 from processes import until
 import pytest
-from robodyn_ros.realtime import scheduling, shared_context, time_slice
-from robodyn_ros.realtime.scheduling import listed, scheduled, Scheduling
-from robodyn_ros.realtime.shared_context import shared
-from robodyn_ros.realtime.time_slice import MIN_SLICE, shortened
+from robodyn_ros.realtime import scheduling
+from robodyn_ros.realtime.scheduling import (
+    listed,
+    MIN_SLICE,
+    scheduled,
+    Scheduling,
+    shared,
+    shortened,
+)
 
 # Gives all privileges up, takes limits, asks, and tells what it got and what the kernel says
 ASK = """
@@ -180,7 +185,7 @@ def test_cpus_are_listed_as_the_kernel_does():
 
 
 SUPPORTED = (tuple(int(x) for x in platform.release().split('.')[:2]) >= (6, 12)
-             and platform.machine() in time_slice.SYSCALL_NUMBERS)
+             and platform.machine() in scheduling.SYSCALL_NUMBERS)
 has_slices = pytest.mark.skipif(not SUPPORTED,
                                 reason='the kernel has no time slices of threads')
 
@@ -193,13 +198,13 @@ def test_it_is_in_force_and_undone():
     for thread in threads:
         thread.start()
     first, second = (thread.native_id for thread in threads)
-    before = time_slice.time_slice(0)
+    before = scheduling.time_slice(0)
     assert before > MIN_SLICE
     with shortened([0, first]) as changed:
         assert changed == [0, first]
-        assert [time_slice.time_slice(n) for n in (0, first, second)] == [
+        assert [scheduling.time_slice(n) for n in (0, first, second)] == [
             MIN_SLICE, MIN_SLICE, before]
-    assert [time_slice.time_slice(n) for n in (0, first, second)] == [before] * 3
+    assert [scheduling.time_slice(n) for n in (0, first, second)] == [before] * 3
     done.set()
 
 
@@ -262,7 +267,7 @@ def test_the_first_enters_and_the_last_leaves(log):
     assert happened == ['in', 'in']
     second.__exit__(None, None, None)
     other.__exit__(None, None, None)
-    assert happened == ['in', 'in', 'out', 'out'] and not shared_context._held
+    assert happened == ['in', 'in', 'out', 'out'] and not scheduling._held
     with shared('key', make) as value:
         assert value == 5
 
@@ -278,7 +283,7 @@ def test_a_context_that_cannot_be_entered_is_not_held(log):
         pass
     with shared('key', make):
         pass
-    assert not shared_context._held
+    assert not scheduling._held
 
 
 def test_of_many_threads():
@@ -302,7 +307,7 @@ def test_of_many_threads():
         thread.start()
     for thread in threads:
         thread.join()
-    assert made == [0] and left == [4] and len(over) == 4 and not shared_context._held
+    assert made == [0] and left == [4] and len(over) == 4 and not scheduling._held
 
 
 def test_memory_is_unlocked_by_the_last(monkeypatch):

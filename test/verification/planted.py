@@ -25,12 +25,13 @@ FRICTION = [2.0, 1.0]           # N·m
 
 
 def sound(**more) -> Case:
-    """Return a robot, settings and worlds in which nothing is wrong."""
+    """Return a robot, settings and worlds in which nothing is wrong; its friction is tolerated."""
     model = load_urdf(ROBOT)
     settings = Settings(**{
         'mode': 'joint_impedance', 'stiffness': [115.0, 16.0], 'damping': [23.0, 3.2],
         'acceleration_kp': [100.0], 'acceleration_kd': [20.0], 'loop_delay': 0.002,
-        'coulomb_friction': FRICTION, 'friction_velocity': [0.05], **more})
+        'coulomb_friction': FRICTION, 'friction_velocity': [0.05],
+        'goal_tolerance': [0.15, 0.5], **more})
     return Case(ROBOT, model, settings, default_worlds(model, settings), 0)
 
 

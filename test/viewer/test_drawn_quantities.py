@@ -81,7 +81,7 @@ def test_names_of_a_urdf_are_no_markup(two_link):
     assert '<script>' not in text and '&lt;script&gt;' in text and 'TOO HEAVY' in text
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.floats(0.01, 2.0), min_size=3, max_size=3), st.floats(0.1, 50.0),
        st.integers(0, 99))
 def test_ellipsoid_has_the_given_mass_and_inertia(sizes, mass, seed):
@@ -95,7 +95,6 @@ def test_ellipsoid_has_the_given_mass_and_inertia(sizes, mass, seed):
     assert (ellipsoid(1.0, np.diag([1.0, 1.0, 9.0]))[0] >= 0.0).all()
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(-1.0, 1.0), min_size=3, max_size=3).filter(
     lambda v: np.linalg.norm(v) > 1e-3))
 @example([0.0, 1e-162, -0.5])

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Effort messages against rclpy's own serialisation."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
@@ -20,7 +20,6 @@ def message(data, labels=()):
         Float64MultiArray(layout=MultiArrayLayout(dim=dimensions), data=data))
 
 
-@settings(deadline=None)
 @given(st.lists(NUMBER, max_size=9), st.lists(st.text('ä/x', max_size=7), max_size=3))
 def test_reads_what_rclpy_writes(data, labels):
     out = np.full(len(data), np.nan)
@@ -28,7 +27,6 @@ def test_reads_what_rclpy_writes(data, labels):
     assert out.tolist() == data
 
 
-@settings(deadline=None)
 @given(st.lists(NUMBER, max_size=9))
 def test_rclpy_reads_what_the_encoder_writes(tau):
     encoder = EffortEncoder(len(tau))

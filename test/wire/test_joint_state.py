@@ -54,7 +54,7 @@ def rows(serialized, names, received):
                      if n in at else 4 * [math.nan] for n in names]).reshape(-1, 4)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.data())
 def test_reads_what_rclpy_reads(data):
     present = data.draw(st.lists(TEXT, unique=True, max_size=9))
@@ -73,7 +73,7 @@ def test_reads_what_rclpy_reads(data):
         assert decoder.missing == tuple(absent)
 
 
-@settings(max_examples=70, deadline=None)
+@settings(max_examples=70)
 @given(st.lists(TEXT, max_size=9), TEXT, st.integers(-2**31, 2**31 - 1), st.data())
 def test_rclpy_reads_what_the_encoder_writes(names, frame_id, seconds, data):
     encoder = JointStateEncoder(names, frame_id)

@@ -257,7 +257,7 @@ static size_t lay_out(robodyn_controller *c, char *memory, int recorded)
     struct pool *const pool = (k < 2 ? &c->step_pools : &c->post_pools)->of + k % 2;
     pool->pose = k % 2;
     pool->count = k < 2 ? recorded + SPARE + 2 : POSTED_REFERENCES;
-    pool->segments = k == 2 ? WAYPOINTS : BRIEF;
+    pool->segments = k == 2 ? SEGMENTS : k == 3 ? POSE_SEGMENTS : BRIEF;
     const size_t size = reference_size(pool->pose, pool->segments);
     pool->references =
         (struct reference *)TAKE((size_t)pool->count * sizeof *pool->references);
@@ -267,7 +267,7 @@ static size_t lay_out(robodyn_controller *c, char *memory, int recorded)
     }
   }
   double *const times = (double *)TAKE(WAYPOINTS * sizeof(double));
-  double *const waypoints = (double *)TAKE(3 * WAYPOINTS * JOINTS * sizeof(double));
+  double *const waypoints = (double *)TAKE(4 * WAYPOINTS * JOINTS * sizeof(double));
   if (memory) {
     memcpy(c->words, image, sizeof image);
     set_rows(c->words + POST + REQUEST_TIMES, 1, times, WAYPOINTS);
@@ -628,14 +628,14 @@ ROBODYN_API int robodyn_controller_post_trajectory(robodyn_controller *c, int co
     double *const kept = (double *)(uintptr_t)request[REQUEST_WAYPOINTS + ADDRESS];
     copy((double *)(uintptr_t)request[REQUEST_TIMES + ADDRESS], times, (size_t)count);
     for (int w = 0; w < count; w++) {
-      copy(kept + 3 * w * JOINTS, positions + w * JOINTS, JOINTS);
-      copy(kept + (3 * w + 1) * JOINTS, velocities + w * JOINTS, JOINTS);
+      copy(kept + 4 * w * JOINTS, positions + w * JOINTS, JOINTS);
+      copy(kept + (4 * w + 1) * JOINTS, velocities + w * JOINTS, JOINTS);
       if (accelerations) {
-        copy(kept + (3 * w + 2) * JOINTS, accelerations + w * JOINTS, JOINTS);
+        copy(kept + (4 * w + 2) * JOINTS, accelerations + w * JOINTS, JOINTS);
       }
     }
     c->words[POST_COUNTS] = count;
-    c->words[POST_COUNTS + 1] = accelerations != NULL;
+    c->words[POST_COUNTS + 1] = accelerations ? 2 : 1; /* the highest derivative */
     c->post_pools.of[0].references[c->post_pools.of[0].next].segments = 0; /* overwritten */
     error = (int)robodyn_prepare_path(c->words + CYCLE, request, 0.0);
   }
@@ -773,7 +773,9 @@ ROBODYN_API const char *robodyn_controller_error_text(int error)
       "gravity with the payload contradicts the efforts: change it at rest, or before arming",
       "nothing is recorded: create the controller with a number of steps to record",
       "the file could not be written",
-      "bounds of the motion would not slow down a stream: post a trajectory or a target"};
+      "bounds of the motion would not slow down a stream: post a trajectory or a target",
+      "a joint has no limit of velocity, acceleration or jerk: set velocity_limit",
+      "no motion within the limits leads there: give it more time, or a nearer target"};
   const int count = (int)(sizeof texts / sizeof *texts);
   return error >= 0 && error < count ? texts[error] : "unknown error";
 }

@@ -89,7 +89,9 @@ enum robodyn_error {
   ROBODYN_WRONG_PAYLOAD,   /* gravity with the payload contradicts the efforts, see payload */
   ROBODYN_NOT_RECORDED,    /* there is no recording: create was given no cycles */
   ROBODYN_NOT_WRITTEN,     /* the file could not be written */
-  ROBODYN_BOUNDED          /* bounds of the motion are set, which would not slow down a stream */
+  ROBODYN_BOUNDED,         /* bounds of the motion are set, which would not slow down a stream */
+  ROBODYN_NO_LIMITS,       /* a joint has no limit of velocity, acceleration or jerk */
+  ROBODYN_UNREACHABLE      /* no motion within the limits leads there */
 };
 
 /* What an error means, in words. [any] */
@@ -266,7 +268,7 @@ ROBODYN_API int robodyn_controller_posted(const robodyn_controller *controller, 
  * count: of waypoints; 0 decelerates to rest.
  * times: (count) since the start [s], increasing. The first may be 0, for the pose in which the
  *   trajectory was planned; it may be up to `trajectory_start_tolerance` from the reference, which
- *   leads from where it is to the second one.
+ *   joins the trajectory as soon as its limits allow.
  * positions, velocities: (count, joints), one waypoint after another; the last one is at rest.
  * accelerations: likewise; NULL for cubic polynomials.
  * joint, waypoint: receive what an error concerns, -1 for none; they may be NULL.
@@ -277,7 +279,7 @@ ROBODYN_API int robodyn_controller_post_trajectory(robodyn_controller *controlle
                                                    const double *accelerations, int *joint,
                                                    int *waypoint);
 
-/* Moves to a position at rest, on a quintic polynomial within the limits, from any motion. */
+/* Moves to a position at rest in the shortest time within the limits, from any motion. */
 ROBODYN_API int robodyn_controller_post_target(robodyn_controller *controller,
                                                const double *position);
 

@@ -20,11 +20,13 @@ from ..cycle.call import no_law
 from ..cycle.compile import begin as begin_compilation
 from ..cycle.compile import compiled, CYCLE_INPUTS, load_parts, PLAIN, plain
 from ..cycle.law_addresses import LawAddresses
-from ..inputs.partner import Partner
+from ..inputs.partner import LastingGains, Partner
 from ..inputs.points import Points
 from ..inputs.policy import Policy
 from ..inputs.pose_tracking import PosePoints
+from ..inputs.velocity_check import VelocityCheck
 from ..laws import registry
+from ..references.compile_planner import begin_planner
 from ..settings.bounds_of_settings import bounds_of
 from ..settings.compiled_needs import check_compiled, needs
 from ..settings.coupled_joints import joint_map
@@ -119,8 +121,11 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         self.changed: Callable[[], None] = lambda: None
         self._points, self._policy = Points.none(model.nv), Policy.none(model.nv)
         self._poses = PosePoints.none()
-        self._pace = Pace() if like is None else like._pace
+        #: Intervals between the steps; controllers that are stepped together share one.
+        self.pace = Pace()
         self._partner = Partner.none(model.nv)
+        self._partner_velocity, self._partner_gains = VelocityCheck(jumps=False), LastingGains()
+        self._policy_velocity = VelocityCheck(jumps=True)
         self._streamed = 0                  # short trajectories in a row
         # The cycle with its inputs, and those of them that are replaced while it runs
         self._cycle: Callable[[float, ndarray], bool] = lambda now, tau: False
@@ -129,7 +134,7 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         #: The compiled control cycle; :data:`.compile.PLAIN` for that in plain Python.
         self.compiled = PLAIN           # until settings and law are found good
         if like is not None:
-            self._stable, self.scarcity = like._stable, like.scarcity
+            self._stable = like._stable
         self.use(settings)
         if settings.law_in_force not in registry.BUILT_IN and like is None:
             trial.check(settings.law_in_force, self._records.law, model, self._records.joints,
@@ -146,6 +151,7 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         self.begin()
         self.compiled = compiled()
         self._addresses.prepare()
+        begin_planner()
 
     def begin(self) -> None:
         """
@@ -160,7 +166,7 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         self._points, self._policy = Points.none(self.model.nv), Policy.none(self.model.nv)
         self._poses, self._streamed = PosePoints.none(), 0
         self._partner = Partner.none(self.model.nv)
-        self._pace.begin()
+        self.pace.begin()
         ring_buffer.begin(self._flight, self.memory, self.tau)
         self.history.begin(self._records, self._points, self._policy, self._poses)
 
@@ -222,8 +228,7 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         motion_limits(self.model, settings, joints['velocity_limit'])
         default_tolerances(self.model, settings)
         joint_map(self.model, settings)
-        #: Efforts that the acceleration bounds leave to each joint.
-        self.scarcity = self._checked_gains(settings, loaded)
+        self._checked_gains(settings)
         if settings.payload != self.settings.payload:      # friction and rotors weigh nothing
             self._check_gravity(loaded, settings, joints['effort_limit'])
         self.compiled.code_for(record, robot)       # now, not in the cycle that begins with it
@@ -232,12 +237,18 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
             task = self._frame_kernel.given_to(task)
         return Version(robot, joints, record, settings, law, task, bounds)
 
-    def _checked_gains(self, settings: Settings, loaded: RobotModel) -> Scarcity:
+    @property
+    def scarcity(self) -> Scarcity:
+        """Efforts that the acceleration bounds leave to each joint, with the settings in force."""
+        return self._checked_gains(self.settings)
+
+    def _checked_gains(self, settings: Settings) -> Scarcity:
         """Return the scarcity of stable settings; to check them takes tens of milliseconds."""
         stability = settings.stability
         for known, scarcity in self._stable:
             if known == stability:
                 return scarcity
+        loaded = settings.loaded(self.model)
         settings.check_gains(loaded)
         scarcity = settings.scarcity(loaded)
         self._stable = [*self._stable[1 - MAX_REMEMBERED:], (stability, scarcity)]
@@ -297,7 +308,7 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
 
     def missed_periods(self, now: float) -> int:
         """Return how many periods of ``Settings.rate`` have passed without a step before now."""
-        return self._pace.missed(now, 1.0 / self.settings.rate, self.settings.state_timeout)
+        return self.pace.missed(now, 1.0 / self.settings.rate, self.settings.state_timeout)
 
     def advance(self, now: float) -> bool:
         """Advance as :meth:`step` does; missed periods are those in ``cycle_input``."""

@@ -60,6 +60,7 @@ class ControllerBatch:
         for state, tau, inputs in zip(self.state, self.tau, self._inputs.reshape(-1, 1)):
             one = Controller(model, settings, state, specialize=specialize, like=first)
             first = first or one
+            one.pace = first.pace
             inputs[:] = one.cycle_input
             one.tau, one.cycle_input = tau, inputs
             self._controllers.append(one)

@@ -48,11 +48,15 @@ class ControllerStatus:
     settings: Settings
     memory: ndarray
     cycle_input: ndarray
-    scarcity: Scarcity
-    _pace: Pace
+    pace: Pace
     _records: Version
     _streamed: int
     _v: Vectors
+
+    @property
+    def scarcity(self) -> Scarcity:
+        """Efforts that the acceleration bounds leave to each joint."""
+        raise NotImplementedError
 
     @property
     def held_by(self) -> str:
@@ -74,7 +78,7 @@ class ControllerStatus:
         """Sentence that explains the fault, with the joint concerned and a hint, if any."""
         hint = ''
         if self.reason_code in ('PERIODS_MISSED', 'LOOP_STALLED'):
-            hint = self._pace.sentence(1.0 / self.settings.rate)
+            hint = self.pace.sentence(1.0 / self.settings.rate)
         elif self.reason_code in STREAM_FAULTS and self._streamed >= STREAM_LENGTH:
             hint = STREAM_HINT
         elif self.reason_code in WEAK_FAULTS:
@@ -149,19 +153,24 @@ class ControllerStatus:
         i = int(errors.argmax())
         if not errors[i] > 1.0:
             return ''
-        withheld, limit = abs(v.withheld[i]), self._records.joints['effort_limit'][i]
-        if withheld > WITHHELD_SHARE * limit:
-            cause = f'limits withhold {withheld:.3g} of the {abs(v.requested[i]):.3g} N·m or N'
-            cause += ' that the law asks for'
-            if self.scarcity.scarce[i]:
-                cause += f'; {self.scarcity.sentence(np.arange(model.nv) == i)}'
-        else:
+        cause = self.withholding(i, v.withheld[i], v.requested[i])
+        if not cause:
             friction = static_friction(self.settings.loaded(model))[i]
             cause = (f'the gains are too low for a friction of {friction:.3g} N·m or N, see '
                      'friction_compensation' if friction else
                      'friction that the model lacks, a payload or an obstacle holds it')
         return (f'{model.joint_names[i]} rests {abs(v.target[i] - v.q[i]):.2g} '
                 f'{"m" if model.slides[i] else "rad"} from its target: {cause}')
+
+    def withholding(self, i: int, withheld: float, requested: float) -> str:
+        """Return which limits withhold an effort of the law from a joint [N·m | N]; or ''."""
+        if abs(withheld) <= WITHHELD_SHARE * self._records.joints['effort_limit'][i]:
+            return ''
+        cause = (f'limits withhold {abs(withheld):.3g} of the {abs(requested):.3g} N·m or N that '
+                 'the law asks for')
+        if self.scarcity.scarce[i]:
+            cause += f'; {self.scarcity.sentence(np.arange(self.model.nv) == i)}'
+        return cause
 
     def check_basis(self) -> None:
         """

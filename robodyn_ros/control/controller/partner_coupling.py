@@ -21,10 +21,14 @@ from ..inputs.partner import (
     CouplingState,
     DAMPING,
     HEADER,
+    LastingGains,
     Partner,
+    POSITION,
     STIFFNESS,
+    VELOCITY,
     WAITING,
 )
+from ..inputs.velocity_check import VelocityCheck
 from ..laws import registry
 from ..laws.law import PARTNER
 from ..settings.coupled_joints import joint_map
@@ -38,6 +42,8 @@ class PartnerCoupling(ControllerStatus):
     changed: Callable[[], None]
     _law_memory: ndarray
     _partner: Partner
+    _partner_velocity: VelocityCheck
+    _partner_gains: LastingGains
 
     @property
     def couples(self) -> bool:
@@ -97,6 +103,10 @@ class PartnerCoupling(ControllerStatus):
                        self.settings.gain_of(self.model, 'coupling_delay'))
         if self.memory['coupled'][0]:
             check_continues(self.model, old, rows, time)
+            self._partner_velocity.check(
+                self.model.joint_names, rows[POSITION], rows[VELOCITY], time,
+                0.5 * damping / self._records.joints['effort_limit'])
+            self._partner_gains.keep(old.rows, rows, time)
         header = np.zeros(1, HEADER)
         header[0] = time, old.header['serial'][0] + 1, state.status, role == 'follower'
         self._partner = Partner(header, rows)

@@ -6,11 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 from numpy import ndarray
 
 from .controller_status import ControllerStatus
 from .history import History
 from ..inputs.policy import checked, Policy
+from ..inputs.velocity_check import VelocityCheck
 from ..laws.law import POLICY
 from ...errors import ArgumentError
 
@@ -21,6 +23,7 @@ class PolicyFollowing(ControllerStatus):
     history: History
     changed: Callable[[], None]
     _policy: Policy
+    _policy_velocity: VelocityCheck
 
     def follow_policy(self, time: float, effort: ndarray, position: ndarray, velocity: ndarray,
                       gain: ndarray) -> None:
@@ -31,8 +34,8 @@ class PolicyFollowing(ControllerStatus):
         :param effort: (nv,) u [N·m | N], with g(q).
         :param position, velocity: (nv,) x̂ [rad | m, per s].
         :param gain: (nv, 2 nv) K.
-        :raises ArgumentError: the law in force uses no policy, or see :func:`.policy.checked`; the
-            previous policy stays in force.
+        :raises ArgumentError: the law in force uses no policy, or see :func:`.policy.checked` and
+            :class:`.VelocityCheck`; the previous policy stays in force.
         """
         if self.settings.law_in_force.reference != POLICY:
             raise ArgumentError(f'{self.settings.mode} uses no policy', name='mode',
@@ -45,6 +48,10 @@ class PolicyFollowing(ControllerStatus):
         if new.header['time'][0] < newest:
             raise ArgumentError('the policy is older than the one in force', name='time',
                                 value=time, remedy='send policies in order')
+        limits = self._records.joints['effort_limit']
+        self._policy_velocity.check(
+            self.model.joint_names, new.position, new.velocity, time,
+            (np.abs(new.gain[:, self.model.nv:]) / limits[:, None]).max(0))
         self.history.add(new)
         self._policy = new
         self.changed()

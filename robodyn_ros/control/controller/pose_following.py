@@ -70,9 +70,9 @@ class PoseFollowing(ControllerStatus):
         """
         self._check_follows_pose()
         center, longest = reach(self.model, self.settings.task_frame)
-        where, rotation = checked_pose(position, quaternion, center, longest)
+        where, turned = checked_pose(position, quaternion, center, longest)
         self._follow(lambda limits, now, begin, serial: to_pose(
-            limits, now, where, rotation, begin, serial), start)
+            limits, now, where, turned, begin, serial), start)
 
     def follow_twist(self, twist: ArrayLike, start: float) -> None:
         """

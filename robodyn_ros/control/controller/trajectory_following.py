@@ -15,8 +15,7 @@ from ..inputs.points import Points, sample
 from ..inputs.pose_tracking import PosePoints
 from ..laws import registry
 from ..references.reference_planning import from_now_on, plan_motion, PlannedReference
-from ..references.reference_stream import is_streamed
-from ..references.trajectory import splice, Waypoints
+from ..references.trajectory import is_streamed, splice, Waypoints
 from ..settings.motion_limits import motion_limits
 from ..settings.settings import Settings
 from ..steps import guard
@@ -44,7 +43,7 @@ class TrajectoryFollowing(ControllerStatus):
         decelerates to rest. One at time 0 is a target to be reached as soon as the limits of
         velocity, acceleration and jerk allow, from any state, as in teleoperation. One within
         MAX_STREAM_TIME belongs to a stream, and the next one replaces it: see
-        :func:`.reference_stream.stream`.
+        :func:`.joint_requests.plan_waypoint`.
 
         Every other trajectory ends at rest, and a new one may replace it on the way. If one starts
         up to ``trajectory_start_tolerance`` from the reference, as a plan from the measured pose

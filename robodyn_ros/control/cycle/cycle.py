@@ -85,9 +85,9 @@ def cycle(c: Cycle, now: float, tau: ndarray) -> bool:
     if driving == plausibility.NOT_DRIVEN:
         frozen_readings.forget(v)
     else:
-        frozen = frozen_readings.frozen_joint(c, robot.friction, dt if jumped else elapsed)
-        if frozen >= 0 and valid:
-            reason, joint, valid = guard.STATE_INCONSISTENT, frozen, False
+        found, still = frozen_readings.frozen_joint(c, robot.friction, dt if jumped else elapsed)
+        if found != guard.NO_REASON and valid:
+            reason, joint, valid = found, still, found == guard.ROBOT_STOPPED
 
     # Decision: requests, arming, faults
     guard.take_request(cycle_input, m, now)

@@ -161,10 +161,11 @@ def _readable(arrays: Any) -> Any:
 def _bytes(arm: Arm, law: LawMemory) -> dict[str, bytes]:
     """Return the contents of all arrays that laws may only read, by their names."""
     found = {'gains': law.gains.tobytes()}
+    part: Any
     for name, part in arm._asdict().items():
         if isinstance(part, ndarray):
             found[f'arm.{name}'] = part.tobytes()
-        elif isinstance(part, tuple):
+        elif hasattr(part, '_asdict'):
             found |= {f'arm.{name}.{field}': array.tobytes()
                       for field, array in part._asdict().items()
                       if field not in WRITABLE.get(name, ())}

@@ -5,7 +5,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .setting_fields import flag, number, numbers, PerJoint, text
+from .setting_fields import by_joint_type, flag, number, numbers, PerJoint, text
 from .setting_fields import JOINT_RECORD as JOINT
 from .setting_fields import SETTINGS_RECORD as SETTINGS
 
@@ -16,13 +16,14 @@ class RobotParameters:
 
     effort_limit: PerJoint = numbers(
         'N·m or N', 0.0, 1e6, 'Effort limit, at most that of the URDF. Empty: from the URDF.',
-        live=False, record=JOINT)
+        live=False, record=JOINT, implied=lambda model, settings: model.effort_limit)
     effort_rate_limit: PerJoint = numbers(
         'N·m/s or N/s', 0.0, 1e8, 'Maximum rate of the effort, without gravity compensation. '
-        'Empty: ten effort limits per second.', record=JOINT)
+        'Empty: ten effort limits per second.', record=JOINT,
+        implied=lambda model, settings: 10.0 * settings.per_joint(model, 'effort_limit'))
     velocity_limit: PerJoint = numbers(
         'rad/s or m/s', 0.0, 1e3, 'Velocity limit, at most that of the URDF. Empty: from the '
-        'URDF.', live=False, record=JOINT)
+        'URDF.', live=False, record=JOINT, implied=lambda model, settings: model.velocity_limit)
     loop_delay: float = number(
         0.002, 's', 0.0, 0.1, 'Longest time from the measurement of a state to the effect of its '
         'efforts.', live=False, record=SETTINGS)
@@ -92,8 +93,8 @@ class RobotParameters:
     allow_nonzero_velocity_at_trajectory_end: bool = flag(
         'Decelerate past a trajectory that ends with a velocity (MoveIt Servo).')
     goal_tolerance: PerJoint = numbers(
-        'rad or m', 0.0, 1e3, 'Default `goal_tolerance` of `~/follow_joint_trajectory`. Empty or '
-        '0: unlimited.')
+        'rad or m', 0.0, 1e3, 'Default `goal_tolerance` of `~/follow_joint_trajectory`. Empty: '
+        '0.05 rad or 0.01 m; 0: unlimited.', implied=by_joint_type(0.05, 0.01))
     goal_time_tolerance: float = number(
-        0.0, 's', 0.0, 3600.0, 'Default `goal_time_tolerance` of `~/follow_joint_trajectory`. 0: '
+        2.0, 's', 0.0, 3600.0, 'Default `goal_time_tolerance` of `~/follow_joint_trajectory`. 0: '
         'unlimited.')

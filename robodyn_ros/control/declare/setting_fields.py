@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Declarations of control parameters (default, unit, range, doc, record), and value checks."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import Field, field, fields
 from difflib import get_close_matches
+from math import isfinite
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from .semidefinite import as_matrix, refusal
 from ...errors import ParameterError
@@ -38,14 +40,23 @@ def number(default: Any, unit: str, lower: float, upper: float, doc: str, *,
 
 def numbers(unit: str, lower: float, upper: float, doc: str,
             default: tuple[float, ...] = (), *, live: bool = True, record: str = '',
-            unlimited: bool = False, after: str = '') -> Any:
+            unlimited: bool = False, after: str = '',
+            implied: Callable[[Any, Any], Any] | None = None) -> Any:
     """
     Declare a list: with a default, of as many numbers; else one a joint, or one for all joints.
 
     :param lower, upper, doc, live, record, unlimited, after: see :func:`number`.
+    :param implied: ``implied(model, settings)`` returns the numbers (nv,) that an empty list
+        stands for; None: 0, which is no limit where that is ``unlimited``.
     """
-    return number(default, unit, lower, upper, doc, live=live, record=record, unlimited=unlimited,
-                  after=after)
+    declared = number(default, unit, lower, upper, doc, live=live, record=record,
+                      unlimited=unlimited, after=after)
+    return field(default=default, metadata={**declared.metadata, 'implied': implied})
+
+
+def by_joint_type(rotating: float, sliding: float) -> Callable[[Any, Any], ndarray]:
+    """Return an ``implied`` of :func:`numbers`: one number of rotating, one of sliding joints."""
+    return lambda model, settings: np.where(model.slides, sliding, rotating)
 
 
 def matrix(unit: str, most: float, doc: str, default: tuple[float, ...], *,
@@ -67,8 +78,11 @@ def gain(unit: str, lower: float, upper: float, doc: str, default: float | None 
     Declare a gain of a control law: one number a joint, or one for all joints.
 
     :param lower, upper, doc: see :func:`number`; of each element.
-    :param default: value of an empty list; None: the law requires the gain.
+    :param default: value of an empty list, which ``doc`` need not name; None: the law requires
+        the gain.
     """
+    if default is not None:
+        doc += f' Empty: {f"{default:g}" if default and isfinite(default) else "none"}.'
     return field(default=(), metadata={
         'unit': unit, 'lower': lower, 'upper': upper, 'doc': doc, 'live': True, 'record': '',
         'unlimited': False, 'empty': default})

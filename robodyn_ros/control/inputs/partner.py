@@ -30,6 +30,7 @@ POSITION, VELOCITY, STIFFNESS, DAMPING, ENERGY = range(5)
 QUANTITIES = 'position', 'velocity', 'stiffness', 'damping', 'energy'
 # rad or m, between a position and its prediction by the velocities of two messages
 MAX_POSITION_JUMP = 0.1
+GAIN_TIME = 0.05    # s for which other gains must last: gains that alternate shake the arms
 #: Roles of a coupled arm.
 COUPLING_ROLE = ('leader', 'follower')
 
@@ -52,6 +53,21 @@ class Parameters:
         'Empty: 0.', live=False)
     coupling_timeout: float = number(
         0.1, 's', 0.001, 1.0, 'Silence of the partner that is a fault.', record=SETTINGS_RECORD)
+
+
+class LastingGains:
+    """Gains of a partner, which change once others have lasted for GAIN_TIME."""
+
+    def __init__(self) -> None:
+        self._offered, self._since = np.zeros(0), np.inf
+
+    def keep(self, old: ndarray, rows: ndarray, time: float) -> None:
+        """Replace gains of new rows (5, nv) of ``time`` [s] by the old ones until they last."""
+        gains = rows[STIFFNESS:ENERGY]
+        if not np.array_equal(gains, self._offered):
+            self._offered, self._since = gains.copy(), time
+        if time - self._since < GAIN_TIME:
+            gains[:] = old[STIFFNESS:ENERGY]
 
 
 class Partner(NamedTuple):

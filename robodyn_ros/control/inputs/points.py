@@ -15,7 +15,8 @@ class Points(NamedTuple):
     Reference of S segments, quintic polynomials of the time since the start of their segment.
 
     ``header`` (1,) ``HEADER``: start [s] on the clock of references, and a serial number that is
-    new for each trajectory; ``times`` (S + 1,) [s] since the start; ``coefficients`` (S, 6, nv)
+    new for each trajectory; ``times`` (S + 1,) [s] since the start, before which the reference may
+    be that of the trajectory before; ``coefficients`` (S, 6, nv)
     [rad | m, per s to the power], by ascending powers; ``efforts`` (S, 2, nv) [N·m | N, per s]
     feed-forward, at the start of the segment and its slope.
     """
@@ -50,9 +51,10 @@ def evaluate(points: Points, segment: int, now: float, position: ndarray, veloci
     :param segment: from :func:`segment_of`.
     :param now: time of the clock of references [s], see :mod:`.time_scaling`.
     """
-    start, end = points.header[0].start, points.times[points.times.shape[0] - 1]
-    t = min(max(now - start, 0.0), end)
-    c, x, added = points.coefficients[segment], t - points.times[segment], points.efforts[segment]
+    since, times = now - points.header[0].start, points.times
+    end = times[times.shape[0] - 1]
+    t = min(max(since, times[0]), end)
+    c, x, added = points.coefficients[segment], t - times[segment], points.efforts[segment]
     for i in range(position.shape[0]):
         position[i] = c[0, i] + x * (c[1, i] + x * (c[2, i] + x * (
             c[3, i] + x * (c[4, i] + x * c[5, i]))))
@@ -61,7 +63,7 @@ def evaluate(points: Points, segment: int, now: float, position: ndarray, veloci
         acceleration[i] = 2.0 * c[2, i] + x * (6.0 * c[3, i] + x * (
             12.0 * c[4, i] + x * 20.0 * c[5, i]))
         effort[i] = added[0, i] + x * added[1, i]
-    if t >= end or now < start:
+    if t >= end or since < times[0]:
         for i in range(position.shape[0]):
             velocity[i], acceleration[i], effort[i] = 0.0, 0.0, 0.0
 
@@ -76,6 +78,6 @@ def sample_state(points: Points, time: float) -> tuple[ndarray, ndarray, ndarray
     """Return position, velocity and acceleration (nv,) of a reference at a time [s]."""
     points = points._replace(header=points.header.view(np.recarray))
     out = np.zeros((4, points.coefficients.shape[2]))
-    t = min(max(time - points.header[0].start, 0.0), points.times[-1])
+    t = min(max(time - points.header[0].start, points.times[0]), points.times[-1])
     evaluate(points, segment_of(points.times, 0, t), time, *out)
     return out[0], out[1], out[2]

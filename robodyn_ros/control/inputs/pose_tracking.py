@@ -129,13 +129,13 @@ def follow_pose(points: PosePoints, m: record, velocity: ndarray, acceleration: 
         m.held_by = 0
     if m.pose_following == 0:
         return
-    t = min(max(now - header.start, 0.0), times[times.shape[0] - 1])
+    t = min(max(now - header.start, times[0]), times[times.shape[0] - 1])
     m.pose_segment = segment = segment_of(times, m.pose_segment, t)
     c, x = points.coefficients[segment], t - times[segment]
     position, rate, second = polynomial(c, 0, x)
     phi, phi_rate, phi_second = polynomial(c, 3, x)
     keep(m, position, multiplied(exp(phi), rows(points.bases[segment])))
-    if t >= times[times.shape[0] - 1] or now < header.start:
+    if t >= times[times.shape[0] - 1] or now - header.start < times[0]:
         return
     angular, angular_rate = angular_motion(phi, phi_rate, phi_second)
     for i in range(3):

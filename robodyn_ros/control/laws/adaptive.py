@@ -79,15 +79,14 @@ class AdaptiveGains:
 
     adaptive_bandwidth: PerJoint = gain('1/s', 0.0, 1e3, 'Bandwidth Λ of adaptive.')
     adaptation_rate: PerJoint = gain(
-        '1/s', 0.0, 20.0, 'Learning rate α of adaptive; 0: off. Empty: 2.', 2.0)
+        '1/s', 0.0, 20.0, 'Learning rate α of adaptive; 0: off.', 2.0)
     adaptation_deadband: PerJoint = gain(
-        'rad/s or m/s', 0.0, 1e3, 'Velocity error below which adaptive does not learn. Empty: '
-        '0.005.', 5e-3)
+        'rad/s or m/s', 0.0, 1e3, 'Velocity error below which adaptive does not learn.', 5e-3)
     adaptation_mass: PerJoint = gain(
         'kg', 1e-3, 1e3, "Largest mass that adaptive learns (last joint's value).")
     adaptation_reach: PerJoint = gain(
         'm', 1e-2, 10.0, "Largest distance of a learned payload from its joint (last joint's "
-        "value). Empty: 1.", 1.0)
+        'value).', 1.0)
 
 
 @dataclass(frozen=True)

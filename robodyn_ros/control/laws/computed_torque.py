@@ -21,7 +21,7 @@ class AccelerationGains:
     acceleration_kd: PerJoint = gain(
         '1/s', 0.0, 1e4, 'Velocity gain k_d of computed_torque.')
     acceleration_ki: PerJoint = gain(
-        '1/s³', 0.0, 1e6, 'Integral gain k_i of computed_torque. Empty: 0.', 0.0)
+        '1/s³', 0.0, 1e6, 'Integral gain k_i of computed_torque.', 0.0)
 
 
 class Memory(NamedTuple):

@@ -41,7 +41,7 @@ class ObserverGains:
         '1/s', 0.0, 1e4, 'Bandwidth of the estimate of disturbance_observer.')
     observer_deadband: PerJoint = gain(
         'rad or m', 0.0, 1e3, 'Distance from a reference at rest within which the observer '
-        'pauses. Empty: 0.001.', 1e-3)
+        'pauses.', 1e-3)
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ class PolicyGains:
     """How long a policy is in force."""
 
     policy_timeout: PerJoint = gain(
-        's', 1e-3, 10.0, 'Age above which a policy is stale. Empty: 0.1.', 0.1)
+        's', 1e-3, 10.0, 'Age above which a policy is stale.', 0.1)
 
 
 @dataclass(frozen=True)

@@ -30,11 +30,10 @@ class GuidingGains:
     """Damping and walls of an arm that is guided by hand."""
 
     guiding_damping: PerJoint = gain(
-        'N·m·s/rad or N·s/m', 0.0, 1e4, 'Damping of hand_guiding. Empty: none.', 0.0)
+        'N·m·s/rad or N·s/m', 0.0, 1e4, 'Damping of hand_guiding.', 0.0)
     wall_lower: PerJoint = gain(
-        'rad or m', -1e3, 1e3, 'Lower virtual wall of each joint in hand_guiding. Empty: none.',
-        -inf)
-    wall_upper: PerJoint = gain('rad or m', -1e3, 1e3, 'Upper virtual wall. Empty: none.', inf)
+        'rad or m', -1e3, 1e3, 'Lower virtual wall of each joint in hand_guiding.', -inf)
+    wall_upper: PerJoint = gain('rad or m', -1e3, 1e3, 'Upper virtual wall.', inf)
 
 
 @dataclass(frozen=True)

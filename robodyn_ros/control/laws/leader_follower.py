@@ -54,11 +54,9 @@ class CouplingGains:
     """Gains of the coupling besides stiffness and damping."""
 
     coupling_delay: PerJoint = gain(
-        's', 0.0, 0.5, 'Round-trip delay up to which leader_follower is passive. Empty: 0.03.',
-        0.03)
+        's', 0.0, 0.5, 'Round-trip delay up to which leader_follower is passive.', 0.03)
     coupling_speed: PerJoint = gain(
-        'rad/s or m/s', 1e-3, 10.0, 'Speed of the follower to the pose of the leader. Empty: 0.2.',
-        0.2)
+        'rad/s or m/s', 1e-3, 10.0, 'Speed of the follower to the pose of the leader.', 0.2)
 
 
 @dataclass(frozen=True)

@@ -28,10 +28,10 @@ class PostureGains:
     """Gains of the joint posture that a task leaves free."""
 
     nullspace_kp: PerJoint = gain(
-        '1/s²', 0.0, 1e4, 'Position gain of the posture of redundant joints in task-space laws. '
-        'Empty: 25.', 25.0)
+        '1/s²', 0.0, 1e4, 'Position gain of the posture of redundant joints in task-space laws.',
+        25.0)
     nullspace_kd: PerJoint = gain(
-        '1/s', 0.0, 1e3, 'Velocity gain of the posture. Empty: 10.', 10.0)
+        '1/s', 0.0, 1e3, 'Velocity gain of the posture.', 10.0)
 
 
 def task_jacobian(arm: Arm) -> None:

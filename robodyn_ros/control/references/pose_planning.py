@@ -15,10 +15,21 @@ import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
 
-from .reference_stream import deceleration
-from .time_optimal import time_optimal
-from .trajectory import points_through
-from ..algebra import rotations
+from .compile_planner import plan
+from .pose_requests import plan_poses
+from .request import (
+    JERK,
+    KIND,
+    MIN_DURATION,
+    OK,
+    POSE,
+    QUATERNION_TOLERANCE,
+    Request,
+    request,
+    TOO_FAST,
+    TWIST,
+    VELOCITY,
+)
 from ..declare.semidefinite import (
     as_matrix,
     direction,
@@ -26,18 +37,15 @@ from ..declare.semidefinite import (
     negative_direction,
     refusal,
 )
+from ..inputs.points import HEADER
 from ..inputs.pose_tracking import follow_pose, no_command, PosePoints
-from ..settings.motion_limits import MotionLimits
+from ..settings.motion_limits import limit_rows, MotionLimits
 from ..settings.settings import Settings
 from ..steps.cycle_data import CONTROLLER_STATE
 from ...errors import TrajectoryError
-from ...model import quaternions
 
 AXIS_NAMES = ('x', 'y', 'z', 'rotation about x', 'rotation about y', 'rotation about z')
-QUATERNION_TOLERANCE = 1e-3    # of the length
-TWIST_ROUNDING = 1e-9
 MAX_SHOWN_NUMBERS = 12    # of a message that an error repeats
-REST_DURATION = 1e-3    # s, of a reference at rest
 
 
 class SixAxes(NamedTuple):
@@ -83,7 +91,7 @@ def sample_pose(points: PosePoints, time: float) -> PoseState:
 def checked_pose(position: ArrayLike, quaternion: ArrayLike, center: ndarray,
                  longest: float) -> tuple[ndarray, ndarray]:
     """
-    Return a target as a position (3,) [m] and a rotation (3, 3).
+    Return a target as a position (3,) [m] and a quaternion (4,).
 
     :param quaternion: (4,) x, y, z, w, of length 1.
     :param center, longest: no target is further from this point (3,) [m] than that [m].
@@ -102,7 +110,7 @@ def checked_pose(position: ArrayLike, quaternion: ArrayLike, center: ndarray,
         raise TrajectoryError(f'the target is {distance:.4g} m from the first joint',
                               name='position', value=float(distance),
                               remedy=f'give one within reach, {longest:.4g} m at most')
-    return p, quaternions.matrix(o)
+    return p, o
 
 
 def checked_wrench(wrench: ArrayLike, most: tuple[float, float]) -> ndarray:
@@ -160,21 +168,19 @@ def _finite(values: ArrayLike, name: str, *shapes: tuple[int, ...]) -> ndarray:
     return numbers
 
 
-def to_pose(limits: MotionLimits, now: PoseState, position: ndarray, rotation: ndarray,
+def to_pose(limits: MotionLimits, now: PoseState, position: ndarray, quaternion: ArrayLike,
             start: float, serial: int) -> PosePoints:
     """
-    Return the time-optimal motion to a pose; see :func:`.reference_stream.reach`.
+    Return the time-optimal motion to a pose; see :func:`.pose_requests.plan_pose`.
 
     :param now: the reference at ``start`` [s].
-    :param rotation: (3, 3) of the pose.
+    :param quaternion: (4,) x, y, z, w of the pose.
     :param serial: number of the new reference.
-    :raises TrajectoryError: no motion leads there; without Ruckig.
+    :raises TrajectoryError: no motion leads there.
     """
-    phi = rotations.log(rotations.rows(rotation @ now.rotation.T))
-    target = np.concatenate([position, phi])
-    times, x, xd, xdd = time_optimal(limits, _present(now), (target, np.zeros(6)))
-    x[-1], xd[-1], xdd[-1] = target, 0.0, 0.0
-    return _pose_points(now, (times, x, xd, xdd), start, serial)
+    r = _request(limits, now, POSE)
+    r.pose[:3], r.pose[3:7] = position, quaternion
+    return _planned(r, start, serial)
 
 
 def at_twist(limits: MotionLimits, now: PoseState, twist: ArrayLike, duration: float, start: float,
@@ -188,85 +194,62 @@ def at_twist(limits: MotionLimits, now: PoseState, twist: ArrayLike, duration: f
     :param duration: [s] from ``start`` to the deceleration.
     :raises TrajectoryError: the twist is not finite, or above ``task_velocity_limit``.
     """
-    v = _finite(twist, 'twist', (6,))
-    most = limits.model.velocity_limit
-    if (above := np.abs(v) > most + TWIST_ROUNDING).any():
-        i = int(np.argmax(above))
-        raise TrajectoryError(f'the velocity of {AXIS_NAMES[i]} is {v[i]:.6g}', name='twist',
-                              value=float(v[i]), remedy=f'give at most {most[i]:.6g}')
-    parts = [_to_velocity(limits, _present(now), v)]
-    if parts[0][0][-1] < duration:
-        parts.append(_at_constant_velocity(parts[0], duration))
-    times, x, xd, xdd = map(np.concatenate, zip(*parts))
-    end = x[-1], xd[-1], xdd[-1]
-    rest = deceleration(limits, *end)
-    return _pose_points(now, (np.concatenate([times, times[-1] + rest[0][1:]]), *(
-        np.vstack([a, b[1:]]) for a, b in zip((x, xd, xdd), rest[1:], strict=True))), start,
-        serial)
+    r = _request(limits, now, TWIST)
+    r.pose[7:], r.span[0] = _finite(twist, 'twist', (6,)), duration
+    return _planned(r, start, serial)
 
 
-def _to_velocity(limits: MotionLimits, present: tuple, velocity: ndarray) -> tuple:
-    """Return times and states of a motion to a velocity, which each axis reaches on its own."""
-    x, v, a = present
-    change = np.abs(velocity - v)
-    longest = max(1e-3, float(np.max(2.0 * change / limits.acceleration)),
-                  float(np.max(np.sqrt(6.0 * change / limits.jerk))),
-                  float(np.max(4.0 * np.abs(a) / limits.jerk)))
-    return _blend(x, v, a, velocity, longest, np.array([0.0, 1.0]))
+def _request(limits: MotionLimits, now: PoseState, kind: int) -> Request:
+    """Return a request for a motion that begins in a state."""
+    r = request(1, 0, 1, 1)
+    r.counts[KIND], r.reach[0, 3] = kind, np.inf
+    r.pose_limits[0] = limit_rows(limits)[:JERK + 1]
+    r.axes[0, :3], r.axes[1], r.axes[2] = now.position, now.velocity, now.acceleration
+    r.memory['pose_rotation'] = now.rotation.ravel()
+    return r
 
 
-def _blend(x: ndarray, v: ndarray, a: ndarray, target: ndarray, T: float, s: ndarray) -> tuple:
-    """Return the cubic of velocity from (v, a) to (target, 0) within T [s], at shares ``s``."""
-    d = target - v
-    c2, c3 = 3.0 * d - 2.0 * a * T, a * T - 2.0 * d
-    s = s[:, None]
-    speed = v + a * T * s + c2 * s**2 + c3 * s**3
-    return (T * s[:, 0], x + T * (v * s + a * T * s**2 / 2 + c2 * s**3 / 3 + c3 * s**4 / 4), speed,
-            (a * T + 2 * c2 * s + 3 * c3 * s**2) / T)
-
-
-def _at_constant_velocity(before: tuple, until: float) -> tuple:
-    """Return the state at the end of a motion without acceleration, at time ``until`` [s]."""
-    times, x, xd, _ = before
-    return (np.array([until]), (x[-1] + (until - times[-1]) * xd[-1])[None], xd[-1:],
-            np.zeros((1, 6)))
-
-
-def _present(now: PoseState) -> tuple[ndarray, ndarray, ndarray]:
-    return np.concatenate([now.position, np.zeros(3)]), now.velocity, now.acceleration
-
-
-def _pose_points(now: PoseState, states: tuple, start: float, serial: int) -> PosePoints:
-    times, x, xd, xdd = states
-    header, times, coefficients, _ = points_through(times, x, xd, xdd, start, serial)
-    return PosePoints(header, times, coefficients,
-                      np.repeat(now.rotation[None], len(coefficients), 0), no_command())
+def _planned(r: Request, start: float, serial: int) -> PosePoints:
+    """Return the planned reference, or raise :class:`TrajectoryError`."""
+    if (wrong := plan(plan_poses, r)) == TOO_FAST and r.counts[KIND] == TWIST:
+        i = int(r.result[0])
+        raise TrajectoryError(f'the velocity of {AXIS_NAMES[i]} is {r.found[0]:.6g}', name='twist',
+                              value=float(r.found[0]),
+                              remedy=f'give at most {r.pose_limits[0, VELOCITY, i]:.6g}')
+    if wrong != OK:
+        raise TrajectoryError('no motion leads to the target', name='points',
+                              remedy='give a target that is nearer, or send it a little later')
+    n = int(r.result[2])
+    header = r.poses.header.copy()
+    header[0] = start, serial
+    return PosePoints(header, r.poses.times[:n + 1].copy(), r.poses.coefficients[:n].copy(),
+                      r.poses.bases[:n].copy(), no_command())
 
 
 def at_rest(now: PoseState, start: float, serial: int) -> PosePoints:
     """Return the reference of a pose that is held from ``start`` on [s]."""
-    x = np.concatenate([now.position, np.zeros(3)])
-    return _pose_points(now, (np.array([0.0, REST_DURATION]), np.array([x, x]), np.zeros((2, 6)),
-                              np.zeros((2, 6))), start, serial)
+    header, coefficients = np.zeros(1, HEADER), np.zeros((1, 6, 6))
+    header[0], coefficients[0, 0, :3] = (start, serial), now.position
+    return PosePoints(header, np.array([0.0, MIN_DURATION]), coefficients,
+                      now.rotation[None].copy(), no_command())
 
 
 def splice_poses(old: PosePoints, new: PosePoints, now: float) -> PosePoints:
     """Return ``old`` until ``new`` starts, then ``new``, as :func:`.trajectory.splice` does."""
-    begin = old.header['start'][0]
-    start, end, present = new.header['start'][0] - begin, old.times[-1], now - begin
-    if present >= end or start <= 0.0:
+    begin = new.header['start'][0]
+    times, present = old.times + (old.header['start'][0] - begin), now - begin
+    if present >= min(times[-1], 0.0) or times[0] >= 0.0:
         return new
-    times, coefficients, bases = old.times, old.coefficients, old.bases
-    if start > end:                     # rest at the end of the old one
+    coefficients, bases = old.coefficients, old.bases
+    if times[-1] < 0.0:                 # rest at the end of the old one
         hold = np.zeros_like(coefficients[:1])
         last = sample_pose(old, np.inf)
         hold[0, 0, :3] = last.position
-        times, coefficients = np.append(times, start), np.concatenate([coefficients, hold])
+        times, coefficients = np.append(times, 0.0), np.concatenate([coefficients, hold])
         bases = np.concatenate([bases, last.rotation[None]])
     first = max(int(np.searchsorted(times, present, side='right')) - 1, 0)
-    kept = int(np.searchsorted(times, start))
-    header = new.header.copy()
-    header['start'] = begin
-    return PosePoints(header, np.concatenate([times[first:kept], start + new.times]),
-                      np.concatenate([coefficients[first:kept], new.coefficients]),
-                      np.concatenate([bases[first:kept], new.bases]), new.command)
+    kept = int(np.searchsorted(times, 0.0))
+    return new._replace(times=np.concatenate([times[first:kept], new.times]),
+                        coefficients=np.concatenate([coefficients[first:kept],
+                                                     new.coefficients]),
+                        bases=np.concatenate([bases[first:kept], new.bases]))

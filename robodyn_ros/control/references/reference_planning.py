@@ -3,20 +3,47 @@
 """Planning of references: trajectories, single targets and stops, of all joints or of some."""
 
 from dataclasses import replace
-from typing import NamedTuple
+from math import isfinite
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy import ndarray
 
-from .reference_joining import combined, continued, end_state, join, SAME_STATE_TOLERANCE, State
-from .reference_stream import decelerate, deceleration, is_streamed, is_target, reach, stream
-from .trajectory import interpolate, joint_order, points_through, REST_VELOCITY, Waypoints
-from ..inputs.points import Points, sample_state
-from ..settings.motion_limits import check_positions, MotionLimits
+from .compile_planner import plan as run
+from .joint_requests import plan_joints, state_at
+from .partial_references import combined
+from .request import (
+    ACCELERATIONS,
+    DERIVATIVES,
+    JUMP,
+    KIND,
+    MAX_MAGNITUDE,
+    MAY_END_MOVING,
+    MOVING_END,
+    NO_LIMITS,
+    NOT_FINITE,
+    OUTSIDE,
+    PATH,
+    Request,
+    request,
+    segments_of,
+    STOP,
+    TARGET,
+    TOO_FAST,
+    VELOCITIES,
+    WAYPOINT,
+    WAYPOINTS,
+    WRONG_TIMES,
+)
+from .trajectory import is_streamed, is_target, joint_order, MAX_WAYPOINTS, Waypoints
+from ..inputs.points import HEADER, Points
+from ..settings.motion_limits import limit_rows, MotionLimits
 from ...errors import TrajectoryError, TrajectoryJointsError, TrajectoryOverError
+from ...model.robot import RobotModel
 
 # s that a start may be past: a trajectory with the time of now as its stamp means "at once"
 AT_ONCE_DELAY = 0.5
+KINDS = 'positions', 'velocities', 'accelerations', 'efforts'     # rows of a waypoint
 
 
 class PlannedReference(NamedTuple):
@@ -50,9 +77,9 @@ def plan_motion(limits: MotionLimits, asked: Waypoints, old: Points | None, held
     Return the reference that is asked for, which continues the present one, and its end [s].
 
     No waypoints: deceleration to rest. One at time 0: the time-optimal motion to it. One soon
-    after: see :func:`.reference_stream.stream`. Others: :func:`.trajectory.interpolate`, which the
-    reference joins within its limits where it is elsewhere. Joints that are not named keep their
-    present reference.
+    after: see :func:`.joint_requests.plan_waypoint`. Others: :func:`.paths.plan_path`, quintic
+    where accelerations are given, else cubic; positions alone give the C² cubic spline. Joints
+    that are not named keep their present reference.
 
     :param old: present reference, None where a pose is held.
     :param held: (nv,) [rad | m] that pose.
@@ -60,13 +87,32 @@ def plan_motion(limits: MotionLimits, asked: Waypoints, old: Points | None, held
     :param serial: number of the new reference.
     :raises TrajectoryError: naming the joint or the waypoint, and the remedy.
     """
-    model = limits.model
-    state = (held, np.zeros(model.nv), np.zeros(model.nv)) if (
-        old is None) else sample_state(old, start)
+    nv, count = limits.model.nv, len(asked.times)
+    state = np.zeros((4, nv))
+    state[0] = held
+    if old is not None:
+        state_at(old._replace(header=old.header.view(np.recarray)), start, state)
+    r = request(nv, 0, 1, segments_of(nv, count), max(count, 1))
+    r.limits[0], r.state[:], named = limit_rows(limits), state, np.ones(nv, bool)
+    if count == 0:
+        joint_order(limits.model.joint_names, asked.joint_names, partial=True)
+        r.counts[KIND] = STOP
+    else:
+        named = _write_request(limits, asked, r)
+    if (wrong := run(plan_joints, r)) != 0:
+        raise _refusal(limits, asked, r, wrong)
+    n = int(r.result[2])
+    header, times = r.points.header, r.points.times[:n + 1].copy()
+    header[0] = start, serial
+    new = Points(header, times, r.points.coefficients[:n].copy(), r.points.efforts[:n].copy())
+    end = start + float(times[-1])
+    return new if old is None or named.all() else combined(new, old, named), end
+
+
+def _write_request(limits: MotionLimits, asked: Waypoints, r: Request) -> ndarray:
+    """Write waypoints to a request; return (nv,) whether each joint is named."""
+    model, count = limits.model, len(asked.times)
     order = np.array(joint_order(model.joint_names, asked.joint_names, partial=True))
-    if len(asked.times) == 0:
-        new = decelerate(limits, state[0], state[1], state[2], start, serial)
-        return new, start + new.times[-1]
     named = order >= 0
     if asked.positions is None and not (is_streamed(asked) and asked.velocities is not None):
         raise TrajectoryError('the trajectory has no positions', name='positions',
@@ -74,64 +120,114 @@ def plan_motion(limits: MotionLimits, asked: Waypoints, old: Points | None, held
     if not named.any():
         raise TrajectoryJointsError('no joint is named', name='joint_names',
                                     remedy='name the joints of the waypoints')
+    if count > MAX_WAYPOINTS:
+        raise TrajectoryError(f'{count} waypoints', name='points', value=count,
+                              remedy=f'give 1 to {MAX_WAYPOINTS}')
+    if is_target(asked) and asked.accelerations is not None and np.any(asked.accelerations):
+        raise TrajectoryError('the target has accelerations', name='accelerations',
+                              remedy='leave them empty: the motion ends at rest')
     check_efforts(limits, asked)
-    halts = asked.positions is None and not np.any(asked.velocities)
-    asked = _integrated(limits, asked, state[0])
-    asked = asked if named.all() else complete(model.joint_names, asked, order, state[0])
-    position, velocity, acceleration = state[0], *(np.where(named, a, 0.0) for a in state[1:])
+    r.state[1:3, ~named] = 0.0
+    r.waypoints[:, 0] = r.state[0]
+    for k, kind in enumerate(KINDS):
+        if getattr(asked, kind) is None:
+            continue
+        a = np.asarray(getattr(asked, kind), float)
+        if a.shape != (count, len(asked.joint_names)):
+            raise TrajectoryError(
+                f'{kind} have shape {a.shape}', name=kind, remedy='give one value a joint and '
+                f'waypoint: ({count}, {len(asked.joint_names)})')
+        r.waypoints[:, k, named] = a[:, order[named]]
+        if k <= ACCELERATIONS:
+            r.counts[DERIVATIVES] = k
+    if asked.velocities is None and asked.accelerations is not None:
+        raise TrajectoryError('accelerations without velocities', name='velocities',
+                              remedy='give velocities too')
+    r.times[:], r.asked[:2] = asked.times, r.waypoints[0, :2]
+    r.counts[WAYPOINTS], r.counts[MAY_END_MOVING] = count, limits.moving_end
     if is_target(asked):
-        new = reach(limits, asked, position, velocity, acceleration, start, serial)
-    elif is_streamed(asked) and halts:
-        new = decelerate(limits, position, velocity, acceleration, start, serial)
-    elif is_streamed(asked) and np.isfinite(limits.jerk).all():     # nothing bounds others
-        new = stream(limits, asked, position, velocity, acceleration, start, serial)
-    else:
-        new = _path(limits, asked, (position, velocity, acceleration), start, serial)
-    end = start + float(new.times[-1])
-    return new if old is None or named.all() else combined(new, old, named), end
+        r.counts[KIND] = TARGET
+    elif is_streamed(asked) and asked.positions is None and not np.any(asked.velocities):
+        r.counts[KIND] = STOP
+    elif is_streamed(asked) and (asked.positions is None or np.isfinite(limits.jerk).all()):
+        r.counts[KIND], r.span[0] = WAYPOINT, asked.times[0]
+        if asked.positions is None:
+            r.asked[0, named] = np.nan
+    else:                   # limits without a jerk bound no motion toward a waypoint of a stream
+        r.counts[KIND], r.span[0] = PATH, asked.elapsed
+    return named
 
 
-def _path(limits: MotionLimits, asked: Waypoints, state: State, start: float,
-          serial: int) -> Points:
-    """Return the trajectory through waypoints of all joints, which begins in a state."""
-    model = limits.model
-    path = interpolate(model, _startable(limits, asked, state[0]), *state[:2],
-                       start - asked.elapsed, serial, moving_end=limits.moving_end)
-    x, xd, xdd = end_state(path)
-    if np.abs(xd).max() > REST_VELOCITY:
-        most = np.where(np.isfinite(limits.acceleration), limits.acceleration, 0.0)
-        times, x, xd, xdd = deceleration(limits, x, xd, np.clip(xdd, -most, most))
-        check_positions(limits, x)
-        path = continued(path, points_through(times, x, xd, xdd, start, serial))
-    return join(limits, path, state, start)
+def _refusal(limits: MotionLimits, asked: Waypoints, r: Request, wrong: int) -> TrajectoryError:
+    """Return the error for a request that the planner has refused."""
+    model, kind, value = limits.model, r.counts[KIND], float(r.found[0])
+    i, w, _, k = map(int, r.result)
+    time = float(r.found[1])
+    name = model.joint_names[i] if i >= 0 else 'points'
+    path, unit = kind == PATH, 'm' if model.slides[i] else 'rad'
+    within = (f'[{model.position_lower[i]:.6g}, {model.position_upper[i]:.6g}]'
+              if wrong == OUTSIDE else f'{model.velocity_limit[i]:.6g}')
+    problem, remedy = 'no motion leads to the target', 'give a target that is nearer'
+    if wrong == WRONG_TIMES:
+        t, name, value = r.times, 'time_from_start', float(r.times[w])
+        problem = f'waypoint {w} is at {t[w]:.12g} s' + (
+            f', waypoint {w - 1} at {t[w - 1]:.12g} s' if w > 0 else '')
+        remedy = 'give finite times that increase from 0 on'
+    elif wrong == MOVING_END:
+        problem = f'{name} still moves at the end, at {value:.6g}'
+        remedy = ('end with velocity 0, or set allow_nonzero_velocity_at_trajectory_end to stop '
+                  'behind the last waypoint')
+    elif wrong == NOT_FINITE and not isfinite(value):
+        problem = f'the {KINDS[k]} of {name} at waypoint {max(w, 0)} is {value}'
+        remedy = 'give finite numbers'
+    elif wrong == NOT_FINITE:
+        name, remedy = 'points', 'give the motion more time'
+        problem = ('position, velocity or acceleration between the waypoints is beyond '
+                   f'{MAX_MAGNITUDE:g}')
+    elif wrong == NO_LIMITS:
+        problem = f'joint {name} has no limits to plan its motion with'
+        remedy = 'set velocity_limit, or give the waypoint a later time'
+    elif wrong == JUMP:
+        problem = (f'the trajectory starts {value:.4g} {unit} from the reference of {name}, more '
+                   f'than the trajectory_start_tolerance of {limit_rows(limits)[5, i]:.4g} {unit}')
+        remedy = (f'start at {r.state[0, i]:.6g}, give the first waypoint a time after 0, or '
+                  'raise trajectory_start_tolerance')
+    elif path and wrong in (OUTSIDE, TOO_FAST):
+        problem = (f'{"position" if wrong == OUTSIDE else "velocity"} of {name} would be '
+                   f'{value:.6g} at {time:.3f} s, outside {within}')
+        remedy = 'stay within the limits of the URDF, or give the motion more time'
+    elif path:
+        problem = (f'{name} cannot join the trajectory, {value:.4g} from its reference, within '
+                   'its limits of position, velocity and acceleration')
+        remedy = 'give the first waypoint a time after 0, or the motion more time'
+    elif wrong == OUTSIDE:
+        problem = f'position of {name} would be {value:.6g}, outside {within}'
+        remedy = 'give a target further inside, or with less velocity'
+    elif wrong == TOO_FAST and k == VELOCITIES:
+        problem = f'the target velocity of {name} is {value:.6g}'
+        remedy = f'give at most {within}'
+    elif wrong == TOO_FAST:
+        name, remedy = 'points', 'send it again a little later'
+        problem = 'the reference accelerates too much to reach the target within the limits'
+    return TrajectoryError(problem, name=name, value=value, remedy=remedy)
 
 
-def _startable(limits: MotionLimits, asked: Waypoints, position: ndarray) -> Waypoints:
+def interpolate(model: RobotModel, asked: Waypoints, position: ndarray, velocity: ndarray,
+                start: float, serial: int) -> Points:
     """
-    Return waypoints whose first one can be joined if it is the measured pose.
+    Return the trajectory through waypoints from a state, with the limits of a model.
 
-    An arm that has sunk below a position limit by less than the tolerance is taken to be on it. A
-    first waypoint that is so near, and so soon, that the reference would jump to it begins at
-    once, and is joined like one at time 0.
+    :param position, velocity: (nv,) [rad | m], [rad/s | m/s] at ``start`` [s].
+    :raises TrajectoryError: naming the joint or the waypoint, and the remedy.
     """
-    model, times, x = limits.model, np.asarray(asked.times, float), asked.positions
-    if x is None or np.shape(x) != (len(times), model.nv) or not np.isfinite(x).all():
-        return asked                    # refused for that
-    of = joint_order(asked.joint_names, model.joint_names)
-    x = np.array(x, float)
-    inside = np.clip(x[0], model.position_lower[of], model.position_upper[of])
-    tolerance = np.broadcast_to(limits.start_tolerance, model.nv)[of]
-    x[0] = np.where(np.abs(x[0] - inside) <= tolerance + SAME_STATE_TOLERANCE, inside, x[0])
-    distance = np.abs(x[0] - position[of])
-    soon = 0.0 < times[0] and (6.0 * distance > limits.acceleration[of] * times[0]**2).any()
-    still = asked.velocities is None or not np.any(asked.velocities[0])
-    if not (soon and still and (distance <= tolerance).all() and len(times) > 1):
-        return replace(asked, positions=x)
-    velocities, accelerations, efforts = (
-        None if a is None else np.vstack([a[:1], a])
-        for a in (asked.velocities, asked.accelerations, asked.efforts))
-    return Waypoints(asked.joint_names, np.append(0.0, times), np.vstack([x[:1], x]), velocities,
-                     accelerations, efforts)
+    none = np.full(model.nv, np.inf)
+    header: Any = np.zeros(1, HEADER)
+    header[0] = start, 0
+    coefficients = np.zeros((1, 6, model.nv))
+    coefficients[0, :2] = position, velocity
+    now = Points(header, np.array([0.0, 1.0]), coefficients, np.zeros((1, 2, model.nv)))
+    limits = MotionLimits(model, none, none, none, np.zeros(1))
+    return plan_motion(limits, asked, now, position, start, serial)[0]
 
 
 def from_now_on(limits: MotionLimits, asked: Waypoints, position: ndarray) -> Waypoints:
@@ -182,47 +278,6 @@ def from_now_on(limits: MotionLimits, asked: Waypoints, position: ndarray) -> Wa
             'is left', name='header.stamp',
             remedy='stamp it with the time of now or later, or with zero for now')
     return late
-
-
-def _integrated(limits: MotionLimits, asked: Waypoints, position: ndarray) -> Waypoints:
-    """Return one of a stream of velocities with the positions (nv,) that they lead to."""
-    model, n = limits.model, len(asked.joint_names)
-    if (asked.positions is not None or asked.velocities is None or not is_streamed(asked)
-            or np.shape(asked.velocities) != (1, n)):
-        return asked
-    of = [model.joint_names.index(name) for name in asked.joint_names]
-    there = position[of] + asked.times[0] * np.asarray(asked.velocities, float)
-    return replace(asked, positions=np.clip(there, model.position_lower[of],
-                                            model.position_upper[of]))
-
-
-def complete(names: tuple[str, ...], asked: Waypoints, order: ndarray,
-             position: ndarray) -> Waypoints:
-    """
-    Return waypoints of all joints, where those that are not named rest.
-
-    :param order: (nv,) index in ``asked.joint_names`` of each joint, -1 where it is not named.
-    :param position: (nv,) [rad | m] of the joints that rest.
-    :raises TrajectoryError: an array has the wrong shape.
-    """
-    shape, named = (len(asked.times), len(asked.joint_names)), order >= 0
-    arrays: list[ndarray | None] = []
-    for kind, rest in (('positions', position), ('velocities', 0.0 * position),
-                       ('accelerations', 0.0 * position), ('efforts', 0.0 * position)):
-        given = getattr(asked, kind)
-        if given is None:
-            arrays.append(None)
-            continue
-        given = np.asarray(given, float)
-        if given.shape != shape:
-            raise TrajectoryError(f'{kind} have shape {given.shape}', name=kind,
-                                  remedy=f'give one value a joint and waypoint: {shape}')
-        full = np.tile(rest, (len(asked.times), 1))
-        full[:, named] = given[:, order[named]]
-        arrays.append(full)
-    positions, velocities, accelerations, efforts = arrays
-    return Waypoints(names, asked.times, positions, velocities, accelerations, efforts,
-                     asked.elapsed)
 
 
 def check_efforts(limits: MotionLimits, asked: Waypoints) -> None:

@@ -6,7 +6,8 @@ import numpy as np
 from numpy import ndarray
 from scipy.interpolate import PPoly
 
-from .trajectory import interpolate, Waypoints
+from .reference_planning import interpolate
+from .trajectory import Waypoints
 from ...dynamics import Dynamics
 from ...errors import DemoError
 from ...model.robot import RobotModel

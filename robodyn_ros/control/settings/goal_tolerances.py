@@ -50,12 +50,10 @@ def default_tolerances(model: RobotModel, settings: Settings) -> GoalTolerances:
 
     :raises ParameterError: ``goal_tolerance`` has the wrong length.
     """
-    goal = np.full((2, model.nv), inf)
-    if np.size(settings.goal_tolerance):
-        given = settings.per_joint(model, 'goal_tolerance')
-        goal[0] = np.where(given > 0.0, given, inf)
-    goal[1] = settings.rest_velocity or inf
-    return GoalTolerances(np.full((2, model.nv), inf), goal, settings.goal_time_tolerance or inf)
+    goal = np.array([settings.per_joint(model, 'goal_tolerance'),
+                     np.full(model.nv, settings.rest_velocity)])
+    return GoalTolerances(np.full((2, model.nv), inf), np.where(goal > 0.0, goal, inf),
+                          settings.goal_time_tolerance or inf)
 
 
 def goal_tolerances(model: RobotModel, default: GoalTolerances,

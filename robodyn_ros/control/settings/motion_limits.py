@@ -9,12 +9,10 @@ import numpy as np
 from numpy import ndarray
 
 from .settings import Settings
-from ...errors import TrajectoryError
 from ...model.robot import RobotModel
 
 # s in which the acceleration limit is reached where no jerk limit is set
 ACCELERATION_TIME = 0.1
-LIMIT_ROUNDING = 1e-9    # rad | m, and their derivatives
 
 
 class MotionLimits(NamedTuple):
@@ -56,15 +54,9 @@ def motion_limits(model: RobotModel, settings: Settings, velocity_limit: ndarray
                         settings.allow_nonzero_velocity_at_trajectory_end)
 
 
-def check_positions(limits: MotionLimits, x: ndarray) -> None:
-    """Refuse positions (W, nv) outside the limits."""
+def limit_rows(limits: MotionLimits) -> ndarray:
+    """Return rows (7, nv), as the planner reads them: LOWER, UPPER, ... of :mod:`.request`."""
     model = limits.model
-    outside = ~((x >= model.position_lower - LIMIT_ROUNDING)
-                & (x <= model.position_upper + LIMIT_ROUNDING))
-    if outside.any():
-        w, i = np.argwhere(outside)[0]
-        lower, upper = model.position_lower[i], model.position_upper[i]
-        raise TrajectoryError(
-            f'position of {model.joint_names[i]} would be {x[w, i]:.6g}, outside '
-            f'[{lower:.6g}, {upper:.6g}]', name=model.joint_names[i], value=float(x[w, i]),
-            remedy='give a target further inside, or with less velocity')
+    return np.array([model.position_lower, model.position_upper, model.velocity_limit,
+                     limits.acceleration, limits.jerk,
+                     np.broadcast_to(limits.start_tolerance, model.nv), model.periodic], float)

@@ -48,14 +48,8 @@ LIMIT_RATE_SHARE = 0.2
 VELOCITY_TIME = 0.25
 # Effort limits, bound of the efforts by which references accelerate an arm
 REFERENCE_EFFORT_SHARE = 0.4
-# Effort limits per second
-DEFAULT_EFFORT_RATE = 10.0
-# Of the range of a joint
-DEFAULT_POSITION_MARGIN = 0.03
 # Default late_limit: loop delays, plus one period
 DEFAULT_LATE_DELAYS = 2.0
-# Of rotating and sliding joints [rad, m], see plausibility.py, motion_checks.py
-DEFAULT_CONSISTENCY, DEFAULT_FOLLOWING_ERROR = (0.02, 0.005), (0.5, 0.1)
 
 # Of a payload [m]: the efforts of an arm at rest do not reveal a wrong inertia, which makes the
 # damping unstable if it is too large
@@ -102,9 +96,22 @@ class Settings(ControlParameters):
         """Numbers of a list, empty where nothing is given."""
         return dict(self.gains)[name] if name in dict(self.gains) else getattr(self, name, ())
 
+    def _implied(self, model: RobotModel, name: str) -> Any:
+        """Return what an empty list stands for, () for nothing."""
+        for f in fields(self):
+            if f.name == name:
+                if implied := f.metadata.get('implied'):
+                    return implied(model, self).tolist()
+                return (0.0,) if f.metadata['record'] == JOINT_RECORD else ()
+        return ()
+
     def per_joint(self, model: RobotModel, name: str) -> ndarray:
-        """Value of a list for each joint; :class:`ParameterError` where its length is wrong."""
-        values = np.asarray(self._given(name), float)
+        """
+        Return a list (nv,), or what it implies where it is empty.
+
+        :raises ParameterError: its length is wrong, or it is empty and implies nothing.
+        """
+        values = np.asarray(self._given(name) or self._implied(model, name), float)
         if values.size == 1:
             return np.full(model.nv, values.item())
         if values.shape != (model.nv,):
@@ -206,10 +213,9 @@ class Settings(ControlParameters):
     def _rate_terms(self, model: RobotModel, masses: ndarray,
                     accelerations: bool) -> tuple[ndarray, ndarray, ndarray]:
         """Return inertia, acceleration and effort rate (nv,) for :mod:`.rate_stability`."""
-        defaults, inertia = self._defaults(model), masses.diagonal(0, 1, 2).mean(0)
-        velocity, effort, rate = (
-            self.per_joint(model, name) if self._given(name) else defaults[name]
-            for name in ('velocity_limit', 'effort_limit', 'effort_rate_limit'))
+        inertia = masses.diagonal(0, 1, 2).mean(0)
+        velocity, effort, rate = (self.per_joint(model, name) for name in (
+            'velocity_limit', 'effort_limit', 'effort_rate_limit'))
         most = np.minimum(self.acceleration(model, VELOCITY_SHARE * velocity),
                           REFERENCE_EFFORT_SHARE * effort / inertia)
         return inertia if accelerations else np.ones(model.nv), most, rate
@@ -310,10 +316,8 @@ class Settings(ControlParameters):
         :param model: as :meth:`loaded` returns it.
         :raises ParameterError: a limit has the wrong length.
         """
-        effort, velocity = (self.per_joint(model, name) if self._given(name)
-                            else getattr(model, name)
-                            for name in ('effort_limit', 'velocity_limit'))
-        return scarcity(model, checked_masses(model), effort, velocity, self.limit_rate)
+        return scarcity(model, checked_masses(model), self.per_joint(model, 'effort_limit'),
+                        self.per_joint(model, 'velocity_limit'), self.limit_rate)
 
     def _with_payload(self, model: RobotModel) -> RobotModel:
         if not self.payload_frame:
@@ -367,12 +371,9 @@ class Settings(ControlParameters):
         :raises ParameterError: a limit is zero, a length is wrong, or friction or its share is
             implausible.
         """
-        out, defaults = np.zeros(model.nv, JOINT), self._defaults(model)
+        out = np.zeros(model.nv, JOINT)
         for f in recorded(self, JOINT_RECORD):
-            if self._given(f.name):
-                out[f.name] = record_value(f, self.per_joint(model, f.name))
-            elif f.name in defaults:
-                out[f.name] = record_value(f, defaults[f.name])
+            out[f.name] = record_value(f, self.per_joint(model, f.name))
         self._check_limits(model, out)
         check_compensation(self._with_friction(model), out['friction_compensation'],
                            out['friction_offset'], out['effort_limit'],
@@ -381,21 +382,6 @@ class Settings(ControlParameters):
         out['periodic'] = model.periodic
         out['velocity_limit'] *= self.velocity_scale
         return out
-
-    def _defaults(self, model: RobotModel) -> dict[str, ndarray]:
-        """Return limits and tolerances (nv,) that stand for empty lists."""
-        rotates = ~model.slides
-        followed = DEFAULT_FOLLOWING_ERROR if self.law_in_force.exact else (0.0, 0.0)
-        limit = (self.per_joint(model, 'effort_limit') if self._given('effort_limit')
-                 else model.effort_limit)
-        return {'effort_limit': model.effort_limit, 'velocity_limit': model.velocity_limit,
-                'effort_rate_limit': DEFAULT_EFFORT_RATE * limit,
-                'position_margin': DEFAULT_POSITION_MARGIN * (
-                    model.position_upper - model.position_lower),
-                'consistency_tolerance': np.where(rotates, *DEFAULT_CONSISTENCY),
-                'following_error': np.where(rotates, *followed),
-                'collision_threshold': np.zeros(model.nv),
-                'push_threshold': np.zeros(model.nv)}
 
     def _check_limits(self, model: RobotModel, joints: ndarray) -> None:
         """

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Initial gains: critically damped at 10 rad/s in one pose, stiffer against friction; stable."""
 
+from collections import namedtuple
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
@@ -15,6 +16,8 @@ from .integral_stability import highest_integral, OBSERVER, REFERENCE
 from .rotor_inertia import scarcity
 from .settings import checked_masses, CHECKED_POSES, LIMIT_RATE, Settings
 from .unreached_targets import most_resting_error
+from ..laws.law import Judged
+from ..laws.registry import BUILT_IN
 from ...dynamics import Dynamics
 from ...model.payload import with_payload
 from ...model.pose import roomy_position, spread
@@ -27,7 +30,6 @@ FRICTION_SHARE = 0.8    # of the resting error that friction alone may cause
 MAX_FRICTION = 0.2
 OBSERVER_BANDWIDTH = 50.0    # 1/s
 ADAPTIVE_BANDWIDTH = SUGGESTED_KP / SUGGESTED_KD    # 1/s
-ADAPTATION_RATE = 2.0    # 1/s, the default of the adaptive law
 MIN_PAYLOAD, MAX_PAYLOAD = 0.01, 20.0     # kg, of the payload of the adaptive law
 DEFAULT_SETTINGS = Settings()    # rate and delay that are assumed
 PAYLOAD_SHARE = 0.5    # of the load that the joints can hold in every pose with a reserve
@@ -36,23 +38,20 @@ PAYLOAD_SHARE = 0.5    # of the load that the joints can hold in every pose with
 DAMPING_SHARES = 1.0, 0.9, 0.8, 0.7
 
 
-class SuggestedGains(NamedTuple):
-    """Gains of all control laws, one per joint; the fields are named after the parameters."""
-
-    stiffness: ndarray          # (nv,) [N·m/rad | N/m]
-    damping: ndarray            # (nv,) [N·m·s/rad | N·s/m]
-    acceleration_kp: ndarray    # (nv,) [1/s²]
-    acceleration_kd: ndarray    # (nv,) [1/s]
-    observer_bandwidth: ndarray     # (nv,) [1/s]
-    adaptive_bandwidth: ndarray     # (nv,) [1/s]
-    adaptation_mass: ndarray        # (nv,) [kg], the same of all joints
-    armature: ndarray           # (nv,) [kg·m² | kg] of the model, or assumed
+#: Rules by which the gains of all laws are judged, each once.
+RULES = tuple(dict.fromkeys(rule for law in BUILT_IN for rule in law.judged))
+#: Gains of all control laws (nv,), named after the parameters: those that the rules of the laws
+#: judge, but for integral gains; the mass that adaptive may learn; the rotor inertia of the model,
+#: or the assumed one.
+SuggestedGains: Any = namedtuple('SuggestedGains', [*dict.fromkeys(
+    name for rule in RULES for name in (rule.position, rule.velocity, rule.observer,
+                                        rule.reference) if name), 'adaptation_mass', 'armature'])
 
 
 def suggest_gains(model: RobotModel, pose: ArrayLike | None = None,
-                  settings: Settings = DEFAULT_SETTINGS) -> SuggestedGains:
+                  settings: Settings = DEFAULT_SETTINGS) -> Any:
     """
-    Return gains that the controller accepts, with three significant digits.
+    Return gains (nv,) that the controller accepts, with three significant digits.
 
     Stiffness and damping are SUGGESTED_KP and SUGGESTED_KD times the diagonal of M(q). They are
     higher, critically damped, where the friction of the model would keep a joint further than
@@ -63,7 +62,7 @@ def suggest_gains(model: RobotModel, pose: ArrayLike | None = None,
     OBSERVER_BANDWIDTH, or less if these gains require it; where little would remain, damping is
     slightly lower.
 
-    The gains are a start for all control laws::
+    The gains are a start for all control laws, each by the role that ``Law.judged`` gives it::
 
         gains = suggest_gains(model)._asdict()
         settings = Settings(mode='computed_torque', **gains)
@@ -103,11 +102,14 @@ def suggest_gains(model: RobotModel, pose: ArrayLike | None = None,
     kp, kd = settings.stable_accelerations(model, rounded_down(wanted),
                                            rounded_down(2.0 * np.sqrt(wanted)))
     kp = np.minimum(kp, rounded_down(0.5 * np.sqrt(wanted) * kd))
-    adaptive = highest_integral(checked_masses(model), (ADAPTATION_RATE * damping, damping),
-                                ADAPTIVE_BANDWIDTH * ones, 1.0 / settings.rate,
-                                settings.loop_delay, viscous(model), action=REFERENCE)
-    return SuggestedGains(stiffness, damping, kp, kd, bandwidth, adaptive,
-                          rounded_down(heaviest_payload(model) * ones), model.armature)
+    found = {'adaptation_mass': rounded_down(heaviest_payload(model) * ones),
+             'armature': model.armature}
+    for rule in RULES:
+        K, D = (kp, kd) if rule.accelerations else (stiffness, damping)
+        found |= {rule.position: K, rule.velocity: D, rule.observer: bandwidth}
+        if rule.reference:
+            found[rule.reference] = stable_reference(model, rule, damping, settings)
+    return SuggestedGains(*map(found.__getitem__, SuggestedGains._fields))
 
 
 def with_assumed_rotors(model: RobotModel, limit_rate: float = LIMIT_RATE) -> RobotModel:
@@ -133,6 +135,16 @@ def stable_observer(model: RobotModel, stiffness: ndarray, damping: ndarray, ban
     return highest_integral(checked_masses(model), (stiffness, damping), bandwidth,
                             1.0 / settings.rate, settings.loop_delay, viscous(model),
                             action=OBSERVER)
+
+
+def stable_reference(model: RobotModel, rule: Judged, damping: ndarray,
+                     settings: Settings) -> ndarray:
+    """Return the bandwidth of a reference velocity (nv,) that the controller accepts."""
+    rate = next(f.metadata['empty'] for law in BUILT_IN for f in law.declared
+                if f.name == rule.adaptation) or 0.0
+    return highest_integral(checked_masses(model), (rate * damping, damping),
+                            ADAPTIVE_BANDWIDTH * np.ones(model.nv), 1.0 / settings.rate,
+                            settings.loop_delay, viscous(model), action=REFERENCE)
 
 
 def heaviest_payload(model: RobotModel) -> float:

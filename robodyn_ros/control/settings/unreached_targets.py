@@ -10,6 +10,8 @@ Friction that is compensated at the velocity of the reference (:mod:`.friction_c
 not count.
 """
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy import ndarray
 
@@ -44,8 +46,8 @@ def _deflections(model: RobotModel, settings: Settings, effort: ndarray) -> ndar
     if not law.follows or any(name and settings.gain_of(model, name).all() for rule in law.judged
                               for name in (rule.integral, rule.observer)):
         return found
-    mass = _evaluated('mass_matrix', settings.loaded(model), roomy_position(model),
-                      (model.nv, model.nv))
+    mass, = _evaluated('mass_matrix', settings.loaded(model), [roomy_position(model)],
+                       (model.nv, model.nv))
     for rule in law.judged:
         moved = np.abs(np.linalg.inv(mass)) @ effort if rule.accelerations else effort
         gains = settings.gain_of(model, rule.position)
@@ -78,8 +80,7 @@ def resting_error_warning(model: RobotModel, settings: Settings) -> str:
 
 def held_shares(model: RobotModel, effort_limit: ndarray) -> tuple[ndarray, ndarray]:
     """Return the share of poses (nv,) that effort limits (nv,) hold, and the largest |g| (nv,)."""
-    gravity = np.array([abs(_evaluated('gravity', model, q, model.nv))
-                        for q in spread(model, HELD_POSES)])
+    gravity = abs(_evaluated('gravity', model, spread(model, HELD_POSES), (model.nv,)))
     return (gravity <= effort_limit).mean(axis=0), gravity.max(axis=0)
 
 
@@ -93,9 +94,12 @@ def holding_warning(model: RobotModel, effort_limit: ndarray) -> str:
                       + ', '.join(named) + '; correct the limits or the masses of the URDF') or ''
 
 
-def _evaluated(quantity: str, model: RobotModel, q: ndarray, shape: int | tuple[int, int]
+def _evaluated(quantity: str, model: RobotModel, poses: Iterable[ndarray], shape: tuple[int, ...]
                ) -> ndarray:
-    """Return a quantity at a pose by a kernel that the controller needs anyhow."""
-    out = np.empty(shape)
-    generic(quantity)(parameters(model), q, workspace(model), out)
-    return out
+    """Return a quantity (K, *shape) at K poses by a kernel that the controller needs anyhow."""
+    kernel, data, work = generic(quantity), parameters(model), workspace(model)
+    found = []
+    for q in poses:
+        found.append(out := np.empty(shape))
+        kernel(data, q, work, out)
+    return np.array(found)

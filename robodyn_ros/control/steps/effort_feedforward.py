@@ -4,8 +4,8 @@
 Effort of a trajectory, added to the effort of any control law that follows it.
 
 Waypoints may have efforts, as in trajectory_msgs/JointTrajectoryPoint and ros2_controllers: the
-effort that the law lacks along this trajectory, for instance learned by
-:mod:`.iterative_learning`. It ends with the trajectory.
+effort that the law lacks along this trajectory, for instance learned from its error. It ends with
+the trajectory.
 """
 
 from __future__ import annotations

@@ -19,11 +19,16 @@ The predicted displacement in excess of the reported velocity, over about CONSIS
 contradiction above CONTRADICTION_SHARE of ``consistency_tolerance`` and CONTRADICTION_STEPS of the
 encoder. A driver may publish each reading several times: displacements count from LATE_RENEWALS
 times the usual interval between changes, and MIN_FROZEN_TIME at the earliest.
+
+A robot that stops by itself, in a protective stop for instance, stands still although it is
+driven, but its readings are true: it slowed down before, against its efforts, where frozen
+readings break off. Its brakes are assumed to hold until an effort beyond ``arming_effort`` should
+have moved it.
 """
 
 from __future__ import annotations
 
-from math import exp, inf
+from math import exp, inf, isinf
 from typing import NamedTuple, TYPE_CHECKING
 
 from numpy import ndarray, record
@@ -49,6 +54,9 @@ FINE_ENCODER_STEP, UNKNOWN_STICTION = 1e-4, 0.01
 # at once, and falls with the weight RENEWAL_WEIGHT; changes are late after LATE_RENEWALS of it
 MAX_RENEWAL_TIME, RENEWAL_WEIGHT, LATE_RENEWALS = 0.02, 0.1, 1.5
 MIN_FROZEN_TIME = 0.003    # s in which a driver may have no new reading, now and then
+# Largest last speed of a joint that slowed down, relative to its loss of speed within
+# motion_checks.DIRECTION_TIME: a joint that stops evenly within two samples loses half in the last
+LAST_SPEED_SHARE = 0.5
 CHANGED = -1.0              # `v.unchanged` of a position that has changed in this cycle
 
 
@@ -60,7 +68,7 @@ class Memory(NamedTuple):
     encoder_step: ndarray   # smallest change of position so far
     coasting_qd: ndarray    # velocity predicted since the position last changed
     hidden_motion: ndarray  # displacement by it that the reported velocity does not explain
-    disturbance_before: ndarray     # disturbance when the position last changed
+    disturbance_before: ndarray     # disturbance when the position last changed; infinite: slowed
 
 
 def begin(v: Vectors, i: int) -> None:
@@ -97,24 +105,33 @@ def note_sample(v: Vectors, q: float, qd: float, elapsed: float, i: int) -> None
     if side * qd > reported:                # False for NaN
         reported = side * qd
     own.coasting_qd[i] = side * min(mean, max(0.0, reported))
+    checks = v.motion_checks
+    if (side * checks.predicted_gain[i] > 0.0 and own.coasting_qd[i] * side
+            < -LAST_SPEED_SHARE * side * checks.gained[i]):     # slowed down against its efforts
+        own.disturbance_before[i] = -side * inf
     own.renewal[i] = max(interval, own.renewal[i] + RENEWAL_WEIGHT * (interval - own.renewal[i]))
 
 
-def frozen_joint(c: Cycle, friction: ndarray, dt: float) -> int:
+def frozen_joint(c: Cycle, friction: ndarray, dt: float) -> tuple[int, int]:
     """
     Advance the prediction; return a joint that must have moved although its position did not.
 
     :param friction: (13, nv), as :func:`.friction.friction` takes it.
     :param dt: since the last cycle [s].
-    :returns: index of the joint, -1 for none.
+    :returns: the reason, STATE_INCONSISTENT, or ROBOT_STOPPED of a true state, and the joint;
+        NO_REASON and -1 for none.
     """
     joints, s, m, v, M = c.joints, c.settings, c.controller, c.vectors, c.workspace.M
     own = c.vectors.frozen_readings
-    found, alike, share, kept = -1, True, UNKNOWN_STICTION, exp(-dt / CONSISTENCY_TIME)
+    reason, found, alike, share = guard.NO_REASON, -1, True, UNKNOWN_STICTION
+    braked, kept = False, exp(-dt / CONSISTENCY_TIME)
     for i in range(v.q.shape[0]):
         alike &= own.unchanged[i] > 0.0
+        braked |= brakes_hold(v, i)
         if FINE_ENCODER_STEP <= own.encoder_step[i] < inf:
             share = s.arming_effort
+    if braked:
+        share = s.arming_effort
     yields = (alike and (m.phase == guard.RUNNING or m.phase == guard.STOPPING)
               and overcomes_friction(joints, friction, M, v, share))
     for i in range(v.q.shape[0]):
@@ -125,7 +142,8 @@ def frozen_joint(c: Cycle, friction: ndarray, dt: float) -> int:
             braking = ACCELERATION_SHARE * rate * VELOCITY_SHARE * v.speed_limit[i]
         if own.unchanged[i] == CHANGED:
             own.unchanged[i] = own.hidden_motion[i] = 0.0
-        coasting = own.coasting_qd[i] + (net_acceleration(v, i) * dt if yields else 0.0)
+        driven = yields and (brakes_hold(v, i) or not braked)
+        coasting = own.coasting_qd[i] + (net_acceleration(v, i) * dt if driven else 0.0)
         side = 1.0 if coasting > 0.0 else -1.0
         reported = min(max(0.0, side * v.qd[i]), side * coasting)
         coasting = max(reported, side * coasting - braking * dt)
@@ -136,9 +154,20 @@ def frozen_joint(c: Cycle, friction: ndarray, dt: float) -> int:
             resolution = CONTRADICTION_STEPS * min(own.encoder_step[i], MAX_ENCODER_STEP)
             if abs(own.hidden_motion[i]) > (
                     CONTRADICTION_SHARE * joints[i].consistency_tolerance + resolution):
-                v.plausibility.contradiction[i] = inf        # the joint is not at rest
-                found = i
-    return found
+                if not brakes_hold(v, i):
+                    v.plausibility.contradiction[i] = inf       # the joint is not at rest
+                    reason, found = guard.STATE_INCONSISTENT, i
+                elif reason == guard.NO_REASON:
+                    reason, found = guard.ROBOT_STOPPED, i
+    if reason == guard.ROBOT_STOPPED:       # at rest, whatever efforts follow
+        for i in range(v.q.shape[0]):
+            own.coasting_qd[i] = own.hidden_motion[i] = 0.0
+    return reason, found
+
+
+def brakes_hold(v: Vectors, i: int) -> bool:
+    """Return whether joint i slowed down against its effort, which still drives it on."""
+    return bool(v.frozen_readings.disturbance_before[i] * v.published[i] == -inf)
 
 
 def overcomes_friction(joints: ndarray, friction: ndarray, M: ndarray, v: Vectors,
@@ -157,9 +186,10 @@ def net_acceleration(v: Vectors, i: int) -> float:
     Return the acceleration of joint i that the efforts and the disturbance cause [rad/s² | m/s²].
 
     The disturbance is that of the time when the position last changed: unknown friction or a hand
-    may still balance the same effort.
+    may still balance the same effort. Brakes balance none.
     """
-    return v.acceleration[i] + v.frozen_readings.disturbance_before[i]
+    before = v.frozen_readings.disturbance_before[i]
+    return v.acceleration[i] + (0.0 if isinf(before) else before)
 
 
 def breakaway_effort(j: record, friction: ndarray, share: float, i: int) -> float:

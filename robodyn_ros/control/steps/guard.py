@@ -94,6 +94,7 @@ REASONS = {
     'SELF_COLLISION': 'two links of the arm are at their minimum distance',
     'ZERO_STATE': 'all positions and velocities are exactly zero, and no effort is measured',
     'OTHER_JOINT_MOVES': 'the effort of one joint moves another joint',
+    'ROBOT_STOPPED': 'the robot has stopped by itself: see its own safety controller',
 }
 CODES = tuple(REASONS)
 (NO_REASON, NO_STATE, STALE_STATE, TWO_STATE_PUBLISHERS, NO_VELOCITY, EFFORT_NOT_FINITE,
@@ -102,7 +103,7 @@ CODES = tuple(REASONS)
  LOOP_STALLED, CLOCK_STOPPED, OTHER_COMMANDS, FOLLOWING_ERROR, JOINT_BLOCKED, WRONG_DIRECTION,
  EFFORT_OSCILLATES, POWER_ABOVE_LIMIT, EMERGENCY_STOP, HEARTBEAT_LOST,
  GRAVITY_CONTRADICTED, COLLISION, PUSHED, TOOL_OUTSIDE, TOOL_SPEED, CONTACT_SPEED,
- PARTNER_LOST, SELF_COLLISION, ZERO_STATE, OTHER_JOINT_MOVES) = range(len(CODES))
+ PARTNER_LOST, SELF_COLLISION, ZERO_STATE, OTHER_JOINT_MOVES, ROBOT_STOPPED) = range(len(CODES))
 
 # Requests to the state machine; the cycle takes one and writes NO_REQUEST back.
 NO_REQUEST, ARM, DISARM, STOP = range(4)
@@ -139,7 +140,8 @@ class Parameters:
         1.0, '', 0.01, 1.0, 'Share of the velocity limits that arm and trajectories may use.')
     position_margin: PerJoint = numbers(
         'rad or m', 0.0, 1e3, 'Distance beyond the position limits that is a fault. Empty: 3 % of '
-        'the range; 0: unlimited.', record=JOINT, unlimited=True)
+        'the range; 0: unlimited.', record=JOINT, unlimited=True,
+        implied=lambda model, settings: 0.03 * (model.position_upper - model.position_lower))
     missed_limit: int = number(
         100, '', 1, 1000000, 'Largest number of periods missed at once, or in total beyond one in '
         'ten.', record=SETTINGS)
@@ -271,10 +273,10 @@ def state_fault(state: ndarray, now: float, timeout: float) -> tuple[int, int]:
     :param timeout: age above which a state is stale [s].
     """
     for i in range(state.shape[0]):
+        if now - state[i].other <= timeout:             # even if the times of one are wrong
+            return TWO_STATE_PUBLISHERS, i
         if not now - state[i].received <= timeout:      # NaN: never came
             return NO_STATE if isnan(state[i].received) else STALE_STATE, i
-        if now - state[i].other <= timeout:
-            return TWO_STATE_PUBLISHERS, i
     return NO_REASON, -1
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from math import exp
 from typing import NamedTuple, TYPE_CHECKING
 
+import numpy as np
 from numpy import ndarray, record
 
 from .guard import (
@@ -28,7 +29,14 @@ from .guard import (
     WRONG_DIRECTION,
 )
 from .limits import EFFORT_ROUNDING, OSCILLATION_SWING
-from ..declare.setting_fields import JOINT_RECORD, number, numbers, PerJoint, SETTINGS_RECORD
+from ..declare.setting_fields import (
+    by_joint_type,
+    JOINT_RECORD,
+    number,
+    numbers,
+    PerJoint,
+    SETTINGS_RECORD,
+)
 from ..inputs.points import Points
 
 if TYPE_CHECKING:
@@ -41,6 +49,7 @@ RECENT_TIME = 0.005         # s, of the sum of the latest ones
 MIN_WRONG_EFFORT = 0.25    # effort limits, besides gravity
 MIN_WRONG_CHANGE = 0.2    # velocity limits, of a joint against its predicted change
 MIN_RECENT_CHANGE = 0.005    # velocity limits within RECENT_TIME, far above noise
+EXACT_FOLLOWING_ERROR = 0.5, 0.1     # rad, m, of laws that follow exactly, unless it is set
 MAX_SWINGS = 4.0    # reversals in a row, less those forgiven
 FORGIVEN_SWING_RATE = 10.0    # 1/s
 
@@ -52,7 +61,9 @@ class Parameters:
     following_error: PerJoint = numbers(
         'rad or m', 0.0, 1e3, 'Distance from the trajectory that is a fault; 0: unlimited. Empty: '
         '0.5 rad or 0.1 m in computed_torque, else unlimited.', record=JOINT_RECORD,
-        unlimited=True, after='consistency_tolerance')
+        unlimited=True, after='consistency_tolerance', implied=lambda model, settings: (
+            by_joint_type(*EXACT_FOLLOWING_ERROR)(model, settings)
+            if settings.law_in_force.exact else np.zeros(1)))
     blocked_effort: float = number(
         0.3, '', 0.0, 1.0, 'Share of the effort limit that may act for 0.5 s without motion. 0: '
         'unlimited.', record=SETTINGS_RECORD, unlimited=True)

@@ -33,7 +33,14 @@ from . import frozen_readings
 from .frozen_readings import CONSISTENCY_TIME
 from .guard import NO_REASON, STATE_INCONSISTENT, STATE_LATE, VELOCITY_ABOVE_LIMIT
 from .velocity_estimator import MAX_CREDIBLE_VELOCITY
-from ..declare.setting_fields import JOINT_RECORD, number, numbers, PerJoint, SETTINGS_RECORD
+from ..declare.setting_fields import (
+    by_joint_type,
+    JOINT_RECORD,
+    number,
+    numbers,
+    PerJoint,
+    SETTINGS_RECORD,
+)
 
 if TYPE_CHECKING:
     from .cycle_data import Cycle, Vectors
@@ -66,7 +73,7 @@ class Parameters:
     consistency_tolerance: PerJoint = numbers(
         'rad or m', 0.0, 1e3, 'Contradiction of positions and velocities that is a fault. Empty: '
         '0.02 rad or 0.005 m; 0: unlimited.', record=JOINT_RECORD, unlimited=True,
-        after='position_margin')
+        after='position_margin', implied=by_joint_type(0.02, 0.005))
 
 
 class Memory(NamedTuple):

@@ -64,6 +64,6 @@ def follow(points: Points, m: record, v: Vectors, now: float) -> None:
         m.serial, m.following, m.segment, m.held_by = header.serial, 1, 0, 0
     if m.following == 0:
         return
-    t = min(max(now - header.start, 0.0), times[times.shape[0] - 1])
+    t = min(max(now - header.start, times[0]), times[times.shape[0] - 1])
     m.segment = segment_of(times, m.segment, t)
     evaluate(points, m.segment, now, v.target, v.target_qd, v.target_qdd, v.target_effort)

@@ -13,7 +13,7 @@ from .regression import FRICTION_TERMS, LOAD_TERM, Parameters, predicted, presli
 from ..motion import Motion
 from ..options import ParameterSelection
 from ...errors import IdentificationError, UnknownNameError
-from ...model.pseudo_inertia import body_of, pseudo_inertia
+from ...model.rigid_body import body_of, pseudo_inertia
 from ...model.robot import RobotModel
 from ...model.validate import validated
 

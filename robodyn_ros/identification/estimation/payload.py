@@ -19,7 +19,7 @@ from ..motion import Motion
 from ..options import INERTIAL_ONLY, ParameterSelection
 from ...dynamics import Batch
 from ...errors import ArgumentError, IdentificationError
-from ...model.pseudo_inertia import body_of, inertial_parameters, pseudo_inertia, UNITS
+from ...model.rigid_body import body_of, inertial_parameters, pseudo_inertia, UNITS
 from ...model.robot import RobotModel
 
 PARAMETER_ORDER = (0, 1, 2, 3, 4, 6, 9, 5, 7, 8)    # mass first, products of inertia last

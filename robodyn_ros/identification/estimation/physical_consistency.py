@@ -18,7 +18,7 @@ from ...dynamics import Batch
 from ...errors import IdentificationError
 from ...extras import pip_install_extra
 from ...model.pose import spread
-from ...model.pseudo_inertia import inertial_parameters, pseudo_inertia, UNITS
+from ...model.rigid_body import inertial_parameters, pseudo_inertia, UNITS
 from ...model.robot import RobotModel
 
 MIN_BODY_SHARE = 1e-3    # that is left of a body of the model

@@ -10,7 +10,7 @@ import numpy as np
 from numpy import ndarray
 import yaml
 
-from ...errors import TrajectoryError
+from ...errors import reading, TrajectoryError
 
 NS_PER_S = 1_000_000_000
 POINT_FIELDS = ('positions', 'velocities', 'accelerations')
@@ -67,10 +67,12 @@ def read(path: Path) -> JointTrajectory:
 
     :raises TrajectoryError: an entry is missing, unknown, of another length or not numeric.
     """
-    try:
-        content = yaml.load(path.read_text(encoding='utf-8'), YAML_LOADER)
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        _refuse(path, f'cannot be read ({error})', 'give a YAML file of a JointTrajectory')
+    with reading(path, TrajectoryError, str(path), 'give a YAML file of a JointTrajectory'):
+        return _read(path)
+
+
+def _read(path: Path) -> JointTrajectory:
+    content = yaml.load(path.read_text(encoding='utf-8'), YAML_LOADER)
     content = _mapping(path, 'it', content, ('joint_names', 'points'), ('header',))
     names, points = content['joint_names'], content['points']
     if not isinstance(names, list) or not names or not all(isinstance(n, str) for n in names) \

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from .columns import same_numbers
 from .read_table import DIALECT_LINES, is_text
 from .recording import Recording
-from ...errors import Argument, Placeholder, RecordingError, UnknownNameError
+from ...errors import Argument, Placeholder, reading, RecordingError, UnknownNameError
 from ...extras import pip_install_extra
 from ...model.robot import RobotModel
 
@@ -93,27 +93,22 @@ def read_bag(path: Path, model: RobotModel, topic: str | None,
     :raises UnknownNameError: there is no such topic of this type, or no such joint.
     """
     try:
-        from rosbags.highlevel import AnyReader, AnyReaderError
-        from rosbags.rosbag2 import ReaderError
+        from rosbags.highlevel import AnyReader
         from rosbags.typesys import get_typestore, Stores
     except ImportError:
         raise RecordingError(
             f'{path.name} is a bag, and the package that reads bags is not installed',
             name='rosbags', value=str(path),
             remedy=f'run `{pip_install_extra("identify")}`') from None
-    try:
-        with AnyReader([_storage(path)],
-                       default_typestore=get_typestore(Stores.ROS2_HUMBLE)) as reader:
-            chosen = _topic(reader, model, topic, path)
-            connections = [c for c in reader.connections
-                           if c.topic == chosen and c.msgtype == STATE_TYPE]
-            states = [_state(received, reader.deserialize(data, STATE_TYPE))
-                      for _, received, data in reader.messages(connections)]
-    except (AnyReaderError, ReaderError, OSError) as error:
-        raise RecordingError(f'{path.name} cannot be read as a bag: {error}', name=str(path),
-                             remedy='give the folder of the bag, or its .mcap or .db3 file; one '
-                                    'that was not closed is mended by `ros2 bag reindex`'
-                             ) from None
+    remedy = ('give the folder of the bag, or its .mcap or .db3 file; one that was not closed is '
+              'mended by `ros2 bag reindex`')
+    with reading(path, RecordingError, str(path), remedy), AnyReader(
+            [_storage(path)], default_typestore=get_typestore(Stores.ROS2_HUMBLE)) as reader:
+        chosen = _topic(reader, model, topic, path)
+        connections = [c for c in reader.connections
+                       if c.topic == chosen and c.msgtype == STATE_TYPE]
+        states = [_state(received, reader.deserialize(data, STATE_TYPE))
+                  for _, received, data in reader.messages(connections)]
     return recording_of(states, f'messages of {chosen}, {len(connections)} publishers',
                         f'{path.name}, {chosen}', model, joint_names)
 

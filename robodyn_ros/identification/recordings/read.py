@@ -16,7 +16,7 @@ from .joint_states import read_bag, read_echo, recording_of
 from .read_table import FORMATS_REMEDY, read_csv, read_mat, read_npz, Table, text_of
 from .recording import by_stamp, Recording, unwrapped
 from .units import check, is_current, to_si, Units
-from ...errors import Argument, RecordingError
+from ...errors import Argument, reading, RecordingError
 from ...model.robot import RobotModel
 
 MAX_SHOWN_HEADERS, MAX_NOTED_HEADERS = 40, 12    # where one has to be chosen, and in a note
@@ -233,12 +233,18 @@ def read(path: str | Path, model: RobotModel, *, columns: Columns | None = None,
     if rate is not None and not 0 < rate < np.inf:
         raise RecordingError(f'the rate is {rate!r}', name='rate', value=rate,
                              remedy='give samples a second, more than zero')
-    options = TableOptions(columns or {}, units, rate, joint_names)
+    with reading(path, RecordingError, str(path), FORMATS_REMEDY):
+        return _read(path, model, TableOptions(columns or {}, units, rate, joint_names), topic)
+
+
+def _read(path: Path, model: RobotModel, options: TableOptions, topic: str | None) -> Recording:
+    units, joint_names = options.units, options.joint_names
     if path.is_dir() or path.suffix.lower() in BAG_SUFFIXES:
         recording = _scaled(read_bag(path, model, topic, joint_names), model, units)
     elif arrays := ARRAY_READERS.get(path.suffix.lower()):
         recording = assemble(arrays(path), path.name, model, options)
-    elif (found := read_echo(text := text_of(path))) and not columns and rate is None:
+    elif (found := read_echo(text := text_of(path))) and not options.columns \
+            and options.rate is None:
         states, what = found
         recording = _scaled(recording_of(states, what, path.name, model, joint_names), model,
                             units)

@@ -9,12 +9,10 @@ from dataclasses import dataclass, field
 import itertools
 from pathlib import Path
 import re
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy import ndarray
 from scipy.io import loadmat
-from scipy.io.matlab import MatReadError
 
 from .units import known
 from ...errors import RecordingError
@@ -257,8 +255,6 @@ def read_mat(path: Path) -> Table:
     except NotImplementedError:
         raise no_table(path, 'it is of version 7.3, which is HDF5',
                        "save it in MATLAB with save(..., '-v7')") from None
-    except (ValueError, MatReadError, OSError, TypeError) as error:
-        raise no_table(path, f'SciPy says: {error}') from None
     # Everything is a matrix there: a column of times too
     arrays = {name: array.squeeze() for name, array in given.items()
               if isinstance(array, np.ndarray)}
@@ -273,12 +269,8 @@ def read_npz(path: Path) -> Table:
 
     :raises RecordingError: there are no numeric arrays of equal length.
     """
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            given = {name: file[name] for name in file.files}
-    except (ValueError, BadZipFile, EOFError) as error:
-        raise no_table(path, f'NumPy says: {error}') from None
-    return _of_arrays(given, path)
+    with np.load(path, allow_pickle=False) as file:
+        return _of_arrays({name: file[name] for name in file.files}, path)
 
 
 def _of_arrays(given: dict[str, ndarray], path: Path) -> Table:

@@ -13,7 +13,7 @@ from numpy import ndarray
 
 from ..controller import robot
 from ..controller.parameters import TABLE
-from ...control.settings.settings import DEFAULT_EFFORT_RATE, Settings
+from ...control.settings.settings import Settings
 from ...control.settings.suggested_gains import suggest_gains, SuggestedGains
 from ...control.settings.unreached_targets import holding_warning, resting_error_warning
 from ...errors import ParameterError
@@ -53,7 +53,7 @@ def parameters(model: RobotModel, pose: ndarray, settings: Settings) -> dict[str
                if name != 'armature' or (gain != model.armature).any()}
     if known(model.effort_limit).all():
         values |= {'effort_limit': model.effort_limit.tolist(),
-                   'effort_rate_limit': (DEFAULT_EFFORT_RATE * model.effort_limit).tolist()}
+                   'effort_rate_limit': settings.per_joint(model, 'effort_rate_limit').tolist()}
     if known(model.velocity_limit).all():
         values['velocity_limit'] = model.velocity_limit.tolist()
         if 'effort_limit' in values:

@@ -11,7 +11,6 @@ from diagnostic_msgs.msg import DiagnosticArray
 import numpy as np
 from numpy import ndarray
 from rcl_interfaces.msg import Log
-from rclpy.duration import Duration as RosDuration
 from rclpy.time import Time
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 from sensor_msgs.msg import JointState
@@ -35,8 +34,6 @@ MAX_APPROACH_TIME = 300.0    # [s]
 START_TOLERANCE = 1e-3    # [rad | m] within which no approach is needed
 # Counters of the diagnostics
 ACCEPTED, REFUSED = 'accepted trajectories', 'refused trajectories'
-LIMIT_COUNTERS = ('saturated cycles', 'rate-limited cycles',
-                  'cycles at position or velocity limits')
 UNKNOWN = '_NODE_NAME_UNKNOWN_'
 
 
@@ -164,14 +161,11 @@ class Player:
         return np.array([self._pose[name] for name in joint_names])
 
     def play(self, motion: 'Waypoints | trajectory_file.JointTrajectory',
-             tell: Callable[[float, float], None], ahead: float = 0.0) -> int:
+             tell: Callable[[float, float], None]) -> None:
         """
-        Publish a trajectory, wait until it has been executed and return the stamp of its start.
+        Publish a trajectory, which starts on arrival, and wait until it has been executed.
 
         :param tell: called with time and end of the motion [s].
-        :param ahead: time from now to the start [s]; 0: as soon as it arrives.
-        :returns: start [ns] on the clock of the node; of a motion that starts on arrival, when it
-            was published.
         :raises TrajectoryError: the controller refuses it.
         :raises RosError: the controller is gone, in fault, or publishes no diagnostics.
         """
@@ -179,10 +173,9 @@ class Player:
         if not self._here.until(self._now, self._within):
             raise RosError('simulation time is still zero', name='/clock',
                            remedy='see that the simulation runs, or go without --sim-time')
-        began, now = self._now(), self._here.node.get_clock().now()
-        stamp = now + RosDuration(seconds=ahead)
-        self.send(motion, stamp if ahead else None)
-        end = ahead + float(motion.times[-1]) + SETTLE_TIME
+        began = self._now()
+        self.send(motion)
+        end = float(motion.times[-1]) + SETTLE_TIME
         while (at := self._now() - began) < end:
             tell(min(at, end), end)
             self._here.poll()
@@ -192,7 +185,6 @@ class Player:
             if self._confirm:
                 self._check()
         tell(end, end)
-        return int(stamp.nanoseconds)
 
     def send(self, motion: 'Waypoints | trajectory_file.JointTrajectory',
              start: Time | None = None) -> None:
@@ -216,19 +208,6 @@ class Player:
     def listener(self) -> str:
         """Name of the controller that was found, with its namespace and without leading slash."""
         return self._listener
-
-    def limited_cycles(self) -> int:
-        """
-        Return how many cycles the limits have acted in, as the next diagnostics say.
-
-        :raises RosError: there are none.
-        """
-        self._report = {}
-        if not self._here.until(lambda: self._report, self._within):
-            raise RosError(f'{self._listener} says nothing on /diagnostics any more',
-                           name=self._listener, remedy='see its log')
-        self._check()
-        return sum(self._count(kind) for kind in LIMIT_COUNTERS)
 
     def _now(self) -> float:
         node = self._here.node

@@ -8,6 +8,12 @@ import threading
 import time
 from typing import NamedTuple
 
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+from rclpy.executors import Executor
+from rclpy.lifecycle import LifecycleNode
+from rclpy.task import Future
+from std_srvs.srv import Trigger
+
 from .control_loop import ControlLoop
 from ...control.steps import guard
 
@@ -113,8 +119,8 @@ class Arming:
         if not loop.on_ros_time or loop.now() > max(self._begun, 0.0):
             return ''
         return ('; use_sim_time is true, and '
-                + ('the stamps of joint_states do' if loop.trigger == 'state' else '/clock does')
-                + ' not advance')
+                + ('the stamps of joint_states do not advance' if loop.settings.trigger == 'state'
+                   else '/clock does not advance'))
 
     def wait(self) -> Answer:
         """Block until there is an answer, or the process is about to end; return the answer."""
@@ -144,3 +150,60 @@ def wait_for_rest(loop: ControlLoop) -> None:
         if controller.phase in (guard.RISING, guard.RUNNING) and not controller.asked:
             controller.stop()       # another request had replaced the first one
     loop.stop()
+
+
+class ResetService:
+    """
+    Service ``~/reset``, which waits for its answer without blocking the executor.
+
+    The answer is found by a thread that calls :meth:`poll` periodically.
+
+    :param begin: starts to arm and returns the attempt, or returns the reason of a refusal.
+    :param end: called by the executor once the arm is armed; returns a refusal or ''.
+    """
+
+    def __init__(self, node: LifecycleNode, begin: Callable[[], Arming | str],
+                 end: Callable[[], str]):
+        self._begin, self._end = begin, end
+        self._arming: Arming | None = None
+        self._future: Future | None = None
+        self._lock = threading.Lock()
+        # Own group: other callbacks continue, and a second reset waits for the first
+        self._service = node.create_service(Trigger, '~/reset', self._on_reset,
+                                            callback_group=MutuallyExclusiveCallbackGroup())
+
+    async def _on_reset(self, request: Trigger.Request,
+                        response: Trigger.Response) -> Trigger.Response:
+        arming = self._begin()
+        if isinstance(arming, str):
+            response.success, response.message = False, arming
+            return response
+        self._future, self._arming = Future(), arming
+        answer = await self._future
+        assert answer is not None
+        refusal = answer.refusal or self._end()
+        response.success, response.message = not refusal, refusal or 'armed'
+        return response
+
+    def poll(self, executor: Executor) -> None:
+        """Answer the pending request if its attempt has ended; for a periodic thread."""
+        # Without the lock: it may wait for seconds, and `cancel` must not
+        if (arming := self._arming) is None or (answer := arming.poll()) is None:
+            return
+        with self._lock:
+            if self._arming is not arming:
+                return
+            self._finish(answer)
+        executor.wake()             # it polls a coroutine only when something happens
+
+    def cancel(self, why: str) -> None:
+        """Cancel the pending attempt; called by the executor before the loop stops."""
+        with self._lock:
+            if self._arming is not None:
+                self._arming.give_up()
+                self._finish(Answer(why))
+
+    def _finish(self, answer: Answer) -> None:
+        self._arming = None
+        if self._future is not None:
+            self._future.set_result(answer)

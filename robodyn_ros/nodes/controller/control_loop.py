@@ -14,45 +14,46 @@ from .python_loop import PythonLoop
 from .transport import DataPath
 from ...control.controller.controller import Controller
 from ...realtime.loop_counters import Tally
+from ...realtime.loop_settings import LoopSettings
 from ...realtime.periodic_timer import sharpen_timers
-from ...realtime.scheduling import LOOP_THREAD, middleware_threads, Outcome, scheduled, Scheduling
-from ...realtime.shared_context import shared
-from ...realtime.time_slice import MIN_SLICE, shortened
+from ...realtime.scheduling import (
+    LOOP_THREAD,
+    middleware_threads,
+    MIN_SLICE,
+    Outcome,
+    scheduled,
+    Scheduling,
+    shared,
+    shortened,
+)
 from ...wire.effort import EffortEncoder
 from ...wire.joint_state import JointStateDecoder
-
-NORMAL = Scheduling()
 
 
 class ControlLoop:
     """
     Runs a controller on its own thread, at a fixed rate or for each joint state.
 
+    :param settings: their scheduling is that wanted; ``scheduling`` is what came of it at the
+        start.
+    :param tally: what is counted and timed.
     :param path: how the states come in; a native one does everything but begin and end.
     :param publish: takes the serialized effort message.
     :param listeners: returns the number of subscribers.
-    :param tally: what is counted and timed.
     :param ros_time: under simulation time, gives it [s], to this thread only; None: the steady
         clock is used. With ``trigger`` state the stamp of the state is the time, so a paused
         simulation holds still.
-    :param scheduling: wanted for the thread; what came of it is in ``scheduling`` after the start.
-    :param spin: how long before each point of the grid the clock is watched [s].
     """
 
-    def __init__(self, controller: Controller, decoder: JointStateDecoder,
-                 path: DataPath, publish: Callable[[bytes], None],
-                 listeners: Callable[[], int], tally: Tally, *,
-                 ros_time: Callable[[], float] | None, scheduling: Scheduling = NORMAL,
-                 spin: float = 0.0):
-        self.controller, self.decoder, self.trigger = controller, decoder, path.trigger
-        self.rate = controller.settings.rate
+    def __init__(self, settings: LoopSettings, controller: Controller, decoder: JointStateDecoder,
+                 tally: Tally, path: DataPath, publish: Callable[[bytes], None],
+                 listeners: Callable[[], int], ros_time: Callable[[], float] | None):
+        self.settings, self.controller, self.decoder = settings, controller, decoder
         self.tally, self.data_path = tally, path.name
-        self.scheduling = Outcome()
-        self._wanted, self._scheduled = scheduling, threading.Event()
+        self.scheduling, self._scheduled = Outcome(), threading.Event()
         self._states, self._publish, self.on_ros_time = path.states, publish, ros_time is not None
         self._loop = path.native or PythonLoop(
-            path.trigger, controller, decoder, path.states, publish, listeners, tally,
-            ros_time=ros_time, spin=spin)
+            settings, controller, decoder, tally, path.states, publish, listeners, ros_time)
         nv = controller.model.nv
         self._zero = EffortEncoder(nv).encode(np.zeros(nv))
         self._stop = threading.Event()
@@ -115,13 +116,13 @@ class ControlLoop:
 
     def _run(self) -> None:
         try:
-            with scheduled(self._wanted) as self.scheduling, ExitStack() as others:
+            with scheduled(self.settings) as self.scheduling, ExitStack() as others:
                 # What brings the states must not wait for what the loop does not wait for, nor run
                 # where others do
-                priority = max(1, self._wanted.priority - 1) if self.scheduling.real_time else 0
-                below = Scheduling(priority=priority, cpus=self._wanted.cpus)
+                priority = max(1, self.settings.priority - 1) if self.scheduling.real_time else 0
+                below = Scheduling(priority=priority, cpus=self.settings.cpus)
                 for thread in middleware_threads():         # of all loops of this process
-                    if below != NORMAL:
+                    if below != Scheduling():
                         others.enter_context(
                             shared(('scheduling', thread), partial(scheduled, below, thread)))
                     if not self.scheduling.real_time:

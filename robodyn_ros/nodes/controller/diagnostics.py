@@ -11,7 +11,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 
 from .control_loop import ControlLoop
-from ..middleware.clock_skew import MAX_CLOCK_OFFSET, skew
+from ..middleware.message_timing import MAX_CLOCK_OFFSET, skew
 from ..topics.trajectory_subscriber import TrajectorySubscriber
 from ...control.controller.cycle_telemetry import receipt_offset
 from ...control.laws.registry import mode_name
@@ -100,8 +100,8 @@ class Report:
             'reason code': loop.controller.reason_code, 'listeners': listeners,
             'waiting for': ', '.join(loop.decoder.missing) or 'nothing',
             'data path': loop.data_path, 'scheduling': loop.scheduling,
-            'trigger': loop.trigger,
-            'rate [Hz]': f'{rate:.1f}', 'nominal rate [Hz]': f'{loop.rate:g}',
+            'trigger': loop.settings.trigger,
+            'rate [Hz]': f'{rate:.1f}', 'nominal rate [Hz]': f'{loop.settings.rate:g}',
             'cycles': m['cycles'], 'missed periods': loop.tally.missed,
             'accepted samples': loop.tally.accepted,
             'accepted trajectories': references.accepted,
@@ -128,8 +128,8 @@ class Report:
         :param thresholds: keyword arguments of :func:`.statistics.quality`.
         """
         cycles = loop.tally.timing.newest(TIMING_WINDOW)
-        fixed = loop.trigger == 'timer' and not loop.on_ros_time
-        level, message = worst(quality(cycles, loop.rate if fixed else inf, **thresholds))
+        fixed = loop.settings.trigger == 'timer' and not loop.on_ros_time
+        level, message = worst(quality(cycles, loop.settings.rate if fixed else inf, **thresholds))
         mean, deviation = rate(cycles)
         values = {'rate mean [Hz]': f'{mean:.1f}', 'rate deviation [Hz]': f'{deviation:.1f}',
                   'overruns': loop.tally.overruns, 'missed periods': loop.tally.missed,

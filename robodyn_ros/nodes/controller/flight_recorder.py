@@ -95,7 +95,7 @@ class FlightRecorder:
         noticed = datetime.now(timezone.utc)
         about = About(
             self._node, reason, sentence, f'{noticed:%Y-%m-%dT%H:%M:%S.%fZ}', loop.data_path,
-            loop.trigger, 'ros' if loop.on_ros_time else 'steady',
+            loop.settings.trigger, 'ros' if loop.on_ros_time else 'steady',
             0.0 if loop.on_ros_time else time.time() - time.monotonic(), package_version(),
             compiled().code, machine())
         stem = f'flight_{self._node.replace("/", ".")}_'

@@ -11,18 +11,17 @@ from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 
 from . import gravity_choice, robot, transport
-from .arming import Answer, ARMED, Arming, REFUSAL_DURATION, wait_for_rest
+from .arming import Answer, ARMED, Arming, REFUSAL_DURATION, ResetService, wait_for_rest
 from .autostart import Autostart
 from .control_loop import ControlLoop
-from .external_effort_publisher import check_frame
 from .live_settings import LiveSettings
 from .opened_topics import CommandTopic, ControllerTopics
-from .parameters import driver_of, scheduling, settings, TABLE
+from .parameters import driver_of, settings, TABLE
 from .reference_topics import ReferenceTopics
 from .reports import ControllerReports
-from .reset_service import ResetService
 from .robot_description import RobotDescription
 from .switch import check_switch
+from .telemetry import check_frame
 from .timing_file import TimingFile
 from ..middleware import middleware, node_main
 from ..middleware.change_monitor import ChangeMonitor
@@ -35,6 +34,7 @@ from ...control.steps import guard
 from ...driver import Driver
 from ...errors import RobodynError
 from ...model.robot import RobotModel
+from ...realtime.loop_settings import LoopSettings
 from ...wire.compile import compiled_joint_state
 from ...wire.joint_state import JointStateDecoder
 
@@ -101,16 +101,16 @@ class ControllerNode(LifecycleNode):
             compiled_joint_state()  # for any robot: while its description is on its way
         with ExitStack() as opened:
             try:
-                wanted = scheduling(p)
+                wanted = LoopSettings.of(p)
                 model = robot.controlled(p, self.description.chosen(p, self._over))
-                commands, controller, decoder, driver = self._prepare(p, model, opened)
+                commands, controller, decoder, driver = self._prepare(p, wanted, model, opened)
             except RobodynError as error:
                 self.get_logger().error(str(error))
                 self._waits_for_robot = error.name == 'robot_description'
                 self.trouble = str(error)
                 return FAILURE
             self.reports.robot(model)
-            self.topics = ControllerTopics(self, p, controller, decoder, commands, wanted, driver)
+            self.topics = ControllerTopics(self, p, wanted, controller, decoder, commands, driver)
             opened.pop_all()
         self.trouble = ''
         node_main.freeze_garbage()
@@ -181,8 +181,9 @@ class ControllerNode(LifecycleNode):
 
     # Robot and topics
 
-    def _prepare(self, p: dict[str, Any], model: RobotModel, opened: ExitStack
-                 ) -> tuple[CommandTopic, Controller, JointStateDecoder, Driver | None]:
+    def _prepare(
+            self, p: dict[str, Any], wanted: LoopSettings, model: RobotModel, opened: ExitStack
+            ) -> tuple[CommandTopic, Controller, JointStateDecoder, Driver | None]:
         """
         Check the parameters against the robot, and make what the topics are made of.
 
@@ -205,7 +206,7 @@ class ControllerNode(LifecycleNode):
             self._timing_file.claim(p['timing_file'])
             if not p['driver']:         # which may be refused yet
                 announce()
-                transport.compile_loop_ahead(p['data_path'], p['trigger'])
+                transport.compile_loop_ahead(wanted)
         controller = Controller(model, settings(p), decoder.state, specialize=p['specialize'],
                                 checked=accepted, recorded=self.reports.recorded_cycles(model.nv))
         driver = driver_of(p, controller.settings.with_rotors(model),

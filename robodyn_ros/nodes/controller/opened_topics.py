@@ -15,21 +15,21 @@ from std_msgs.msg import Float64MultiArray
 from . import command_forwarder, transport
 from .control_loop import ControlLoop
 from .driver_states import DriverStates
-from .external_effort_publisher import ExternalEffortPublisher
 from .switch import open_switch
-from .telemetry_publisher import TelemetryPublisher
+from .telemetry import ExternalEffortPublisher, TelemetryPublisher
 from ..middleware import qos
 from ..middleware.middleware import hears_answers
 from ..middleware.raw_subscription import RCLError
 from ..middleware.simulation_clock import SimulationClock
-from ..topics.command_publishers import CommandPublishers, discovery_end
+from ..topics.command_publishers import CommandPublishers, discovery_end, several
 from ..topics.guiding_topic import GuidingTopic
+from ..topics.incompatible_publishers import unmatched_subscribers
 from ..topics.stop_topics import StopTopics
 from ...control.controller.controller import Controller
 from ...control.steps import guard
 from ...driver import Driver
 from ...realtime.loop_counters import Tally
-from ...realtime.scheduling import Scheduling
+from ...realtime.loop_settings import LoopSettings
 from ...realtime.timing_log import MAX_CYCLES
 from ...wire.joint_state import JointStateDecoder
 
@@ -62,14 +62,13 @@ class ControllerTopics:
     """
     Joint states, commands, `/clock` and stop topics of a controller, with its control loop.
 
-    :param p: parameters of the node.
+    :param p: parameters of the node; ``settings``: those of the loop.
     :param commands: closed with the others.
-    :param scheduling: of the control thread.
     :param driver: reads states and writes efforts in place of the topics; None: the topics.
     """
 
-    def __init__(self, node: LifecycleNode, p: dict[str, Any], controller: Controller,
-                 decoder: JointStateDecoder, commands: CommandTopic, scheduling: Scheduling,
+    def __init__(self, node: LifecycleNode, p: dict[str, Any], settings: LoopSettings,
+                 controller: Controller, decoder: JointStateDecoder, commands: CommandTopic,
                  driver: Driver | None):
         self._node, self._command_topic, self._commands = node, commands, commands.publisher
         self._shown: Publisher | None = None        # of joint states, where a driver reads them
@@ -81,19 +80,17 @@ class ControllerTopics:
         #: Hand-over to the forward controller of ros2_control.
         self.switch = open_switch(node, p, self._commands.topic_name)
         self._clock = SimulationClock(node) if sim_time else None
-        spin = p['spin'] if p['trigger'] == 'timer' else 0.0
         tally = Tally(decoder.state['sequence'], *([MAX_CYCLES] if p['timing_file'] else []))
         publish: Callable[[bytes], None] = self._commands.publish
         listeners = self._commands.get_subscription_count
         if driver is None:
-            path = transport.open_transport(
-                p['data_path'], node, controller, decoder, self._commands, self._clock, tally,
-                trigger=p['trigger'], spin=spin)
+            path = transport.open_transport(settings, node, controller, decoder, tally,
+                                            self._commands, self._clock)
         else:
             self._shown = node.create_publisher(JointState, 'joint_states', qos.STATES_OUT)
-            states = DriverStates(driver, decoder.joint_names, 1.0 / controller.settings.rate,
+            states = DriverStates(driver, decoder.joint_names, 1.0 / settings.rate,
                                   self._shown, self._commands, node.get_logger().error)
-            path = transport.driver_path(p['trigger'], states, node)
+            path = transport.DataPath('driver', states)
             publish, listeners = states.write, _the_driver
         self._states = path.states
         #: Monitor of other publishers of the commands.
@@ -101,8 +98,8 @@ class ControllerTopics:
             node, self._commands, commands.known, controller.cycle_input)
         #: The control loop, not started yet.
         self.loop = ControlLoop(
-            controller, decoder, path, publish, listeners, tally,
-            ros_time=self._clock.now if self._clock else None, scheduling=scheduling, spin=spin)
+            settings, controller, decoder, tally, path, publish, listeners,
+            self._clock.now if self._clock else None)
         #: Heartbeat and emergency stop.
         self.stop_topics = StopTopics(
             node, controller.cycle_input, lambda: controller.phase in DRIVING_PHASES,
@@ -130,6 +127,17 @@ class ControllerTopics:
         return self.switch.ask(over) or command_forwarder.refusal(
             self._node, self._commands.topic_name, self.loop.controller.model.joint_names,
             self.switch.interfaces, over)
+
+    def detail(self, code: int) -> str:
+        """Return which nodes are the cause of a reason code, or what is known of it, or ''."""
+        if code == guard.OTHER_COMMANDS:
+            return self.command_publishers.others
+        if code == guard.TWO_STATE_PUBLISHERS:
+            return several(self._node, self._node.resolve_topic_name('joint_states'),
+                           'joint_states')
+        if (known := self.stop_topics.detail(code)) or code != guard.NOBODY_LISTENS:
+            return known
+        return unmatched_subscribers(self._node, self._commands.topic_name)
 
     def clock_detail(self) -> str:
         """Return the problem with the source of simulation time, or ''."""

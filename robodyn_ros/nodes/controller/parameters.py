@@ -13,21 +13,18 @@ from typing import Any
 import yaml
 
 from . import robot
-from .transport import DATA_PATHS
 from ..middleware.parameters import Parameter
 from ... import driver
 from ...control.declare.setting_fields import listed
 from ...control.laws import registry
 from ...control.laws.law import Law
-from ...control.settings.parameters import ControlParameters, LawParameters, LoopParameters
+from ...control.settings.parameters import ControlParameters, LawParameters
 from ...control.settings.settings import GAINS, Settings
 from ...control.steps.cycle_data import ContactParameters, GuardParameters, MotionParameters
 from ...driver import Driver
 from ...errors import ParameterError
 from ...model.robot import RobotModel
-from ...realtime.scheduling import Scheduling
-
-TRIGGERS = ('timer', 'state', 'inline')
+from ...realtime.loop_settings import LoopSettings
 
 
 def _declared(parameters: Any) -> tuple[Parameter, ...]:
@@ -38,8 +35,9 @@ def _declared(parameters: Any) -> tuple[Parameter, ...]:
 def _parameter(field: 'Field[Any]') -> Parameter:
     """Return a declared control parameter as a parameter of the node."""
     about, default = field.metadata, field.default
-    kind, value = ((list[float], list(default)) if isinstance(default, tuple)
-                   else (type(default), default))
+    kind, value = type(default), default
+    if isinstance(default, tuple):
+        kind, value = list[int] if field.type == tuple[int, ...] else list[float], list(default)
     return Parameter(field.name, kind, value, about['doc'], about.get('unit', ''),
                      about.get('lower'), about.get('upper'), about.get('choices', ()),
                      about['live'], about.get('places', False))
@@ -74,11 +72,16 @@ ROBOT = (
 LOOP = (
     Parameter('autostart', bool, False, 'Configure and activate once at start-up.'),
     Parameter('specialize', bool, True, 'Compile the dynamics for this robot: faster cycles.'),
-    *_declared(LoopParameters),
-    Parameter('trigger', str, 'timer', 'Event that starts a cycle: clock or joint state; inline: '
-              'within the receiving thread.', choices=TRIGGERS),
-    Parameter('data_path', str, 'auto', 'Native code, Python with a wait set, or an rclpy '
-              'executor; auto: the first available.', choices=DATA_PATHS),
+    *_declared(LoopSettings),
+    Parameter('timing_file', str, '', 'File (.npz) for the timing of the latest cycles. Empty: '
+              'none.', at_start=True),
+    Parameter('flight_recorder', float, 5.0, 'Time span recorded at a fault (64 MiB at most); 0: '
+              'none.', 's', 0.0, 60.0),
+    Parameter('flight_folder', str, '', 'Folder of the newest 20 flight recordings. Empty: ROS '
+              'logs.', at_start=True),
+)
+
+DRIVER = (
     Parameter('driver', str, '', 'Driver in place of the topics, `package.module:NAME`. Empty: '
               'none.'),
     Parameter('driver_options', list[str], [], 'Options of the driver, `name=value` with values '
@@ -87,25 +90,6 @@ LOOP = (
               'activation. Negative: 0.7 s with Fast DDS, else 2 s.', 's', -1.0, 30.0),
     Parameter('arming_timeout', float, 5.0, 'Time for which activation and reset wait for a good '
               'state.', 's', 0.1, 60.0, live=True),
-)
-
-REALTIME = (
-    Parameter('priority', int, 0, 'SCHED_FIFO priority of the control thread; 0: none.', '',
-              0, 99),
-    Parameter('cpus', list[int], [], 'CPUs of the control and middleware threads while active. '
-              'Empty: all.', '', 0, 1023),
-    Parameter('lock_memory', bool, False, 'Lock the memory of the process in RAM (mlockall) while '
-              'active.'),
-    Parameter('spin', float, 0.0, 'Busy-waiting before each deadline: less latency, more CPU '
-              'load.', 's', 0.0, 0.001),
-    Parameter('keep_awake', bool, False, 'Prevent deep idle states while active '
-              '(/dev/cpu_dma_latency): less latency, more power.'),
-    Parameter('timing_file', str, '', 'File (.npz) for the timing of the latest cycles. Empty: '
-              'none.', at_start=True),
-    Parameter('flight_recorder', float, 5.0, 'Time span recorded at a fault (64 MiB at most); 0: '
-              'none.', 's', 0.0, 60.0),
-    Parameter('flight_folder', str, '', 'Folder of the newest 20 flight recordings. Empty: ROS '
-              'logs.', at_start=True),
 )
 
 # Thresholds of the timing diagnostics
@@ -152,7 +136,7 @@ TELEMETRY = (
               'Hz', 0.0, 1000.0),
 )
 
-TABLE = (ROBOT + LOOP + REALTIME + QUALITY + _declared(LawParameters) + STOPS
+TABLE = (ROBOT + LOOP + QUALITY + DRIVER + _declared(LawParameters) + STOPS
          + _declared(GuardParameters) + _declared(ContactParameters) + EXTERNAL_EFFORTS
          + _declared(MotionParameters) + COUPLING + HAND_OVER + TELEMETRY)
 
@@ -196,21 +180,6 @@ def driver_of(values: dict[str, Any], model: RobotModel, sim_time: bool) -> Driv
         raise ParameterError('a driver is read in real time', name='driver',
                              value=values['driver'], remedy='set use_sim_time to false')
     return driver.make(values['driver'], model, driver_options(values))
-
-
-def scheduling(values: dict[str, Any]) -> Scheduling:
-    """
-    Return what is wanted for the control thread.
-
-    :raises ParameterError: the final spin would be longer than a period.
-    """
-    if values['trigger'] == 'timer' and values['spin'] * values['rate'] >= 1.0:
-        raise ParameterError(f'parameter spin = {values["spin"]:g} s is refused', name='spin',
-                             value=values['spin'],
-                             remedy=f'it must be a part of the period, {1 / values["rate"]:g} s; '
-                                    '0.00005 is much')
-    return Scheduling(values['priority'], tuple(values['cpus']), values['lock_memory'],
-                      values['keep_awake'])
 
 
 def thresholds(values: dict[str, Any]) -> dict[str, float]:

@@ -13,11 +13,10 @@ from numpy import ndarray
 
 from ...control.controller.controller import Controller
 from ...control.cycle.plain_records import Records
-from ...control.steps import guard
 from ...control.steps.cycle_data import Cycle
 from ...realtime import loop
 from ...realtime.loop_counters import Tally
-from ...realtime.loop_io import LOOP_STATE
+from ...realtime.loop_settings import LoopSettings, TIMER, TRIGGERS
 from ...realtime.periodic_timer import Grid
 from ...wire.effort import EffortEncoder
 from ...wire.joint_state import JointStateDecoder, stamp_of
@@ -29,36 +28,34 @@ if TYPE_CHECKING:               # the loop itself needs no ROS
 
 # Records that Python reads as compiled code does; for mypy they stand in for arrays
 FIELDS: Any = Records
-LOOPS = {'timer': loop.on_grid, 'state': loop.on_state}     # by their trigger
 
 
 class PythonLoop:
     """
     The loop of one controller, for one thread; its operations are those of ``realtime.loop_io``.
 
-    :param trigger: timer or state.
     :param states: where the states come in.
     :param publish: takes the serialized effort message.
     :param listeners: returns the number of subscribers.
     :param tally: what is counted and timed.
     :param ros_time: under simulation time, gives it [s]; None: time is the steady clock.
-    :param spin: how long before each point of the grid the clock is watched [s].
     """
 
-    def __init__(self, trigger: str, controller: Controller, decoder: JointStateDecoder,
+    def __init__(self, settings: LoopSettings, controller: Controller, decoder: JointStateDecoder,
+                 tally: Tally,
                  states: SerializedSubscription | ExecutorSubscription | DriverStates,
-                 publish: Callable[[bytes], None], listeners: Callable[[], int], tally: Tally, *,
-                 ros_time: Callable[[], float] | None, spin: float = 0.0):
-        self._loop, self._controller, self._decoder = LOOPS[trigger], controller, decoder
+                 publish: Callable[[bytes], None], listeners: Callable[[], int],
+                 ros_time: Callable[[], float] | None):
+        timed = settings.trigger == TRIGGERS[TIMER]
+        self._loop, self._controller, self._decoder = (
+            loop.on_grid if timed else loop.on_state, controller, decoder)
         self._states, self._publish, self._listeners = states, publish, listeners
         self._ros_time, self._encoder = ros_time, EffortEncoder(controller.model.nv)
-        self._grid = Grid(round(1e9 / controller.settings.rate), round(1e9 * spin))
+        self._grid = Grid(settings.period_ns, round(1e9 * settings.spin) if timed else 0)
         self._taken: Sample | None = None
-        state = np.zeros(1, LOOP_STATE)
-        state['max_messages'], state['period'] = states.most, self._grid.period_ns
-        state['on_ros_time'], state['on_state'] = ros_time is not None, trigger == 'state'
-        state['fault_phase'] = guard.FAULT
-        self.loop_state, self.counts = FIELDS(state), FIELDS(tally.counts)
+        self.loop_state = FIELDS(loop.initial_state(settings, states.most,
+                                                    ros_time is not None))
+        self.counts = FIELDS(tally.counts)
         # A ring may be long, and `Records` keeps each record that was read
         self.timing = tally.timing.ring.view(np.recarray)
         self.cycle_count, self.seen, self.pose = tally.timing.count, tally.seen, tally.pose

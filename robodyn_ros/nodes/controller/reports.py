@@ -74,7 +74,7 @@ class ControllerReports:
         p, model = self._node.parameters, loop.controller.model
         self._log.info(
             f'configured: {model.name}, {model.nv} joints ({", ".join(model.joint_names)}), '
-            f'{p["mode"]}, {p["rate"]:g} Hz, trigger {loop.trigger}, data path {loop.data_path}')
+            f'{p["mode"]}, {p["rate"]:g} Hz, trigger {p["trigger"]}, data path {loop.data_path}')
         self._log.info(gravity_choice.sentence(p['robot_compensates_gravity']))
         scarcity, settings = loop.controller.scarcity, loop.controller.settings
         limits = settings.joint_records(model)['effort_limit']
@@ -101,8 +101,7 @@ class ControllerReports:
         elif (topics := self._node.topics) is not None and code in UNREPORTED_REFUSALS:
             detail = topics.clock_detail()
         elif topics is not None:
-            detail = (topics.command_publishers.others if code == guard.OTHER_COMMANDS
-                      else topics.stop_topics.detail(code))
+            detail = topics.detail(code)
         return f'{text} ({detail})' if detail else text
 
     def _refuted(self) -> bool:
@@ -135,7 +134,8 @@ class ControllerReports:
         self.record_fault()
         unheard = self._node.active and bool(loop.controller.cycle_input['listeners'][0] == 0)
         if unheard and not self._unheard:
-            self._log.warning('no subscriber to the commands: the reference is frozen')
+            text = self.sentence(guard.REASONS['NOBODY_LISTENS'], guard.NOBODY_LISTENS)
+            self._log.warning(f'{text}: the reference is frozen')
         self._unheard = unheard
         if self._node.description.replaced():
             self._log.warning(

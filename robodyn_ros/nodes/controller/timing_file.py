@@ -71,7 +71,7 @@ class TimingFile:
             return
         cycles = loop.tally.timing.newest()
         about = About(
-            rate=loop.rate, trigger=loop.trigger, data_path=loop.data_path,
+            rate=loop.settings.rate, trigger=loop.settings.trigger, data_path=loop.data_path,
             scheduling=str(loop.scheduling), cycles=int(loop.tally.timing.count[0]),
             overruns=loop.tally.overruns, missed=loop.tally.missed, lost=loop.tally.lost)
 

@@ -9,6 +9,7 @@ import traceback
 from typing import Any
 
 from rclpy.context import Context
+from rclpy.exceptions import InvalidHandle
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.subscription import Subscription
@@ -42,27 +43,35 @@ class CoarseClockExecutor(SingleThreadedExecutor):
 
     def spin_once(self, timeout_sec: Any = None) -> None:
         """Wait for a callback and run it; on simulation time at most CLOCK_PERIOD."""
-        if self._clock_topic is not None and (timeout_sec is None or timeout_sec > CLOCK_PERIOD):
-            timeout_sec = CLOCK_PERIOD
+        if self._clock_topic is not None:
+            # Taken without a wait, which takes a millisecond for all the entities of a controller
+            if time.monotonic() >= self._clock_topic_due:
+                self._clock_topic_due = time.monotonic() + CLOCK_PERIOD
+                self._take_clock(self._clock_topic)
+            timeout_sec = CLOCK_PERIOD if timeout_sec is None else min(timeout_sec, CLOCK_PERIOD)
         super().spin_once(timeout_sec)
 
     def can_execute(self, entity: Any) -> bool:
-        """Return whether the callback of an entity may run; that of `/clock` when it is due."""
+        """Return whether the callback of an entity may run, other than that of `/clock`."""
         if not super().can_execute(entity):
             return False
         if isinstance(entity, Subscription) and entity.msg_type is Clock:
             self._clock_topic = entity
-        if self._clock_topic is None or time.monotonic() >= self._clock_topic_due:
+        if self._clock_topic is None:
             return True
         # Its events as well: in Fast DDS, messages also wake waits for events of a subscription
         events: Any = self._clock_topic.event_handlers      # annotated as a single one in Jazzy
         return entity is not self._clock_topic and entity not in events
 
-    def _make_handler(self, entity: Any, *others: Any) -> Any:
-        """Note when the next message of `/clock` is due."""
-        if entity is self._clock_topic:
-            self._clock_topic_due = time.monotonic() + CLOCK_PERIOD
-        return super()._make_handler(entity, *others)
+    @staticmethod
+    def _take_clock(topic: Any) -> None:
+        try:
+            with topic.handle:
+                taken = topic.handle.take_message(topic.msg_type, topic.raw)
+        except InvalidHandle:       # simulation time has been given up
+            return
+        if taken is not None:
+            topic.callback(taken[0])
 
 
 class TolerantExecutor(CoarseClockExecutor):
@@ -82,7 +91,7 @@ class TolerantExecutor(CoarseClockExecutor):
         self._wraps_callbacks = wraps_callbacks()
         if not self._wraps_callbacks:
             node.get_logger().warning('unknown rclpy executor: a message that cannot be taken may '
-                                      'block its callback group, and /clock is not throttled')
+                                      'block its callback group')
         self.add_node(node)
 
     def spin_once(self, timeout_sec: Any = None) -> None:

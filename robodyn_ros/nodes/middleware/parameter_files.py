@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from ...errors import close_names, ParameterError, UnknownNameError
+from ...errors import close_names, ParameterError, reading, UnknownNameError
 from ...model.resources import share_path
 
 OPTION, ONE = '--params-file', ('-p', '--param')
@@ -104,13 +104,9 @@ def values_in(file: Path, node: str) -> dict[str, Any]:
 
     :raises ParameterError: the file cannot be read, or has no section for the node.
     """
-    try:
-        found = _newest(_sections(file, node))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ParameterError(f'parameter file {file} cannot be read ({error})', name='--config',
-                             value=str(file), remedy='correct it; `robodyn init` writes one'
-                             ) from error
-    return {name: yaml.load(yaml.serialize(value), _RclLoader) for name, value in found.items()}
+    with reading(file, ParameterError, '--config', 'correct it; `robodyn init` writes one'):
+        return {name: yaml.load(yaml.serialize(value), _RclLoader)
+                for name, value in _newest(_sections(file, node)).items()}
 
 
 class _RclLoader(yaml.SafeLoader):

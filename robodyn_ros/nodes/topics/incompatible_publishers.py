@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Detection of publishers whose messages never arrive because their quality of service does not fit.
+Detection of messages that never arrive: types or qualities of service do not fit.
 
 rclpy reports them by an event of the subscription, in the executor. No executor waits for the
 subscriptions of :mod:`.raw_subscription`, so that the graph is queried instead.
@@ -14,6 +14,20 @@ from rclpy.qos import qos_check_compatible, QoSCompatibility
 
 from .command_publishers import full_name, named
 from ..middleware.raw_subscription import LeftAlone
+
+
+def unmatched_subscribers(node: Node, topic: str) -> str:
+    """Return which nodes get no messages of a node on a resolved topic, and why; '' for none."""
+    name, found = node.get_fully_qualified_name(), []
+    for own in node.get_publishers_info_by_topic(topic):
+        for end in node.get_subscriptions_info_by_topic(topic) if full_name(own) == name else ():
+            fit, why = qos_check_compatible(own.qos_profile, end.qos_profile)
+            if end.topic_type != own.topic_type:
+                found.append(f'{named([full_name(end)])} expects {end.topic_type}, not '
+                             f'{own.topic_type}')
+            elif fit == QoSCompatibility.ERROR:
+                found.append(f'{named([full_name(end)])}: {why.strip(" ;")}')
+    return '; '.join(sorted(found))
 
 
 class IncompatiblePublishers:

@@ -17,7 +17,7 @@ from rclpy.serialization import serialize_message
 from rclpy.task import Future
 from trajectory_msgs.msg import JointTrajectoryPoint
 
-from .trajectory_subscriber import LEAD, TrajectorySubscriber
+from .trajectory_subscriber import LEAD, Request, TrajectorySubscriber
 from ..middleware.raw_subscription import RCLError
 from ...control.controller.controller import Controller
 from ...control.controller.trajectory_goal import (
@@ -90,6 +90,7 @@ class _Pending(NamedTuple):
     """A goal that is being accepted."""
 
     goal: Any
+    request: Request
     controller: Controller
     planned: PlannedReference
     tolerances: GoalTolerances
@@ -172,7 +173,7 @@ class TrajectoryAction:
             _tolerances(goal.path_tolerance), _tolerances(goal.goal_tolerance),
             _seconds(goal.goal_time_tolerance), request.asked.joint_names)
         planned = controller.prepare(request.asked, request.start)
-        return _Pending(goal, controller, planned, tolerances)
+        return _Pending(goal, request, controller, planned, tolerances)
 
     def _on_accepted(self, handle: Any) -> None:
         """Follow a goal that the client knows to be accepted."""
@@ -180,18 +181,23 @@ class TrajectoryAction:
         assert pending is not None and pending.goal is handle.request
         done = self._results[bytes(handle.goal_id.uuid)] = Future()
         handle.execute()            # which awaits the result
+        controller, planned = pending.controller, pending.planned
+
+        def begin(request: Request) -> TrajectoryGoal:
+            return TrajectoryGoal(
+                controller, planned if request is pending.request else controller.prepare(
+                    request.asked, request.start), pending.tolerances, self._fault)
         try:
-            goal = TrajectoryGoal(pending.controller, pending.planned, pending.tolerances,
-                                  self._fault)
+            goal = pending.request.followed(begin)
         except TrajectoryError as error:
             self._conclude(handle, done,
                            Result(Status.ABORTED, refusal_code(error), str(error)))
             return
         if (before := self._active) is not None:
             self._conclude(before.handle, before.done, before.goal.preempted())
-        self._active = _Active(handle, goal, pending.planned.asked.joint_names, done)
+        self._active = _Active(handle, goal, planned.asked.joint_names, done)
         self._references.accepted += 1
-        number = len(pending.planned.asked.times)
+        number = len(planned.asked.times)
         self._references.inform(f'following a goal of {number} waypoints')
         self._timer.reset()
 

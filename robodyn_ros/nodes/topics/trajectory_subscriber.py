@@ -3,8 +3,9 @@
 """Subscriber of trajectories, which accepts or refuses each of them."""
 
 from collections.abc import Callable
+from dataclasses import replace
 import time
-from typing import NamedTuple, NoReturn, Protocol
+from typing import NamedTuple, NoReturn, Protocol, TypeVar
 
 import numpy as np
 from numpy import ndarray
@@ -13,11 +14,15 @@ from trajectory_msgs.msg import JointTrajectory
 
 from .command_publishers import several
 from ..middleware import raw_waitable
-from ..middleware.clock_skew import ClockSkew
-from ..middleware.stream_rate import StreamRate
+from ..middleware.message_timing import ClockSkew, StreamRate
 from ...control.controller.controller import Controller
-from ...control.references.reference_stream import is_streamed, is_target
-from ...control.references.trajectory import joint_order, MAX_WAYPOINTS, Waypoints
+from ...control.references.trajectory import (
+    is_streamed,
+    is_target,
+    joint_order,
+    MAX_WAYPOINTS,
+    Waypoints,
+)
 from ...errors import TrajectoryError, TrajectoryLateError
 from ...wire.joint_trajectory import JointTrajectoryMessage
 
@@ -30,6 +35,9 @@ QUEUE_DEPTH = 4    # messages may be of different joints; a stream needs few
 MAX_MESSAGE_BYTES = 1 << 24    # the maximum number of waypoints, with all fields, of 34 joints
 BURST, RATE = 50.0, 2.0     # warnings at once, and per second for ever
 INFO_BURST, INFO_RATE = 10.0, 0.2       # the same of what goes well
+
+
+Followed = TypeVar('Followed')
 
 
 class Follower(Protocol):
@@ -54,6 +62,22 @@ class Request(NamedTuple):
     asked: Waypoints
     start: float
     at_once: bool
+
+    def followed(self, follow: Callable[['Request'], Followed]) -> Followed:
+        """
+        Return the result of ``follow``; a request that starts at once, and comes too late, waits.
+
+        :raises TrajectoryError: it is refused.
+        """
+        try:
+            return follow(self)
+        except TrajectoryLateError:
+            if not self.at_once:
+                raise
+        start, elapsed = self.follower.now() + BUSY_LEAD, self.asked.elapsed
+        start += LEAD_PER_WAYPOINT * len(self.asked.times)
+        return follow(self._replace(start=start, asked=replace(
+            self.asked, elapsed=elapsed and elapsed + start - self.start)))
 
 
 class TrajectorySubscriber:
@@ -94,13 +118,7 @@ class TrajectorySubscriber:
         """Follow a trajectory and return how many waypoints it has."""
         request = self.request(data, size)
         check_received(request.follower, self._messages.waited)
-        try:
-            request.follower.controller.follow(request.asked, request.start)
-        except TrajectoryLateError:
-            if not request.at_once:
-                raise
-            request = self.request(data, size, BUSY_LEAD)   # planning took longer than LEAD
-            request.follower.controller.follow(request.asked, request.start)
+        request.followed(lambda r: r.follower.controller.follow(r.asked, r.start))
         if is_target(request.asked) or is_streamed(request.asked):
             self.targets.add(time.monotonic())
         return len(request.asked.times)

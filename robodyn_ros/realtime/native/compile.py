@@ -11,22 +11,22 @@ from numba import types
 import numpy as np
 from numpy import ndarray
 
-from . import ffi, inline, io
+from . import ffi, io
 from .ffi import check_symbols, sem_post
-from .inline import answer_inline, handles_at, take_turn
 from .io import content, HANDLES, LoopIO, sequence_number
-from .. import loop, loop_counters, loop_io, serialized_bytes, statistics, timing_rules
+from .. import (
+    clock_steps,
+    loop,
+    loop_counters,
+    loop_io,
+    serialized_bytes,
+    statistics,
+    timing_rules,
+)
 from ..loop_counters import COUNTS
 from ..loop_io import LOOP_STATE
-from ...compiler.jit import (
-    compile_callback,
-    compile_function,
-    jitable,
-    substitute,
-    tuple_loader,
-    tuple_type,
-)
-from ...compiler.tuple_reference import dereference, Reference, reference_to
+from ...compiler.jit import compile_callback, compile_function, jitable, substitute, tuple_type
+from ...compiler.tuple_reference import dereference, reference_to
 from ...control.cycle import compile as control
 from ...control.cycle import recorded_cycle as recorded
 from ...wire import compile as wire
@@ -42,22 +42,11 @@ CALLBACK = types.void(types.int64, types.int64)
 
 # Modules of what reads and writes messages; of the loops
 IO_MODULES = (*wire.MODULES, serialized_bytes, jitable(loop_counters), statistics, loop_io,
-              jitable(timing_rules), ffi, jitable(io))
-MODULES = (*control.RECORDER_MODULES, *IO_MODULES, jitable(loop), jitable(inline))
+              jitable(clock_steps), jitable(timing_rules), ffi, jitable(io))
+MODULES = (*control.RECORDER_MODULES, *IO_MODULES, jitable(loop))
 
 #: ``io_at(address)``, in compiled code: the LoopIO in memory.
 io_at: Any = reference_to(LOOP_IO)
-load_arguments = tuple_loader(types.Tuple((
-    Reference(LOOP_IO), Reference(control.CYCLE_INPUTS), control.EFFORTS)))
-
-
-def on_message(handles: int, number: int) -> None:
-    """Answer a message, called by a thread of the middleware with the address of HANDLES."""
-    h = handles_at(handles)
-    if not take_turn(h):
-        return
-    io, inputs, tau = load_arguments(h.frame)
-    answer_inline(io, inputs, tau)
 
 
 def post(semaphore: int, number: int) -> None:
@@ -65,7 +54,7 @@ def post(semaphore: int, number: int) -> None:
     sem_post(semaphore)
 
 
-LOOPS = {'timer': loop.on_grid, 'state': loop.on_state, 'inline': inline.inline}  # by trigger
+LOOPS = {'timer': loop.on_grid, 'state': loop.on_state}     # by trigger
 
 
 def compiled_loop(trigger: str) -> Any:
@@ -75,7 +64,7 @@ def compiled_loop(trigger: str) -> Any:
     It takes the addresses of two :class:`~robodyn_ros.compiler.tuple_reference.TupleMemory`, of a
     LoopIO and of a Cycle, and efforts (nv,), and returns as :func:`.loop.on_grid`.
 
-    :param trigger: timer, state or inline.
+    :param trigger: timer or state.
     :raises DataPathError: a function that the loop calls is missing.
     """
     check_symbols()
@@ -93,13 +82,10 @@ def _from_python(loop_of_trigger: Any) -> Any:
     return from_python
 
 
-def compiled_callback(trigger: str) -> Any:
-    """Return the compiled function that the middleware calls with each message, see above."""
+def compiled_callback() -> Any:
+    """Return :func:`post` as machine code."""
     check_symbols()
-    if trigger != 'inline':
-        return compile_callback('native_callback', post, CALLBACK, (ffi,))
-    _substitute_operations()
-    return compile_callback('native_callback', on_message, CALLBACK, MODULES)
+    return compile_callback('native_callback', post, CALLBACK, (ffi,))
 
 
 @cache

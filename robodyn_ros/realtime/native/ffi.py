@@ -1,13 +1,12 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of librcl and libc for compiled code, and tuples at an address."""
+"""Functions of librcl and libc for compiled code."""
 
 import ctypes
 from typing import Any
 
 import llvmlite.binding
 from numba import types
-from numba.extending import intrinsic
 import numpy as np
 
 from ...errors import DataPathError
@@ -18,12 +17,11 @@ SYMBOLS = {
                   'rcl_subscription_set_on_new_message_callback'),
     'librcutils.so': ('rcutils_reset_error', 'rcutils_get_default_allocator'),
     None: ('clock_gettime', 'clock_nanosleep', 'sem_clockwait', 'sem_post',
-           'sem_trywait', 'sem_wait'),
+           'sem_trywait'),
 }
 OK = 0                                          # rcl/types.h
 REALTIME, MONOTONIC, ABSOLUTE, EINTR = map(np.int32, (0, 1, 1, 4))      # linux/time.h, errno.h
 NS_PER_S = 1_000_000_000
-FRAME_WORDS = 4096                  # 8 bytes each, in which `store_tuple` stores
 
 word, i32 = types.int64, types.int32
 
@@ -42,20 +40,6 @@ clock_nanosleep = _external('clock_nanosleep', i32, i32, word, word)
 sem_clockwait = _external('sem_clockwait', word, i32, word)
 sem_trywait = _external('sem_trywait', word)
 sem_post = _external('sem_post', word)
-sem_wait = _external('sem_wait', word)
-
-
-def _store_tuple(typing, address, values):
-    """Store a tuple at an address; its arrays stay those of the caller."""
-    def build(context, builder, signature, args):
-        kind = context.get_value_type(signature.args[1])
-        assert context.get_abi_sizeof(kind) <= 8 * FRAME_WORDS
-        builder.store(args[1], builder.inttoptr(args[0], kind.as_pointer()))
-        return context.get_dummy_value()
-    return types.void(types.int64, values), build
-
-
-store_tuple: Any = intrinsic(_store_tuple)
 
 
 def check_symbols() -> None:

@@ -28,7 +28,6 @@ from .ffi import (
     rcl_take,
     REALTIME,
     sem_clockwait,
-    sem_post,
     sem_trywait,
 )
 from ..loop_io import COUNTING, PUBLISHING, SLEEPING, TAKING
@@ -41,9 +40,8 @@ from ...wire.decoders import DecoderArrays
 HANDLES = np.dtype([
     ('states', np.int64), ('commands', np.int64), ('clock', np.int64),      # rcl handles, or 0
     ('message', np.int64), ('tick', np.int64), ('effort', np.int64),    # serialized messages
-    ('frame', np.int64),            # where the arguments of the loop are stored for others
     ('info', np.int64), ('timespec', np.int64), ('listeners', np.int64),
-    ('semaphore', np.int64), ('turn', np.int64),    # posted: a message is there; it may be taken
+    ('semaphore', np.int64),        # posted: a message is there
     ('clock_time', float),          # s
 ])
 # rmw_message_info_t has 64 to 72 bytes: its words of these numbers are the source_timestamp [ns]
@@ -88,12 +86,12 @@ def wall_clock_ns(io: LoopIO) -> int:
 def sleep_until(io: LoopIO, deadline: int) -> None:
     """Sleep until a steady time [ns], the last ``spin`` of it awake."""
     w = io.loop_state[0]
-    asleep = deadline - w.spin
+    asleep = deadline - int(1e9 * w.spin)
     code = EINTR
     while code == EINTR:
         io.timespec[0], io.timespec[1] = asleep // NS_PER_S, asleep % NS_PER_S
         code = clock_nanosleep(MONOTONIC, ABSOLUTE, io.handles[0].timespec, 0)
-    while w.spin != 0 and steady_ns(io) < deadline:
+    while w.spin > 0.0 and steady_ns(io) < deadline:
         pass
     if code != OK:
         w.failed, w.error = SLEEPING, code
@@ -110,11 +108,6 @@ def wait_until(io: LoopIO, deadline: int) -> bool:
             return True
         if steady_ns(io) >= deadline:
             return False
-
-
-def wake(io: LoopIO) -> None:
-    """End the wait of the loop's own thread."""
-    sem_post(io.handles[0].semaphore)
 
 
 def take(io: LoopIO) -> bool:

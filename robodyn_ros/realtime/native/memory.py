@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Memory of the compiled loop, at addresses that stay, and the semaphores of its threads."""
+"""Memory of the compiled loop, at addresses that stay, and the semaphore of its thread."""
 
 import ctypes
 from typing import Any
@@ -10,7 +10,7 @@ import numpy as np
 from numpy import ndarray
 
 from .compile import LOOP_IO
-from .ffi import FRAME_WORDS, OK, unavailable
+from .ffi import OK, unavailable
 from .io import HANDLES, INFO_WORDS, LoopIO
 from ..loop_counters import Tally
 from ..loop_io import LOOP_STATE
@@ -42,10 +42,9 @@ class LoopMemory:
                  clock: Any = None, tally: Tally | None = None,
                  decoder: DecoderArrays | None = None):
         tally = tally or Tally(np.zeros(1))
-        self._frame = np.zeros(FRAME_WORDS, np.int64)
-        self._semaphore, self._turn = np.zeros((2, SEMAPHORE_WORDS), np.int64)
-        for semaphore in self._semaphore, self._turn:
-            _libc.sem_init(semaphore.ctypes.data, 0, 0)
+        #: Ends the wait of the loop's thread, for a callback that posts it.
+        self.semaphore = np.zeros(SEMAPHORE_WORDS, np.int64)
+        _libc.sem_init(self.semaphore.ctypes.data, 0, 0)
         #: What the compiled functions work in.
         self.io = io = LoopIO(
             loop_state=np.zeros(1, LOOP_STATE), counts=tally.counts, timing=tally.timing.ring,
@@ -65,8 +64,7 @@ class LoopMemory:
                 'message': io.message.ctypes.data, 'tick': io.tick.ctypes.data,
                 'effort': ctypes.addressof(self._command), 'info': io.info.ctypes.data,
                 'timespec': io.timespec.ctypes.data, 'listeners': io.listeners.ctypes.data,
-                'semaphore': self._semaphore.ctypes.data, 'turn': self._turn.ctypes.data,
-                'frame': self._frame.ctypes.data}.items():
+                'semaphore': self.semaphore.ctypes.data}.items():
             io.handles[field] = address
         io.loop_state['on_ros_time'] = clock is not None
         self._given = TupleMemory(LOOP_IO)
@@ -89,31 +87,24 @@ class LoopMemory:
 
     def wake(self) -> None:
         """Interrupt the current wait of the loop's thread, or the next one."""
-        _libc.sem_post(self._semaphore.ctypes.data)
+        _libc.sem_post(self.semaphore.ctypes.data)
 
-    def pass_turn(self) -> None:
-        """Release the turn to the next waiting thread."""
-        _libc.sem_post(self._turn.ctypes.data)
-
-    def set_callback(self, function: int | None, argument: ndarray) -> None:
+    def set_callback(self, function: int | None, argument: ndarray | None = None) -> None:
         """
         Set (or, with None, remove) the on-new-message callback.
 
-        :param function: its address; it takes the address of ``argument`` and a number.
+        :param function: its address; it takes the address of ``argument`` (None: of the semaphore)
+            and a number.
         :raises DataPathError: the middleware refuses.
         """
         rcl = ctypes.CDLL('librcl.so')
         rcl.rcl_subscription_set_on_new_message_callback.argtypes = 3 * (ctypes.c_void_p,)
         code = rcl.rcl_subscription_set_on_new_message_callback(
-            self._states.pointer, function, argument.ctypes.data)
+            self._states.pointer, function,
+            (self.semaphore if argument is None else argument).ctypes.data)
         if code != OK:
             rcutils().rcutils_reset_error()
             raise unavailable(f'rcl_subscription_set_on_new_message_callback returned {code}')
-
-    @property
-    def semaphore(self) -> ndarray:
-        """Semaphore that ends the wait of the loop's thread, for a callback that posts it."""
-        return self._semaphore
 
 
 def aligned_copy(message: ndarray, numbers: ndarray) -> tuple[ndarray, ndarray]:

@@ -44,7 +44,7 @@ def probe(states: Any, commands: Any, send: Callable[[bytes], None],
     back = np.frombuffer(b'\0\1\0\0' + bytes(range(60)), np.uint8)
     memory = LoopMemory(states, commands, back, np.zeros(1))
     with states, commands:
-        memory.set_callback(compiled_callback('state').address, memory.semaphore)
+        memory.set_callback(compiled_callback().address)
         try:
             expected = 0.0
             for size in TRIAL_BYTES:
@@ -57,7 +57,7 @@ def probe(states: Any, commands: Any, send: Callable[[bytes], None],
                     raise unavailable('it does not read the numbers of messages')
                 expected = answer[0].number
         finally:
-            memory.set_callback(None, memory.semaphore)
+            memory.set_callback(None)
 
 
 def trial(address: int) -> int:
