@@ -247,10 +247,10 @@ def _determined_solution(joints: list[ndarray], values: ndarray, counted: ndarra
     kept = [np.column_stack([rows[:, :-1][:, determined],
                              rows[:, -1] - rows[:, :-1][:, ~determined] @ values[~determined]])
             for rows in joints]
-    found, *rest = _solution(kept, counted, method, sigma)
+    found, sigma, divisor, condition = _solution(kept, counted, method, sigma)
     values = values.copy()
     values[determined] = found
-    return values, *rest
+    return values, sigma, divisor, condition
 
 
 def _solution(joints: list[ndarray], counted: ndarray, method: str,

@@ -39,12 +39,12 @@ class Effect(NamedTuple):
     """
     Effect that a search describes by numbers of about one.
 
-    :param count: of the numbers.
+    :param size: count of the numbers.
     :param low, limit: bounds of each number; at the limit, of either sign, it is implausible.
     :param significance: level of the likelihood-ratio test.
     """
 
-    count: int
+    size: int
     low: float
     limit: float
     significance: float
@@ -135,7 +135,7 @@ def find_effects(model: RobotModel, motion: Motion, selection: ParameterSelectio
         without = search.best([other for other in found if other != name], found)
         gain = max(search.misfit(without) - search.misfit(found), MIN_GAIN)
         beyond = bool(np.linalg.norm(numbers) > 0.999 * effect.limit)
-        taken = not beyond and bool(2.0 * gain > chdtri(effect.count, effect.significance))
+        taken = not beyond and bool(2.0 * gain > chdtri(effect.size, effect.significance))
         notes.append(_note(name, numbers, np.linalg.norm(numbers) / np.sqrt(2.0 * gain))
                      + (': taken into account' if taken else ': rejected as implausible; check '
                         'the mounting and the clocks' if beyond else
@@ -185,7 +185,7 @@ class Search:
             return self._kept[key]
         if near is not None:
             return self._improved({name: near[name] for name in names})
-        late = self._improved({name: np.zeros(EFFECTS[name].count) for name in names
+        late = self._improved({name: np.zeros(EFFECTS[name].size) for name in names
                                if name != 'presliding'})
         self._kept[tuple(late)] = late
         if 'presliding' not in names:
@@ -199,8 +199,8 @@ class Search:
         if not start:
             return start
         names = list(start)
-        ends = np.cumsum([EFFECTS[name].count for name in names])[:-1]
-        limits = [EFFECTS[name][1:3] for name in names for _ in range(EFFECTS[name].count)]
+        ends = np.cumsum([EFFECTS[name].size for name in names])[:-1]
+        limits = [EFFECTS[name][1:3] for name in names for _ in range(EFFECTS[name].size)]
 
         def effects(x: ndarray) -> Effects:
             return dict(zip(names, np.split(x, ends)))
