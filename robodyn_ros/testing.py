@@ -42,7 +42,6 @@ from lifecycle_msgs.srv import ChangeState
 import numpy as np
 from numpy import ndarray
 from rcl_interfaces.srv import SetParametersAtomically
-from rclpy.parameter import Parameter
 from rclpy.serialization import deserialize_message
 from rclpy.time import Time
 from sensor_msgs.msg import JointState
@@ -57,6 +56,7 @@ from .model.robot import RobotModel
 from .nodes.clients.live_control import push_message
 from .nodes.clients.play import Player
 from .nodes.clients.processes import Child, running
+from .nodes.clients.running_controller import parameter_request
 from .nodes.middleware import qos
 from .nodes.middleware.client_session import Session, session
 from .nodes.middleware.executor_subscription import open_subscription
@@ -197,8 +197,7 @@ class SimulatedArm:
         :param node: 'controller' or 'simulator'.
         :raises RosError: they are refused.
         """
-        request = SetParametersAtomically.Request(parameters=[
-            Parameter(name, value=value).to_parameter_msg() for name, value in values.items()])
+        request = parameter_request(values)
         while True:
             result = self._call(SetParametersAtomically, f'{node}/set_parameters_atomically',
                                 request).result

@@ -35,7 +35,12 @@ ENVIRONMENT = dict(os.environ)          # before any test changes it
 PACKAGES = 'control', 'dynamics', 'model', 'realtime', 'simulation', 'wire'
 # Modules of nodes; others import launch, or are rarely used
 NODES = 'clients.play', 'clients.record', 'controller.node', 'controller.run', 'simulator.run'
-COMMANDS = 'app', 'calibrate_collision', 'jog', 'payload', 'play', 'replay', 'teach'
+# What commands import when they run
+COMMANDS = (
+    'cli.app', 'control.learning', 'flight_recorder.replay',
+    'identification.estimation.payload', 'identification.excitation.payload_motion',
+    'identification.excitation.taught_motion', 'identification.recorded_motion',
+    'nodes.clients.live_robot', 'nodes.clients.running_controller', 'report.document')
 # Name in the environment: seconds that a controller which is activated waits for the discovery of
 # other publishers of the commands, instead of DISCOVERY of nodes/topics/command_publishers.py
 DISCOVERY = 'DISCOVERY_OF_PUBLISHERS'
@@ -147,8 +152,8 @@ def prepare() -> None:
             importlib.import_module(module.name)
     for node in NODES:
         importlib.import_module(f'robodyn_ros.nodes.{node}')
-    for command in COMMANDS:
-        importlib.import_module(f'robodyn_ros.cli.{command}')
+    for name in COMMANDS:
+        importlib.import_module(f'robodyn_ros.{name}')
     load_type_support()
     load_machine_code()
     inspect.getmodule(prepare.__code__)     # looks at each module once, as a first log line does

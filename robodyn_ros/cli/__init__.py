@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The `robodyn` command."""
 
+from io import TextIOWrapper
 import os
 import signal
 import sys
@@ -19,6 +20,8 @@ def main() -> int:
     # Matrices of these commands are small: threads of BLAS would wait for one another, and for
     # twice the processor time
     os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
+    if isinstance(sys.stdout, TextIOWrapper):       # closed: None
+        sys.stdout.reconfigure(errors='replace')    # N·m on a terminal that has ASCII only
     # Not at the top: Ctrl-C while these load shall end without a traceback too
     try:
         from .app import app
@@ -28,9 +31,16 @@ def main() -> int:
     except SystemExit as end:
         # Typer leaves this way; a text instead of a number would be an error message
         return end.code if isinstance(end.code, int) else int(bool(end.code))
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        # Of a write: to a full disk, or to a pipe whose reader has ended
+        print(f'robodyn: the output cannot be written ({error.strerror}): direct it to another '
+              'file', file=sys.stderr)
+        sys.stdout = open(os.devnull, 'w')      # what is left is not written at the end again
+        return 1
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)    # the exit code is decided
-        sys.stdout.flush()
     return 0
 
 

@@ -2,34 +2,59 @@
 # SPDX-License-Identifier: Apache-2.0
 """Subcommand `calibrate-collision`: collision thresholds of a running controller."""
 
+from __future__ import annotations
+
 from pathlib import Path
 import time
-from typing import Any
+from typing import Annotated, Any, TYPE_CHECKING
 
 import numpy as np
 from numpy import ndarray
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
+import typer
 import yaml
 
-from .options import table
+from .options import command, console, Force, NodeName, output, RUN, SimTime, table, Wait
 from .payload import Node
-from ..control.learning import CollisionThresholds, thresholds
-from ..control.settings.settings import Settings
-from ..dynamics import Batch
-from ..errors import check_new, IdentificationError
-from ..identification.recordings.recording import Recording
-from ..model.robot import RobotModel
-from ..nodes.clients.record import Recorder, silent
-from ..nodes.clients.running_controller import RunningController
-from ..nodes.middleware.client_session import session
+from ..catalog.requirements import require_modules
+from ..errors import check_new, IdentificationError, RosError
+
+if TYPE_CHECKING:
+    from ..control.learning import CollisionThresholds
+    from ..control.settings.settings import Settings
+    from ..identification.recordings.recording import Recording
+    from ..model.robot import RobotModel
 
 MIN_MOTION = 0.05    # [rad | m] of a joint that counts as moved
 MIN_SAMPLES = 50
 
 
+@command(RUN, '--set')
+def calibrate_collision(duration: Annotated[float, typer.Option(
+                            min=1.0, max=3600.0, help='Duration of the recording (s).')] = 60.0,
+                        margin: Annotated[float, typer.Option(
+                            min=1.0, max=10.0, help='Factor of the thresholds over the external '
+                            'efforts without contact.')] = 1.5,
+                        setting: Annotated[bool, typer.Option(
+                            '--set', help='Set the thresholds in the controller.')] = False,
+                        output: Annotated[Path | None, output('Parameter file to write.')] = None,
+                        force: Force = False,
+                        node: NodeName = 'controller', sim_time: SimTime = False,
+                        wait: Wait = 10.0) -> None:
+    """
+    Learn collision thresholds from usual motions of the arm, without contact.
+
+    Move the arm meanwhile, for instance with `robodyn play`: the thresholds fit the recorded
+    motions, speeds and loads. --set sets them in the controller.
+    """
+    require_modules('calibrate-collision', ['rclpy'], RosError)
+    run(Node(node, '', sim_time, wait), console(), duration=duration, margin=margin,
+        setting=setting, output=output, force=force)
+
+
 def run(node: Node, out: Console, *, duration: float, margin: float, setting: bool,
-        output: Path | None) -> None:
+        output: Path | None, force: bool = False) -> None:
     """
     Record the external efforts, print thresholds, and optionally write and set them.
 
@@ -37,8 +62,12 @@ def run(node: Node, out: Console, *, duration: float, margin: float, setting: bo
     :raises IdentificationError, ArgumentError: the samples are not sufficient, the file exists.
     :raises ParameterError: the controller refuses them.
     """
-    if output is not None:
-        check_new([output], '--output', 'remove it, or choose another file')
+    from ..nodes.clients.record import Recorder, silent
+    from ..nodes.clients.running_controller import RunningController
+    from ..nodes.middleware.client_session import session
+
+    if output is not None and not force:
+        check_new([output], '--output', 'give another --output, or --force to replace it')
     with session('robodyn_calibrate_collision', node.sim_time) as here:
         controller = RunningController(here, node.name, node.wait)
         settings = controller.settings()
@@ -82,6 +111,9 @@ def learned(recording: Recording, model: RobotModel, settings: Settings,
     :raises IdentificationError: there are too few samples.
     :raises ArgumentError: see :func:`.learning.thresholds`.
     """
+    from ..control.learning import thresholds
+    from ..dynamics import Batch
+
     if len(recording.time) < MIN_SAMPLES:
         raise IdentificationError(f'{len(recording.time)} samples are too few', name='samples',
                                   remedy='listen longer, with the arm driven, or raise the '

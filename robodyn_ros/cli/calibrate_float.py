@@ -2,38 +2,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """Subcommand `calibrate-float`: gravity and friction from a slow motion of all joints."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from numpy import ndarray
 from rich.console import Console
 from rich.table import Table
+import typer
 
-from .options import table
+from .options import command, console, Force, NodeName, output, RUN, SimTime, States, table, Wait
 from .payload import Node, recorded, slowed
-from ..control.settings.settings import Settings
-from ..dynamics import Batch
-from ..errors import IdentificationError, ParameterError
-from ..identification import Estimate, identify, Motion, ParameterSelection
-from ..identification.estimation.search import find_effects
-from ..identification.excitation.payload_motion import float_motion
-from ..identification.options import PreparationOptions
-from ..identification.recorded_motion import checked_motion, require_torques
-from ..identification.recordings.recording import Recording
-from ..identification.result_files import (
-    FRICTION,
-    friction_parameters,
-    URDF,
-    writable_folder,
-    write_friction,
-)
-from ..identification.urdf_update import corrected_urdf, urdf_with_friction
-from ..model.robot import RobotModel
-from ..nodes.clients.play import Player
-from ..nodes.clients.running_controller import RunningController
-from ..nodes.middleware.client_session import session
+from ..catalog.requirements import require_modules
+from ..errors import check_new, IdentificationError, ParameterError, RosError
+
+if TYPE_CHECKING:
+    from ..control.settings.settings import Settings
+    from ..identification import Estimate, Motion
+    from ..identification.recordings.recording import Recording
+    from ..model.robot import RobotModel
 
 # Equations that are left: a slow motion carries little information a second
 MAX_SAMPLES = 1500
@@ -76,8 +66,41 @@ class Calibration(NamedTuple):
                     self.estimate.model.joint_names, self.distance, estimated) if distance > least]
 
 
-def run(node: Node, out: Console, *, amplitude: float, duration: float, folder: Path) -> None:
+@command(RUN, '')
+def calibrate_float(folder: Annotated[Path, output(
+                        'Folder for corrected.urdf and friction.yaml.', 'FOLDER'
+                        )] = Path('calibrated'), force: Force = False,
+                    amplitude: Annotated[float, typer.Option(
+                        min=0.1, max=3.0,
+                        help='Largest displacement of a joint (rad or m).')] = 0.6,
+                    duration: Annotated[float, typer.Option(
+                        min=10.0, max=60.0, help='Duration of the motion (s).')] = 30.0,
+                    states: States = 'joint_states',
+                    node: NodeName = 'controller', sim_time: SimTime = False,
+                    wait: Wait = 10.0) -> None:
+    """
+    Identify masses and friction from a slow motion, so that the arm floats.
+
+    All joints move about the present pose. The motion is NOT CHECKED FOR COLLISIONS: make sure
+    that the way is free. The result is a URDF and friction parameters for the controller.
+    """
+    require_modules('calibrate-float', ['rclpy'], RosError)
+    run(Node(node, states, sim_time, wait), console(), amplitude=amplitude, duration=duration,
+        folder=folder, force=force)
+
+
+def run(node: Node, out: Console, *, amplitude: float, duration: float, folder: Path,
+        force: bool) -> None:
     """Move the arm, estimate its gravity and friction, and write the files."""
+    from ..identification.excitation.payload_motion import float_motion
+    from ..identification.result_files import FRICTION, URDF, writable_folder
+    from ..nodes.clients.play import Player
+    from ..nodes.clients.running_controller import RunningController
+    from ..nodes.middleware.client_session import session
+
+    if not force:
+        check_new([folder / URDF, folder / FRICTION], '--output',
+                  'give another --output, or --force to replace them')
     with session('robodyn_calibrate_float', node.sim_time) as here, writable_folder(folder):
         player = Player(here, f'/{node.name.strip("/")}/joint_trajectory', node.states,
                         confirm=True, within=node.wait, option='--node')
@@ -124,6 +147,11 @@ def calibrate(recording: Recording, robot: RobotModel) -> Calibration:
     :raises IdentificationError: the estimate does not predict the last third of the motion better
         than the model.
     """
+    from ..identification import identify, ParameterSelection
+    from ..identification.estimation.search import find_effects
+    from ..identification.options import PreparationOptions
+    from ..identification.recorded_motion import checked_motion, require_torques
+
     require_torques(recording)
     motion = checked_motion(recording, robot, PreparationOptions(accept=ACCEPT_OPTIONS)).motion
     train, test = motion.split(TRAINING_SHARE)
@@ -168,6 +196,8 @@ def position_noise(position: ndarray) -> ndarray:
 
 def predicted(robot: RobotModel, motion: Motion) -> ndarray:
     """Return the efforts (N, nv) of a model with its friction [N·m | N]."""
+    from ..dynamics import Batch
+
     batch = Batch(robot)
     return batch.inverse_dynamics(motion.position, motion.velocity, motion.acceleration) \
         + batch.friction(motion.velocity)
@@ -191,6 +221,9 @@ def errors_table(found: Calibration, robot: RobotModel) -> Table:
 
 def write(folder: Path, found: Calibration, robot: RobotModel, urdf: str) -> tuple[Path, Path]:
     """Write the corrected URDF and the parameter file of the friction; return their paths."""
+    from ..identification.result_files import FRICTION, friction_parameters, URDF, write_friction
+    from ..identification.urdf_update import corrected_urdf, urdf_with_friction
+
     paths = folder / URDF, folder / FRICTION
     inertial = found.estimate.parameters[:10 * robot.nb].reshape(-1, 10)
     friction = found.estimate.with_friction()

@@ -2,8 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Subcommand `compare-laws`: figures and picture of control laws on one trajectory."""
 
+from __future__ import annotations
+
 from math import isnan
 from pathlib import Path
+from typing import Annotated, TYPE_CHECKING
 
 import numpy as np
 from rich import box
@@ -12,18 +15,47 @@ from rich.table import Table
 from rich.text import Text
 import typer
 
-from .options import print_json
-from .. import law_comparison
-from ..catalog.robots import CatalogRobot
-from ..control.laws.registry import FOLLOWING
-from ..control.references import sine_motion
-from ..dynamics import Dynamics
-from ..errors import ArgumentError
-from ..law_comparison import compare, compare_topics, draw, Figures
-from ..model.robot import RobotModel
-from ..report.document import Report
-from ..report.scene import FRAME_RATE, moving_robot
-from ..report.units import units
+from .options import (
+    AcceptInertia,
+    AsJson,
+    At,
+    chosen_robot,
+    command,
+    console,
+    DEVELOP,
+    Locked,
+    print_json,
+    ReportFile,
+    Robot,
+)
+from ..catalog.requirements import require_modules
+from ..errors import ArgumentError, DemoError
+
+if TYPE_CHECKING:
+    from ..catalog.robots import CatalogRobot
+    from ..law_comparison import Figures
+    from ..model.robot import RobotModel
+    from ..report.document import Report
+
+
+@command(DEVELOP, 'ur5 --report laws.html')
+def compare_laws(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # noqa: B006
+                 duration: Annotated[float, typer.Option(
+                     min=0.5, max=60.0, help='Duration of the motion (s), extended if the limits '
+                     'of the robot require it.')] = 4.0,
+                 accept_inertia: AcceptInertia = False,
+                 picture: Annotated[Path, typer.Option(
+                     '--picture', metavar='PNG', help='File of the picture.')
+                     ] = Path('build/compare_laws.png'),
+                 topics: Annotated[bool, typer.Option(
+                     '--topics', help='Use the ROS 2 nodes and topics, in lockstep.')
+                     ] = False, report: ReportFile = None, as_json: AsJson = False) -> None:
+    """Compare all trajectory-tracking laws in MuJoCo with an exact and a perturbed model."""
+    require_modules('compare-laws', ['mujoco', 'matplotlib', *(['rclpy'] if topics else [])],
+                    DemoError)
+    chosen = chosen_robot(robot, locked, at=at, roomy=True,
+                          accepted_links=['*'] if accept_inertia else None)
+    run(chosen, duration, picture, console(), topics=topics, page=report, as_json=as_json)
 
 
 def run(robot: CatalogRobot, duration: float, picture: Path, out: Console, *,
@@ -37,6 +69,11 @@ def run(robot: CatalogRobot, duration: float, picture: Path, out: Console, *,
     :param page: file of a report, None for none.
     :param as_json: whether the figures are printed as JSON.
     """
+    from .. import law_comparison
+    from ..control.laws.registry import FOLLOWING
+    from ..law_comparison import compare, compare_topics, draw
+    from ..report.units import units
+
     _check(picture)
     found: list[Figures] = []
     every, (unit, _) = 2 * len(FOLLOWING), units(robot.model, 'm')
@@ -70,6 +107,12 @@ def run(robot: CatalogRobot, duration: float, picture: Path, out: Console, *,
 
 
 def _report(robot: CatalogRobot, found: list[Figures], duration: float) -> Report:
+    from ..control.references import sine_motion
+    from ..dynamics import Dynamics
+    from ..report.document import Report
+    from ..report.scene import FRAME_RATE, moving_robot
+    from ..report.units import units
+
     model = robot.model
     report = Report(f'Control laws on {model.name}', 'One trajectory in MuJoCo, with the true '
                     'model and with a false one.')
@@ -103,6 +146,8 @@ def _check(picture: Path) -> None:
 
 
 def _table(model: RobotModel, found: list[Figures]) -> Table:
+    from ..report.units import units
+
     unit, _ = units(model, 'm')
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False,
                   title=f'{model.name}: errors [{unit}], effort roughness [10⁻³ effort limits]')

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Subcommand `drive-gains`: efforts per ampere, from recordings of motor currents."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,18 +13,21 @@ from rich.console import Console
 import typer
 
 from .arguments import numbers
-from .identify_commands import (
+from .options import chosen_robot, command, console, Gravity, IDENTIFY, Locked, Root, table, Tip
+from .recording_options import (
     Accept,
     ColumnsOption,
     CutoffOption,
     Joints,
     OfRobot,
     Rate,
+    read_options,
+    recording_of,
+    show,
     Sources,
     Topic,
     UnitsOption,
 )
-from .options import app, chosen_robot, console, Gravity, Locked, Root, table, Tip
 from ..errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -33,8 +38,8 @@ if TYPE_CHECKING:
 MAX_GAIN_ERROR = 0.2    # of a proposed gain, relative
 
 
-@app.command('drive-gains')
-def drive_gains_command(
+@command(IDENTIFY, 'motion.npz --robot my_arm.urdf')
+def drive_gains(
         recordings: Sources, robot: OfRobot,
         loaded: Annotated[Path | None, typer.Option(
             metavar='RECORDING', help='Recording with a known load at --frame.')] = None,
@@ -50,8 +55,7 @@ def drive_gains_command(
         rate: Rate = None, topic: Topic = '', joints: Joints = '',
         accept: Accept = [], cutoff: CutoffOption = None) -> None:  # noqa: B006
     """Estimate the torque constants that convert motor currents to efforts."""
-    from .identify import read_options
-    from ..identification.estimation.drive import drive_gains
+    from ..identification.estimation.drive import drive_gains as estimated
     from ..identification.estimation.filtered_columns import decimated
     from ..identification.options import PreparationOptions, USUAL_PARAMETERS
     from ..model.payload import with_payload
@@ -68,7 +72,7 @@ def drive_gains_command(
     load = with_payload(chosen.model, frame, mass, numbers('--com', com)) if loaded else None
     selection, _ = decimated(USUAL_PARAMETERS, motions[0])
     name, _, value = known.partition('=')
-    found = drive_gains(chosen.model, motions, replace(selection, armature=True),
+    found = estimated(chosen.model, motions, replace(selection, armature=True),
                         [None] * len(recordings) + ([load] if loaded else []),
                         name if name in chosen.model.joint_names else '')
     if known:
@@ -76,10 +80,9 @@ def drive_gains_command(
     report(found, out)
 
 
-def _currents(paths: Sequence[Path], robot: 'CatalogRobot', reading: dict[str, Any],
-              options: 'PreparationOptions', out: Console) -> list[Any]:
+def _currents(paths: Sequence[Path], robot: CatalogRobot, reading: dict[str, Any],
+              options: PreparationOptions, out: Console) -> list[Any]:
     """Return the motions of recordings whose efforts are currents."""
-    from .identify import recording_of, show
     from ..identification.recorded_motion import checked_motions
 
     recordings = [recording_of(path, robot, reading, out) for path in paths]
@@ -93,7 +96,7 @@ def _currents(paths: Sequence[Path], robot: 'CatalogRobot', reading: dict[str, A
     return [each.motion for each in checked]
 
 
-def report(found: 'DriveGains', out: Console) -> None:
+def report(found: DriveGains, out: Console) -> None:
     """Print the gains, and the options by which `robodyn identify` takes them."""
     rows = table('Drive gains', 'joint', 'N·m/A | N/A' + (', relative' if found.relative else ''),
                  'standard error', 'RMS left [A]')

@@ -2,66 +2,169 @@
 # SPDX-License-Identifier: Apache-2.0
 """Subcommand `excite`: an exciting trajectory, its table and its picture."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from math import isinf
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TYPE_CHECKING
+from typing import Annotated, Any, TYPE_CHECKING
 
 import numpy as np
 from rich.console import Console, Group
 from rich.progress import Progress
+import typer
 
-from .identify import recording_of
-from .options import table
+from .options import (
+    At,
+    chosen_robot,
+    command,
+    console,
+    Force,
+    Gravity,
+    IDENTIFY,
+    Locked,
+    output,
+    Robot,
+    Root,
+    table,
+    Tip,
+)
 from .pictures import save
-from ..catalog.robots import CatalogRobot
-from ..dynamics import Dynamics
-from ..errors import ArgumentError, IdentificationError
+from .recording_options import (
+    ColumnsOption,
+    Joints,
+    Rate,
+    read_options,
+    recording_of,
+    Topic,
+    UnitsOption,
+)
+from ..errors import ArgumentError, check_new, IdentificationError
 from ..extras import pip_install
-from ..identification.excitation.collision_geometry import GEOMETRY_KINDS, shapes
-from ..identification.excitation.fourier import Fourier
-from ..identification.excitation.motion_limits import motion_limits, Shares
-from ..identification.excitation.optimize import Excitation, excite
-from ..identification.excitation.trajectory_file import JointTrajectory, write
-from ..identification.motion import Motion
-from ..identification.options import PreparationOptions
-from ..identification.preparation.prepare import prepare
-from ..report.units import units
 
 if TYPE_CHECKING:
+    from ..catalog.robots import CatalogRobot
     from ..identification.excitation.collisions import Collisions
+    from ..identification.excitation.fourier import Fourier
+    from ..identification.excitation.motion_limits import Shares
+    from ..identification.excitation.optimize import Excitation
+    from ..identification.motion import Motion
 
 NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 PICTURE_OVERSAMPLING = 5    # points for each of the trajectory
+
+
+@command(IDENTIFY, 'my_arm.urdf')
+def excite(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
+           root: Root = '',
+           tip: Tip = '',
+           gravity: Gravity = '',
+           output: Annotated[Path, output('File of the trajectory: YAML of a JointTrajectory.')
+                             ] = Path('excite.yaml'), force: Force = False,
+           picture: Annotated[Path | None, typer.Option(
+               metavar='PNG', help='File of the picture; default: beside the '
+                                   'trajectory.')] = None,
+           harmonics: Annotated[int, typer.Option(
+               help='Harmonics of the Fourier series, 2 or more.')] = 5,
+           period: Annotated[float, typer.Option(help='Period of the first harmonic (s).')] = 10.0,
+           repeat: Annotated[int, typer.Option(help='Number of periods in the file.')] = 1,
+           starts: Annotated[int, typer.Option(help='Number of random initial motions.')] = 5,
+           criterion: Annotated[str, typer.Option(
+               help='condition (minimize) or information (maximize).')] = 'condition',
+           include: Annotated[str, typer.Option(
+               help='Joint parameters to identify besides the inertias: friction, offset, '
+                    'armature, separated by commas; or nothing.')] = 'friction',
+           velocity: Annotated[float, typer.Option(
+               help='Fraction of the velocity limits that may be used.')] = 0.8,
+           effort: Annotated[float, typer.Option(
+               help='Fraction of the effort limits that may be used.')] = 0.7,
+           position: Annotated[float, typer.Option(
+               help='Fraction of the range of each joint that may be used.')] = 0.95,
+           ranges: Annotated[list[str], typer.Option(
+               '--range', metavar='JOINT=LOWER:UPPER', help='Allowed range of a joint (rad or m).')
+           ] = [],  # noqa: B006
+           velocity_limit: Annotated[list[str], typer.Option(
+               metavar='[JOINT=]V', help='Velocity limit, below that of the URDF.')
+           ] = [],  # noqa: B006
+           acceleration: Annotated[list[str], typer.Option(
+               metavar='[JOINT=]A', help='Acceleration limit; default: bounded by the efforts '
+                                         'only.')] = [],  # noqa: B006
+           kind: Annotated[str, typer.Option(
+               '--shapes', help='Shapes checked for collisions: those of collision or '
+                                'visual elements, or none.')] = 'collision',
+           packages: Annotated[list[Path], typer.Option(
+               '--package-dir', metavar='FOLDER', help='ROS package with meshes of the URDF, or '
+               'folder that contains such packages. Can be repeated.')] = [],  # noqa: B006
+           ground: Annotated[float | None, typer.Option(
+               help='Height of the ground above the origin of the base (m).')] = None,
+           clearance: Annotated[float, typer.Option(
+               min=0.0, help='Minimum distance between shapes (m).')] = 0.01,
+           after: Annotated[list[Path], typer.Option(
+               '--after', metavar='RECORDING', help='Recording that there is already: the motion '
+               'is to tell what it does not. Can be repeated.')] = [],  # noqa: B006
+           columns: ColumnsOption = [], units: UnitsOption = [],  # noqa: B006
+           rate: Rate = None, topic: Topic = '', joints: Joints = '',
+           approach: Annotated[float, typer.Option(
+               help='Duration of a motion to the start (s); 0: the robot must be there.')] = 0.0,
+           seed: Annotated[int, typer.Option(
+               min=0, help='Seed of the random motions.')] = 0) -> None:
+    """Optimize an exciting trajectory for parameter identification."""
+    from ..identification.excitation.fourier import Fourier
+    from ..identification.excitation.motion_limits import Shares
+
+    chosen = chosen_robot(robot, locked, root, tip, gravity, at)
+    run(chosen, console(), output=output, picture=picture, series=Fourier(harmonics, period),
+        criterion=criterion, starts=starts, seed=seed, shares=Shares(position, velocity, effort),
+        velocity=velocity_limit, acceleration=acceleration, ranges=ranges,
+        include=[word.strip() for word in include.split(',') if word.strip()], kind=kind,
+        packages=packages, ground=ground, clearance=clearance, approach=approach, repeat=repeat,
+        posed=bool(at), force=force, after=after,
+        reading=read_options(columns, units, rate, topic, joints))
 
 
 def run(robot: CatalogRobot, out: Console, *, output: Path, picture: Path | None, series: Fourier,
         criterion: str, starts: int, seed: int, shares: Shares, velocity: Sequence[str],
         acceleration: Sequence[str], ranges: Sequence[str], include: Sequence[str], kind: str,
         packages: Sequence[Path], ground: float | None, clearance: float, approach: float,
-        repeat: int, after: Sequence[Path] = (), reading: Mapping[str, Any] = NO_OPTIONS) -> None:
+        repeat: int, posed: bool, force: bool, after: Sequence[Path] = (),
+        reading: Mapping[str, Any] = NO_OPTIONS) -> None:
     """
     Optimize a motion, print its table, and write the trajectory and a picture.
 
+    :param posed: whether the pose of the robot was asked for; otherwise joints at the end of
+        their range start in its middle.
     :param reading: keyword arguments of :func:`~..identification.recordings.read.read` for the
         recordings ``after`` which the motion comes.
     """
+    from ..dynamics import Dynamics
+    from ..identification.excitation.motion_limits import motion_limits
+    from ..identification.excitation.optimize import excite as optimized
+    from ..identification.excitation.trajectory_file import JointTrajectory, write
+    from ..report.units import units
+
     if approach < 0.0 or repeat < 1:
         raise ArgumentError(f'--approach {approach:g} --repeat {repeat}', name='--repeat',
                             value=(approach, repeat),
                             remedy='give a time from 0 on, and at least 1 repetition')
+    if not force:
+        check_new([output], '--output', 'give another --output, or --force to replace it')
     model = robot.model
     limits = motion_limits(
         model, shares, ranges=_ranges(ranges),
         velocity=_by_joint('--velocity-limit', velocity, model.joint_names),
         acceleration=_by_joint('--acceleration', acceleration, model.joint_names))
+    if not posed:
+        robot = replace(robot, pose=np.where(
+            (limits.lower < robot.pose) & (robot.pose < limits.upper), robot.pose,
+            (limits.lower + limits.upper) / 2))
     collisions, why = _collisions(robot, kind, packages, clearance, ground)
     dynamics, known = Dynamics(model), recorded(after, robot, reading, out)
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task('optimising', total=1.0)
-        found = excite(dynamics, robot.pose, limits, series=series, criterion=criterion,
+        found = optimized(dynamics, robot.pose, limits, series=series, criterion=criterion,
                        starts=starts, seed=seed, include=include, collisions=collisions,
                        after=known, progress=lambda done: bar.update(task, completed=done))
     out.print(_report(found, shares, why))
@@ -89,6 +192,9 @@ def run(robot: CatalogRobot, out: Console, *, output: Path, picture: Path | None
 def recorded(paths: Sequence[Path], robot: CatalogRobot, reading: Mapping[str, Any], out: Console
              ) -> list[Motion]:
     """Return the motions of recordings; print how they were read."""
+    from ..identification.options import PreparationOptions
+    from ..identification.preparation.prepare import prepare
+
     found = []
     for path in paths:
         recording = recording_of(path, robot, reading, out).of(robot.model.joint_names)
@@ -97,8 +203,11 @@ def recorded(paths: Sequence[Path], robot: CatalogRobot, reading: Mapping[str, A
 
 
 def _collisions(robot: CatalogRobot, kind: str, packages: Sequence[Path], clearance: float,
-                ground: float | None) -> tuple['Collisions | None', str]:
+                ground: float | None) -> tuple[Collisions | None, str]:
     """Return the collision checker, if any, and a line about it."""
+    from ..identification.excitation.collision_geometry import GEOMETRY_KINDS, shapes
+    from ..identification.excitation.collisions import Collisions
+
     if kind not in (*GEOMETRY_KINDS, 'none'):
         raise ArgumentError(f'--shapes {kind!r}', name='--shapes', value=kind,
                             remedy=f'choose {", ".join(GEOMETRY_KINDS)} or none')

@@ -2,22 +2,100 @@
 # SPDX-License-Identifier: Apache-2.0
 """Subcommand `export`: the dynamics of a robot as source text of C or JavaScript."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
+from math import isfinite
 from pathlib import Path
+from typing import Annotated, TYPE_CHECKING
 
 from rich.console import Console
+import typer
 
-from ..catalog.robots import CatalogRobot
-from ..dynamics.c_code import c_file, DOUBLE, FLOAT, QUANTITY_MEANINGS
-from ..dynamics.javascript import JAVASCRIPT, javascript_file
-from ..dynamics.signatures import TABLE
-from ..dynamics.source_text import Dialect, identifier, Kernel, kernels
-from ..errors import ArgumentError, check_new, RobodynError, UnknownNameError, writing
+from .arguments import numbers
+from .options import (
+    chosen_robot,
+    command,
+    console,
+    Force,
+    Gravity,
+    Locked,
+    MODEL,
+    output,
+    Robot,
+    Root,
+    Tip,
+)
+from ..catalog.requirements import require_modules
+from ..errors import ArgumentError, check_new, RobodynError, RosError, UnknownNameError, writing
 from ..model.resources import package_version
-from ..model.robot import RobotModel
 from ..text import printable
 
-DERIVATIVES = {name for name in QUANTITY_MEANINGS if name.endswith('derivatives')}
+if TYPE_CHECKING:
+    from ..catalog.robots import CatalogRobot
+    from ..dynamics.source_text import Dialect, Kernel
+    from ..model.robot import RobotModel
+
+
+@command(MODEL, 'my_arm.urdf --c --frame tool0 -o my_arm.c')
+def export(robot: Robot, locked: Locked = [],  # noqa: B006
+           root: Root = '',
+           tip: Tip = '',
+           gravity: Gravity = '',
+           as_c: Annotated[bool, typer.Option(
+               '--c', help='Write C99, with a header and a test.')] = False,
+           as_js: Annotated[bool, typer.Option('--js', help='Write JavaScript.')] = False,
+           config: Annotated[list[str], typer.Option(
+               '--config', metavar='YAML', help='Write a C library and a ros2_control plugin of '
+               'the controller with this parameter file (experimental). Repeatable: modes, gains '
+               'and payloads to select at run time.')] = [],  # noqa: B006
+           payload: Annotated[str, typer.Option(
+               '--payload', metavar='MASS,DISTANCE', help='With --config: largest mass (kg) of a '
+               'payload set at run time, and largest distance (m) of its center from '
+               'payload_frame.')] = '',
+           aarch64: Annotated[bool, typer.Option(
+               '--aarch64', help='With --config: also write machine code for ARM.')] = False,
+           output: Annotated[Path | None, output(
+               'File to write; its name becomes the prefix of the functions. Default: ROBOT.c or '
+               'ROBOT.js. With --config, the folder; default: ROBOT_controller.')] = None,
+           quantity: Annotated[list[str], typer.Option(
+               '--quantity', metavar='NAME', help='Quantity to export, a method of Dynamics; '
+               'default: all but derivatives. Repeatable.')] = [],  # noqa: B006
+           frame: Annotated[list[str], typer.Option(
+               '--frame', metavar='NAME', help='Frame whose pose, Jacobian and Jacobian rate are '
+               'exported. Repeatable.')] = [],  # noqa: B006
+           single: Annotated[bool, typer.Option(
+               '--float', help='Compute in single precision, with --c.')] = False,
+           force: Force = False) -> None:
+    """Write the dynamics of a robot as C or JavaScript, or its controller as a C library."""
+    if [as_c, as_js, bool(config)].count(True) != 1:
+        raise ArgumentError('it is not clear what to write', name='--c', remedy='give one of --c, '
+                            '--js and --config')
+    if config:
+        if locked or root or tip or gravity or quantity or frame or single:
+            raise ArgumentError(
+                '--config takes no options of the dynamics', name='--config', value=config,
+                remedy='leave out --quantity, --frame and --float, and write locked joints, '
+                'root, tip and gravity into the parameter file')
+        load = numbers('--payload', payload) or [0.0, 0.0]
+        if len(load) != 2 or not all(isfinite(x) and x >= 0.0 for x in load):
+            raise ArgumentError(f'--payload is {payload}', name='--payload', value=payload,
+                                remedy='give a mass and a distance of at least 0: 3,0.1')
+        require_modules('export --config', ['rclpy'], RosError)     # which declares parameters
+        from .export_library import run as export_library
+
+        export_library(robot, config, output or Path(f'{Path(robot).stem}_controller'), console(),
+                       force=force, payload=(load[0], load[1]), aarch64=aarch64)
+        return
+    if payload or aarch64:
+        raise ArgumentError('--payload and --aarch64 belong to --config', name='--payload',
+                            remedy='leave them out, or give --config')
+    if single and as_js:
+        raise ArgumentError('--float is given with --js', name='--float',
+                            remedy='leave it out: numbers of JavaScript are doubles')
+    chosen = chosen_robot(robot, locked, root, tip, gravity, massless='warn')
+    run(chosen, console(), language='c' if as_c else 'js', output=output, quantities=quantity,
+        frames=frame, single=single, force=force)
 
 
 def run(robot: CatalogRobot, out: Console, *, language: str, output: Path | None,
@@ -32,6 +110,11 @@ def run(robot: CatalogRobot, out: Console, *, language: str, output: Path | None
     :raises ArgumentError: an option makes no sense, a file exists or cannot be written.
     :raises UnknownNameError: there is no such quantity or frame.
     """
+    from ..dynamics.c_code import c_file, DOUBLE, FLOAT, QUANTITY_MEANINGS
+    from ..dynamics.javascript import JAVASCRIPT, javascript_file
+    from ..dynamics.signatures import TABLE
+    from ..dynamics.source_text import distinct, identifier
+
     path = output or Path(f'{identifier(robot.name)}.{language}')
     if path.suffix != f'.{language}' or identifier(path.stem) != path.stem:
         raise ArgumentError(
@@ -47,7 +130,8 @@ def run(robot: CatalogRobot, out: Console, *, language: str, output: Path | None
     for frame in frames:
         robot.model.frame(frame)
     dialect = JAVASCRIPT if language == 'js' else FLOAT if single else DOUBLE
-    found = _kernels(robot.model, dict.fromkeys(quantities), dict.fromkeys(frames), dialect, out)
+    found = distinct(_kernels(robot.model, dict.fromkeys(quantities), dict.fromkeys(frames),
+                              dialect, out))
     about = _about(robot.model, path.stem, language, single)
     if language == 'c':
         file = c_file(robot.model, found, path.stem, about, dialect=dialect)
@@ -65,8 +149,12 @@ def run(robot: CatalogRobot, out: Console, *, language: str, output: Path | None
 
 def _kernels(model: RobotModel, quantities: Iterable[str], frames: Iterable[str],
              dialect: Dialect, out: Console) -> list[Kernel]:
+    from ..dynamics.c_code import QUANTITY_MEANINGS
+    from ..dynamics.source_text import kernels
+
     found = []
-    for quantity in quantities or [name for name in QUANTITY_MEANINGS if name not in DERIVATIVES]:
+    for quantity in quantities or [name for name in QUANTITY_MEANINGS
+                                   if not name.endswith('derivatives')]:
         try:
             found += kernels(model, quantity, dialect, frames)
         except RobodynError as error:

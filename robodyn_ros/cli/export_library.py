@@ -114,19 +114,10 @@ def _value(parameter: Parameter, file: Path) -> Any:
     if given is None:
         return parameter.default
     kind = parameter.type
-    value = ([_scalar(one) for one in given] if isinstance(given, list) else _scalar(given))
     element = {list[float]: float, list[int]: int, list[str]: str}.get(kind)
-    if not (isinstance(value, list) and all(type(one) is element for one in value)
-            if element else type(value) is kind):
+    if not (isinstance(given, list) and all(type(one) is element for one in given)
+            if element else type(given) is kind):
         raise ParameterError(f'parameter {parameter.name} = {given!r} in {file} is refused',
                              name=parameter.name, value=given, remedy=f'write {WRITTEN[kind]}')
-    parameter.check(value)
-    return value
-
-
-def _scalar(value: Any) -> Any:
-    """Return what rcl makes of a scalar: it takes 1e-3 for a number."""
-    try:
-        return float(value) if isinstance(value, str) and value[:1] in '+-.0123456789' else value
-    except ValueError:
-        return value
+    parameter.check(given)
+    return given

@@ -1,135 +1,131 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Subcommands `identify` and `validate`: parsing of their options, tables of their results."""
+"""Subcommand `identify`: files, tables and report of an identification, or a load."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+import re
 import shlex
-from typing import Any
+from typing import Annotated, Any, TYPE_CHECKING
 
 import numpy as np
-from numpy import ndarray
 from rich.console import Console
+import typer
 
 from .arguments import as_option
-from .identification_report import report
-from .identification_tables import (
-    band_table,
-    comparison,
-    friction_table,
-    load_table,
-    measures,
-    parameter_table,
-    summary_table,
+from .options import (
+    chosen_robot,
+    command,
+    console,
+    Gravity,
+    IDENTIFY,
+    Locked,
+    output,
+    Root,
+    Tip,
 )
-from ..catalog.robots import CatalogRobot
-from ..errors import ArgumentError, DemoError, IdentificationError, RobodynError
-from ..identification.data_checks.data_issue import by_kind, DataIssue
-from ..identification.data_checks.physics_checks import motion_issues
-from ..identification.estimation.payload import find_payload, ModelErrors
-from ..identification.excitation.collision_geometry import shapes
-from ..identification.motion import Motion
-from ..identification.options import PipelineOptions, PreparationOptions
-from ..identification.pipeline import run as identify
-from ..identification.pipeline import Source
-from ..identification.recorded_motion import checked_motion
-from ..identification.recordings.read import read
-from ..identification.recordings.recording import Recording
-from ..identification.result import Identification, NOMINAL, of_model, TERMS_TITLE, Validation
-from ..identification.result_files import conditions_of, FRICTION, URDF, writable_folder
-from ..model.friction_file import read_friction
-from ..model.payload import with_payload
-from ..model.robot import RobotModel
-from ..model.urdf_source import expanded, is_xacro
-from ..report.scene import MovingRobot
+from .recording_options import (
+    Accept,
+    ColumnsOption,
+    CutoffOption,
+    FrictionFile,
+    Joints,
+    OF_LOAD,
+    OfRobot,
+    Rate,
+    read_options,
+    reading_words,
+    recording_of,
+    show,
+    Sources,
+    Topic,
+    UnitsOption,
+)
+from .validate import _conditions, _with_friction
+from ..catalog.requirements import require_modules
+from ..errors import ArgumentError, DemoError, IdentificationError, ParameterError, RobodynError
+
+if TYPE_CHECKING:
+    from ..catalog.robots import CatalogRobot
+    from ..identification.data_checks.data_issue import DataIssue
+    from ..identification.options import PipelineOptions, PreparationOptions
+    from ..identification.recordings.recording import Recording
+    from ..identification.result import Identification
+    from ..report.scene import MovingRobot
 
 REPORT = 'report.html'
+DECLARED_ENCODING = re.compile(r'^(\ufeff?\s*<\?xml[^>]*?)\s+encoding\s*=\s*(["\']).*?\2')
 MOST_WARNINGS = 3       # about the URDF, without --verbose
-# Kinds of issues that an unknown load causes
-OF_LOAD = ('effort sign', 'effort unit', 'gravity', 'mounting', 'direction', 'order', 'time',
-           'model', 'position unit')
 
 
-def read_options(columns: Iterable[str], units: Iterable[str], rate: float | None, topic: str,
-                 joints: str) -> dict[str, Any]:
-    """Return the keyword arguments of :func:`~.recordings.read.read` that options mean."""
-    names = [name.strip() for name in joints.split(',') if name.strip()]
-    return {'columns': pairs('--columns', columns) or None,
-            'units': {key: _factor(value) for key, value in pairs('--units', units).items()}
-            or None, 'rate': rate, 'topic': topic or None, 'joint_names': names or None}
+@command(IDENTIFY, 'motion.npz --robot my_arm.urdf')
+def identify(
+        recordings: Sources, robot: OfRobot,
+        verify: Annotated[Path | None, typer.Option(
+            metavar='RECORDING', help='Recording to predict; the others are fitted.')] = None,
+        locked: Locked = [], root: Root = '', tip: Tip = '', gravity: Gravity = '',  # noqa: B006
+        columns: ColumnsOption = [], units: UnitsOption = [],  # noqa: B006
+        rate: Rate = None, topic: Topic = '', joints: Joints = '',
+        accept: Accept = [], cutoff: CutoffOption = None,  # noqa: B006
+        split: Annotated[float, typer.Option(
+            help='Fraction of each recording used for fitting; the rest is predicted. Not used '
+            'with --verify.')] = 0.7,
+        directions: Annotated[bool, typer.Option(
+            '--directions', help='Separate friction for both directions.')] = False,
+        static: Annotated[bool, typer.Option(
+            '--static', help='Static friction in addition to Coulomb friction.')] = False,
+        armature: Annotated[bool | None, typer.Option(
+            '--armature/--no-armature', help='Estimate the rotor inertia, or keep that of the '
+            'URDF; default: where it is significant.')] = None,
+        moving: Annotated[float | None, typer.Option(
+            min=0.0, help='Use samples of a joint above this velocity only (rad/s | '
+            'm/s).')] = None,
+        delay: Annotated[str, typer.Option(
+            metavar='auto|SECONDS', help='Delay of the efforts relative to the positions.'
+            )] = 'auto',
+        tilt: Annotated[bool, typer.Option(
+            '--tilt/--no-tilt', help='Estimate a small tilt of the base; not with --root.'
+            )] = True,
+        presliding: Annotated[str, typer.Option(
+            metavar='auto|none|RAD', help='Distance after a reversal over which friction changes '
+            'its sign.')] = 'auto',
+        payload: Annotated[bool, typer.Option(
+            '--payload', help='Identify the load at --frame; the robot is known.')] = False,
+        frame: Annotated[str, typer.Option(help='Link that holds the load.')] = '',
+        friction: FrictionFile = None,
+        force: Annotated[bool, typer.Option(
+            '--force', help='Replace files that exist, even if the result predicts worse than a '
+            'constant.')] = False,
+        verbose: Annotated[bool, typer.Option(
+            '--verbose', help='Print all notes, parameters and tables of the report.')] = False,
+        output: Annotated[Path, output('Folder of the results.', 'FOLDER')] = Path('identified')
+        ) -> None:
+    """Identify the inertias and the friction of a robot from a recording of its motion."""
+    from ..identification.options import ParameterSelection, PipelineOptions, PreparationOptions
+    from ..report import REQUIRED_MODULES
 
-
-def reading_words(columns: Iterable[str], units: Iterable[str], rate: float | None, topic: str,
-                  joints: str) -> list[str]:
-    """Return the options by which another command reads recordings likewise."""
-    rates = [] if rate is None else [f'{rate:.15g}']
-    return [word for option, values in (
-        ('--columns', columns), ('--units', units), ('--rate', rates), ('--states', [topic]),
-        ('--joints', [joints])) for value in values if value for word in (option, value)]
-
-
-def recording_of(path: Path, robot: CatalogRobot, reading: Mapping[str, Any], out: Console
-                 ) -> Recording:
-    """
-    Return the recording of a robot, and print how it was read.
-
-    The notes are printed before any check: what is refused later was often only read wrongly.
-    """
-    found = read(path, robot.model, **reading)
-    show(found.notes, out)
-    return found
-
-
-def pairs(option: str, words: Iterable[str]) -> dict[str, Any]:
-    """
-    Return values by quantity, or by quantity and joint: ``effort.joint2=-N·m``.
-
-    :param option: for errors.
-    :raises ArgumentError: a word is no pair, or a quantity is given both for all joints and for
-        one.
-    """
-    found: dict[str, Any] = {}
-    for word in words:
-        name, equals, value = word.partition('=')
-        if not equals or not value:
-            raise ArgumentError(f'{option} {word!r} cannot be read', name=option, value=word,
-                                remedy='write a quantity and what it is: position=q{i}, '
-                                       'effort=mN·m, effort.joint2=-N·m')
-        quantity, dot, joint = name.strip().partition('.')
-        if not dot:
-            found[quantity] = value.strip()
-        else:
-            of_joints = found.setdefault(quantity, {})
-            if not isinstance(of_joints, dict):
-                raise ArgumentError(f'{option} speaks of {quantity} twice', name=option,
-                                    value=word, remedy='for all joints, or joint by joint')
-            of_joints[joint] = _factor(value.strip())
-    return found
-
-
-def seconds(option: str, text: str, choices: str = 'seconds') -> float | None:
-    """Return a time [s] or another number, None for 'auto'."""
-    if text.strip() == 'auto':
-        return None
-    try:
-        return float(text)
-    except ValueError:
-        raise ArgumentError(f'{option} {text!r} cannot be read', name=option, value=text,
-                            remedy=f'write {choices}, or auto') from None
-
-
-def distance(option: str, text: str) -> float | None:
-    """Return a distance [rad], 0 for 'none', None for 'auto'."""
-    return 0.0 if text.strip() == 'none' else seconds(option, text, 'a distance in rad, none')
-
-
-def _factor(value: Any) -> Any:
-    """Return a factor to SI as a number, a unit as it is."""
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return value
+    chosen = chosen_robot(robot, locked, root, tip, gravity, massless='warn')
+    reading = read_options(columns, units, rate, topic, joints)
+    preparation = PreparationOptions(cutoff=cutoff, accept=tuple(accept))
+    late = seconds('--delay', delay)
+    if payload:
+        if len(recordings) > 1 or verify is not None:
+            raise ParameterError('--payload takes one recording', name='--payload',
+                                 value=len(recordings), remedy='leave --verify and the other '
+                                                               'recordings out')
+        given = recording_of(recordings[0], chosen, reading, console())
+        find_load(chosen, given, frame, friction, late, preparation, console())
+        return
+    require_modules('identify', REQUIRED_MODULES, IdentificationError)
+    selection = ParameterSelection(static=static, directions=directions, moving=moving)
+    options = PipelineOptions(selection, armature, split, late, tilt and not root,
+                              distance('--presliding', presliding), preparation, force)
+    same_robot = robot_options(chosen, root, tip, gravity)
+    run(recordings, verify, chosen, reading, options, output, console(), same_robot,
+        reading_words(columns, units, rate, topic, joints), verbose=verbose)
 
 
 def run(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
@@ -144,6 +140,12 @@ def run(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
         which it reads recordings likewise.
     :param verbose: print all notes and tables of the report, too.
     """
+    from .identification_report import report
+    from ..identification.pipeline import run as identified
+    from ..identification.pipeline import Source
+    from ..identification.result_files import FRICTION, URDF, writable_folder
+    from ..report.scene import MovingRobot
+
     warnings = robot.model.warnings
     for warning in warnings if verbose else warnings[:MOST_WARNINGS]:
         out.print(f'! {warning}', style='yellow', soft_wrap=True)
@@ -158,7 +160,7 @@ def run(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
     with MovingRobot() as moving:
         with out.status('') as status:          # in a terminal only
             try:
-                found, written = identify(
+                found, written = identified(
                     source, options, output, notify, lambda name: status.update(f'{name} ...'),
                     lambda parts: moving.draw(robot.model, robot.path, parts.test.time,
                                               parts.test.position))
@@ -190,6 +192,9 @@ def run(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
 
 def _print_summary(found: Identification, source: str, out: Console) -> None:
     """Print how well the result predicts, and friction and armature of each joint."""
+    from .identification_tables import summary_table
+    from ..identification.result import NOMINAL
+
     mean, before = (100 * of.relative.mean() for of in (
         found.validation, found.validations[NOMINAL]))
     out.print(f'{found.nominal.name}: {found.estimate.base.rank} base parameters from {source}, '
@@ -201,6 +206,15 @@ def _print_summary(found: Identification, source: str, out: Console) -> None:
 
 def _print_tables(found: Identification, out: Console) -> None:
     """Print parameters, friction, terms and errors."""
+    from .identification_tables import (
+        band_table,
+        comparison,
+        friction_table,
+        measures,
+        parameter_table,
+    )
+    from ..identification.result import TERMS_TITLE
+
     out.print(parameter_table(found))
     out.print(friction_table(found))
     if found.terms:
@@ -225,6 +239,8 @@ def _scene(moving: MovingRobot, out: Console) -> str:
 
 def with_meshes(corrected: Path, original: Path) -> Path:
     """Return the corrected URDF, or the original one where meshes are found beside that only."""
+    from ..identification.excitation.collision_geometry import shapes
+
     for path in (corrected, original):
         try:
             shapes(path)
@@ -249,53 +265,27 @@ def robot_options(robot: CatalogRobot, root: str, tip: str, gravity: str) -> lis
 
 
 def _text(path: Path) -> str:
-    """Return the text of a URDF with its line endings."""
-    try:
-        return expanded(path) if is_xacro(path) else path.read_bytes().decode()
-    except UnicodeDecodeError:
-        raise ArgumentError(f'{path} is not UTF-8', name='--robot', value=str(path),
-                            remedy='save it as UTF-8') from None
+    """Return the text of a URDF with its line endings, without a declaration of its encoding."""
+    from ..identification.urdf_update import decoded, encoding_of
+    from ..model.urdf_source import expanded, is_xacro
+
+    if is_xacro(path):
+        return expanded(path)
+    content = path.read_bytes()
+    text = decoded(content, encoding_of(content))
+    return DECLARED_ENCODING.sub(r'\1', text, count=1)
 
 
-def validate(robot: CatalogRobot, recording: Recording, friction: Path | None,
-             delay: float | None, moving: float | None, options: PreparationOptions, out: Console
-             ) -> Validation:
-    """
-    Print and return how well a model predicts a recording.
-
-    :param delay: of the efforts [s]; None: that of the identification.
-    :param moving: samples above this velocity are compared [rad/s | m/s]; None: all.
-    """
-    options, delay, _ = _conditions(recording, friction, delay, options, out)
-    motion = _checked(recording, robot, options, out)
-    model, offset = _with_friction(robot.model, friction)
-    motion = motion.later(delay) if delay else motion
-    valid = of_model(model, motion, offset, moving)
-    out.print(measures(valid, f'{robot.source}' + (f', {friction}' if friction else '')))
-    out.print(f'mean relative RMS {100 * valid.relative.mean():.2f} %')
-    return valid
-
-
-def _conditions(recording: Recording, friction: Path | None, delay: float | None,
-                options: PreparationOptions, out: Console
-                ) -> tuple[PreparationOptions, float, ModelErrors | None]:
-    """Return options and delay, those that are not given as identified, and errors."""
-    found = None if friction is None else conditions_of(friction)
-    if found is None:
-        return options, delay or 0.0, None
-    rate = 1.0 / float(np.median(np.diff(recording.time)))
-    if options.cutoff is None and found.cutoff < rate / 2.0:
-        options = replace(options, cutoff=found.cutoff)
-    delay = found.delay if delay is None else delay
-    show([f'delay of the efforts {1e3 * delay:.4g} ms, cut-off as identified'
-          if options.cutoff == found.cutoff else
-          f'delay of the efforts {1e3 * delay:.4g} ms'], out)
-    return options, delay, found.errors
-
-
-def payload(robot: CatalogRobot, recording: Recording, frame: str, friction: Path | None,
+def find_load(robot: CatalogRobot, recording: Recording, frame: str, friction: Path | None,
             delay: float | None, options: PreparationOptions, out: Console) -> None:
     """Identify the load at a frame and print it as parameters of the controller."""
+    from .identification_tables import load_table
+    from ..identification.data_checks.data_issue import by_kind
+    from ..identification.data_checks.physics_checks import motion_issues
+    from ..identification.estimation.payload import find_payload
+    from ..identification.recorded_motion import checked_motion
+    from ..model.payload import with_payload
+
     options, delay, errors = _conditions(recording, friction, delay, options, out)
     # The model has no load: at wrist joints the efforts of one may contradict it entirely
     motion, notes, issues = checked_motion(recording, robot.model, replace(
@@ -319,23 +309,17 @@ def payload(robot: CatalogRobot, recording: Recording, frame: str, friction: Pat
         out.print(f'payload_inertia: [{moments}]')
 
 
-def _checked(recording: Recording, robot: CatalogRobot, options: PreparationOptions, out: Console
-             ) -> Motion:
-    """Return the checked motion, and print notes and issues."""
-    motion, notes, issues = checked_motion(recording, robot.model, options)
-    show([*notes[len(recording.notes):], *by_kind(issues)], out)
-    return motion
+def seconds(option: str, text: str, choices: str = 'seconds') -> float | None:
+    """Return a time [s] or another number, None for 'auto'."""
+    if text.strip() == 'auto':
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        raise ArgumentError(f'{option} {text!r} cannot be read', name=option, value=text,
+                            remedy=f'write {choices}, or auto') from None
 
 
-def _with_friction(model: RobotModel, file: Path | None) -> tuple[RobotModel, ndarray]:
-    """Return the model with the friction of a file, if any, and offsets (nv,) [N·m | N]."""
-    return (model, np.zeros(model.nv)) if file is None else read_friction(file, model)
-
-
-def show(lines: Iterable[str | DataIssue], out: Console) -> None:
-    """Print notes, and issues in yellow."""
-    for line in lines:
-        if isinstance(line, DataIssue):
-            out.print(f'! {line.render(as_option)}', style='yellow')
-        else:
-            out.print(f'- {line}')
+def distance(option: str, text: str) -> float | None:
+    """Return a distance [rad], 0 for 'none', None for 'auto'."""
+    return 0.0 if text.strip() == 'none' else seconds(option, text, 'a distance in rad, none')

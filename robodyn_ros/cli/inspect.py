@@ -3,8 +3,10 @@
 # flake8: noqa: A005
 """Subcommand `inspect`: tables of a robot that fit a terminal of 80 columns."""
 
+from __future__ import annotations
+
 from math import inf, isinf
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 from numpy import ndarray
 from numpy.linalg import eigvalsh
@@ -13,18 +15,49 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ..control.settings.settings import Settings
-from ..control.settings.unreached_targets import holding_warning
-from ..dynamics import Dynamics
-from ..model.robot import RobotModel
+from .options import (
+    AsJson,
+    At,
+    chosen_robot,
+    command,
+    console,
+    Gravity,
+    Locked,
+    MODEL,
+    print_json,
+    Robot,
+    Root,
+    Tip,
+)
+
+if TYPE_CHECKING:
+    from ..model.robot import RobotModel
 
 TEXT_COLUMNS = ('joint', 'type', 'parent link', 'child link', 'link', 'unit')
 ZERO_EFFORT = 1e-9    # smaller efforts are shown as zero
 UNITS = {'m': 'm, m/s, N', 'rad': 'rad, rad/s, N·m'}
 
 
+@command(MODEL, 'my_arm.urdf --at 0,-0.8,0,-2.4,0,1.6,0.8')
+def inspect(robot: Robot, locked: Locked = [],  # noqa: B006  (typer copies it)
+            root: Root = '',
+            tip: Tip = '',
+            gravity: Gravity = '',
+            at: At = '',
+            as_json: AsJson = False) -> None:
+    """Show joints, bodies, limits, gravity torques at a pose, and warnings about the URDF."""
+    chosen = chosen_robot(robot, locked, root, tip, gravity, at, massless='warn')
+    if as_json:
+        print_json(figures(chosen.model, chosen.pose))
+    else:
+        console().print(report(chosen.model, chosen.pose, chosen.source))
+
+
 def figures(model: RobotModel, pose: ndarray) -> dict[str, Any]:
     """Return what :func:`report` shows, in SI units, for a script; ``pose`` (nv,) [rad | m]."""
+    from ..control.settings.settings import Settings
+    from ..dynamics import Dynamics
+
     return {'name': model.name, 'base': model.base_link, 'joints': list(model.joint_names),
             'links': list(model.link_names), 'frames': list(model.frame_names),
             'mass': model.mass, 'center_of_mass': model.com, 'inertia': model.inertia,
@@ -54,6 +87,9 @@ def report(model: RobotModel, pose: ndarray, source: str) -> RenderableType:
 
 def _warnings(model: RobotModel) -> list[str]:
     """Return the warnings of the model, and joints that a controller could hardly drive."""
+    from ..control.settings.settings import Settings
+    from ..control.settings.unreached_targets import holding_warning
+
     scarcity = Settings().scarcity(model)
     return [*model.warnings, *filter(None, [scarcity.sentence(scarcity.scarce),
                                             holding_warning(model, model.effort_limit)])]
@@ -111,6 +147,8 @@ def _limits(model: RobotModel) -> Table:
 
 
 def _gravity(model: RobotModel, pose: ndarray) -> Table:
+    from ..dynamics import Dynamics
+
     table = _table('Gravity', 'joint', 'position', 'effort', 'limit', 'share of limit')
     for i, tau in enumerate(Dynamics(model).gravity(pose)):
         tau, limit = tau if abs(tau) > ZERO_EFFORT else 0.0, model.effort_limit[i]

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Subcommand `jog`: the frame of a task-space law moved from the keyboard."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -11,25 +13,25 @@ import sys
 import termios
 import time
 import tty
+from typing import Annotated, TYPE_CHECKING
 
-from geometry_msgs.msg import TwistStamped
 import numpy as np
 from numpy import ndarray
-from rcl_interfaces.msg import Log
-from rclpy.duration import Duration
-from rclpy.logging import LoggingSeverity
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
+import typer
 
-from .options import table
+from .options import command, console, NodeName, RUN, SimTime, table, Wait
 from .payload import Node
-from ..control.laws.law import POSE
-from ..control.settings.settings import Settings
+from ..catalog.requirements import require_modules
 from ..errors import ParameterError, RosError
-from ..nodes.clients.running_controller import RunningController
-from ..nodes.middleware.client_session import session
+
+if TYPE_CHECKING:
+    from rcl_interfaces.msg import Log
+
+    from ..control.settings.settings import Settings
 
 # Direction of each key: axis of the twist (x, y, z, about x, about y, about z) and sign
 KEYS = {'w': (0, 1), 's': (0, -1), 'a': (1, 1), 'd': (1, -1), 'r': (2, 1), 'f': (2, -1),
@@ -38,6 +40,25 @@ AXES = 'x', 'y', 'z', 'rotation about x', 'rotation about y', 'rotation about z'
 FASTER, SLOWER, STOP, END = '+=', '-', ' ', 'q\x1b'     # Escape, or what begins with it
 SPEED_FACTOR = 1.25
 MIN_SPEED_SHARE = 0.05    # of the requested speed
+
+
+@command(RUN, '--linear 0.05')
+def jog(linear: Annotated[float, typer.Option(
+            min=1e-4, help='Initial linear speed (m/s).')] = 0.05,
+        angular: Annotated[float, typer.Option(
+            min=1e-3, help='Initial angular speed (rad/s).')] = 0.2,
+        hold: Annotated[float, typer.Option(
+            min=0.05, max=2.0, help='Duration of the motion after a key press (s); longer than '
+            'the repeat delay of the keyboard.')] = 0.5,
+        node: NodeName = 'controller', sim_time: SimTime = False, wait: Wait = 10.0) -> None:
+    """
+    Move the frame of a task-space law (`task_frame`) from the keyboard.
+
+    The controller must run cartesian_impedance or operational_space. The frame stops --hold after
+    the last key press, and `twist_timeout` after the terminal is closed.
+    """
+    require_modules('jog', ['rclpy'], RosError)
+    run(Node(node, '', sim_time, wait), console(), linear=linear, angular=angular, hold=hold)
 
 
 class Jog:
@@ -89,6 +110,14 @@ def run(node: Node, out: Console, *, linear: float, angular: float, hold: float)
     :raises RosError: stdin is no terminal; the controller does not answer or does not listen.
     :raises ParameterError: its mode follows no pose, or a speed is above its limit.
     """
+    from geometry_msgs.msg import TwistStamped
+    from rcl_interfaces.msg import Log
+    from rclpy.duration import Duration
+    from rclpy.logging import LoggingSeverity
+
+    from ..nodes.clients.running_controller import RunningController
+    from ..nodes.middleware.client_session import session
+
     if not sys.stdin.isatty():
         raise RosError('stdin is not a terminal', name='stdin',
                        remedy='run robodyn jog in a terminal of its own')
@@ -141,6 +170,8 @@ def checked(settings: Settings, linear: float, angular: float) -> ndarray:
 
     :raises ParameterError: its mode follows no pose, or a speed is above its limit.
     """
+    from ..control.laws.law import POSE
+
     if settings.law_in_force.reference != POSE:
         raise ParameterError(f'mode {settings.law_in_force.name} follows no twist', name='mode',
                              remedy='set mode to cartesian_impedance or operational_space')

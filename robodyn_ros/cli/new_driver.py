@@ -4,10 +4,13 @@
 
 from pathlib import Path
 from string import Template
+from typing import Annotated
 
 from rich.console import Console
+import typer
 
 from .new_law import test_command, write_module
+from .options import command, console, DEVELOP, Force, output
 
 DRIVER = Template('''\
 """
@@ -86,6 +89,16 @@ def test_it_reads_and_writes():
     driver.write(np.ones(arm.nv))
     driver.close()
 ''')
+
+
+@command(DEVELOP, 'my_arm')
+def new_driver(name: Annotated[str, typer.Argument(
+                   metavar='NAME', help='Name of the driver and of its module, such as my_arm.')],
+               folder: Annotated[Path, output('Folder to write to.', 'FOLDER')] = Path('.'),
+               force: Force = False
+               ) -> None:
+    """Write a commented template of a driver, and its test."""
+    run(name, folder, console(), force)
 
 
 def run(name: str, folder: Path, out: Console, force: bool = False) -> None:

@@ -7,9 +7,12 @@ from importlib.util import find_spec
 from keyword import iskeyword
 from pathlib import Path
 from string import Template
+from typing import Annotated
 
 from rich.console import Console
+import typer
 
+from .options import command, console, DEVELOP, Force, output
 from ..errors import ArgumentError, check_new, writing
 
 LAW = Template('''\
@@ -67,7 +70,8 @@ from robodyn_ros import Settings, load_urdf, simulate
 from robodyn_ros.verification.brief import verify
 
 ARM = load_urdf('two_link')
-SETTINGS = Settings(mode=$constant, gains={'spring': 50.0, 'damper': [10.0, 2.0]})
+SETTINGS = Settings(mode=$constant, gains={'spring': 50.0, 'damper': [10.0, 2.0]},
+                    goal_tolerance=[0.1, 0.1])      # rad: the spring is soft
 
 
 def test_it_holds_the_arm():
@@ -81,6 +85,16 @@ def test_random_worlds_break_nothing():
     # Other masses, friction, delays, noise, and faults; `robodyn verify` runs more of them
     assert verify(ARM, SETTINGS, worlds=5, seconds=1.0) == []
 ''')
+
+
+@command(DEVELOP, 'my_spring')
+def new_law(name: Annotated[str, typer.Argument(
+                metavar='NAME', help='Name of the law and of its module, such as my_spring.')],
+            folder: Annotated[Path, output('Folder to write to.', 'FOLDER')] = Path('.'),
+            force: Force = False
+            ) -> None:
+    """Write a commented template of a control law, and its test."""
+    run(name, folder, console(), force)
 
 
 def run(name: str, folder: Path, out: Console, force: bool = False) -> None:
@@ -114,7 +128,7 @@ def write_module(name: str, folder: Path, templates: Mapping[str, Template], con
     texts = {folder / f'{prefix}{name}.py': text for prefix, text in templates.items()}
     if not force:
         check_new(texts, 'NAME', 'choose another name, or replace with --force')
-    with writing(folder, '--folder', 'choose another folder'):
+    with writing(folder, '--output', 'give another --output'):
         folder.mkdir(parents=True, exist_ok=True)
         for path, template in texts.items():
             path.write_text(template.substitute(name=name, constant=constant))

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Application, common options and console of the `robodyn` subcommands."""
 
+from collections.abc import Callable
 import json
 from math import isfinite
 from pathlib import Path
-from typing import Annotated, Any, TYPE_CHECKING
+from typing import Annotated, Any, TYPE_CHECKING, TypeVar
 
 from rich import box
 from rich.console import Console
@@ -14,14 +15,20 @@ import typer
 from typer.core import TyperGroup
 
 from .arguments import as_option, locked_joints, numbers
-from .usage import EXAMPLES, EXIT_CODES, FORMER_OPTIONS, PANELS, robots
-from ..errors import RobodynError
+from ..errors import DemoError, RobodynError
 
 if TYPE_CHECKING:
     from ..catalog.robots import CatalogRobot
 
+Callback = TypeVar('Callback', bound=Callable[..., None])
+
 # Tables that go into a file or a pipe are not cut to the 80 columns rich would assume
 PIPE_WIDTH = 140
+
+
+# Panels of `robodyn --help`, in their order
+MODEL, RUN, IDENTIFY, DIAGNOSE, DEVELOP = 'Model', 'Run', 'Identify', 'Diagnose', 'Develop'
+PANELS = MODEL, RUN, IDENTIFY, DIAGNOSE, DEVELOP
 
 
 class Commands(TyperGroup):
@@ -29,25 +36,9 @@ class Commands(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of the subcommands, panel by panel."""
-        return [name for panel in PANELS.values() for name in panel]
-
-    def get_command(self, ctx: Any, name: str) -> Any:
-        """Return a subcommand, with its panel, and an example in its help."""
-        command: Any = super().get_command(ctx, name)
-        if command is not None and name in EXAMPLES:
-            command.epilog = f'Example: {EXAMPLES[name]}'
-            command.rich_help_panel = next(p for p, names in PANELS.items() if name in names)
-        return command
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the subcommand and its arguments, with former option names replaced."""
-        name, command, rest = super().resolve_command(ctx, args)
-        for i, word in enumerate(rest):
-            option, equals, value = word.partition('=')
-            if new := FORMER_OPTIONS.get(name or '', {}).get(option):
-                warn_of_option(option, new)
-                rest[i] = new + equals + value
-        return name, command, rest
+        commands: Any = self.commands
+        return sorted(commands, key=lambda name: (
+            PANELS.index(commands[name].rich_help_panel), name))
 
     def invoke(self, ctx: Any) -> Any:
         """Run the subcommand."""
@@ -61,16 +52,45 @@ class Commands(TyperGroup):
             ctx.exit(130)
 
 
-def warn_of_option(former: str, present: str) -> None:
-    """Print the new name of a renamed option on stderr."""
-    Console(stderr=True, highlight=False).print(
-        f'robodyn: {former} is called {present} now, and the old name goes with the next release',
-        style='yellow', markup=False)
+app = typer.Typer(
+    cls=Commands, no_args_is_help=True, pretty_exceptions_enable=False,
+    help='Model-based torque control of robot arms: command-line tools.',
+    epilog='Exit codes: 0, done; 1, an error or a check that failed, explained on stderr; 2, '
+           'invalid arguments; 130, Ctrl-C.')
 
 
-app = typer.Typer(cls=Commands, no_args_is_help=True, pretty_exceptions_enable=False,
-                  epilog=EXIT_CODES,
-                  help='Model-based torque control of robot arms: command-line tools.')
+def command(panel: str, example: str) -> Callable[[Callback], Callback]:
+    """
+    Declare a function as a subcommand of its name, with dashes.
+
+    :param panel: of `robodyn --help`, one of PANELS.
+    :param example: words of an example after `robodyn` and the name.
+    """
+    def declared(function: Callback) -> Callback:
+        name = function.__name__.rstrip('_').replace('_', '-')
+        return app.command(name, rich_help_panel=panel,
+                           epilog=f'Example: robodyn {name} {example}'.rstrip())(function)
+    return declared
+
+
+def robots(incomplete: str) -> list[str]:
+    """Return the names of robots that begin so, for the shell."""
+    from ..model.resources import robot_names
+
+    return [name for name in robot_names() if name.startswith(incomplete)]
+
+
+def given_report(path: Path | None) -> Path | None:
+    """Refuse --report before any measurement if its library is missing, or its file unwritable."""
+    if path is not None:
+        from ..catalog.requirements import require_modules
+        from ..report import REQUIRED_MODULES
+        from ..report.document import check_writable
+
+        require_modules('--report', REQUIRED_MODULES, DemoError)
+        check_writable(path)
+    return path
+
 
 Robot = Annotated[str, typer.Argument(
     metavar='ROBOT', autocompletion=robots,
@@ -87,14 +107,26 @@ AcceptInertia = Annotated[bool, typer.Option(
     'probably in other units.')]
 
 ReportFile = Annotated[Path | None, typer.Option(
-    '--report', metavar='HTML', help='Also write a report: one page with tables and interactive '
-    'plots.')]
+    '--report', metavar='HTML', callback=given_report, help='Also write a report: one page with '
+    'tables and interactive plots.')]
 
 AsJson = Annotated[bool, typer.Option(
     '--json', help='Print only the figures, as JSON on one line.')]
 
+Force = Annotated[bool, typer.Option('--force', help='Replace files that exist.')]
+
+
+def output(text: str, metavar: str = 'FILE') -> Any:
+    """Return the declaration of --output, -o."""
+    return typer.Option('--output', '-o', metavar=metavar, help=text)
+
+
 NodeName = Annotated[str, typer.Option(
     '--node', help='Name of the running controller, with its namespace.')]
+States = Annotated[str, typer.Option('--states', help='Topic of the joint states.')]
+SimTime = Annotated[bool, typer.Option('--sim-time', help='Use the time of /clock.')]
+Wait = Annotated[float, typer.Option(
+    '--wait', min=0.1, help='Seconds to wait for the controller, publishers and subscribers.')]
 
 Root = Annotated[str, typer.Option('--root', help='Link that is the fixed base.')]
 Gravity = Annotated[str, typer.Option(
@@ -125,7 +157,7 @@ def plain(value: Any) -> Any:
 
 def print_json(values: Any) -> None:
     """Print values as JSON, with null for non-finite numbers."""
-    typer.echo(json.dumps(plain(values), ensure_ascii=False))
+    typer.echo(json.dumps(plain(values)))
 
 
 def table(title: str, *headings: str) -> Table:

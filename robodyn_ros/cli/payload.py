@@ -2,31 +2,35 @@
 # SPDX-License-Identifier: Apache-2.0
 """Subcommands `set-payload` and `find-payload`: the payload of a running controller."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 import time
-from typing import Any
+from typing import Annotated, Any, TYPE_CHECKING
 
 import numpy as np
 from numpy import ndarray
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
+import typer
 
-from .identification_tables import load_table
-from .identify import OF_LOAD
-from ..control.settings.settings import Settings
-from ..errors import IdentificationError, ParameterError
-from ..identification.estimation.payload import find_payload, Payload
-from ..identification.excitation.payload_motion import payload_motion, PayloadMotion
-from ..identification.excitation.trajectory_file import JointTrajectory
-from ..identification.options import PreparationOptions
-from ..identification.recorded_motion import checked_motion, require_torques
-from ..identification.recordings.recording import Recording
-from ..model.robot import RobotModel
-from ..nodes.clients.play import Player, SETTLE_TIME
-from ..nodes.clients.record import Recorder, silent
-from ..nodes.clients.running_controller import RunningController
-from ..nodes.middleware.client_session import Session, session
+from .arguments import numbers
+from .options import command, console, NodeName, RUN, SimTime, States, Wait
+from .recording_options import OF_LOAD
+from ..catalog.requirements import require_modules
+from ..errors import IdentificationError, ParameterError, RosError
+
+if TYPE_CHECKING:
+    from ..control.settings.settings import Settings
+    from ..identification.estimation.payload import Payload
+    from ..identification.excitation.payload_motion import PayloadMotion
+    from ..identification.excitation.trajectory_file import JointTrajectory
+    from ..identification.recordings.recording import Recording
+    from ..model.robot import RobotModel
+    from ..nodes.clients.play import Player
+    from ..nodes.clients.running_controller import RunningController
+    from ..nodes.middleware.client_session import Session
 
 UPPER_TRIANGLE = np.triu_indices(3)          # ixx, ixy, ixz, iyy, iyz, izz
 
@@ -41,9 +45,55 @@ class Node:
     wait: float
 
 
-def set_payload(node: Node, out: Console, mass: float, com: Sequence[float],
+@command(RUN, '--mass 1.5 --com 0,0,0.06')
+def set_payload(mass: Annotated[float, typer.Option(
+                    help='Mass (kg); 0: no payload.')],
+                com: Annotated[str, typer.Option(
+                    metavar='X,Y,Z', help='Center of mass in the link (m); not needed without a '
+                    'mass.')] = '',
+                inertia: Annotated[str, typer.Option(
+                    metavar='IXX,IXY,IXZ,IYY,IYZ,IZZ', help='Inertia about the center of mass, '
+                    'in the axes of the link (kg·m²). Default: a point mass.')] = '',
+                frame: Annotated[str, typer.Option(
+                    help='Link that holds it. Default: the present payload_frame.')] = '',
+                node: NodeName = 'controller', sim_time: SimTime = False,
+                wait: Wait = 10.0) -> None:
+    """Set the payload of a running controller; fails if the controller refuses it."""
+    require_modules('set-payload', ['rclpy'], RosError)
+    run_set(Node(node, '', sim_time, wait), console(), mass, numbers('--com', com),
+        numbers('--inertia', inertia), frame)
+
+
+@command(RUN, '--set')
+def find_payload(frame: Annotated[str, typer.Option(
+                     help='Link that holds it. Default: payload_frame of the controller, else '
+                     'the last link.')] = '',
+                 amplitude: Annotated[float, typer.Option(
+                     min=0.05, max=1.0,
+                     help='Largest displacement of a joint (rad or m).')] = 0.35,
+                 duration: Annotated[float, typer.Option(
+                     min=5.0, max=60.0, help='Duration of the motion (s).')] = 10.0,
+                 setting: Annotated[bool, typer.Option(
+                     '--set', help='Set the identified payload.')] = False,
+                 states: States = 'joint_states',
+                 node: NodeName = 'controller', sim_time: SimTime = False,
+                 wait: Wait = 10.0) -> None:
+    """
+    Identify the payload of a running controller from a short motion about the present pose.
+
+    The motion is NOT CHECKED FOR COLLISIONS: make sure that the way is free.
+    """
+    require_modules('find-payload', ['rclpy'], RosError)
+    find(Node(node, states, sim_time, wait), console(), frame=frame, amplitude=amplitude,
+         duration=duration, setting=setting)
+
+
+def run_set(node: Node, out: Console, mass: float, com: Sequence[float],
                 inertia: Sequence[float], frame: str) -> None:
     """Set the payload of a running controller, and print it."""
+    from ..nodes.clients.running_controller import RunningController
+    from ..nodes.middleware.client_session import session
+
     values = _values(mass, com, inertia)
     with session('robodyn_set_payload', node.sim_time) as here:
         controller = RunningController(here, node.name, node.wait)
@@ -53,6 +103,12 @@ def set_payload(node: Node, out: Console, mass: float, com: Sequence[float],
 def find(node: Node, out: Console, *, frame: str, amplitude: float, duration: float,
          setting: bool) -> None:
     """Move about the present pose, identify the load, print it, and optionally set it."""
+    from .identification_tables import load_table
+    from ..identification.excitation.payload_motion import payload_motion
+    from ..nodes.clients.play import Player
+    from ..nodes.clients.running_controller import RunningController
+    from ..nodes.middleware.client_session import session
+
     with session('robodyn_find_payload', node.sim_time) as here:
         player = Player(here, f'/{node.name.strip("/")}/joint_trajectory', node.states,
                         confirm=True, within=node.wait, option='--node')
@@ -82,6 +138,10 @@ def estimate(recording: Recording, robot: RobotModel, frame: str, offset: ndarra
     :param robot: without a load; ``offset`` (nv,) of the efforts [N·m | N].
     :raises RecordingError, IdentificationError: the recording does not determine it.
     """
+    from ..identification.estimation.payload import find_payload
+    from ..identification.options import PreparationOptions
+    from ..identification.recorded_motion import checked_motion, require_torques
+
     require_torques(recording)
     # The model has no load: at wrist joints the efforts of one may contradict it entirely. Joints
     # that the motion leaves alone have velocities of noise, which nothing here uses.
@@ -120,6 +180,9 @@ def recorded(here: Session, player: Player, motion: JointTrajectory, node: Node,
 
     :raises RosError: the controller or the joint states are silent, or the motion is refused.
     """
+    from ..nodes.clients.play import SETTLE_TIME
+    from ..nodes.clients.record import Recorder, silent
+
     recorder = Recorder(here.node, node.states)
     try:
         if not here.until(lambda: len(recorder), node.wait):

@@ -2,26 +2,45 @@
 # SPDX-License-Identifier: Apache-2.0
 """Subcommand `repair`: a URDF with physically consistent inertias."""
 
+from __future__ import annotations
+
 from pathlib import Path
+from typing import Annotated, TYPE_CHECKING
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from .options import command, console, Force, MODEL, output, Robot
 from .options import table as empty_table
-from ..errors import UrdfError
-from ..identification.repair import Change, links_not_judged, repaired_urdf
+from ..errors import check_new, UrdfError, writing
 from ..model.resources import robot_path
-from ..model.urdf_source import expanded, is_xacro
+
+if TYPE_CHECKING:
+    from ..identification.repair import Change
 
 
-def run(robot: str, output: Path | None, console: Console) -> None:
+@command(MODEL, 'my_arm.urdf -o repaired.urdf')
+def repair(robot: Robot, output: Annotated[Path | None, output(
+               'The URDF to write; default: ROBOT_repaired.urdf beside ROBOT.')] = None,
+           force: Force = False) -> None:
+    """Write a URDF with the nearest physically consistent inertias; show what was changed."""
+    run(robot, output, console(), force)
+
+
+def run(robot: str, output: Path | None, console: Console, force: bool) -> None:
     """
     Write a URDF with the nearest physically consistent inertias, and show what was changed.
 
     :param robot: path of a URDF file, or a known name.
     :param output: the file to write; None: ROBOT_repaired.urdf beside it.
     """
+    from ..identification.repair import links_not_judged, repaired_urdf
+    from ..model.urdf_source import expanded, is_xacro
+
+    target = output or _beside(Path(robot).expanduser())
+    if not force:
+        check_new([target], '--output', 'give another --output, or --force to replace it')
     source = robot_path(robot)
     text = expanded(source).encode() if is_xacro(source) else _content(source)
     repaired, changes = repaired_urdf(text)
@@ -32,12 +51,8 @@ def run(robot: str, output: Path | None, console: Console) -> None:
         console.print(f'All {"other " if without else ""}inertias of {source} are physically '
                       'consistent: nothing to repair.', soft_wrap=True)
         return
-    target = output or _beside(Path(robot).expanduser())
-    try:
+    with writing(target, '--output', 'give another --output'):
         target.write_bytes(repaired)
-    except OSError as error:
-        raise UrdfError(f'{target} cannot be written ({error.strerror})', name=str(target),
-                        remedy='name another file: -o robot.urdf') from error
     console.print(table(changes))
     console.print(f'Masses and centres of mass are as they were. Written: {target}',
                   soft_wrap=True)

@@ -2,33 +2,58 @@
 # SPDX-License-Identifier: Apache-2.0
 """Subcommand `replay`: recomputation of the cycles before a fault."""
 
+from __future__ import annotations
+
 from datetime import datetime, timezone
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TYPE_CHECKING
 
 import numpy as np
 from numpy import ndarray
 from rich import box
 from rich.console import Console
 from rich.table import Table
+import typer
 
+from .options import AsJson, command, console, DIAGNOSE, print_json, ReportFile
 from .pictures import save
-from ..compiler.code_cache import machine
-from ..control.controller.history import Snapshot
-from ..control.laws import registry
-from ..control.steps import guard
-from ..control.steps.cycle_data import VECTOR_NAMES, Vectors
 from ..errors import ArgumentError, RecordingError
 from ..extras import pip_install
-from ..flight_recorder.arrays import Flown
-from ..flight_recorder.file import read
-from ..flight_recorder.replay import Agreement, latched, Replay
-from ..report.document import Report
-from ..report.scene import moving_robot
+
+if TYPE_CHECKING:
+    from ..control.controller.history import Snapshot
+    from ..flight_recorder.arrays import Flown
+    from ..flight_recorder.replay import Agreement, Replay
+    from ..report.document import Report
 
 MIN_LABELED_WIDTH = 0.08    # of a phase, relative to the picture
 MIN_DATE = 1e9    # [s]: later times are dates, earlier ones simulation time
+
+
+@command(DIAGNOSE, 'fault.mcap --report fault.html')
+def replay(file: Annotated[Path, typer.Argument(
+               metavar='FILE', help='Recording of the flight recorder of a controller.')],
+           cycle: Annotated[int | None, typer.Option(
+               '--cycle', metavar='N', help='Cycle to show; default: the one in which the '
+               'latest fault latched.')] = None,
+           law: Annotated[list[str], typer.Option(
+               '--law', metavar='PACKAGE.MODULE:NAME', help='Custom law of the recording; its '
+               'module is imported. Repeatable.')] = [],  # noqa: B006
+           picture: Annotated[Path | None, typer.Option(
+               '--picture', metavar='PNG', help='File of the picture; default: beside FILE.')
+               ] = None,
+           report: ReportFile = None, as_json: AsJson = False) -> None:
+    """Recompute the last seconds before a fault and show the cycle in which it latched."""
+    from ..control.laws import registry
+
+    for mode in law:
+        registry.find(mode)
+    found = run(file, cycle, picture or file.with_suffix('.png'), console(as_json), page=report)
+    if as_json:
+        print_json(found)
+    if found['same_code'] and found['agreeing'] != found['cycles']:
+        raise typer.Exit(1)
 
 
 def run(path: Path, chosen: int | None, picture: Path, out: Console, *,
@@ -38,6 +63,9 @@ def run(path: Path, chosen: int | None, picture: Path, out: Console, *,
 
     :param page: file of a report, None for none.
     """
+    from ..flight_recorder.file import read
+    from ..flight_recorder.replay import latched, Replay
+
     flown = read(path)
     s, about = flown.snapshot, flown.about
     if not (count := len(s.cycles)):
@@ -89,6 +117,8 @@ def run(path: Path, chosen: int | None, picture: Path, out: Console, *,
 
 def _said(flown: Flown, agreement: Agreement, same_code: bool) -> list[str]:
     """Return how the recomputed cycles compare with the recorded ones."""
+    from ..compiler.code_cache import machine
+
     a, names = agreement, flown.model.joint_names
     if a.same == a.cycles:
         lines = [f'recomputed: all {a.cycles} cycles agree bit by bit']
@@ -104,6 +134,9 @@ def _said(flown: Flown, agreement: Agreement, same_code: bool) -> list[str]:
 
 def _happened(flown: Flown, k: int) -> str:
     """Time, phases and reason of a cycle, in words."""
+    from ..control.laws import registry
+    from ..control.steps import guard
+
     s, names = flown.snapshot, flown.model.joint_names
     before, after, cycle = s.memory[k], s.memory[k + 1], s.cycles[k]
     given = s.inputs[k]
@@ -126,6 +159,9 @@ def _happened(flown: Flown, k: int) -> str:
 
 def _table(flown: Flown, replay: Replay, k: int) -> Table:
     """Show what each joint did, should have done, and was given."""
+    from ..control.steps import guard
+    from ..control.steps.cycle_data import Vectors
+
     s, model = flown.snapshot, flown.model
     published = replay.run(k)
     v = Vectors.of(replay.vectors)
@@ -150,6 +186,8 @@ def _table(flown: Flown, replay: Replay, k: int) -> Table:
 
 def _following(s: Snapshot) -> list[int]:
     """Return the numbers of the laws that follow a reference."""
+    from ..control.laws import registry
+
     modes = map(registry.mode_name, {*map(int, s.memory['mode'])})
     return [registry.number(mode) for mode in modes if registry.find(mode).follows]
 
@@ -165,6 +203,9 @@ def _forward_time(s: Snapshot) -> ndarray:
 
 def _curves(flown: Flown) -> list[tuple[str, ndarray, ndarray, ndarray]]:
     """Return quantities: name, values, those to be drawn dashed, and where the latter are."""
+    from ..control.steps import guard
+    from ..control.steps.cycle_data import VECTOR_NAMES
+
     s = flown.snapshot
     published, running = s.cycles['published'] == 1, s.memory['phase'][1:] == guard.RUNNING
     follows = running & np.isin(s.memory['mode'][1:], _following(s))
@@ -177,6 +218,10 @@ def _curves(flown: Flown) -> list[tuple[str, ndarray, ndarray, ndarray]]:
 
 
 def _report(flown: Flown, replay: Replay, k: int, title: str) -> Report:
+    from ..control.steps import guard
+    from ..report.document import Report
+    from ..report.scene import moving_robot
+
     s, names, about = flown.snapshot, flown.model.joint_names, flown.about
     report = Report(f'{title}: {about.reason}', f'{flown.model.name}, {about.node}: '
                     f'{about.sentence}; noticed {about.time}. {_happened(flown, k)}')
@@ -206,6 +251,9 @@ def _draw(flown: Flown, k: int, title: str, picture: Path) -> None:
     """
     import matplotlib as mpl
     from matplotlib.figure import Figure
+
+    from ..control.steps import guard
+    from ..flight_recorder.replay import latched
 
     s, model = flown.snapshot, flown.model
     t = _forward_time(s) - _forward_time(s)[k]

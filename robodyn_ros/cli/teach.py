@@ -2,33 +2,62 @@
 # SPDX-License-Identifier: Apache-2.0
 """Subcommand `teach`: poses or a motion shown by hand, as a trajectory file for `play`."""
 
+from __future__ import annotations
+
 from pathlib import Path
 import sys
+from typing import Annotated, TYPE_CHECKING
 
 import numpy as np
 from numpy import ndarray
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
+import typer
 
 from .jog import keyboard
+from .options import command, console, Force, NodeName, RUN, SimTime, States, Wait
 from .payload import Node
+from ..catalog.requirements import require_modules
 from ..errors import Argument, check_new, RosError
-from ..identification.excitation.taught_motion import smoothed, through_poses
-from ..identification.excitation.trajectory_file import JointTrajectory, write
-from ..model.robot import RobotModel
-from ..nodes.clients.live_robot import LiveRobot
-from ..nodes.clients.record import Recorder, silent
-from ..nodes.clients.running_controller import RunningController
-from ..nodes.middleware.client_session import Session, session
+
+if TYPE_CHECKING:
+    from ..identification.excitation.trajectory_file import JointTrajectory
+    from ..model.robot import RobotModel
+    from ..nodes.middleware.client_session import Session
 
 KEEP, DROP, END = '\n\r ', 'b\x7f', 'q\x1b'
 COMPLIANT_MODES = 'gravity_compensation', 'hand_guiding'
 MIN_RAMP_TIME = 0.5    # [s] to the speed of a motion
 
 
+@command(RUN, 'poses.yaml')
+def teach(file: Annotated[Path, typer.Argument(
+              metavar='FILE', help='Trajectory file to write, for robodyn play.')],
+          motion: Annotated[bool, typer.Option(
+              '--motion', help='Record one motion between two keys, instead of poses.')] = False,
+          speed: Annotated[float, typer.Option(
+              min=0.01, max=1.0, help='Speed limit of the replay, as a share of the velocity '
+              'limits; slower parts stay slow.')] = 0.3,
+          smoothing: Annotated[float, typer.Option(
+              min=0.02, max=2.0, metavar='SECONDS', help='Knot spacing of the spline through a '
+              'motion: larger values remove more tremor.')] = 0.15,
+          states: States = 'joint_states',
+          force: Force = False,
+          node: NodeName = 'controller', sim_time: SimTime = False, wait: Wait = 10.0) -> None:
+    """
+    Record poses or a motion of an arm that is guided by hand, and write a trajectory.
+
+    Joint angles change linearly between two poses. The motion is NOT CHECKED FOR COLLISIONS:
+    play it slowly first.
+    """
+    require_modules('teach', ['rclpy'], RosError)
+    run(Node(node, states, sim_time, wait), file, console(), motion=motion, speed=speed,
+        smoothing=smoothing, force=force)
+
+
 def run(node: Node, path: Path, out: Console, *, motion: bool, speed: float, smoothing: float,
-        overwrite: bool) -> None:
+        force: bool) -> None:
     """
     Record poses, or a motion, shown by hand, and write the trajectory.
 
@@ -39,11 +68,16 @@ def run(node: Node, path: Path, out: Console, *, motion: bool, speed: float, smo
     :raises TrajectoryError: too little was shown, or the file cannot be written.
     :raises ArgumentError: the file exists.
     """
+    from ..identification.excitation.taught_motion import through_poses
+    from ..identification.excitation.trajectory_file import write
+    from ..nodes.clients.running_controller import RunningController
+    from ..nodes.middleware.client_session import session
+
     if not sys.stdin.isatty():
         raise RosError('stdin is not a terminal', name='stdin',
                        remedy='run robodyn teach in a terminal of its own')
-    if not overwrite:
-        check_new([path], 'FILE', ('give another name, or ', Argument('overwrite', True)))
+    if not force:
+        check_new([path], 'FILE', ('give another name, or ', Argument('force', True)))
     with session('robodyn_teach', node.sim_time) as here:
         controller = RunningController(here, node.name, node.wait)
         settings = controller.settings()
@@ -64,6 +98,8 @@ def run(node: Node, path: Path, out: Console, *, motion: bool, speed: float, smo
 
 def _poses(here: Session, node: Node, model: RobotModel, out: Console) -> ndarray:
     """Return the poses (P, nv) that a person keeps, one for each key."""
+    from ..nodes.clients.live_robot import LiveRobot
+
     robot = LiveRobot(here.node, model.joint_names, node.states)
     poses: list[ndarray] = []
     out.print('move the arm by hand; Enter keeps its pose, b drops the last one, q ends')
@@ -86,6 +122,9 @@ def _poses(here: Session, node: Node, model: RobotModel, out: Console) -> ndarra
 def _motion(here: Session, node: Node, model: RobotModel, out: Console,
             limits: tuple[ndarray, ndarray], smoothing: float) -> JointTrajectory:
     """Return the motion that a person shows between two keys."""
+    from ..identification.excitation.taught_motion import smoothed
+    from ..nodes.clients.record import Recorder, silent
+
     out.print('Enter begins: move the arm when states are counted; Enter ends the motion')
     recorder = None
     try:

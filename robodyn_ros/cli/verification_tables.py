@@ -30,18 +30,27 @@ def described(one: Outcome) -> str:
     return f'{one.world["mode"]}, {one.world["motion"]}{fault}'
 
 
-def plain_table(title: str) -> Table:
-    """Return an empty table of 80 columns."""
-    return Table(title=title, title_justify='left', title_style='bold', box=box.SIMPLE_HEAD,
-                 pad_edge=False, width=WIDTH)
+def plain_table(title: str, wide: str, *others: str, first: str = '') -> Table:
+    """
+    Return an empty table of 80 columns.
+
+    :param wide: heading of the column of text; ``others``: of narrow ones behind it, of which
+        `unit` is text too; ``first``: of one before it.
+    """
+    table = Table(title=title, title_justify='left', title_style='bold', box=box.SIMPLE_HEAD,
+                  pad_edge=False, width=WIDTH)
+    if first:
+        table.add_column(first, no_wrap=True)
+    table.add_column(wide, ratio=1)
+    for heading in others:
+        table.add_column(heading, justify='left' if heading == 'unit' else 'right', no_wrap=True)
+    return table
 
 
 def criteria_table(case: Case, estimates: Sequence[Estimate], count: int) -> Table:
     """Return how often each criterion was broken."""
-    table = plain_table(f'{case.name}: {count} worlds, seed {case.seed}')
-    table.add_column('criterion', ratio=1)
-    for heading in ('worlds', 'broken', '95 % interval'):
-        table.add_column(heading, justify='right', no_wrap=True)
+    table = plain_table(f'{case.name}: {count} worlds, seed {case.seed}', 'criterion', 'worlds',
+                        'broken', '95 % interval')
     for e in estimates:
         table.add_row(e.criterion.sentence, str(e.worlds), str(e.broken),
                       f'{100 * e.low:.2f} to {100 * e.high:.2f} %' if e.worlds else '-',
@@ -51,10 +60,8 @@ def criteria_table(case: Case, estimates: Sequence[Estimate], count: int) -> Tab
 
 def figures_table(outcomes: Sequence[Outcome]) -> Table:
     """Return quantiles of the figures, those of worlds with an injected fault apart."""
-    table = plain_table('Largest values in a world without and with an injected fault')
-    table.add_column('figure', ratio=1)
-    for heading in ('unit', 'median', '95 %', 'maximum', 'with fault'):
-        table.add_column(heading, justify='left' if heading == 'unit' else 'right', no_wrap=True)
+    table = plain_table('Largest values in a world without and with an injected fault', 'figure',
+                        'unit', 'median', '95 %', 'maximum', 'with fault')
     without, within = map(criteria.distributions, _separated(outcomes))
     none = np.full(len(criteria.SHARES), np.nan)
     for name, (label, unit) in criteria.FIGURES.items():
@@ -75,10 +82,7 @@ def faults_table(outcomes: Sequence[Outcome]) -> Table | None:
     codes = sorted({one.fault for one in outcomes if one.fault})
     if not codes:
         return None
-    table = plain_table('Faults that latched')
-    table.add_column('fault', ratio=1)
-    for heading in ('injected', 'not injected'):
-        table.add_column(heading, justify='right', no_wrap=True)
+    table = plain_table('Faults that latched', 'fault', 'injected', 'not injected')
     for code in codes:
         there = [bool(one.injection) for one in outcomes if one.fault == code]
         table.add_row(code, str(sum(there)), str(len(there) - sum(there)))
@@ -87,10 +91,8 @@ def faults_table(outcomes: Sequence[Outcome]) -> Table | None:
 
 def influence_table(influences: Sequence[criteria.Influence]) -> Table:
     """Return which quantities drive which figure."""
-    table = plain_table('Influences: rank correlation in worlds without an injected fault')
-    table.add_column('figure', no_wrap=True)
-    table.add_column('quantity', ratio=1)
-    table.add_column('correlation', justify='right', no_wrap=True)
+    table = plain_table('Influences: rank correlation in worlds without an injected fault',
+                        'quantity', 'correlation', first='figure')
     for one in influences[:REPORTED]:
         table.add_row(criteria.FIGURES.get(one.figure, ('broken',))[0],
                       one.quantity + ', either way' * one.either_way, f'{one.correlation:+.2f}')
@@ -99,11 +101,8 @@ def influence_table(influences: Sequence[criteria.Influence]) -> Table:
 
 def turning_table(turns: Sequence[TurningPoint]) -> Table:
     """Return what broken worlds turn on."""
-    table = plain_table('Broken worlds that hold if one quantity alone is changed')
-    table.add_column('world', justify='right')
-    table.add_column('quantity', ratio=1)
-    for heading in ('holds at', 'breaks at', 'unit'):
-        table.add_column(heading, justify='left' if heading == 'unit' else 'right', no_wrap=True)
+    table = plain_table('Broken worlds that hold if one quantity alone is changed', 'quantity',
+                        'holds at', 'breaks at', 'unit', first='world')
     for one in turns:
         table.add_row(str(one.world), one.quantity, f'{one.held:.3g}', f'{one.broken:.3g}',
                       BY_NAME[one.quantity].unit)

@@ -99,14 +99,11 @@ def edges(case: Case, names: Sequence[str], worlds: int, jobs: int, out: Console
             advance()
     found.sort(key=lambda one: names.index(one.quantity))
     high = criteria.binomial(0, worlds)[1]
-    table = plain_table(f'{case.name}: {worlds} worlds at each value of a quantity')
-    for heading in ('quantity', 'holds at', 'breaks at'):
-        table.add_column(heading, no_wrap=True)
-    table.add_column('unit')
-    table.add_column('how', ratio=1)
+    table = plain_table(f'{case.name}: {worlds} worlds at each value of a quantity', 'how',
+                        'holds at', 'breaks at', 'unit', first='quantity')
     for one in found:
-        table.add_row(one.quantity, *('-' if x != x else f'{x:.3g}' for x in one[1:3]),
-                      BY_NAME[one.quantity].unit, one.how)
+        table.add_row(one.quantity, one.how, *('-' if x != x else f'{x:.3g}' for x in one[1:3]),
+                      BY_NAME[one.quantity].unit)
     out.print(table)
     out.print(f'A value holds if none of {worlds} worlds breaks a criterion: with 95 % '
               f'confidence, less than {high:.0%} of such worlds do.')
@@ -253,10 +250,8 @@ def suggest(case: Case, found: Mapping[str, Any], jobs: int, out: Console) -> di
 
 
 def _compared(before: Mapping[str, Any], after: Mapping[str, Any]) -> Any:
-    table = plain_table(f'Broken criteria in {before["worlds"]} worlds')
-    table.add_column('criterion', ratio=1)
-    for heading in ('before', 'after'):
-        table.add_column(heading, justify='right', no_wrap=True)
+    table = plain_table(f'Broken criteria in {before["worlds"]} worlds', 'criterion', 'before',
+                        'after')
     for one in criteria.CRITERIA:
         counts = [found['criteria'][one.name]['broken'] for found in (before, after)]
         if any(counts):

@@ -9,11 +9,11 @@ from typing import Annotated
 import typer
 
 from .arguments import locked_joints
-from .options import app, AsJson, console, Locked, print_json, ReportFile, Robot
+from .options import AsJson, command, console, Locked, MODEL, print_json, ReportFile, Robot
 from ..errors import ArgumentError
 
 
-@app.command()
+@command(MODEL, 'my_arm.urdf --config my_arm.yaml --runs 2000 --report risks.html')
 def verify(robot: Robot, locked: Locked = [],  # noqa: B006
            config: Annotated[Path | None, typer.Option(
                metavar='FILE', help='Parameter file of the controller; default: '
@@ -58,12 +58,10 @@ def verify(robot: Robot, locked: Locked = [],  # noqa: B006
                ] = False,
            report: ReportFile = None, as_json: AsJson = False) -> None:
     """Verify a robot, its parameter file and its control law in random simulated worlds."""
-    from .app import _require_report
     from .verification_case import verification_case
     from .verify import edges, faults, one_world, run, template
     from .verify import suggest as suggest_settings
 
-    _require_report(report)
     for name, given in (('--report', report), ('--suggest', suggest), ('--scheduler', scheduler)):
         if given and (boundary or world is not None):
             raise ArgumentError(f'{name} has no effect with --boundary and --world', name=name,

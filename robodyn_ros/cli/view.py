@@ -2,26 +2,81 @@
 # SPDX-License-Identifier: Apache-2.0
 """Subcommand `view`: a robot in the browser, until Ctrl-C."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event
 import time
-from typing import NamedTuple, TYPE_CHECKING
+from typing import Annotated, NamedTuple, TYPE_CHECKING
 import webbrowser
 
 from rich.console import Console
+import typer
 
-from ..catalog.robots import CatalogRobot
-from ..control.laws import registry
-from ..viewer.control_panel import ControlPanel
-from ..viewer.page import Page, TEXT_INTERVAL
+from .options import (
+    At,
+    chosen_robot,
+    command,
+    console,
+    Gravity,
+    Locked,
+    MODEL,
+    NodeName,
+    Robot,
+    Root,
+    States,
+    Tip,
+)
+from ..catalog.requirements import require_modules
+from ..errors import DemoError, ParameterError, RosError
 
 if TYPE_CHECKING:
+    from ..catalog.robots import CatalogRobot
     from ..nodes.clients.live_control import LiveControl
     from ..nodes.middleware.client_session import Session
+    from ..viewer.control_panel import ControlPanel
+    from ..viewer.page import Page
 
 FRAME_PERIOD = 1 / 40    # [s]
 DISCOVERY_TIMEOUT = 3.0    # [s] of a simulator
+
+
+@command(MODEL, 'panda --live --allow-control')
+def view(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
+         root: Root = '',
+         tip: Tip = '',
+         gravity: Gravity = '',
+         port: Annotated[int, typer.Option(
+             min=1, max=65535, help='Port of the page on localhost; the next free one if it is in '
+             'use.')] = 8080,
+         browser: Annotated[bool, typer.Option(
+             '--browser/--no-browser', help='Open the page in the browser.')] = True,
+         live: Annotated[bool, typer.Option(
+             '--live', help='Show the joint states and diagnostics of a running robot; publishes '
+             'nothing.')] = False,
+         allow_control: Annotated[bool, typer.Option(
+             '--allow-control', help='With --live: change mode, gains and payload, reset, move a '
+             'target pose, push a simulated arm.')] = False,
+         states: States = 'joint_states', node: NodeName = 'controller',
+         simulator: Annotated[str, typer.Option(
+             help='Name of the simulator, with its namespace, with --allow-control.')
+             ] = 'simulator') -> None:
+    """Show a robot in the browser: joints, gravity torques, center of mass, inertias."""
+    from ..viewer import REQUIRED_MODULES
+
+    require_modules('view', REQUIRED_MODULES, DemoError)
+    if live:
+        require_modules('view --live', ['rclpy'], RosError)
+    elif allow_control:
+        raise ParameterError('--allow-control is given without --live', name='--allow-control',
+                             remedy='add --live: a robot that does not run is not controlled')
+    chosen = chosen_robot(robot, locked, root, tip, gravity, at, massless='warn')
+    if live:
+        follow(chosen, port, browser, console(), states, controller=node,
+               control=Control(simulator) if allow_control else None)
+    else:
+        run(chosen, port, browser, console())
 
 
 class Control(NamedTuple):
@@ -49,9 +104,12 @@ def follow(robot: CatalogRobot, port: int, browser: bool, out: Console, topic: s
     :param topic: of its joint states; ``controller``: name of its controller node.
     :param control: what the page may change; None: nothing.
     """
+    from ..control.laws import registry
     from ..nodes.clients.live_control import LiveControl
     from ..nodes.clients.live_robot import LiveRobot
     from ..nodes.middleware.client_session import session
+    from ..viewer.control_panel import ControlPanel
+    from ..viewer.page import TEXT_INTERVAL
 
     names = robot.model.joint_names
     with session('robodyn_view') as here, _page(robot, port, browser, out, live=True) as page:
@@ -82,7 +140,7 @@ def follow(robot: CatalogRobot, port: int, browser: bool, out: Console, topic: s
                 client.close()
 
 
-def _listen(here: 'Session', due: float) -> float:
+def _listen(here: Session, due: float) -> float:
     """Run callbacks until a time is due, those that wait already in any case; return the time."""
     here.poll(0.0)
     while (left := due - time.monotonic()) > 0.0:
@@ -90,7 +148,7 @@ def _listen(here: 'Session', due: float) -> float:
     return time.monotonic()
 
 
-def _serve(panel: ControlPanel, client: 'LiveControl', now: float, reading: bool) -> None:
+def _serve(panel: ControlPanel, client: LiveControl, now: float, reading: bool) -> None:
     """Forward the requests of the page and the answers; show the current values."""
     for wish in panel.take():
         client.do(wish, now)
@@ -105,6 +163,8 @@ def _serve(panel: ControlPanel, client: 'LiveControl', now: float, reading: bool
 @contextmanager
 def _page(robot: CatalogRobot, port: int, browser: bool, out: Console, live: bool
           ) -> Iterator[Page]:
+    from ..viewer.page import Page
+
     page = Page(robot.model, robot.path, robot.pose, port, live=live)
     try:
         out.print(f'{robot.model.name}: {page.address} (Ctrl-C ends it)')

@@ -16,17 +16,34 @@ import subprocess
 import sys
 import tempfile
 import time
-from typing import Any
+from typing import Annotated, Any
 
 from rich import box
 from rich.table import Table
+import typer
 
-from ..compiler.compile_notice import VARIABLE
+from .options import chosen_robot, command, console, DIAGNOSE, Gravity, Locked, Robot, Root, Tip
 from ..errors import RobodynError
 from ..model.robot import RobotModel
 from ..realtime.loop_settings import TRIGGERS
 
 CYCLE, DECODERS, NATIVE = 'control cycle', 'decoders of messages', 'native loop, trigger '
+
+
+@command(DIAGNOSE, 'panda --all')
+def warmup(robot: Robot, locked: Locked = [],  # noqa: B006
+           everything: Annotated[bool, typer.Option(
+               '--all', help='Compile all quantities, not only those of the controller.')] = False,
+           root: Root = '',
+           tip: Tip = '',
+           gravity: Gravity = '') -> None:
+    """Compile the code of a robot in advance; report cold and cached start-up times."""
+    model = chosen_robot(robot, locked, root, tip, gravity).model
+    wanted, out = names(everything), console()
+    with out.status('compiling ...') as status:
+        cold, first = start(model, wanted, lambda name: status.update(f'compiled: {name}'))
+        cached, second = start(model, wanted, lambda name: status.update(f'loaded: {name}'))
+    out.print(table(model, wanted, cold, cached, (first, second)))
 
 
 def names(everything: bool) -> list[str]:
@@ -49,6 +66,8 @@ def start(model: RobotModel, wanted: list[str], tick: Callable[[str], None]
     :return: figures of each name, and the time from start to end [s].
     :raises RobodynError: the process failed.
     """
+    from ..compiler.compile_notice import VARIABLE
+
     with tempfile.TemporaryDirectory() as folder:
         urdf = Path(folder) / 'robot.urdf'
         urdf.write_text(model.to_urdf(), encoding='utf-8')

@@ -17,8 +17,7 @@ from numpy import ndarray
 
 from .api import Dynamics
 from .signatures import TABLE
-from .source_text import Dialect, Kernel
-from ..errors import ArgumentError
+from .source_text import Dialect, distinct, Kernel
 from ..model.pose import initial_position, MAX_LIMIT
 from ..model.robot import RobotModel
 from ..text import printable
@@ -141,14 +140,9 @@ def c_file(model: RobotModel, kernels: Sequence[Kernel], name: str, about: Seque
     :param kernels: of quantities in QUANTITY_MEANINGS, in the dialect DOUBLE or FLOAT.
     :param name: prefix of the functions, and name of the files.
     :param about: sentences for a comment, of printable characters.
-    :raises ArgumentError: two functions have the same name.
     """
     number = dialect.constant.removeprefix('const ')
-    names = [kernel.name for kernel in kernels]
-    for kernel in kernels:
-        if names.count(kernel.name) > 1:
-            raise ArgumentError(f'two functions are {kernel.name!r} in C', name='frame',
-                                value=kernel.frame, remedy='export their frames one by one')
+    kernels = distinct(kernels)
     comment = '\n'.join(line for text in about for line in wrap(
         _comment(text), LINE_WIDTH, initial_indent=' * ', subsequent_indent=' * ',
         break_long_words=False, break_on_hyphens=False))
@@ -214,20 +208,21 @@ def _test(model: RobotModel, kernels: Sequence[Kernel], prefix: str, dialect: Di
     number = dialect.constant.removeprefix('const ')
     dtype = np.float32 if dialect is FLOAT else np.float64
     states = {key: array.astype(dtype).astype(float) for key, array in _states(model).items()}
-    batch, expected, checks = Dynamics(model).batch, [], []
+    batch, expected = Dynamics(model).batch, list[str]()
+    checks = list[str]()
     for kernel in kernels:
-        name = f'{prefix}_{kernel.name}'
+        name, of = f'{prefix}_{kernel.name}', f'expected_{len(checks)}'
         found: Any = getattr(batch, kernel.quantity)(
             *(states[key] for key in kernel.inputs), *([kernel.frame] if kernel.frame else []))
         arrays = dict(zip(kernel.outputs, found if isinstance(found, tuple) else (found,),
                           strict=True))
-        expected += [_array(f'{name}_{key}', array, dialect) for key, array in arrays.items()]
+        expected += [_array(f'{of}_{key}', array, dialect) for key, array in arrays.items()]
         arguments = ', '.join([*(f'test_{key}' for key in kernel.inputs), *kernel.outputs])
         tolerance = TEST_TOLERANCES[number][TABLE[kernel.quantity].inverts_mass_matrix]
         checks += ['  {', *(f'    {number} {key}[{array.size}];'
                             for key, array in arrays.items()),
                    f'    {name}_batch({TEST_STATES}, {arguments});',
-                   *(f'    bad += differs("{name}", {key}, {name}_{key}, {array.size}, '
+                   *(f'    bad += differs("{name}", {key}, {of}_{key}, {array.size}, '
                      f'{tolerance!r});' for key, array in arrays.items()), '  }']
     used = {key for kernel in kernels for key in kernel.inputs}
     return ('\n'.join(_array(f'test_{key}', states[key], dialect)

@@ -4,7 +4,7 @@
 
 from collections.abc import Sequence
 
-from .source_text import Dialect, Kernel, kernel
+from .source_text import Dialect, distinct, Kernel, kernel
 from ..model.robot import RobotModel
 
 JAVASCRIPT = Dialect('const', 'let', {'cos': 'Math.cos', 'sin': 'Math.sin'})
@@ -30,6 +30,7 @@ def javascript_file(kernels: Sequence[Kernel], name: str, about: Sequence[str]) 
     :param kernels: in the dialect JAVASCRIPT.
     :param about: lines of a comment.
     """
+    kernels = distinct(kernels)
     names = [f'{name}_{one.name}' for one in kernels]
     functions = [_function(one, of) for one, of in zip(kernels, names, strict=True)]
     return '\n\n'.join(['\n'.join(f'// {line}' for line in about), *functions,

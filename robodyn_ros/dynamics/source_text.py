@@ -44,17 +44,20 @@ class Kernel(NamedTuple):
 
     :param statements: which read the inputs and write the outputs, arrays of numbers by rows.
     :param outputs: number of elements of each output, by its name in the statements.
+    :param number: from 2 on of a frame whose function would have the name of another, otherwise 0.
     """
 
     quantity: str
     frame: str
     statements: list[str]
     outputs: dict[str, int]
+    number: int = 0
 
     @property
     def name(self) -> str:
-        """Name of the function: ``gravity``, ``pose_tool0``."""
-        return f'{self.quantity}_{identifier(self.frame)}' if self.frame else self.quantity
+        """Name of the function: ``gravity``, ``pose_tool0``, ``pose_tool0_2``."""
+        number = f'_{self.number}' if self.number else ''
+        return f'{self.quantity}_{identifier(self.frame)}{number}' if self.frame else self.quantity
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -73,6 +76,22 @@ def kernels(model: RobotModel, quantity: str, dialect: Dialect, frames: Iterable
     """Return :func:`kernel` of a quantity, once for each frame if it is one of a frame."""
     return [kernel(model, quantity, dialect, frame)
             for frame in (frames if 'frame' in TABLE[quantity].options else [''])]
+
+
+def distinct(kernels: Iterable[Kernel]) -> list[Kernel]:
+    """
+    Return kernels with distinct names, also with ``_batch``: later ones are numbered.
+
+    Names of frames may differ in ``_batch`` or ``dot_``, or in what no identifier has.
+    """
+    found: list[Kernel] = []
+    taken: set[str] = set()
+    for one in kernels:
+        while taken & {one.name, f'{one.name}_batch'}:
+            one = one._replace(number=max(one.number, 1) + 1)
+        taken |= {one.name, f'{one.name}_batch'}
+        found.append(one)
+    return found
 
 
 def kernel(model: RobotModel, quantity: str, dialect: Dialect, frame: str = '') -> Kernel:

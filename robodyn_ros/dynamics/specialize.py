@@ -40,7 +40,7 @@ _log = logging.getLogger(__name__)
 SOURCES = (*MODULES, generic_code, llvm_code, sys.modules[__name__])
 
 
-def bind(name: str, robot: ModelData, specialize: bool, options: Mapping[str, ndarray | float]
+def bind(name: str, robot: ModelData, specialize: bool, options: Mapping[str, Any]
          ) -> Callable[..., None]:
     """
     Return the compiled function of a quantity of one robot, of its inputs and outputs alone.
@@ -86,7 +86,7 @@ def operations(name: str, robot: ModelData) -> int:
     return code.operations if code else 0
 
 
-def _straight_line(name: str, robot: ModelData, options: Mapping[str, ndarray | float]
+def _straight_line(name: str, robot: ModelData, options: Mapping[str, Any]
                    ) -> Trace | None:
     """Return the straight-line code of a quantity, None if the bound kernel is to be used."""
     if name not in SPECIALIZED_QUANTITIES:
@@ -111,7 +111,7 @@ def with_kernels(robot: ModelData) -> ModelData:
     return robot._replace(addresses=table)
 
 
-def kernel_address(name: str, robot: ModelData, options: Mapping[str, ndarray | float]) -> int:
+def kernel_address(name: str, robot: ModelData, options: Mapping[str, Any]) -> int:
     """
     Return the address of a specialized kernel, for :func:`~.numba_types.invoke`.
 
@@ -123,7 +123,7 @@ def kernel_address(name: str, robot: ModelData, options: Mapping[str, ndarray | 
     return int(kernel_callback(name, robot, options).address)
 
 
-def kernel_callback(name: str, robot: ModelData, options: Mapping[str, ndarray | float]) -> Any:
+def kernel_callback(name: str, robot: ModelData, options: Mapping[str, Any]) -> Any:
     """Return the function of :func:`kernel_address`, as Numba has compiled it."""
     kernel, quantity = bind(name, robot, True, options), TABLE[name]
     size = dimensions(len(robot.bodies), len(robot.elimination_parent), options.get('axes', ()))
@@ -154,7 +154,7 @@ def state_loop(name: str, kernel: Callable[..., None]) -> Callable[..., None]:
     return getattr(load(f'{name}_state_loop', text, SOURCES), name)
 
 
-def simd_batch(name: str, robot: ModelData, options: Mapping[str, ndarray | float],
+def simd_batch(name: str, robot: ModelData, options: Mapping[str, Any],
                kernel: Callable[..., None]) -> Callable[..., bool] | None:
     """
     Return specialized code that computes several states per SIMD instruction.
@@ -201,7 +201,7 @@ def checked(name: str, nv: int, kernel: Callable[..., None]) -> Callable[..., bo
 
 
 def _specialized(name: str, robot: ModelData, code: Trace,
-                 options: Mapping[str, ndarray | float]) -> Callable[..., None]:
+                 options: Mapping[str, Any]) -> Callable[..., None]:
     quantity, nb, nv = TABLE[name], len(robot.bodies), len(robot.elimination_parent)
     size, room = dimensions(nb, nv, options.get('axes', ())), lanes(nb)
     columns = {f'out_{key}': size[shape[-1]] for key, shape in quantity.outputs.items()

@@ -26,6 +26,8 @@ DEFAULT_AXIS = '1 0 0'  # of the URDF format
 LOWER_TRIANGLE = {'iyx': 'ixy', 'izx': 'ixz', 'izy': 'iyz'}
 # Elements of xacro with which a document is not URDF
 DEFINITIONS = {'include', 'macro', 'if', 'unless', 'insert_block', 'call'}
+EXPRESSION = re.compile(r'\$[{(]')      # of xacro
+RUN_XACRO = 'run `xacro FILE > robot.urdf` first, or give the path of the .xacro file'
 LIMITS = ('effort', 'velocity')     # unlimited in URDF 1.2 if they are absent
 QUATERNION_TOLERANCE = 1e-3    # of the norm of a quaternion with few digits
 NO_NAMESPACE = (etree.ErrorTypes.NS_ERR_UNDEFINED_NAMESPACE,    # a prefix that is not declared,
@@ -91,19 +93,28 @@ def left_over_macros(root: etree._Element) -> list[str]:
     """
     Remove the macro calls that are left in an expanded document; return warnings.
 
-    :raises UrdfError: the document is not expanded: it has macros, conditions or includes.
+    :raises UrdfError: the document is not expanded: it has macros, conditions or includes, names
+        are expressions, or calls stand for all of its joints.
     """
     calls = {}
     for element in list(root.iter()):
         name = xacro_name(element)
         if name in DEFINITIONS:
             raise UrdfError(f'<{name}> is xacro, not URDF', name=str(name),
-                            remedy='run `xacro FILE > robot.urdf` first, or give the path of the '
-                                   '.xacro file')
+                            remedy=RUN_XACRO)
         if name is not None and (above := element.getparent()) is not None:
             calls[name] = f'xacro:{name} is not expanded: its content is missing'
             above.remove(element)
-    return [text for name, text in calls.items() if name not in ('property', 'arg')]
+    calls = {name: text for name, text in calls.items() if name not in ('property', 'arg')}
+    if calls and root.find('joint') is None:
+        raise UrdfError(f'xacro:{next(iter(calls))} is not expanded, and there is no <joint>',
+                        name=next(iter(calls)), remedy=RUN_XACRO)
+    for element in root.iter('link', 'joint', 'parent', 'child', 'mimic'):
+        for name, value in element.items():
+            if EXPRESSION.search(value):
+                raise UrdfError(f'{name}="{value}" of <{element.tag}> is xacro, not URDF',
+                                name=value, remedy=RUN_XACRO)
+    return [*calls.values()]
 
 
 def xacro_name(element: etree._Element) -> str | None:

@@ -20,9 +20,11 @@ from urdf_parser_py.xml_reflection import core
 
 from .urdf_source import (
     document,
+    EXPRESSION,
     left_over_macros,
     motor_inertias,
     quaternion_rpy,
+    RUN_XACRO,
     tolerated,
     UNNAMED,
     without_limits,
@@ -209,7 +211,7 @@ def _check(top: etree._Element, optional_limits: bool) -> None:
                 most = MAX_NUMBER if tag in STRICT else float_info.max
                 if numbers(text, count, most) is None:
                     refuse(f'{attribute}="{text[:60]}" of <{tag}> is refused',
-                           'run xacro first' if '${' in text else
+                           RUN_XACRO if EXPRESSION.search(text) else
                            ('write a finite number' if count == 1 else
                             f'write {count} finite numbers, separated by spaces')
                            + (f', up to {most:g}' if tag in STRICT else ''), element, text)

@@ -11,7 +11,9 @@ clock.
 
 from __future__ import annotations
 
-from numpy import ndarray, record
+from typing import Any
+
+from numpy import ndarray
 
 from ..wire.decoders import DecoderArrays, RECEIVED, STAMP
 
@@ -33,7 +35,7 @@ def begin(state: ndarray) -> None:
     state['clock_step'] = 0.0
 
 
-def correct_stamps(decoder: DecoderArrays, w: record, received: float, wall_clock: int) -> None:
+def correct_stamps(decoder: DecoderArrays, w: Any, received: float, wall_clock: int) -> None:
     """
     Remove steps of the wall clock from the stamps of the message decoded last.
 

@@ -50,9 +50,10 @@ class LoopSettings(Scheduling, LoopParameters):
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> 'LoopSettings':
         """Return the settings among the values of parameters."""
-        given = {f.name: values[f.name] for f in fields(cls)}
-        return cls(**{name: tuple(value) if isinstance(value, list) else value
-                      for name, value in given.items()})
+        given: dict[str, Any] = {
+            f.name: tuple(value) if isinstance(value := values[f.name], list) else value
+            for f in fields(cls)}
+        return cls(**given)
 
     @property
     def period_ns(self) -> int:

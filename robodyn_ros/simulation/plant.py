@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 import logging
 from types import MappingProxyType
 from typing import NamedTuple
@@ -25,6 +26,12 @@ from ..model.robot import RobotModel
 MAX_EXPLICIT_DAMPING = 1.0
 
 _log = logging.getLogger(__name__)
+
+
+@cache
+def _tell_stiff(name: str) -> None:
+    """Log the change of the integrator, once for all plants of a robot in this process."""
+    _log.warning('%s: the damping is stiff: the implicit first-order integrator is used', name)
 
 
 class PlantState(NamedTuple):
@@ -129,7 +136,7 @@ class Plant:
         self._mj.opt.integrator = (mujoco.mjtIntegrator.mjINT_IMPLICITFAST if stiff
                                    else mujoco.mjtIntegrator.mjINT_RK4)
         if stiff:
-            _log.warning('the damping is stiff: the implicit first-order integrator is used')
+            _tell_stiff(self.model.name)
 
     @property
     def brakes(self) -> bool:

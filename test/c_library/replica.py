@@ -135,7 +135,7 @@ class Replica:
             return
         if function == stream_pose:
             p, n = self._stream.poses, SHORT_SEGMENTS
-            c._poses = PosePoints(p.header.copy(), p.times[:n + 1].copy(),
+            c.pose.points = PosePoints(p.header.copy(), p.times[:n + 1].copy(),
                                   p.coefficients[:n].copy(), p.bases[:n].copy(), p.command.copy())
         else:
-            c._points = Points(*(a.copy() for a in self._stream.points))
+            c.trajectory.points = Points(*(a.copy() for a in self._stream.points))

@@ -269,6 +269,26 @@ def test_a_recording_of_the_program_is_recomputed_bit_for_bit(folder, followed, 
             read(tmp_path / 'flight')
 
 
+def reference(rng, controller):
+    """Return a random call that most often begins a motion, or stops one."""
+    kind, x = rng.integers(4), controller._v.target
+    if kind == 0:
+        return (replica.TRAJECTORY,)
+    if kind == 1:
+        return replica.TARGET, x + rng.uniform(-0.2, 0.2, 2)
+    if kind == 2:
+        return (replica.POSE, controller.memory['pose_position'][0] + rng.uniform(-0.02, 0.02, 3),
+                np.sqrt([0.5, 0.0, 0.0, 0.5]))
+    count, kinds = rng.integers(2, 9), rng.integers(2, 4)
+    times = np.cumsum(rng.uniform(0.3, 0.6, count))
+    times -= times[0] * rng.integers(2)
+    rows = rng.uniform(-0.1, 0.1, (kinds, count, 2))
+    rows[0] += x
+    rows[0, 0] += rng.uniform(-0.01, 0.01, 2) - rows[0, 0] + x
+    rows[1, -1] = 0.0
+    return replica.TRAJECTORY, [count, kinds], times, rows
+
+
 def test_so_it_is_with_random_states_times_and_calls(folder, exported, tmp_path):
     own, rng = Replica(exported), np.random.default_rng(5)
     c, now, cycles, phases = own.controller, 0.0, [], set()
@@ -295,6 +315,30 @@ def test_so_it_is_with_random_states_times_and_calls(folder, exported, tmp_path)
     status, output = replayed(folder, b''.join(cycles), tmp_path)
     assert status == 0 and output.startswith('20000 steps agree'), output
     assert phases >= {guard.INACTIVE, guard.RUNNING, guard.FAULT}
+
+
+def test_random_references_are_those_of_the_program(folder, exported, tmp_path):
+    """Trajectories, targets and stops that replace each other in motion."""
+    pytest.importorskip('mujoco')
+    rng, asked_of = np.random.default_rng(5), {}
+
+    def calls(k, own):
+        if k < 2:
+            return ((replica.RELEASE,), (replica.ARM,))[k]
+        if k >= 400 and k % 900 == 0:
+            return replica.SETTINGS, [rng.choice([FIRST, SPATIAL])]
+        if k < 400 or k % 70:
+            return None
+        call = reference(rng, own.controller)
+        asked_of[k] = call[0], len(call) > 1
+        return call
+    cycles, phases, motion, errors = played(exported, 8000, calls)
+    assert phases[-1] == ('RUNNING', 'NO_REASON')
+    begun = {what for k, what in asked_of.items() if k not in errors}
+    assert len(begun) == 4 and np.ptp(motion[:, 1], axis=0).min() > 0.2
+    status, output = replayed(folder, cycles, tmp_path)
+    assert status == 0 and output.startswith('8000 steps agree'), output
+    assert 'none allocates' in output
 
 
 def test_the_program_notices_one_bit(folder, pushed, tmp_path):

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command as a person runs it: what it prints, where, and how it ends; `robodyn inspect`."""
 
-from io import StringIO
+from contextlib import suppress
+from io import BytesIO, StringIO, TextIOWrapper
 import json
 import re
 import signal
@@ -14,6 +15,7 @@ from cli.commands import changed, done, refused
 import pytest
 from rich.console import Console
 from robodyn_ros.catalog.robots import load_robot
+from robodyn_ros.cli import main
 from robodyn_ros.cli.inspect import report
 from robodyn_ros.extras import ROS
 from robodyn_ros.model.resources import share_path
@@ -163,6 +165,27 @@ def test_ctrl_c_twice_is_one(gap, start):
     process.popen.send_signal(signal.SIGINT)
     time.sleep(gap)
     assert process.interrupt() == 130 and 'Traceback' not in process.text
+
+
+@pytest.mark.parametrize('line', [
+    '--help', '--version', 'inspect two_link', 'inspect two_link --json', 'new-law spring',
+    'derive rp', 'export two_link --js --quantity gravity', 'repair two_link'])
+@pytest.mark.parametrize('place', ['full', 'closed', 'ascii'])
+def test_an_output_that_takes_nothing_ends_in_a_line(line, place, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, 'argv', ['robodyn', *line.split()])
+    monkeypatch.setattr(signal, 'signal', lambda *handler: None)
+    written, full = BytesIO(), open('/dev/full', 'w')
+    streams = {'full': full, 'closed': None, 'ascii': TextIOWrapper(written, 'ascii')}
+    monkeypatch.setattr(sys, 'stdout', streams[place])
+    code = main()
+    with suppress(OSError):
+        full.close()
+    told = capsys.readouterr().err
+    assert code == (place == 'full')
+    assert ('No space left on device' in told) == (place == 'full') and 'Traceback' not in told
+    streams['ascii'].flush()
+    assert bool(written.getvalue()) == (place == 'ascii')
 
 
 def test_repair_writes_a_consistent_robot_and_says_what_changed(tmp_path):

@@ -38,7 +38,7 @@ def test_numbers_and_locked_joints_are_read_in_order():
     (Argument('velocity', {'elbow': 1.0}), "velocity={'elbow': 1.0}",
      '--velocity-limit elbow=1.0'),
     (Argument('pose', (Placeholder('V1'), Placeholder('...'))), 'pose=(V1, ...)', '--at V1,...'),
-    (Argument('overwrite', True), 'overwrite=True', '--overwrite')])
+    (Argument('force', True), 'force=True', '--force')])
 def test_an_argument_is_written_in_each_syntax(argument, python, option):
     error = RobodynError('no unit', name='x', remedy=('do this: ', argument, ', or that'))
     assert error.remedy == f'do this: {python}, or that'

@@ -14,9 +14,9 @@ import pytest
     ids=['compiled', 'in plain Python'])
 def test_their_tests_pass(start, tmp_path, files, env):
     pytest.importorskip('mujoco')
-    result = done('new-law', 'my_spring', '--folder', tmp_path)
+    result = done('new-law', 'my_spring', '--output', tmp_path)
     assert 'mode my_spring:MY_SPRING' in result.output
-    result = done('new-driver', 'my_arm', '--folder', tmp_path)
+    result = done('new-driver', 'my_arm', '--output', tmp_path)
     assert 'parameter driver my_arm:MyArm' in result.output
     process = start([sys.executable, '-m', 'pytest', '-v', *files.split()], cwd=tmp_path, env=env)
     assert process.wait() == 0, process.text
@@ -25,5 +25,5 @@ def test_their_tests_pass(start, tmp_path, files, env):
 
 def test_a_file_is_replaced_only_on_request(tmp_path):
     (path := tmp_path / 'test_spring.py').write_text('mine')
-    done('new-law', 'spring', '--folder', tmp_path, '--force')
+    done('new-law', 'spring', '--output', tmp_path, '--force')
     assert 'mine' not in path.read_text()

@@ -120,10 +120,10 @@ def test_a_velocity_that_is_missing_ends_them():
 def test_efforts_that_are_refused(limit, efforts, word):
     rig = risen(mode='joint_impedance', feedforward_limit=limit)
     held(rig, [[0.0, 0.0]] * 2)
-    before = rig.controller._points
+    before = rig.controller.trajectory.points
     with pytest.raises(TrajectoryError, match=word):
         held(rig, efforts)
-    assert rig.controller._points is before
+    assert rig.controller.trajectory.points is before
 
 
 @pytest.mark.slow

@@ -35,7 +35,7 @@ def moving(position, velocity, acceleration):
 
 def check(points, jerk=JERK):
     """Check that a reference keeps all limits, is continuous in q, q̇ and q̈, and ends at rest."""
-    t = points.header['start'][0] + np.arange(points.times[0], points.times[-1] + 0.1, 1e-3)
+    t = points.header['start'][0] + np.arange(points.times[0] + 1e-9, points.times[-1] + 0.1, 1e-3)
     x, xd, xdd = samples(points, t)
     assert (x <= ARM.position_upper + 1e-9).all()
     assert (x >= ARM.position_lower - 1e-9).all()

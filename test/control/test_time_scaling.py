@@ -64,7 +64,7 @@ def moving(goal=GOAL, seconds=0.8, **given):
 def test_the_tool_keeps_its_speed_limit_on_the_same_path():
     """Slower, and nowhere else than planned; without need it is as fast as before."""
     rig, limit, targets = moving(tool_speed_limit=0.4), 0.4, []
-    planned = rig.controller._points
+    planned = rig.controller.trajectory.points
     for _ in range(2600):
         rig.tick()
         assert speed(rig) <= 1.02 * limit       # the reference at most 0.95

@@ -4,6 +4,7 @@
 
 import ctypes
 import json
+import re
 import shutil
 import subprocess
 
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.dynamics.c_code import c_file, DOUBLE, FLOAT, QUANTITY_MEANINGS
-from robodyn_ros.dynamics.javascript import javascript
+from robodyn_ros.dynamics.javascript import JAVASCRIPT, javascript, javascript_file
 from robodyn_ros.dynamics.source_text import kernels
 from robodyn_ros.errors import ArgumentError, InertiaError, UnknownNameError
 from robodyn_ros.model.resources import robot_names, robot_path
@@ -22,9 +23,13 @@ from viewer.browser import browsing, needs_browser
 SHORT = [name for name in QUANTITY_MEANINGS if not name.endswith('derivatives')]
 
 
+def of_frames(model, quantities, frames=(), dialect=DOUBLE):
+    return [one for quantity in quantities for one in kernels(model, quantity, dialect, frames)]
+
+
 def written(folder, model, quantities, frames=(), dialect=DOUBLE, about=()):
     """Write arm.c and arm.h into a folder."""
-    found = [one for quantity in quantities for one in kernels(model, quantity, dialect, frames)]
+    found = of_frames(model, quantities, frames, dialect)
     file = c_file(model, found, 'arm', about, dialect=dialect)
     (folder / 'arm.c').write_text(file.source)
     (folder / 'arm.h').write_text(file.header)
@@ -96,16 +101,25 @@ def test_names_of_the_urdf_stay_in_comments(tmp_path):
     assert test_of(tmp_path)[0] == 0
 
 
+@needs_compiler
+def test_frames_whose_functions_would_have_the_same_names(tmp_path):
+    frames = 'tool0', 'tool.0', 'tool_0', 'tool0_batch', 'dot_tool0', 'tool0_out_T'
+    text = load_urdf('two_link').to_urdf()
+    for k, frame in enumerate(frames[1:]):
+        text = text.replace('</robot>', f'<link name="{frame}"/><joint name="j{k}" type="fixed">'
+                            f'<parent link="tool0"/><child link="{frame}"/></joint></robot>')
+    model, quantities = load_urdf(text), ('pose', 'jacobian_dot', 'jacobian')
+    file = written(tmp_path, model, quantities, frames)
+    assert 'void arm_pose_tool_0_2(' in file.header and test_of(tmp_path)[0] == 0
+    script = javascript_file(of_frames(model, quantities, frames, JAVASCRIPT), 'arm', [])
+    names = re.findall(r'^function (\w+)', script, re.MULTILINE)
+    assert len(names) == len({*names}) == 3 * len(frames)
+
+
 def test_what_cannot_be_exported_is_refused_by_name():
     two_link = load_urdf('two_link')
     with pytest.raises(UnknownNameError, match="did you mean 'tool0'"):
         kernels(two_link, 'pose', DOUBLE, ['tol0'])
-    twins = two_link.to_urdf().replace('tool0', 'tool.0').replace(
-        '</robot>', '<link name="tool_0"/><joint name="j" type="fixed"><parent link="tool.0"/>'
-        '<child link="tool_0"/></joint></robot>')
-    model = load_urdf(twins)
-    with pytest.raises(ArgumentError, match="two functions are 'pose_tool_0' in C"):
-        c_file(model, kernels(model, 'pose', DOUBLE, ['tool.0', 'tool_0']), 'arm', [])
     light = load_urdf('<robot name="r"><link name="a"/><link name="b"/><joint name="j" '
                       'type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>'
                       '<limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>',

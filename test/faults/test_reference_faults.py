@@ -9,7 +9,7 @@ from faults.rows import row
 import numpy as np
 import pytest
 from robodyn_ros.control.controller.controller import Controller
-from robodyn_ros.control.controller.controller_status import ControllerStatus
+from robodyn_ros.control.controller.trajectory_following import TrajectoryReference
 from robodyn_ros.control.inputs import policy, velocity_check
 from robodyn_ros.control.laws import feedback_policy
 from robodyn_ros.control.references import joint_requests, motions, paths, reference_planning
@@ -100,7 +100,7 @@ def test_a_stream_of_targets_ends():
     assert ends[0][0] > ends[1][0] + 0.1 and arm.phase == 'RUNNING'
 
 
-@row('trajectory during a fault', where=Controller.prepare, find='_ != guard.RUNNING',
+@row('trajectory during a fault', where=TrajectoryReference.prepare, find='_ != guard.RUNNING',
      instead='False')
 def test_trajectory_during_a_fault():
     """Refused; the efforts of the fault go on."""
@@ -110,8 +110,8 @@ def test_trajectory_during_a_fault():
     refuses(arm, 'the controller is FAULT', (0.6, 0.2))
 
 
-@row('a trajectory beside a change of mode', where=ControllerStatus.check_basis,
-     find='_._basis_changes()', instead='False')
+@row('a trajectory beside a change of mode', where=Controller.check_basis,
+     find='_.basis_changes', instead='False')
 def test_a_trajectory_beside_a_change_of_mode():
     """Refused until a cycle knows the mode: it would begin at the old reference."""
     arm = running(mode='joint_impedance')

@@ -8,9 +8,10 @@ import sys
 
 from faults.conftest import EXACT
 from faults.live_arm import LiveArm
+from faults.played_arm import TELEPORTED
 from faults.rows import row
 from forked import FORKED
-from nodes.bring_up import bring_up, CONTROLLER, SIMULATOR
+from nodes.bring_up import bring_up, CONTROLLER, parameters, SIMULATOR
 import numpy as np
 from processes import node
 import pytest
@@ -44,7 +45,8 @@ def test_sighup_sigquit(start, remote, how):
     if how == 'closed session':
         session, terminal = os.openpty()
         command = [sys.executable, '-c', AT_TERMINAL, os.ttyname(terminal)]
-    arm = LiveArm(remote, start([*command, *CONTROLLER, *EXACT, '-p', 'stop_timeout:=0.0195']))
+    arm = LiveArm(remote, start([*command, *CONTROLLER, *EXACT, *parameters(
+        stop_timeout=0.0195, **TELEPORTED)]))       # it moves until the signal comes, however late
     if session is not None:
         os.set_blocking(session, False)
     arm.bring_up()

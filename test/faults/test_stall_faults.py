@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A suspended process, a clock that stops, and brakes that have engaged: in wall-clock time."""
+"""A suspended process, and brakes that have engaged: in wall-clock time."""
 
 import signal
 import time
@@ -105,23 +105,6 @@ def test_loop_stands_still_in_a_simulation(controller, remote):
     assert len(remote.commands_since(instant)) <= HANDED_OVER
     arm.reset()
     remote.until(lambda: len(remote.commands_since(instant)) > HANDED_OVER, 'efforts')
-
-
-def test_clock_stops_while_states_go_on(controller, remote):
-    """Zero at once, for fault efforts would need time; the same state again is a pause."""
-    arm = Simulation(remote, controller(**SLOWLY))
-    arm.bring_up()
-    timer = remote.node.create_timer(0.005, lambda: arm.send(0.0))
-    remote.listen(2.0 * TIMEOUT)
-    assert remote.newest_command() == near(arm.gravity)
-
-    def creep():
-        arm.position += 1e-4
-    remote.node.create_timer(0.005, creep)
-    remote.until(lambda: remote.newest_command() == ZERO, 'zero')
-    arm.faulted('CLOCK_STOPPED')
-    remote.node.destroy_timer(timer)
-    arm.reset()
 
 
 @row('command after the command timeout', where=drive.Drive.expire, find='self._held = True',

@@ -281,11 +281,13 @@ def test_command_says_what_is_wrong(words, said, tmp_path):
 
 
 def test_command_goes_to_the_start_first_where_it_is_told_to(tmp_path):
+    """The start is in the middle of a range that the usual pose is not in."""
     output = tmp_path / 'motion.yaml'
     result = command(OWN['rp'], '--output', output, '--starts', 1, '--harmonics', 2, '--period', 3,
-                     '--approach', 2.5, '--shapes', 'none')
+                     '--approach', 2.5, '--shapes', 'none', '--range', 'joint1=0:2')
     assert result.exit_code == 0, result.output
-    assert read(output).times[0] == 2.5 and 'nothing has looked at that way' in result.output
+    assert read(output).times[0] == 2.5 and read(output).positions[0, 0] == 1.0
+    assert 'nothing has looked at that way' in result.output
 
 
 def rounded(text, digits=None):

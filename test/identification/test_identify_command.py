@@ -16,12 +16,8 @@ from robodyn_ros import load_urdf
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.cli.app import app
 from robodyn_ros.cli.excite import recorded
-from robodyn_ros.cli.identify import (
-    read_options,
-    reading_words,
-    robot_options,
-    with_meshes,
-)
+from robodyn_ros.cli.identify import _text, robot_options, with_meshes
+from robodyn_ros.cli.recording_options import read_options, reading_words
 from robodyn_ros.errors import RecordingError
 from robodyn_ros.model.payload import with_payload
 from typer.testing import CliRunner
@@ -246,6 +242,13 @@ def test_options_are_obeyed_and_the_next_command_has_them(tmp_path, monkeypatch,
     assert given['/**/controller']['ros__parameters']['gravity'] == [0.0, 0.0, -9.8]
     numbers = yaml.safe_load((tmp_path / 'out/parameters.yaml').read_text())
     assert not any('armature' in each['name'] for each in numbers['parameters'])
+
+
+def test_a_urdf_in_another_encoding_is_read_as_by_inspect(tmp_path):
+    """The text is written as UTF-8, without the declaration of another encoding."""
+    (path := tmp_path / 'arm.urdf').write_bytes(
+        '<?xml version="1.0" encoding="ISO-8859-1"?><robot name="größe"/>'.encode('latin-1'))
+    assert _text(path) == '<?xml version="1.0"?><robot name="größe"/>'
 
 
 def test_the_next_motion_is_of_the_urdf_whose_meshes_are_found(tmp_path):

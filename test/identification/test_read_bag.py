@@ -5,6 +5,7 @@
 from dataclasses import replace
 import sys
 
+from backports import zstd
 from motions import recorded, robot
 import numpy as np
 import pytest
@@ -87,6 +88,11 @@ def test_a_bag_with_and_without_metadata(write, plugin):
         assert '250 messages of /joint_states' in r.notes[0] and 'header stamps' in r.notes[0]
     (bag / 'metadata.yaml').unlink()
     compare(read(bag, robot('two_link')))
+    file = next(bag.iterdir())
+    (bag / f'{file.name}.zstd').write_bytes(zstd.compress(file.read_bytes()))
+    compare(read(bag / f'{file.name}.zstd', robot('two_link')))
+    file.unlink()
+    compare(read(bag, robot('two_link')))
 
 
 def test_messages_of_a_bag_that_came_out_of_order(write):
@@ -163,7 +169,8 @@ def test_what_is_no_bag(write, tmp_path, monkeypatch):
     (tmp_path / 'a.mcap').write_bytes(b'no bag')
     (tmp_path / 'a.db3').write_bytes(b'no bag')
     (tmp_path / 'empty').mkdir()
-    for path in ('a.mcap', 'a.db3', 'empty', write(OTHER)):
+    (tmp_path / 'a.db3.zstd').write_bytes(b'no bag')
+    for path in ('a.mcap', 'a.db3', 'a.db3.zstd', 'empty', write(OTHER)):
         with pytest.raises(RecordingError):
             read(tmp_path / path, robot('two_link'))
     for name in {'rosbags', *(name for name in sys.modules if name.startswith('rosbags.'))}:

@@ -28,6 +28,7 @@ FAULTS = {
     'comma': ('ixx="0.02"', 'ixx="0,02"', 'upper', 'finite'),
     'underscore': ('upper="2"', 'upper="1_0"', 'shoulder', 'finite'),
     'xacro expression': ('value="2"', 'value="${m}"', 'upper', 'xacro'),
+    'xacro argument': ('value="2"', 'value="$(arg m)"', 'upper', 'xacro'),
     'two numbers': ('xyz="0 0 0.5"', 'xyz="0 0.5"', 'shoulder', '3 finite'),
     'mass without value': ('<mass value="2"/>', '<mass/>', 'upper', '<mass value='),
     'no mass': ('<mass value="2"/>', '', 'upper', '<mass'),
@@ -85,6 +86,9 @@ def test_a_fault_is_refused_with_its_place_and_remedy(fault):
     ('<robot name="a" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:include/></robot>',
      'xacro'),
     ('<robot name="a" xmlns:xacro=""><xacro:macro/></robot>', '<macro> is xacro'),
+    ('<robot name="a" xmlns:xacro="http://www.ros.org/wiki/xacro"><link name="base"/>'
+     '<xacro:arm parent="base"/></robot>', 'xacro:arm is not expanded'),
+    ('<robot name="a"><link name="${prefix}base"/></robot>', 'base" of <link> is xacro'),
     ('<robot name="a"><x:b></robot>', 'well-formed'),
     ('<robot name="a" xmlns:x="a b"><x:c/></robot>', 'not a valid URI'),
     ('<robot name="a">' + '<b>' * 60 + '</b>' * 60 + '</robot>', 'deep'),

@@ -97,9 +97,5 @@ class Rig:
     def run(self):
         """Start the loop and drive the arm."""
         self.loop.start()
-        self.arm()
-
-    def arm(self):
-        """Drive the arm, again after a fault."""
         self.controller.arm()
         self.until(lambda: self.controller.phase == guard.RUNNING and len(self.published) > 5)

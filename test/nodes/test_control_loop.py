@@ -23,7 +23,8 @@ def test_silence(node, trigger, path):
     rig.run()
     rig.until(lambda: rig.controller.phase == guard.FAULT, names=('finger1', 'finger2'))
     assert rig.controller.reason == 'state is stale (joint1)'
-    rig.arm()
+    rig.loop.stop()
+    rig.run()
     node.destroy_publisher(rig.publisher)
     until(lambda: rig.controller.phase == guard.FAULT)
     assert rig.controller.reason.startswith('state is stale')

@@ -380,7 +380,7 @@ def test_a_stamp_of_now_means_at_once(node, on_ros_time):
         start = desk.now() - ago
         before = desk.arm.controller._v.target.copy()
         assert desk.send(stamped(start, points=[point(0.4 - 0.1 * k, 0.4)]))
-        points = desk.arm.controller._points
+        points = desk.arm.controller.trajectory.points
         begins = float(points.header['start'][0])
         assert desk.arm.now() < begins < desk.arm.now() + 0.1
         assert sample(points, begins)[0] == pytest.approx(before, abs=1e-9)
@@ -432,7 +432,7 @@ def test_any_message_is_followed_or_refused(node):
             warnings.simplefilter('error')
             accepted = desk.send(message)
         if accepted:
-            points = desk.arm.controller._points
+            points = desk.arm.controller.trajectory.points
             for t in points.header['start'][0] + np.linspace(0.0, 1.0, 9) * points.times[-1]:
                 assert np.isfinite(sample(points, t)).all()
 

@@ -18,7 +18,7 @@ from robodyn_ros.control.steps.guard import CODES
 from robodyn_ros.errors import ArgumentError, RobodynError
 from robodyn_ros.model.rigid_body import Inertial, of_body
 from robodyn_ros.verification import catalogue, criteria, worlds
-from robodyn_ros.verification.arm import arm_of
+from robodyn_ros.verification.arm import arm_of, motion_range
 from robodyn_ros.verification.draw import draw, nominal_model, true_model
 from robodyn_ros.verification.plant import Drives, Plant
 from robodyn_ros.verification.plant_step import TICK
@@ -150,6 +150,17 @@ def test_an_injection_excuses_only_the_faults_of_its_rows_in_the_documentation()
     assert fault.bad and 'STATE_INCONSISTENT latches' in criteria.verdict([fault])
     assert not replace(fault, world={**world, 'injection': 'q + 2π for good'}).bad
     assert replace(fault, world={**world, 'injection': 'states stop'}).bad
+
+
+@pytest.mark.parametrize(('limits', 'expected'), [
+    ((-1.0, 2.0), (-1.0, 2.0)), ((-170.0, 170.0), (-np.pi, np.pi)), ((-np.inf, np.inf), (
+        -np.pi, np.pi)), ((10.0, 170.0), (10.0, 10.0 + 2.0 * np.pi)), ((-170.0, -10.0), (
+            -10.0 - 2.0 * np.pi, -10.0)), ((4.0, 5.0), (4.0, 5.0))])
+def test_positions_of_limits_beyond_a_turn_are_within_one(limits, expected):
+    """Such as limits in degrees."""
+    lower, upper = (np.full(2, limit) for limit in limits)
+    model = replace(load_urdf('two_link'), position_lower=lower, position_upper=upper)
+    np.testing.assert_allclose(motion_range(model), np.transpose([expected, expected]))
 
 
 def test_an_arming_that_is_refused_has_no_injected_fault_as_its_cause():
@@ -423,7 +434,7 @@ def test_the_command(tmp_path, monkeypatch):
     assert alone.exit_code == 0 and 'no criterion is broken' in alone.output
     alone = CliRunner().invoke(app, [*words, '--world', '2', '--json'])
     assert json.loads(alone.stdout)['world']['motion'] == 'tour'
-    Path('motion.yaml').write_text(MOTION.format(end=9.0))
+    Path('motion.yaml').write_text(MOTION.format(end=3.5))
     outside = CliRunner().invoke(app, [*words, '--runs', '3'])
     assert outside.exit_code == 1 and 'position of joint2 would be' in outside.output
 

@@ -20,7 +20,7 @@ import numpy as np
 from . import joint_requests, motions, paths, pose_requests
 from . import request as request_data
 from .joint_requests import plan_joints
-from .pose_requests import plan_poses
+from .pose_requests import plan_poses, sample_poses
 from .request import Request, request
 from ..algebra import rotations
 from ..cycle.compile_ahead import plain
@@ -36,14 +36,16 @@ REQUEST = tuple_type(Request, **request(1, 1, 1, 2)._asdict())
 SIGNATURE = types.int64(Reference(REQUEST))
 PLANNER = 'planning of references'
 #: Functions of :func:`plan`.
-PLANNERS = plan_joints, plan_poses
+PLANNERS = plan_joints, plan_poses, sample_poses
 _planner = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 
 
 def plan(function: Callable[[Request], int], r: Request) -> int:
     """Plan a request by one of :data:`PLANNERS`; return what is wrong."""
     if plain() or not planner_is_ready(function):
-        return function(r._replace(memory=r.memory.view(np.recarray)))
+        return function(r._replace(
+            memory=r.memory.view(np.recarray),
+            poses=r.poses._replace(header=r.poses.header.view(np.recarray))))
     memory = TupleMemory(REQUEST)
     memory.write(r)
     return int(_callback(function)(memory.address))

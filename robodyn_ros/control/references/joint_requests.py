@@ -149,18 +149,12 @@ def plan_waypoint(r: Request) -> int:
     Positions alone, or with velocities of zero: the time-optimal motion to them, in at least the
     time of the waypoint, and rest there. Velocities: the reference accelerates to them, corrected
     so that it reaches the positions within CATCH_UP_TIME, and decelerates to rest when the next
-    waypoint is overdue; if that leaves the limits, it moves to the positions. Without positions
-    (NaN) they are those that the velocities lead to, and velocities of zero are a stop. If neither
-    motion keeps the limits of position and velocity, it decelerates.
+    waypoint is overdue; if that leaves the limits, it moves to the positions. If neither motion
+    keeps the limits of position and velocity, it decelerates.
     """
     limits, x, asked, T, moves = r.limits[r.settings[0]], r.state, r.asked, r.span[0], False
     for i in range(x.shape[1]):
         moves = moves or asked[1, i] != 0.0
-    if not moves and isnan(asked[0, 0]):
-        return plan_stop_of_joints(r)
-    for i in range(x.shape[1]):
-        if isnan(asked[0, i]) and isfinite(asked[1, i]):
-            asked[0, i] = min(max(x[0, i] + T * asked[1, i], limits[LOWER, i]), limits[UPPER, i])
     wrong = asked_goal(r, 1.0 / VELOCITY_SHARE)
     if wrong != OK:
         return wrong

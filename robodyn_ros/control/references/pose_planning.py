@@ -16,7 +16,7 @@ from numpy import ndarray
 from numpy.typing import ArrayLike
 
 from .compile_planner import plan
-from .pose_requests import plan_poses
+from .pose_requests import plan_poses, sample_poses
 from .request import (
     JERK,
     KIND,
@@ -38,10 +38,9 @@ from ..declare.semidefinite import (
     refusal,
 )
 from ..inputs.points import HEADER
-from ..inputs.pose_tracking import follow_pose, no_command, PosePoints
+from ..inputs.pose_tracking import no_command, PosePoints
 from ..settings.motion_limits import limit_rows, MotionLimits
 from ..settings.settings import Settings
-from ..steps.cycle_data import CONTROLLER_STATE
 from ...errors import TrajectoryError
 
 AXIS_NAMES = ('x', 'y', 'z', 'rotation about x', 'rotation about y', 'rotation about z')
@@ -80,12 +79,12 @@ def pose_limits(settings: Settings) -> MotionLimits:
 
 def sample_pose(points: PosePoints, time: float) -> PoseState:
     """Return a reference at a time on its clock [s]."""
-    m = np.zeros(1, CONTROLLER_STATE).view(np.recarray)[0]
-    velocity, acceleration = np.zeros(6), np.zeros(6)
-    follow_pose(points._replace(header=points.header.view(np.recarray)), m, velocity,
-                acceleration, time)
-    return PoseState(np.array(m.pose_position), np.array(m.pose_rotation).reshape(3, 3), velocity,
-                     acceleration)
+    r = request(1, 0, 1, 1)._replace(poses=points)
+    r.span[0] = time
+    plan(sample_poses, r)
+    return PoseState(r.memory['pose_position'][0].copy(),
+                     r.memory['pose_rotation'][0].reshape(3, 3).copy(), r.axes[1].copy(),
+                     r.axes[2].copy())
 
 
 def checked_pose(position: ArrayLike, quaternion: ArrayLike, center: ndarray,

@@ -28,14 +28,14 @@ from .request import (
     VELOCITY,
 )
 from ..algebra.rotations import exp, log, multiplied, multiplied_transposed, rows
-from ..inputs.pose_tracking import follow_pose, NO_LAW, STIFFNESS_LAW
+from ..inputs.pose_tracking import follow_pose, NO_LAW, PosePoints, STIFFNESS_LAW
 from ..steps.cycle_data import Cycle
 from ...dynamics.record_types import Matrix3
 
 
 def present_pose(c: Cycle, r: Request, time: float) -> Matrix3:
     """Write the reference pose at a time to ``r.axes``, with φ = 0; return its rotation."""
-    m, x = r.memory[0], r.axes
+    m = r.memory[0]
     m.pose_serial, m.pose_following, m.pose_segment = c.controller.pose_serial, 0, 0
     if c.controller.pose_held == 0:
         for i in range(3):
@@ -48,11 +48,23 @@ def present_pose(c: Cycle, r: Request, time: float) -> Matrix3:
         for i in range(9):
             m.pose_rotation[i] = c.controller.pose_rotation[i]
     m.pose_following = c.controller.pose_following
-    follow_pose(c.poses, m, r.rates[0], r.rates[1], time)
+    take_pose(c.poses, r, time)
+    return rotation_of(r)
+
+
+def take_pose(poses: PosePoints, r: Request, time: float) -> None:
+    """Write a reference pose at a time to ``r.memory``, and to ``r.axes`` with φ = 0."""
+    m, x = r.memory[0], r.axes
+    follow_pose(poses, m, r.rates[0], r.rates[1], time)
     for i in range(6):
         x[0, i] = m.pose_position[i] if i < 3 else 0.0
         x[1, i], x[2, i] = r.rates[0, i], r.rates[1, i]
-    return rotation_of(r)
+
+
+def sample_poses(r: Request) -> int:
+    """Sample the reference ``r.poses`` at the time ``r.span``, see :func:`take_pose`."""
+    take_pose(r.poses, r, r.span[0])
+    return OK
 
 
 def asked_pose(r: Request) -> tuple[int, Matrix3]:

@@ -151,8 +151,9 @@ def _write_request(limits: MotionLimits, asked: Waypoints, r: Request) -> ndarra
         r.counts[KIND] = STOP
     elif is_streamed(asked) and (asked.positions is None or np.isfinite(limits.jerk).all()):
         r.counts[KIND], r.span[0] = WAYPOINT, asked.times[0]
-        if asked.positions is None:
-            r.asked[0, named] = np.nan
+        if asked.positions is None:         # those that the velocities lead to
+            r.asked[0] = np.clip(r.state[0] + asked.times[0] * r.asked[1], model.position_lower,
+                                 model.position_upper)
     else:                   # limits without a jerk bound no motion toward a waypoint of a stream
         r.counts[KIND], r.span[0] = PATH, asked.elapsed
     return named

@@ -36,16 +36,20 @@ PAYLOAD_SHARE = 0.5    # of the load that the joints can hold in every pose with
 # Shares of the damping. The observer damps the joints as well: the highest share is taken that
 # leaves it half of OBSERVER_BANDWIDTH
 DAMPING_SHARES = 1.0, 0.9, 0.8, 0.7
-
-
 #: Rules by which the gains of all laws are judged, each once.
 RULES = tuple(dict.fromkeys(rule for law in BUILT_IN for rule in law.judged))
+
+
+def _suggested_gains() -> Any:
+    names = dict.fromkeys(name for rule in RULES for name in (
+        rule.position, rule.velocity, rule.observer, rule.reference) if name)
+    return namedtuple('SuggestedGains', [*names, 'adaptation_mass', 'armature'])
+
+
 #: Gains of all control laws (nv,), named after the parameters: those that the rules of the laws
 #: judge, but for integral gains; the mass that adaptive may learn; the rotor inertia of the model,
 #: or the assumed one.
-SuggestedGains: Any = namedtuple('SuggestedGains', [*dict.fromkeys(
-    name for rule in RULES for name in (rule.position, rule.velocity, rule.observer,
-                                        rule.reference) if name), 'adaptation_mass', 'armature'])
+SuggestedGains = _suggested_gains()
 
 
 def suggest_gains(model: RobotModel, pose: ArrayLike | None = None,

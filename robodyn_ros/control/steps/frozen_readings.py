@@ -55,8 +55,9 @@ FINE_ENCODER_STEP, UNKNOWN_STICTION = 1e-4, 0.01
 MAX_RENEWAL_TIME, RENEWAL_WEIGHT, LATE_RENEWALS = 0.02, 0.1, 1.5
 MIN_FROZEN_TIME = 0.003    # s in which a driver may have no new reading, now and then
 # Largest last speed of a joint that slowed down, relative to its loss of speed within
-# motion_checks.DIRECTION_TIME: a joint that stops evenly within two samples loses half in the last
-LAST_SPEED_SHARE = 0.5
+# motion_checks.DIRECTION_TIME: an even stop within two samples loses half of it in the last.
+# A loss of MIN_LOST_SPEED [velocity limits] is far above noise
+LAST_SPEED_SHARE, MIN_LOST_SPEED = 0.5, 0.005
 CHANGED = -1.0              # `v.unchanged` of a position that has changed in this cycle
 
 
@@ -99,16 +100,18 @@ def note_sample(v: Vectors, q: float, qd: float, elapsed: float, i: int) -> None
         own.unchanged[i] = interval
         return
     own.unchanged[i], own.encoder_step[i] = CHANGED, min(own.encoder_step[i], abs(step))
-    own.disturbance_before[i] = v.limits.disturbance[i]  # before this sample, which may be false
     side, mean, interval = step / abs(step), abs(step) / interval, min(interval, MAX_RENEWAL_TIME)
     reported = side * v.qd[i]               # may be zero one sample before the position stops
     if side * qd > reported:                # False for NaN
         reported = side * qd
     own.coasting_qd[i] = side * min(mean, max(0.0, reported))
-    checks = v.motion_checks
-    if (side * checks.predicted_gain[i] > 0.0 and own.coasting_qd[i] * side
-            < -LAST_SPEED_SHARE * side * checks.gained[i]):     # slowed down against its efforts
-        own.disturbance_before[i] = -side * inf
+    lost = -side * v.motion_checks.gained[i]
+    if lost > MIN_LOST_SPEED * v.speed_limit[i] and (
+            side * v.motion_checks.predicted_gain[i] > 0.0
+            and side * own.coasting_qd[i] < LAST_SPEED_SHARE * lost):
+        own.disturbance_before[i] = -side * inf             # it slowed down against its efforts
+    else:
+        own.disturbance_before[i] = v.limits.disturbance[i]  # before this sample: it may be false
     own.renewal[i] = max(interval, own.renewal[i] + RENEWAL_WEIGHT * (interval - own.renewal[i]))
 
 
@@ -130,19 +133,18 @@ def frozen_joint(c: Cycle, friction: ndarray, dt: float) -> tuple[int, int]:
         braked |= brakes_hold(v, i)
         if FINE_ENCODER_STEP <= own.encoder_step[i] < inf:
             share = s.arming_effort
-    if braked:
-        share = s.arming_effort
     yields = (alike and (m.phase == guard.RUNNING or m.phase == guard.STOPPING)
-              and overcomes_friction(joints, friction, M, v, share))
+              and overcomes_friction(joints, friction, M, v, s.arming_effort if braked else share))
     for i in range(v.q.shape[0]):
+        driven = yields and (brakes_hold(v, i) or not braked)
         if alike:
-            braking = breakaway_effort(joints[i], friction, share, i) / M[i, i]
+            braking = breakaway_effort(joints[i], friction, s.arming_effort if driven and braked
+                                       else share, i) / M[i, i]
         else:
             rate, _ = limit_rates(s, effective_delay(s, v, i))
             braking = ACCELERATION_SHARE * rate * VELOCITY_SHARE * v.speed_limit[i]
         if own.unchanged[i] == CHANGED:
             own.unchanged[i] = own.hidden_motion[i] = 0.0
-        driven = yields and (brakes_hold(v, i) or not braked)
         coasting = own.coasting_qd[i] + (net_acceleration(v, i) * dt if driven else 0.0)
         side = 1.0 if coasting > 0.0 else -1.0
         reported = min(max(0.0, side * v.qd[i]), side * coasting)

@@ -2,11 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recordings from logged joint states: ROS 2 bags, and what `topic echo` prints."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 import re
+import shutil
+import sys
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from .columns import same_numbers
@@ -17,6 +21,8 @@ from ...extras import pip_install_extra
 from ...model.robot import RobotModel
 
 STATE_TYPE = 'sensor_msgs/msg/JointState'
+COMPRESSED = '.mcap.zstd', '.db3.zstd'
+BAG_SUFFIXES = '.mcap', '.db3', *COMPRESSED
 FIELD_NAME = re.compile(r'field\.(name|position|velocity|effort)\d+')
 HEADER_CELLS = 3    # before the names in ROS 2: seconds, nanoseconds, frame_id
 
@@ -83,7 +89,7 @@ def _names(states: Sequence[LoggedState], model: RobotModel, given: Sequence[str
 def read_bag(path: Path, model: RobotModel, topic: str | None,
              joint_names: Sequence[str] | None = None) -> Recording:
     """
-    Return the joint states of a bag: a folder with metadata.yaml, or a .mcap or .db3 file.
+    Return the joint states of a bag: a folder with metadata.yaml, or a file of BAG_SUFFIXES.
 
     :param topic: of sensor_msgs/JointState; None: the only one that carries joints of the model.
     :param joint_names: names in the bag of the model's joints, in the model's order; None: those
@@ -95,6 +101,10 @@ def read_bag(path: Path, model: RobotModel, topic: str | None,
     try:
         from rosbags.highlevel import AnyReader
         from rosbags.typesys import get_typestore, Stores
+        if sys.version_info >= (3, 14):
+            from compression import zstd
+        else:
+            from backports import zstd
     except ImportError:
         raise RecordingError(
             f'{path.name} is a bag, and the package that reads bags is not installed',
@@ -102,8 +112,9 @@ def read_bag(path: Path, model: RobotModel, topic: str | None,
             remedy=f'run `{pip_install_extra("identify")}`') from None
     remedy = ('give the folder of the bag, or its .mcap or .db3 file; one that was not closed is '
               'mended by `ros2 bag reindex`')
-    with reading(path, RecordingError, str(path), remedy), AnyReader(
-            [_storage(path)], default_typestore=get_typestore(Stores.ROS2_HUMBLE)) as reader:
+    with reading(path, RecordingError, str(path), remedy), _storage(path, zstd) as storage, \
+            AnyReader([storage],
+                      default_typestore=get_typestore(Stores.ROS2_HUMBLE)) as reader:
         chosen = _topic(reader, model, topic, path)
         connections = [c for c in reader.connections
                        if c.topic == chosen and c.msgtype == STATE_TYPE]
@@ -113,11 +124,28 @@ def read_bag(path: Path, model: RobotModel, topic: str | None,
                         f'{path.name}, {chosen}', model, joint_names)
 
 
-def _storage(path: Path) -> Path:
-    """Return the path that rosbags opens: the only bag file of a folder without metadata.yaml."""
-    if not path.is_dir() or (path / 'metadata.yaml').exists():
-        return path
-    files = sorted([*path.glob('*.mcap'), *path.glob('*.db3')])
+@contextmanager
+def _storage(path: Path, zstd: Any) -> Iterator[Path]:
+    """
+    Yield the path that rosbags opens.
+
+    It is the only bag file of a folder without metadata.yaml, and a copy of a file that is
+    compressed as a whole.
+    """
+    if path.is_dir() and not (path / 'metadata.yaml').exists():
+        path = _only_file(path)
+    if path.is_dir() or not path.name.lower().endswith(COMPRESSED):
+        yield path
+        return
+    with TemporaryDirectory() as folder:
+        plain = Path(folder) / path.stem
+        with zstd.open(path) as compressed, plain.open('wb') as file:
+            shutil.copyfileobj(compressed, file)
+        yield plain
+
+
+def _only_file(path: Path) -> Path:
+    files = sorted(file for file in path.iterdir() if file.name.lower().endswith(BAG_SUFFIXES))
     if len(files) != 1:
         raise RecordingError(
             f'{path.name} is a folder without metadata.yaml and with {len(files)} files of bags',

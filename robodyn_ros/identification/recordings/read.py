@@ -12,7 +12,7 @@ from numpy import ndarray
 
 from . import units as of_units
 from .columns import by_count, by_header, by_map, Columns, Found
-from .joint_states import read_bag, read_echo, recording_of
+from .joint_states import BAG_SUFFIXES, read_bag, read_echo, recording_of
 from .read_table import FORMATS_REMEDY, read_csv, read_mat, read_npz, Table, text_of
 from .recording import by_stamp, Recording, unwrapped
 from .units import check, is_current, to_si, Units
@@ -20,7 +20,6 @@ from ...errors import Argument, reading, RecordingError
 from ...model.robot import RobotModel
 
 MAX_SHOWN_HEADERS, MAX_NOTED_HEADERS = 40, 12    # where one has to be chosen, and in a note
-BAG_SUFFIXES = ('.mcap', '.db3')
 ARRAY_READERS = {'.npz': read_npz, '.mat': read_mat}
 
 
@@ -204,10 +203,10 @@ def read(path: str | Path, model: RobotModel, *, columns: Columns | None = None,
     """
     Return the recording of the joints of a model, in its order and in SI units.
 
-    A folder, a .mcap or a .db3 file is a ROS 2 bag (requires the extra `identify`), .npz and .mat
-    contain arrays of NumPy and MATLAB, anything else is a text with one sample per line: joint
-    states as ROS prints them (:mod:`~.joint_states`), or a table. Jumps by a turn of joints
-    without limits, as of encoders that count from -π to π, are removed.
+    A folder, a .mcap or a .db3 file, compressed or not, is a ROS 2 bag (requires the extra
+    `identify`), .npz and .mat contain arrays of NumPy and MATLAB, anything else is a text with one
+    sample per line: joint states as ROS prints them, or a table. Jumps by a turn of joints without
+    limits, as of encoders that count from -π to π, are removed.
 
     :param path: of the file or folder.
     :param model: whose joints are looked for.
@@ -239,7 +238,7 @@ def read(path: str | Path, model: RobotModel, *, columns: Columns | None = None,
 
 def _read(path: Path, model: RobotModel, options: TableOptions, topic: str | None) -> Recording:
     units, joint_names = options.units, options.joint_names
-    if path.is_dir() or path.suffix.lower() in BAG_SUFFIXES:
+    if path.is_dir() or path.name.lower().endswith(BAG_SUFFIXES):
         recording = _scaled(read_bag(path, model, topic, joint_names), model, units)
     elif arrays := ARRAY_READERS.get(path.suffix.lower()):
         recording = assemble(arrays(path), path.name, model, options)

@@ -16,17 +16,17 @@ from .recording import QUANTITIES, Recording
 from ...errors import Argument, RecordingError, Remedy
 
 
-def check_target(path: Path, overwrite: bool) -> None:
+def check_target(path: Path, force: bool) -> None:
     """
     Check before a recording is made that its file can be written.
 
-    :param overwrite: whether an existing file may be replaced.
+    :param force: whether an existing file may be replaced.
     :raises RecordingError: the suffix is unknown, the file exists, or the folder is not writable.
     """
     if path.suffix.lower() not in WRITERS:
         _refuse(path, 'is no kind of file that is written', f'end it in {" or ".join(WRITERS)}')
-    if path.exists() and not overwrite:
-        _refuse(path, 'is there already', ('give another name, or ', Argument('overwrite', True)))
+    if path.exists() and not force:
+        _refuse(path, 'is there already', ('give another name, or ', Argument('force', True)))
     if not path.parent.is_dir():
         _refuse(path, 'would be in a folder that is not there', f'make {path.parent}')
     if path.is_dir() or not os.access(path.parent, os.W_OK):

@@ -12,12 +12,12 @@ from rcl_interfaces.srv import GetParameters, SetParametersAtomically
 from rclpy.duration import Duration
 from rclpy.logging import LoggingSeverity
 from rclpy.node import Node
-from rclpy.parameter import Parameter as RosParameter
 from rclpy.parameter import parameter_value_to_python
 from rclpy.task import Future
 from std_srvs.srv import Trigger
 
 from .live_robot import Line
+from .running_controller import parameter_request
 from ..controller.diagnostics import told_name
 from ..controller.parameters import TABLE
 from ..middleware.parameters import Parameter, WRITTEN
@@ -153,8 +153,7 @@ class LiveControl:
         except ParameterError as error:
             self._refuse(wish, str(error))
             return
-        request = SetParametersAtomically.Request(parameters=[
-            RosParameter(name, value=value).to_parameter_msg() for name, value in values.items()])
+        request = parameter_request(values)
         what = ', '.join(f'{name} = {written(value)}' for name, value in values.items())
 
         def told(response: Any) -> None:

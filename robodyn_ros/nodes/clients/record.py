@@ -111,7 +111,7 @@ def silent(node: Node, topic: str) -> RosError:
                     f'see that joint states are published ({STATES}), and in this ROS_DOMAIN_ID')
 
 
-def record(path: Path, topic: str, *, seconds: float | None, wait: float, overwrite: bool,
+def record(path: Path, topic: str, *, seconds: float | None, wait: float, force: bool,
            began: Callable[[str], None], tell: Callable[[str], None]) -> tuple[Recording, int]:
     """
     Record a topic until SIGINT, or for ``seconds`` since the first message, and write the file.
@@ -123,7 +123,7 @@ def record(path: Path, topic: str, *, seconds: float | None, wait: float, overwr
     :raises RosError: nothing is received.
     :raises RecordingError: the messages cannot be used, or the file cannot be written.
     """
-    check_target(path, overwrite)
+    check_target(path, force)
     with session('robodyn_record') as here:
         recorder = Recorder(here.node, topic)
         try:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Robot and settings of a controller node that is running, read from its parameters."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rcl_interfaces.srv import GetParameters, SetParametersAtomically
@@ -13,6 +13,7 @@ from ..controller import robot
 from ..controller.parameters import law_parameters, settings, TABLE
 from ..middleware import qos
 from ..middleware.client_session import Session
+from ..middleware.services import Services
 from ...control.cycle.compile_ahead import COMPILING
 from ...control.laws import registry
 from ...control.settings.settings import Settings
@@ -31,7 +32,7 @@ class RunningController:
 
     def __init__(self, here: Session, name: str, within: float):
         self._here, self._name, self._within = here, f'/{name.lstrip("/")}', within
-        self._client: Any = here.node.create_client(GetParameters, f'{self._name}/get_parameters')
+        self._services = Services(here.node, here.poll)
 
     def model(self) -> RobotModel:
         """
@@ -70,50 +71,33 @@ class RunningController:
         :raises ParameterError: the controller refuses them; the error has its reason.
         :raises RosError: the node does not answer: whether they apply is unknown.
         """
-        client: Any = self._here.node.create_client(
-            SetParametersAtomically, f'{self._name}/set_parameters_atomically')
-        try:
-            if not self._here.until(client.service_is_ready, self._within):
-                raise self._silent()
-            request = SetParametersAtomically.Request(parameters=[
-                Parameter(name, value=value).to_parameter_msg() for name, value in
-                values.items()])
-            result = self._ask(client, request)
-            while not result.successful and COMPILING in result.reason:
-                self._here.until(lambda: False, RETRY_INTERVAL)
-                result = self._ask(client, request)
-        finally:
-            self._here.node.destroy_client(client)
-        if not result.successful:
-            raise ParameterError(f'{self._name} refuses it', name=self._name,
-                                 remedy=result.reason)
-
-    def _ask(self, client: Any, request: SetParametersAtomically.Request) -> Any:
-        answer = client.call_async(request)
-        if not self._here.until(answer.done, self._within):
-            raise RosError(f'{self._name} has not answered', name=self._name,
-                           remedy='read its current parameters: ros2 param dump')
-        return answer.result().result
+        request = parameter_request(values)
+        while not (result := self._call(SetParametersAtomically, 'set_parameters_atomically',
+                                        request).result).successful:
+            if COMPILING not in result.reason:
+                raise ParameterError(f'{self._name} refuses it', name=self._name,
+                                     remedy=result.reason)
+            self._here.until(lambda: False, RETRY_INTERVAL)
 
     def _values(self, names: Sequence[str]) -> dict[str, Any]:
-        def refuse() -> RosError:
-            return RosError(f'{self._name} does not return its parameters', name=self._name,
-                            remedy='is it a controller of this package?')
-        if not self._here.until(self._client.service_is_ready, self._within):
-            raise self._silent()
-        answer = self._client.call_async(GetParameters.Request(names=list(names)))
-        if not self._here.until(answer.done, self._within):
-            raise refuse()
-        values: list[Any] = [parameter_value_to_python(value) for value in answer.result().values]
+        answer = self._call(GetParameters, 'get_parameters',
+                            GetParameters.Request(names=list(names)))
+        values: list[Any] = [parameter_value_to_python(value) for value in answer.values]
         if len(values) != len(names) or any(value is None for value in values):
-            raise refuse()
+            raise RosError(f'{self._name} does not return its parameters', name=self._name,
+                           remedy='is it a controller of this package?')
         return {name: value if isinstance(value, (str, bool, int, float)) else list(value)
                 for name, value in zip(names, values, strict=True)}
 
-    def _silent(self) -> RosError:
-        return RosError(f'no node {self._name} has been found within {self._within:g} s',
-                        name=self._name, remedy='start the controller, or give its name; both '
-                        'need the same ROS_DOMAIN_ID')
+    def _call(self, kind: Any, service: str, request: Any) -> Any:
+        """Return the response of a service of the node; raise :class:`RosError` without one."""
+        try:
+            return self._services.call(kind, f'{self._name}/{service}', request, self._within,
+                                       self._within)
+        except TimeoutError as error:
+            raise RosError(f'node {self._name} does not answer ({error})', name=self._name,
+                           remedy='start the controller, or give its name; both need the same '
+                           'ROS_DOMAIN_ID') from error
 
     def _description(self) -> str:
         """Return the URDF text of the topic robot_description in the namespace of the node."""
@@ -127,3 +111,9 @@ class RunningController:
         self._here.until(lambda: found, self._within)
         self._here.node.destroy_subscription(heard)
         return found[-1] if found else ''
+
+
+def parameter_request(values: Mapping[str, Any]) -> SetParametersAtomically.Request:
+    """Return the request to set parameters, all of them or none."""
+    return SetParametersAtomically.Request(parameters=[
+        Parameter(name, value=value).to_parameter_msg() for name, value in values.items()])

@@ -40,7 +40,7 @@ def _parameter(field: 'Field[Any]') -> Parameter:
         kind, value = list[int] if field.type == tuple[int, ...] else list[float], list(default)
     return Parameter(field.name, kind, value, about['doc'], about.get('unit', ''),
                      about.get('lower'), about.get('upper'), about.get('choices', ()),
-                     about['live'], about.get('places', False))
+                     live=about['live'], places=about.get('places', False))
 
 
 def law_parameters(law: Law) -> tuple[Parameter, ...]:

@@ -110,8 +110,9 @@ class TolerantExecutor(CoarseClockExecutor):
 
     def _make_handler(self, entity: Any, *others: Any) -> Any:
         """Run a callback without raising, and always release its group."""
+        make: Any = super()._make_handler
         if not self._wraps_callbacks:
-            return super()._make_handler(entity, *others)
+            return make(entity, *others)
         *between, take_from_wait_list = others
 
         def take(entity: Any) -> Callable | None:
@@ -121,7 +122,7 @@ class TolerantExecutor(CoarseClockExecutor):
                 self._log()
                 return None
             return execute and (lambda: self._guarded(execute))
-        return super()._make_handler(entity, *between, take)
+        return make(entity, *between, take)
 
     async def _guarded(self, execute: Callable) -> None:
         try:

@@ -95,7 +95,7 @@ def value_in(file: Path, node: str, name: str) -> Any:
     :raises ParameterError: the file has no section for the node.
     """
     found = _newest(_sections(file, node)).get(name)
-    return None if found is None else yaml.safe_load(yaml.serialize(found))
+    return None if found is None else yaml.load(yaml.serialize(found), _RclLoader)
 
 
 def values_in(file: Path, node: str) -> dict[str, Any]:

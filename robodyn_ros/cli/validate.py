@@ -1,0 +1,137 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Subcommand `validate`: errors of the efforts that a model predicts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, TYPE_CHECKING
+
+import numpy as np
+from numpy import ndarray
+from rich.console import Console
+import typer
+
+from .options import (
+    AsJson,
+    chosen_robot,
+    command,
+    console,
+    Gravity,
+    IDENTIFY,
+    Locked,
+    print_json,
+    Root,
+    Tip,
+)
+from .recording_options import (
+    Accept,
+    ColumnsOption,
+    CutoffOption,
+    FrictionFile,
+    Joints,
+    OfRobot,
+    Rate,
+    read_options,
+    recording_of,
+    show,
+    Source,
+    Topic,
+    UnitsOption,
+)
+
+if TYPE_CHECKING:
+    from ..catalog.robots import CatalogRobot
+    from ..identification.estimation.payload import ModelErrors
+    from ..identification.motion import Motion
+    from ..identification.options import PreparationOptions
+    from ..identification.recordings.recording import Recording
+    from ..identification.result import Validation
+    from ..model.robot import RobotModel
+
+
+@command(IDENTIFY, 'other.npz --robot identified/corrected.urdf')
+def validate(recording: Source, robot: OfRobot, friction: FrictionFile = None,
+             locked: Locked = [], root: Root = '', tip: Tip = '',  # noqa: B006
+             gravity: Gravity = '',
+             columns: ColumnsOption = [], units: UnitsOption = [],  # noqa: B006
+             rate: Rate = None, topic: Topic = '', joints: Joints = '',
+             accept: Accept = [], cutoff: CutoffOption = None,  # noqa: B006
+             delay: Annotated[float | None, typer.Option(
+                 metavar='SECONDS', help='Delay of the efforts relative to the positions; '
+                 'default: that in parameters.yaml beside --friction, or none.')] = None,
+             moving: Annotated[float | None, typer.Option(
+                 min=0.0, help='Evaluate samples of a joint only above this velocity (rad/s | '
+                 'm/s).')] = None, as_json: AsJson = False) -> None:
+    """Evaluate how well a model predicts the efforts of a recording."""
+    from ..identification.options import PreparationOptions
+
+
+    chosen = chosen_robot(robot, locked, root, tip, gravity)
+    out = console(as_json)
+    given = recording_of(recording, chosen, read_options(columns, units, rate, topic, joints), out)
+    found = run(chosen, given, friction, delay, moving or None,
+                PreparationOptions(cutoff=cutoff, accept=tuple(accept)), out)
+    if as_json:
+        print_json({'joints': found.joint_names, 'rms': found.rms, 'relative': found.relative,
+                    'mean_relative': found.relative.mean()})
+
+
+def run(robot: CatalogRobot, recording: Recording, friction: Path | None,
+             delay: float | None, moving: float | None, options: PreparationOptions, out: Console
+             ) -> Validation:
+    """
+    Print and return how well a model predicts a recording.
+
+    :param delay: of the efforts [s]; None: that of the identification.
+    :param moving: samples above this velocity are compared [rad/s | m/s]; None: all.
+    """
+    from .identification_tables import measures
+    from ..identification.result import of_model
+
+    options, delay, _ = _conditions(recording, friction, delay, options, out)
+    motion = _checked(recording, robot, options, out)
+    model, offset = _with_friction(robot.model, friction)
+    motion = motion.later(delay) if delay else motion
+    valid = of_model(model, motion, offset, moving)
+    out.print(measures(valid, f'{robot.source}' + (f', {friction}' if friction else '')))
+    out.print(f'mean relative RMS {100 * valid.relative.mean():.2f} %')
+    return valid
+
+
+def _conditions(recording: Recording, friction: Path | None, delay: float | None,
+                options: PreparationOptions, out: Console
+                ) -> tuple[PreparationOptions, float, ModelErrors | None]:
+    """Return options and delay, those that are not given as identified, and errors."""
+    from ..identification.result_files import conditions_of
+
+    found = None if friction is None else conditions_of(friction)
+    if found is None:
+        return options, delay or 0.0, None
+    rate = 1.0 / float(np.median(np.diff(recording.time)))
+    if options.cutoff is None and found.cutoff < rate / 2.0:
+        options = replace(options, cutoff=found.cutoff)
+    delay = found.delay if delay is None else delay
+    show([f'delay of the efforts {1e3 * delay:.4g} ms, cut-off as identified'
+          if options.cutoff == found.cutoff else
+          f'delay of the efforts {1e3 * delay:.4g} ms'], out)
+    return options, delay, found.errors
+
+
+def _checked(recording: Recording, robot: CatalogRobot, options: PreparationOptions, out: Console
+             ) -> Motion:
+    """Return the checked motion, and print notes and issues."""
+    from ..identification.data_checks.data_issue import by_kind
+    from ..identification.recorded_motion import checked_motion
+
+    motion, notes, issues = checked_motion(recording, robot.model, options)
+    show([*notes[len(recording.notes):], *by_kind(issues)], out)
+    return motion
+
+
+def _with_friction(model: RobotModel, file: Path | None) -> tuple[RobotModel, ndarray]:
+    """Return the model with the friction of a file, if any, and offsets (nv,) [N·m | N]."""
+    from ..model.friction_file import read_friction
+
+    return (model, np.zeros(model.nv)) if file is None else read_friction(file, model)
