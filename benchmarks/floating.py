@@ -23,7 +23,7 @@ from robodyn_ros import RobotModel, Settings, simulate, Waypoints
 from robodyn_ros.catalog.robots import CatalogRobot, load_robot
 from robodyn_ros.cli.calibrate_float import calibrate, Calibration, MIN_DISTANCE
 from robodyn_ros.closed_loop import ClosedLoop
-from robodyn_ros.identification.excitation.float_motion import float_motion
+from robodyn_ros.identification.excitation.payload_motion import float_motion
 from robodyn_ros.identification.recordings.recording import Recording
 from robodyn_ros.law_comparison import EFFORT_DELAY, scenes, settings_of
 from robodyn_ros.simulation.imperfections import Noise

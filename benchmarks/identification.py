@@ -54,14 +54,15 @@ from robodyn_ros.cli.arguments import as_option, locked_joints, numbers
 from robodyn_ros.cli.identification_tables import table
 from robodyn_ros.cli.recording_options import read_options
 from robodyn_ros.errors import ArgumentError, RobodynError
-from robodyn_ros.identification.estimation.parameter_selection import ParameterSelection
-from robodyn_ros.identification.options import PipelineOptions
+from robodyn_ros.identification.options import (
+    ParameterSelection,
+    PipelineOptions,
+    PreparationOptions,
+)
 from robodyn_ros.identification.pipeline import run
-from robodyn_ros.identification.preparation.options import PreparationOptions
-from robodyn_ros.identification.result import Identification, ORDINARY, WEIGHTED
+from robodyn_ros.identification.recorded_motion import Source
+from robodyn_ros.identification.result import Identification, of_model, ORDINARY, WEIGHTED
 from robodyn_ros.identification.result_files import FRICTION, URDF
-from robodyn_ros.identification.source import Source
-from robodyn_ros.identification.validation import of_model
 from robodyn_ros.model.friction_file import read_friction
 from robodyn_ros.model.urdf import load_urdf
 from robodyn_ros.parallel import in_processes

@@ -92,7 +92,7 @@ def calibrate_float(folder: Annotated[Path, output(
 def run(node: Node, out: Console, *, amplitude: float, duration: float, folder: Path,
         force: bool) -> None:
     """Move the arm, estimate its gravity and friction, and write the files."""
-    from ..identification.excitation.float_motion import float_motion
+    from ..identification.excitation.payload_motion import float_motion
     from ..identification.result_files import FRICTION, URDF, writable_folder
     from ..nodes.clients.play import Player
     from ..nodes.clients.running_controller import RunningController
@@ -148,16 +148,16 @@ def calibrate(recording: Recording, robot: RobotModel) -> Calibration:
         than the model.
     """
     from ..identification import identify, ParameterSelection
-    from ..identification.estimation.presliding_search import find_presliding
-    from ..identification.preparation.options import PreparationOptions
+    from ..identification.estimation.search import find_effects
+    from ..identification.options import PreparationOptions
     from ..identification.recorded_motion import checked_motion, require_torques
 
     require_torques(recording)
     motion = checked_motion(recording, robot, PreparationOptions(accept=ACCEPT_OPTIONS)).motion
     train, test = motion.split(TRAINING_SHARE)
     selection = ParameterSelection(armature=False, decimate=max(1, len(train) // MAX_SAMPLES))
-    presliding = find_presliding(robot, sliding(train), selection)
-    selection = replace(selection, presliding=presliding.distance, moving=SLIDING_VELOCITY)
+    mounting, way = find_effects(robot, sliding(train), selection, ['presliding'])
+    selection = replace(selection, presliding=way, moving=SLIDING_VELOCITY)
     found = identify(robot, train, selection, 'consistent')
     before = rms(test.effort - predicted(robot, test))
     after = rms(test.effort - found.predict(test))
@@ -171,7 +171,7 @@ def calibrate(recording: Recording, robot: RobotModel) -> Calibration:
     distance = found.with_friction().presliding_distance
     return Calibration(found, before, after, np.where(
         distance > 0.0, np.maximum(distance, MIN_DISTANCE * noise), 0.0), noise,
-        presliding.note)
+        mounting.notes[0])
 
 
 def sliding(motion: Motion) -> Motion:
@@ -221,10 +221,8 @@ def errors_table(found: Calibration, robot: RobotModel) -> Table:
 
 def write(folder: Path, found: Calibration, robot: RobotModel, urdf: str) -> tuple[Path, Path]:
     """Write the corrected URDF and the parameter file of the friction; return their paths."""
-    from ..identification.friction_file import friction_parameters, write_friction
-    from ..identification.result_files import FRICTION, URDF
-    from ..identification.urdf_friction import urdf_with_friction
-    from ..identification.urdf_update import corrected_urdf
+    from ..identification.result_files import FRICTION, friction_parameters, URDF, write_friction
+    from ..identification.urdf_update import corrected_urdf, urdf_with_friction
 
     paths = folder / URDF, folder / FRICTION
     inertial = found.estimate.parameters[:10 * robot.nb].reshape(-1, 10)

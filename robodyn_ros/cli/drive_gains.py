@@ -33,7 +33,7 @@ from ..errors import ArgumentError
 if TYPE_CHECKING:
     from ..catalog.robots import CatalogRobot
     from ..identification.estimation.drive import DriveGains
-    from ..identification.preparation.options import PreparationOptions
+    from ..identification.options import PreparationOptions
 
 MAX_GAIN_ERROR = 0.2    # of a proposed gain, relative
 
@@ -56,9 +56,8 @@ def drive_gains(
         accept: Accept = [], cutoff: CutoffOption = None) -> None:  # noqa: B006
     """Estimate the torque constants that convert motor currents to efforts."""
     from ..identification.estimation.drive import drive_gains as estimated
-    from ..identification.estimation.parameter_selection import USUAL_PARAMETERS
-    from ..identification.estimation.selection import decimated
-    from ..identification.preparation.options import PreparationOptions
+    from ..identification.estimation.filtered_columns import decimated
+    from ..identification.options import PreparationOptions, USUAL_PARAMETERS
     from ..model.payload import with_payload
 
     if (loaded is None) != (mass == 0.0) or (loaded is None) != (not frame):

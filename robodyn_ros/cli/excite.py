@@ -192,7 +192,7 @@ def run(robot: CatalogRobot, out: Console, *, output: Path, picture: Path | None
 def recorded(paths: Sequence[Path], robot: CatalogRobot, reading: Mapping[str, Any], out: Console
              ) -> list[Motion]:
     """Return the motions of recordings; print how they were read."""
-    from ..identification.preparation.options import PreparationOptions
+    from ..identification.options import PreparationOptions
     from ..identification.preparation.prepare import prepare
 
     found = []

@@ -10,10 +10,8 @@ from rich.table import Table
 
 from .options import table
 from ..identification.estimation.payload import Payload
-from ..identification.friction_file import friction_parameters
-from ..identification.prediction_band import PredictionBand
-from ..identification.result import Identification, NOMINAL
-from ..identification.validation import Validation
+from ..identification.result import Identification, NOMINAL, PredictionBand, Validation
+from ..identification.result_files import friction_parameters
 
 MAX_SUMMARY_JOINTS = 8
 MAX_COMBINATION_LETTERS = 60    # in a terminal; the report shows all

@@ -51,8 +51,7 @@ from ..errors import ArgumentError, DemoError, IdentificationError, ParameterErr
 if TYPE_CHECKING:
     from ..catalog.robots import CatalogRobot
     from ..identification.data_checks.data_issue import DataIssue
-    from ..identification.options import PipelineOptions
-    from ..identification.preparation.options import PreparationOptions
+    from ..identification.options import PipelineOptions, PreparationOptions
     from ..identification.recordings.recording import Recording
     from ..identification.result import Identification
     from ..report.scene import MovingRobot
@@ -105,9 +104,7 @@ def identify(
         output: Annotated[Path, output('Folder of the results.', 'FOLDER')] = Path('identified')
         ) -> None:
     """Identify the inertias and the friction of a robot from a recording of its motion."""
-    from ..identification.estimation.parameter_selection import ParameterSelection
-    from ..identification.options import PipelineOptions
-    from ..identification.preparation.options import PreparationOptions
+    from ..identification.options import ParameterSelection, PipelineOptions, PreparationOptions
     from ..report import REQUIRED_MODULES
 
     chosen = chosen_robot(robot, locked, root, tip, gravity, massless='warn')

@@ -139,7 +139,7 @@ def estimate(recording: Recording, robot: RobotModel, frame: str, offset: ndarra
     :raises RecordingError, IdentificationError: the recording does not determine it.
     """
     from ..identification.estimation.payload import find_payload
-    from ..identification.preparation.options import PreparationOptions
+    from ..identification.options import PreparationOptions
     from ..identification.recorded_motion import checked_motion, require_torques
 
     require_torques(recording)

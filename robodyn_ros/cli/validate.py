@@ -45,9 +45,9 @@ if TYPE_CHECKING:
     from ..catalog.robots import CatalogRobot
     from ..identification.estimation.payload import ModelErrors
     from ..identification.motion import Motion
-    from ..identification.preparation.options import PreparationOptions
+    from ..identification.options import PreparationOptions
     from ..identification.recordings.recording import Recording
-    from ..identification.validation import Validation
+    from ..identification.result import Validation
     from ..model.robot import RobotModel
 
 
@@ -65,7 +65,7 @@ def validate(recording: Source, robot: OfRobot, friction: FrictionFile = None,
                  min=0.0, help='Evaluate samples of a joint only above this velocity (rad/s | '
                  'm/s).')] = None, as_json: AsJson = False) -> None:
     """Evaluate how well a model predicts the efforts of a recording."""
-    from ..identification.preparation.options import PreparationOptions
+    from ..identification.options import PreparationOptions
 
 
     chosen = chosen_robot(robot, locked, root, tip, gravity)
@@ -88,7 +88,7 @@ def run(robot: CatalogRobot, recording: Recording, friction: Path | None,
     :param moving: samples above this velocity are compared [rad/s | m/s]; None: all.
     """
     from .identification_tables import measures
-    from ..identification.validation import of_model
+    from ..identification.result import of_model
 
     options, delay, _ = _conditions(recording, friction, delay, options, out)
     motion = _checked(recording, robot, options, out)

@@ -18,26 +18,26 @@ from .data_checks.result_checks import result_issues
 from .data_checks.signal_checks import still_joints
 from .estimation.base_parameters import base_parameters
 from .estimation.estimate import Estimate, inertial_of
+from .estimation.filtered_columns import decimated
 from .estimation.least_squares import least_squares, undetermined
-from .estimation.model_selection import select_model
-from .estimation.parameter_selection import ParameterSelection
+from .estimation.model_selection import select_model, Selected
 from .estimation.physical_consistency import consistent, require_clarabel
 from .estimation.regression import regression
-from .estimation.selection import decimated, Selected
 from .motion import Motion
-from .options import PipelineOptions
-from .prediction_band import prediction_band
-from .recorded_motion import Parts
+from .options import ParameterSelection, PipelineOptions
+from .recorded_motion import Notify, notify_all, Parts, read_parts, Source, Stage
 from .result import (
     Identification,
     NOMINAL,
+    of_estimate,
+    of_model,
     ORDINARY,
+    prediction_band,
     UNCONSTRAINED_TERMS,
+    Validation,
     WEIGHTED,
 )
 from .result_files import writable_folder, write_friction_file, write_numbers, write_urdf
-from .source import Notify, notify_all, read_parts, Source, Stage
-from .validation import of_estimate, of_model, Validation
 from ..errors import Argument, IdentificationError
 from ..model.robot import RobotModel
 

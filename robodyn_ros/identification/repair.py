@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from .urdf_editor import UrdfText
-from .urdf_update import decoded, encoding_of, UPPER_TRIANGLE
+from .urdf_editor import decoded, encoding_of, UrdfText
+from .urdf_update import UPPER_TRIANGLE
 from ..errors import InertiaError
 from ..model.rigid_body import can_exist, is_consistent, nearest_consistent
 from ..model.urdf_xml import MOMENTS, read
@@ -50,7 +50,7 @@ def repaired_urdf(text: bytes) -> tuple[bytes, tuple[Change, ...]]:
     Masses, centres of mass and principal axes stay, and so does gravity; the moments become the
     nearest that have positive second moments of mass, see
     :func:`~robodyn_ros.model.rigid_body.nearest_consistent`: the pseudo-inertia of the link is
-    then positive definite. The rest of the text stays. Links without mass or without inertia stay
+    then positive definite. Links without mass or without inertia stay
     as they are: what they have cannot be known.
 
     :param text: content of a file of URDF.
@@ -59,11 +59,9 @@ def repaired_urdf(text: bytes) -> tuple[bytes, tuple[Change, ...]]:
         little in common with the nearest consistent one, as after an error of a sign.
     """
     encoding = encoding_of(text)
-    whole = decoded(text, encoding)
-    content = whole.lstrip('\ufeff \t\r\n')         # as the loader does
-    robot, *_ = read(content)
-    written, changes, found = UrdfText(content.encode()), [], False
-    for k, link in enumerate(robot.links):
+    robot, *_ = read(content := decoded(text, encoding))
+    editor, changes, found = UrdfText(content), [], False
+    for link in robot.links:
         if link.inertial is None:
             continue
         mass, inertia = link.inertial.mass, np.array(link.inertial.inertia.to_matrix(), float)
@@ -76,14 +74,13 @@ def repaired_urdf(text: bytes) -> tuple[bytes, tuple[Change, ...]]:
         new = _rounded(nearest_consistent(inertia), inertia)
         if np.linalg.norm(new - inertia) > MAX_INERTIA_CHANGE * np.linalg.norm(inertia):
             raise _beyond_repair(link.name, inertia, new)
-        written.change(k, mass, new[UPPER_TRIANGLE].tolist())
+        editor.change_inertial(link.name, mass, new[UPPER_TRIANGLE].tolist())
         changes.append(Change(link.name, inertia_excess(inertia), np.linalg.eigvalsh(inertia),
                               np.linalg.eigvalsh(new)))
     if not found:
         raise InertiaError(f'no link of {robot.name!r} has mass and inertia', name=robot.name,
                            remedy='give them those of the CAD model or the data sheet')
-    result = whole[:len(whole) - len(content)] + written.changed().decode()
-    return result.encode(encoding), tuple(changes)
+    return editor.text().encode(encoding) if changes else text, tuple(changes)
 
 
 def _beyond_repair(link: str, inertia: ndarray, new: ndarray) -> InertiaError:
@@ -118,7 +115,7 @@ def _wrong_signs(inertia: ndarray) -> list[str]:
 
 def links_not_judged(text: bytes) -> list[str]:
     """Return the links without mass or without inertia."""
-    robot, *_ = read(decoded(text, encoding_of(text)).lstrip('\ufeff \t\r\n'))
+    robot, *_ = read(decoded(text, encoding_of(text)))
     return [link.name for link in robot.links if link.inertial is None or not link.inertial.mass
             or not np.any(link.inertial.inertia.to_matrix())]
 

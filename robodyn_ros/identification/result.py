@@ -1,25 +1,188 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Result of the identification pipeline."""
+"""Result of the identification pipeline, its validation and the band of its predictions."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy import ndarray
 
 from .data_checks.data_issue import by_kind, DataIssue
-from .estimation.delay_and_tilt import Mounting
 from .estimation.estimate import Estimate
+from .estimation.filtered_columns import rows_that_count
+from .estimation.regression import predicted, regression
+from .estimation.search import Mounting
 from .motion import Motion
-from .prediction_band import PredictionBand
-from .validation import Validation
-from ..errors import Argument
+from .options import INERTIAL_ONLY, ParameterSelection
+from ..errors import Argument, IdentificationError
+from ..model.pose import MAX_LIMIT
 from ..model.robot import RobotModel
 
+MAX_LAGS = 50           # of the autocorrelation that are looked at, and a quarter of the samples
+WHITE_BAND = 1.96    # standard deviations: 95 % of the autocorrelations of white noise
+RANDOM_STATES, SEED = 400, 0
+BAND_WIDTH = 1.96    # standard errors: 95 %
 # Names of models in the validations and in the files
 NOMINAL, ORDINARY, WEIGHTED = ('URDF as it is', 'ordinary least squares',
                                'weighted least squares')
 UNCONSTRAINED_TERMS = 'terms of the estimate, unconstrained'    # its weighted least squares
 TERMS_TITLE = ('Terms of the exported model, by cross-validation on the fitted part '
                '(mean relative RMS)')
+
+
+@dataclass(frozen=True, eq=False)
+class Validation:
+    """
+    Measured and predicted efforts, and measures of their difference for each joint.
+
+    :param motion: with the measured efforts.
+    :param predicted: (N, nv) [N·m | N].
+    :param rms: (nv,) root mean square of the errors [N·m | N].
+    :param relative: (nv,) ``rms`` over the standard deviation of the efforts.
+    :param determination: (nv,) coefficient of determination, 1 - ``relative``².
+    :param whiteness: (nv,) share of the autocorrelations of the errors, from lag 1 on, outside the
+        95 % band of white noise: 0.05 is white. Computed from samples half a period of the
+        filter's cutoff apart, since the filter correlates neighbours.
+    """
+
+    joint_names: tuple[str, ...]
+    motion: Motion
+    predicted: ndarray
+    rms: ndarray
+    relative: ndarray
+    determination: ndarray
+    whiteness: ndarray
+
+    @property
+    def error(self) -> ndarray:
+        """Measured less predicted efforts (N, nv) [N·m | N]."""
+        return self.motion.effort - self.predicted
+
+
+def validate(motion: Motion, predicted: ndarray, moving: float | None = None) -> Validation:
+    """
+    Return the measures of a prediction.
+
+    :param predicted: (N, nv), of every sample of the motion.
+    :param moving: velocity [rad/s | m/s] below which samples of a joint do not count, see
+        :class:`~.options.ParameterSelection`; None: all count.
+    :raises IdentificationError: a joint is never that fast.
+    """
+    counted = rows_that_count(motion, ParameterSelection(moving=moving))
+    if not counted.any(0).all():
+        joint = motion.joint_names[int(np.flatnonzero(~counted.any(0))[0])]
+        raise IdentificationError(
+            f'{joint} is faster than {moving:g} for too short a time', name=joint, value=moving,
+            remedy=('give a lower velocity, or none: ', Argument('moving', 0.01)))
+    error = np.where(counted, motion.effort - predicted, 0.0)
+    rms = np.sqrt((error**2).mean(0, where=counted))
+    spread = motion.effort.std(0, where=counted)
+    with np.errstate(divide='ignore', invalid='ignore'):
+        relative = rms / spread
+    return Validation(motion.joint_names, motion, predicted, rms, relative, 1.0 - relative**2,
+                      whiteness(error, motion))
+
+
+def of_estimate(estimate: Estimate, motion: Motion) -> Validation:
+    """Validate an estimate, its offsets included."""
+    return validate(motion, estimate.predict(motion))
+
+
+def of_model(model: RobotModel, motion: Motion, offset: ndarray | float = 0.0,
+             moving: float | None = None) -> Validation:
+    """
+    Validate a model with its friction and armature.
+
+    :param offset: (nv,) constant efforts in addition [N·m | N].
+    :param moving: see :func:`validate`.
+    """
+    return validate(motion, efforts_of(model, motion) + offset, moving)
+
+
+def efforts_of(model: RobotModel, motion: Motion) -> ndarray:
+    """Return the efforts (N, nv) of a model, which pass the filter of the motion."""
+    return predicted(model, motion, INERTIAL_ONLY, model.inertial_parameters)
+
+
+def whiteness(error: ndarray, motion: Motion) -> ndarray:
+    """Return the share of autocorrelations outside the band of white noise (nv,)."""
+    step = max(1, round(motion.rate / (2 * motion.cutoff)))
+    pieces = [error[a:b:step] - error.mean(0) for a, b in motion.segments]
+    count = sum(len(piece) for piece in pieces)
+    lags = min(MAX_LAGS, count // 4)
+    power = sum((piece**2).sum(0) for piece in pieces)
+    if lags < 1:
+        return np.full(error.shape[1], np.nan)
+    outside = np.zeros(error.shape[1])
+    for lag in range(1, lags + 1):
+        product = sum((piece[lag:] * piece[:-lag]).sum(0) for piece in pieces)
+        with np.errstate(divide='ignore', invalid='ignore'):
+            outside += np.abs(product / power) > WHITE_BAND / np.sqrt(count)
+    return outside / lags
+
+
+class PredictionBand(NamedTuple):
+    """
+    Half widths of the 95 % band of the predicted efforts, at random states.
+
+    The band covers the uncertainty of the parameters, not the residual efforts, whose standard
+    deviation is the σ of the estimate.
+
+    :param median: (nv,) over the states [N·m | N]; ``largest``: at the worst state. Both are
+        infinite at joints that are not identified.
+    :param worst: (nv, nv) [rad | m] position of the worst state of each joint.
+    :param parameters: (nv,) base parameter that contributes most to the band of each joint.
+    :param undetermined: base parameters that the motion does not determine, which the band leaves
+        out: they stay as in the nominal model.
+    """
+
+    joint_names: tuple[str, ...]
+    median: ndarray
+    largest: ndarray
+    worst: ndarray
+    parameters: tuple[str, ...]
+    undetermined: tuple[str, ...]
+
+    def plain(self) -> dict[str, Any]:
+        """Return the numbers as they are written to parameters.yaml."""
+        return {name: {'median': float(self.median[j]), 'largest': float(self.largest[j]),
+                       'at': self.worst[j].tolist(), 'due_to': self.parameters[j]}
+                for j, name in enumerate(self.joint_names) if np.isfinite(self.median[j])}
+
+
+def prediction_band(estimate: Estimate, motion: Motion) -> PredictionBand:
+    """
+    Return the band of an estimate's predictions over the workspace.
+
+    States are drawn uniformly within the position limits, at velocities and accelerations up to
+    the largest of each joint in the motion that was fitted.
+
+    :param motion: that the estimate was fitted to.
+    """
+    model, rng = estimate.model, np.random.default_rng(SEED)
+    lower, upper = (np.clip(limit, -MAX_LIMIT, MAX_LIMIT) for limit in (model.position_lower,
+                                                            model.position_upper))
+    shape = RANDOM_STATES, model.nv
+    speed, acceleration = (abs(a).max(0) for a in (motion.velocity, motion.acceleration))
+    states = Motion(model.joint_names, np.arange(RANDOM_STATES, dtype=float),
+                    rng.uniform(lower, upper, shape), rng.uniform(-speed, speed, shape),
+                    rng.uniform(-acceleration, acceleration, shape), np.zeros(shape), 1.0,
+                    ((0, RANDOM_STATES),))
+    given = regression(model, states, estimate.every_sample)
+    determined = np.isfinite(np.diag(estimate.covariance))
+    rows = given.matrix[:, :, estimate.base.independent[determined]]
+    values, vectors = np.linalg.eigh(estimate.covariance[np.ix_(determined, determined)])
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    width = BAND_WIDTH * np.linalg.norm(rows @ root, axis=2)
+    width[:, list(estimate.selection.unexplained)] = np.inf
+    at = width.argmax(0)
+    names = np.array(estimate.base.base_names)[determined]
+    alone = abs(rows) * np.sqrt(np.diag(estimate.covariance)[determined])
+    most = [str(names[alone[k, j].argmax()]) for j, k in enumerate(at)]
+    return PredictionBand(model.joint_names, np.median(width, axis=0), width.max(0),
+                          states.position[at], tuple(most), estimate.undetermined)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Identified inertias in their URDF, whose other bytes stay unchanged.
+Identified inertias, friction and armature in the URDF that they belong to.
 
 A body of the model is a moving link with all that is fixed to it, or locked: at the position where
 it was locked. Motion determines the body as a whole, not the distribution of its mass. The rule:
@@ -16,17 +16,21 @@ body has (its mass and all its second moments positive, by
 
 Links at rest, and those that the model leaves out, stay. The rpy of an <origin> stays, and the
 moments are those in its axes.
+
+Viscous and Coulomb friction are written to <dynamics>, which every reader of URDF knows, and the
+rest to <robodyn> (:mod:`~robodyn_ros.model.urdf_extension`). Friction of a model acts on the joint
+that drives a mimic joint: the mimic joint itself is left without any.
 """
 
-from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Mapping, Sequence
-import re
-from typing import NamedTuple, TypeVar
+from dataclasses import replace
+from typing import NamedTuple
 
+from lxml import etree
 import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
-from urdf_parser_py.urdf import URDF
+from urdf_parser_py.urdf import Link, URDF
 
 from .urdf_editor import UrdfText
 from ..errors import ArgumentError, IdentificationError, InertiaError, UrdfError
@@ -34,11 +38,16 @@ from ..model.array_checks import finite
 from ..model.kinematic_tree import check_tree
 from ..model.rigid_body import body_of, of_body, pseudo_inertia, ZERO_INERTIA
 from ..model.robot import Frame, RobotModel
-from ..model.urdf_elements import inertial, joint_placement, placement, SEMIDEFINITE_TOLERANCE
-from ..model.urdf_extension import extension
+from ..model.to_urdf import friction_extension
+from ..model.urdf_elements import (
+    inertial,
+    joint_data,
+    joint_placement,
+    placement,
+    SEMIDEFINITE_TOLERANCE,
+)
+from ..model.urdf_extension import extension, written
 from ..model.urdf_xml import read
-
-Text = TypeVar('Text', str, bytes)
 
 SAME_PARAMETER = 1e-13    # of its size: a closer number is no change
 WRITTEN_TOLERANCE = 1e-12    # of the size of a parameter, of what is written
@@ -46,99 +55,127 @@ PLACE_TOLERANCE = 1e-9    # [m | 1], of joints of model and text
 MIN_EIGENVALUE = 1e-10    # of a pseudo-inertia whose diagonal is scaled to 1
 MAX_FIXED_SHARE = 0.99    # of the body, in any direction, that fixed links may take
 REDUCED_SHARE = 0.5    # of the largest possible share, where fixed links would take more
+# Fields of a model and of a joint in the text; the last two have a column a joint
+ELEMENT_NAMES = {
+    'viscous_friction': 'damping', 'coulomb_friction': 'friction', **{name: name for name in (
+        'static_friction', 'friction_velocity', 'stribeck_velocity', 'presliding_distance',
+        'load_friction', 'armature', 'backward_friction', 'coupled_friction')}}
+UNKNOWN_FRICTION = {'static_friction': None, 'backward': (None, None, None), 'armature': 0.0}
+NUMBER_ROUNDING = 1e-14
 UPPER_TRIANGLE = (0, 0, 0, 1, 1, 2), (0, 1, 2, 1, 2, 2)    # in the order of MOMENTS
-XML_ENCODING = re.compile(rb'^[ \t\r\n]*<\?xml[^>]*?encoding[ \t\r\n]*=[ \t\r\n]*["\']([\w.-]+)')
 
 
 class _Part(NamedTuple):
-    """A link of a body: its number in the text, and its pseudo-inertia in the body's frame."""
+    """A link of a body, and its pseudo-inertia in the body's frame."""
 
-    link: int
+    link: Link
     moves: bool         # whether it is the link below the joint
     pseudo: ndarray
 
 
-def corrected_urdf(text: Text, model: RobotModel, parameters: ArrayLike) -> Text:
+def corrected_urdf(text: str, model: RobotModel, parameters: ArrayLike) -> str:
     """
     Return the text of a URDF, in which only inertials are replaced.
 
     Read with the root, tip and locked joints of ``model`` it gives these parameters, to a
     relative error of 1e-12 (of a first moment in √(m tr Σ), of moments in tr Σ: Σ = ∫ r rᵀ dm).
 
-    :param text: that ``model`` was loaded from; bytes keep their encoding and line endings, which
-        reading as text would change.
+    :param text: that ``model`` was loaded from.
     :param parameters: (nb, 10) of each moving body, as ``RobotModel.inertial_parameters``: mass
         [kg], first moment (3) [kg·m], Ixx, Ixy, Iyy, Ixz, Iyz, Izz [kg·m²] about the origin of
         the body's frame, in its axes.
     :raises ArgumentError: the parameters are no such array, or the text is of another robot.
     :raises InertiaError: a body with these parameters would not be read again: its mass, or a
         principal moment about its centre of mass, is negative.
-    :raises UrdfError: ``load_urdf`` refuses the text, or expat does.
+    :raises UrdfError: ``load_urdf`` refuses the text.
     :raises IdentificationError: reading the result would give other values.
     """
     asked = pseudo_inertia(finite('parameters', parameters, (model.nb, 10),
                                   '[kg, kg·m, kg·m²], ten a moving body'))
-    if isinstance(text, bytes):
-        encoding = encoding_of(text)
-        return corrected_urdf(decoded(text, encoding), model, parameters).encode(encoding)
     if '<' not in text:
         raise UrdfError('URDF text has no element', name='URDF', value=text[:200],
                         remedy='give the content of the file, not its path')
-    content = text.lstrip('\ufeff \t\r\n')          # as the loader does
-    robot, bodies = _lumped(content, model)
-    written = UrdfText(content.encode())
-    assert len(written.links) == len(robot.links)
-    for name, parts, whole in zip(model.link_names, bodies, asked):
+    changes = []
+    for name, parts, whole in zip(model.link_names, _lumped(text, model), asked):
         if not _differ(_sum(parts), whole, SAME_PARAMETER):
             continue
         _check(name, whole)
         fixed = _sum([part for part in parts if not part.moves])
         share = _share(whole, fixed)
-        for part in parts:
-            link = robot.links[part.link]
-            if part.moves:
+        for link, moves, _ in parts:
+            if moves:
                 body = body_of(whole - share * fixed)
                 turn = np.eye(3) if link.inertial is None else placement(link.inertial.origin)[0]
-                inertia = turn.T @ body.inertia @ turn
-                written.change(part.link, body.mass, inertia[UPPER_TRIANGLE].tolist(),
-                               body.com.tolist())
+                changes.append((link.name, body.mass, (turn.T @ body.inertia @ turn)[
+                    UPPER_TRIANGLE].tolist(), body.com.tolist()))
             elif share != 1.0 and link.inertial is not None:
                 inertia = share * np.array(link.inertial.inertia.to_matrix(), float)
-                written.change(part.link, share * link.inertial.mass,
-                               inertia[UPPER_TRIANGLE].tolist())
-    result = written.changed().decode()
-    for name, parts, whole in zip(model.link_names, _lumped(result, model)[1], asked):
+                changes.append((link.name, share * link.inertial.mass,
+                                inertia[UPPER_TRIANGLE].tolist(), None))
+    if not changes:
+        return text
+    editor = UrdfText(text)
+    for change in changes:
+        editor.change_inertial(*change)
+    result = editor.text()
+    for name, parts, whole in zip(model.link_names, _lumped(result, model), asked):
         if _differ(_sum(parts), whole, WRITTEN_TOLERANCE):
             raise IdentificationError(f'link {name!r} cannot be written so that it is read again',
                                       name=name, value=whole,
                                       remedy='compare what is fixed to it with the whole')
-    return text[:len(text) - len(content)] + result
+    return result
 
 
-def encoding_of(text: bytes) -> str:
-    """Return the encoding of an XML document: by its mark, or its declaration."""
-    for mark, name in ((BOM_UTF16_LE, 'utf-16-le'), (BOM_UTF16_BE, 'utf-16-be')):
-        if text.startswith(mark):
-            return name
-    declared = XML_ENCODING.match(text)
-    return declared[1].decode() if declared else 'utf-8'
+def urdf_with_friction(text: str, model: RobotModel, found: RobotModel) -> str:
+    """
+    Return the text of a URDF, in which only friction and armature are replaced.
+
+    :param text: that ``model`` was loaded from.
+    :param found: with the joints of ``model``, and other friction. Joints where it is equal stay.
+    :raises IdentificationError: reading the result would give other values.
+    """
+    changed = [v for v in range(model.nv) if not _equal(_of_model(model, v), _of_model(found, v))]
+    if not changed:
+        return text
+    robot, elements, *_ = read(text)
+    said = extension(elements, {joint.name: joint.type for joint in robot.joints})
+    before, editor = etree.tostring(written(said)), UrdfText(text)
+    for name, v in zip(model.body_joint_names, model.driver):
+        if v not in changed:
+            continue
+        drives = name == model.joint_names[v]
+        editor.change_friction(name, *(
+            (found.viscous_friction[v], found.coulomb_friction[v]) if drives else (0.0, 0.0)))
+        said.joints[name] = replace(said.joint(name), **(
+            friction_extension(found, v) if drives else UNKNOWN_FRICTION))
+    if etree.tostring(element := written(said)) != before:
+        editor.change_extension(element)
+    result = editor.text()
+    robot, elements, *_ = read(result)
+    said = extension(elements, {joint.name: joint.type for joint in robot.joints})
+    joints = {joint.name: joint for joint in robot.joints}
+    for v in changed:
+        data = joint_data(joints[name := model.joint_names[v]], said.joint(name), [])
+        if not _equal(np.hstack([getattr(data, name) for name in ELEMENT_NAMES.values()]),
+                      _of_model(found, v)):
+            raise IdentificationError(
+                f'friction of joint {name!r} cannot be written so that it is read again',
+                name=name, value=_of_model(found, v).tolist(),
+                remedy='use the parameters of friction.yaml instead')
+    return result
 
 
-def decoded(text: bytes, encoding: str) -> str:
-    """Return the text; :class:`UrdfError` if encoding it would not give the same bytes."""
-    try:
-        decoded = text.decode(encoding)
-        if '\0' not in decoded and decoded.encode(encoding) == text:
-            return decoded
-        reason = 'it begins with no mark of its encoding, or would be written another way'
-    except (LookupError, UnicodeError) as error:
-        reason = str(error)
-    raise UrdfError(f'URDF cannot be read as {encoding} ({reason})', name='URDF',
-                    remedy='declare the encoding it is in, or write it in UTF-8')
+def _of_model(model: RobotModel, v: int) -> ndarray:
+    """Return friction and armature of a joint."""
+    return np.hstack([getattr(model, name)[..., v] for name in ELEMENT_NAMES])
 
 
-def _lumped(text: str, model: RobotModel) -> tuple[URDF, list[list[_Part]]]:
-    """Return links and joints of the text, and the parts of each body of the model."""
+def _equal(one: ndarray, other: ndarray) -> bool:
+    return bool((np.abs(one - other) <= NUMBER_ROUNDING * np.abs(other)).all())
+
+
+def _lumped(text: str, model: RobotModel) -> list[list[_Part]]:
+    """Return the parts of each body of the model, from the text."""
     robot, elements, *_ = read(text)
     check_tree(robot)
     extra = extension(elements, {joint.name: joint.type for joint in robot.joints})
@@ -161,20 +198,20 @@ def _lumped(text: str, model: RobotModel) -> tuple[URDF, list[list[_Part]]]:
                 abs(above.origin + above.rotation @ origin - model.joint_origin[i]).max()
                 ) > PLACE_TOLERANCE:
             _other(f'joint {name!r} is elsewhere')
-    return robot, _parts(robot, frames, model)
+    return _parts(robot, frames, model)
 
 
 def _parts(robot: URDF, frames: Mapping[str, Frame], model: RobotModel) -> list[list[_Part]]:
     moving = {joint.child for joint in robot.joints if joint.name in model.body_joint_names}
     bodies: list[list[_Part]] = [[] for _ in model.link_names]
-    for k, link in enumerate(robot.links):
+    for link in robot.links:
         frame = frames.get(link.name)
         if frame is None or frame.body < 0:
             continue
         own = inertial(link, moving=True)
         pseudo = np.zeros((4, 4)) if own is None else of_body(
             own.placed(frame.rotation, frame.origin))
-        bodies[frame.body].append(_Part(k, link.name in moving, pseudo))
+        bodies[frame.body].append(_Part(link, link.name in moving, pseudo))
     return bodies
 
 

@@ -11,7 +11,7 @@ from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.cli.calibrate_float import calibrate, without_payload
 from robodyn_ros.closed_loop import ClosedLoop
 from robodyn_ros.errors import IdentificationError, ParameterError, RecordingError
-from robodyn_ros.identification.excitation.float_motion import float_motion, MIN_AMPLITUDE
+from robodyn_ros.identification.excitation.payload_motion import float_motion, MIN_AMPLITUDE
 from robodyn_ros.identification.recordings.recording import Recording
 from robodyn_ros.law_comparison import scenes, settings_of
 from robodyn_ros.simulation.imperfections import Noise

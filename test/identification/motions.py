@@ -9,7 +9,7 @@ import numpy as np
 from robodyn_ros import Dynamics, load_urdf, RobotModel
 from robodyn_ros.dynamics import Batch
 from robodyn_ros.identification import Motion
-from robodyn_ros.identification.path_friction import path_friction
+from robodyn_ros.identification.estimation.filtered_columns import path_friction
 from robodyn_ros.identification.recordings.recording import Recording
 from robodyn_ros.model.payload import with_payload
 from robots import LOCKED, OWN, REAL

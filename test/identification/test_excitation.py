@@ -15,19 +15,18 @@ from robodyn_ros.control.inputs.points import sample
 from robodyn_ros.control.references.reference_planning import interpolate
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.errors import IdentificationError, UnknownNameError
-from robodyn_ros.identification.excitation.base_regressor import BaseRegressor
-from robodyn_ros.identification.excitation.collision_geometry import shapes
-from robodyn_ros.identification.excitation.collisions import Collisions, GROUND_NAME
-from robodyn_ros.identification.excitation.criteria import (
+from robodyn_ros.identification.excitation.base_regressor import (
+    BaseRegressor,
     little_information,
     of_matrix,
     quality,
     smooth_condition,
 )
+from robodyn_ros.identification.excitation.collision_geometry import shapes
+from robodyn_ros.identification.excitation.collisions import Collisions, GROUND_NAME
 from robodyn_ros.identification.excitation.fourier import Fourier
 from robodyn_ros.identification.excitation.motion_limits import Limits, motion_limits, Shares
-from robodyn_ros.identification.excitation.objective import MotionCost
-from robodyn_ros.identification.excitation.optimize import excite
+from robodyn_ros.identification.excitation.optimize import excite, MotionCost
 from robodyn_ros.identification.excitation.trajectory_file import read
 from robots import ARM, LOCKED, OWN, REAL, WIDE
 from typer.testing import CliRunner

@@ -11,14 +11,13 @@ from robodyn_ros import load_urdf
 from robodyn_ros.cli.identify import distance
 from robodyn_ros.errors import ArgumentError, IdentificationError
 from robodyn_ros.identification import friction_speeds, identify, ParameterSelection
-from robodyn_ros.identification.estimation import selection as effects
-from robodyn_ros.identification.estimation.delay_and_tilt import criterion, find_mounting
-from robodyn_ros.identification.estimation.presliding_search import find_presliding
-from robodyn_ros.identification.friction_file import friction_parameters, write_friction
+from robodyn_ros.identification.estimation.filtered_columns import path_friction
+from robodyn_ros.identification.estimation.model_selection import select_effects
+from robodyn_ros.identification.estimation.search import find_effects, find_mounting, Search
 from robodyn_ros.identification.options import PipelineOptions
-from robodyn_ros.identification.path_friction import path_friction
 from robodyn_ros.identification.preparation.filtering import LowPass
-from robodyn_ros.identification.validation import of_estimate, of_model
+from robodyn_ros.identification.result import of_estimate, of_model
+from robodyn_ros.identification.result_files import friction_parameters, write_friction
 from robodyn_ros.model.friction_file import read_friction
 from scipy.interpolate import CubicSpline
 
@@ -41,14 +40,12 @@ def test_a_delay_that_late_friction_feigns_is_left_again(planar):
     given = late_and_sliding(planar, 0.0)
     feigned = find_mounting(planar, given, BODIES, tilt=False).delay
     assert feigned > 0.01
-    found = effects.select_effects(planar, given, BODIES, OPTIONS)
+    found = select_effects(planar, given, BODIES, OPTIONS)
     assert found.mounting.delay == pytest.approx(0.0, abs=1e-3)
     assert found.selection.presliding == pytest.approx(SHORT_WAY, rel=0.1)
-    stuck = effects._iterated(planar, given, BODIES, OPTIONS,
-                              effects._mounting(planar, given, BODIES, OPTIONS))
-    scores = [criterion(planar, given, selection, mounting, BODIES) for selection, mounting in (
-        (found.selection, found.mounting), stuck[:2])]
-    assert scores[0] <= scores[1]
+    search = Search(planar, given, BODIES, ['presliding', 'delay'])
+    assert search.misfit(search.best(['presliding', 'delay'])) < search.misfit(
+        {'delay': np.array([1e3 * feigned])}) - 10.0
 
 
 def test_a_delay_without_late_friction_is_found(planar):
@@ -56,14 +53,14 @@ def test_a_delay_without_late_friction_is_found(planar):
     given = noisy(motion(true, 500, seed=1), 0.02, 2)
     effort = LowPass(8.0, given.rate)(given.effort)
     given = replace(given, effort=CubicSpline(given.time, effort)(given.time - 0.012), cutoff=8.0)
-    found = effects.select_effects(planar, given, BODIES, OPTIONS)
+    found = select_effects(planar, given, BODIES, OPTIONS)
     assert found.mounting.delay == pytest.approx(0.012, abs=1e-3)
     assert found.selection.presliding < SHORT_WAY / 3.0
 
 
 def test_a_delay_that_is_asked_for_is_taken(planar):
     given = late_and_sliding(planar, 0.0, 300)
-    found = effects.select_effects(planar, given, BODIES, replace(OPTIONS, delay=0.012))
+    found = select_effects(planar, given, BODIES, replace(OPTIONS, delay=0.012))
     assert found.mounting.delay == 0.012
 
 
@@ -157,10 +154,10 @@ def test_sliding_friction_is_that_of_the_model(planar):
 
 
 def test_a_distance_is_found_where_there_is_one(spatial):
-    found = find_presliding(with_joints(spatial), late(spatial), BODIES)
-    assert found.distance == pytest.approx(WAY, rel=0.2) and ': significant' in found.note
+    found, way = find_effects(with_joints(spatial), late(spatial), BODIES, ['presliding'])
+    assert way == pytest.approx(WAY, rel=0.05) and 'taken into account' in found.notes[0]
     for given in (noisy(motion(with_joints(spatial, 0.1, COULOMB)), SIGMA, 1), late(spatial, 0.2)):
-        assert find_presliding(with_joints(spatial), given, BODIES).distance == 0.0
+        assert find_effects(with_joints(spatial), given, BODIES, ['presliding'])[1] == 0.0
 
 
 @pytest.mark.parametrize('method', ['weighted', 'consistent'])

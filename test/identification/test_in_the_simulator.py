@@ -29,14 +29,13 @@ from robodyn_ros import (
 from robodyn_ros.control.settings.gain_stability import highest
 from robodyn_ros.identification import Estimate, identify, Motion, ParameterSelection
 from robodyn_ros.identification.estimation.regression import regression, rows_that_count
-from robodyn_ros.identification.excitation.base_regressor import BaseRegressor
-from robodyn_ros.identification.excitation.criteria import quality
+from robodyn_ros.identification.excitation.base_regressor import BaseRegressor, quality
 from robodyn_ros.identification.excitation.fourier import Fourier
 from robodyn_ros.identification.excitation.motion_limits import motion_limits, Shares
-from robodyn_ros.identification.preparation.options import PreparationOptions
+from robodyn_ros.identification.options import PreparationOptions
 from robodyn_ros.identification.recorded_motion import checked_motion
 from robodyn_ros.identification.recordings.recording import Recording
-from robodyn_ros.identification.validation import efforts_of
+from robodyn_ros.identification.result import efforts_of
 from robodyn_ros.simulation.imperfections import Noise
 from robots import LOCKED, OWN, REAL
 from scipy.stats import binom

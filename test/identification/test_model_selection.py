@@ -13,19 +13,17 @@ from robodyn_ros.errors import IdentificationError
 from robodyn_ros.identification import identify, ParameterSelection
 from robodyn_ros.identification.data_checks.result_checks import result_issues
 from robodyn_ros.identification.estimation.base_parameters import base_parameters
-from robodyn_ros.identification.estimation.compressed import VALIDATION_BLOCKS
 from robodyn_ros.identification.estimation.cross_validation import Candidate, Score, Trial
-from robodyn_ros.identification.estimation.delay_and_tilt import Mounting
-from robodyn_ros.identification.estimation.inertia import trusted, with_inertial_parameters
+from robodyn_ros.identification.estimation.estimate import trusted, with_inertial_parameters
 from robodyn_ros.identification.estimation.least_squares import solution_without
 from robodyn_ros.identification.estimation.model_selection import select_model
 from robodyn_ros.identification.estimation.physical_consistency import armature_scale
-from robodyn_ros.identification.estimation.regression import regression
+from robodyn_ros.identification.estimation.regression import regression, VALIDATION_BLOCKS
+from robodyn_ros.identification.estimation.search import Mounting
 from robodyn_ros.identification.options import PipelineOptions
 from robodyn_ros.identification.pipeline import identify_parts
 from robodyn_ros.identification.recorded_motion import Parts
-from robodyn_ros.identification.result import ORDINARY, WEIGHTED
-from robodyn_ros.identification.validation import of_estimate, of_model
+from robodyn_ros.identification.result import of_estimate, of_model, ORDINARY, WEIGHTED
 from robodyn_ros.model.rigid_body import pseudo_inertia
 
 pytest.importorskip('clarabel', reason='needs the extra identify')

@@ -12,17 +12,16 @@ from robodyn_ros import Dynamics
 from robodyn_ros.cli.identification_tables import comparison
 from robodyn_ros.errors import IdentificationError
 from robodyn_ros.identification import base_parameters, identify, ParameterSelection
-from robodyn_ros.identification.estimation.conditions import better_cutoff, mounting_issue
+from robodyn_ros.identification.estimation.cross_validation import better_cutoff, mounting_issue
 from robodyn_ros.identification.estimation.least_squares import least_squares, undetermined
 from robodyn_ros.identification.estimation.regression import regression
-from robodyn_ros.identification.friction_file import friction_parameters
-from robodyn_ros.identification.options import PipelineOptions
+from robodyn_ros.identification.options import PipelineOptions, PreparationOptions
 from robodyn_ros.identification.pipeline import identify_parts, require_prediction
-from robodyn_ros.identification.preparation.options import PreparationOptions
 from robodyn_ros.identification.preparation.prepare import prepare
 from robodyn_ros.identification.recorded_motion import Parts
 from robodyn_ros.identification.recordings.recording import Recording
 from robodyn_ros.identification.result import ORDINARY
+from robodyn_ros.identification.result_files import friction_parameters
 from robodyn_ros.model.rigid_body import pseudo_inertia
 
 pytest.importorskip('clarabel', reason='needs the extra identify')

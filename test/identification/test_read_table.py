@@ -258,7 +258,7 @@ REFUSED = (
         ('.xlsx', 'CSV'), ('.json', 'CSV'), ('.npy', 'savez'), ('.bag', 'ROS 1'),
         ('.dat', 'not text'))),
     (b'MATLAB 7.3 MAT-file'.ljust(116) + bytes(8) + b'\x00\x02IM' + bytes(400), 'a.mat',
-     ("'-v7'",)), (b'no matrix at all', 'a.mat', ('no table',)), (b'no zip', 'a.npz', ()),
+     ("'-v7'",)), (b'no matrix at all', 'a.mat', ('cannot be read',)), (b'no zip', 'a.npz', ()),
     *((text, 'a.csv', ()) for text in (
         b'', 'hello\n', b'\xff\xfe\x00', 'x,y\n1,2\n3,4\n', 'x,y\na,b\nc,d', f'{SHORT}\n',
         f'{SHORT}\n{SHORT}', f'{SHORT}\n0.1,0.2', '\n\n1,2\n',

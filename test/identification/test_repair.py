@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
-from robodyn_ros.errors import InertiaError
+from robodyn_ros.errors import InertiaError, UrdfError
 from robodyn_ros.identification.repair import links_not_judged, repaired_urdf
 from robots import ARM, OWN
 
@@ -80,19 +80,33 @@ def test_any_violation_of_the_triangle_inequality_is_repaired(moments):
     assert links_not_judged(ARM.encode())[0] == 'base'
 
 
-@pytest.mark.parametrize('old, new', [
-    ('name="arm"', 'name="arm" xmlns="http://www.ros.org"'),
-    ('name="arm"', 'name="arm" xmlns:xacro=""'),
-    ('<!-- a plate -->', '<gazebo><sensor:camera/></gazebo>')])
-def test_namespaces_that_the_loader_tolerates_are_no_hindrance(old, new):
+@pytest.mark.parametrize('old, new, kept', [
+    ('name="arm"', 'name="arm" xmlns="http://www.ros.org"', 'xmlns="http://www.ros.org"'),
+    ('name="arm"', 'name="arm" xmlns:xacro=""', 'name="arm"'),      # which is no namespace
+    ('<!-- a plate -->', '<gazebo><sensor:camera/></gazebo>', '<sensor:camera/>')])
+def test_namespaces_that_the_loader_tolerates_are_no_hindrance(old, new, kept):
     text = BROKEN.replace(old, new)
     repaired, [change] = repaired_urdf(text.encode())
-    assert change.link == 'upper' and new in repaired.decode()
+    assert change.link == 'upper' and kept in repaired.decode()
+    assert load_urdf(repaired).implausible_links == ()
 
 
-def test_encoding_and_line_endings_stay():
-    text = f'<?xml version="1.0" encoding="latin-1"?>\n{BROKEN}<!-- größe -->\n'.replace(
-        '\n', '\r\n').encode('latin-1')
-    repaired, changes = repaired_urdf(text)
-    assert len(changes) == 1 and repaired.count(b'\r\n') == text.count(b'\r\n')
-    assert 'größe'.encode('latin-1') in repaired
+@pytest.mark.parametrize('encoding', ['latin-1', 'utf-16', 'utf-16-be', 'utf-8-sig'])
+def test_encoding_and_line_endings_stay(encoding):
+    declared = 'utf-16' if 'utf-16' in encoding else encoding.replace('-sig', '')
+    text = f'<?xml version="1.0" encoding="{declared}"?>\n{BROKEN}<!-- größe -->\n'.replace(
+        '\n', '\r\n')
+    source = (b'\xfe\xff' if encoding == 'utf-16-be' else b'') + text.encode(encoding)
+    repaired, changes = repaired_urdf(source)
+    assert len(changes) == 1 and repaired[:2] == source[:2]
+    found = repaired.decode(encoding)
+    assert found.count('\r\n') == text.count('\r\n') and 'größe' in found
+
+
+@pytest.mark.parametrize(('text', 'said'), [
+    (ARM.encode().replace(b'fore', b'f\xffre'), 'cannot be read as utf-8'),
+    (ARM.encode('utf-16-le'), 'no mark of its encoding'),
+    (b"<?xml version='1.0' encoding='nonsense'?>" + ARM.encode(), 'nonsense')])
+def test_bytes_of_no_known_encoding_are_refused(text, said):
+    with pytest.raises(UrdfError, match=said):
+        repaired_urdf(text)

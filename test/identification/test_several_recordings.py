@@ -13,9 +13,8 @@ import pytest
 from rich.console import Console
 from robodyn_ros.cli.app import app
 from robodyn_ros.errors import ArgumentError, IdentificationError, RecordingError
-from robodyn_ros.identification.options import PipelineOptions
+from robodyn_ros.identification.options import PipelineOptions, PreparationOptions
 from robodyn_ros.identification.pipeline import identify_parts
-from robodyn_ros.identification.preparation.options import PreparationOptions
 from robodyn_ros.identification.recorded_motion import (
     checked_motion,
     checked_motions,
@@ -23,10 +22,10 @@ from robodyn_ros.identification.recorded_motion import (
     joined,
     parts_of,
     PICTURE_PAUSE,
+    Source,
 )
 from robodyn_ros.identification.recordings.read import read
-from robodyn_ros.identification.source import Source
-from robodyn_ros.identification.validation import of_model, validate
+from robodyn_ros.identification.result import of_model, validate
 from typer.testing import CliRunner
 import yaml
 

@@ -16,7 +16,7 @@ from robodyn_ros import load_urdf
 from robodyn_ros.control.references.sine_motion import waypoints
 from robodyn_ros.errors import RosError, TrajectoryError
 from robodyn_ros.identification.excitation.trajectory_file import JointTrajectory, write
-from robodyn_ros.identification.preparation.options import PreparationOptions
+from robodyn_ros.identification.options import PreparationOptions
 from robodyn_ros.identification.recorded_motion import checked_motion
 from robodyn_ros.identification.recordings.read import read
 from robodyn_ros.model.resources import robot_path

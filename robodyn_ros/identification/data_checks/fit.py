@@ -1,9 +1,11 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Fit of recorded efforts to the model's, joint by joint, whatever their sign and scale."""
+"""Fit of recorded efforts to the model's, its robustness, and the direction of gravity."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy import ndarray
@@ -14,6 +16,13 @@ from ...model.robot import RobotModel
 
 MAX_SAMPLES = 2000  # for the regression
 NOISE_SHARE = 1e-3  # of the variance of an effort: less counts as noise
+VARIATIONS = 8            # of the robot
+MASS_DEVIATION = 0.4      # standard deviation of the log of a mass
+INERTIA_DEVIATION = 0.7   # the same of an inertia, in addition to that of the mass
+CENTRE_DEVIATION = 0.015  # of a centre of mass, relative to the length of the arm
+CONFIRMED_SLOPES = (0.3, 3.0)    # of efforts that follow the model under every variation
+MIN_CONFIRMED_SHARE = 0.9    # of an effort, without friction, that confirms the model
+SAME_AXIS_ANGLE = np.radians(15.0)    # from an axis of the base, within which this axis is meant
 
 
 @dataclass(frozen=True)
@@ -119,3 +128,98 @@ def _rest(X: ndarray, tau: ndarray) -> ndarray:
     determined = np.abs(np.diagonal(R, axis1=-2, axis2=-1)) > 1e-8 * np.sqrt(len(tau))
     Q *= determined[..., None, :]
     return np.asarray(np.mean((tau - Q @ (np.swapaxes(Q, -2, -1) @ tau))**2, axis=-2))
+
+
+class ModelConfidence(NamedTuple):
+    """
+    Reliability of a model's predictions for each joint while masses are uncertain.
+
+    :param model: (nv,) whether efforts follow those of the model.
+    :param gravity: (nv,) whether gravity loads the joint as in the model.
+    :param power: (nv,) [W] power of apparent friction that wrong masses can cause.
+    """
+
+    model: ndarray
+    gravity: ndarray
+    power: ndarray
+
+
+def model_confidence(batch: Batch, model: RobotModel, fit: Fit) -> ModelConfidence:
+    """
+    Return which predictions of a model hold for robots with other masses and centres of mass.
+
+    A link whose centre of mass is near the axis of its joint, for instance, may load this joint or
+    not: the model's prediction is then arbitrary. Joints whose measured efforts confirm the model
+    are trusted in any case.
+    """
+    slopes, holds, power = [], [], np.zeros(model.nv)
+    states, rest = fit.states, np.zeros_like(fit.states.position)
+    # Efforts are linear in the parameters of the bodies; rotors are those of the model
+    moving = batch.regressor(states.position, states.velocity, states.acceleration)
+    weighing = batch.regressor(states.position, rest, rest)
+    for parameters in _others(model):
+        effort = moving @ parameters + model.armature * states.acceleration
+        seen = Fit(batch, model, states, effort)
+        found = [seen.coefficients(j) for j in range(model.nv)]
+        slopes.append([of_joint[0] for of_joint in found])
+        power = np.maximum(power, [abs(seen.dissipated(j, of)) for j, of in enumerate(found)])
+        holds.append(_slope(fit.gravity, weighing @ parameters))
+    confirmed = np.array([fit.contributions(j)[0] > MIN_CONFIRMED_SHARE for j in range(model.nv)])
+    return ModelConfidence(_within(slopes) | confirmed, _within(holds), power)
+
+
+def _others(model: RobotModel) -> Iterator[ndarray]:
+    """Yield inertial parameters (10 nb,) of variations of a robot, the same ones in each call."""
+    rng = np.random.default_rng(0)
+    length = float(np.linalg.norm(model.joint_origin, axis=1).sum()) \
+        or float(np.abs(model.com).max())
+    for _ in range(VARIATIONS):
+        factor = np.exp(MASS_DEVIATION * rng.normal(size=model.nb))
+        of_inertia = factor * np.exp(INERTIA_DEVIATION * rng.normal(size=model.nb))
+        shift = CENTRE_DEVIATION * length * rng.normal(size=(model.nb, 3))
+        yield replace(model, mass=model.mass * factor,
+                      inertia=model.inertia * of_inertia[:, None, None],
+                      com=model.com + shift).inertial_parameters
+
+
+def _slope(x: ndarray, y: ndarray) -> list[float]:
+    x, y = x - x.mean(0), y - y.mean(0)
+    return [float(a @ b / max(a @ a, 1e-30)) for a, b in zip(x.T, y.T)]
+
+
+def _within(slopes: list[list[float]]) -> ndarray:
+    each = np.array(slopes)
+    return np.all((each > CONFIRMED_SLOPES[0]) & (each < CONFIRMED_SLOPES[1]), axis=0)
+
+
+def found_gravity(model: RobotModel, fit: Fit) -> ndarray:
+    """
+    Return the gravity (3,) [m/s²] in the base frame that fits the efforts best.
+
+    The efforts of gravity are linear in its vector, so that least squares finds it together with
+    inertial efforts, friction and an offset of each joint. Only its direction is used, because
+    masses may be wrong; a direction near an axis of the base becomes that axis.
+    """
+    nv, size = model.nv, float(np.linalg.norm(model.gravity_vector)) or 9.81
+    along = np.stack([Batch(replace(model, gravity_vector=size * axis), threads=1).gravity(
+        fit.states.position) for axis in np.eye(3)], axis=2)         # (N, nv, 3)
+    noise = np.sqrt(np.maximum(fit.variance, 1e-30))
+    rows, targets = [], []
+    for j in range(nv):
+        others = fit.columns(j)
+        others[:, 0] -= fit.gravity[:, j]
+        # Residuals of both after regression on the joint's own columns
+        basis = np.linalg.qr(others / np.maximum(np.linalg.norm(others, axis=0), 1e-30))[0]
+        both = np.column_stack([along[:, j], fit.effort[:, j]]) / noise[j]
+        rest = both - basis @ (basis.T @ both)
+        rows.append(rest[:, :3])
+        targets.append(rest[:, 3])
+    vector = np.linalg.lstsq(np.vstack(rows), np.concatenate(targets), rcond=1e-10)[0]
+    length = float(np.linalg.norm(vector))
+    if length == 0.0:
+        return model.gravity_vector
+    direction = vector / length
+    k = int(np.argmax(np.abs(direction)))
+    if abs(direction[k]) > np.cos(SAME_AXIS_ANGLE):
+        direction = np.sign(direction[k]) * np.eye(3)[k]
+    return np.round(size * direction, 3) + 0.0

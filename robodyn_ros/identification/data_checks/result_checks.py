@@ -11,7 +11,7 @@ from scipy.spatial import KDTree
 from .data_issue import DataIssue, Severity
 from ..estimation.estimate import Estimate
 from ..motion import Motion
-from ..validation import Validation
+from ..result import Validation
 from ...errors import Remedy
 
 MAX_UNEXPLAINED = 0.3   # relative RMS above which a joint is reported

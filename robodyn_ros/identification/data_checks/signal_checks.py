@@ -1,18 +1,27 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of raw samples that need no dynamics: numbers, rate, limits, efforts, velocities."""
+"""Checks of raw samples that need no dynamics: stamps, positions, velocities, efforts."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import replace
 
 import numpy as np
 from numpy import ndarray
+from scipy.ndimage import median_filter
 
 from .data_issue import DataIssue, in_units, Severity
-from .samples import sample_issues
 from ..recordings.recording import Recording
 from ...errors import Argument, RecordingError, Remedy
 from ...model.robot import RobotModel
 
+MAX_SPEED_FACTOR = 3.0    # times the velocity limit
+UNUSUAL_STEP = 10.0       # times the 99.5 % quantile of the steps of a joint
+FROZEN_TIME = 0.1         # [s]; shorter, a sample was late or duplicated
+STEPS_BEFORE = 5          # a freeze, from which the speed is computed
+FULL_SPEED = 0.3          # of the RMS speed, from which no joint stops at once
+MANY_FREEZES = 20         # from which on they are the way of recording
+MAX_COARSE_STAMPS = 0.05  # share of samples that moved under the same stamp
+TURN_TOLERANCE = 0.2      # [rad] between a jump and a full turn
 MAX_NOT_FINITE = 0.01            # share of the samples
 MIN_SLIDE, MIN_TURN = 1e-3, 0.01     # [m], [rad] of a moving joint
 RATE_RANGE = (5.0, 50e3)    # [Hz] of joint states
@@ -22,6 +31,99 @@ SATURATED_RUN = 5                # equal extreme samples in a row
 MIN_LEVELS = 12                  # values of a measured effort
 MIN_CORRELATION = 0.9            # of a velocity and the derivative of the position
 MAX_FACTOR = 1.25                # between both
+SPIKE, FROZEN = 'effort spike', 'frozen effort'     # kinds of issue
+MAX_SPIKE_SAMPLES = 3
+# A spike is farther from the median of its neighbours than MIN_SPIKE_FACTOR times this quantile of
+# the distances [%], and than MIN_SPIKE_SHARE of the range of the efforts of the joint
+SPIKE_QUANTILE, MIN_SPIKE_FACTOR, MIN_SPIKE_SHARE = 98.0, 25.0, 0.25
+MAX_FALSE_SHARE = 0.01  # of the samples, which may be left out
+
+
+def sample_issues(time: ndarray, position: ndarray, model: RobotModel) -> Iterator[DataIssue]:
+    """
+    Yield issues of positions (N, nv) at stamps (N,) [s].
+
+    The checks use velocity limits and the statistics of the recording, not dynamics.
+    """
+    steps = np.diff(position, axis=0)
+    passed = np.diff(time)
+    if not (passed > 0).any():
+        return          # timing.py says so
+    period = float(np.median(passed[passed > 0]))
+    yield from _coarse_stamps(passed, steps)
+    for j, name in enumerate(model.joint_names):
+        yield from _stood(time, steps, j, name, round(FROZEN_TIME / period))
+    yield from _jumps(time, passed, steps, period, model)
+
+
+def _coarse_stamps(passed: ndarray, steps: ndarray) -> Iterator[DataIssue]:
+    """Yield stamps that stay the same while the joints move."""
+    coarse = (passed == 0) & (steps != 0).any(1)
+    share = float(np.mean(coarse))
+    if share > MAX_COARSE_STAMPS:
+        yield DataIssue(
+            'stamps', 'time', f'{coarse.sum()} samples ({100 * share:.2g} %) have the '
+            f'stamp of the one before, though the joints moved between them',
+            ('the stamps have too few digits or stood still: write more of them, or give '
+             'the sample rate (', Argument('rate', 500.0), ')'), share)
+
+
+def _jumps(time: ndarray, passed: ndarray, steps: ndarray, period: float,
+           model: RobotModel) -> Iterator[DataIssue]:
+    """Yield joints that move further from one sample to the next than they can."""
+    usual = np.percentile(np.abs(steps), 99.5, axis=0)
+    limit = np.where(np.isfinite(model.velocity_limit) & (model.velocity_limit > 0),
+                     MAX_SPEED_FACTOR * model.velocity_limit, 0.0)
+    # A gap in the stamps explains a step of the position; a clock that was set back does not
+    elapsed = np.maximum(passed, period)[:, None]
+    unusual = UNUSUAL_STEP * usual * elapsed / period
+    jumps = (np.abs(steps) > limit * elapsed) & (np.abs(steps) > unusual)
+    together = jumps.sum(1) > model.nv / 2
+    for j in np.flatnonzero(jumps.any(0)):
+        at = int(np.flatnonzero(jumps[:, j])[0])
+        name, size = model.joint_names[j], float(steps[at, j])
+        if abs(abs(size) - 2 * np.pi) < TURN_TOLERANCE and not model.slides[j]:
+            remedy = 'it was wrapped to a turn: unwrap it, as numpy.unwrap does'
+        elif together[at] and model.nv > 1:
+            remedy = 'samples were lost there: record stamps, or cut the file in two'
+        else:
+            remedy = 'leave these samples out of the file, or leave their cells empty'
+        more = int(jumps[:, j].sum()) - 1
+        yield DataIssue(
+            'jump', name, f'{name} jumps by {size:.3g} at sample {at + 1}, '
+            f'{time[at] - time[0]:.6g} s after the first'
+            + (f', and {more} times more' if more else ''), remedy, size)
+
+
+def _stood(time: ndarray, steps: ndarray, j: int, name: str, most: int) -> Iterator[DataIssue]:
+    """
+    Yield an encoder that freezes while its joint moves at full speed.
+
+    A joint that comes to rest decelerates first, and so do rounded positions.
+
+    :param most: equal samples in a row that are normal.
+    """
+    moves = np.abs(steps[:, j])
+    usual = float(np.sqrt(np.mean(moves**2)))
+    still = np.concatenate([[False], moves == 0, [False]])
+    edges = np.flatnonzero(np.diff(still.astype(int)))
+    starts, ends = edges[::2], edges[1::2]
+    if not len(starts) or usual == 0:
+        return
+    # Positions that are held between slower updates stand again and again
+    held = 4 * int(np.median(ends - starts)) if len(starts) > MANY_FREEZES else 0
+    least = max(most, STEPS_BEFORE, held)
+    for start, end in zip(starts.tolist(), ends.tolist()):
+        before = steps[max(0, start - STEPS_BEFORE):start, j]
+        if end - start >= least and len(before) == STEPS_BEFORE \
+                and abs(before.mean()) > FULL_SPEED * usual:
+            yield DataIssue(
+                'stuck', name, f'the position of {name} stands at the same number for '
+                f'{end - start + 1} samples, from {time[start] - time[0]:.6g} to '
+                f'{time[end] - time[0]:.6g} s after the first, and was in full motion '
+                f'just before', 'the encoder or its driver stood still: leave this '
+                'stretch out of the file', float(time[end] - time[start]))
+            return
 
 
 def recording_issues(recording: Recording, model: RobotModel) -> Iterator[DataIssue]:
@@ -203,3 +305,79 @@ def _effort(name: str, effort: ndarray) -> Iterator[DataIssue]:
             f'the effort of {name} stays at {low:.4g} or {high:.4g}, its extremes, in '
             f'{100 * share:.2g} % of the samples',
             'move more gently, or with less load', share, Severity.of(share > 0.05))
+
+
+def without_false_efforts(recording: Recording, accept: Collection[str]) -> Recording:
+    """Return the recording with NaN in place of efforts of a kind that is not accepted."""
+    spikes, frozen = _false_efforts(recording)
+    false = np.zeros_like(spikes)
+    if SPIKE not in accept:
+        false |= spikes
+    if FROZEN not in accept:
+        false |= frozen[:, None]
+    if not false.any():
+        return recording
+    return replace(recording, effort=np.where(false, np.nan, np.asarray(recording.effort)))
+
+
+def false_effort_issues(recording: Recording) -> Iterator[DataIssue]:
+    """Yield joints whose efforts have spikes, and stretches in which all efforts stand still."""
+    spikes, frozen = _false_efforts(recording)
+    effort, time = np.asarray(recording.effort), recording.time - np.nanmin(recording.time)
+    for j in np.flatnonzero(spikes.any(0)):
+        name, at, share = (recording.joint_names[j], int(spikes[:, j].argmax()),
+                           float(spikes[:, j].mean()))
+        yield DataIssue(
+            SPIKE, name, f'{spikes[:, j].sum()} samples of the effort of {name} are far from '
+            f'those around them: {effort[at, j]:.4g} at {time[at]:.6g} s after the first',
+            *_consequence(share))
+    if frozen.any():
+        at, share = int(frozen.argmax()), float(frozen.mean())
+        yield DataIssue(
+            FROZEN, 'effort', f'all efforts stand still while the arm moves in {frozen.sum()} '
+            f'samples, first at {time[at]:.6g} s after the first', *_consequence(share))
+
+
+def _consequence(share: float) -> tuple[str, float, Severity]:
+    """Return remedy, value and severity of an issue of this share of the samples."""
+    if share < MAX_FALSE_SHARE:
+        return 'they are treated as gaps', share, Severity.WARNING
+    return ('find out why the driver sends them, and leave these samples out of the file', share,
+            Severity.ERROR)
+
+
+def _false_efforts(recording: Recording) -> tuple[ndarray, ndarray]:
+    """Return spikes (N, nv), and samples (N,) whose efforts are repeated."""
+    effort = np.asarray(recording.effort)
+    good = np.flatnonzero(np.isfinite(np.column_stack([
+        effort, recording.position, recording.time])).all(1))
+    spikes, frozen = np.zeros(effort.shape, bool), np.zeros(len(effort), bool)
+    if len(good) > 2 * MAX_SPIKE_SAMPLES:
+        spikes[good] = _spikes(effort[good])
+        frozen[good] = _frozen(recording.time[good], recording.position[good], effort[good])
+    return spikes, frozen
+
+
+def _spikes(effort: ndarray) -> ndarray:
+    """Return which efforts (N, nv) are far from the median of their neighbours."""
+    away = np.abs(effort - median_filter(effort, (2 * MAX_SPIKE_SAMPLES + 1, 1), mode='nearest'))
+    low, high = np.percentile(effort, [0.5, 99.5], axis=0)
+    usual = np.percentile(away, SPIKE_QUANTILE, axis=0)
+    return np.asarray((away > MIN_SPIKE_FACTOR * usual) & (away > MIN_SPIKE_SHARE * (high - low)))
+
+
+def _frozen(time: ndarray, position: ndarray, effort: ndarray) -> ndarray:
+    """Return which samples (N,) repeat all efforts of the one before in full motion."""
+    frozen = np.zeros(len(time), bool)
+    passed, steps = np.diff(time), np.abs(np.diff(position, axis=0))
+    if not (passed > 0).any() or any(len(np.unique(e)) < MIN_LEVELS for e in effort.T):
+        return frozen           # timing.py and signal_checks.py say so
+    least = max(STEPS_BEFORE, round(FROZEN_TIME / float(np.median(passed[passed > 0]))))
+    usual = np.sqrt(np.mean(steps**2, axis=0))
+    same = np.concatenate([[False], (np.diff(effort, axis=0) == 0).all(1), [False]])
+    edges = np.flatnonzero(np.diff(same.astype(int)))
+    for start, end in zip(edges[::2].tolist(), edges[1::2].tolist()):
+        moved = (steps[start:end].mean(0) > FULL_SPEED * usual) & (usual > 0)
+        if end - start >= least and moved.any():
+            frozen[start + 1:end + 1] = True
+    return frozen

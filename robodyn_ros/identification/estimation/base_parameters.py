@@ -11,9 +11,9 @@ import numpy as np
 from numpy import ndarray
 
 from .filtered_columns import kinematics
-from .parameter_selection import ParameterSelection, USUAL_PARAMETERS
 from .regression import INERTIAL_PARAMETERS, Regression, regression
 from ..motion import Motion
+from ..options import ParameterSelection, USUAL_PARAMETERS
 from ...dynamics.model_data import friction_parameters
 from ...model.pose import MAX_LIMIT
 from ...model.robot import RobotModel

@@ -9,8 +9,7 @@ import numpy as np
 from numpy import ndarray
 from scipy.signal import oaconvolve
 
-from .compressed import triangle
-from .regression import Regression
+from .regression import Regression, triangle
 
 WINDOW_LENGTH = 5.0    # correlation times
 MAX_SPREAD_FACTOR = 10.0    # by which the spread of blocks may enlarge a standard error

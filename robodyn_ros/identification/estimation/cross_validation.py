@@ -1,27 +1,36 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Cross-validation of candidate models over blocks of a motion, as they would be exported."""
+"""Cross-validation over blocks of a motion: of candidates as exported, cut-off and mounting."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy import ndarray
 
 from .base_parameters import base_parameters, BaseParameters
-from .compressed import VALIDATION_BLOCKS
-from .delay_and_tilt import Mounting
+from .filtered_columns import decimated
 from .least_squares import determined_part, solution_without
 from .least_squares import solve as solve_freely
-from .parameter_selection import ParameterSelection
-from .physical_consistency import divisors, Prior, solve
-from .regression import Regression, regression
+from .physical_consistency import divisors, Prior, PRIOR_WEIGHTS, solve
+from .regression import Regression, regression, VALIDATION_BLOCKS
+from .search import AS_RECORDED, Mounting
+from ..data_checks.data_issue import DataIssue
 from ..motion import Motion
+from ..options import ParameterSelection, USUAL_PARAMETERS
+from ...errors import Argument, IdentificationError
 from ...model.robot import RobotModel
 
+PLAIN_WEIGHT = 10.0
+MIN_GAIN = 0.02     # of the error, for another cut-off than that of the motion
+CLEAR_GAIN = 0.1    # of the error, for another direction of gravity
+MIN_GAIN_ERRORS = 2.0    # standard errors of the gain
+MIN_BLOCK_PERIODS = 5    # of the cut-off: shorter blocks predict other cut-offs by chance
 
-@dataclass(frozen=True, eq=False)
-class Candidate:
+
+class Candidate(NamedTuple):
     """
     Model structure that takes part in the selection.
 
@@ -125,3 +134,98 @@ class Trial:
         return Score(np.array([self.given.compressed.squares(k, found)
                                for k, found in enumerate(parameters)]),
                      np.maximum(size, np.finfo(float).tiny))
+
+
+def scores_of(trial: Trial, weights: Sequence[float]) -> dict[float, Score]:
+    """
+    Return the scores by the weight of the prior, of all that the solver can solve.
+
+    :raises IdentificationError: it solves none.
+    """
+    scores, failure = {}, None
+    for weight in weights:
+        try:
+            scores[weight] = trial.exported(weight)
+        except IdentificationError as error:
+            failure = error
+    if failure is not None and not scores:
+        raise failure
+    return scores
+
+
+def choose_weight(trial: Trial, least: float = np.inf) -> tuple[float, float]:
+    """
+    Return the weight of the prior, and the error of prediction with it.
+
+    The largest weight whose error is within one standard error of the least is taken (Hastie,
+    Tibshirani and Friedman 2009, section 7.10): the motion to come may be another, and where data
+    are indifferent the nominal model is preferred. Where it exceeds ``least``, the error of
+    another estimate, the weight of the least error is taken.
+    """
+    scores = scores_of(trial, PRIOR_WEIGHTS)
+    best = min(scores, key=lambda weight: scores[weight].error)
+    weight = max(w for w in scores if w == best or np.less_equal(
+        *scores[best].gain(scores[w])))
+    if scores[weight].error > least:
+        weight = best
+    return weight, scores[weight].error
+
+
+def better_cutoff(model: RobotModel, motions: Mapping[float, Motion]) -> tuple[float, str] | None:
+    """
+    Return the cut-off [Hz] whose parameters predict best, and why; None for that of the motion.
+
+    Parameters are fitted with each cut-off to all blocks but one, which all of them predict with
+    the highest cut-off, so that errors are those of the same efforts.
+
+    :param motions: the same motion by cut-off; the first is that of the motion.
+    """
+    own, top = next(iter(motions)), max(motions)
+    if len(motions[own]) * own < VALIDATION_BLOCKS * MIN_BLOCK_PERIODS * motions[own].rate:
+        return None
+    trials = {cutoff: _trial(model, motion) for cutoff, motion in motions.items()}
+    try:
+        scores = {cutoff: trials[top].predicted_by(trial, PLAIN_WEIGHT)
+                  for cutoff, trial in trials.items()}
+    except IdentificationError:
+        return None
+    best = min(scores, key=lambda cutoff: scores[cutoff].error)
+    if not _clear(scores[best], scores[own], MIN_GAIN, 1.0):
+        return None
+    return best, (f'by cross-validation, which leaves {100 * scores[best].error:.3g} % with it, '
+                  f'{100 * scores[own].error:.3g} % with {own:.3g} Hz')
+
+
+def mounting_issue(model: RobotModel, motion: Motion) -> DataIssue | None:
+    """
+    Return the issue of gravity along another axis of the base, or None.
+
+    For models without inertias, whose efforts of gravity are unknown.
+    """
+    size = float(np.linalg.norm(model.gravity_vector))
+    axes = [(size * sign * axis).round(3) + 0.0 for axis in np.eye(3) for sign in (1.0, -1.0)]
+    try:
+        own = _trial(model, motion).exported(PLAIN_WEIGHT)
+        scores = [_trial(replace(model, gravity_vector=axis), motion).exported(PLAIN_WEIGHT)
+                  for axis in axes]
+    except IdentificationError:
+        return None
+    best = int(np.argmin([score.error for score in scores]))
+    if not _clear(scores[best], own, CLEAR_GAIN, MIN_GAIN_ERRORS):
+        return None
+    found = tuple(axes[best].tolist())
+    return DataIssue(
+        'mounting', 'gravity', f'with gravity along {found} in the frame of the base cross-'
+        f'validation leaves {100 * scores[best].error:.3g} % of the efforts unexplained, as it is '
+        f'{100 * own.error:.3g} %',
+        ('the base is mounted like this: ', Argument('gravity', found)),
+        scores[best].error - own.error)
+
+
+def _trial(model: RobotModel, motion: Motion) -> Trial:
+    return Trial(Candidate(model, AS_RECORDED, decimated(USUAL_PARAMETERS, motion)[0]), motion)
+
+
+def _clear(score: Score, own: Score, least: float, deviations: float) -> bool:
+    gain, deviation = score.gain(own)
+    return bool(gain > least * own.error and gain > deviations * deviation)

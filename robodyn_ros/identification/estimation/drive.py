@@ -10,11 +10,10 @@ from numpy import ndarray
 from scipy import optimize
 
 from .base_parameters import base_parameters, BaseParameters
-from .compressed import triangle
 from .covariance import autocovariance
-from .parameter_selection import ParameterSelection
-from .regression import Regression, regression
+from .regression import Regression, regression, triangle
 from ..motion import Motion
+from ..options import ParameterSelection
 from ...errors import IdentificationError, UnknownNameError
 from ...model.robot import RobotModel
 

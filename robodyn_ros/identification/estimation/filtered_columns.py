@@ -1,22 +1,83 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Columns of a regression as the efforts have them: filtered, decimated, rows left out."""
+"""Columns of a regression as the efforts have them: friction, filtered, decimated."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from numba import types
 import numpy as np
 from numpy import ndarray
 
-from .parameter_selection import ParameterSelection
 from ..motion import Motion
+from ..options import ParameterSelection
 from ..preparation.filtering import LowPass
+from ...compiler.jit import compile_function, jitable
 from ...dynamics import Batch
+from ...dynamics import friction as model_friction
+from ...dynamics.friction import advance_presliding, loaded_friction
+from ...dynamics.model_data import friction_parameters
 from ...model.robot import RobotModel
 
+_MATRIX = types.Array(types.float64, 2, 'C')
+_READ_ONLY = types.Array(types.float64, 2, 'A', readonly=True)
+KERNEL_SIGNATURE = types.void(_MATRIX, _READ_ONLY, _READ_ONLY, _READ_ONLY, types.int64,
+                              types.int64, _MATRIX)
 SAMPLES_PER_PERIOD = 10.0    # of the cut-off, between which filtered signals are smooth
+SAMPLES_PER_CUTOFF_PERIOD = 5   # that are kept: samples between them are redundant
 RESPONSE_PERIODS = 1.8    # of the cut-off, after which 1 % of the response is left
+
+
+def path_friction(model: RobotModel, motion: Motion, load: ndarray | None = None) -> ndarray:
+    """
+    Return the friction (N, nv) [N·m | N] of a motion.
+
+    A joint with a presliding distance is assumed to slide at the first sample of a segment, in its
+    direction of motion.
+
+    :param load: (N, nv) efforts of gravity [N·m | N], which load-dependent friction grows with;
+        None: that friction is left out.
+    """
+    found = np.zeros_like(motion.velocity)
+    carried = np.zeros_like(found) if load is None else load
+    parameters = friction_parameters(model)
+    if not any(a.any() for a in (model.viscous_friction, model.coulomb_friction,
+                                 model.static_friction, model.backward_friction,
+                                 model.load_friction, model.coupled_friction)):
+        return found
+    for begin, end in motion.segments:
+        _compiled()(parameters, motion.position, motion.velocity, carried, begin, end, found)
+    return found
+
+
+def along(parameters: ndarray, q: ndarray, qd: ndarray, load: ndarray, begin: int, end: int,
+          tau: ndarray) -> None:
+    """
+    Write into ``tau`` (N, nv) the friction of the samples ``begin`` to ``end``.
+
+    :param parameters: (13, nv), see :func:`robodyn_ros.dynamics.friction.friction`.
+    :param q: (N, nv) [rad | m], with ``qd`` (N, nv) and ``load`` (N, nv) g(q).
+    """
+    nv = q.shape[1]
+    share, moved = np.zeros(nv), np.zeros(nv)
+    for i in range(nv):
+        for n in range(begin + 1, end):
+            if q[n, i] != q[n - 1, i]:
+                share[i] = 1.0 if q[n, i] > q[n - 1, i] else -1.0
+                break
+    for n in range(begin, end):
+        for i in range(nv):
+            moved[i] = q[n, i] - q[n - 1, i] if n > begin else 0.0
+        advance_presliding(parameters, moved, share)
+        loaded_friction(parameters, qd[n], load[n], share, tau[n])
+
+
+@cache
+def _compiled() -> Any:
+    return compile_function('path_friction', along, KERNEL_SIGNATURE, (jitable(model_friction),))
 
 
 def inertial_columns(model: RobotModel, motion: Motion, selection: ParameterSelection) -> ndarray:
@@ -81,6 +142,22 @@ def kinematics(model: RobotModel) -> tuple[Any, ...]:
 KINEMATIC_FIELDS = ('parent', 'driver', 'ratio', 'shift', 'joint_rotation', 'joint_origin',
                     'joint_axis', 'gravity_vector')
 _COLUMNS: WeakKeyDictionary[Motion, dict[tuple[Any, ...], ndarray]] = WeakKeyDictionary()
+
+
+def decimated(selection: ParameterSelection, motion: Motion
+              ) -> tuple[ParameterSelection, list[str]]:
+    """
+    Return the selection with its rule of decimation applied, and a note.
+
+    Where ``decimate`` is 1 and the motion is filtered, SAMPLES_PER_CUTOFF_PERIOD samples or more
+    are kept in a period of the cutoff.
+    """
+    if selection.decimate != 1 or not np.isfinite(motion.cutoff):
+        return selection, []
+    step = max(1, int(motion.rate / (SAMPLES_PER_CUTOFF_PERIOD * motion.cutoff)))
+    step -= step % 2 if step > 2 else 0     # columns are computed at half the step
+    return replace(selection, decimate=step), [
+        f'decimated by {step} (>= {SAMPLES_PER_CUTOFF_PERIOD} samples per cut-off period)']
 
 
 def rows_that_count(motion: Motion, selection: ParameterSelection) -> ndarray:

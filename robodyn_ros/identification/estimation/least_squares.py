@@ -11,16 +11,14 @@ from scipy.linalg import cho_factor, cho_solve, LinAlgError, qr, solve_triangula
 from scipy.special import chdtri
 
 from .base_parameters import base_parameters, BaseParameters
-from .compressed import Compressed, triangle, VALIDATION_BLOCKS
 from .covariance import (
     autocovariance,
     covariance,
     independent_samples,
     with_spread_of_blocks,
 )
-from .estimate import Estimate
-from .inertia import lengths, trusted
-from .regression import Regression
+from .estimate import Estimate, lengths, trusted
+from .regression import Compressed, Regression, triangle, VALIDATION_BLOCKS
 from ...errors import IdentificationError
 
 CONVERGENCE_TOLERANCE = 1e-4    # relative change of weights
@@ -117,13 +115,17 @@ class Likelihood:
         self.count = np.array([
             independent_samples(autocovariance(found.error[:, j], given.segments), len(given),
                                 int(given.counted[:, j].sum())) for j in range(given.model.nv)])
+        self._sigma = found.sigma       # with which the search of others begins
         #: Σ n log σ of this regression.
         self.reference = float(self.count @ np.log(found.sigma))
 
     def misfit(self, given: Regression) -> float:
         """Return Σ n log σ of another regression."""
-        kept = determined_part(given, base_parameters(given.model, given.selection))
-        return float(self.count @ np.log(solve(*kept, 'weighted').sigma))
+        base = base_parameters(given.model, given.selection)
+        joints = Compressed(given.matrix, given.target, (0, len(given))).joints(base.independent)
+        _, sigma, _, _ = _determined_solution(joints, base.values(given.prior),
+                                               given.counted.sum(0), 'weighted', self._sigma)
+        return float(self.count @ np.log(sigma))
 
     def explains(self, misfit: float, parameters: int, level: float) -> bool:
         """Return whether more parameters than those of the reference gain more than chance."""
@@ -229,27 +231,36 @@ def solution_without(given: Regression, base: BaseParameters, method: str, block
 
     Those that the other blocks do not determine are nominal.
     """
-    compressed, values = given.compressed, base.values(given.prior)
-    joints = compressed.joints(base.independent, without=block)
+    compressed = given.compressed
+    a, b = compressed.bounds[block:block + 2]
+    parameters = np.zeros(given.size)
+    parameters[base.independent], *_ = _determined_solution(
+        compressed.joints(base.independent, without=block), base.values(given.prior),
+        given.counted.sum(0) - given.counted[a:b].sum(0), method)
+    return parameters
+
+
+def _determined_solution(joints: list[ndarray], values: ndarray, counted: ndarray, method: str,
+                         sigma: ndarray | None = None) -> tuple[ndarray, ndarray, ndarray, float]:
+    """Return the fields of :func:`_solution`; of what rows do not determine the given values."""
     determined = _determined(joints)
     kept = [np.column_stack([rows[:, :-1][:, determined],
                              rows[:, -1] - rows[:, :-1][:, ~determined] @ values[~determined]])
             for rows in joints]
-    a, b = compressed.bounds[block:block + 2]
-    counted = given.counted.sum(0) - given.counted[a:b].sum(0)
-    values[determined] = _solution(kept, counted, method)[0]
-    parameters = np.zeros(given.size)
-    parameters[base.independent] = values
-    return parameters
+    found, sigma, divisor, condition = _solution(kept, counted, method, sigma)
+    values = values.copy()
+    values[determined] = found
+    return values, sigma, divisor, condition
 
 
-def _solution(joints: list[ndarray], counted: ndarray, method: str
-              ) -> tuple[ndarray, ndarray, ndarray, float]:
+def _solution(joints: list[ndarray], counted: ndarray, method: str,
+              sigma: ndarray | None = None) -> tuple[ndarray, ndarray, ndarray, float]:
     """
     Return the fields of :class:`Solution` but the error.
 
     :param joints: rows (k, p + 1) of each joint, of the parameters and the target.
     :param counted: (nv,) samples of each joint.
+    :param sigma: (nv,) with which the iteration begins; None: equal ones.
     """
     p, nv = joints[0].shape[1] - 1, len(joints)
     square = np.array([(rows**2).sum(0) for rows in joints])
@@ -259,7 +270,7 @@ def _solution(joints: list[ndarray], counted: ndarray, method: str
     freedom = np.maximum(counted - p / nv, 1.0)
     scaled = [triangle(rows / np.append(scale, 1.0)) for rows in joints]
     squares = np.array([rows.T @ rows for rows in scaled])
-    sigma = np.ones(nv)
+    sigma = np.ones(nv) if sigma is None or method == 'ordinary' else sigma
     # The σ by normal equations, which lose half of the digits, and the solution without them
     coarse = np.maximum(floor, SUM_ROUNDING * np.sqrt(square[:, p] / np.maximum(counted, 1)))
     for _ in range(0 if method == 'ordinary' else MAX_ROUNDS):

@@ -14,9 +14,9 @@ from .base_parameters import base_of
 from .covariance import covariance
 from .estimate import Estimate
 from .least_squares import check_determined, solve
-from .parameter_selection import INERTIAL_ONLY, ParameterSelection
 from .regression import INERTIAL_PARAMETERS, INERTIAL_UNITS, Regression, regression
 from ..motion import Motion
+from ..options import INERTIAL_ONLY, ParameterSelection
 from ...dynamics import Batch
 from ...errors import ArgumentError, IdentificationError
 from ...model.rigid_body import body_of, inertial_parameters, pseudo_inertia, UNITS

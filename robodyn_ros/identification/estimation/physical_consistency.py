@@ -11,11 +11,9 @@ from numpy import ndarray
 from scipy.linalg import block_diag
 from scipy.sparse import csc_matrix, diags
 
-from .compressed import triangle
-from .estimate import Estimate
-from .inertia import trusted
+from .estimate import Estimate, trusted
 from .least_squares import least_squares
-from .regression import LOAD_TERM, Regression
+from .regression import LOAD_TERM, Regression, triangle
 from ...dynamics import Batch
 from ...errors import IdentificationError
 from ...extras import pip_install_extra
@@ -141,7 +139,7 @@ def armature_scale(given: Regression) -> ndarray:
 
 def solve(R: ndarray, prior: Prior, weight: float) -> ndarray:
     """
-    Return the parameters (P,) that are best for R of :meth:`~.compressed.Compressed.whole`.
+    Return the parameters (P,) that are best for R of :meth:`~.regression.Compressed.whole`.
 
     :raises IdentificationError: clarabel is missing, or finds nothing.
     """

@@ -11,12 +11,11 @@ from scipy.sparse import csr_matrix, kron
 
 from .base_parameters import base_parameters
 from .covariance import autocovariance
-from .filtered_columns import thinner
+from .filtered_columns import path_friction, thinner
 from .least_squares import least_squares
-from .parameter_selection import ParameterSelection
 from .regression import friction_columns, Regression, regression
 from ..motion import Motion
-from ..path_friction import path_friction
+from ..options import ParameterSelection
 from ...errors import IdentificationError
 from ...model.robot import RobotModel
 

@@ -1,9 +1,10 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Independent, scaled columns of the regressor of a motion."""
+"""Independent, scaled columns of the regressor of a motion, and their quality."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy import ndarray
@@ -11,10 +12,14 @@ from scipy.linalg import qr
 
 from .motion_limits import Limits
 from ..estimation.base_parameters import above_rounding, independent_columns
+from ..estimation.regression import triangle
+from ..motion import Motion
 from ...dynamics import Batch, Dynamics
 from ...errors import IdentificationError
 from ...model.robot import RobotModel
 
+# Of eigenvalues (n,), rising: the value, and its derivative by each of them
+Criterion = Callable[[ndarray], tuple[float, ndarray]]
 BODY_PARAMETERS = ('m', 'mx', 'my', 'mz', 'Ixx', 'Ixy', 'Iyy', 'Ixz', 'Iyz', 'Izz')
 # Terms of a joint besides the inertia of the bodies, and their columns
 JOINT_TERMS = {'friction': ('viscous', 'Coulomb'), 'offset': ('offset',),
@@ -23,9 +28,64 @@ JOINT_TERMS = {'friction': ('viscous', 'Coulomb'), 'offset': ('offset',),
 # leave the optimisation without a slope
 SIGN_WIDTH = 0.05
 DIFFERENCE_STEP = 1e-6    # in shares of the limits
+MAX_KNOWN_SAMPLES = 2000    # of a recording
 RANDOM_STATES, SEED = 300, 0           # random states that show which columns are independent
 COSINE_ROUNDING = 2e-3    # of a direction cosine: 3.14 is a half turn
 EXACT_COSINES = np.cos(np.radians([0.0, 30.0, 45.0, 60.0, 90.0, 120.0, 135.0, 150.0, 180.0]))
+
+
+class Quality(NamedTuple):
+    """
+    Quality of a motion for identification.
+
+    :param condition: condition number of the scaled matrix W, by which relative errors of the
+        efforts may grow (Gautier and Khalil 1992).
+    :param information: ln det(Wᵀ W / rows) divided by the number of parameters, to be maximized
+        (Swevers et al. 1997).
+    """
+
+    condition: float
+    information: float
+
+
+def quality(matrix: ndarray) -> Quality:
+    """Return the quality of a matrix (N, nv, columns); the condition of a singular one is inf."""
+    values = np.linalg.svd(matrix.reshape(-1, matrix.shape[-1]), compute_uv=False)
+    with np.errstate(divide='ignore'):
+        return Quality(float(np.divide(values[0], values[-1])), float(
+            2.0 * np.mean(np.log(values)) - np.log(matrix.shape[0] * matrix.shape[1])))
+
+
+def smooth_condition(power: float) -> Criterion:
+    """
+    Return a smooth approximation of the logarithm of the condition number.
+
+    ½ ln of the p-norms of the eigenvalues λ and of 1/λ: for ``power`` p = 1 the condition number
+    in the Frobenius norm, towards infinity that in the 2-norm, which has no derivative where
+    singular values coincide, as they do at its minimum.
+    """
+    def criterion(values: ndarray) -> tuple[float, ndarray]:
+        up, down = values / values[-1], values[0] / values
+        above, below = up**power, down**power
+        value = 0.5 * np.log(values[-1] / values[0]) + (
+            np.log(above.sum()) + np.log(below.sum())) / (2.0 * power)
+        return value, 0.5 * (above / above.sum() - below / below.sum()) / values
+    return criterion
+
+
+def little_information(values: ndarray) -> tuple[float, ndarray]:
+    """Return -½ ln det divided by the number of eigenvalues, to be minimized."""
+    return -0.5 * float(np.mean(np.log(values))), -0.5 / (len(values) * values)
+
+
+def of_matrix(criterion: Criterion, matrix: ndarray) -> tuple[float, ndarray]:
+    """Return a criterion of a matrix (N, nv, columns), and its gradient of the same shape."""
+    tall = matrix.reshape(-1, matrix.shape[-1])
+    values, vectors = np.linalg.eigh(tall.T @ tall)
+    # Rounding may leave the least ones at or below zero: raise them to the rounding
+    values = np.maximum(values, np.finfo(float).eps * max(values[-1], np.finfo(float).tiny))
+    value, slope = criterion(values)
+    return value, (2.0 * (tall @ vectors) * slope @ vectors.T).reshape(matrix.shape)
 
 
 @dataclass(frozen=True)
@@ -143,3 +203,23 @@ def unrounded(model: RobotModel) -> RobotModel:
     axis = np.where(np.abs(model.joint_axis) < COSINE_ROUNDING, 0.0, model.joint_axis)
     return replace(model, joint_rotation=U @ Vt,
                    joint_axis=axis / np.linalg.norm(axis, axis=1, keepdims=True))
+
+
+def known_rows(regressor: BaseRegressor, motions: Sequence[Motion], period: float) -> ndarray:
+    """
+    Return rows (k, nv, columns) with the information of motions that were recorded before.
+
+    They are those of a motion of one sample, to be multiplied by the root of the number of samples
+    of a new motion of duration ``period`` [s]; longer recordings count more.
+    """
+    nv, count = len(regressor.sizes.lower), len(regressor)
+    tall = np.zeros((0, count))
+    for motion in motions:
+        step = max(len(motion) // MAX_KNOWN_SAMPLES, 1)
+        rows = regressor(*(a[::step] for a in (motion.position, motion.velocity,
+                                               motion.acceleration)))
+        weight = len(motion) / motion.rate / period / len(rows)
+        tall = triangle(np.vstack([tall, np.sqrt(weight) * rows.reshape(-1, count)]))
+    filled = np.zeros((-(-len(tall) // nv) * nv, count))
+    filled[:len(tall)] = tall
+    return filled.reshape(-1, nv, count)

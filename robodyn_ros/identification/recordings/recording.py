@@ -1,15 +1,180 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Recording: raw samples of joints in SI units, not repaired yet."""
+"""Recording: raw samples of joints in SI units, not repaired yet, merged from messages."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy import ndarray
 
-from .merge import merge, Message
 from ...errors import RecordingError
+
+TURN_TOLERANCE = 1.0    # [rad] of motion between two samples, besides a jump by a turn
+# time [s], names, positions, velocities, efforts
+Message = tuple[float, Sequence[str], Sequence[float], Sequence[float], Sequence[float]]
+QUANTITIES = ('position', 'velocity', 'effort')
+MAX_MESSAGE_GAP = 5    # periods without a message of a joint, up to which to interpolate
+MAX_LATE_PERIODS = 5    # of a message; more is a clock that was set back
+
+
+def unwrapped(angle: ndarray) -> tuple[ndarray, int]:
+    """
+    Return angles (N,) [rad] without jumps by a turn, and their number.
+
+    Not ``numpy.unwrap``, which spreads NaN, and changes steps of any size above half a turn, also
+    those of angles that are in degrees.
+    """
+    known = np.isfinite(angle)
+    steps = np.diff(angle[known])
+    turns = np.where(np.abs(np.abs(steps) - 2 * np.pi) < TURN_TOLERANCE, np.sign(steps), 0.0)
+    result = angle.copy()
+    result[np.flatnonzero(known)[1:]] -= 2 * np.pi * np.cumsum(turns)
+    return result, int(np.count_nonzero(turns))
+
+
+@dataclass
+class Merged:
+    """Samples at the stamps of the joint with the most messages."""
+
+    names: tuple[str, ...]
+    time: ndarray
+    position: ndarray
+    velocity: ndarray | None
+    effort: ndarray | None
+    notes: list[str]
+
+
+@dataclass
+class _Series:
+    """One quantity of one joint: numbers of its messages, stamps and values."""
+
+    count: ndarray
+    time: ndarray
+    value: ndarray
+
+
+def merge(messages: Iterable[Message], source: str, joints: Sequence[str] | None) -> Merged:
+    """
+    Return the samples of all joints at common stamps.
+
+    Where all joints come in one message, stamps are those of the messages. Otherwise they are
+    those of the joint with the most messages, and the other joints are interpolated linearly.
+    Samples at which a joint was silent for more than MAX_MESSAGE_GAP of its periods are left out.
+
+    :param messages: see :meth:`~.recording.Recording.from_messages`, and its errors.
+    :param joints: to be kept; None: all.
+    :raises RecordingError: there is no position, or the stamps of a joint run backwards.
+    """
+    streams, refused = _sort(messages, joints)
+    notes = [f'{refused} messages refused: the numbers do not match the names'] if refused else []
+    series = _series(streams)
+    names = tuple(dict.fromkeys(name for quantity, name in series if quantity == 'position'))
+    if not names:
+        raise RecordingError(f'{source} has no joint positions', name='position',
+                             remedy='record sensor_msgs/JointState with names and positions'
+                             + (f' of {", ".join(joints)}' if joints else ''))
+    base = max((series['position', name] for name in names), key=lambda s: len(s.time))
+    used = {key: s for key, s in series.items() if key[1] in names}
+    if late := int(np.sum(np.diff(base.count) < 0)):
+        notes.append(f'{late} messages were out of order; sorted by time stamp')
+    together = all(np.array_equal(s.count, base.count) for s in used.values())
+    if not together:
+        _check_rising(used, source)
+        notes.append(f'the joints came in messages of {len(streams)} kinds, put together at the '
+                     f'stamps of the joint that came most often')
+    keep = np.ones(len(base.time), bool)
+    columns = {}
+    for key, s in used.items():
+        if np.array_equal(s.count, base.count):
+            columns[key] = s.value
+        else:
+            value = unwrapped(s.value)[0] if key[0] == 'position' else s.value
+            columns[key] = np.interp(base.time, s.time, value)
+            keep &= _covered(base.time, s.time)
+    if not keep.all():
+        notes.append(f'{np.sum(~keep)} samples left out: some joint has no message near them')
+    arrays: dict[str, ndarray | None] = {}
+    for quantity in QUANTITIES:
+        have = [name for name in names if (quantity, name) in columns]
+        arrays[quantity] = np.column_stack([columns[quantity, name] for name in names])[keep] \
+            if len(have) == len(names) else None
+        if 0 < len(have) < len(names):
+            rest = ', '.join(name for name in names if name not in have)
+            notes.append(f'{quantity} not used: missing for {rest}')
+    assert arrays['position'] is not None
+    return Merged(names, base.time[keep], arrays['position'], arrays['velocity'],
+                  arrays['effort'], notes)
+
+
+def _sort(messages: Iterable[Message],
+          joints: Sequence[str] | None) -> tuple[dict[tuple, list[tuple]], int]:
+    """Group messages with the same contents; count those that cannot be used."""
+    streams: dict[tuple, list[tuple]] = defaultdict(list)
+    refused = 0
+    for count, (time, names, *values) in enumerate(messages):
+        names = tuple(names)
+        filled = tuple(len(v) > 0 for v in values)
+        if any(len(v) not in (0, len(names)) for v in values) or len(set(names)) < len(names):
+            refused += 1
+        elif any(filled) and (joints is None or not set(names).isdisjoint(joints)):
+            streams[names, filled].append((count, time, *values))
+    if joints is not None:
+        streams = {(tuple(name if name in joints else '' for name in names), filled): rows
+                   for (names, filled), rows in streams.items()}
+    return streams, refused
+
+
+def _series(streams: dict[tuple, list[tuple]]) -> dict[tuple[str, str], _Series]:
+    parts: dict[tuple[str, str], list[tuple]] = defaultdict(list)
+    for (names, filled), rows in streams.items():
+        count, time = np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
+        for k, quantity in enumerate(QUANTITIES):
+            if filled[k]:
+                values = np.array([row[2 + k] for row in rows], float)
+                for j, name in enumerate(names):
+                    if name:
+                        parts[quantity, name].append((count, time, values[:, j]))
+    series = {}
+    for key, of_key in parts.items():
+        count, time, value = map(np.concatenate, zip(*of_key))
+        order = np.argsort(count)
+        order = order[by_stamp(time[order])]
+        series[key] = _Series(count[order], time[order], value[order])
+    return series
+
+
+def by_stamp(time: ndarray) -> ndarray:
+    """
+    Return the order (N,) of samples that were received, by their stamps (N,) [s].
+
+    Those from before the clock was set back stay before the others.
+    """
+    steps = np.diff(time)
+    if not (steps < 0).any() or not (steps > 0).any():
+        return np.arange(len(time))
+    back = steps < -MAX_LATE_PERIODS * np.median(steps[steps > 0])
+    return np.lexsort((time, np.r_[0, np.cumsum(back)]))
+
+
+def _check_rising(series: dict[tuple[str, str], _Series], source: str) -> None:
+    for (_, name), s in series.items():
+        if (np.diff(s.time) < 0).any():
+            raise RecordingError(
+                f'the stamps of {name} in {source} run backwards, so it cannot be combined with '
+                f'joints of other messages', name=name, value=float(np.diff(s.time).min()),
+                remedy='record all joints in one message, or with one clock')
+
+
+def _covered(at: ndarray, time: ndarray) -> ndarray:
+    """Return at which times there are samples near, before and after."""
+    after = np.searchsorted(time, at).clip(1, max(len(time) - 1, 1))
+    if len(time) < 2:
+        return np.isin(at, time)
+    longest = MAX_MESSAGE_GAP * np.median(np.diff(time))
+    inside = (at >= time[0]) & (at <= time[-1])
+    return inside & (time[after] - time[after - 1] <= longest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +232,7 @@ class Recording:
     def from_messages(cls, messages: Iterable[Message], source: str = 'messages',
                       joints: Sequence[str] | None = None) -> 'Recording':
         """
-        Return the recording of a stream of joint states, see :func:`~.merge.merge`.
+        Return the recording of a stream of joint states, see :func:`~.recording.merge`.
 
         :param messages: tuples of time [s], names, positions, velocities and efforts; each of the
             latter has as many numbers as there are names, or none.

@@ -12,8 +12,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from .merge import QUANTITIES
-from .recording import Recording
+from .recording import QUANTITIES, Recording
 from ...errors import Argument, RecordingError, Remedy
 
 
