@@ -25,7 +25,6 @@ import typer
 from .options import chosen_robot, command, console, DIAGNOSE, Gravity, Locked, Robot, Root, Tip
 from ..errors import RobodynError
 from ..model.robot import RobotModel
-from ..realtime.loop_settings import TRIGGERS
 
 CYCLE, DECODERS, NATIVE = 'control cycle', 'decoders of messages', 'native loop, trigger '
 
@@ -50,6 +49,7 @@ def names(everything: bool) -> list[str]:
     """Return the names of what the controller needs, or of all that concern no frame."""
     from ..dynamics.model_data import ADDRESSED_KERNELS
     from ..dynamics.signatures import QUANTITIES
+    from ..realtime.loop_settings import TRIGGERS
     more = [name for name, quantity in QUANTITIES.items()
             if everything and not quantity.options and name not in ADDRESSED_KERNELS]
     ros = find_spec('rclpy') is not None

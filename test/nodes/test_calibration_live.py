@@ -15,7 +15,8 @@ import pytest
 from rich.console import Console
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.catalog.robots import load_robot
-from robodyn_ros.cli.payload import Node, run_set
+from robodyn_ros.cli.payload import Node
+from robodyn_ros.cli.payload import run_set as set_payload
 from robodyn_ros.control.settings.settings import symmetric
 from robodyn_ros.errors import IdentificationError, ParameterError
 from robodyn_ros.identification.excitation.payload_motion import payload_motion
@@ -121,12 +122,12 @@ def test_a_payload_is_found_and_set(carrying, start, remote):
     assert [float(x) for x in words[2].split(',')] == pytest.approx(COM, abs=0.01)
     there = Node('controller', 'joint_states', True, 20.0)
     with pytest.raises(ParameterError, match='the gravity torque of'):
-        run_set(there, Console(), 80.0, [0.0, 0.0, 0.1], [], '')
+        set_payload(there, Console(), 80.0, [0.0, 0.0, 0.1], [], '')
     out = Console(record=True, width=200)
-    run_set(there, out, MASS, COM, INERTIA, FRAME)
+    set_payload(there, out, MASS, COM, INERTIA, FRAME)
     assert 'accepted: 1.5 kg at [0.01, -0.02, 0.06] m of tool0' in out.export_text()
     with pytest.raises(ParameterError, match='center of mass is missing'):
-        run_set(there, Console(), MASS, [], [], FRAME)
+        set_payload(there, Console(), MASS, [], [], FRAME)
     remote.listen(0.7)
     assert quiet_efforts(remote.commands, model)
     assert 'FAULT' not in controller.text
