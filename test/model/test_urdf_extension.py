@@ -131,7 +131,6 @@ FAULTS = {
     'negative armature': (SHOULDER('armature="-1"'), 'shoulder', 'armature="-1"', 'least 0'),
     'infinite armature': (SHOULDER('armature="inf"'), 'shoulder', 'inf', 'finite'),
     'overflow': (SHOULDER('armature="1e400"'), 'shoulder', '1e400', 'finite'),
-    'xacro': (SHOULDER('armature="${a}"'), '${a}', 'is xacro', 'run `xacro'),
     'armature twice': (SHOULDER('armature="1" rotor_inertia="1"'), 'shoulder', 'rotor_inertia',
                        'keep one'),
     'only a gear': (SHOULDER('gear_ratio="9"'), 'shoulder', 'without', 'rotor_inertia='),
