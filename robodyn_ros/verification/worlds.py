@@ -179,7 +179,9 @@ def default_worlds(model: RobotModel, settings: Settings) -> Worlds:
     modes = [settings.mode, *(mode for mode, gains in (
         ('joint_impedance', settings.stiffness), ('computed_torque', settings.acceleration_kp))
         if gains and mode != settings.mode)]
-    declared = default_tolerances(model, settings).goal[0]
+    # Its default, for actions, is not what a user has declared to accept
+    declared = (default_tolerances(model, settings).goal[0] if settings.goal_tolerance
+                else np.full(model.nv, np.inf))
     return Worlds(truth, {q.name: q.default(settings) for q in QUANTITIES}, tuple(modes),
                   resting_error=_numbers(np.where(np.isfinite(declared), declared,
                                                   most_resting_error(model))))

@@ -15,7 +15,11 @@ from ..controller import robot
 from ..controller.parameters import TABLE
 from ...control.settings.settings import Settings
 from ...control.settings.suggested_gains import suggest_gains, SuggestedGains
-from ...control.settings.unreached_targets import holding_warning, resting_error_warning
+from ...control.settings.unreached_targets import (
+    holding_warning,
+    most_resting_error,
+    resting_error_warning,
+)
 from ...errors import ParameterError
 from ...model.robot import RobotModel
 
@@ -51,6 +55,8 @@ def parameters(model: RobotModel, pose: ndarray, settings: Settings) -> dict[str
     gains = suggest_gains(model, pose, settings)
     values |= {name: gain.tolist() for name, gain in gains._asdict().items()
                if name != 'armature' or (gain != model.armature).any()}
+    # The gains are for the friction of the model: as much again for what it does not know
+    values['goal_tolerance'] = (2.0 * most_resting_error(model)).tolist()
     if known(model.effort_limit).all():
         values |= {'effort_limit': model.effort_limit.tolist(),
                    'effort_rate_limit': settings.per_joint(model, 'effort_rate_limit').tolist()}
