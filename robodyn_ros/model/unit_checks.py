@@ -95,7 +95,7 @@ def _body_doubts(model: RobotModel) -> Iterator[str]:
         most = f', of at least {np.median(density):.2g} kg/m³' if len(density) else ''
         yield (f'masses are probably in {units[0]}, not in kg: {model.mass.sum():.4g} kg in motion'
                f' {size}{most}')
-    wide = bool(chain.any()) & (radius > max(WIDE_BODY[0], WIDE_BODY[1] * reach))
+    wide = radius > max(WIDE_BODY[0], WIDE_BODY[1] * reach)
     if units[2] != 'kg·m²' or units == SI and wide.any():
         worst, unit = int(np.argmax(radius)), units[2] if units != SI else 'other units'
         yield (f'inertias are probably in {unit}, not in kg·m²: link {name[worst]!r} has a radius '

@@ -158,5 +158,9 @@ def test_machines_unlike_arms_are_not_doubted():
              'name="j" type="continuous"><parent link="b"/><child link="t"/><origin '
              'xyz="0 0 0.02"/><axis xyz="0 0 1"/><limit effort="9" velocity="3"/></joint></robot>')
     assert load_urdf(table).warnings == ()
+    placed = table.replace('xyz="0 0 0.02"', '')        # one body, whose origin is in its joint
+    assert load_urdf(placed).warnings == ()
+    assert "link 't' has a radius of gyration of 2.24 m on a reach of 0 m" in load_urdf(
+        placed.replace('izz="2.5"', 'izz="100"').replace('1.3', '60')).warnings[0]
     assert from_dh([DhLink(theta=0, d=0, a=1, alpha=0, mass=1)] * 2).warnings == ()
     assert load_urdf(arm(limits=1e6)).warnings == ()
