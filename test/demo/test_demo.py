@@ -97,7 +97,7 @@ def test_the_contact_scene_passes_and_leaves_a_picture(start, tmp_path):
 
 
 def test_a_fault_of_the_controller_ends_the_demo(demo, remote):
-    demo.wait_for_line('it floats', 2 * DEADLINE)
+    demo.wait_for_line('it is pushed', 2 * DEADLINE)        # RUNNING; before, it would not arm
     publisher = remote.node.create_publisher(JointState, '/joint_states', 10)
     state = JointState(name=['joint1', 'joint2'], position=[0.0, 0.0], velocity=[0.0, 0.0])
     until(lambda: publisher.publish(state) or demo.popen.poll() is not None,
