@@ -58,6 +58,9 @@ MIN_FROZEN_TIME = 0.003    # s in which a driver may have no new reading, now an
 # motion_checks.DIRECTION_TIME: an even stop within two samples loses half of it in the last.
 # A loss of MIN_LOST_SPEED [velocity limits] is far above noise
 LAST_SPEED_SHARE, MIN_LOST_SPEED = 0.5, 0.005
+# s after which a joint that slowed down against its effort rests by friction, not by brakes: it
+# must not hide readings that freeze later
+MAX_BRAKED_TIME = 2.0 * CONSISTENCY_TIME
 CHANGED = -1.0              # `v.unchanged` of a position that has changed in this cycle
 
 
@@ -168,8 +171,10 @@ def frozen_joint(c: Cycle, friction: ndarray, dt: float) -> tuple[int, int]:
 
 
 def brakes_hold(v: Vectors, i: int) -> bool:
-    """Return whether joint i slowed down against its effort, which still drives it on."""
-    return bool(v.frozen_readings.disturbance_before[i] * v.published[i] == -inf)
+    """Return whether joint i has just slowed down against its effort, which drives it on."""
+    own = v.frozen_readings
+    return bool(own.disturbance_before[i] * v.published[i] == -inf
+                and own.unchanged[i] < MAX_BRAKED_TIME)
 
 
 def overcomes_friction(joints: ndarray, friction: ndarray, M: ndarray, v: Vectors,
