@@ -44,7 +44,7 @@ from .recording_options import (
     Topic,
     UnitsOption,
 )
-from .validate import _conditions, _with_friction
+from .validate import identified_conditions, with_friction
 from ..catalog.requirements import require_modules
 from ..errors import ArgumentError, DemoError, IdentificationError, ParameterError, RobodynError
 
@@ -286,13 +286,13 @@ def find_load(robot: CatalogRobot, recording: Recording, frame: str, friction: P
     from ..identification.recorded_motion import checked_motion
     from ..model.payload import with_payload
 
-    options, delay, errors = _conditions(recording, friction, delay, options, out)
+    options, delay, errors = identified_conditions(recording, friction, delay, options, out)
     # The model has no load: at wrist joints the efforts of one may contradict it entirely
     motion, notes, issues = checked_motion(recording, robot.model, replace(
         options, accept=(*options.accept, *OF_LOAD)))
     show([*notes[len(recording.notes):],
           *by_kind(issue for issue in issues if issue.kind not in OF_LOAD)], out)
-    model, offset = _with_friction(robot.model, friction)
+    model, offset = with_friction(robot.model, friction)
     motion = motion.later(delay) if delay else motion
     found = find_payload(model, motion, frame, offset, errors)
     loaded = with_payload(model, frame, found.mass, found.com.tolist(), found.inertia)

@@ -90,9 +90,9 @@ def run(robot: CatalogRobot, recording: Recording, friction: Path | None,
     from .identification_tables import measures
     from ..identification.result import of_model
 
-    options, delay, _ = _conditions(recording, friction, delay, options, out)
+    options, delay, _ = identified_conditions(recording, friction, delay, options, out)
     motion = _checked(recording, robot, options, out)
-    model, offset = _with_friction(robot.model, friction)
+    model, offset = with_friction(robot.model, friction)
     motion = motion.later(delay) if delay else motion
     valid = of_model(model, motion, offset, moving)
     out.print(measures(valid, f'{robot.source}' + (f', {friction}' if friction else '')))
@@ -100,9 +100,9 @@ def run(robot: CatalogRobot, recording: Recording, friction: Path | None,
     return valid
 
 
-def _conditions(recording: Recording, friction: Path | None, delay: float | None,
-                options: PreparationOptions, out: Console
-                ) -> tuple[PreparationOptions, float, ModelErrors | None]:
+def identified_conditions(recording: Recording, friction: Path | None, delay: float | None,
+                          options: PreparationOptions, out: Console
+                          ) -> tuple[PreparationOptions, float, ModelErrors | None]:
     """Return options and delay, those that are not given as identified, and errors."""
     from ..identification.result_files import conditions_of
 
@@ -130,7 +130,7 @@ def _checked(recording: Recording, robot: CatalogRobot, options: PreparationOpti
     return motion
 
 
-def _with_friction(model: RobotModel, file: Path | None) -> tuple[RobotModel, ndarray]:
+def with_friction(model: RobotModel, file: Path | None) -> tuple[RobotModel, ndarray]:
     """Return the model with the friction of a file, if any, and offsets (nv,) [N·m | N]."""
     from ..model.friction_file import read_friction
 
