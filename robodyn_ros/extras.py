@@ -30,10 +30,10 @@ EXTRAS = {
         'plotly',                   # plots of reports, which the browser zooms
     ],
     'identify': [
-        "backports.zstd; python_version < '3.14'",      # compressed bags
         'clarabel',                 # cone programs
         'plotly',
         'rosbags>=0.11',            # reader of ROS 2 bags without ROS
+        "backports.zstd; python_version < '3.14'",      # compressed bags
     ],
     'derive': [
         'sympy',                    # equations of motion in closed form
