@@ -66,7 +66,7 @@ def start(model: RobotModel, wanted: list[str], tick: Callable[[str], None]
     :return: figures of each name, and the time from start to end [s].
     :raises RobodynError: the process failed.
     """
-    from ..compiler.compile_notice import VARIABLE
+    from ..compiler.second_process import VARIABLE
 
     with tempfile.TemporaryDirectory() as folder:
         urdf = Path(folder) / 'robot.urdf'

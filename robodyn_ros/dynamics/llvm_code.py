@@ -24,7 +24,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from .spatial import QUARTERS_PER_RADIAN, REDUCTION_LIMIT, remainder_cos_sin
-from ..compiler.intrinsics import unpack_tuple
+from ..compiler.numba_private import unpack_tuple
 
 WORD = ir.IntType(64)
 SIMD_LANES = 4    # float64s of a vector of 256 bits

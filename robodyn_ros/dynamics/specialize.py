@@ -24,8 +24,8 @@ from .entry_points import TABLE
 from .model_data import ADDRESSED_KERNELS, dimensions, ModelData, WORKSPACE_SHAPES
 from .templates import ADDRESS, BOUND, PLACE, SIMD_BATCH, SPECIALIZED, STATE_LOOP
 from .trace import lanes, Trace, trace
-from ..compiler.compile_notice import compiling
 from ..compiler.jit import load
+from ..compiler.second_process import compiling
 
 # Friction does not depend on the structure of the robot
 SPECIALIZED_QUANTITIES = TABLE.keys() - {'friction'}
