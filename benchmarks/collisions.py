@@ -27,7 +27,7 @@ from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.settings.suggested_gains import suggest_gains, with_assumed_rotors
 from robodyn_ros.control.steps import guard
 from robodyn_ros.errors import RobodynError
-from robodyn_ros.model.pose import spread
+from robodyn_ros.model.robot import spread
 from robodyn_ros.simulation.obstacle import Obstacle
 
 LOCKED = {'panda': {'panda_finger_joint1': 0.02, 'panda_finger_joint2': 0.02}}

@@ -30,8 +30,8 @@ from robodyn_ros.control.settings.unreached_targets import (
     resting_error_warning,
 )
 from robodyn_ros.errors import RobodynError, UrdfError
-from robodyn_ros.model.pose import roomy_position
 from robodyn_ros.model.resources import robot_path
+from robodyn_ros.model.robot import roomy_position
 import typer
 
 # File and chain of each arm; what moves beside the chain is locked at zero

@@ -63,8 +63,7 @@ from robodyn_ros.identification.pipeline import run
 from robodyn_ros.identification.recorded_motion import Source
 from robodyn_ros.identification.result import Identification, of_model, ORDINARY, WEIGHTED
 from robodyn_ros.identification.result_files import FRICTION, URDF
-from robodyn_ros.model.friction_file import read_friction
-from robodyn_ros.model.urdf import load_urdf
+from robodyn_ros.model.urdf import load_urdf, read_friction
 from robodyn_ros.parallel import in_processes
 
 WORDS, VERIFY = 'identify.txt', 'verify'

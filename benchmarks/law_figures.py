@@ -17,7 +17,7 @@ from robodyn_ros.closed_loop import ClosedLoop
 from robodyn_ros.control.laws import adaptive, registry
 from robodyn_ros.control.references import sine_motion as motion
 from robodyn_ros.control.settings.suggested_gains import suggest_gains
-from robodyn_ros.model.payload import with_payload
+from robodyn_ros.model.robot import with_payload
 
 PAYLOAD, SECONDS, MOTION = 2.0, 20.0, 3.0       # kg, s, s
 HOLDERS = {'two_link': ('link2', (0.4, 0.0, 0.0)), 'panda': ('panda_hand', (0.0, 0.0, 0.1)),

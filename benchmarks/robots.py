@@ -15,7 +15,7 @@ import pinocchio as pin
 from rich.console import Console
 from robodyn_ros import Dynamics, load_urdf, RobotModel
 from robodyn_ros.errors import RobodynError
-from robodyn_ros.model.pose import spread
+from robodyn_ros.model.robot import spread
 import typer
 
 POSES = 3           # of each robot that are compared

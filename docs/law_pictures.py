@@ -22,7 +22,7 @@ from robodyn_ros.control.references import sine_motion as motion
 from robodyn_ros.control.settings.suggested_gains import suggest_gains
 from robodyn_ros.control.steps import guard
 from robodyn_ros.law_comparison import scenes
-from robodyn_ros.model.payload import with_payload
+from robodyn_ros.model.robot import with_payload
 
 FOLDER = Path(__file__).with_name('laws')
 COLORS = '#1f6fb4', '#e07b1a', '#7a828c'

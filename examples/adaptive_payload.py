@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from picture import save
 from robodyn_ros import load_urdf, Settings, simulate, suggest_gains, Waypoints
-from robodyn_ros.model.payload import with_payload
+from robodyn_ros.model.robot import with_payload
 
 MASS, TIMES, PERIOD = 2.0, 3, 2.0                   # kg, repetitions, s
 model = load_urdf('two_link')

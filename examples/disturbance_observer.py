@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from picture import save
 from robodyn_ros import Dynamics, load_urdf, Settings, simulate
-from robodyn_ros.model.payload import with_payload
+from robodyn_ros.model.robot import with_payload
 
 model = load_urdf('two_link')
 pose = np.array([0.3, 0.5])

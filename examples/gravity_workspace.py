@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from picture import save
 from robodyn_ros import Dynamics, load_urdf
-from robodyn_ros.model.payload import with_payload
+from robodyn_ros.model.robot import with_payload
 
 model = load_urdf('ur5')
 lift, elbow = np.meshgrid(np.linspace(-np.pi, 0.0, 240), np.linspace(-2.6, 2.6, 240))

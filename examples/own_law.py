@@ -15,7 +15,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from picture import GREY, save
 from robodyn_ros import gain, Law, load_urdf, Settings, simulate
-from robodyn_ros.model.payload import with_payload
+from robodyn_ros.model.robot import with_payload
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from picture import GREY, save
 from robodyn_ros import Dynamics, load_urdf, Settings, simulate, Waypoints
-from robodyn_ros.model.payload import with_payload
+from robodyn_ros.model.robot import with_payload
 
 model = load_urdf('arm6')
 MASS, COM = 3.0, (0.0, 0.0, 0.06)                   # kg, m in the axes of tool0

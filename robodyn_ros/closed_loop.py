@@ -19,8 +19,7 @@ from .control.settings.settings import Settings
 from .control.steps import guard
 from .dynamics.arguments import numbers
 from .errors import ArgumentError, ArmingError, SimulationError
-from .model.pose import initial_position
-from .model.robot import RobotModel
+from .model.robot import initial_position, RobotModel
 from .report.run_figure import run_figure
 from .simulation.drive import Drive
 from .simulation.imperfections import Noise, nonnegative

@@ -28,8 +28,7 @@ from ..control.steps.cycle_data import Cycle
 from ..dynamics.model_data import ADDRESSED_KERNELS, frame_record
 from ..dynamics.specialize import kernel_callback
 from ..errors import ParameterError
-from ..model.payload import with_payload
-from ..model.robot import RobotModel
+from ..model.robot import RobotModel, with_payload
 
 # Symbols of functions, and prefixes of those of the dynamics of this robot and of any one, which
 # is followed by names as _generic_gravity

@@ -11,9 +11,8 @@ from numpy import ndarray
 import yaml
 
 from ..errors import RobodynError, UnknownNameError
-from ..model.pose import initial_position, roomy_position
 from ..model.resources import robot_path, share_path
-from ..model.robot import RobotModel
+from ..model.robot import initial_position, RobotModel, roomy_position
 from ..model.urdf import load_urdf
 
 # Nodes of a parameter file, where `/**/` lets them match in any namespace
@@ -76,13 +75,13 @@ def load_robot(name_or_path: str, locked: Mapping[str, float], pose: Sequence[fl
     :param locked: positions [rad | m] of locked joints by name; where there are any, they replace
         those of the configuration.
     :param pose: (nv,) initial position [rad | m]. Empty: that of the configuration, if it has as
-        many joints, else :func:`~robodyn_ros.model.pose.initial_position`.
+        many joints, else :func:`~robodyn_ros.model.robot.initial_position`.
     :param root: link that is the fixed base; ``tip``: last link of the chain. As in
         :func:`~robodyn_ros.model.urdf.load_urdf`; so is ``massless``.
     :param accepted_links: bodies whose inertia is not checked, '*' for all; None: those of the
         configuration.
     :param roomy: initial position away from the limits where neither ``pose`` nor the
-        configuration gives one: :func:`~robodyn_ros.model.pose.roomy_position`.
+        configuration gives one: :func:`~robodyn_ros.model.robot.roomy_position`.
     :param gravity: (3,) [m/s²] in the base frame; None: that of the URDF.
     :raises UrdfError: there is no such robot or file, or the URDF is not supported.
     :raises ParameterError: the pose has another number of joints, or is outside the limits.

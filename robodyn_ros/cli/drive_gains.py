@@ -58,7 +58,7 @@ def drive_gains(
     from ..identification.estimation.drive import drive_gains as estimated
     from ..identification.estimation.filtered_columns import decimated
     from ..identification.options import PreparationOptions, USUAL_PARAMETERS
-    from ..model.payload import with_payload
+    from ..model.robot import with_payload
 
     if (loaded is None) != (mass == 0.0) or (loaded is None) != (not frame):
         raise ArgumentError('--loaded, --frame and --mass belong together', name='--loaded',

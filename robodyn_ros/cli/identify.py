@@ -284,7 +284,7 @@ def find_load(robot: CatalogRobot, recording: Recording, frame: str, friction: P
     from ..identification.data_checks.physics_checks import motion_issues
     from ..identification.estimation.payload import find_payload
     from ..identification.recorded_motion import checked_motion
-    from ..model.payload import with_payload
+    from ..model.robot import with_payload
 
     options, delay, errors = identified_conditions(recording, friction, delay, options, out)
     # The model has no load: at wrist joints the efforts of one may contradict it entirely

@@ -132,6 +132,6 @@ def _checked(recording: Recording, robot: CatalogRobot, options: PreparationOpti
 
 def with_friction(model: RobotModel, file: Path | None) -> tuple[RobotModel, ndarray]:
     """Return the model with the friction of a file, if any, and offsets (nv,) [N·m | N]."""
-    from ..model.friction_file import read_friction
+    from ..model.urdf import read_friction
 
     return (model, np.zeros(model.nv)) if file is None else read_friction(file, model)

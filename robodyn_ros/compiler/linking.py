@@ -23,6 +23,11 @@ from numpy import ndarray
 from .jit import compile_callback, is_cached, substitute
 from .tuple_reference import TupleMemory, WORD
 
+ALIGNMENT = 64              # bytes: a cache line
+# Whether a counter has become 0, as LLVM rewrites it while it makes machine code of x86
+X86_ATOMIC = re.compile(r'%(\S+) = (?:tail )?call i8 @llvm\.x86\.atomic\.sub\.cc\.i64\('
+                        r'ptr (?:\w+ )*(%\S+), i64 (\d+), i32 4\)')
+
 
 def caller(signature: Any) -> Any:
     """
@@ -178,12 +183,6 @@ def _let_call(function: Callable[..., Any], call: Any) -> None:
     def call_apart(*arguments: Any) -> Any:
         return call(arguments)
     substitute(function, call_apart, inline=True)
-
-
-ALIGNMENT = 64              # bytes: a cache line
-# Whether a counter has become 0, as LLVM rewrites it while it makes machine code of x86
-X86_ATOMIC = re.compile(r'%(\S+) = (?:tail )?call i8 @llvm\.x86\.atomic\.sub\.cc\.i64\('
-                        r'ptr (?:\w+ )*(%\S+), i64 (\d+), i32 4\)')
 
 
 def object_file(functions: Mapping[str, Any], cpu: str, triple: str = '') -> bytes:

@@ -37,6 +37,30 @@ from numba.np import arrayobj
 __all__ = ['alloca_once', 'impl_ret_borrowed', 'pack_array', 'unpack_tuple']
 
 WORD = ir.IntType(64)
+_log = logging.getLogger(__name__)
+# Private names by what they are for, as module:name, with their parameters if we replace them
+NAMES = {
+    'no machine code for inner functions': (
+        'numba.core.cpu:CPUContext.get_executable(self, library, fndesc, env)',
+        'numba.core.codegen:JITCodeLibrary._optimize_final_module(self)',
+        'numba.core.codegen:JITCodeLibrary._finalize_final_module(self)',
+        'numba.core.codegen:JITCodeLibrary._finalize_dynamic_globals',
+        'numba.core.codegen:JITCodeLibrary._verify_declare_only_symbols',
+        'numba.core.codegen:JITCodeLibrary._finalized',
+        'numba.core.codegen:JITCodeLibrary.get_function',
+        'numba:_dynfunc.make_function'),
+    'fewer passes for inner functions': (
+        'numba.core.compiler:CompilerBase.define_pipelines(self)',
+        'numba.core.compiler:DefaultPassBuilder.define_nopython_pipeline',
+        'numba.core.typed_passes:NopythonRewrites',
+        'numba.core.untyped_passes:InlineClosureLikes'),
+    'no C wrapper for inner functions': ('numba.core.cpu:CPUTargetOptions.no_cfunc_wrapper',),
+    'functions that count no references': ('numba.core.cpu:CPUTargetOptions._nrt',),
+    'a cache that knows all sources': (
+        'numba.core.caching:_CacheLocator',
+        'numba.core.caching:CompileResultCacheImpl._locator_classes')}
+# Expressions of whole arrays, which they merge into one loop; closures and comprehensions
+SKIPPED_PASSES = 'NopythonRewrites', 'InlineClosureLikes'
 
 
 def rows_as_tuple(result: Any, shapes: Sequence[tuple[int, ...]]) -> Any:
@@ -72,32 +96,6 @@ def rows_as_tuple(result: Any, shapes: Sequence[tuple[int, ...]]) -> Any:
 
 _context: Any = cpu.CPUContext
 _numba: Any = numba
-_log = logging.getLogger(__name__)
-
-# Private names by what they are for, as module:name, with their parameters if we replace them
-NAMES = {
-    'no machine code for inner functions': (
-        'numba.core.cpu:CPUContext.get_executable(self, library, fndesc, env)',
-        'numba.core.codegen:JITCodeLibrary._optimize_final_module(self)',
-        'numba.core.codegen:JITCodeLibrary._finalize_final_module(self)',
-        'numba.core.codegen:JITCodeLibrary._finalize_dynamic_globals',
-        'numba.core.codegen:JITCodeLibrary._verify_declare_only_symbols',
-        'numba.core.codegen:JITCodeLibrary._finalized',
-        'numba.core.codegen:JITCodeLibrary.get_function',
-        'numba:_dynfunc.make_function'),
-    'fewer passes for inner functions': (
-        'numba.core.compiler:CompilerBase.define_pipelines(self)',
-        'numba.core.compiler:DefaultPassBuilder.define_nopython_pipeline',
-        'numba.core.typed_passes:NopythonRewrites',
-        'numba.core.untyped_passes:InlineClosureLikes'),
-    'no C wrapper for inner functions': ('numba.core.cpu:CPUTargetOptions.no_cfunc_wrapper',),
-    'functions that count no references': ('numba.core.cpu:CPUTargetOptions._nrt',),
-    'a cache that knows all sources': (
-        'numba.core.caching:_CacheLocator',
-        'numba.core.caching:CompileResultCacheImpl._locator_classes')}
-
-# Expressions of whole arrays, which they merge into one loop; closures and comprehensions
-SKIPPED_PASSES = 'NopythonRewrites', 'InlineClosureLikes'
 
 
 @cache

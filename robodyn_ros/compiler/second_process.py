@@ -28,6 +28,13 @@ DELAY, REFRESH_PERIOD = 1.0, 0.25   # [s]
 _lock = Lock()
 _activities: list[str] = []         # the innermost last
 _printed = False                    # the single line of this process, without terminal
+MAX_WAIT, POLL_PERIOD = 300.0, 0.05    # [s]
+# Statements at the begin of a process. The working directory, which Python would search first,
+# comes last: a module there must not hide one of the same name elsewhere
+SAFE_PATH = 'import sys; sys.path.sort(key=bool, reverse=True); '
+# It ends with its parent, which holds the other end of the pipe
+END_WITH_PARENT = ('import os, threading; threading.Thread('
+                   'target=lambda: (os.read(0, 1), os._exit(1)), daemon=True).start(); ')
 
 
 def compiling(name: str) -> AbstractContextManager[None]:
@@ -85,14 +92,6 @@ def activity() -> str:
     with _lock:
         return _activities[-1] if _activities else ''
 
-
-MAX_WAIT, POLL_PERIOD = 300.0, 0.05    # [s]
-# Statements at the begin of a process. The working directory, which Python would search first,
-# comes last: a module there must not hide one of the same name elsewhere
-SAFE_PATH = 'import sys; sys.path.sort(key=bool, reverse=True); '
-# It ends with its parent, which holds the other end of the pipe
-END_WITH_PARENT = ('import os, threading; threading.Thread('
-                   'target=lambda: (os.read(0, 1), os._exit(1)), daemon=True).start(); ')
 
 _processes: dict[str, subprocess.Popen] = {}
 

@@ -18,8 +18,7 @@ from numpy import ndarray
 from .api import Dynamics
 from .entry_points import TABLE
 from .source_text import Dialect, distinct, Kernel
-from ..model.pose import initial_position, MAX_LIMIT
-from ..model.robot import RobotModel
+from ..model.robot import initial_position, MAX_LIMIT, RobotModel
 from ..text import printable
 
 DOUBLE = Dialect('const double', 'int', {})

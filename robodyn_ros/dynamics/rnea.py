@@ -23,6 +23,8 @@ from .spatial import (
     ZERO,
 )
 
+BODY_PARAMETERS = 10    # m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz
+
 
 def rnea(bodies: ndarray, base: ndarray, joints: ndarray, qd: ndarray, qdd: ndarray,
          wrenches: ndarray, work: ndarray, tau: ndarray) -> None:
@@ -91,9 +93,6 @@ def rnea(bodies: ndarray, base: ndarray, joints: ndarray, qd: ndarray, qdd: ndar
             force, moment = wrench_to_parent(body, joint, vec(me.f), vec(me.n))
             put(parent.f, add(vec(parent.f), force))
             put(parent.n, add(vec(parent.n), moment))
-
-
-BODY_PARAMETERS = 10    # m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz
 
 
 def regressor(bodies: ndarray, axes: ndarray, origins: ndarray, joints: ndarray, work: ndarray,

@@ -14,6 +14,9 @@ from numpy import ndarray
 from .model_data import BodyRecord, Entries, JointRecord, Matrix3, Vector3
 
 ZERO = (0.0, 0.0, 0.0)
+# [rad] Beyond, the argument reduction of `cos_sin` loses digits, and `far_cos_sin` takes over.
+REDUCTION_LIMIT = 1e5
+QUARTERS_PER_RADIAN = 0.6366197723675814
 
 
 def vec(a: ndarray) -> Vector3:
@@ -154,11 +157,6 @@ def inertial_moment(U: Matrix3, E: Entries) -> Vector3:
     return (U[2][0] * xy - U[1][0] * xz + U[2][1] * yy - U[1][2] * zz + (U[2][2] - U[1][1]) * yz,
             U[0][1] * yz - U[2][1] * xy + U[0][2] * zz - U[2][0] * xx + (U[0][0] - U[2][2]) * xz,
             U[1][2] * xz - U[0][2] * yz + U[1][0] * xx - U[0][1] * yy + (U[1][1] - U[0][0]) * xy)
-
-
-# [rad] Beyond, the argument reduction of `cos_sin` loses digits, and `far_cos_sin` takes over.
-REDUCTION_LIMIT = 1e5
-QUARTERS_PER_RADIAN = 0.6366197723675814
 
 
 def cos_sin(angle: float) -> tuple[float, float]:

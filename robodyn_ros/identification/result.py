@@ -17,8 +17,7 @@ from .estimation.search import Mounting
 from .motion import Motion
 from .options import INERTIAL_ONLY, ParameterSelection
 from ..errors import Argument, IdentificationError
-from ..model.pose import MAX_LIMIT
-from ..model.robot import RobotModel
+from ..model.robot import MAX_LIMIT, RobotModel
 
 MAX_LAGS = 50           # of the autocorrelation that are looked at, and a quarter of the samples
 WHITE_BAND = 1.96    # standard deviations: 95 % of the autocorrelations of white noise

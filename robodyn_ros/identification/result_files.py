@@ -17,7 +17,7 @@ from .estimation.payload import ModelErrors
 from .result import Identification
 from .urdf_update import corrected_urdf, urdf_with_friction
 from ..errors import ArgumentError, IdentificationError, reading
-from ..model.friction_file import BACKWARD, COUPLED, EFFECTS, FORWARD, HEADER, NODE, SPEEDS
+from ..model.urdf import BACKWARD, COUPLED, EFFECTS, FORWARD, HEADER, NODE, SPEEDS
 
 if TYPE_CHECKING:
     from .estimation.estimate import Estimate

@@ -34,10 +34,9 @@ from urdf_parser_py.urdf import Link, URDF
 
 from .urdf_editor import UrdfText
 from ..errors import ArgumentError, IdentificationError, InertiaError, UrdfError
-from ..model.array_checks import finite
 from ..model.kinematic_tree import check_tree
 from ..model.rigid_body import body_of, of_body, pseudo_inertia, ZERO_INERTIA
-from ..model.robot import Frame, RobotModel
+from ..model.robot import finite, Frame, RobotModel
 from ..model.to_urdf import friction_extension
 from ..model.urdf_elements import (
     inertial,

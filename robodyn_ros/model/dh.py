@@ -22,9 +22,8 @@ import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
 
-from .array_checks import finite
 from .rigid_body import axis_rotation, Inertial
-from .robot import Frame, FRICTION_VELOCITY, RobotModel, STRIBECK_VELOCITY
+from .robot import finite, Frame, FRICTION_VELOCITY, RobotModel, STRIBECK_VELOCITY
 from .urdf_xml import MAX_NAME, name_problem, NAME_REMEDY
 from .validate import validated
 from ..errors import ArgumentError, UnknownNameError

@@ -1,12 +1,18 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Rigid bodies: rotations, inertia, pseudo-inertia, and which inertias can exist."""
+"""
+Rigid bodies: rotations, inertia, pseudo-inertia, and which inertias can exist.
+
+Messages contain rotations as quaternions x, y, z, w (Siciliano et al., Robotics, 2009, section
+2.6). SciPy has them, too, but its import would make each start of a controller longer.
+"""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy import ndarray
+from numpy.typing import ArrayLike
 
 ZERO_INERTIA = 1e-12    # [kg·m²]
 # Product with the principal moments: twice the second moments of mass ∫ x² dm, ∫ y² dm, ∫ z² dm,
@@ -178,3 +184,24 @@ def body_of(P: ndarray) -> Inertial:
     com = first / mass if mass else np.zeros(3)
     about = P[:3, :3] - np.outer(first, com)
     return Inertial(mass, com, np.trace(about) * np.eye(3) - about)
+
+
+def unit_quaternion(quaternion: ArrayLike) -> ndarray:
+    """Return a quaternion (4,) of length 1; NaN of one of length 0."""
+    q = np.asarray(quaternion, float)
+    with np.errstate(invalid='ignore'):
+        return q / np.linalg.norm(q)
+
+
+def quaternion_product(first: ndarray, second: ndarray) -> ndarray:
+    """Return the quaternion (4,) of the rotation ``second``, followed by ``first``."""
+    (u, a), (v, b) = (first[:3], first[3]), (second[:3], second[3])
+    return np.append(a * v + b * u + np.cross(u, v), a * b - u @ v)
+
+
+def quaternion_matrix(quaternion: ArrayLike) -> ndarray:
+    """Return the rotation (3, 3) of a quaternion (4,) of any length but 0."""
+    x, y, z, w = unit_quaternion(quaternion)
+    return np.array([[1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+                     [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+                     [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]])

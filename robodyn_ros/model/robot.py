@@ -1,22 +1,25 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Robot model: a kinematic tree of rigid bodies with one degree of freedom a joint."""
+"""Robot model, a kinematic tree of rigid bodies; its payload, and default poses."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
+from numpy.typing import ArrayLike
 
-from .rigid_body import MOMENTS, offset_inertia
+from .rigid_body import can_exist, Inertial, joined, MOMENTS, offset_inertia
 from .shapes import Shape
-from ..errors import InertiaError, UnknownNameError
+from ..errors import ArgumentError, InertiaError, ParameterError, UnknownNameError
 
 # Defaults of the friction model near rest, see `dynamics/friction.py`
 FRICTION_VELOCITY = 0.01        # [rad/s | m/s] width of the sign change of friction
 STRIBECK_VELOCITY = 0.1         # [rad/s | m/s] scale of the decrease from static to Coulomb
+MIN_MARGIN = 0.1    # distance to a limit, relative to the range, of a pose with room to move
+MAX_LIMIT = 10.    # [rad | m]; larger limits count as absent
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,3 +280,119 @@ class RobotModel:
         from .to_urdf import to_urdf  # which writes robots
 
         return to_urdf(self)
+
+
+def finite(what: str, given: Any, shape: tuple[int, ...], meaning: str = '') -> ndarray:
+    """
+    Return ``given`` as a new float64 array of this shape.
+
+    :param what: description for the message; its first word is the name of the argument.
+    :param meaning: unit and frame, for the remedy.
+    :raises ArgumentError: it has another shape, or an element is not a finite real number.
+    """
+    try:
+        array = np.array(given)
+        if array.shape == shape and array.dtype.kind in 'biufO':
+            array = array.astype(float)
+            if np.isfinite(array).all():
+                return array
+    except (TypeError, ValueError):         # ragged, or objects that are not numbers
+        pass
+    wanted = f'finite numbers of shape {shape}' if shape else 'a finite number'
+    raise ArgumentError(f'{what} is {given!r}', name=what.split()[0], value=given,
+                        remedy=f'give {wanted}' + (f' {meaning}' if meaning else ''))
+
+
+def with_payload(model: RobotModel, frame: str, mass: float, com: Sequence[float] = (0, 0, 0),
+                 inertia: ArrayLike | None = None) -> RobotModel:
+    """
+    Return the model with a body fixed to one of its frames.
+
+    :param frame: one of ``model.frame_names``.
+    :param mass: [kg].
+    :param com: (3,) [m] in the axes of the frame.
+    :param inertia: (3, 3) [kg·m²] about the center of mass, in the axes of the frame; None for a
+        point mass.
+    :raises UnknownNameError: there is no such frame.
+    :raises ArgumentError: the frame does not move, or mass, center or inertia are invalid.
+    """
+    place = model.frame(frame)
+    if place.body < 0:
+        raise ArgumentError(f'frame {frame!r} belongs to the base, which does not move',
+                            name=frame, remedy='name the frame that holds the payload')
+    center = finite('com', com, (3,), '[m] in the axes of the frame')
+    moments = np.zeros((3, 3)) if inertia is None else finite('inertia', inertia, (3, 3),
+                                                              '[kg·m²] about the center of mass')
+    mass = float(finite('mass', mass, (), '[kg]'))
+    if not (mass >= 0.0 and (moments == moments.T).all() and can_exist(moments)):
+        raise ArgumentError('mass or inertia of the payload are invalid', name='payload',
+                            value=(mass, center.tolist(), moments.tolist()),
+                            remedy='give a mass of at least 0, three coordinates of its center, '
+                                   'and a symmetric inertia about it without negative principal '
+                                   'moments, each at most the sum of the other two')
+    if mass == 0.0 and not moments.any():
+        return model
+    b = place.body
+    whole = joined([Inertial(model.mass[b], model.com[b], model.inertia[b]),
+                    Inertial(mass, center, moments).placed(place.rotation, place.origin)])
+    masses, coms, inertias = model.mass.copy(), model.com.copy(), model.inertia.copy()
+    masses[b], coms[b], inertias[b] = whole
+    return replace(model, mass=masses, com=coms, inertia=inertias)
+
+
+def initial_position(model: RobotModel, given: Sequence[float] = ()) -> ndarray:
+    """
+    Return the initial pose (nv,) [rad | m].
+
+    The default of a joint is zero, or the middle of its limits if these exclude zero; of a range
+    wider than twice ``MAX_LIMIT``, it is at that distance from the nearer limit.
+
+    :param given: pose to check and return instead, empty for the default.
+    :raises ParameterError: ``given`` has the wrong length or is outside the limits.
+    """
+    lower, upper = model.position_lower, model.position_upper
+    if not len(given):
+        half = np.minimum(upper / 2 - lower / 2, MAX_LIMIT)
+        return np.where(lower > 0, lower + half, np.where(upper < 0, upper - half, 0))
+    pose = np.array(given, float)
+    if pose.shape != (model.nv,):
+        raise ParameterError(f'the initial position has {len(pose)} elements',
+                             name='initial_position', value=given, remedy='give one for each of '
+                             f'{", ".join(model.joint_names)}')
+    for name, low, q, high in zip(model.joint_names, lower, pose, upper):
+        if not low <= q <= high:
+            raise ParameterError(f'the initial position of joint {name} is {q:g}', name=name,
+                                 value=q, remedy=f'choose one in its limits [{low:g}, {high:g}]')
+    return pose
+
+
+def roomy_position(model: RobotModel) -> ndarray:
+    """
+    Return a pose (nv,) [rad | m] from which every joint can move in both directions.
+
+    It is that of :func:`initial_position`, or the middle of the range for a joint that would be
+    nearer to a limit than ``MIN_MARGIN`` times the range.
+    """
+    pose = initial_position(model)
+    lower = np.maximum(model.position_lower, pose - MAX_LIMIT)
+    upper = np.minimum(model.position_upper, pose + MAX_LIMIT)
+    tight = np.minimum(pose - lower, upper - pose) < MIN_MARGIN * (upper - lower)
+    return np.where(tight, (lower + upper) / 2, pose)
+
+
+def spread(model: RobotModel, count: int) -> ndarray:
+    """
+    Return poses (count, nv) [rad | m] spread over the position limits, the first the initial one.
+
+    Joints without limits are within ±π. The poses are always the same: the additive recurrence of
+    Roberts (2018), whose steps are the powers of 1/φ with φ^(nv + 1) = φ + 1.
+    """
+    lower = np.maximum(model.position_lower, -np.pi)
+    upper = np.maximum(np.minimum(model.position_upper, np.pi), lower)
+    phi = 2.0
+    for _ in range(40):
+        phi = (1.0 + phi)**(1.0 / (model.nv + 1))
+    share = (0.5 + np.outer(np.arange(count), phi**-np.arange(1.0, model.nv + 1.0))) % 1.0
+    poses = lower + (upper - lower) * share
+    poses[0] = initial_position(model)
+    return poses

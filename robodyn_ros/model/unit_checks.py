@@ -7,6 +7,9 @@ CAD programs export grams, millimetres and kg·mm², and the numbers are syntact
 lengths and inertias are checked together: four features of a model, all of them logarithms, are
 compared with those of real robots, for each combination of units. The typical values and the
 spreads are those of the 70 robots of example-robot-data that have inertias.
+
+Mass matrix, M(q) = Σ m JᵥᵀJᵥ + JωᵀI Jω, and gravity are computed by definition; the efficient
+algorithms are in :mod:`robodyn_ros.dynamics`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,8 +21,8 @@ import numpy as np
 from numpy import ndarray
 from urdf_parser_py.urdf import URDF
 
-from .by_definition import gravity_effort, mass_matrix, sample_poses
-from .robot import RobotModel
+from .rigid_body import axis_rotation
+from .robot import initial_position, MAX_LIMIT, RobotModel
 
 # Median radius of gyration over reach; median density, see _features [kg/m³]; reach [m]; mass in
 # motion over the cube of the reach [kg/m³]
@@ -32,7 +35,6 @@ INERTIA_UNITS = {'kg·m²': 1.0, 'g·m²': 1e3, 'kg·cm²': 1e4, 'kg·mm²': 1e6
 UNIT_PENALTY = 4.0    # of each unit that is not SI
 MIN_EVIDENCE = 20.0    # improvement of the sum of squares over that of SI units
 BALL_VOLUME_RATIO = 4 / 3 * pi * 2.5**1.5    # largest volume over radius of gyration cubed
-
 FAR_CENTER = 1.5, 3.0   # [m], and in lengths of the chain: centers of mass beyond are an error
 WIDE_BODY = 1.0, 2.0    # [m], and in radii of gyration
 TOO_HEAVY = 10.0        # gravity over the effort limit; at most 4 for real robots
@@ -42,6 +44,87 @@ UNLIMITED = 1000.0    # [rad | m], beyond which they mean no limit
 MAX_ANGULAR_VELOCITY = 30.0    # [rad/s]; larger velocity limits are then in degrees, too
 MAX_RAIL = 25.0    # [m]; larger limits of a prismatic joint are probably in mm
 MAX_RPY = 2 * pi + 0.1    # [rad]
+SI = 'kg', 'm', 'kg·m²'
+
+
+def sample_poses(model: RobotModel) -> ndarray:
+    """Return the initial pose, the middle of the limits and three poses between, (5, nv)."""
+    lower = model.position_lower.clip(-MAX_LIMIT, MAX_LIMIT)
+    upper = model.position_upper.clip(-MAX_LIMIT, MAX_LIMIT)
+    share = np.random.default_rng(0).uniform(size=(3, model.nv))
+    return np.vstack([initial_position(model), (lower + upper) / 2,
+                      lower + share * (upper - lower)])
+
+
+def mass_matrix(model: RobotModel, q: ndarray) -> tuple[ndarray, ndarray]:
+    """
+    Return M(q) (nv, nv) by definition, and an upper bound of its diagonal (nv,).
+
+    The bound is the inertia of all mass beyond a joint at its distance from the origin of the
+    joint, with the contributions of mimic joints added in magnitude.
+    """
+    n, rotation, origin, axis = model.nb, *_frames(model, q)
+    m, most = np.zeros((n, n)), np.zeros(n)
+    turns = ~model.body_slides
+    for i in range(n):
+        path, linear, reach = _motion(model, i, rotation, origin, axis)
+        angular = axis[path] * turns[path, None]
+        inertia = rotation[i] @ model.inertia[i] @ rotation[i].T
+        m[np.ix_(path, path)] += (model.mass[i] * linear @ linear.T
+                                  + angular @ inertia @ angular.T)
+        most[path] += np.where(turns[path], np.trace(inertia) + model.mass[i]
+                               * (reach * reach).sum(1), model.mass[i])
+    G = _projection(model)
+    return G.T @ m @ G, (np.sqrt(most) @ abs(G))**2
+
+
+def gravity_effort(model: RobotModel, q: ndarray) -> ndarray:
+    """Return g(q) (nv,) [N·m | N] by definition: -Σ m Jᵥᵀ g over the bodies."""
+    effort, frames = np.zeros(model.nb), _frames(model, q)
+    for i in range(model.nb):
+        path, linear, _ = _motion(model, i, *frames)
+        effort[path] -= model.mass[i] * linear @ model.gravity_vector
+    return _projection(model).T @ effort
+
+
+def _frames(model: RobotModel, q: ndarray) -> tuple[ndarray, ndarray, ndarray]:
+    """Return rotations (nb, 3, 3), origins (nb, 3) and joint axes (nb, 3) of the bodies."""
+    n, at_body = model.nb, model.ratio * q[model.driver] + model.shift
+    rotation, origin, axis = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 3))
+    slides = model.body_slides
+    for i, parent in enumerate(model.parent):
+        at, here = (np.eye(3), np.zeros(3)) if parent < 0 else (rotation[parent], origin[parent])
+        rotation[i] = at @ model.joint_rotation[i]
+        origin[i] = here + at @ model.joint_origin[i]
+        axis[i] = rotation[i] @ model.joint_axis[i]
+        if slides[i]:
+            origin[i] += axis[i] * at_body[i]
+        else:
+            rotation[i] = rotation[i] @ axis_rotation(model.joint_axis[i], at_body[i])
+    return rotation, origin, axis
+
+
+def _motion(model: RobotModel, i: int, rotation: ndarray, origin: ndarray, axis: ndarray
+            ) -> tuple[list[int], ndarray, ndarray]:
+    """
+    Return the joints that move body i, and what each does to its center of mass.
+
+    :return: indices of the n joints; velocities (n, 3) [m/rad | 1] of the center of mass; its
+        position (n, 3) [m] relative to each joint.
+    """
+    path = [i]
+    while model.parent[path[-1]] >= 0:
+        path.append(model.parent[path[-1]])
+    reach = origin[i] + rotation[i] @ model.com[i] - origin[path]
+    turns = ~model.body_slides[path, None]
+    return path, np.where(turns, np.cross(axis[path], reach), axis[path]), reach
+
+
+def _projection(model: RobotModel) -> ndarray:
+    """Return G (nb, nv): the rates of all joints are G q̇."""
+    G = np.zeros((model.nb, model.nv))
+    G[np.arange(model.nb), model.driver] = model.ratio
+    return G
 
 
 class UnitDoubt(NamedTuple):
@@ -153,9 +236,6 @@ def _limit_doubts(model: RobotModel) -> Iterator[str]:
     if slid.any():
         yield (f'position limits of {_some([names[i] for i in np.flatnonzero(slid)])} are '
                f'probably in mm: up to {bound[slid].max():.4g} m')
-
-
-SI = 'kg', 'm', 'kg·m²'
 
 
 def _units(model: RobotModel, reach: float, radius: ndarray, density: ndarray

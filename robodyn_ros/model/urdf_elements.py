@@ -9,8 +9,8 @@ import numpy as np
 from numpy import ndarray
 from urdf_parser_py.urdf import Joint, Link, Pose
 
-from .array_checks import finite
 from .rigid_body import axis_rotation, Inertial, rpy_rotation, ZERO_INERTIA
+from .robot import finite
 from .urdf_extension import JointExtension, LIMITS
 from .urdf_xml import MAX_NUMBER
 from ..errors import ArgumentError, InertiaError, UrdfError

@@ -14,8 +14,7 @@ import re
 from lxml import etree
 import numpy as np
 
-from . import quaternions
-from .rigid_body import rotation_rpy
+from .rigid_body import quaternion_matrix, rotation_rpy
 from ..errors import UrdfError
 from ..extras import pip_install
 
@@ -203,7 +202,7 @@ def quaternion_rpy(text: Sequence[float]) -> str | None:
     quaternion = np.array(text)
     if abs(np.linalg.norm(quaternion) - 1.0) > QUATERNION_TOLERANCE:
         return None
-    rpy = rotation_rpy(quaternions.matrix(quaternion))
+    rpy = rotation_rpy(quaternion_matrix(quaternion))
     return ' '.join(repr(float(angle)) for angle in rpy)
 
 

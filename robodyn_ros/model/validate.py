@@ -12,10 +12,9 @@ from dataclasses import replace
 import numpy as np
 from numpy import ndarray
 
-from .by_definition import mass_matrix, sample_poses
 from .rigid_body import ZERO_INERTIA
 from .robot import RobotModel
-from .unit_checks import unit_doubts
+from .unit_checks import mass_matrix, sample_poses, unit_doubts
 from ..errors import ArgumentError, InertiaError
 
 TRIANGLE_TOLERANCE = 1e-3    # relative to the largest moment: plates written with few digits

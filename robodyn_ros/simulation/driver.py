@@ -14,8 +14,7 @@ from numpy import ndarray
 from .drive import Drive
 from .plant import Plant
 from ..driver import Reading
-from ..model.pose import initial_position
-from ..model.robot import RobotModel
+from ..model.robot import initial_position, RobotModel
 
 MAX_PHYSICS_STEP = 0.25e-3    # [s]
 

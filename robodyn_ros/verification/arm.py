@@ -13,8 +13,7 @@ from ..control.settings.gain_stability import Loop
 from ..control.settings.settings import Settings
 from ..dynamics import Dynamics
 from ..errors import ParameterError
-from ..model.payload import with_payload
-from ..model.robot import RobotModel
+from ..model.robot import RobotModel, with_payload
 
 # Without laws that follow a pose: test/control/test_limits.py covers those
 MODES = tuple(law.name for law in BUILT_IN if law.reference != 'pose')

@@ -16,9 +16,8 @@ from .injection import FOR_EVER
 from .worlds import QUANTITIES, Truth, Worlds
 from ..control.laws import registry
 from ..control.settings.friction import with_friction
-from ..model.payload import with_payload
 from ..model.rigid_body import body_of, Inertial, of_body
-from ..model.robot import RobotModel
+from ..model.robot import RobotModel, with_payload
 
 CHOICES = ('mode', 'motion', 'fault', 'injection', 'start', 'duration')     # further dimensions
 STILL = 0.3             # share of the worlds in which nothing moves the arm on purpose

@@ -31,7 +31,7 @@ from robodyn_ros.control.steps import guard
 from robodyn_ros.errors import ParameterError, RobodynError
 from robodyn_ros.flight_recorder.file import read
 from robodyn_ros.flight_recorder.replay import Replay
-from robodyn_ros.model.quaternions import product
+from robodyn_ros.model.rigid_body import quaternion_product
 from typer.testing import CliRunner
 import yaml
 
@@ -217,7 +217,7 @@ def asked(k, own):
         position = own.controller.memory['pose_position'][0].copy()
         R = own.controller.memory['pose_rotation'][0].reshape(3, 3)
         angle = np.arctan2(R[2, 0], R[0, 0])            # about z, then by 90° about x
-        quaternion = product(np.sqrt([0.5, 0.0, 0.0, 0.5]),
+        quaternion = quaternion_product(np.sqrt([0.5, 0.0, 0.0, 0.5]),
                              np.array([0.0, 0.0, np.sin(angle / 2.0), np.cos(angle / 2.0)]))
         if k >= 4400:
             return (replica.STREAM_POSE, position + [0.0, 0.0, 1e-4], quaternion,

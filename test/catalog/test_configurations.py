@@ -10,8 +10,8 @@ from robodyn_ros.catalog.robots import read_configuration
 from robodyn_ros.control.laws.registry import MODES
 from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.control.steps.limits import BRAKING_RATE
-from robodyn_ros.model.pose import initial_position
 from robodyn_ros.model.resources import robot_path, share_path
+from robodyn_ros.model.robot import initial_position
 from robodyn_ros.model.urdf import load_urdf
 from robodyn_ros.nodes.controller import parameters as controller_parameters
 from robodyn_ros.nodes.middleware.parameters import Parameters

@@ -24,7 +24,7 @@ from robodyn_ros.control.steps import guard
 from robodyn_ros.control.steps.cycle_data import VECTOR_NAMES
 from robodyn_ros.control.steps.limits import BRAKING_RATE
 from robodyn_ros.errors import ArgumentError, ParameterError, TrajectoryError
-from robodyn_ros.model.payload import with_payload
+from robodyn_ros.model.robot import with_payload
 from robodyn_ros.verification.arm import Arm
 from robodyn_ros.verification.catalogue import CATALOGUE
 from robodyn_ros.verification.injection import Active

@@ -27,8 +27,8 @@ from robodyn_ros.dynamics.pseudo_inertia import (
     power_matrix,
 )
 from robodyn_ros.errors import ParameterError
-from robodyn_ros.model.payload import with_payload
 from robodyn_ros.model.resources import robot_path
+from robodyn_ros.model.robot import with_payload
 from robodyn_ros.simulation.drive import Drive
 from robodyn_ros.simulation.plant import Plant
 from thorough import seeds

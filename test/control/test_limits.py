@@ -19,8 +19,8 @@ from robodyn_ros.control.steps.acceleration_limits import (
     VELOCITY_SHARE,
 )
 from robodyn_ros.control.steps.cycle_data import JOINT
-from robodyn_ros.model.payload import with_payload
 from robodyn_ros.model.resources import robot_path
+from robodyn_ros.model.robot import with_payload
 from thorough import seeds
 
 ROBOTS = {'two_link': {}, 'panda': {'panda_finger_joint1': 0.02, 'panda_finger_joint2': 0.02}}

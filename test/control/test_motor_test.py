@@ -7,7 +7,7 @@ from control.risen import TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics
-from robodyn_ros.model.payload import with_payload
+from robodyn_ros.model.robot import with_payload
 
 HANGING, STRETCHED = (-np.pi / 2.0, 0.0), (0.3, 0.5)    # gravity needs no effort, and much of it
 OUTSIDE = (HANGING[0], TWO_LINK.position_upper[1] + 0.03)

@@ -14,7 +14,7 @@ from robodyn_ros.control.controller.controller import Controller
 from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.errors import ParameterError, RobodynError
 from robodyn_ros.flight_recorder.replay import Replay
-from robodyn_ros.model.payload import with_payload
+from robodyn_ros.model.robot import with_payload
 
 ROD = (0.002, 0.0, 0.0, 0.03, 0.0, 0.03)
 LOAD = {'payload_frame': 'tool0', 'payload_mass': 1.5, 'payload_com': (0.02, 0.05, 0.1),

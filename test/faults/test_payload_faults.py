@@ -10,7 +10,7 @@ import pytest
 from robodyn_ros import Dynamics
 from robodyn_ros.control.controller.controller import Controller
 from robodyn_ros.control.steps import payload_transition
-from robodyn_ros.model.payload import with_payload
+from robodyn_ros.model.robot import with_payload
 
 near = pytest.approx
 COM, INERTIA = [0.02, 0.0, 0.03], [0.001, 0.0, 0.0, 0.002, 0.0, 0.002]

@@ -19,7 +19,7 @@ from fuzz.mutants import Mutant
 import numpy as np
 from robodyn_ros import Dynamics, load_urdf, RobotModel
 from robodyn_ros.errors import RobodynError
-from robodyn_ros.model.pose import initial_position
+from robodyn_ros.model.robot import initial_position
 from robodyn_ros.model.urdf_xml import MAX_NUMBER
 from robots import differences
 

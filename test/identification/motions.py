@@ -11,7 +11,7 @@ from robodyn_ros.dynamics import Batch
 from robodyn_ros.identification import Motion
 from robodyn_ros.identification.estimation.filtered_columns import path_friction
 from robodyn_ros.identification.recordings.recording import Recording
-from robodyn_ros.model.payload import with_payload
+from robodyn_ros.model.robot import with_payload
 from robots import LOCKED, OWN, REAL
 from scipy.signal import butter, sosfiltfilt
 

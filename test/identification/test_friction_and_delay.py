@@ -18,7 +18,7 @@ from robodyn_ros.identification.options import PipelineOptions
 from robodyn_ros.identification.preparation.filtering import LowPass
 from robodyn_ros.identification.result import of_estimate, of_model
 from robodyn_ros.identification.result_files import friction_parameters, write_friction
-from robodyn_ros.model.friction_file import read_friction
+from robodyn_ros.model.urdf import read_friction
 from scipy.interpolate import CubicSpline
 
 pytestmark = pytest.mark.slow

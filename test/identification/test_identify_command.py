@@ -19,7 +19,7 @@ from robodyn_ros.cli.excite import recorded
 from robodyn_ros.cli.identify import _text, robot_options, with_meshes
 from robodyn_ros.cli.recording_options import read_options, reading_words
 from robodyn_ros.errors import RecordingError
-from robodyn_ros.model.payload import with_payload
+from robodyn_ros.model.robot import with_payload
 from typer.testing import CliRunner
 import yaml
 

@@ -15,7 +15,7 @@ from robodyn_ros.errors import ArgumentError, IdentificationError, UnknownNameEr
 from robodyn_ros.identification import drive_gains, identify, ParameterSelection
 from robodyn_ros.identification.estimation.payload import find_payload, ModelErrors
 from robodyn_ros.identification.estimation.regression import regression
-from robodyn_ros.model.payload import with_payload
+from robodyn_ros.model.robot import with_payload
 
 pytestmark = pytest.mark.slow
 

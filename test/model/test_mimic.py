@@ -7,7 +7,7 @@ import pinocchio as pin
 import pytest
 from robodyn_ros import load_urdf
 from robodyn_ros.errors import ArgumentError, InertiaError, UrdfError
-from robodyn_ros.model.payload import with_payload
+from robodyn_ros.model.robot import with_payload
 from robodyn_ros.model.validate import mass_matrix
 from robots import GRIPPER, PANDA_LOCKED, REAL
 

@@ -9,9 +9,8 @@ import pytest
 from robodyn_ros import DhLink, Dynamics, from_dh, load_urdf
 from robodyn_ros.errors import ArgumentError, ParameterError, UnknownNameError, UrdfError
 from robodyn_ros.model import resources
-from robodyn_ros.model.payload import with_payload
-from robodyn_ros.model.pose import initial_position, roomy_position
 from robodyn_ros.model.resources import EXAMPLE_ROBOTS, OWN_ROBOTS, robot_path, share_path
+from robodyn_ros.model.robot import initial_position, roomy_position, with_payload
 from robots import ARM, OWN
 
 LOAD = """

@@ -13,9 +13,8 @@ import pinocchio as pin
 import pytest
 from robodyn_ros import DhLink, Dynamics, from_dh, load_urdf
 from robodyn_ros.errors import UrdfError
-from robodyn_ros.model.payload import with_payload
 from robodyn_ros.model.rigid_body import rpy_rotation
-from robodyn_ros.model.robot import Frame
+from robodyn_ros.model.robot import Frame, with_payload
 from robodyn_ros.model.validate import validated
 from robots import ARM, differences, LOCKED, OWN, random_tree, REAL
 from thorough import seeds

@@ -20,8 +20,8 @@ from robodyn_ros.cli.payload import run_set as set_payload
 from robodyn_ros.control.settings.settings import symmetric
 from robodyn_ros.errors import IdentificationError, ParameterError
 from robodyn_ros.identification.excitation.payload_motion import payload_motion
-from robodyn_ros.model.payload import with_payload
 from robodyn_ros.model.resources import robot_path
+from robodyn_ros.model.robot import with_payload
 from robodyn_ros.model.to_urdf import to_urdf
 from sensor_msgs.msg import JointState
 import yaml

@@ -39,8 +39,7 @@ from ...compiler.tuple_reference import Reference, reference
 from ...dynamics import Dynamics
 from ...dynamics.model_data import no_frame, parameters, Workspace, workspace
 from ...errors import ParameterError
-from ...model.pose import spread
-from ...model.robot import RobotModel
+from ...model.robot import RobotModel, spread
 
 TRIAL_STATES = 16
 TRIAL_TIMEOUT = 5.0    # s

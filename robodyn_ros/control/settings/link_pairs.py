@@ -19,8 +19,7 @@ from ..steps import self_collision
 from ...dynamics.model_data import frame_record, ModelData, parameters, workspace
 from ...errors import close_names, ParameterError
 from ...model.capsules import link_capsules, segment
-from ...model.pose import spread
-from ...model.robot import RobotModel
+from ...model.robot import RobotModel, spread
 
 SAMPLED_POSES = 64    # spread over the position limits
 DISTANCE_PARAMETER, ALLOWED_PARAMETER = 'self_collision_distance', 'self_collision_allowed'

@@ -34,9 +34,7 @@ from ..steps.cycle_data import JOINT, SETTINGS
 from ...dynamics.compile import generic
 from ...dynamics.model_data import parameters, workspace
 from ...errors import ParameterError
-from ...model.payload import with_payload
-from ...model.pose import spread
-from ...model.robot import RobotModel
+from ...model.robot import RobotModel, spread, with_payload
 
 # Of limits.enforce_joint_limits [1/s]: they cause no oscillation with efforts that act up to 5 ms
 # late, and the acceleration can follow; see test/control/test_limits.py

@@ -19,9 +19,7 @@ from .unreached_targets import most_resting_error
 from ..laws.law import Judged
 from ..laws.registry import BUILT_IN
 from ...dynamics import Dynamics
-from ...model.payload import with_payload
-from ...model.pose import roomy_position, spread
-from ...model.robot import RobotModel
+from ...model.robot import RobotModel, roomy_position, spread, with_payload
 
 SUGGESTED_KP, SUGGESTED_KD = 100.0, 20.0        # 1/s², 1/s: 10 rad/s, critically damped
 FRICTION_SHARE = 0.8    # of the resting error that friction alone may cause

@@ -19,8 +19,7 @@ from .friction import static_friction, viscous
 from .settings import Settings
 from ...dynamics.compile import generic
 from ...dynamics.model_data import parameters, workspace
-from ...model.pose import roomy_position, spread
-from ...model.robot import RobotModel
+from ...model.robot import RobotModel, roomy_position, spread
 
 RESTING_ERROR = 0.01, 0.002     # [rad], [m]: more is reported
 CREEPING_TIME = 1.0    # [s]

@@ -15,8 +15,7 @@ from .regression import INERTIAL_PARAMETERS, Regression, regression
 from ..motion import Motion
 from ..options import ParameterSelection, USUAL_PARAMETERS
 from ...dynamics.model_data import friction_parameters
-from ...model.pose import MAX_LIMIT
-from ...model.robot import RobotModel
+from ...model.robot import MAX_LIMIT, RobotModel
 
 # Share of a column below which its independent part is due to rounded angles of the URDF (1.5708
 # is 4e-6 off a right angle), and invisible to sensors

@@ -92,7 +92,7 @@ def drive_gains(model: RobotModel, motions: Sequence[Motion], selection: Paramet
 
     :param motions: at least one; those with a load are recorded separately from those without.
     :param loads: for each motion the robot with its payload
-        (:func:`~robodyn_ros.model.payload.with_payload` of ``model``), None for no payload; empty:
+        (:func:`~robodyn_ros.model.robot.with_payload` of ``model``), None for no payload; empty:
         no motion has one.
     :param reference: joint of whose gain the others are multiples, where no motion has a load:
         one whose gain is known; empty: the first joint.

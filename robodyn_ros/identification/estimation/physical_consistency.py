@@ -17,9 +17,8 @@ from .regression import LOAD_TERM, Regression, triangle
 from ...dynamics import Batch
 from ...errors import IdentificationError
 from ...extras import pip_install_extra
-from ...model.pose import spread
 from ...model.rigid_body import inertial_parameters, pseudo_inertia, UNITS
-from ...model.robot import RobotModel
+from ...model.robot import RobotModel, spread
 
 MIN_BODY_SHARE = 1e-3    # that is left of a body of the model
 PRIOR_WEIGHTS = tuple(10.0**k for k in range(-1, 6))  # of the prior, that are tried

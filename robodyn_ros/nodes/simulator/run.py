@@ -29,9 +29,8 @@ from ..middleware.parameters import Parameters
 from ..topics.incompatible_publishers import IncompatiblePublishers
 from ...control.settings.settings import Settings
 from ...errors import ParameterError, RobodynError
-from ...model.friction_file import read_friction
-from ...model.pose import initial_position
-from ...model.robot import RobotModel
+from ...model.robot import initial_position, RobotModel
+from ...model.urdf import read_friction
 from ...simulation.drive import Drive
 from ...simulation.imperfections import Noise
 from ...simulation.plant import Plant, PlantState

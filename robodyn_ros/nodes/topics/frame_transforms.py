@@ -12,7 +12,7 @@ from rclpy.node import Node
 from rclpy.time import Time
 
 from ...errors import TrajectoryError
-from ...model import quaternions
+from ...model.rigid_body import quaternion_matrix, quaternion_product, unit_quaternion
 from ...text import printable
 
 
@@ -79,12 +79,12 @@ def transformed(transform: Any, position: np.ndarray, quaternion: np.ndarray
     :param position: (3,) [m]; ``quaternion`` (4,) x, y, z, w.
     """
     t, r = transform.translation, transform.rotation
-    turn = quaternions.unit([r.x, r.y, r.z, r.w])
+    turn = unit_quaternion([r.x, r.y, r.z, r.w])
     length = np.linalg.norm(quaternion)
     if not (np.isfinite(length) and length > 0.0):
         return position, quaternion
-    return (quaternions.matrix(turn) @ position + [t.x, t.y, t.z],
-            quaternions.product(turn, quaternion))
+    return (quaternion_matrix(turn) @ position + [t.x, t.y, t.z],
+            quaternion_product(turn, quaternion))
 
 
 def _refusal(frame: str, why: str, remedy: str) -> TrajectoryError:
