@@ -4,6 +4,7 @@
 
 from dataclasses import replace
 import sys
+import tracemalloc
 
 from backports import zstd
 from motions import recorded, robot
@@ -178,6 +179,23 @@ def test_what_is_no_bag(write, tmp_path, monkeypatch):
     with pytest.raises(RecordingError, match='rosbags') as refused:
         read(tmp_path / 'a.mcap', robot('two_link'))
     assert pip_install_extra('identify') in str(refused.value)
+
+
+def test_a_damaged_length_asks_for_no_memory(write):
+    path, = write({'/joint_states': samples()}).glob('*.mcap')
+    content = path.read_bytes()
+    at = 9              # of the length of the first record, behind the magic bytes and its kind
+    path.write_bytes(content[:at] + (2**30).to_bytes(8, 'little') + content[at + 8:])
+    with pytest.raises(RecordingError):     # before: what is imported only once
+        read(path, robot('two_link'))
+    tracemalloc.start()
+    try:
+        with pytest.raises(RecordingError, match='Truncated'):
+            read(path, robot('two_link'))
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 2**27
 
 
 # Echoes of `ros2 topic echo --csv` and of `rostopic echo -p`

@@ -5,7 +5,9 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+import io
 from itertools import takewhile
+import os
 from pathlib import Path
 import re
 import shutil
@@ -113,7 +115,7 @@ def read_bag(path: Path, model: RobotModel, topic: str | None,
     remedy = ('give the folder of the bag, or its .mcap or .db3 file; one that was not closed is '
               'mended by `ros2 bag reindex`')
     with reading(path, RecordingError, str(path), remedy), _storage(path, zstd) as storage, \
-            AnyReader([storage],
+            AnyReader([_BagPath(storage)],
                       default_typestore=get_typestore(Stores.ROS2_HUMBLE)) as reader:
         chosen = _topic(reader, model, topic, path)
         connections = [c for c in reader.connections
@@ -122,6 +124,27 @@ def read_bag(path: Path, model: RobotModel, topic: str | None,
                   for _, received, data in reader.messages(connections)]
     return recording_of(states, f'messages of {chosen}, {len(connections)} publishers',
                         f'{path.name}, {chosen}', model, joint_names)
+
+
+class _BagPath(type(Path())):               # type: ignore[misc]
+    """Path of a bag, or of a file in it, as rosbags opens it."""
+
+    def open(self, mode: str = 'r', *args: Any, **kwargs: Any) -> Any:
+        """Open a file, for bytes as :class:`_BoundedFile`."""
+        return _BoundedFile(self) if mode == 'rb' else Path(self).open(mode, *args, **kwargs)
+
+
+class _BoundedFile(io.BufferedReader):
+    """File that allocates no more than it has, whatever length a damaged record says."""
+
+    def __init__(self, path: Path):
+        super().__init__(io.FileIO(path))
+        self._size = os.path.getsize(path)
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Return up to ``size`` bytes, or all that are left."""
+        left = max(self._size - self.tell(), 0)
+        return super().read(left if size is None or size < 0 else min(size, left))
 
 
 @contextmanager
