@@ -17,9 +17,9 @@ from rich.text import Text
 from .loop_report import spread_table
 from ..errors import RobodynError
 from ..realtime import system_checks
+from ..realtime.periodic_timer import CYCLICTEST, judge, Lateness, measure, PYTHON, Verdict
 from ..realtime.scheduling import Scheduling
 from ..realtime.statistics import spread
-from ..realtime.wakeup_latency import CYCLICTEST, judge, Lateness, measure, PYTHON, Verdict
 from ..report.document import Report
 
 MEASURED_RATES = (1000.0, 4000.0)    # [Hz]

@@ -16,8 +16,7 @@ from rich.table import Table
 from .pictures import save
 from ..errors import ArgumentError
 from ..extras import pip_install
-from ..realtime.statistics import rate, spread
-from ..realtime.timing_log import load, Recording
+from ..realtime.statistics import load, rate, Recording, spread
 from ..report.document import Report
 
 COLUMNS = {'wake_up': 'wake-up error', 'cycle': 'cycle time', 'age': 'age of the state',

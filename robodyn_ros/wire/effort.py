@@ -6,9 +6,9 @@ import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
 
-from .cdr_writer import write, Writer
+from .cdr import write, Writer
 from .compile import compiled_efforts
-from .decode_status import ACCEPTED, LENGTHS, MALFORMED, NON_FINITE, REASONS
+from .decoders import ACCEPTED, LENGTHS, MALFORMED, NON_FINITE, REASONS
 from ..errors import ArgumentError
 
 __all__ = ['ACCEPTED', 'LENGTHS', 'MALFORMED', 'NON_FINITE', 'REASONS',

@@ -13,9 +13,8 @@ import pytest
 from rich.console import Console
 from robodyn_ros.cli import check_machine
 from robodyn_ros.realtime import system_checks
-from robodyn_ros.realtime.statistics import no_cycles
+from robodyn_ros.realtime.statistics import no_cycles, save, TimingAbout
 from robodyn_ros.realtime.system_checks import Fix
-from robodyn_ros.realtime.timing_log import About, save
 
 pytestmark = pytest.mark.slow
 
@@ -95,7 +94,7 @@ def recording(path, trigger='timer', n=2000):
     cycles['woke'] = 5.0 + 1e-3 * np.arange(n)
     cycles['wake_up'] = 1e-6 * np.arange(1, n + 1) if trigger == 'timer' else np.nan
     cycles['cycle'], cycles['age'] = 42e-6, 700e-6
-    save(path, cycles, About(1000.0, trigger, 'python', 'SCHED_FIFO 80', 2 * n, 3, 4, 5))
+    save(path, cycles, TimingAbout(1000.0, trigger, 'python', 'SCHED_FIFO 80', 2 * n, 3, 4, 5))
 
 
 def test_the_report_shows_figures_and_draws(tmp_path):

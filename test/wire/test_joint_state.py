@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from rclpy.serialization import deserialize_message, serialize_message
 from robodyn_ros.errors import ArgumentError
-from robodyn_ros.wire.joint_state import (
+from robodyn_ros.wire.codecs import (
     ACCEPTED,
     FOREIGN,
     JointStateDecoder,

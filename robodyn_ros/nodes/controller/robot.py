@@ -1,16 +1,58 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters that define the robot, and the model that they give, for both nodes."""
+"""The robot of both nodes: parameters, topic robot_description, model, who holds its weight."""
 
+from collections.abc import Callable, Collection
+import time
 from typing import Any
 
+from rclpy.node import Node
+from rclpy.serialization import deserialize_message
+from std_msgs.msg import String
+
+from ..middleware import qos
 from ..middleware.parameters import Parameter
+from ..middleware.raw_subscription import open_subscription
 from ...errors import ParameterError, UrdfError
-from ...model.resources import robot_path
+from ...model.resources import OWN_ROBOTS, robot_path
 from ...model.robot import RobotModel
 from ...model.urdf import load_urdf
 from ...model.urdf_source import urdf_text
 from ...model.validate import check_inertias
+
+GRAVITY_PARAMETER = 'robot_compensates_gravity'
+# Remedies of the fault GRAVITY_CONTRADICTED, the other one if the motion of the arm has refuted it
+GRAVITY_REMEDY = f'{GRAVITY_PARAMETER} must be the contrary: deactivate, clean up and correct it'
+GRAVITY_REFUTED = (f'but the arm moves as {GRAVITY_PARAMETER} says: leave it, and find out why '
+                   'the driver sends false efforts; ~/reset re-arms')
+
+
+def check_gravity_given(given: Collection[str], robot: str) -> None:
+    """
+    Refuse a robot for which the parameter is not set.
+
+    Robots of this package exist only in its simulator, which does not compensate by default.
+
+    :param given: names of the parameters that were set.
+    :param robot: name of the robot.
+    :raises ParameterError: the parameter is not set; with a wrong value, g(q) would act twice and
+        throw a real arm.
+    """
+    if GRAVITY_PARAMETER in given or robot in OWN_ROBOTS:
+        return
+    raise ParameterError(
+        f'nothing says whether robot {robot} compensates gravity itself', name=GRAVITY_PARAMETER,
+        remedy=f'set {GRAVITY_PARAMETER}: true where zero effort holds the arm (Franka, UR: the '
+               'presets franka.yaml and ur.yaml do), false where it sinks; docs/robots.md says '
+               'how to tell')
+
+
+def gravity_sentence(by_robot: bool) -> str:
+    """Return a log line on gravity compensation."""
+    return (f'the robot compensates gravity itself ({GRAVITY_PARAMETER}: true): efforts are '
+            'published without g(q)' if by_robot else f'this controller compensates gravity '
+            f'({GRAVITY_PARAMETER}: false): efforts contain g(q)')
+
 
 PARAMETERS = (
     Parameter('robot_description', str, '', 'URDF text.'),
@@ -61,3 +103,60 @@ def controlled(p: dict[str, Any], urdf: str) -> RobotModel:
     robot = model(p, urdf, p['root'], p['tip'])
     check_inertias(robot, p['accepted_links'])
     return robot
+
+
+WAIT_SLICE = 100_000_000    # [ns]
+
+
+class RobotDescription:
+    """Newest text of the topic, for use by one thread."""
+
+    def __init__(self, node: Node):
+        self._subscription = open_subscription(node, String, 'robot_description',
+                                                    qos.DESCRIPTION)
+        self._text = self._accepted = ''
+        self._used = False          # whether the robot was read from the topic
+
+    def newest(self) -> str:
+        """Return the URDF text received last; '' before the first."""
+        for message in self._subscription.drain():
+            self._text = deserialize_message(message, String).data
+        return self._text
+
+    def wait(self, seconds: float, over: Callable[[], bool]) -> str:
+        """Wait for a text until a timeout [s] or ``over()``; return the newest."""
+        deadline = time.monotonic() + seconds
+        while not self.newest() and time.monotonic() < deadline and not over():
+            self._subscription.wait(WAIT_SLICE)
+        return self._text
+
+    def chosen(self, p: dict[str, Any], over: Callable[[], bool]) -> str:
+        """
+        Return the URDF text of the parameters, else that of the topic, and accept it.
+
+        :param p: values of the parameters; ``over``: see :meth:`wait`.
+        """
+        text = description(p)
+        self._used = not text
+        text = text or self.wait(p['description_timeout'], over)
+        self.accept()
+        return text
+
+    def accept(self) -> None:
+        """Mark the newest text as the source of the robot."""
+        self._accepted = self.newest()
+
+    def replaced(self) -> bool:
+        """
+        Return whether a text other than the source of the robot was received; accept it.
+
+        Always False if the parameters specify the robot.
+        """
+        if (text := self.newest()) == self._accepted:
+            return False
+        self._accepted = text
+        return self._used
+
+    def destroy(self) -> None:
+        """Destroy the subscription."""
+        self._subscription.destroy()

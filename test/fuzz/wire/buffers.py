@@ -10,8 +10,8 @@ import os
 import numpy as np
 from numpy import ndarray
 from robodyn_ros.wire import decoders
+from robodyn_ros.wire.codecs import STATE
 from robodyn_ros.wire.decoders import DecoderArrays
-from robodyn_ros.wire.joint_state import STATE
 
 PAGE = mmap.PAGESIZE
 LONGEST = 1 << 16           # bytes of a message that can be delivered

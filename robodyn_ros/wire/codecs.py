@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import decoders
-from .cdr_writer import write, Writer
+from .cdr import write, Writer
 from .compile import compiled_joint_state
-from .decode_status import (
+from .decoders import (
     ACCEPTED,
+    DecoderArrays,
     DUPLICATE,
     FOREIGN,
     LENGTHS,
@@ -21,7 +22,6 @@ from .decode_status import (
     NON_FINITE,
     REASONS,
 )
-from .decoders import DecoderArrays
 from ..errors import ArgumentError
 from ..state import no_state, STATE
 
