@@ -35,8 +35,7 @@ from robodyn_ros.realtime.native.io import (
     take,
 )
 from robodyn_ros.realtime.native.loop import aligned_copy, CALLBACK, IO_MODULES, LoopMemory
-from robodyn_ros.wire.codecs import JointStateEncoder
-from robodyn_ros.wire.effort import EffortEncoder
+from robodyn_ros.wire.codecs import EffortEncoder, JointStateEncoder
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 

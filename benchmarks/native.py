@@ -41,7 +41,7 @@ from robodyn_ros.realtime.native.loop import (
     LOOP_IO,
     LoopMemory,
 )
-from robodyn_ros.wire.effort import EffortEncoder
+from robodyn_ros.wire.codecs import EffortEncoder
 
 NO_BYTES = np.zeros(4, np.uint8)
 

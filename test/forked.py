@@ -40,7 +40,7 @@ COMMANDS = (
     'cli.app', 'control.learning', 'flight_recorder.replay',
     'identification.estimation.payload', 'identification.excitation.payload_motion',
     'identification.excitation.taught_motion', 'identification.recorded_motion',
-    'nodes.clients.live_robot', 'nodes.clients.running_controller', 'report.document')
+    'nodes.clients.live_control', 'nodes.clients.running_controller', 'report.document')
 # Name in the environment: seconds that a controller which is activated waits for the discovery of
 # other publishers of the commands, instead of DISCOVERY of nodes/topics/publishers.py
 DISCOVERY = 'DISCOVERY_OF_PUBLISHERS'

@@ -21,8 +21,12 @@ from ..control.settings.settings import GAINS, Settings
 from ..errors import ArgumentError, ParameterError, TrajectoryError
 from ..model.resources import robot_path, share_path
 from ..model.robot import RobotModel
-from ..nodes.controller.robot import check_gravity_given
-from ..nodes.middleware.parameter_files import config_path, meant, values_in
+from ..nodes.middleware.parameter_files import (
+    check_gravity_given,
+    config_path,
+    meant,
+    values_in,
+)
 from ..realtime.loop_settings import TRIGGERS
 from ..verification import worlds as worlds_files
 from ..verification.trial import Case

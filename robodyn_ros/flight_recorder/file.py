@@ -28,8 +28,7 @@ from ..errors import RecordingError, RobodynError
 from ..extras import pip_install
 from ..model.robot import RobotModel
 from ..wire.cdr import Writer
-from ..wire.codecs import JointStateEncoder
-from ..wire.effort import EffortEncoder
+from ..wire.codecs import EffortEncoder, JointStateEncoder
 
 ARRAYS, WORDS = 'flight.npz', 'flight.json'
 GIVE = 'give a file that a flight recorder has written'

@@ -5,7 +5,7 @@ Decoders of joint states and efforts: plain functions that never raise or read p
 
 Each decodes into a scratch array first and writes its result only once everything is checked, so
 a refused message leaves no trace. :mod:`robodyn_ros.wire.compile` compiles them; the classes that
-hold their arrays are in ``joint_state.py`` and ``effort.py``.
+hold their arrays are in ``codecs.py``.
 """
 
 import math

@@ -82,7 +82,7 @@ def test_a_machine_that_lacks_something_is_offered_it(tmp_path, monkeypatch):
         out = Console(file=io.StringIO(), width=100)
         if answer and os.geteuid() != 0:
             continue                        # it would ask for a password
-        well = check_machine.fix(out, lambda text, a=answer: asked.append(text) or a)
+        well = check_machine.offer_fixes(out, lambda text, a=answer: asked.append(text) or a)
         assert well != answer and (tmp_path / 'first').exists() == created
         assert 'og in again' in out.file.getvalue()
         assert ('failed: exit code 1' in out.file.getvalue()) == answer

@@ -14,7 +14,7 @@ import rclpy
 from rclpy.parameter import Parameter
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.model.resources import robot_path, share_path
-from robodyn_ros.nodes.controller import forward_controller, robot
+from robodyn_ros.nodes.controller import forward_controller
 from robodyn_ros.nodes.controller.node import ControllerNode
 from robodyn_ros.nodes.controller.parameters import LiveSettings
 from robodyn_ros.nodes.controller.robot import RobotDescription
@@ -79,7 +79,7 @@ def test_parameter_file_without_a_section_for_the_node(start, remote):
     assert 'ur.yaml has no section for node /pilot, only for /**/controller' in process.text
 
 
-@row('who compensates gravity is not said', where=robot.check_gravity_given,
+@row('who compensates gravity is not said', where=parameter_files.check_gravity_given,
      find='_ in _ or _ in _', instead='True')
 def test_who_compensates_gravity_is_not_said(controller, remote):
     """Of an arm that may be hardware a preset, or a person, has to say it; the log repeats it."""

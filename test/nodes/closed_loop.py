@@ -18,8 +18,8 @@ from robodyn_ros.nodes.controller.control_loop import ControlLoop
 from robodyn_ros.nodes.middleware.raw_subscription import SerializedSubscription, SimulationClock
 from robodyn_ros.realtime.loop_counters import Tally
 from robodyn_ros.realtime.loop_settings import FALLBACK_ORDER, LoopSettings, TRIGGERS
-from robodyn_ros.wire.codecs import JointStateDecoder, JointStateEncoder
-from robodyn_ros.wire.effort import ACCEPTED, EffortDecoder
+from robodyn_ros.wire.codecs import EffortDecoder, JointStateDecoder, JointStateEncoder
+from robodyn_ros.wire.decoders import ACCEPTED
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 

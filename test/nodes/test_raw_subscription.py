@@ -20,8 +20,8 @@ from robodyn_ros.nodes.topics.trajectory_subscriber import (
     TRANSIT_WINDOW,
 )
 from robodyn_ros.realtime.native import io
-from robodyn_ros.wire.codecs import ACCEPTED, JointStateDecoder, JointStateEncoder
-from robodyn_ros.wire.effort import EffortEncoder
+from robodyn_ros.wire.codecs import EffortEncoder, JointStateDecoder, JointStateEncoder
+from robodyn_ros.wire.decoders import ACCEPTED
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 

@@ -22,7 +22,8 @@ from robodyn_ros.realtime.loop_settings import LoopSettings
 from robodyn_ros.realtime.scheduling import Scheduling
 from robodyn_ros.realtime.statistics import load
 from robodyn_ros.realtime.system_checks import attempt
-from robodyn_ros.wire.codecs import ACCEPTED, JointStateDecoder, JointStateEncoder
+from robodyn_ros.wire.codecs import JointStateDecoder, JointStateEncoder
+from robodyn_ros.wire.decoders import ACCEPTED
 from sensor_msgs.msg import JointState
 
 ASKED = {'priority': 10, 'lock_memory': True, 'keep_awake': True, 'spin': 0.00005,

@@ -12,7 +12,7 @@ from robodyn_ros.errors import DataPathError
 from robodyn_ros.nodes.middleware.raw_subscription import SerializedSubscription
 from robodyn_ros.realtime.native import io, probe
 from robodyn_ros.realtime.native.loop import aligned_copy
-from robodyn_ros.wire.effort import EffortEncoder
+from robodyn_ros.wire.codecs import EffortEncoder
 from std_msgs.msg import Float64MultiArray
 
 

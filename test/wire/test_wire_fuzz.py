@@ -24,8 +24,9 @@ import numba
 import numpy as np
 import pytest
 from robodyn_ros.compiler.jit import jitable, OPTIONS
+from robodyn_ros.state import STATE
 from robodyn_ros.wire import cdr, decoders, joint_trajectory
-from robodyn_ros.wire.codecs import JointStateEncoder, STATE
+from robodyn_ros.wire.codecs import JointStateEncoder
 from robodyn_ros.wire.compile import compiled_decoders
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(

@@ -23,8 +23,7 @@ from ..middleware.middleware import lone_node
 from ..middleware.raw_subscription import open_subscription
 from ...errors import RobodynError
 from ...realtime.periodic_timer import Grid, sharpen_timers
-from ...wire.codecs import JointStateEncoder
-from ...wire.effort import EffortEncoder
+from ...wire.codecs import EffortEncoder, JointStateEncoder
 
 JOINTS = 7
 RATE = 1000.0                   # Hz

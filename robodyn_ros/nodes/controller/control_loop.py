@@ -32,8 +32,7 @@ from ...realtime.scheduling import (
     shared,
     shortened,
 )
-from ...wire.codecs import JointStateDecoder, stamp_of
-from ...wire.effort import EffortEncoder
+from ...wire.codecs import EffortEncoder, JointStateDecoder, stamp_of
 
 if TYPE_CHECKING:               # the loop itself needs no ROS
     from .transport import DriverStates

@@ -22,6 +22,7 @@ from .robot import RobotDescription
 from .telemetry import check_frame
 from ..middleware import middleware, node_main
 from ..middleware.executor import ChangeMonitor
+from ..middleware.parameter_files import check_gravity_given
 from ..middleware.parameters import Parameters
 from ..topics.publishers import IncompatiblePublishers
 from ...control.controller.controller import Controller
@@ -196,7 +197,7 @@ class ControllerNode(LifecycleNode):
             opened.callback(commands[0].close)
 
         def accepted() -> None:
-            robot.check_gravity_given(self.parameters.given, model.name)
+            check_gravity_given(self.parameters.given, model.name)
             check_frame(model, p['external_wrench_frame'])
             check_switch(p, self.resolve_topic_name('commands'))
             opened.callback(self._timing_file.release)

@@ -15,7 +15,8 @@ from .control_loop import ControlLoop
 from .flight_recorder import FlightRecorder
 from .opened_topics import ControllerTopics, ReferenceTopics
 from .parameters import thresholds
-from .robot import GRAVITY_REFUTED, GRAVITY_REMEDY, gravity_sentence, RobotDescription
+from .robot import RobotDescription
+from ..middleware.parameter_files import GRAVITY_PARAMETER
 from ..middleware.parameters import Parameters
 from ..topics.publishers import told_name
 from ..topics.trajectory_subscriber import MAX_CLOCK_OFFSET, skew, TrajectorySubscriber
@@ -29,6 +30,10 @@ from ...realtime.statistics import OK, quality, rate, spread, worst
 TIMING_WINDOW = 2048    # cycles
 OFF_TARGET_TIME = 1.0    # [s] for which an arm may rest away from its target
 LEVELS = (DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR)
+# Remedies of the fault GRAVITY_CONTRADICTED, the other one if the motion of the arm has refuted it
+GRAVITY_REMEDY = f'{GRAVITY_PARAMETER} must be the contrary: deactivate, clean up and correct it'
+GRAVITY_REFUTED = (f'but the arm moves as {GRAVITY_PARAMETER} says: leave it, and find out why '
+                   'the driver sends false efforts; ~/reset re-arms')
 
 
 class Report:
@@ -339,3 +344,10 @@ class ControllerReports:
         assert self._node.loop is not None
         controller = self._node.loop.controller
         return self.sentence(controller.reason, int(controller.memory['reason'][0]))
+
+
+def gravity_sentence(by_robot: bool) -> str:
+    """Return a log line on gravity compensation."""
+    return (f'the robot compensates gravity itself ({GRAVITY_PARAMETER}: true): efforts are '
+            'published without g(q)' if by_robot else f'this controller compensates gravity '
+            f'({GRAVITY_PARAMETER}: false): efforts contain g(q)')

@@ -1,8 +1,8 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The robot of both nodes: parameters, topic robot_description, model, who holds its weight."""
+"""Parameters and the topic that define the robot, and the model that they give, for both nodes."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 import time
 from typing import Any
 
@@ -14,45 +14,11 @@ from ..middleware import qos
 from ..middleware.parameters import Parameter
 from ..middleware.raw_subscription import open_subscription
 from ...errors import ParameterError, UrdfError
-from ...model.resources import OWN_ROBOTS, robot_path
+from ...model.resources import robot_path
 from ...model.robot import RobotModel
 from ...model.urdf import load_urdf
 from ...model.urdf_source import urdf_text
 from ...model.validate import check_inertias
-
-GRAVITY_PARAMETER = 'robot_compensates_gravity'
-# Remedies of the fault GRAVITY_CONTRADICTED, the other one if the motion of the arm has refuted it
-GRAVITY_REMEDY = f'{GRAVITY_PARAMETER} must be the contrary: deactivate, clean up and correct it'
-GRAVITY_REFUTED = (f'but the arm moves as {GRAVITY_PARAMETER} says: leave it, and find out why '
-                   'the driver sends false efforts; ~/reset re-arms')
-
-
-def check_gravity_given(given: Collection[str], robot: str) -> None:
-    """
-    Refuse a robot for which the parameter is not set.
-
-    Robots of this package exist only in its simulator, which does not compensate by default.
-
-    :param given: names of the parameters that were set.
-    :param robot: name of the robot.
-    :raises ParameterError: the parameter is not set; with a wrong value, g(q) would act twice and
-        throw a real arm.
-    """
-    if GRAVITY_PARAMETER in given or robot in OWN_ROBOTS:
-        return
-    raise ParameterError(
-        f'nothing says whether robot {robot} compensates gravity itself', name=GRAVITY_PARAMETER,
-        remedy=f'set {GRAVITY_PARAMETER}: true where zero effort holds the arm (Franka, UR: the '
-               'presets franka.yaml and ur.yaml do), false where it sinks; docs/robots.md says '
-               'how to tell')
-
-
-def gravity_sentence(by_robot: bool) -> str:
-    """Return a log line on gravity compensation."""
-    return (f'the robot compensates gravity itself ({GRAVITY_PARAMETER}: true): efforts are '
-            'published without g(q)' if by_robot else f'this controller compensates gravity '
-            f'({GRAVITY_PARAMETER}: false): efforts contain g(q)')
-
 
 PARAMETERS = (
     Parameter('robot_description', str, '', 'URDF text.'),

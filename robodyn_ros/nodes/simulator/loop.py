@@ -20,7 +20,8 @@ from ...realtime.periodic_timer import Grid, sharpen_timers
 from ...simulation.drive import Drive
 from ...simulation.obstacle import Obstacle
 from ...simulation.plant import Plant, PlantState
-from ...wire.effort import ACCEPTED, EffortDecoder, REASONS
+from ...wire.codecs import EffortDecoder
+from ...wire.decoders import ACCEPTED, REASONS
 
 MAX_CATCH_UP = 0.1    # [s] of wall time that physics makes up for after an overrun
 COMMAND_WAIT_SLICE = 10_000_000    # [ns] after which a wait for a command serves other requests

@@ -48,9 +48,8 @@ from ...control.cycle import recorded_cycle as recorded
 from ...control.cycle.compile import CYCLE_INPUTS
 from ...errors import DataPathError
 from ...wire import compile as wire
-from ...wire.codecs import decoder_arrays, JointStateDecoder
+from ...wire.codecs import decoder_arrays, EffortEncoder, JointStateDecoder
 from ...wire.decoders import DecoderArrays
-from ...wire.effort import EffortEncoder
 
 FLOATS, INTEGERS = types.float64[::1], types.int64[::1]
 

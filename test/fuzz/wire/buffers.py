@@ -9,8 +9,8 @@ import os
 
 import numpy as np
 from numpy import ndarray
+from robodyn_ros.state import STATE
 from robodyn_ros.wire import decoders
-from robodyn_ros.wire.codecs import STATE
 from robodyn_ros.wire.decoders import DecoderArrays
 
 PAGE = mmap.PAGESIZE

@@ -24,8 +24,8 @@ import numpy as np
 from numpy import ndarray
 from rclpy.serialization import deserialize_message
 from robodyn_ros.errors import TrajectoryError
+from robodyn_ros.state import STATE
 from robodyn_ros.wire import decoders
-from robodyn_ros.wire.codecs import STATE
 from robodyn_ros.wire.compile import compiled_decoders
 from robodyn_ros.wire.decoders import (
     ACCEPTED,
