@@ -161,7 +161,7 @@ def _played(case: Case, left: Sequence[int], jobs: int, scheduler: str) -> Itera
     if not left:
         return ()
     if scheduler:
-        from ..verification.cluster import play_on_cluster
+        from ..verification.results import play_on_cluster
 
         return play_on_cluster(case, left, scheduler)
     return play_all(case, left, min(jobs, len(left)))

@@ -12,7 +12,7 @@ import numpy as np
 from .contact_scene import CONTACT_DURATION, late_force, WITH, WITHOUT
 from .results import Results, Trace, Tracking
 from ..model.robot import RobotModel
-from ..report.units import units
+from ..report.run_figure import units
 
 MIN_SHOWN_ERROR = 1e-3    # [mrad | mm], of the logarithmic axis
 BEFORE, AFTER = 0.1, 0.8        # s around the contact

@@ -17,8 +17,8 @@ from rich.text import Text
 
 from ..model.robot import RobotModel
 from ..report.document import Report
+from ..report.run_figure import units
 from ..report.scene import moving_robot
-from ..report.units import units
 
 RESOLUTION = 1e-6       # rad | m: smaller distances are below what an encoder resolves
 

@@ -14,7 +14,7 @@ from ..control.settings.settings import GAINS, Settings
 from ..control.settings.suggested_gains import suggest_gains
 from ..dynamics import Dynamics
 from ..errors import DemoError
-from ..report.units import units
+from ..report.run_figure import units
 from ..testing import SimulatedArm, States, TIME_TOLERANCE
 
 Step = Callable[[str], AbstractContextManager]

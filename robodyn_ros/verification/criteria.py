@@ -10,9 +10,8 @@ import numpy as np
 from numpy import ndarray
 from scipy.stats import binned_statistic, binomtest, spearmanr
 
-from .draw import STOPPED
 from .trial import Outcome
-from .worlds import QUANTITIES
+from .worlds import QUANTITIES, STOPPED
 
 CONFIDENCE = 0.95
 SHARES = 0.5, 0.95, 1.0         # quantiles of the distributions

@@ -1,31 +1,193 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Exact dynamics of an arm without joint stops, driven by delayed efforts and by hands."""
+"""
+A simulated arm, its memory, and one tick of its world, in steps between which Python may act.
+
+The ticks are compiled: all ways through a world run the same machine code, so that its outcome
+does not depend on how many of them are run at once.
+"""
 
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+import sys
+from typing import Any, NamedTuple
 
+from numba import from_dtype, types
 import numpy as np
 from numpy import ndarray
 
+from . import judge_step, plant_step, sensing
 from .arm import Arm
-from .plant_step import TICK, WRECKED
-from .tick import ADVANCE, COMMAND, COMMANDS_LOST, compiled_run, LATCH, SAMPLES_LOST, WORLD
-from .world_data import number, WorldData
-from ..compiler.tuple_reference import TupleMemory
+from .plant_step import COMMANDS, START, TICK
+from .sensing import BLOCK, INBOX, SAMPLE, UNDER_WAY
+from ..compiler.jit import compile_function, jitable, tuple_type
+from ..compiler.tuple_reference import reference_to, TupleMemory
+from ..control.cycle import recorded_cycle
+from ..control.cycle.compile import compiled, inputs_at, RECORDER_MODULES
 from ..control.settings.friction import with_friction
 from ..dynamics import Dynamics
-from ..dynamics.model_data import parameters, workspace
+from ..dynamics.compile import MODULES
+from ..dynamics.model_data import ModelData, parameters, Workspace, workspace
+from ..dynamics.numba_types import MODEL_DATA, WORKSPACE
 from ..errors import SimulationError
 from ..model.robot import RobotModel
 
-__all__ = ['Drives', 'IDEAL', 'Plant', 'SILENCE', 'TICK', 'WRECKED', 'with_gear_friction']
+NUMBERS = np.dtype([
+    ('ticks', int),                 # since the world has begun
+    ('offset', float),              # s: the controller's clock minus the time of the world
+    ('halt', int),                  # bits of the phases at which the ticks end
+    *plant_step.NUMBERS, *sensing.NUMBERS, *judge_step.NUMBERS])
+
+
+class WorldData(NamedTuple):
+    """What the steps of a tick read and write; times are those of the world [s]."""
+
+    robot: ModelData            # the arm that moves
+    workspace: Workspace
+    numbers: Any                # record NUMBERS
+    plant: plant_step.PlantVectors
+    sensing: sensing.SensingVectors
+    judge: judge_step.JudgeVectors
+    observed: sensing.ObservedVectors
+    tau: ndarray                # (nv,) efforts of the controller
+    wired: ndarray              # (nv,) int64: joint whose command each drive gets
+    mass: ndarray               # (nv, nv)
+    normal: ndarray             # (BLOCK, 2, nv) random numbers of samples
+    uniform: ndarray            # (BLOCK, 2)
+    sample: ndarray             # (1,) SAMPLE, of this tick
+    under_way: ndarray          # (UNDER_WAY,) SAMPLE, and their positions, velocities, efforts
+    under_way_rows: ndarray     # (UNDER_WAY, 3, nv)
+    inbox: ndarray              # (INBOX,) SAMPLE, likewise
+    inbox_rows: ndarray         # (INBOX, 3, nv)
+    command_times: ndarray      # (COMMANDS,) when commands begin to act
+    commands: ndarray           # (COMMANDS, nv)
+    violations: ndarray         # judge_step.VIOLATION of each of judge_step.KINDS, and SUSPECT
+
+    @classmethod
+    def of(cls, workspace: Workspace, nv: int) -> 'WorldData':
+        """Return the memory of a world, zero, in which no arm moves yet."""
+        def vectors(kind: Any) -> Any:
+            return kind(*np.zeros((len(kind._fields), nv)))
+        none: Any = None
+        return cls(
+            none, workspace, np.zeros(1, NUMBERS), vectors(plant_step.PlantVectors),
+            vectors(sensing.SensingVectors), vectors(judge_step.JudgeVectors),
+            vectors(sensing.ObservedVectors),
+            np.zeros(nv), np.arange(nv), np.zeros((nv, nv)), np.zeros((BLOCK, 2, nv)),
+            np.zeros((BLOCK, 2)), np.zeros(1, SAMPLE), np.zeros(UNDER_WAY, SAMPLE),
+            np.zeros((UNDER_WAY, 3, nv)), np.zeros(INBOX, SAMPLE), np.zeros((INBOX, 3, nv)),
+            np.zeros(COMMANDS), np.zeros((COMMANDS, nv)),
+            np.zeros(judge_step.SUSPECT + 1, judge_step.VIOLATION))
+
+
+def number(name: str) -> property:
+    """Return a property that is a number of ``self.data``."""
+    def write(self: Any, value: Any) -> None:
+        self.data.numbers[name] = value
+    return property(lambda self: self.data.numbers[name].item(), write)
+
+
+# Steps of a tick. Between the first two Python asks for motions and acts on the plant; before
+# RECEIVE it edits the sample; CYCLE is that of a node, or in plain Python, if there is no cycle
 SUBSTEPS, MOST_SUBSTEPS = 4, 64
 STOP_RATE = 300.0       # 1/s, of a joint on its stop, damped by half
 STIFFNESS = 0.5         # of a step: friction changes the velocity by this share of it at most
 # Friction of a real arm's gears, of the effort limit: per rad/s, and at any speed above SLIP rad/s
 VISCOUS, COULOMB, SLIP = 0.01, 0.005, 0.05
 SILENCE = 0.1           # s without commands after which the plant's own brakes engage
+MEASURE, RECEIVE, CYCLE, COMMAND, ADVANCE, LATCH, END = range(7)
+SAMPLES_LOST, COMMANDS_LOST = -1, -2        # results of `run`: too many are under way
+
+
+def run(world: int, inputs: int, ticks: int, first: int, last: int) -> int:
+    """
+    Run steps of a world, from ``first`` to the one before ``last``, for some ticks.
+
+    :param world: address of a :class:`WorldData`; ``inputs``: of a ``Cycle``, 0 for a
+        controller of another process.
+    :return: number of ticks; fewer than asked for where the arm is wrecked, or the phase is one of
+        ``halt``; SAMPLES_LOST or COMMANDS_LOST.
+    """
+    w, c = world_at(world), inputs_at(inputs)
+    m = w.numbers
+    for k in range(ticks):
+        time = START + m.ticks * TICK
+        now = time + m.offset
+        if first <= MEASURE and last > MEASURE:
+            plant_step.guide_by_hand(w, time)
+            sensing.measure(w, time, now)
+        if first <= RECEIVE and last > RECEIVE:
+            if not sensing.receive(w, time):
+                return SAMPLES_LOST
+            if inputs:
+                sensing.observe(w, c, time)
+                judge_step.add_energy(w, c)
+                sensing.take(w, c, time, now)
+        if first <= CYCLE and last > CYCLE and inputs:
+            if m.due == sensing.DUE:
+                m.published = recorded_cycle.recorded_cycle(c, now, w.tau)
+            if m.due:
+                sensing.after_cycle(w, c)
+            m.phase, m.reason = c.controller.phase, c.controller.reason
+            m.braking = m.released > 0
+        if first <= COMMAND and last > COMMAND and m.published:
+            if not (m.unheard or plant_step.queue_command(w, time, w.tau)):
+                return COMMANDS_LOST
+            if m.judged:
+                judge_step.judge_effort(w, time)
+        if first <= ADVANCE and last > ADVANCE:
+            finish(w, time)
+        if first <= LATCH and last > LATCH and m.judged:
+            judge_step.judge_latch(w, time)
+        if last == END:
+            if m.wrecked or (m.halt >> m.phase) & 1:
+                return k + 1
+    return ticks
+
+
+def finish(w: Any, time: float) -> None:
+    """Move the arm, judge what came of it, and end the tick."""
+    m = w.numbers
+    if m.intruded:
+        if not m.unheard:
+            plant_step.queue_command(w, time, w.judge.intruder)
+        if m.judged:
+            judge_step.judge_intruder(w)
+    if m.unheard:                       # a later listener has no previous effort
+        m.has_last = 0
+    plant_step.advance_plant(w, time)
+    if m.judged:
+        judge_step.judge_motion(w, time)
+    for i in range(w.tau.shape[0]):
+        w.plant.external[i] = 0.0
+    m.ticks += 1
+
+
+def _kinds() -> dict[str, Any]:
+    """Return the types of the fields of :class:`WorldData`."""
+    none: Any = None
+    one = WorldData.of(none, 1)
+    kinds: dict[str, Any] = one._asdict()
+    for name in ('plant', 'sensing', 'judge', 'observed'):
+        vectors = kinds[name]
+        kinds[name] = tuple_type(type(vectors), **vectors._asdict())
+    return {**kinds, 'robot': MODEL_DATA, 'workspace': WORKSPACE,
+            'numbers': from_dtype(one.numbers.dtype)}
+
+
+WORLD = tuple_type(WorldData, **_kinds())
+world_at = reference_to(WORLD)
+STEPS = tuple(map(jitable, (plant_step, sensing, judge_step)))
+
+
+@cache
+def compiled_run() -> Any:
+    """Return the compiled :func:`run`, from the cache where this machine has compiled it."""
+    compiled()
+    this = jitable(sys.modules[__name__], apart=('run', 'compiled_run', '_kinds'))
+    return compile_function('verification_tick', run, types.int64(
+        types.int64, types.int64, types.int64, types.int64, types.int64),
+        (*RECORDER_MODULES, *MODULES, *STEPS, this))
 
 
 @dataclass(frozen=True)
@@ -130,7 +292,7 @@ class Plant:
 
     def run(self, inputs: int, ticks: int, first: int, last: int) -> int:
         """
-        Run steps of ticks, see :func:`.tick.run`; return the number of ticks.
+        Run steps of ticks, see :func:`run`; return the number of ticks.
 
         :raises SimulationError: more samples or commands are under way than there may be.
         """

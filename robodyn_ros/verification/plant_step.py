@@ -3,8 +3,8 @@
 """
 Motion of a simulated arm during one tick: commands under way, drives, brakes, a guiding hand.
 
-``w`` is the :class:`~.world_data.WorldData`, of which ``m`` are the numbers and ``p`` the vectors
-of the plant. All functions are compiled, see :mod:`.tick`.
+``w`` is the :class:`~.plant.WorldData`, of which ``m`` are the numbers and ``p`` the vectors
+of the plant. All functions are compiled, see :func:`.plant.run`.
 """
 
 from math import cos, sin

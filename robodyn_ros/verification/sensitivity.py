@@ -16,9 +16,8 @@ import numpy as np
 from numpy import ndarray
 
 from .criteria import problem
-from .draw import Draw, draw
 from .trial import Case, Outcome, Player
-from .worlds import BY_NAME, QUANTITIES, Worlds
+from .worlds import BY_NAME, Draw, draw, QUANTITIES, Worlds
 from ..control.settings.settings import Settings
 from ..errors import ParameterError
 from ..model.robot import RobotModel

@@ -19,13 +19,12 @@ from robodyn_ros.errors import ArgumentError, RobodynError
 from robodyn_ros.model.rigid_body import Inertial, of_body
 from robodyn_ros.verification import catalogue, criteria, worlds
 from robodyn_ros.verification.arm import arm_of, motion_range
-from robodyn_ros.verification.draw import draw, nominal_model, true_model
 from robodyn_ros.verification.plant import Drives, Plant
 from robodyn_ros.verification.plant_step import TICK
 from robodyn_ros.verification.results import fingerprint, Results
 from robodyn_ros.verification.sensitivity import boundary, of_pair, pairs, suggestion
 from robodyn_ros.verification.trial import Outcome, play_all, Player
-from robodyn_ros.verification.worlds import QUANTITIES
+from robodyn_ros.verification.worlds import draw, nominal_model, QUANTITIES, true_model
 from typer.testing import CliRunner
 
 pytestmark = pytest.mark.slow

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import ParameterError, UnknownNameError
-from ...simulation.obstacle import Obstacle
-from ...simulation.plant import Plant
+from ...simulation.plant import Obstacle, Plant
 
 VECTORS = 'obstacle_point', 'obstacle_surface', 'obstacle_normal'
 MIN_NORMAL_LENGTH = 1e-6
