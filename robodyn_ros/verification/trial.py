@@ -274,6 +274,18 @@ class Outcome:
         return asdict(self)
 
 
+def problem(one: Outcome) -> str:
+    """Return what is wrong with an outcome as a sentence, '' if nothing is."""
+    parts = [f'not armed: {one.refusal}'] * bool(one.refusal)
+    if one.unexplained_fault:
+        when = ' while arming' if one.fault_time is None else (
+            f' {-one.fault_time:.3f} s before the injection' if one.fault_time < 0.0
+            else f' after {one.fault_time:.3f} s')
+        parts.append(f'fault {one.fault}{when}: {one.reason}')
+    return '; '.join([*parts, *(f'{kind}: {what.splitlines()[-1]}'
+                                for kind, what in one.violations.items())])
+
+
 class Player:
     """
     Plays worlds of one case one after the other, in one process.
