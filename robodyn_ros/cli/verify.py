@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 import yaml
 
-from ..catalog.robots import load_robot, read_configuration
+from ..catalog.robots import CatalogRobot, load_robot, read_configuration
 from ..control.laws import registry
 from ..control.references.reference_planning import plan
 from ..control.references.trajectory import Waypoints
@@ -66,6 +66,7 @@ def verification_case(robot: str, locked: Mapping[str, float], config: Path | No
     model = chosen.model
     found = (worlds_files.default_worlds(model, settings) if worlds is None
              else worlds_files.read(worlds, model, settings))
+    true = _true_model(found.truth, chosen, values)
     follows = any(registry.find(mode).follows for mode in found.modes)
     if motion is not None and not follows:
         raise ArgumentError(f'no mode of the worlds follows {motion}: {", ".join(found.modes)}',
@@ -89,12 +90,35 @@ def verification_case(robot: str, locked: Mapping[str, float], config: Path | No
         words += ['--locked', f'{name}={position:g}'] if name not in values.get(
             'locked_joints', []) else []
     again = shlex.join([*words, *(['--brief'] if brief else [])])
-    given = (robot_path(robot), share_path('config', f'{robot}.yaml') if config is None else
+    urdf = Path(found.truth.urdf) if found.truth.urdf else None
+    given = (robot_path(robot), urdf, share_path('config', f'{robot}.yaml') if config is None else
              config_path(str(config)), motion, worlds)
     return Case(chosen.name, model, settings, found, seed, trigger,
                 None if motion is None else _waypoints(motion, model, settings),
                 tuple((str(path), f'sha256 {hashlib.sha256(path.read_bytes()).hexdigest()[:16]}')
-                      for path in given if path is not None and path.is_file())), again
+                      for path in given if path is not None and path.is_file()), true), again
+
+
+def _true_model(truth: worlds_files.Truth, chosen: CatalogRobot, values: Mapping[str, Any]
+                ) -> RobotModel | None:
+    """Return the robot that moves, if it is another one than that of the controller."""
+    if not (truth.urdf or truth.locked_positions):
+        return None
+    locked = chosen.parameters['controller']
+    names = locked.get('locked_joints', [])
+    positions = truth.locked_positions or locked.get('locked_positions', [])
+    if len(positions) != len(names):
+        raise ArgumentError(f'truth.locked_positions has {len(positions)} positions of '
+                            f'{len(names)} locked joints', name='locked_positions',
+                            value=list(positions), remedy='give one for each of '
+                            + (', '.join(names) or 'the locked joints, of which there are none'))
+    true = load_robot(truth.urdf or str(chosen.path), dict(zip(names, positions)), [],
+                      root=values.get('root') or None, tip=values.get('tip') or None).model
+    if true.joint_names != chosen.model.joint_names:
+        raise ArgumentError(f'{truth.urdf} has the joints {", ".join(true.joint_names)}',
+                            name='truth.urdf', value=truth.urdf, remedy='give a URDF with the '
+                            'joints ' + ', '.join(chosen.model.joint_names))
+    return true
 
 
 def _configured(robot: str, config: Path | None) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from ..control.controller.controller import Controller
 from ..control.settings.friction import static_friction
 from ..control.steps.guard import CODES, FAULT, INACTIVE, NO_REASON, RUNNING
 from ..control.steps.limits import BRAKING_RATE
-from ..dynamics.entry_points import friction, mass_matrix
+from ..dynamics.entry_points import mass_matrix
 
 if TYPE_CHECKING:
     from .world import World
@@ -235,19 +235,19 @@ def add_energy(w: Any, c: Any) -> None:
     if (not m.observed or m.ticks < m.balanced_from or c.controller.phase != RUNNING
             or m.ticks % OBSERVED_TICKS):
         return
-    friction(w.robot, p.qd, w.workspace, p.unit)
-    mass_matrix(w.robot, p.q, w.workspace, w.mass)
+    mass_matrix(w.robot, w.motion.q, w.workspace, w.mass)
     law = lost = compensated = kinetic = rest = 0.0
     for i in range(n):
-        law += p.gain[i] * c.vectors.published[i] * p.qd[i]
-        lost += p.unit[i] * p.qd[i]
+        law += p.gain[i] * c.vectors.published[i] * p.motor_qd[i]
+        lost += p.friction[i] * p.motor_qd[i]
         if c.settings.compensates_friction == 1:
             joint = c.joints[i]
             compensated += (p.gain[i] * joint.friction_compensation * p.qd[i]
                             * (c.vectors.friction[i] + joint.friction_offset))
         for j in range(n):
-            kinetic += 0.5 * w.mass[i, j] * p.qd[i] * p.qd[j]
-            rest += (0.5 * w.mass[i, j] * REST_VELOCITY_SHARE * p.velocity_limit[i]
+            inertia = w.mass[m.base + i, m.base + j]
+            kinetic += 0.5 * inertia * p.qd[i] * p.qd[j]
+            rest += (0.5 * inertia * REST_VELOCITY_SHARE * p.velocity_limit[i]
                      * REST_VELOCITY_SHARE * p.velocity_limit[j])
     m.net_work += OBSERVED_TICKS * TICK * (law - lost)
     m.supplied = max(m.supplied, m.net_work)

@@ -7,7 +7,7 @@ The ticks are compiled: all ways through a world run the same machine code, so t
 does not depend on how many of them are run at once.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 import sys
 from typing import Any, NamedTuple
@@ -46,12 +46,14 @@ class WorldData(NamedTuple):
     workspace: Workspace
     numbers: Any                # record NUMBERS
     plant: plant_step.PlantVectors
+    motion: plant_step.MotionVectors
     sensing: sensing.SensingVectors
     judge: judge_step.JudgeVectors
     observed: sensing.ObservedVectors
     tau: ndarray                # (nv,) efforts of the controller
     wired: ndarray              # (nv,) int64: joint whose command each drive gets
-    mass: ndarray               # (nv, nv)
+    mass: ndarray               # (nv, nv) M and M⁻¹, with the joints of a soft base
+    inverse: ndarray
     normal: ndarray             # (BLOCK, 2, nv) random numbers of samples
     uniform: ndarray            # (BLOCK, 2)
     sample: ndarray             # (1,) SAMPLE, of this tick
@@ -64,16 +66,19 @@ class WorldData(NamedTuple):
     violations: ndarray         # judge_step.VIOLATION of each of judge_step.KINDS, and SUSPECT
 
     @classmethod
-    def of(cls, workspace: Workspace, nv: int) -> 'WorldData':
+    def of(cls, workspace: Workspace, nv: int, base: int = 0) -> 'WorldData':
         """Return the memory of a world, zero, in which no arm moves yet."""
-        def vectors(kind: Any) -> Any:
-            return kind(*np.zeros((len(kind._fields), nv)))
+        def vectors(kind: Any, size: int = nv) -> Any:
+            return kind(*np.zeros((len(kind._fields), size)))
         none: Any = None
+        motion = vectors(plant_step.MotionVectors, base + nv)
         return cls(
-            none, workspace, np.zeros(1, NUMBERS), vectors(plant_step.PlantVectors),
+            none, workspace, np.zeros(1, NUMBERS), vectors(plant_step.PlantVectors)._replace(
+                q=motion.q[base:], qd=motion.qd[base:]), motion,
             vectors(sensing.SensingVectors), vectors(judge_step.JudgeVectors),
             vectors(sensing.ObservedVectors),
-            np.zeros(nv), np.arange(nv), np.zeros((nv, nv)), np.zeros((BLOCK, 2, nv)),
+            np.zeros(nv), np.arange(nv), *np.zeros((2, base + nv, base + nv)),
+            np.zeros((BLOCK, 2, nv)),
             np.zeros((BLOCK, 2)), np.zeros(1, SAMPLE), np.zeros(UNDER_WAY, SAMPLE),
             np.zeros((UNDER_WAY, 3, nv)), np.zeros(INBOX, SAMPLE), np.zeros((INBOX, 3, nv)),
             np.zeros(COMMANDS), np.zeros((COMMANDS, nv)),
@@ -89,11 +94,15 @@ def number(name: str) -> property:
 
 # Steps of a tick. Between the first two Python asks for motions and acts on the plant; before
 # RECEIVE it edits the sample; CYCLE is that of a node, or in plain Python, if there is no cycle
-SUBSTEPS, MOST_SUBSTEPS = 4, 64
+SUBSTEPS, MOST_SUBSTEPS = 2, 64
 STOP_RATE = 300.0       # 1/s, of a joint on its stop, damped by half
-STIFFNESS = 0.5         # of a step: friction changes the velocity by this share of it at most
+STIFFNESS = 0.5         # of a step: viscous friction changes the velocity by this share at most
+VIBRATION = 0.3         # of a step: it is shorter than this share of 1/ω of an elastic joint
+DAMPING_RATIO = 0.05    # of elastic transmissions and bases
 # Friction of a real arm's gears, of the effort limit: per rad/s, and at any speed above SLIP rad/s
 VISCOUS, COULOMB, SLIP = 0.01, 0.005, 0.05
+BASE = 'base about x', 'base about y'
+RELAXATIONS = 5         # of the tilt of a base under the arm
 SILENCE = 0.1           # s without commands after which the plant's own brakes engage
 MEASURE, RECEIVE, CYCLE, COMMAND, ADVANCE, LATCH, END = range(7)
 SAMPLES_LOST, COMMANDS_LOST = -1, -2        # results of `run`: too many are under way
@@ -168,7 +177,7 @@ def _kinds() -> dict[str, Any]:
     none: Any = None
     one = WorldData.of(none, 1)
     kinds: dict[str, Any] = one._asdict()
-    for name in ('plant', 'sensing', 'judge', 'observed'):
+    for name in ('plant', 'motion', 'sensing', 'judge', 'observed'):
         vectors = kinds[name]
         kinds[name] = tuple_type(type(vectors), **vectors._asdict())
     return {**kinds, 'robot': MODEL_DATA, 'workspace': WORKSPACE,
@@ -193,13 +202,19 @@ def compiled_run() -> Any:
 @dataclass(frozen=True)
 class Drives:
     """
-    Drives of an arm; efforts are in N·m | N.
+    Drives and mount of an arm; efforts are in N·m | N.
 
     :param gain: (nv,) effort per commanded effort, negative for a reversed motor.
     :param saturation: (nv,) largest effort; ``dead_zone``: (nv,) smaller commands do nothing.
     :param lag: [s] time constant of the effort.
     :param compensate_gravity: whether they add g(q), as those of Franka and UR do.
     :param stop_distance: [rad | m] from the position limits to the joint stops; infinite: none.
+    :param stiffness: (nv,) between motor and joint [N·m/rad | N/m], 0: rigid; behind an elastic
+        transmission, ``rotor`` (nv,) [kg·m² | kg] turns, with friction and ``play`` [rad | m].
+    :param ripple: (nv,) amplitude of the ripple of the effort, ``ripple_period`` [rad | m] and
+        ``ripple_phase`` [rad].
+    :param base_stiffness: [N·m/rad] of a base that rocks about its x and y axes, 0: rigid; with
+        ``base_inertia`` [kg·m²].
     """
 
     gain: ndarray | float = 1.0
@@ -208,6 +223,14 @@ class Drives:
     lag: float = 0.0
     compensate_gravity: bool = False
     stop_distance: float = np.inf
+    stiffness: ndarray | float = 0.0
+    rotor: ndarray | float = 0.0
+    play: ndarray | float = 0.0
+    ripple: ndarray | float = 0.0
+    ripple_period: ndarray | float = 1.0
+    ripple_phase: ndarray | float = 0.0
+    base_stiffness: float = 0.0
+    base_inertia: float = 1.0
 
 
 IDEAL = Drives()
@@ -219,6 +242,30 @@ def with_gear_friction(model: RobotModel) -> RobotModel:
         'viscous_friction': VISCOUS * model.effort_limit,
         'coulomb_friction': COULOMB * model.effort_limit,
         'friction_velocity': np.full(model.nv, SLIP)})
+
+
+def on_soft_base(model: RobotModel, inertia: float) -> RobotModel:
+    """Return the model on a body that rocks about its x and y axes, whose joints come first."""
+    def first(added: Any, values: ndarray) -> ndarray:
+        return np.concatenate([np.full((*values.shape[:-1], 2), added), values], axis=-1)
+    zero = ('viscous_friction', 'coulomb_friction', 'static_friction', 'backward_friction',
+            'presliding_distance', 'load_friction', 'coupled_friction', 'armature')
+    one = ('friction_velocity', 'stribeck_velocity', 'position_upper', 'velocity_limit',
+           'effort_limit')
+    bodies = {name: np.concatenate([np.asarray(added, float), getattr(model, name)])
+              for name, added in (
+                  ('joint_rotation', [np.eye(3), np.eye(3)]), ('joint_origin', np.zeros((2, 3))),
+                  ('joint_axis', np.eye(3)[:2]), ('mass', np.zeros(2)), ('com', np.zeros((2, 3))),
+                  ('inertia', [np.zeros((3, 3)), inertia * np.eye(3)]))}
+    return replace(
+        model, joint_names=(*BASE, *model.joint_names), link_names=(*BASE, *model.link_names),
+        body_joint_names=(*BASE, *model.body_joint_names),
+        body_joint_types=('revolute', 'revolute', *model.body_joint_types),
+        driver=np.concatenate([[0, 1], model.driver + 2]), ratio=first(1.0, model.ratio),
+        shift=first(0.0, model.shift), parent=np.concatenate([[-1, 0], model.parent + 2]),
+        position_lower=first(-1.0, model.position_lower), **bodies,
+        **{name: first(0.0, getattr(model, name)) for name in zero},
+        **{name: first(1.0, getattr(model, name)) for name in one})
 
 
 class Plant:
@@ -243,7 +290,8 @@ class Plant:
                  drives: Drives = IDEAL):
         model = arm.model
         self.arm, self.drives = arm, drives
-        self.data = WorldData.of(workspace(model), model.nv)
+        base = 2 if drives.base_stiffness > 0.0 else 0
+        self.data = WorldData.of(workspace(self._on_base(model)), model.nv, base)
         self._memory, self._run = TupleMemory(WORLD), compiled_run()
         self._address = self._memory.address
         p, m = self.data.plant, self.data.numbers
@@ -252,12 +300,17 @@ class Plant:
         p.stop_lower[:] = model.position_lower - drives.stop_distance
         p.stop_upper[:] = model.position_upper + drives.stop_distance
         p.q[:] = np.clip(q, p.stop_lower, p.stop_upper)
+        p.transmission[:], p.rotor[:], p.play[:] = drives.stiffness, drives.rotor, drives.play
+        m['base'] = base
         self._dynamics: Dynamics | None = None
         self.dynamics = arm.dynamics
         p.command[:] = self.dynamics.gravity(p.q) * (not drives.compensate_gravity)     # acts
         p.actual[:], p.motor[:], p.stuck[:] = p.command, 1.0, np.nan
         p.gain[:], p.saturation[:], p.dead_zone[:] = (drives.gain, drives.saturation,
                                                       drives.dead_zone)
+        p.ripple[:], p.ripple_period[:], p.ripple_phase[:] = (drives.ripple, drives.ripple_period,
+                                                              drives.ripple_phase)
+        self._relax()
         light = 1.0 / np.diag(np.linalg.inv(self.dynamics.mass_matrix(p.q)))
         p.stop_stiffness[:], p.stop_damping[:] = light * STOP_RATE**2, light * STOP_RATE
         p.velocity_limit[:], p.effort_limit[:] = model.velocity_limit, model.effort_limit
@@ -278,12 +331,45 @@ class Plant:
         if dynamics is self._dynamics:
             return
         model, self._dynamics = dynamics.model, dynamics
-        self.give(robot=parameters(model))
-        # Friction is explicit in the integration: light joints with much of it need short steps
-        slope = dynamics.friction(np.full(model.nv, 1e-9)) / 1e-9
-        rate = float((slope * np.diag(np.linalg.inv(dynamics.mass_matrix(self.q)))).max())
-        self.data.numbers['steps'] = int(np.clip(np.ceil(TICK * rate / STIFFNESS), SUBSTEPS,
-                                                 MOST_SUBSTEPS))
+        self.give(robot=parameters(self._on_base(model)))
+        # Viscous friction is explicit in the integration: light joints with much of it need short
+        # steps, and stiff transmissions do
+        p, m, d = self.data.plant, self.data.numbers, self.drives
+        viscous = np.maximum(model.viscous_friction, model.backward_friction[0])
+        ratio, both, coulomb = model.coupled_friction
+        both = (both + coulomb / model.friction_velocity) * (ratio != 0.0)
+        viscous = viscous + both
+        viscous[1:] += (ratio**2 * both)[:-1]
+        light = np.diag(np.linalg.inv(dynamics.mass_matrix(self.q)))
+        elastic = p.transmission > 0.0
+        lighter = 1.0 / np.where(elastic, p.rotor, 1.0)
+        rate = max(float((np.where(elastic, lighter, light) * viscous).max()) / STIFFNESS,
+                   float(np.sqrt(p.transmission * (light + lighter)).max()) / VIBRATION)
+        p.transmission_damping[:] = 2.0 * DAMPING_RATIO * np.sqrt(
+            p.transmission / (light + lighter))
+        if d.base_stiffness > 0.0:
+            m['base_stiffness'] = d.base_stiffness
+            m['base_damping'] = 2.0 * DAMPING_RATIO * np.sqrt(d.base_stiffness * d.base_inertia)
+            rate = max(rate, np.sqrt(d.base_stiffness / d.base_inertia) / VIBRATION)
+        m['steps'] = int(np.clip(np.ceil(TICK * rate), SUBSTEPS, MOST_SUBSTEPS))
+
+    def _on_base(self, model: RobotModel) -> RobotModel:
+        drives = self.drives
+        return on_soft_base(model, drives.base_inertia) if drives.base_stiffness > 0.0 else model
+
+    def _relax(self) -> None:
+        """Let base and transmissions carry the arm at rest, on the brakes of its motors."""
+        p, x, base = self.data.plant, self.data.motion, int(self.data.numbers['base'][0])
+        weight = self.dynamics.gravity(p.q)
+        if base:
+            dynamics = Dynamics(self._on_base(self.dynamics.model))
+            for _ in range(RELAXATIONS):
+                load = dynamics.gravity(x.q)
+                x.q[:base], weight = -load[:base] / self.drives.base_stiffness, load[base:]
+        p.motor_q[:] = p.q
+        elastic = p.transmission > 0.0
+        p.motor_q[elastic] += (weight / np.where(elastic, p.transmission, 1.0)
+                               + 0.5 * np.sign(weight) * p.play)[elastic]
 
     def give(self, **parts: Any) -> None:
         """Replace parts of the memory."""

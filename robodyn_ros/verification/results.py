@@ -40,7 +40,8 @@ def fingerprint(case: Case) -> dict[str, str]:
     settings = asdict(case.settings)
     motion = None if case.waypoints is None else {
         name: np.asarray(value).tolist() for name, value in vars(case.waypoints).items()}
-    return {'robot': digest(_arrays(case.model)), 'settings': digest(settings),
+    robots = [_arrays(model) for model in (case.model, case.true) if model]
+    return {'robot': digest(robots), 'settings': digest(settings),
             'worlds': digest(plain(case.worlds)), 'motion': digest(motion),
             'seed': str(case.seed), 'trigger': case.trigger, 'package': package_digest(),
             'laws': digest([law_source(mode) for mode in case.worlds.modes])}

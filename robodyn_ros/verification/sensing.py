@@ -40,6 +40,10 @@ NUMBERS = [
     ('velocity_noise', float),
     ('resolution', float),
     ('no_effort', int),             # 1: states carry no measured efforts
+    ('motor_encoders', int),        # 1: encoders are on the motors
+    ('differences', int),           # 1: velocities are differences of positions
+    ('unstamped', int),             # 1: time stamps are zero
+    ('stamp_error', float),         # s, by which time stamps are ahead
     ('read', int),                  # 1: there is a reading
     ('noise_left', int),            # samples whose random numbers are drawn
     ('sampled', int),               # 1: a sample was taken in this tick, and is not lost
@@ -53,6 +57,7 @@ NUMBERS = [
     ('deaf', float),                # s: when it was without samples last
     ('on_timer', int),              # 1: cycles on a grid, 0: for a state, or its absence
     ('period_ticks', int),
+    ('missing', int),               # points of the grid that each cycle on a timer misses
     ('rate', float),                # Hz
     ('state_timeout', float),       # s
     ('stalled_until', float),       # s: the loop stands still until then
@@ -100,6 +105,11 @@ class Conditions:
     renewal: float = 1000.0         # Hz, of the readings, which are repeated in between
     resolution: float = 0.0         # rad | m, of positions
     measures_effort: bool = True
+    motor_encoders: bool = True     # behind an elastic transmission
+    differences: bool = False       # velocities are differences of positions
+    stamped: bool = True
+    stamp_error: float = 0.0        # s, by which time stamps are ahead
+    loop_rate: float = np.inf       # Hz, of a cycle on a timer that does not reach its rate
 
 
 class Channel:
@@ -111,9 +121,10 @@ class Channel:
         m['every'] = max(1, round(1.0 / conditions.rate / TICK))
         m['renewed_every'] = max(1, round(1.0 / conditions.renewal / TICK))
         for name in ('latency', 'jitter', 'loss', 'position_noise', 'velocity_noise',
-                     'resolution'):
+                     'resolution', 'motor_encoders', 'differences', 'stamp_error'):
             m[name] = getattr(conditions, name)
         m['no_effort'] = not conditions.measures_effort
+        m['unstamped'] = not conditions.stamped
 
     def ticks(self) -> int:
         """Draw random numbers where none are left; return for how many ticks they last."""
@@ -157,6 +168,7 @@ class SensingVectors(NamedTuple):
 
     read_position: ndarray
     read_velocity: ndarray
+    position_before: ndarray
     position: ndarray
     velocity: ndarray
     effort: ndarray
@@ -169,28 +181,37 @@ def measure(w: Any, time: float, now: float) -> None:
     if m.ticks % m.every:
         return
     n = p.q.shape[0]
-    if not m.read or m.ticks % m.renewed_every == 0:
+    first = not m.read
+    if first or m.ticks % m.renewed_every == 0:
         m.read = 1
         for i in range(n):
-            s.read_velocity[i], s.read_position[i] = p.qd[i], p.q[i]
+            position, velocity = p.q[i], p.qd[i]
+            if m.motor_encoders and p.transmission[i] > 0.0:
+                position, velocity = p.motor_q[i], p.motor_qd[i]
+            s.read_velocity[i], s.read_position[i] = velocity, position
             if m.resolution > 0.0:
-                s.read_position[i] = m.resolution * np.rint(p.q[i] / m.resolution)
+                s.read_position[i] = m.resolution * np.rint(position / m.resolution)
     m.noise_left -= 1
     k = m.noise_left
     still = braked(w, time)
     if still or m.compensates:
-        gravity(w.robot, p.q, w.workspace, p.weight)
+        gravity(w.robot, w.motion.q, w.workspace, w.motion.weight)
     for i in range(n):
+        before = s.position_before[i]
         s.position[i] = s.read_position[i] + m.position_noise * w.normal[k, 0, i]
+        s.position_before[i] = s.position[i]
         s.velocity[i] = s.read_velocity[i] + m.velocity_noise * w.normal[k, 1, i]
+        if m.differences:
+            s.velocity[i] = 0.0 if first else (s.position[i] - before) / (m.every * TICK)
         s.effort[i] = 0.0 if still else p.command[i]
         if still or m.compensates:
-            s.effort[i] += p.weight[i]
+            s.effort[i] += w.motion.weight[m.base + i]
         if m.no_effort:
             s.effort[i] = np.nan
     sample = w.sample[0]
     sample.arrives = time + m.latency + m.jitter * w.uniform[k, 0]
-    sample.stamp, sample.foreign, sample.malformed = now, 0, 0
+    sample.stamp = 0.0 if m.unstamped else now + m.stamp_error
+    sample.foreign = sample.malformed = 0
     m.sampled = not w.uniform[k, 1] < m.loss
 
 
@@ -283,6 +304,8 @@ def take(w: Any, c: Any, time: float, now: float) -> None:
     if m.stall > 0.0:
         c.cycle_input.stalled = m.stall
         c.cycle_input.missed = int(m.stall * m.rate) - 1 if m.on_timer else 0
+    elif m.missing > 0:
+        c.cycle_input.missed = m.missing
     m.stepped, m.limited = time, c.controller.joint_limited
 
 

@@ -213,6 +213,7 @@ class Case:
     :param trigger: timer or state.
     :param waypoints: motion to follow; None: random ones.
     :param files: path and digest of each file that it is read from.
+    :param true: robot that moves, without what ``worlds.truth`` changes; None: ``model``.
     """
 
     name: str
@@ -223,6 +224,7 @@ class Case:
     trigger: str = 'timer'
     waypoints: Waypoints | None = None
     files: tuple[tuple[str, str], ...] = ()
+    true: RobotModel | None = None
 
     @property
     def seconds(self) -> float:
@@ -301,7 +303,7 @@ class Player:
         self._arm = arm_of(case.name, believed)
         #: Which joints cannot hold the arm, '' if all can.
         self.unheld = holding_warning(
-            nominal_model(case.model, case.worlds.truth),
+            nominal_model(case.true or case.model, case.worlds.truth),
             np.minimum(joints['effort_limit'], case.worlds.truth.effort_limit))
         self.library = Library(case.model, case.settings, specialize=specialize,
                                 recorded=recorded)
@@ -394,23 +396,32 @@ class Player:
         """Return the world of a draw."""
         worlds, v, random = self.case.worlds, drawn.values, drawn.random(1)
         truth = worlds.truth
-        moved = replace(true_model(self.case.model, truth, drawn), velocity_limit=np.minimum(
+        elastic, limit = np.array(truth.joint_stiffness) > 0.0, np.array(truth.effort_limit)
+        moved = true_model(self.case.true or self.case.model, truth, drawn)
+        moved = replace(moved, velocity_limit=np.minimum(
                             self._arm.model.velocity_limit, truth.velocity_limit),
-                        effort_limit=self._arm.model.effort_limit)
+                        effort_limit=self._arm.model.effort_limit,
+                        armature=np.where(elastic, 0.0, moved.armature))
         true_arm = Arm(self._arm.name, moved, Dynamics(moved), self._arm.gravity_rate)
-        limit = np.array(truth.effort_limit)
         drives = Drives(
             gain=np.array(truth.motor_gain) * (1.0 + (v['drive_gain'] - 1.0)
                                                * random.uniform(0.5, 1.0, moved.nv)),
             saturation=limit, dead_zone=v['dead_zone'] * limit, lag=v['drive_lag'],
-            compensate_gravity=truth.compensates_gravity, stop_distance=v['stop_distance'])
+            compensate_gravity=truth.compensates_gravity, stop_distance=v['stop_distance'],
+            stiffness=np.array(truth.joint_stiffness), rotor=np.array(truth.armature),
+            play=np.array(truth.backlash), ripple=np.array(truth.ripple),
+            ripple_period=np.array(truth.ripple_period),
+            ripple_phase=random.uniform(0.0, 2.0 * np.pi, moved.nv),
+            base_stiffness=truth.base_stiffness, base_inertia=truth.base_inertia)
         ticks = round(v['delay'] / TICK)
         latency = int(random.integers(ticks + 1))
         conditions = Conditions(
             rate=truth.state_rate, latency=TICK * latency, delay=TICK * (ticks - latency),
             loss=v['state_loss'], jitter=v['jitter'], position_noise=v['position_noise'],
             velocity_noise=v['velocity_noise'], resolution=v['resolution'],
-            measures_effort=truth.measures_effort)
+            measures_effort=truth.measures_effort, motor_encoders=truth.motor_encoders,
+            differences=truth.velocity_by_differences, stamped=truth.stamped,
+            stamp_error=truth.stamp_error, loop_rate=truth.loop_rate)
         start = None
         if self.case.waypoints is not None and drawn.motion == 'tour':
             start = _start(self.case.waypoints, self.case.model)

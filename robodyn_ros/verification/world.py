@@ -195,6 +195,7 @@ class World:
                  trigger: str, seed: int | Sequence[int], *, true_arm: Arm | None = None,
                  drives: Drives = IDEAL, pose: ndarray | None = None):
         self.arm, self.settings, self.trigger = arm, settings, trigger
+        self.loop_rate = conditions.loop_rate       # Hz
         self.random = np.random.default_rng(seed)
         silence = max(SILENCE, 2.0 * settings.state_timeout)
         moved = true_arm or (replace(arm, dynamics=Dynamics(with_gear_friction(arm.model)))
@@ -350,7 +351,9 @@ class Library:
         self._world = world
         m['rate'], m['state_timeout'] = world.settings.rate, world.settings.state_timeout
         m['on_timer'] = world.trigger == 'timer'
-        m['period_ticks'] = max(1, round(1.0 / world.settings.rate / TICK))
+        period = max(1, round(1.0 / world.settings.rate / TICK))
+        m['period_ticks'] = max(period, round(1.0 / world.loop_rate / TICK))
+        m['missing'] = m['on_timer'] * (m['period_ticks'] // period - 1)
         m['stepped'] = m['stalled_until'] = -np.inf
         self.tell(simulated_time=int(world.simulated))
 

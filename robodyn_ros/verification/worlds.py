@@ -33,6 +33,7 @@ from ..model.robot import RobotModel
 WIDTH = 96
 MAX_RATE = 1.0 / TICK           # Hz
 OWN = 'own choice'
+RIPPLE_PERIOD = 0.0628          # rad: a turn of a motor behind gears of 100:1
 DECLARED = 'loop_delay of the parameter file, divided among delay, jitter and drive_lag'
 
 
@@ -133,8 +134,26 @@ class Truth:
         'effort per commanded effort; -1: wired in reverse', -10.0, 10.0)
     encoder_offset: tuple[float, ...] = _entry(
         'measured less true position, rad or m', -10.0, 10.0)
+    joint_stiffness: tuple[float, ...] = _entry(
+        'between motor and joint, N·m/rad or N/m; 0: rigid. The rotor is behind it')
+    backlash: tuple[float, ...] = _entry('of such a transmission, rad or m', most=1.0)
+    ripple: tuple[float, ...] = _entry('amplitude of the ripple of the efforts, N·m or N')
+    ripple_period: tuple[float, ...] = _entry('of the motion of the joint, rad or m', 1e-6, 100.0)
     measures_effort: bool = _entry('whether the joint states carry efforts')
+    motor_encoders: bool = _entry('whether encoders are on the motors, not on the joints')
+    velocity_by_differences: bool = _entry('whether velocities are differences of positions')
     state_rate: float = _entry('Hz, of the joint states', 1.0, MAX_RATE)
+    loop_rate: float = _entry('Hz, of the cycle of the controller on a timer', 1.0, MAX_RATE)
+    stamped: bool = _entry('whether the joint states have time stamps', default=True)
+    stamp_error: float = _entry('s, by which the time stamps are ahead of the measurement', -1.0,
+                                1.0, 0.0)
+    base_stiffness: float = _entry(
+        'N·m/rad, of a base that rocks about its x and y axes; 0: rigid', default=0.0)
+    base_inertia: float = _entry('kg·m², of that base', 1e-3, default=1.0)
+    urdf: str = _entry('another URDF, of the true robot; empty: that of the controller',
+                       default='')
+    locked_positions: tuple[float, ...] = _entry(
+        'true positions of the locked joints; empty: those of the parameter file', -1e3, 1e3, ())
 
 
 @dataclass(frozen=True)
@@ -182,7 +201,9 @@ def default_worlds(model: RobotModel, settings: Settings) -> Worlds:
         settings.payload_mass, _numbers(settings.payload_com), _numbers(loaded.viscous_friction),
         _numbers(loaded.coulomb_friction), _numbers(loaded.armature),
         _numbers(joints['velocity_limit']), _numbers(joints['effort_limit']), (1.0,) * model.nv,
-        (0.0,) * model.nv, True, min(settings.rate, MAX_RATE))
+        (0.0,) * model.nv, (0.0,) * model.nv, (0.0,) * model.nv, (0.0,) * model.nv,
+        (RIPPLE_PERIOD,) * model.nv, True, True, False, min(settings.rate, MAX_RATE),
+        min(settings.rate, MAX_RATE))
     modes = [settings.mode, *(mode for mode, gains in (
         ('joint_impedance', settings.stiffness), ('computed_torque', settings.acceleration_kp))
         if gains and mode != settings.mode)]
@@ -240,9 +261,16 @@ def _read(path: Path, model: RobotModel, settings: Settings) -> Worlds:
 
 
 def _check(path: Path, worlds: Worlds, model: RobotModel) -> None:
-    if 0.0 in worlds.truth.motor_gain:
+    truth = worlds.truth
+    for name, of, needed in (('joint_stiffness', truth.joint_stiffness, 'armature'),
+                             ('backlash', truth.backlash, 'joint_stiffness')):
+        for joint, value, other in zip(model.joint_names, of, getattr(truth, needed)):
+            if value > 0.0 and other == 0.0:
+                _refuse(path, name, f'has a {name} of {joint} without {needed}',
+                        f'enter the {needed} of {joint}')
+    if 0.0 in truth.motor_gain:
         _refuse(path, 'motor_gain', 'has the motor_gain 0', 'give another number')
-    model.frame(worlds.truth.payload_frame)
+    model.frame(truth.payload_frame)
     if not worlds.modes:
         _refuse(path, 'modes', 'has no modes', f'name some of {", ".join(registry.MODES)}')
     for mode in worlds.modes:
@@ -272,6 +300,8 @@ def _as(path: Path, name: str, value: Any, default: Any, entry: Mapping[str, Any
         if not isinstance(value, list) or not all(isinstance(x, str) for x in value):
             _refuse(path, name, f'has {name}: {value!r}', 'give a list of names')
         return tuple(value)
+    if name == 'truth.locked_positions':
+        default = (0.0,) * len(value) if isinstance(value, list) else (0.0,)
     given = value
     if not isinstance(default, str):
         given = [_number(x) for x in value] if isinstance(value, list) else _number(value)
