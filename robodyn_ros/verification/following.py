@@ -9,6 +9,7 @@ from numpy import ndarray
 
 from .plant_step import START
 from ..control.controller.controller import Controller
+from ..control.controller.status_sentences import withholding
 from ..control.settings.friction import static_friction
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class Errors:
         unit = 'N' if self._world.arm.model.slides[i] else 'N·m'
         withheld, requested = ((v.withheld[i], v.requested[i]) if at_rest else
                                (seen.withheld[i], seen.requested[i]))
-        if sentence := self._controller.withholding(i, withheld, requested):
+        if sentence := withholding(self._controller, i, withheld, requested):
             return sentence
         dynamics, effort = self._world.plant.dynamics, requested - withheld
         most, gain = (np.broadcast_to(one, v.q.shape)[i]
