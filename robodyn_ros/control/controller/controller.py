@@ -122,6 +122,8 @@ class Controller:
         self._version = 0
         #: Called when :attr:`inputs` are others than before.
         self.changed: Callable[[], None] = lambda: None
+        #: Newest words of drives that report a fault, see :meth:`report_drives`.
+        self.drive_fault = ''
         # Parts, each of which holds what the cycle follows of its kind
         self.trajectory, self.pose = TrajectoryReference(self), PoseReference(self)
         self.policy = PolicyReference(self)
@@ -359,6 +361,18 @@ class Controller:
             -inf ends it at once.
         """
         self.cycle_input['guiding_until'] = until
+
+    def report_drives(self, words: str) -> None:
+        """
+        Stop the arm, and refuse to arm it, while drives report a fault.
+
+        :param words: of the drives, such as 'joint4: rotor too hot'; '': they are well.
+        """
+        if words:
+            self.drive_fault = words
+            self.cycle_input['stop_reason'] = guard.DRIVE_FAULT
+        elif self.cycle_input['stop_reason'][0] == guard.DRIVE_FAULT:
+            self.cycle_input['stop_reason'] = guard.NO_REASON
 
     # --- References and partner -------------------------------------------------------------
 

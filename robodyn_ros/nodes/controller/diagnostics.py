@@ -53,12 +53,13 @@ class Report:
         return _status(DiagnosticStatus.OK, self.name, 'not active', self.hardware, {})
 
     def status(self, loop: ControlLoop, references: TrajectorySubscriber, reason: str,
-               now: float) -> DiagnosticStatus:
+               now: float, drives: Mapping[str, object]) -> DiagnosticStatus:
         """
         Return the status of a running loop and its references.
 
         :param reason: of the fault, in words.
         :param now: time on the steady clock [s].
+        :param drives: what a driver says of itself.
         """
         m = loop.controller.memory[0]
         present = (now, int(m['cycles']), loop.tally.missed)
@@ -116,6 +117,7 @@ class Report:
             'speed of references': f'{1.0 - m["slowing"]:.3f}',
             'slowed by': named_code(m['slowed_by']), 'held by': named_code(m['held_by']),
             'guided by hand': 'yes' if m['guided'] else 'no',
+            **{f'driver: {name}': value for name, value in drives.items()},
         }
         return _status(level, self.name, message, self.hardware, values)
 

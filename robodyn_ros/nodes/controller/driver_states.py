@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """States and efforts of a driver in the process of the node, in place of the topics."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from queue import SimpleQueue
 import threading
 
@@ -10,7 +10,7 @@ import numpy as np
 from rclpy.publisher import Publisher
 
 from ..middleware.raw_subscription import RCLError, Sample, SampleQueue
-from ...driver import Driver, DriverReader
+from ...driver import DriverReader
 from ...wire.joint_state import JointStateEncoder
 
 QUEUE_DEPTH = 10    # readings and messages, as of a topic
@@ -23,15 +23,14 @@ class DriverStates(SampleQueue):
     What it reads and writes is also published, by a thread that the loop does not wait for.
 
     :param joint_names: of the arm, in the order of the driver's arrays.
-    :param period: of the controller [s]; see :class:`.DriverReader`.
+    :param reader: of the driver.
     :param states, commands: publishers of joint states and efforts.
-    :param tell: called with a sentence for each failure of the driver.
     """
 
     most = QUEUE_DEPTH
 
-    def __init__(self, driver: Driver, joint_names: Sequence[str], period: float,
-                 states: Publisher, commands: Publisher, tell: Callable[[str], object]):
+    def __init__(self, reader: DriverReader, joint_names: Sequence[str], states: Publisher,
+                 commands: Publisher):
         self._n = len(joint_names)
         self._unknown = np.full(self._n, np.nan)
         self._encoder = JointStateEncoder(joint_names)
@@ -39,7 +38,12 @@ class DriverStates(SampleQueue):
         self._states, self._commands = states, commands
         self._publisher = threading.Thread(target=self._publish, name='driver_topics', daemon=True)
         self._publisher.start()
-        self._reader = DriverReader(driver, QUEUE_DEPTH, period, tell)
+        self._reader = reader
+
+    def drain(self) -> list[bytes]:
+        """Drop the readings that wait; the drives are switched on before the next efforts."""
+        self._reader.begin()
+        return []
 
     def take(self) -> Sample | None:
         """Take the oldest reading, None if there is none; skip invalid ones."""
@@ -47,14 +51,14 @@ class DriverStates(SampleQueue):
             if (taken := self._reader.take()) is None:
                 break
             try:
-                position, velocity, effort = taken.reading
+                position, velocity, effort, *_ = taken.reading
                 message = self._encoder.encode(taken.time_ns, position, velocity,
                                                self._unknown if effort is None else effort)
             except Exception as error:          # wrong shapes, no numbers at all
                 self._reader.refuse(error)
                 continue
             self._show(self._states, message)
-            return Sample(message, float(taken.number), taken.time_ns)
+            return Sample(message, float(taken.number), taken.time_ns, taken.age)
         return None
 
     def wait(self, timeout_ns: int) -> bool:

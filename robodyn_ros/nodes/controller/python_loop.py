@@ -14,10 +14,12 @@ from numpy import ndarray
 from ...control.controller.controller import Controller
 from ...control.cycle.plain_records import Records
 from ...control.steps.cycle_data import Cycle
+from ...driver import note_age
 from ...realtime import loop
 from ...realtime.loop_counters import Tally
 from ...realtime.loop_settings import LoopSettings, TIMER, TRIGGERS
 from ...realtime.periodic_timer import Grid
+from ...wire.decode_status import ACCEPTED
 from ...wire.effort import EffortEncoder
 from ...wire.joint_state import JointStateDecoder, stamp_of
 
@@ -106,7 +108,13 @@ class PythonLoop:
     def decode(self, received: float) -> int:
         """Decode the joint state taken last; return a decode status."""
         assert self._taken is not None
-        return self._decoder.decode(self._taken.message, received, self._taken.number)
+        message, number, _, age = self._taken
+        state = self._decoder.state
+        before = state['received'].copy()
+        code = self._decoder.decode(message, received, number)
+        if age is not None and code == ACCEPTED:
+            note_age(state, before, received, age)
+        return code
 
     def stamp_taken(self) -> float:
         """Return the header stamp [s] of the joint state taken last, NaN if it is too short."""

@@ -158,8 +158,9 @@ class ControllerReports:
         if node.loop is None or not node.active:
             statuses = [self._status.idle(node.trouble)]
         else:
+            drives = node.topics.drives() if node.topics else {}
             statuses = [self._status.status(node.loop, node.references.trajectories, self.reason(),
-                                            time.monotonic()),
+                                            time.monotonic(), drives),
                         self._status.timing(node.loop, thresholds(node.parameters.values()))]
         self._publisher.publish(diagnostics.array(self._clock.now().to_msg(), statuses))
 

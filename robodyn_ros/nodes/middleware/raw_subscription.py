@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from math import nan
 from typing import Any, NamedTuple
 
+from numpy import ndarray
 from rclpy.callback_groups import CallbackGroup
 from rclpy.exceptions import InvalidHandle
 from rclpy.node import Node
@@ -42,6 +43,7 @@ class Sample(NamedTuple):
     message: bytes
     number: float           # publication sequence number, NaN if unknown
     published: int          # [ns] time of publication, CLOCK_REALTIME of the publisher; 0: unknown
+    age: ndarray | None = None      # [s] since the joints were measured, where a driver states it
 
 
 def sample(message: bytes, info: Mapping[str, Any]) -> Sample:
