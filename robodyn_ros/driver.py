@@ -24,7 +24,7 @@ from .object_reference import load_object, refused
 READING = WAITS, LATEST, INLINE = 'waits', 'latest', 'inline'
 RETRY_PAUSE = 0.01    # [s] after a read that failed or returned nothing at once
 # A driver that waits is read this often in a period at most, so that one whose read returns at
-# once leaves the interpreter to the control loop, and a full buffer is still emptied
+# once leaves the CPU to others, and a full buffer is still emptied
 READS_PER_PERIOD = 4
 CLOSE_TIMEOUT = 1.0    # [s] of a read in progress
 REPORT_INTERVAL = 1.0    # [s] between two reports of the same failure
@@ -192,6 +192,8 @@ class DriverReader:
     def __init__(self, driver: Driver, keep: int, period: float, timeout: float,
                  tell: Callable[[str], object], stop: Callable[[str], object]):
         self._driver, self._keep, self._period, self._timeout = driver, keep, period, timeout
+        self._interval = period / (1 if reading_of(driver) == LATEST else READS_PER_PERIOD)
+        self._due = monotonic()
         self._tell, self._stop = tell, stop
         self._waiting: SimpleQueue[Read | None] = SimpleQueue()
         self._next: Read | None = None
@@ -291,8 +293,6 @@ class DriverReader:
         self._report('read', error)
 
     def _run(self) -> None:
-        waits = reading_of(self._driver) == WAITS
-        least, due = self._period / (READS_PER_PERIOD if waits else 1), monotonic()
         while not self._over.is_set():
             if (taken := self._read(RETRY_PAUSE)) is not None:
                 if self._waiting.qsize() >= self._keep:
@@ -301,13 +301,14 @@ class DriverReader:
                     except Empty:
                         pass
                 self._waiting.put(taken)
-            due = max(due + least, monotonic() - least)
-            if (pause := due - monotonic()) > 0.0:
-                self._over.wait(pause)
 
     def _read(self, pause: float) -> Read | None:
         """Read once; where nothing came at once, pause [s] rather than poll in a tight loop."""
         begun = monotonic()
+        self._due = max(self._due + self._interval, begun - self._interval)
+        if self._due > begun:
+            self._over.wait(self._due - begun)
+            begun = monotonic()
         if begun - self._failed_at > self._timeout:     # the efforts of the fault have ended
             self._failing_since = self._failed_at = np.inf
             self._change('write', '')

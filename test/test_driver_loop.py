@@ -57,7 +57,8 @@ def test_it_holds_the_arm_and_ends_at_rest(driven):
     assert arm.closed and arm.efforts[-1].tolist() == [0.0, 0.0]
 
 
-@pytest.mark.parametrize(('reading', 'most'), [('latest', 1), ('waits', READS_PER_PERIOD)])
+@pytest.mark.parametrize(('reading', 'most'), [
+    ('latest', 1), ('waits', READS_PER_PERIOD), ('inline', READS_PER_PERIOD)])
 def test_an_arm_that_does_not_wait_is_not_read_all_the_time(reading, most):
     (arm, controller), told = driven_arm(LatestArm), []
     arm.reading, begun = reading, time.monotonic()

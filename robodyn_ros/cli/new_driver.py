@@ -39,8 +39,8 @@ class $constant:
     :param address, rate: examples of options, which users set by driver_options.
     """
 
-    # WAITS: read() waits for a state. LATEST: it returns the newest one at once. INLINE: the thread
-    # of the loop reads, computes and writes, for an SDK that holds the GIL
+    # WAITS: read() waits for a state. LATEST: it returns the newest one at once. INLINE: the
+    # thread of the loop reads, computes and writes, for an SDK that holds the GIL
     reading = WAITS
 
     def __init__(self, model, address: str = '', rate: float = 1000.0):
@@ -59,9 +59,9 @@ class $constant:
         """
         self._next += self._period
         time.sleep(max(0.0, self._next - time.monotonic()))
-        # Velocity NaN: not measured. Effort None: not measured, NaN: the drive is off; else that of
-        # the motor on the joint. age: s since each joint was measured. Raise DriverLost where the
-        # connection is gone for good.
+        # Velocity NaN: not measured. Effort None: not measured, NaN: the drive is off; else that
+        # of the motor on the joint. age: s since each joint was measured. Raise DriverLost where
+        # the connection is gone for good.
         faults: list[Fault] = []        # such as Fault('joint4', 'rotor too hot')
         return Reading(self._position.copy(), np.zeros(len(self._position)), self._effort.copy(),
                        age=0.0, faults=faults)

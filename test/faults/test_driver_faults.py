@@ -63,9 +63,9 @@ def test_driver_that_gives_no_states(driven, remote):
                         ('silent', ''), ('hot', ''), ('write', '')):
         remote.forget()
         behave(wrong)
-        remote.until(lambda: remote.diagnostics.get('phase') == 'FAULT', f'a fault: {wrong}',
-                     deadline=STARTS)
-        assert SENTENCES.get(wrong, 'state is stale (joint1)') in remote.diagnostics['message']
+        sentence = SENTENCES.get(wrong, 'state is stale (joint1)')
+        remote.until(lambda: f'FAULT: {sentence}' in remote.diagnostics.get('message', ''),  # noqa: B023
+                     f'a fault: {wrong}', deadline=STARTS)
         assert remote.diagnostics['driver: temperature of joint1 [°C]'] == '41'
         remote.until(lambda: remote.newest_command() == [0.0, 0.0], 'the last effort')
         if told:
