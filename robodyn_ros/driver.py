@@ -74,12 +74,14 @@ class DriverFacts(NamedTuple):
     They replace what the URDF says, and a setting that contradicts them is an error.
 
     :param compensates_gravity: whether the robot adds g(q) to the efforts itself.
+    :param brakes: whether something holds the arm without efforts; False sets ``lower_to_rest``.
     :param effort_limit, velocity_limit: (nv,) of the drives [N·m | N, rad/s | m/s].
     :param armature: (nv,) rotor inertia reflected to the joints [kg·m² | kg].
     :param max_rate: at which the arm takes efforts [Hz].
     """
 
     compensates_gravity: bool | None = None
+    brakes: bool | None = None
     effort_limit: ArrayLike | None = None
     velocity_limit: ArrayLike | None = None
     armature: ArrayLike | None = None
@@ -319,12 +321,10 @@ class DriverReader:
                 faults = [fault if isinstance(fault, Fault) else Fault(*fault)
                           for fault in reading.faults]
                 taken = Read(reading, self._number + 1, time_ns(), ages_of(reading))
-        except DriverLost as error:
-            self._change('read', self._report('read', error))
-            reading = None
         except Exception as error:
-            self._report('read', error)
-            reading = None
+            words, reading = self._report('read', error), None
+            if isinstance(error, DriverLost):
+                self._change('read', words)
         if reading is None:
             if monotonic() - begun < pause:
                 self._over.wait(pause)

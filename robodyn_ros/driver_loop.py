@@ -12,6 +12,7 @@ import numpy as np
 
 from .control.controller.controller import Controller
 from .control.settings.settings import Settings
+from .control.steps.lowering import LONGEST_DESCENT
 from .driver import Driver, DriverFacts, DriverReader, facts_of, note_age, Read
 from .errors import ParameterError
 from .model.robot import RobotModel
@@ -45,8 +46,9 @@ def drive(controller: Controller, driver: Driver, over: Callable[[], bool],
         if (getattr(model, name) != getattr(controller.model, name)).any():
             raise _contradicted(name, getattr(controller.model, name).tolist(),
                                 getattr(facts, name))
-    if settings != controller.settings:
-        raise _contradicted('robot_compensates_gravity', False, True)
+    for name, fact in known(facts).items():
+        if getattr(controller.settings, name) != fact:
+            raise _contradicted(name, not fact, fact)
     period, number, stop_at = 1.0 / controller.settings.rate, 0, np.inf
     reader = DriverReader(driver, QUEUE_DEPTH, period, controller.settings.state_timeout, tell,
                           controller.report_drives)
@@ -64,7 +66,9 @@ def drive(controller: Controller, driver: Driver, over: Callable[[], bool],
                 reader.write(controller.tau.copy())
             if stop_at == np.inf and over():
                 controller.stop()
-                stop_at = now + controller.settings.stop_timeout + STOP_MARGIN
+                settings = controller.settings
+                stop_at = now + STOP_MARGIN + settings.stop_timeout + (
+                    LONGEST_DESCENT if settings.lower_to_rest else 0.0)
     finally:
         try:
             if controller.memory['publishing'][0]:      # an arm may keep the last efforts for ever
@@ -100,14 +104,24 @@ def with_facts(facts: DriverFacts, model: RobotModel, settings: Settings,
                        else wanted > (1.0 + FACT_TOLERANCE) * values)
             if differs.any():
                 raise _contradicted(name, list(chosen), values.tolist())
-    own = facts.compensates_gravity
-    if own is not None and own != settings.robot_compensates_gravity:
-        if 'robot_compensates_gravity' in given or settings.robot_compensates_gravity:
-            raise _contradicted('robot_compensates_gravity', not own, own)
-        settings = replace(settings, robot_compensates_gravity=own)
+    for name, fact in known(facts).items():
+        if fact != getattr(settings, name):
+            if name in given or not fact:
+                raise _contradicted(name, not fact, fact)
+            settings = replace(settings, **{name: fact})
     if facts.max_rate is not None and settings.rate > facts.max_rate:
         raise _contradicted('rate', settings.rate, facts.max_rate)
     return replace(model, **changes), settings
+
+
+def known(facts: DriverFacts) -> dict[str, bool]:
+    """Return the settings that a driver decides."""
+    settings = {}
+    if facts.compensates_gravity is not None:
+        settings['robot_compensates_gravity'] = facts.compensates_gravity
+    if facts.brakes is False:
+        settings['lower_to_rest'] = True
+    return settings
 
 
 def _contradicted(name: str, value: object, fact: object) -> ParameterError:

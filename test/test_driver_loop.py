@@ -133,9 +133,9 @@ def test_a_joint_that_was_never_measured_has_no_state(driven):
 
 def test_facts_of_a_driver_replace_what_the_urdf_says():
     model, settings = load_urdf('two_link'), Settings()
-    corrected, agreed = with_facts(DriverFacts(True, [9.0, 8.0], [7.0, 6.0], [0.1, 0.2], 1000.0),
-                                   model, settings)
-    assert agreed.robot_compensates_gravity
+    facts = DriverFacts(True, False, [9.0, 8.0], [7.0, 6.0], [0.1, 0.2], 1000.0)
+    corrected, agreed = with_facts(facts, model, settings)
+    assert agreed.robot_compensates_gravity and agreed.lower_to_rest
     assert corrected.effort_limit.tolist() == [9.0, 8.0]
     assert corrected.velocity_limit.tolist() == [7.0, 6.0]
     assert corrected.armature.tolist() == [0.1, 0.2]
@@ -147,6 +147,7 @@ def test_facts_of_a_driver_replace_what_the_urdf_says():
      'robot_compensates_gravity'),
     (DriverFacts(compensates_gravity=True), Settings(), ('robot_compensates_gravity',),
      'robot_compensates_gravity'),
+    (DriverFacts(brakes=False), Settings(), ('lower_to_rest',), 'lower_to_rest'),
     (DriverFacts(effort_limit=[9.0, 9.0]), Settings(effort_limit=(10.0, 9.0)), (), 'effort_limit'),
     (DriverFacts(velocity_limit=[1.0, 1.0]), Settings(velocity_limit=(2.0,)), (),
      'velocity_limit'),

@@ -45,7 +45,7 @@ class $constant:
 
     def __init__(self, model, address: str = '', rate: float = 1000.0):
         # Connect, or raise an exception with the reason. What the arm says of itself replaces the
-        # URDF: effort_limit, velocity_limit, armature (nv,), compensates_gravity, max_rate [Hz].
+        # URDF: effort_limit, velocity_limit, armature (nv,), compensates_gravity, brakes.
         self.facts = DriverFacts()
         self._period, self._next = 1.0 / rate, time.monotonic()
         self._position, self._effort = np.zeros(model.nv), np.zeros(model.nv)

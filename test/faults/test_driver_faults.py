@@ -47,7 +47,7 @@ def driven(start, tmp_path, monkeypatch):
 
 
 @row('a driver raises, stands still or returns unusable states', 'STALE_STATE',
-     where=DriverReader._run, find="self._report('read', error)", instead='self._over.set()')
+     where=DriverReader._read, find="self._report('read', error)", instead='self._over.set()')
 def test_driver_that_gives_no_states(driven, remote):
     """Fault efforts, that end with zero; the reason is logged; it is read again after that."""
     controller, behave = driven

@@ -33,7 +33,7 @@ from ...control.cycle.compile import begin as begin_compilation
 from ...control.cycle.compile import is_compiled
 from ...control.steps import guard
 from ...driver import Driver, DriverFacts, facts_of
-from ...driver_loop import with_facts
+from ...driver_loop import known, with_facts
 from ...errors import RobodynError
 from ...model.robot import RobotModel
 from ...realtime.loop_settings import LoopSettings
@@ -223,13 +223,11 @@ class ControllerNode(LifecycleNode):
         :param p: values of the parameters, updated.
         :raises ParameterError: one contradicts the driver.
         """
-        model, wishes = with_facts(facts, model, settings(p), self.parameters.given)
-        name = gravity_choice.PARAMETER
-        if facts.compensates_gravity is not None and name not in self.parameters.given:
-            result, = self.set_parameters(
-                [RosParameter(name, value=wishes.robot_compensates_gravity)])
+        model, _ = with_facts(facts, model, settings(p), self.parameters.given)
+        for name, fact in known(facts).items():
+            result, = self.set_parameters([RosParameter(name, value=fact)])
             assert result.successful, result.reason     # as long as the node is not configured
-            p[name] = self.parameters[name]
+            p[name] = fact
         if told := str(facts):
             self.get_logger().info(f'the driver states: {told}')
         return model

@@ -108,12 +108,11 @@ class PythonLoop:
     def decode(self, received: float) -> int:
         """Decode the joint state taken last; return a decode status."""
         assert self._taken is not None
-        message, number, _, age = self._taken
-        state = self._decoder.state
+        taken, state = self._taken, self._decoder.state
         before = state['received'].copy()
-        code = self._decoder.decode(message, received, number)
-        if age is not None and code == ACCEPTED:
-            note_age(state, before, received, age)
+        code = self._decoder.decode(taken.message, received, taken.number)
+        if taken.age is not None and code == ACCEPTED:
+            note_age(state, before, received, taken.age)
         return code
 
     def stamp_taken(self) -> float:
