@@ -19,6 +19,7 @@ from robodyn_ros.errors import ParameterError
 from robodyn_ros.nodes.controller.parameters import driver_options
 
 near = pytest.approx
+MOST = 500              # cycles in which a fault has to come, 2.5 s
 STARTS = 120.0          # s, an interpreter of its own on a busy machine
 
 
@@ -90,7 +91,7 @@ def test_a_drive_reports_a_fault():
 
     def over():
         phases.append((controller.phase, controller.memory['without_state'][0]))
-        return fault_is_over(controller)
+        return fault_is_over(controller) or phases.count((guard.RUNNING, 0)) > MOST
     arm.read = hot
     drive(controller, arm, over, told.append)
     assert controller.reason == 'a drive reports a fault (joint2: rotor too hot)'
@@ -98,11 +99,11 @@ def test_a_drive_reports_a_fault():
 
 
 @row('a driver does not take efforts', 'DRIVE_FAULT', where=DriverReader.write,
-     find="self._change('write', words)", instead='pass')
+     find='_ - _ >= _', instead='False')
 def test_efforts_that_are_not_taken_for_some_time_are_a_fault():
     """A few failures are counted; no state is lost, and the loop goes on."""
     arm, controller = driven_arm()
-    told, since, armed = [], [], []
+    told, since, armed, running = [], [], [], []
 
     def over():
         if controller.phase == guard.RUNNING and not since:
@@ -112,7 +113,8 @@ def test_efforts_that_are_not_taken_for_some_time_are_a_fault():
             armed.append(controller.reason)
             arm.broken = ''
             controller.arm()            # refused until the failures are some time ago
-        return armed and controller.phase == guard.RUNNING
+        running.append(controller.phase == guard.RUNNING)
+        return armed and running[-1] or running.count(True) > MOST
     drive(controller, arm, over, told.append)
     assert time.monotonic() - since[0] >= controller.settings.state_timeout
     assert armed == ['a drive reports a fault (write() of the driver raised OSError: bus off)']
@@ -121,7 +123,7 @@ def test_efforts_that_are_not_taken_for_some_time_are_a_fault():
 
 
 @row('a drive is silent, and its last position repeated', 'STALE_STATE', where=note_age,
-     find="state['received'] = np", instead='_ = np')
+     find="_['received'] = _", instead='pass')
 def test_a_silent_drive_is_a_stale_state_of_its_joint():
     """Only the age tells."""
     arm, controller = driven_arm()
@@ -133,7 +135,7 @@ def test_a_silent_drive_is_a_stale_state_of_its_joint():
         ages = [0.0, time.monotonic() - since[0] if since else 0.001]
         return Reading(*read()[:3], age=ages)
     arm.read = silent
-    end = time.monotonic() + 10.0
+    end = time.monotonic() + 6.0
     drive(controller, arm, lambda: time.monotonic() > end or (
         fault_is_over(controller)))
     assert controller.reason == 'state is stale (joint2)'
