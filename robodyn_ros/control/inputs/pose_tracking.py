@@ -11,8 +11,7 @@ from .points import HEADER, segment_of
 from .task import Task
 from ..algebra.rotations import angular_motion, exp, multiplied, rows
 from ...dynamics import entry_points, numba_types
-from ...dynamics.model_data import ModelData, Workspace
-from ...dynamics.record_types import Matrix3, Vector3
+from ...dynamics.model_data import Matrix3, ModelData, Vector3, Workspace
 
 # Command that goes with a reference pose: indices of the wrench [N, N·m], of the time [s] until
 # which it is exerted, of 1 where it is in the axes of the frame instead of the base, of the number

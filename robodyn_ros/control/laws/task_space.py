@@ -15,8 +15,8 @@ from ..algebra.six_vectors import column, dot, plus, put, put_row, row, vector, 
 from ..declare.setting_fields import gain, PerJoint
 from ..inputs.task import KINEMATIC, TOOL_AXES, UNPROJECTED
 from ...dynamics.forward_dynamics import ltdl
-from ...dynamics.joint_transforms import place_joints
 from ...dynamics.kinematics import velocity_product
+from ...dynamics.spatial import place_joints
 
 # Added to the diagonal of the mobility, relative to it, that the projector inverts: where the task
 # is singular it passes over from blocking the posture's efforts to passing them on

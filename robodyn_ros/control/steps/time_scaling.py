@@ -34,11 +34,9 @@ from ..algebra.cholesky import cholesky_solve, damped_cholesky
 from ..inputs.bounds import Bounds
 from ..inputs.task import Task
 from ...dynamics.forward_dynamics import ltdl, ltdl_solve
-from ...dynamics.joint_transforms import place_joints
 from ...dynamics.kinematics import ALIGNED, jacobian, pose
-from ...dynamics.model_data import ModelData, Workspace
-from ...dynamics.record_types import Vector3
-from ...dynamics.spatial import dot
+from ...dynamics.model_data import ModelData, Vector3, Workspace
+from ...dynamics.spatial import dot, place_joints
 
 if TYPE_CHECKING:
     from .cycle_data import Cycle, Vectors
