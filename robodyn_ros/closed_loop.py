@@ -21,8 +21,7 @@ from .dynamics.arguments import numbers
 from .errors import ArgumentError, ArmingError, SimulationError
 from .model.robot import initial_position, RobotModel
 from .report.run_figure import run_figure
-from .simulation.drive import Drive
-from .simulation.imperfections import Noise, nonnegative
+from .simulation.drive import Drive, Noise, nonnegative
 from .simulation.plant import Plant
 
 if TYPE_CHECKING:

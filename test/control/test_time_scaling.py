@@ -321,4 +321,4 @@ def test_nothing_is_computed_where_nothing_is_bounded():
     rig.run(1.0)
     m = rig.controller.memory
     assert m['lag'][0] == 0.0 and m['slowing'][0] == 0.0
-    assert not rig.controller._records.record['bounded'][0]
+    assert not rig.controller.records.record['bounded'][0]

@@ -8,8 +8,7 @@ from faults.arm import running
 from faults.rows import row
 import numpy as np
 import pytest
-from robodyn_ros.control.controller.controller import Controller
-from robodyn_ros.control.controller.trajectory_following import TrajectoryReference
+from robodyn_ros.control.controller.trajectory_following import check_basis, TrajectoryReference
 from robodyn_ros.control.inputs import policy, velocity_check
 from robodyn_ros.control.laws import feedback_policy
 from robodyn_ros.control.references import joint_requests, motions, paths, reference_planning
@@ -110,7 +109,7 @@ def test_trajectory_during_a_fault():
     refuses(arm, 'the controller is FAULT', (0.6, 0.2))
 
 
-@row('a trajectory beside a change of mode', where=Controller.check_basis,
+@row('a trajectory beside a change of mode', where=check_basis,
      find='_.basis_changes', instead='False')
 def test_a_trajectory_beside_a_change_of_mode():
     """Refused until a cycle knows the mode: it would begin at the old reference."""

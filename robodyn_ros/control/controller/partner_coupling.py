@@ -50,12 +50,21 @@ class PartnerReference:
         self._velocity, self._gains = VelocityCheck(jumps=False), LastingGains()
 
     def energy(self) -> ndarray:
-        """See :attr:`.Controller.coupling_energy`."""
+        """
+        Return the energy (nv,) [J] that each joint has given to the coupling since it began.
+
+        The sum over both arms is the energy that the coupling stores and dissipates: it is passive
+        as long as the sum is not negative.
+        """
         kept: Any = registry.memory_fields(self._law(), self._law_memory)
         return np.array(kept.energy)
 
     def state(self) -> CouplingState:
-        """See :meth:`.Controller.coupling_state`."""
+        """
+        Return the state for the partner, after the last step.
+
+        :raises ArgumentError: the law in force couples no arms.
+        """
         c, law = self._controller, self._law()
         joints, (q, qd) = joint_map(c.model, c.settings), c.joint_state
         status, n = self._status(), c.model.nv
@@ -70,7 +79,14 @@ class PartnerReference:
                              joints.to_leader(rows))
 
     def follow(self, state: CouplingState, time: float) -> None:
-        """See :meth:`.Controller.follow_partner`."""
+        """
+        Update the state of the partner.
+
+        :param time: of its state [s], on the clock of :meth:`step`.
+        :raises ArgumentError: the law in force couples no arms, or see :func:`.partner.checked`
+            and :func:`.partner.check_continues`; the previous state stays in force, until it is
+            older than ``coupling_timeout``.
+        """
         self._law()
         c = self._controller
         role = c.settings.coupling_role

@@ -33,7 +33,16 @@ class PolicyReference:
 
     def follow(self, time: float, effort: ndarray, position: ndarray, velocity: ndarray,
                gain: ndarray) -> None:
-        """See :meth:`.Controller.follow_policy`."""
+        """
+        Put the policy of a planner in force, for the mode ``feedback_policy``.
+
+        :param time: of the state that it was planned from [s], on the clock of :meth:`step`.
+        :param effort: (nv,) u [N·m | N], with g(q).
+        :param position, velocity: (nv,) x̂ [rad | m, per s].
+        :param gain: (nv, 2 nv) K.
+        :raises ArgumentError: the law in force uses no policy, or see :func:`.policy.checked` and
+            :class:`.VelocityCheck`; the previous policy stays in force.
+        """
         c = self._controller
         if c.settings.law_in_force.reference != POLICY:
             raise ArgumentError(f'{c.settings.mode} uses no policy', name='mode',

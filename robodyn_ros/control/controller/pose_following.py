@@ -11,6 +11,7 @@ import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
 
+from .trajectory_following import check_basis
 from ..declare.semidefinite import as_matrix
 from ..inputs.pose_tracking import (
     PosePoints,
@@ -65,7 +66,19 @@ class PoseReference:
         return int(self.points.header['serial'][0])
 
     def follow_pose(self, position: ArrayLike, quaternion: ArrayLike, start: float) -> None:
-        """See :meth:`.Controller.follow_pose`."""
+        """
+        Move the reference of ``task_frame`` to a pose, as soon as the limits allow.
+
+        A target may replace another one at any time and from any motion: the reference continues
+        with limited velocity, acceleration and jerk (``task_velocity_limit``, ...), even if the
+        target jumps.
+
+        :param position: (3,) [m] in the frame of the base.
+        :param quaternion: (4,) x, y, z, w: orientation in the frame of the base.
+        :param start: time [s] on the clock of :meth:`step` at which the motion begins.
+        :raises TrajectoryError: the controller is not RUNNING, the law follows no pose, or the
+            pose is not finite, no rotation, or out of reach. The reference stays as it is.
+        """
         self._check_follows_pose()
         center, longest = reach(self._controller.model, self._controller.settings.task_frame)
         where, turned = checked_pose(position, quaternion, center, longest)
@@ -73,7 +86,14 @@ class PoseReference:
             limits, now, where, turned, begin, serial), start)
 
     def follow_twist(self, twist: ArrayLike, start: float) -> None:
-        """See :meth:`.Controller.follow_twist`."""
+        """
+        Move the reference of ``task_frame`` at a twist, for ``twist_timeout``; then it rests.
+
+        :param twist: (6,) linear and angular velocity [m/s, rad/s] in the axes of the base.
+        :param start: time [s] on the clock of :meth:`step` at which the motion begins.
+        :raises TrajectoryError: as for :meth:`follow_pose`; the twist is above
+            ``task_velocity_limit``.
+        """
         self._follow(lambda limits, now, begin, serial: at_twist(
             limits, now, twist, self._controller.settings.twist_timeout, begin, serial), start)
 
@@ -102,7 +122,17 @@ class PoseReference:
                               remedy='send it again')
 
     def follow_wrench(self, wrench: ArrayLike, start: float, *, tool_axes: bool = False) -> None:
-        """See :meth:`.Controller.follow_wrench`."""
+        """
+        Exert a wrench with ``task_frame`` for ``wrench_timeout``, in addition to the law.
+
+        It then fades within 0.1 s, even if the sender disappears.
+
+        :param wrench: (6,) force and torque [N, N·m] on the environment, at the origin of the
+            frame, in the axes of the base, or of the frame.
+        :param start: time [s] on the clock of :meth:`step` from which ``wrench_timeout`` counts.
+        :raises TrajectoryError: as for :meth:`follow_pose`; the wrench is not finite, or above
+            ``task_wrench_limit``.
+        """
         settings = self._controller.settings
         most = settings.task_wrench_limit
         w = checked_wrench(wrench, (most[0], most[1]))
@@ -113,7 +143,20 @@ class PoseReference:
         self._command(change, start)
 
     def follow_stiffness(self, stiffness: ArrayLike, start: float) -> None:
-        """See :meth:`.Controller.follow_stiffness`."""
+        """
+        Ask for a stiffness of cartesian_impedance, in no direction above ``task_stiffness``.
+
+        It is reached within some tenths of a second, later where it would add more energy than
+        the tank has (``tank_energy``); it stays until another one is asked for, or until the law
+        or its gains change.
+
+        :param stiffness: (6,) [N/m, N·m/rad] along and about ``task_axes``, or a symmetric,
+            positive semi-definite matrix (6, 6), or its 36 elements by rows.
+        :param start: time [s] on the clock of :meth:`step`.
+        :raises TrajectoryError: as for :meth:`follow_pose`; a number is not finite, or
+            the matrix is not symmetric, has a negative direction, or one in which it is above
+            ``task_stiffness``, for which the gains were judged.
+        """
         c = self._controller
         law = int(c.records.record['law'][0])
         K = checked_stiffness(stiffness, as_matrix(c.settings.task_stiffness, 6))
@@ -152,7 +195,7 @@ class PoseReference:
         if c.phase != guard.RUNNING:
             raise TrajectoryError(f'the controller is {c.phase.name}', name='phase',
                                   remedy='activate it first; it follows when RUNNING')
-        c.check_basis()
+        check_basis(c)
         mode = registry.mode_name(int(c.memory['mode'][0]))
         if registry.find(mode).reference != POSE:
             raise TrajectoryError(f'{mode} follows no pose', name='mode', value=mode,

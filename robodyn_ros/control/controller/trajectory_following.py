@@ -14,6 +14,7 @@ from ..laws import registry
 from ..references.reference_planning import from_now_on, plan_motion, PlannedReference
 from ..references.trajectory import is_streamed, splice, Waypoints
 from ..settings.motion_limits import motion_limits
+from ..settings.settings import Settings
 from ..steps import guard
 from ..steps.acceleration_limits import VELOCITY_SHARE
 from ...errors import TrajectoryError, TrajectoryLateError
@@ -45,14 +46,33 @@ class TrajectoryReference:
         return int(self.points.header['serial'][0])
 
     def follow(self, waypoints: Waypoints, start: float) -> None:
-        """See :meth:`.Controller.follow`."""
+        """
+        Follow a trajectory from ``start`` on.
+
+        Joints that are not named keep their present reference. No waypoints: the reference
+        decelerates to rest. One at time 0 is a target to be reached as soon as the limits of
+        velocity, acceleration and jerk allow, from any state, as in teleoperation. One within
+        MAX_STREAM_TIME belongs to a stream, and the next one replaces it: see
+        :func:`.joint_requests.plan_waypoint`.
+
+        Every other trajectory ends at rest, and a new one may replace it on the way. If one starts
+        up to ``trajectory_start_tolerance`` from the reference, as a plan from the measured pose
+        does, the reference joins it within the limits. A stream of trajectories has to
+        look ahead: give each of them waypoints for the next half second or more, and send the next
+        one before it brakes. With a few waypoints over a few hundredths of a second the arm stops
+        and goes with each of them, which ends in EFFORT_LIMITED or EFFORT_OSCILLATES, and
+        :attr:`reason` explains it.
+
+        :param start: time [s] on the clock of :meth:`step`.
+        :raises TrajectoryError: the trajectory is refused; the present reference stays in force.
+        """
         planned = self.prepare(waypoints, start)
         if self._superseded(planned):       # the mode has changed meanwhile, for instance
             planned = self.prepare(waypoints, start)
         self.commit(planned)
 
     def prepare(self, waypoints: Waypoints, start: float) -> PlannedReference:
-        """See :meth:`.Controller.prepare`."""
+        """Plan the reference of :meth:`follow`, with its errors, and change nothing."""
         c, m = self._controller, self._controller.memory
         if c.phase != guard.RUNNING:
             raise TrajectoryError(f'the controller is {c.phase.name}', name='phase',
@@ -60,7 +80,7 @@ class TrajectoryReference:
         if m['guided'][0]:
             raise TrajectoryError('the arm is guided by hand', name='guiding',
                                   remedy='let it go: it follows where ~/guiding is not true')
-        c.check_basis()
+        check_basis(c)
         mode, law = registry.mode_name(int(m['mode'][0])), int(m['law'][0])
         if not registry.find(mode).follows:
             raise TrajectoryError(f'{mode} follows no reference', name='mode',
@@ -90,7 +110,12 @@ class TrajectoryReference:
         return bool(m['following'][0] or m['serial'][0] != self.serial)
 
     def commit(self, planned: PlannedReference) -> None:
-        """See :meth:`.Controller.commit`."""
+        """
+        Follow a reference from :meth:`prepare`.
+
+        :raises TrajectoryError: it is too late, or does not continue the reference any more,
+            which stays in force.
+        """
         c = self._controller
         asked, start, following, old, new, *_ = planned
         now = c.reference_time
@@ -109,3 +134,44 @@ class TrajectoryReference:
         c.history.add(new)
         self.points = new
         c.changed()
+
+    def ended_by(self, settings: Settings) -> str:
+        """
+        Return why these settings would end the reference under way.
+
+        :returns: '' if they would not, as new gains do not, or if there is no such reference.
+        """
+        c = self._controller
+        points, follows = ((c.pose.points, 'pose_following')
+                           if c.records.record['follows_pose'][0] else (self.points, 'following'))
+        if (c.phase != guard.RUNNING or not c.memory[follows][0]
+                or c.reference_time >= points.header['start'][0] + points.times[-1]):
+            return ''
+        differs = [what for what, old, new in zip(BASIS_NAMES, c.settings.basis, settings.basis,
+                                                  strict=True) if old != new]
+        return (f'the reference under way ends: {" and ".join(differs)} changed; the present pose '
+                'is held' if differs else '')
+
+    def check_received(self, received: float) -> None:
+        """
+        Refuse a reference received before the arm was RUNNING.
+
+        :param received: time [s] on the clock of :meth:`.Controller.step`.
+        :raises TrajectoryError: it would start an unexpected motion.
+        """
+        c = self._controller
+        begun = float(c.memory['since'][0])
+        if c.phase == guard.RUNNING and received < begun:
+            raise TrajectoryError(f'it came {begun - received:.3f} s before the arm was RUNNING',
+                                  name='phase', remedy='send it once the arm is RUNNING')
+
+
+def check_basis(c: Controller) -> None:
+    """
+    Refuse a reference between a change of :attr:`Settings.basis` and the next cycle.
+
+    :raises TrajectoryError: the present pose is about to become the reference.
+    """
+    if c.basis_changes:
+        raise TrajectoryError('mode, frame, speed or bounds have just been changed',
+                              name='mode', remedy='send it again, after the next cycle')
