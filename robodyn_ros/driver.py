@@ -18,7 +18,7 @@ import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
 
-from .object_reference import load_object, refused
+from .errors import load_object, refused
 
 #: How a driver is read: its member ``reading``.
 READING = WAITS, LATEST, INLINE = 'waits', 'latest', 'inline'

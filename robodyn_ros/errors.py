@@ -1,14 +1,43 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Exceptions of the package: each names the offending thing, its value and the remedy."""
+"""
+Exceptions of the package: each names the offending thing, its value and the remedy.
+
+Files, optional packages and modules of the user are opened by functions that raise them.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
+from typing import Any
+from unicodedata import normalize
 
-from .text import appearance, printable
+from .extras import install_ros, pip_install
+
+MAX_PRINTED = 1_000     # characters of a text in a message
+MAX_REASON = 300        # characters of what a parser says of a file
+
+
+def printable(text: str) -> str:
+    r"""
+    Return the text as one line without control characters.
+
+    Line breaks, escape codes and directional marks become \n, \x1b, \u202e, as in ``repr``; text
+    of more than ``MAX_PRINTED`` characters is truncated.
+    """
+    shown = ''.join(c if c.isprintable() else repr(c)[1:-1] for c in text[:MAX_PRINTED + 1])
+    return shown if len(shown) <= MAX_PRINTED else shown[:MAX_PRINTED] + ' ...'
+
+
+def appearance(text: str) -> str:
+    """Return a normal form that is the same for texts that look alike."""
+    # Truncated first: normalization takes time quadratic in the length of a run of accents
+    return ''.join(c for c in normalize('NFKC', text[:MAX_PRINTED]) if c.isprintable()).strip()
 
 
 class Placeholder(str):
@@ -35,8 +64,6 @@ class Argument:
     def __str__(self) -> str:
         return f'{self.name}={self.value!r}'
 
-
-MAX_REASON = 300        # characters of what a parser says of a file
 
 # A sentence, or parts of one with the proposed arguments between them
 Remedy = str | tuple[str | Argument, ...]
@@ -223,3 +250,45 @@ def writing(path: Path, name: str, remedy: str = 'give another path') -> Iterato
     except OSError as error:
         raise ArgumentError(f'{path} cannot be written ({error.strerror or error})', name=name,
                             value=str(path), remedy=remedy) from error
+
+
+def require_modules(command: str, modules: Iterable[str], error: type[RobodynError]) -> None:
+    """
+    Raise an error where a module is not installed; its remedy is the command that installs it.
+
+    :param command: that requires the modules, for the message.
+    :param error: class of the error.
+    """
+    missing = [name for name in modules if find_spec(name) is None]
+    if missing:
+        remedies = [install_ros()] if 'rclpy' in missing else []
+        if others := [name for name in missing if name != 'rclpy']:
+            remedies.append(f'run `{pip_install(*others)}`')
+        raise error(f'{command} needs {", ".join(missing)}', name=missing[0], value=missing,
+                    remedy='; '.join(remedies))
+
+
+def refused(parameter: str, reference: str, problem: str, remedy: str) -> ParameterError:
+    """Return the error of a parameter whose reference cannot be used."""
+    return ParameterError(f'parameter {parameter} = {reference!r} is refused: {problem}',
+                          name=parameter, value=reference, remedy=remedy)
+
+
+def load_object(parameter: str, reference: str, kind: str) -> tuple[ModuleType, Any]:
+    """
+    Return the module of a reference ``package.module:NAME``, and its object, None without one.
+
+    :param parameter: that has the reference, and ``kind`` of object, e.g. 'class': for errors.
+    :raises ParameterError: it is no reference, or the module cannot be imported.
+    """
+    place, _, name = reference.partition(':')
+    if not place or not name.isidentifier():
+        raise refused(parameter, reference, f'it names no {kind}', 'write package.module:NAME')
+    try:
+        module = import_module(place)
+    # Any error of the user's module on import, which may call sys.exit
+    except (Exception, SystemExit) as error:
+        raise refused(parameter, reference, f'module {place} cannot be imported '
+                      f'({type(error).__name__}: {error})', 'correct it; install its package, or '
+                      'add its folder to PYTHONPATH') from error
+    return module, getattr(module, name, None)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import pytest
-from robodyn_ros.text import appearance, MAX_PRINTED, printable
+from robodyn_ros.errors import appearance, MAX_PRINTED, printable
 
 
 @pytest.mark.parametrize('text, shown', [

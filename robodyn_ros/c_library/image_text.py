@@ -19,8 +19,8 @@ from ..control.laws.law import POSE, TRAJECTORY
 from ..control.references.compile_planner import REQUEST
 from ..control.references.request import MAX_WAYPOINTS, segments_of, SHORT_SEGMENTS
 from ..control.steps import guard, robot_dynamics
+from ..errors import printable
 from ..model.resources import package_version
-from ..text import printable
 
 MAX_RECORDED_CYCLES = 100_000    # cycles that may be recorded
 RING = 'cycles', 'inputs', 'state', 'memory', 'vectors', 'tau', 'partner'

@@ -17,8 +17,7 @@ import yaml
 
 from .options import command, console, Force, NodeName, output, RUN, SimTime, table, Wait
 from .payload import Node
-from ..catalog.requirements import require_modules
-from ..errors import check_new, IdentificationError, RosError
+from ..errors import check_new, IdentificationError, require_modules, RosError
 
 if TYPE_CHECKING:
     from ..control.learning import CollisionThresholds

@@ -16,8 +16,7 @@ import typer
 
 from .options import command, console, Force, NodeName, output, RUN, SimTime, States, table, Wait
 from .payload import Node, recorded, slowed
-from ..catalog.requirements import require_modules
-from ..errors import check_new, IdentificationError, ParameterError, RosError
+from ..errors import check_new, IdentificationError, ParameterError, require_modules, RosError
 
 if TYPE_CHECKING:
     from ..control.settings.settings import Settings

@@ -28,8 +28,7 @@ from .options import (
     ReportFile,
     Robot,
 )
-from ..catalog.requirements import require_modules
-from ..errors import ArgumentError, DemoError
+from ..errors import ArgumentError, DemoError, require_modules
 
 if TYPE_CHECKING:
     from ..catalog.robots import CatalogRobot

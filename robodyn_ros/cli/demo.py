@@ -18,8 +18,7 @@ from .options import (
     Robot,
     RUN,
 )
-from ..catalog.requirements import require_modules
-from ..errors import DemoError, ParameterError
+from ..errors import DemoError, ParameterError, require_modules
 
 
 @command(RUN, 'two_link --brief')

@@ -27,18 +27,18 @@ from .options import (
     Root,
     Tip,
 )
-from ..catalog.requirements import require_modules
 from ..errors import (
     ArgumentError,
     check_new,
     ParameterError,
+    printable,
+    require_modules,
     RobodynError,
     RosError,
     UnknownNameError,
     writing,
 )
 from ..model.resources import package_version
-from ..text import printable
 
 if TYPE_CHECKING:
     from ..catalog.robots import CatalogRobot

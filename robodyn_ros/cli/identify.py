@@ -45,8 +45,14 @@ from .recording_options import (
     UnitsOption,
 )
 from .validate import identified_conditions, with_friction
-from ..catalog.requirements import require_modules
-from ..errors import ArgumentError, DemoError, IdentificationError, ParameterError, RobodynError
+from ..errors import (
+    ArgumentError,
+    DemoError,
+    IdentificationError,
+    ParameterError,
+    require_modules,
+    RobodynError,
+)
 
 if TYPE_CHECKING:
     from ..catalog.robots import CatalogRobot

@@ -29,8 +29,7 @@ from .options import (
     Root,
     Tip,
 )
-from ..catalog.requirements import require_modules
-from ..errors import check_new, InertiaError, RosError, writing
+from ..errors import check_new, InertiaError, require_modules, RosError, writing
 
 if TYPE_CHECKING:
     from ..catalog.robots import CatalogRobot

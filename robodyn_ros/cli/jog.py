@@ -25,8 +25,7 @@ import typer
 
 from .options import command, console, NodeName, RUN, SimTime, table, Wait
 from .payload import Node
-from ..catalog.requirements import require_modules
-from ..errors import ParameterError, RosError
+from ..errors import ParameterError, require_modules, RosError
 
 if TYPE_CHECKING:
     from rcl_interfaces.msg import Log

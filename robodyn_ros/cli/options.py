@@ -173,7 +173,7 @@ def robots(incomplete: str) -> list[str]:
 def given_report(path: Path | None) -> Path | None:
     """Refuse --report before any measurement if its library is missing, or its file unwritable."""
     if path is not None:
-        from ..catalog.requirements import require_modules
+        from ..errors import require_modules
         from ..report import REQUIRED_MODULES
         from ..report.document import check_writable
 

@@ -17,8 +17,7 @@ import typer
 
 from .options import command, console, NodeName, numbers, RUN, SimTime, States, Wait
 from .recording_options import OF_LOAD
-from ..catalog.requirements import require_modules
-from ..errors import IdentificationError, ParameterError, RosError
+from ..errors import IdentificationError, ParameterError, require_modules, RosError
 
 if TYPE_CHECKING:
     from ..control.settings.settings import Settings

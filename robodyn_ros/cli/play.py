@@ -13,8 +13,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 import typer
 
 from .options import command, console, Force, IDENTIFY, NodeName, RUN, SimTime, States, Wait
-from ..catalog.requirements import require_modules
-from ..errors import RosError, TrajectoryError
+from ..errors import require_modules, RosError, TrajectoryError
 
 if TYPE_CHECKING:
     from ..identification.excitation.trajectory_file import JointTrajectory

@@ -18,8 +18,7 @@ import typer
 from .jog import keyboard
 from .options import command, console, Force, NodeName, RUN, SimTime, States, Wait
 from .payload import Node
-from ..catalog.requirements import require_modules
-from ..errors import Argument, check_new, RosError
+from ..errors import Argument, check_new, require_modules, RosError
 
 if TYPE_CHECKING:
     from ..identification.excitation.trajectory_file import JointTrajectory

@@ -28,8 +28,7 @@ from .options import (
     States,
     Tip,
 )
-from ..catalog.requirements import require_modules
-from ..errors import DemoError, ParameterError, RosError
+from ..errors import DemoError, ParameterError, require_modules, RosError
 
 if TYPE_CHECKING:
     from ..catalog.robots import CatalogRobot

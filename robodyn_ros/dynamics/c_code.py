@@ -18,8 +18,8 @@ from numpy import ndarray
 from .api import Dynamics
 from .entry_points import TABLE
 from .source_text import Dialect, distinct, Kernel
+from ..errors import printable
 from ..model.robot import initial_position, MAX_LIMIT, RobotModel
-from ..text import printable
 
 DOUBLE = Dialect('const double', 'int', {})
 FLOAT = Dialect('const float', 'int', {'cos': 'cosf', 'sin': 'sinf'},

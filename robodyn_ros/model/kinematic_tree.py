@@ -13,8 +13,7 @@ from urdf_parser_py.urdf import Joint, URDF
 from .urdf_elements import joint_data, joint_placement, JointData, locked_position, MOVING
 from .urdf_extension import Extension
 from .urdf_xml import MAX_NUMBER
-from ..errors import Argument, Placeholder, UrdfError
-from ..text import appearance
+from ..errors import appearance, Argument, Placeholder, UrdfError
 
 LIMIT_TOLERANCE = 1e-9    # [rad | m] of limits that meet in one position
 GRAVITY = (0.0, 0.0, -9.81)     # [m/s²] of an upright robot

@@ -17,8 +17,7 @@ from .shapes import Shape
 from .shapes import written as written_shape
 from .urdf_extension import COUPLED, Extension, JointExtension, LIMITS, words, written
 from .urdf_xml import MAX_NAME, MAX_NUMBER, MOMENTS
-from ..errors import UrdfError
-from ..text import appearance
+from ..errors import appearance, UrdfError
 
 UPPER_TRIANGLE = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))      # as in MOMENTS
 

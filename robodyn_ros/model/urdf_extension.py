@@ -29,8 +29,7 @@ from numpy import ndarray
 
 from .robot import FRICTION_VELOCITY, STRIBECK_VELOCITY
 from .urdf_xml import MAX_NAME, MAX_NUMBER, numbers
-from ..errors import UnknownNameError, UrdfError
-from ..text import printable
+from ..errors import printable, UnknownNameError, UrdfError
 
 LIMITS = ('lower', 'upper', 'velocity', 'effort')
 COUPLED = ('coupling_ratio', 'coupled_damping', 'coupled_friction')

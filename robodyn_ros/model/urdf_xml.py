@@ -30,8 +30,7 @@ from .urdf_source import (
     without_limits,
     without_namespace,
 )
-from ..errors import InertiaError, UrdfError
-from ..text import appearance, printable
+from ..errors import appearance, InertiaError, printable, UrdfError
 
 MAX_ATTRIBUTES = 100        # of an element; the format needs six
 MAX_DEPTH = 50              # nested elements; the format needs six

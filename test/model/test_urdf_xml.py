@@ -8,10 +8,9 @@ from lxml import etree
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
-from robodyn_ros.errors import ArgumentError, InertiaError, RobodynError, UrdfError
+from robodyn_ros.errors import ArgumentError, InertiaError, printable, RobodynError, UrdfError
 from robodyn_ros.model import urdf_source
 from robodyn_ros.model.validate import mass_matrix
-from robodyn_ros.text import printable
 from robots import ARM
 from scipy.spatial.transform import Rotation
 from urdf_parser_py.xml_reflection import core

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf
-from robodyn_ros.catalog.requirements import require_modules
-from robodyn_ros.errors import DemoError
+from robodyn_ros.errors import DemoError, require_modules
 from robodyn_ros.model.resources import robot_path, share_path
 from robodyn_ros.viewer import REQUIRED_MODULES
 from robodyn_ros.viewer.quantities import (

@@ -34,8 +34,7 @@ from . import (
 from .law import Law
 from .task_space import PostureGains
 from ..declare.setting_fields import choice
-from ...errors import ParameterError
-from ...object_reference import load_object, refused
+from ...errors import load_object, ParameterError, refused
 
 BUILT_IN = (gravity_compensation.LAW, pd.LAW, joint_impedance.LAW, computed_torque.LAW,
             disturbance_observer.LAW, adaptive.LAW, feedback_policy.LAW, cartesian_impedance.LAW,

@@ -21,8 +21,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
 
 from .parameter_files import check_sections, unread
-from ...errors import ParameterError, RobodynError
-from ...text import printable
+from ...errors import ParameterError, printable, RobodynError
 
 TYPES = {bool: RosParameter.Type.BOOL, int: RosParameter.Type.INTEGER,
          float: RosParameter.Type.DOUBLE, str: RosParameter.Type.STRING,

@@ -28,9 +28,8 @@ from .trajectory_subscriber import (
 from ..middleware.executor import Throttle
 from ...control.controller.controller import Controller
 from ...control.steps import guard
-from ...errors import TrajectoryError
+from ...errors import printable, TrajectoryError
 from ...model.rigid_body import quaternion_matrix, quaternion_product, unit_quaternion
-from ...text import printable
 
 
 class FrameTransforms:
