@@ -82,7 +82,7 @@ def files(count: Annotated[int, typer.Argument(min=1, help='How many of each kin
     for kind in track(files.KINDS, 'kinds', console=console, transient=True):
         outcomes: Counter[str] = Counter()
         for index, verdict in campaign(seed, range(count), jobs,
-                                       judge=partial(files.judge, kind)):
+                                       judge=partial(files.judge, kind.name)):
             outcomes[verdict.outcome] += 1
             if verdict.outcome == FAILED:
                 console.print(f'{kind.name} {index}: {verdict.complaint}', soft_wrap=True)

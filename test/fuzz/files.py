@@ -171,8 +171,9 @@ def number(content: bytes, rng: Random) -> bytes:
                                       str(extreme).encode())) + content[at + 1:]
 
 
-def judge(kind: Kind, seed: int, index: int, canary: Canary | None = None) -> Verdict:
-    """Judge damaged file number ``index``; below 0, a good one."""
+def judge(name: str, seed: int, index: int, canary: Canary | None = None) -> Verdict:
+    """Judge damaged file number ``index`` of the kind with this name; below 0, a good one."""
+    kind = next(one for one in KINDS if one.name == name)
     content = _good(kind) if index < 0 else damaged(kind, seed, index)
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter('ignore')
