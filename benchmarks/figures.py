@@ -27,7 +27,7 @@ def readme_dynamics(found: Mapping[str, Any]) -> str:
 def readme_generated(found: Mapping[str, Any]) -> str:
     """Return what the README says of :mod:`benchmarks.generated_c`."""
     return (f'Relative to {generated_c_results.code(found)}, the speed of the jitted loop is:\n\n'
-            f'{generated_c_results.table(found)}')
+            f'{generated_c_results.table(found)}\n{generated_c_results.NOTE}')
 
 
 def _pinocchio(found: Mapping[str, Any]) -> str:

@@ -10,17 +10,23 @@ from numpy import ndarray
 
 from .results import HEADS, QUANTITIES
 
+NOTE = ('Plain recursion: Newton-Euler equations written in CasADi. Kernels use LLVM and relaxed '
+        'math (contraction, no signed zeros).\n')
+
 
 def result(times: Mapping[tuple[str, str], ndarray]) -> dict[str, dict[str, float]]:
     """
     Return, by quantity, median times [ns] and ratios.
 
-    :param times: (rounds,) [ns] by quantity and 'loop', 'cpp' or 'generated'.
+    :param times: (rounds,) [ns] by quantity and 'loop', 'cpp', 'generated' or, of some, 'plain'.
     """
     return {name: {
         **{way: float(np.median(times[name, way])) for way in ('loop', 'cpp', 'generated')},
         'faster': float(np.median(times[name, 'generated'] / times[name, 'loop'])),
-        'gain': float(np.median(times[name, 'cpp'] / times[name, 'generated']))}
+        'gain': float(np.median(times[name, 'cpp'] / times[name, 'generated'])),
+        **({'plain': float(np.median(times[name, 'plain'])),
+            'beyond_plain': float(np.median(times[name, 'plain'] / times[name, 'loop']))}
+           if (name, 'plain') in times else {})}
         for name in QUANTITIES if (name, 'loop') in times}
 
 
@@ -29,14 +35,19 @@ def table(found: Mapping[str, Any], form: str = '{faster:.1f}') -> str:
     Return a table of Markdown.
 
     :param form: of a cell: ``faster`` is the speed of the jitted loop relative to the generated
-        code, ``gain`` that of the generated code relative to Pinocchio itself.
+        code, ``gain`` that of the generated code relative to Pinocchio itself. Rows follow of
+        code from a plain Newton-Euler recursion, where it was measured.
     """
     robots = found['robots']
     heads = ' | '.join(f'{HEADS.get(name, name)} ({robot["joints"]})'
                        for name, robot in robots.items())
-    rows = [f'| {QUANTITIES[name]} | '
-            + ' | '.join(form.format(**robot['rows'][name]) for robot in robots.values()) + ' |'
-            for name in QUANTITIES if all(name in robot['rows'] for robot in robots.values())]
+    rows = [f'| {QUANTITIES[name]}{words} | '
+            + ' | '.join(cell.format(**robot['rows'][name]) if key in robot['rows'].get(name, ())
+                         else '' for robot in robots.values()) + ' |'
+            for words, cell, key in (('', form, 'faster'),
+                                     (', plain recursion', '{beyond_plain:.1f}', 'beyond_plain'))
+            for name in QUANTITIES
+            if any(key in robot['rows'].get(name, ()) for robot in robots.values())]
     return '\n'.join([f'| | {heads} |', '|---|' + '---|' * len(robots), *rows]) + '\n'
 
 

@@ -12,11 +12,11 @@ import time
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from numba import carray, types
+from numba import types
 import numpy as np
 from numpy import ndarray
 from robodyn_ros.compiler.jit import compile_callback, compile_function, jitable
-from robodyn_ros.dynamics.numba_types import pointer
+from robodyn_ros.dynamics.numba_types import array_at
 from robodyn_ros.realtime import timing_rules
 from robodyn_ros.realtime.loop import LOOP_STATE
 from robodyn_ros.realtime.native.io import (
@@ -62,15 +62,15 @@ SPEAK = types.int64(LOOP_IO, types.float64[::1], INTEGERS, types.int64, types.in
 
 def hear(address, number):
     """Take down what has come in and when, in the thread that has brought it."""
-    ear = carray(pointer(address), (1,), EAR)[0]    # type: ignore[call-arg]
+    ear = array_at(address, (1,), EAR)[0]    # type: ignore[call-arg]
     io, semaphore = io_at(ear), handles_at(ear.handles).semaphore
     now = steady_ns(io)
     if sem_trywait(semaphore) != 0:         # another thread of the middleware takes this one too
         return
-    times = carray(pointer(ear.times), (ear.size,), np.int64)   # type: ignore[call-arg]
-    numbers = carray(pointer(ear.numbers), (ear.size,), np.int64)   # type: ignore[call-arg]
+    times = array_at(ear.times, (ear.size,), np.int64)   # type: ignore[call-arg]
+    numbers = array_at(ear.numbers, (ear.size,), np.int64)   # type: ignore[call-arg]
     width = ear.length - ear.begin
-    efforts = carray(pointer(ear.bytes), (ear.size, width), np.uint8)   # type: ignore[call-arg]
+    efforts = array_at(ear.bytes, (ear.size, width), np.uint8)   # type: ignore[call-arg]
     while take(io):
         k = ear.count
         if io.message[LENGTH] < ear.length:
@@ -86,17 +86,17 @@ def hear(address, number):
 
 def handles_at(address):
     """Return the record at an address, whose semaphore is posted while no thread has the turn."""
-    return carray(pointer(address), (1,), HANDLES)[0]       # type: ignore[call-arg]
+    return array_at(address, (1,), HANDLES)[0]       # type: ignore[call-arg]
 
 
 def io_at(ear):
     """Return what messages are taken with; the fields that take no part are ``timespec``."""
-    handles = carray(pointer(ear.handles), (1,), HANDLES)       # type: ignore[call-arg]
-    state = carray(pointer(ear.loop_state), (1,), LOOP_STATE)   # type: ignore[call-arg]
+    handles = array_at(ear.handles, (1,), HANDLES)       # type: ignore[call-arg]
+    state = array_at(ear.loop_state, (1,), LOOP_STATE)   # type: ignore[call-arg]
     h = handles[0]
-    message = carray(pointer(h.message), (16,), np.int64)       # type: ignore[call-arg]
-    info = carray(pointer(h.info), (INFO_WORDS,), np.uint64)    # type: ignore[call-arg]
-    unused = timespec = carray(pointer(h.timespec), (2,), np.int64)     # type: ignore[call-arg]
+    message = array_at(h.message, (16,), np.int64)       # type: ignore[call-arg]
+    info = array_at(h.info, (INFO_WORDS,), np.uint64)    # type: ignore[call-arg]
+    unused = timespec = array_at(h.timespec, (2,), np.int64)     # type: ignore[call-arg]
     return LoopIO(state, unused, unused, unused, unused, unused, unused, handles, message, unused,
                   info, timespec, unused, unused)
 

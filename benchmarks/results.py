@@ -31,7 +31,8 @@ EXPECTED = {('inverse_dynamics', 'loop'): (10.0, 8.0), ('inverse_dynamics', 'cal
             ('gravity', 'call'): (2.0, 5.0), ('forward_dynamics', 'call'): (4.0, 5.0),
             ('inverse_dynamics', 'batch'): (25.0, 18.0),
             ('inverse_dynamics', 'generic_loop'): (1.8, 2.5),
-            ('mass_matrix', 'loop'): (6.0, 3.0), ('forward_dynamics', 'loop'): (9.0, 5.0),
+            ('mass_matrix', 'loop'): (6.0, 3.0), ('mass_matrix', 'generic_loop'): (0.8, 0.8),
+            ('forward_dynamics', 'loop'): (9.0, 5.0),
             ('inverse_dynamics', 'checked_call'): (1.0, 2.0)}
 
 

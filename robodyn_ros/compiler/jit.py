@@ -36,6 +36,8 @@ COLLECTION_THRESHOLD = 200_000      # new objects, while code is compiled
 # 'nnan' and 'ninf' stay out: with them the compiler may delete the checks for NaN.
 FASTMATH = {'contract', 'nsz', 'arcp', 'afn'}
 OPTIONS = {'fastmath': FASTMATH, 'error_model': 'numpy', 'nogil': True}
+# Of those that make no array, also by a function that they call; they count no references
+KERNEL = {**OPTIONS, **uncounted_options()}
 # Of functions that only compiled code calls
 INNER: Any = {'fastmath': FASTMATH, 'error_model': 'numpy', **inner_options()}
 

@@ -32,9 +32,9 @@ from numba.core import codegen, compiler, cpu
 from numba.core.cgutils import alloca_once, pack_array, unpack_tuple
 from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic
-from numba.np import arrayobj
+from numba.np.arrayobj import populate_array
 
-__all__ = ['alloca_once', 'impl_ret_borrowed', 'pack_array', 'unpack_tuple']
+__all__ = ['alloca_once', 'impl_ret_borrowed', 'pack_array', 'populate_array', 'unpack_tuple']
 
 WORD = ir.IntType(64)
 _log = logging.getLogger(__name__)
@@ -80,7 +80,7 @@ def rows_as_tuple(result: Any, shapes: Sequence[tuple[int, ...]]) -> Any:
             for field, shape in zip(result, shapes, strict=True):
                 view = context.make_array(field)(context, builder)
                 strides = [WORD(8 * prod(shape[k + 1:])) for k in range(field.ndim)]
-                arrayobj.populate_array(
+                populate_array(
                     view, data=builder.gep(array.data, [first]),
                     shape=pack_array(builder, [WORD(k) for k in shape] or [size]),
                     strides=pack_array(builder, strides), itemsize=WORD(8),

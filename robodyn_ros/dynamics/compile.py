@@ -115,13 +115,13 @@ def generic_checked(name: str) -> Callable[..., bool]:
     places = iter(range(2, count))
 
     def arrays(shapes: Mapping[str, tuple[np.dtype, tuple[str, ...]]]) -> list[str]:
-        return [f'carray(pointer(at[{next(places)}]), ({", ".join(shape)},), {dtype_name(dtype)})'
+        return [f'array_at(at[{next(places)}], ({", ".join(shape)},), {dtype_name(dtype)})'
                 for dtype, shape in shapes.values()]
 
     robot = ', '.join(f'constant({array})' for array in arrays(MODEL_DATA_SHAPES))
     work = ', '.join(arrays(WORKSPACE_SHAPES))
     return checked_kernel(name, f"generic('{name}')", '\n    '.join([
-        f'at = carray(pointer(memory), ({count},), np.int64)',
+        f'at = array_at(memory, ({count},), np.int64)',
         'nb, nv = at[0], at[1]', f'robot = ModelData({robot})',
         f'work = Workspace({work})']), arguments)
 

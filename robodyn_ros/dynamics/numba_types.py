@@ -8,7 +8,14 @@ from numba import types
 from numba.extending import intrinsic
 
 from .model_data import FRAME, MODEL_DATA_SHAPES, ModelData, Workspace, WORKSPACE_SHAPES
-from ..compiler.numba_private import alloca_once, impl_ret_borrowed, unpack_tuple
+from ..compiler.numba_private import (
+    alloca_once,
+    impl_ret_borrowed,
+    pack_array,
+    populate_array,
+    unpack_tuple,
+    WORD,
+)
 
 STACK_ALIGNMENT = 64            # bytes: a cache line, and the widest vectors
 
@@ -68,11 +75,25 @@ def invoke(typing, address, arrays):
 
 
 @intrinsic
-def pointer(typing, address):
-    """Return an address as a pointer."""
+def array_at(typing, place, shape, dtype):
+    """
+    Return the C-contiguous array at an address or a pointer, as Numba's ``carray`` does.
+
+    That is a function, which must not return an array where references are not counted.
+    """
+    kind = types.Array(dtype.dtype, len(shape), 'C')
+
     def build(context, builder, signature, args):
-        return builder.inttoptr(args[0], ir.IntType(8).as_pointer())
-    return types.voidptr(types.int64), build
+        array = context.make_array(kind)(context, builder)
+        size = WORD(context.get_abi_sizeof(context.get_data_type(kind.dtype)))
+        sizes, strides = unpack_tuple(builder, args[1]), [size]
+        for length in sizes[:0:-1]:
+            strides.insert(0, builder.mul(strides[0], length))
+        to = builder.inttoptr if place in types.integer_domain else builder.bitcast
+        populate_array(array, data=to(args[0], array.data.type), shape=pack_array(builder, sizes),
+                       strides=pack_array(builder, strides), itemsize=size, meminfo=None)
+        return array._getvalue()
+    return kind(place, shape, dtype), build
 
 
 @intrinsic

@@ -62,7 +62,7 @@ def bind(name: str, robot: ModelData, specialize: bool, options: Mapping[str, An
         numbers = tuple(size[word] for word in shape)
         words = int(np.prod(numbers)) * dtype.itemsize // 8
         element = dtype_name(dtype)
-        parts.append(f'{field} = carray(stack({words}), {numbers}, {element})'
+        parts.append(f'{field} = array_at(stack({words}), {numbers}, {element})'
                      if nv <= MAX_STACK_JOINTS else f'{field} = np.empty({numbers}, {element})')
     constants = {**{f'robot_{key}': literal(value) for key, value in robot._asdict().items()},
                  **{f'the_{key}': literal(value) if isinstance(value, ndarray) else repr(value)

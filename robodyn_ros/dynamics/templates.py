@@ -41,11 +41,11 @@ def {name}(first, last, {arguments}):
 # Bound kernel: holds the data of one robot and calls the generic kernel
 BOUND = """
 import numpy as np
-from numba import carray, njit, void
+from numba import njit, void
 
 from robodyn_ros.dynamics.model_data import BODY, FRAME, JOINT, WORK, ModelData, Workspace
 from robodyn_ros.dynamics.compile import generic
-from robodyn_ros.dynamics.numba_types import MATRIX, VECTOR, stack
+from robodyn_ros.dynamics.numba_types import MATRIX, VECTOR, array_at, stack
 from robodyn_ros.compiler.jit import OPTIONS
 
 {constants}
@@ -65,12 +65,12 @@ def {name}({arguments}):
 # Specialized kernel: straight-line code of one robot
 SPECIALIZED = """
 import numpy as np
-from numba import carray, njit, void
+from numba import njit, void
 
 from robodyn_ros.dynamics.llvm_code import straight_line
-from robodyn_ros.dynamics.numba_types import MATRIX, VECTOR, stack
+from robodyn_ros.dynamics.numba_types import MATRIX, VECTOR, array_at, stack
 from robodyn_ros.dynamics.spatial import REDUCTION_LIMIT, cos_sin, far_cos_sin
-from robodyn_ros.compiler.jit import OPTIONS
+from robodyn_ros.compiler.jit import KERNEL
 
 TURN = np.array({turn})
 OFFSET = np.array({offset})
@@ -80,7 +80,7 @@ execute = straight_line('''
 ''', {names}, {columns})
 
 
-@njit(void({types}), cache=True, forceinline={inline}, **OPTIONS)
+@njit(void({types}), cache=True, forceinline={inline}, **KERNEL)
 def {name}({arguments}):{place}
     {zeros}
     execute(({arrays},))
@@ -90,7 +90,7 @@ def {name}({arguments}):{place}
 
 # Its first lines: sines and cosines of all joints in one vectorized loop
 PLACE = """
-    trig = carray(stack({room}), ({room},), np.float64)
+    trig = array_at(stack({room}), ({room},), np.float64)
     for i in range({lanes}):
         trig[{angles} + i] = 0.0
     near = True
@@ -112,9 +112,9 @@ SIMD_BATCH = """
 import sys
 
 import numpy as np
-from numba import boolean, carray, njit
+from numba import boolean, njit
 
-from robodyn_ros.dynamics.numba_types import TYPES, stack
+from robodyn_ros.dynamics.numba_types import TYPES, array_at, stack
 from robodyn_ros.dynamics.llvm_code import Angles, four_states, SIMD_LANES
 from robodyn_ros.compiler.jit import OPTIONS
 
@@ -127,7 +127,7 @@ execute = four_states('''
 
 @njit(boolean(INT, INT, {types}), cache=True, **OPTIONS)
 def {name}(first, last, {arguments}):
-    usable = carray(stack(SIMD_LANES), (SIMD_LANES,), np.int64)
+    usable = array_at(stack(SIMD_LANES), (SIMD_LANES,), np.int64)
     good = True
     for k in range(first, last, SIMD_LANES):
         end = min(k + SIMD_LANES, last)
@@ -149,13 +149,13 @@ import numpy as np
 from numba import boolean, njit
 
 from robodyn_ros.dynamics.numba_types import TYPES
-from robodyn_ros.compiler.jit import OPTIONS
+from robodyn_ros.compiler.jit import KERNEL
 
 globals().update(TYPES)
 FLOAT_MAX = np.finfo(np.float64).max
 
 
-@njit(boolean(VECTOR), cache=True, **OPTIONS)
+@njit(boolean(VECTOR), cache=True, **KERNEL)
 def finite(array):
     good = True
     for i in range(array.shape[0]):
@@ -191,18 +191,18 @@ CHECKED = """
 import sys
 
 import numpy as np
-from numba import boolean, carray, njit
+from numba import boolean, njit
 
 from robodyn_ros.dynamics.model_data import BODY, JOINT, WORK, ModelData, Workspace
 from robodyn_ros.dynamics.compile import generic
-from robodyn_ros.dynamics.numba_types import TYPES, constant, pointer
-from robodyn_ros.compiler.jit import OPTIONS
+from robodyn_ros.dynamics.numba_types import TYPES, array_at, constant
+from robodyn_ros.compiler.jit import KERNEL
 
 globals().update(TYPES)
 entry = {entry}
 
 
-@njit(boolean(INT, {types}), cache=True, **OPTIONS)
+@njit(boolean(INT, {types}), cache=True, **KERNEL)
 def {name}(memory, {arguments}):
     {begin}
     good = {shapes}

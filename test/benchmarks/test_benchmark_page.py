@@ -57,6 +57,12 @@ def test_ratios_of_generated_code_are_medians_over_rounds():
                                        ('gravity', 'generated'): np.array([3.0, 10.0, 200.0])})
     assert rows == {'gravity': {'loop': 2.0, 'cpp': 41.0, 'generated': 10.0, 'faster': 3.0,
                                 'gain': pytest.approx(20.5 / 3.0)}}
+    plain = generated_c_results.result({
+        ('gravity', 'loop'): ours, ('gravity', 'cpp'): ours, ('gravity', 'generated'): ours,
+        ('gravity', 'plain'): 1.9 * ours})
+    assert plain['gravity']['beyond_plain'] == pytest.approx(1.9)
+    found = {'robots': {'ur5': {'joints': 6, 'rows': plain}}}
+    assert '| gravity, plain recursion | 1.9 |' in generated_c_results.table(found)
 
 
 def test_results_that_are_published_are_in_the_pages(root, tmp_path):

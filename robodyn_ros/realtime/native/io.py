@@ -13,12 +13,12 @@ import math
 from typing import Any, NamedTuple
 
 import llvmlite.binding
-from numba import carray, types
+from numba import types
 import numpy as np
 from numpy import ndarray
 
 from ..loop import COUNTING, PUBLISHING, SLEEPING, TAKING
-from ...dynamics.numba_types import pointer
+from ...dynamics.numba_types import array_at
 from ...errors import DataPathError
 from ...wire import decoders
 from ...wire.decoders import DecoderArrays
@@ -288,9 +288,7 @@ def note_failure(io: LoopIO, operation: int, code: int) -> None:
 
 def content(message: ndarray) -> ndarray:
     """Return the bytes of a message that was taken; good until the next take."""
-    return carray(
-        pointer(message[BUFFER]),  # type: ignore[call-arg]
-        (message[LENGTH],), np.uint8)
+    return array_at(message[BUFFER], (message[LENGTH],), np.uint8)  # type: ignore[call-arg]
 
 
 def first_time(message: ndarray) -> float:
