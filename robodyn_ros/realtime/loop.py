@@ -36,7 +36,7 @@ from .loop_io import (
     wall_clock_ns,
 )
 from .loop_settings import LOOP, LoopSettings, STATE
-from ..control.declare.setting_fields import record_value, recorded
+from ..control.declare import record_value, recorded
 from ..control.steps.guard import FAULT
 from ..wire.decode_status import ACCEPTED
 from ..wire.decoders import OTHER, POSITION, RECEIVED, SEQUENCE

@@ -15,7 +15,7 @@ from numpy import ndarray
 
 from . import clock_steps
 from .loop_settings import LOOP, LoopSettings
-from ..control.declare.setting_fields import record_dtype
+from ..control.declare import record_dtype
 from ..wire.decoders import DecoderArrays
 
 # What a loop returns: it was called back, or which operation has failed.

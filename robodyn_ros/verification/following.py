@@ -9,7 +9,7 @@ from numpy import ndarray
 
 from .plant_step import START
 from ..control.controller.controller import Controller
-from ..control.controller.status_sentences import withholding
+from ..control.controller.status import withholding
 from ..control.settings.friction import static_friction
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from .sensing import measure, receive
 from .world_data import WorldData
 from ..compiler.jit import compile_function, jitable, tuple_type
 from ..compiler.tuple_reference import reference_to
-from ..control.cycle import recorded_cycle
+from ..control.cycle import ring_buffer
 from ..control.cycle.compile import compiled, inputs_at, RECORDER_MODULES
 from ..dynamics.compile import MODULES
 from ..dynamics.numba_types import MODEL_DATA, WORKSPACE
@@ -58,7 +58,7 @@ def run(world: int, inputs: int, ticks: int, first: int, last: int) -> int:
                 take(w, c, time, now)
         if first <= CYCLE and last > CYCLE and inputs:
             if m.due == DUE:
-                m.published = recorded_cycle.recorded_cycle(c, now, w.tau)
+                m.published = ring_buffer.recorded_cycle(c, now, w.tau)
             if m.due:
                 after_cycle(w, c)
             m.phase, m.reason = c.controller.phase, c.controller.reason

@@ -13,13 +13,13 @@ from numpy import ndarray
 
 from ..controller import robot
 from ..controller.parameters import TABLE
-from ...control.settings.settings import Settings
-from ...control.settings.suggested_gains import suggest_gains, SuggestedGains
-from ...control.settings.unreached_targets import (
+from ...control.settings.motion_limits import (
     holding_warning,
     most_resting_error,
     resting_error_warning,
 )
+from ...control.settings.settings import Settings
+from ...control.settings.suggested_gains import suggest_gains, SuggestedGains
 from ...errors import ParameterError
 from ...model.robot import RobotModel
 

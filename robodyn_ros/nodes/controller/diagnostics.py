@@ -13,7 +13,7 @@ from rclpy.node import Node
 from .control_loop import ControlLoop
 from ..middleware.message_timing import MAX_CLOCK_OFFSET, skew
 from ..topics.trajectory_subscriber import TrajectorySubscriber
-from ...control.controller.cycle_telemetry import receipt_offset
+from ...control.controller.status import receipt_offset
 from ...control.laws.registry import mode_name
 from ...control.steps import guard
 from ...realtime.statistics import OK, quality, rate, spread, worst

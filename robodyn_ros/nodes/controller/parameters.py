@@ -15,7 +15,7 @@ import yaml
 from . import robot
 from ..middleware.parameters import Parameter
 from ... import driver
-from ...control.declare.setting_fields import listed
+from ...control.declare import listed
 from ...control.laws import registry
 from ...control.laws.law import Law
 from ...control.settings.parameters import ControlParameters, LawParameters

@@ -12,7 +12,7 @@ import numpy as np
 from numpy import ndarray
 
 from ...control.controller.controller import Controller
-from ...control.cycle.plain_records import Records
+from ...control.cycle.plain_cycle import Records
 from ...control.steps.cycle_data import Cycle
 from ...realtime import loop
 from ...realtime.loop_counters import Tally

@@ -16,7 +16,7 @@ from .parameters import thresholds
 from .reference_topics import ReferenceTopics
 from .robot_description import RobotDescription
 from ..middleware.parameters import Parameters
-from ...control.settings.unreached_targets import holding_warning, resting_error_warning
+from ...control.settings.motion_limits import holding_warning, resting_error_warning
 from ...control.steps import guard
 from ...model.robot import RobotModel
 
