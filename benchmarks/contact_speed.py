@@ -35,7 +35,7 @@ from robodyn_ros.control.steps.contact_speed import permitted_speed
 from robodyn_ros.control.steps.time_scaling import joint_share
 from robodyn_ros.dynamics.model_data import ModelData, parameters, Workspace, workspace
 from robodyn_ros.model.pose import spread
-from robodyn_ros.simulation.obstacle import Obstacle
+from robodyn_ros.simulation.plant import Obstacle
 
 from .collisions import LOCKED
 

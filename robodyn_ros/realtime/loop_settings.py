@@ -4,7 +4,7 @@
 Settings of a control loop, each declared once.
 
 The parameters of the controller node and docs/parameters.md come from the declarations; with
-``record=LOOP`` a loop finds the value in ``LOOP_STATE`` of :mod:`~.loop_io`.
+``record=LOOP`` a loop finds the value in ``LOOP_STATE`` of :mod:`~.loop`.
 """
 
 from collections.abc import Mapping

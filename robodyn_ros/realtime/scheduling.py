@@ -271,7 +271,6 @@ SCHED_ATTR = struct.Struct('=IIQiIQQQ')
 RUNTIME_INDEX = 5    # of the time slice in SCHED_ATTR
 
 
-
 @contextmanager
 def shortened(threads: Iterable[int]) -> Iterator[list[int]]:
     """

@@ -28,12 +28,10 @@ from robodyn_ros.model.payload import with_payload
 from robodyn_ros.verification.arm import Arm
 from robodyn_ros.verification.catalogue import CATALOGUE
 from robodyn_ros.verification.injection import Active
-from robodyn_ros.verification.library import Library
-from robodyn_ros.verification.motion import Motion
 from robodyn_ros.verification.plant_step import START, TICK
-from robodyn_ros.verification.play import Judge
 from robodyn_ros.verification.sensing import Conditions
-from robodyn_ros.verification.world import World
+from robodyn_ros.verification.trial import Judge
+from robodyn_ros.verification.world import Library, Motion, World
 from scipy.spatial.transform import Rotation
 
 # Modes, without and with a pose as their reference, and those in which a hand guides the arm

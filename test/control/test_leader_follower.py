@@ -13,7 +13,7 @@ from robodyn_ros.control.inputs.partner import checked, CouplingState, JointMap,
 from robodyn_ros.control.laws import leader_follower
 from robodyn_ros.control.steps import guard
 from robodyn_ros.errors import ArgumentError, ParameterError
-from robodyn_ros.simulation.obstacle import Obstacle
+from robodyn_ros.simulation.plant import Obstacle
 
 pytest.importorskip('mujoco')
 MODEL = load_urdf('two_link')

@@ -13,7 +13,7 @@ from robodyn_ros.closed_loop import ClosedLoop
 from robodyn_ros.control.references.request import LIMIT_ROUNDING
 from robodyn_ros.control.steps import guard
 from robodyn_ros.errors import ParameterError, TrajectoryError
-from robodyn_ros.simulation.obstacle import Obstacle
+from robodyn_ros.simulation.plant import Obstacle
 from scipy.spatial.transform import Rotation
 
 pytestmark = pytest.mark.slow

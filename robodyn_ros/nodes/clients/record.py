@@ -14,8 +14,7 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
 from ..middleware.client_session import session
-from ..middleware.executor_subscription import open_subscription
-from ..middleware.raw_subscription import Sample
+from ..middleware.raw_subscription import open_subscription, Sample
 from ...errors import RosError
 from ...identification.recordings.recording import Recording
 from ...identification.recordings.recording_file import check_target, write

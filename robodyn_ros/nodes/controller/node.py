@@ -10,23 +10,21 @@ from typing import Any
 from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 
-from . import gravity_choice, robot, transport
-from .arming import Answer, ARMED, Arming, REFUSAL_DURATION, ResetService, wait_for_rest
-from .autostart import Autostart
+from . import robot, transport
+from .arming import Answer, ARMED, Arming, Autostart, REFUSAL_DURATION, ResetService, wait_for_rest
 from .control_loop import ControlLoop
-from .live_settings import LiveSettings
-from .opened_topics import CommandTopic, ControllerTopics
-from .parameters import driver_of, settings, TABLE
-from .reference_topics import ReferenceTopics
+from .flight_recorder import TimingFile
+from .forward_controller import check_switch
+from .opened_topics import CommandTopic, ControllerTopics, ReferenceTopics
+from .parameters import driver_of, LiveSettings, settings, TABLE
 from .reports import ControllerReports
-from .robot_description import RobotDescription
-from .switch import check_switch
+from .robot import RobotDescription
 from .telemetry import check_frame
-from .timing_file import TimingFile
 from ..middleware import middleware, node_main
-from ..middleware.change_monitor import ChangeMonitor
+from ..middleware.executor import ChangeMonitor
+from ..middleware.parameter_files import check_gravity_given
 from ..middleware.parameters import Parameters
-from ..topics.incompatible_publishers import IncompatiblePublishers
+from ..topics.publishers import IncompatiblePublishers
 from ...control.controller.controller import Controller
 from ...control.cycle.compile import begin as begin_compilation
 from ...control.cycle.compile import is_compiled
@@ -35,8 +33,8 @@ from ...driver import Driver
 from ...errors import RobodynError
 from ...model.robot import RobotModel
 from ...realtime.loop_settings import LoopSettings
+from ...wire.codecs import JointStateDecoder
 from ...wire.compile import compiled_joint_state
-from ...wire.joint_state import JointStateDecoder
 
 LOG_POLL_PERIOD = 0.05    # [s]
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
@@ -199,7 +197,7 @@ class ControllerNode(LifecycleNode):
             opened.callback(commands[0].close)
 
         def accepted() -> None:
-            gravity_choice.check_given(self.parameters.given, model.name)
+            check_gravity_given(self.parameters.given, model.name)
             check_frame(model, p['external_wrench_frame'])
             check_switch(p, self.resolve_topic_name('commands'))
             opened.callback(self._timing_file.release)

@@ -12,26 +12,70 @@ from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from . import command_forwarder, transport
+from . import forward_controller, transport
 from .control_loop import ControlLoop
-from .driver_states import DriverStates
-from .switch import open_switch
+from .forward_controller import open_switch
 from .telemetry import ExternalEffortPublisher, TelemetryPublisher
+from .transport import DriverStates
 from ..middleware import qos
 from ..middleware.middleware import hears_answers
-from ..middleware.raw_subscription import RCLError
-from ..middleware.simulation_clock import SimulationClock
-from ..topics.command_publishers import CommandPublishers, discovery_end, several
-from ..topics.guiding_topic import GuidingTopic
-from ..topics.incompatible_publishers import unmatched_subscribers
-from ..topics.stop_topics import StopTopics
+from ..middleware.raw_subscription import RCLError, SimulationClock
+from ..topics.array_topics import ArraySubscriber, CouplingTopics, follow_policy
+from ..topics.publishers import (
+    CommandPublishers,
+    discovery_end,
+    several,
+    unmatched_subscribers,
+)
+from ..topics.stop_topics import GuidingTopic, StopTopics
+from ..topics.tool_topics import PayloadSubscriber, PoseSubscriber
+from ..topics.trajectory_action import serve_trajectories
+from ..topics.trajectory_subscriber import TrajectorySubscriber
 from ...control.controller.controller import Controller
 from ...control.steps import guard
 from ...driver import Driver
 from ...realtime.loop_counters import Tally
 from ...realtime.loop_settings import LoopSettings
-from ...realtime.timing_log import MAX_CYCLES
-from ...wire.joint_state import JointStateDecoder
+from ...realtime.statistics import MAX_CYCLES
+from ...wire.codecs import JointStateDecoder
+
+
+class ReferenceTopics:
+    """
+    Subscriptions of trajectories, policies, poses, of the state of a partner, and of payloads.
+
+    :param node: the controller node.
+    :param active: returns the loop while the node is active; ``configured``: while it is
+        configured, for payloads.
+    :param reason: returns the reason of the present fault in words.
+    :ivar trajectories: the subscriber of trajectories, for the diagnostics.
+    """
+
+    def __init__(self, node: Any, active: Callable[[], ControlLoop | None],
+                 configured: Callable[[], ControlLoop | None], reason: Callable[[], str]):
+        self.trajectories = TrajectorySubscriber(node, active)
+        self._others = [ArraySubscriber(node, active, '~/policy', 'policy', follow_policy),
+                        PoseSubscriber(node, active),
+                        PayloadSubscriber(node, lambda: loop.controller
+                                          if (loop := configured()) else None)]
+        self._configured, self._parameters = configured, node.parameters
+        self._coupling = CouplingTopics(node, active)
+        self._goals = serve_trajectories(node, self.trajectories, reason)
+
+    def update_coupling(self) -> None:
+        """Publish to the partner while the present law couples arms."""
+        loop = self._configured()
+        couples = loop is not None and loop.controller.couples
+        self._coupling.update(self._parameters['coupling_rate'] if couples else 0.0)
+
+    def end_goals(self, why: str) -> None:
+        """Abort the active goals of the action."""
+        self._goals.end(why)
+
+    def destroy(self) -> None:
+        """Close the action."""
+        self._goals.destroy()
+
 
 ACKNOWLEDGE_TIMEOUT = Duration(seconds=2.0)    # of the last message
 DRIVING_PHASES = guard.RISING, guard.RUNNING, guard.STOPPING
@@ -124,7 +168,7 @@ class ControllerTopics:
             return ''                           # a driver accepts all commands
         if not self._commands.get_subscription_count():
             return None
-        return self.switch.ask(over) or command_forwarder.refusal(
+        return self.switch.ask(over) or forward_controller.forwarding_refusal(
             self._node, self._commands.topic_name, self.loop.controller.model.joint_names,
             self.switch.interfaces, over)
 

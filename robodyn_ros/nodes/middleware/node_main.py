@@ -21,8 +21,7 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 
 from . import middleware
-from .change_monitor import woken_by_signals
-from .executor import TolerantExecutor
+from .executor import TolerantExecutor, woken_by_signals
 from .log_relay import unblocked_output
 from .parameters import Parameter, written_type
 from .raw_subscription import RCLError

@@ -1,21 +1,29 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Detection of other publishers of the commands: a drive obeys the last one, from any."""
+"""
+Other publishers: of the commands, of which a drive obeys the last one, and those that do not fit.
 
+rclpy reports types or qualities of service that do not fit by an event of the subscription, in the
+executor. No executor waits for the subscriptions of :mod:`..middleware.raw_subscription`, so that
+the graph is queried instead.
+"""
+
+from collections.abc import Iterator
 import time
 
 from numpy import ndarray
 from rclpy.exceptions import InvalidHandle
 from rclpy.node import Node
 from rclpy.publisher import Publisher
+from rclpy.qos import qos_check_compatible, QoSCompatibility
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 
-from ..middleware.raw_subscription import RCLError
+from ..middleware.raw_subscription import LeftAlone, RCLError
 
 MAX_NAMED_NODES = 5
 DISCOVERY = 0.5             # s, from a publisher to its discovery by nodes that know each other
 # s, from the first node of a process to the discovery of others: where nearly all of their
-# answers are heard, and where some are lost (fastdds_profile). Fast DDS takes up to three seconds
+# answers are heard, and where some are lost (middleware.py). Fast DDS takes up to three seconds
 # after a loss: the guard is there for what is discovered later
 ANSWERED, UNANSWERED = 0.7, 2.0
 UNKNOWN = '_NODE_NAME_UNKNOWN_'     # rmw: a publisher was discovered before its node
@@ -89,6 +97,11 @@ def full_name(end: TopicEndpointInfo) -> str:
     return f'{end.node_namespace.rstrip("/")}/{end.node_name}'
 
 
+def told_name(namespace: str, name: str) -> str:
+    """Return a name with its namespace as in diagnostics: without the leading slash."""
+    return f'{namespace}/{name}'.strip('/').replace('//', '/')
+
+
 def several(node: Node, topic: str, name: str) -> str:
     """Return that and which nodes publish a topic, '' where at most one does."""
     if node.count_publishers(topic) < 2 or len(names := sorted(publisher_names(node, topic))) < 2:
@@ -100,3 +113,44 @@ def named(names: list[str]) -> str:
     """Return the first few names, quoted, for a sentence."""
     return ', '.join(map(repr, names[:MAX_NAMED_NODES])) + (', …' if len(names) > MAX_NAMED_NODES
                                                             else '')
+
+
+def unmatched_subscribers(node: Node, topic: str) -> str:
+    """Return which nodes get no messages of a node on a resolved topic, and why; '' for none."""
+    name, found = node.get_fully_qualified_name(), []
+    for own in node.get_publishers_info_by_topic(topic):
+        for end in node.get_subscriptions_info_by_topic(topic) if full_name(own) == name else ():
+            fit, why = qos_check_compatible(own.qos_profile, end.qos_profile)
+            if end.topic_type != own.topic_type:
+                found.append(f'{named([full_name(end)])} expects {end.topic_type}, not '
+                             f'{own.topic_type}')
+            elif fit == QoSCompatibility.ERROR:
+                found.append(f'{named([full_name(end)])}: {why.strip(" ;")}')
+    return '; '.join(sorted(found))
+
+
+class IncompatiblePublishers:
+    """Periodic check of the publishers of all raw subscriptions of a node, by its executor."""
+
+    def __init__(self, node: Node):
+        self._node = node
+        self._known: set[str] = set()
+
+    def look(self) -> None:
+        """Log a warning for each newly discovered incompatible publisher."""
+        found = set(self._found())
+        for warning in sorted(found - self._known):
+            self._node.get_logger().warning(warning)
+        self._known = found
+
+    def _found(self) -> Iterator[str]:
+        for subscription in self._node.subscriptions:
+            topic = subscription.topic_name
+            if (not isinstance(subscription.callback_group, LeftAlone)
+                    or self._node.count_publishers(topic) <= subscription.get_publisher_count()):
+                continue
+            for publisher in self._node.get_publishers_info_by_topic(topic):
+                fit, reason = qos_check_compatible(publisher.qos_profile, subscription.qos_profile)
+                if fit == QoSCompatibility.ERROR:
+                    yield (f'messages of {named([full_name(publisher)])} on {topic} do not '
+                           f'arrive: {reason.strip(" ;")}')

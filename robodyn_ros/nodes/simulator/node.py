@@ -19,23 +19,21 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import Trigger
 
-from .loop import SimulatorLoop
-from .obstacle import check_obstacle, obstacle_of, obstacle_parameters, put
+from .loop import check_obstacle, obstacle_of, obstacle_parameters, put, SimulatorLoop
 from .parameters import TABLE
 from ..controller import robot
 from ..middleware import node_main, qos
-from ..middleware.executor_subscription import open_subscription
 from ..middleware.parameters import Parameters
-from ..topics.incompatible_publishers import IncompatiblePublishers
+from ..middleware.raw_subscription import open_subscription
+from ..topics.publishers import IncompatiblePublishers
 from ...control.settings.settings import Settings
 from ...errors import ParameterError, RobodynError
 from ...model.friction_file import read_friction
 from ...model.pose import initial_position
 from ...model.robot import RobotModel
-from ...simulation.drive import Drive
-from ...simulation.imperfections import Noise
+from ...simulation.drive import Drive, Noise
 from ...simulation.plant import Plant, PlantState
-from ...wire.joint_state import JointStateEncoder
+from ...wire.codecs import JointStateEncoder
 
 
 class Simulator(Node):
@@ -213,4 +211,3 @@ class Simulator(Node):
 def main(args: list[str] | None = None) -> int:
     """Run the node until SIGINT or SIGTERM."""
     return node_main.main(Simulator, args, TABLE)
-
