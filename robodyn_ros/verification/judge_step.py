@@ -16,7 +16,7 @@ from numpy import ndarray
 from .plant_step import START, TICK, WRECKED
 from .sensing import HEARING_TIME, OBSERVED_TICKS
 from ..control.controller.controller import Controller
-from ..control.controller.status_sentences import withholding
+from ..control.controller.status import withholding
 from ..control.settings.friction import static_friction
 from ..control.steps.guard import CODES, FAULT, INACTIVE, NO_REASON, RUNNING
 from ..control.steps.limits import BRAKING_RATE

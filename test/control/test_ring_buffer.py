@@ -12,7 +12,7 @@ import pytest
 from robodyn_ros.control.controller import history
 from robodyn_ros.control.cycle import plain_cycle, ring_buffer
 from robodyn_ros.control.cycle.cycle import cycle
-from robodyn_ros.control.inputs.points import HEADER, Points
+from robodyn_ros.control.inputs.pose_tracking import HEADER, Points
 from robodyn_ros.control.laws.registry import MODES
 from robodyn_ros.control.steps import guard
 from robodyn_ros.flight_recorder.replay import latched, Replay

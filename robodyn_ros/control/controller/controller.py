@@ -11,14 +11,12 @@ import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
 
-from . import status_sentences
+from . import status
+from .followed_references import PoseReference, TrajectoryReference
 from .history import History, Version
-from .pace import Pace
-from .partner_coupling import PartnerReference
-from .policy_following import PolicyReference
-from .pose_following import PoseReference
+from .partner_and_policy import PartnerReference, PolicyReference
 from .settings_in_force import SettingsInForce
-from .trajectory_following import TrajectoryReference
+from .status import Pace
 from ..cycle import ring_buffer, trial
 from ..cycle.compile import begin as begin_compilation
 from ..cycle.compile import compiled, CYCLE_INPUTS, PLAIN
@@ -28,7 +26,7 @@ from ..laws.law import Law, PARTNER
 from ..references.compile_planner import begin_planner
 from ..references.reference_planning import PlannedReference
 from ..references.trajectory import Waypoints
-from ..settings.rotor_inertia import Scarcity
+from ..settings.motion_limits import Scarcity
 from ..settings.settings import Settings
 from ..steps import guard, payload_transition
 from ..steps.cycle_data import CONTROLLER_STATE, Cycle, CYCLE_INPUT, Vectors
@@ -337,7 +335,7 @@ class Controller:
     @property
     def held_by(self) -> str:
         """Sentence that explains why the last motion ended early, '' if it did not."""
-        return status_sentences.held_by(self)
+        return status.held_by(self)
 
     @property
     def phase(self) -> guard.Phase:
@@ -347,7 +345,7 @@ class Controller:
     @property
     def reason(self) -> str:
         """Sentence that explains the fault, with the joint concerned and a hint, if any."""
-        return status_sentences.reason(self)
+        return status.reason(self)
 
     @property
     def reason_code(self) -> str:
@@ -357,12 +355,12 @@ class Controller:
     @property
     def arming_refusal(self) -> str:
         """Sentence that explains why arming was refused."""
-        return status_sentences.arming_refusal(self)
+        return status.arming_refusal(self)
 
     @property
     def off_target(self) -> str:
         """Sentence that explains which joint rests away from its target; '' if none does."""
-        return status_sentences.off_target(self)
+        return status.off_target(self)
 
     @property
     def external_effort(self) -> ndarray:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy import ndarray
 
 from .history import Version
+from .partner_and_policy import joint_map
 from ..cycle.call import no_law
 from ..cycle.compile import (
     begin_others,
@@ -27,13 +28,9 @@ from ..cycle.compile_ahead import COMPILING
 from ..cycle.compile_laws import law_is_cached
 from ..laws import registry
 from ..laws.law import Law
-from ..settings.bounds_of_settings import bounds_of
-from ..settings.coupled_joints import joint_map
-from ..settings.goal_tolerances import default_tolerances
-from ..settings.motion_limits import motion_limits
-from ..settings.rotor_inertia import Scarcity
+from ..settings.motion_limits import default_tolerances, motion_limits, Scarcity
 from ..settings.settings import Settings
-from ..settings.task_frame import FrameKernel, task_of
+from ..settings.task_and_bounds import bounds_of, FrameKernel, task_of
 from ..steps import guard, robot_dynamics
 from ..steps.cycle_data import LawMemory
 from ...compiler import second_process

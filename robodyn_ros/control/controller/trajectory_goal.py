@@ -17,7 +17,7 @@ from numpy import ndarray
 from .controller import Controller
 from ..references.reference_planning import PlannedReference
 from ..references.trajectory import Waypoints
-from ..settings.goal_tolerances import GoalTolerances
+from ..settings.motion_limits import GoalTolerances
 from ..steps import guard
 from ...errors import TrajectoryError, TrajectoryJointsError, TrajectoryOverError
 

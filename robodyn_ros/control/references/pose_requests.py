@@ -27,8 +27,8 @@ from .request import (
     TWIST,
     VELOCITY,
 )
-from ..algebra.rotations import exp, log, multiplied, multiplied_transposed, rows
 from ..inputs.pose_tracking import follow_pose, NO_LAW, PosePoints, STIFFNESS_LAW
+from ..rotations import exp, log, multiplied, multiplied_transposed, rows
 from ..steps.cycle_data import Cycle
 from ...dynamics.model_data import Matrix3
 

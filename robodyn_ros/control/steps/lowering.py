@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 from numpy import ndarray, record
 
 from .guard import at_rest
-from ..declare.setting_fields import flag
-from ..declare.setting_fields import SETTINGS_RECORD as SETTINGS
+from ..declare import flag
+from ..declare import SETTINGS_RECORD as SETTINGS
 
 if TYPE_CHECKING:
     from .cycle_data import Cycle

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 from numpy import ndarray
 
 from .guard import NO_REASON, SELF_COLLISION
-from ..inputs.bounds import Bounds
+from ..inputs.task import Bounds
 from ...dynamics.forward_dynamics import ltdl, ltdl_solve
 from ...dynamics.model_data import ModelData, Vector3, Workspace
 from ...dynamics.spatial import (

@@ -16,7 +16,7 @@ from numpy import ndarray
 
 from .transport import DataPath
 from ...control.controller.controller import Controller
-from ...control.cycle.plain_records import Records
+from ...control.cycle.plain_cycle import Records
 from ...control.steps.cycle_data import Cycle
 from ...driver import note_age
 from ...realtime import loop

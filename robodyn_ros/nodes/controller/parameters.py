@@ -19,7 +19,7 @@ from .forward_controller import check_hand_over
 from ..middleware.parameters import Parameter, Parameters
 from ... import driver
 from ...control.controller.history import Version
-from ...control.declare.setting_fields import listed
+from ...control.declare import listed
 from ...control.laws import registry
 from ...control.laws.law import Law
 from ...control.settings.parameters import ControlParameters, LawParameters

@@ -20,9 +20,9 @@ from ..middleware.parameter_files import GRAVITY_PARAMETER
 from ..middleware.parameters import Parameters
 from ..topics.publishers import told_name
 from ..topics.trajectory_subscriber import MAX_CLOCK_OFFSET, skew, TrajectorySubscriber
-from ...control.controller.cycle_telemetry import receipt_offset
+from ...control.controller.status import receipt_offset
 from ...control.laws.registry import mode_name
-from ...control.settings.unreached_targets import holding_warning, resting_error_warning
+from ...control.settings.motion_limits import holding_warning, resting_error_warning
 from ...control.steps import guard
 from ...model.robot import RobotModel
 from ...realtime.statistics import OK, quality, rate, spread, worst
