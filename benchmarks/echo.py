@@ -19,12 +19,11 @@ import subprocess
 import sys
 from typing import Any
 
-from numba import carray
 import numpy as np
 import rclpy
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from robodyn_ros.compiler.jit import compile_callback, jitable
-from robodyn_ros.dynamics.numba_types import pointer
+from robodyn_ros.dynamics.numba_types import array_at
 from robodyn_ros.nodes.middleware.raw_subscription import LeftAlone, never_called
 from robodyn_ros.realtime.native.io import (
     check_symbols,
@@ -101,11 +100,11 @@ def _prefix() -> Path | None:
 
 def echo(address, number):
     """Answer what has come in, in the thread that has brought it."""
-    e = carray(pointer(address), (1,), ECHO)[0]     # type: ignore[call-arg]
+    e = array_at(address, (1,), ECHO)[0]     # type: ignore[call-arg]
     io, semaphore = io_at(e), handles_at(e.handles).semaphore
     if sem_trywait(semaphore) != 0:         # another thread of the middleware takes this one too
         return
-    numbers = carray(pointer(e.numbers), (e.size,), np.uint8)   # type: ignore[call-arg]
+    numbers = array_at(e.numbers, (e.size,), np.uint8)   # type: ignore[call-arg]
     while take(io):
         b = content(io.message)
         if b.shape[0] >= e.begin + e.size:
