@@ -143,7 +143,7 @@ def run(robot: CatalogRobot, out: Console, *, output: Path, picture: Path | None
     from ..identification.excitation.motion_limits import motion_limits
     from ..identification.excitation.optimize import excite as optimized
     from ..identification.excitation.trajectory_file import JointTrajectory, write
-    from ..report.units import units
+    from ..report.run_figure import units
 
     if approach < 0.0 or repeat < 1:
         raise ArgumentError(f'--approach {approach:g} --repeat {repeat}', name='--repeat',

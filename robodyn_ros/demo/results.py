@@ -17,8 +17,8 @@ from rich.text import Text
 
 from ..model.robot import RobotModel
 from ..report.document import Report
+from ..report.run_figure import units
 from ..report.scene import moving_robot
-from ..report.units import units
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

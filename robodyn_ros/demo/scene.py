@@ -17,7 +17,7 @@ from ..control.settings.settings import GAINS, Settings
 from ..control.settings.suggested_gains import suggest_gains
 from ..dynamics import Dynamics
 from ..errors import DemoError
-from ..report.units import units
+from ..report.run_figure import units
 from ..testing import SimulatedArm, States, TIME_TOLERANCE
 
 FALL_SAMPLES = 5    # to either side of the difference quotient: no joint is at a limit yet

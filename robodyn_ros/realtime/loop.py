@@ -19,7 +19,7 @@ from numpy import ndarray
 from . import timing_rules
 from .loop_counters import count_missed, count_sample
 from .loop_settings import LOOP, LoopSettings, STATE
-from ..control.declare.setting_fields import record_dtype, record_value, recorded
+from ..control.declare import record_dtype, record_value, recorded
 from ..control.steps.guard import FAULT
 from ..wire.decoders import ACCEPTED, DecoderArrays, OTHER, POSITION, RECEIVED, SEQUENCE
 

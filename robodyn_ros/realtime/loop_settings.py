@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from .scheduling import Scheduling
-from ..control.declare.setting_fields import choice, number
+from ..control.declare import choice, number
 from ..control.settings.parameters import LoopParameters
 from ..errors import ParameterError
 

@@ -28,7 +28,7 @@ import struct
 import threading
 from typing import Any, TypeVar
 
-from ..control.declare.setting_fields import flag, number, numbers
+from ..control.declare import flag, number, numbers
 
 DMA_LATENCY = Path('/dev/cpu_dma_latency')
 MCL_CURRENT, MCL_FUTURE = 1, 2                  # asm-generic/mman.h

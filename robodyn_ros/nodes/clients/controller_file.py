@@ -17,13 +17,13 @@ from ..controller.parameters import law_parameters, TABLE
 from ..middleware.parameter_files import value_in
 from ..middleware.parameters import Parameter, WRITTEN
 from ...control.laws import registry
-from ...control.settings.settings import Settings
-from ...control.settings.suggested_gains import suggest_gains, SuggestedGains
-from ...control.settings.unreached_targets import (
+from ...control.settings.motion_limits import (
     holding_warning,
     most_resting_error,
     resting_error_warning,
 )
+from ...control.settings.settings import Settings
+from ...control.settings.suggested_gains import suggest_gains, SuggestedGains
 from ...errors import ParameterError
 from ...model.robot import RobotModel
 

@@ -18,8 +18,7 @@ from ..middleware.raw_subscription import ExecutorSubscription, SerializedSubscr
 from ...errors import ParameterError, RobodynError, UnknownNameError
 from ...realtime.periodic_timer import Grid, sharpen_timers
 from ...simulation.drive import Drive
-from ...simulation.obstacle import Obstacle
-from ...simulation.plant import Plant, PlantState
+from ...simulation.plant import Obstacle, Plant, PlantState
 from ...wire.codecs import EffortDecoder
 from ...wire.decoders import ACCEPTED, REASONS
 

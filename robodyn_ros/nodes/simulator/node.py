@@ -31,8 +31,7 @@ from ...errors import ParameterError, RobodynError
 from ...model.friction_file import read_friction
 from ...model.pose import initial_position
 from ...model.robot import RobotModel
-from ...simulation.drive import Drive
-from ...simulation.imperfections import Noise
+from ...simulation.drive import Drive, Noise
 from ...simulation.plant import Plant, PlantState
 from ...wire.codecs import JointStateEncoder
 

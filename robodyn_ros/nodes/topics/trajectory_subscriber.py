@@ -285,7 +285,7 @@ def check_received(follower: Follower, waited: float) -> None:
     not known, and not checked.
     """
     if not follower.on_ros_time:
-        follower.controller.check_received(follower.now() - waited)
+        follower.controller.trajectory.check_received(follower.now() - waited)
 
 
 def _refuse(problem: str, name: str, remedy: str) -> NoReturn:

@@ -44,7 +44,7 @@ from ...compiler.jit import compile_callback, compile_function, jitable, substit
 from ...compiler.tuple_reference import dereference, reference_to, TupleMemory
 from ...control.controller.controller import Controller
 from ...control.cycle import compile as control
-from ...control.cycle import recorded_cycle as recorded
+from ...control.cycle import ring_buffer
 from ...control.cycle.compile import CYCLE_INPUTS
 from ...errors import DataPathError
 from ...wire import compile as wire
@@ -111,7 +111,7 @@ def compiled_callback() -> Any:
 @cache
 def _substitute_operations() -> None:
     """Link the compiled loop to the operations of :mod:`~.io`, the compiled decoder and cycle."""
-    recorded_cycle, joint_state = recorded.recorded_cycle, wire.compiled_joint_state()
+    recorded_cycle, joint_state = ring_buffer.recorded_cycle, wire.compiled_joint_state()
 
     def advance(io: LoopIO, inputs: Any, now: float, tau: ndarray) -> bool:
         return recorded_cycle(inputs, now, tau)

@@ -1,17 +1,23 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Sentences that explain the state of a controller: faults, refusals, and remedies."""
+"""What a controller says about itself: sentences, its pace, and the parts of its efforts."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import logging
+from math import inf, nan
+from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
+from numpy import ndarray
 
+from ..laws import registry
 from ..settings.friction import static_friction
-from ..settings.link_pairs import nearest_links
-from ..settings.unreached_targets import most_resting_error
+from ..settings.motion_limits import most_resting_error
+from ..settings.settings import Settings
+from ..settings.task_and_bounds import nearest_links
 from ..steps import guard
+from ..steps.cycle_data import Vectors
 
 if TYPE_CHECKING:
     from .controller import Controller
@@ -132,6 +138,8 @@ def _sentence(c: Controller, reason: str, joint: str) -> str:
         return ('no joint moves in the test of the motors: are the brakes engaged, or the '
                 'commands not passed on to the drives while the arm is RISING? '
                 'motor_test_effort: 0.0 arms without the test')
+    if code == 'DRIVE_FAULT':
+        return f'{text} ({c.drive_fault})'
     text = f'{text} ({c.model.joint_names[i]})' if i >= 0 else text
     return text + (_limits(c, i) if code == 'POSITION_OUTSIDE' else '')
 
@@ -142,3 +150,132 @@ def _limits(c: Controller, i: int) -> str:
     return (f': {j["position_lower"]:.6g} to {j["position_upper"]:.6g} {unit}, and '
             f'position_margin {j["position_margin"]:.4g}; '
             'move the joint inside by hand, or raise position_margin')
+
+
+PERIOD_ROUNDING = 1e-6    # periods
+LATE_INTERVAL = 1.5    # periods, above which a step is late
+LATE_STEPS = 10    # in a row, after which a warning is logged
+INTERVAL_WEIGHT = 0.1    # of a new interval in the mean
+MAX_INTERVAL = 10.0    # s; a longer interval is a pause
+
+_log = logging.getLogger(__name__)
+
+
+class Pace:
+    """Intervals between the steps of a loop; times are the arguments of :meth:`missed` [s]."""
+
+    def __init__(self):
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget everything: the next step is the first one."""
+        self._last, self._behind, self._slow = -inf, 0.0, 0
+        #: Mean interval between the latest steps [s], NaN before the second one.
+        self.interval = nan
+
+    def missed(self, now: float, period: float, timeout: float) -> int:
+        """
+        Return how many periods have passed without a step before this one.
+
+        Fractions add up: a step every 1.25 periods misses one period in four. Intervals of zero or
+        less and stalls, intervals above ``timeout`` [s], do not count.
+        """
+        elapsed, self._last = now - self._last, now
+        if not 0.0 < elapsed <= MAX_INTERVAL:
+            return 0
+        mean = self.interval if self.interval > 0.0 else elapsed
+        self.interval = mean + INTERVAL_WEIGHT * (elapsed - mean)
+        self._slow = self._slow + 1 if elapsed > LATE_INTERVAL * period else 0
+        if self._slow == LATE_STEPS:
+            _log.warning('%s', self.sentence(period))
+        if elapsed > timeout:
+            return 0
+        behind = max(0.0, self._behind + elapsed / period - 1.0)
+        whole = int(behind + PERIOD_ROUNDING)
+        self._behind = behind - whole
+        return whole
+
+    def sentence(self, period: float) -> str:
+        """Return a hint for the user if steps come late, else an empty string."""
+        if not self.interval > (1.0 + PERIOD_ROUNDING) * period:
+            return ''
+        return (f'step is called every {1e3 * self.interval:.3g} ms, and rate = {1 / period:.4g} '
+                f'Hz requires {1e3 * period:.3g} ms: set rate to {1 / self.interval:.3g}, or call '
+                'step more often')
+
+
+DRIVEN_PHASES = guard.RISING, guard.RUNNING, guard.STOPPING
+
+
+class CycleTelemetry(NamedTuple):
+    """
+    What one cycle has used and commanded; arrays are (nv,), NaN where there is no value.
+
+    Efforts are in N·m | N, and ``commanded`` = ``gravity`` + ``friction`` + ``law`` + ``limits``.
+    """
+
+    time: float             # s, on the clock of the cycles
+    phase: int              # index in guard.PHASES
+    position: ndarray       # in use [rad | m]
+    velocity: ndarray       # in use [rad/s | m/s]
+    target: ndarray         # reference position, while the law in force follows one
+    target_qd: ndarray      # reference velocity
+    measured: ndarray       # effort, where the joint states carry it
+    commanded: ndarray      # effort, while one is published
+    gravity: ndarray        # gravity term: g(q), 0 where the robot adds it
+    friction: ndarray       # friction compensation
+    law: ndarray            # the rest of the request of law, rise, stop or fault
+    limits: ndarray         # added by the limits; in a fault it is part of `law`
+
+
+class TelemetryReader:
+    """
+    Reader of the newest cycle of a controller, from another thread than that of the cycles.
+
+    All values are of one cycle, which the flight recorder's ring holds; without a flight recorder
+    they may be of two consecutive ones.
+    """
+
+    def __init__(self, controller: Controller):
+        self._controller = controller
+        self._settings: Settings | None = None
+        self._share = self._offset = np.zeros(controller.model.nv)
+
+    @property
+    def cycles(self) -> int:
+        """Return the number of cycles since the controller has begun."""
+        return int(self._controller.memory['cycles'][0])
+
+    def read(self) -> CycleTelemetry:
+        """Return a copy of the newest cycle."""
+        controller = self._controller
+        m, v, tau = controller.history.newest(controller.memory, controller.tau)
+        phase = int(m['phase'])
+        nothing = np.full_like(tau, np.nan)
+        mode = int(m['mode'])
+        follows = phase == guard.RUNNING and registry.find(registry.mode_name(mode)).follows
+        commanded = tau if m['publishing'] else nothing
+        friction = self._friction(v, phase, mode)
+        limits = tau - v.requested if phase in DRIVEN_PHASES else np.zeros_like(tau)
+        return CycleTelemetry(
+            time=float(m['time']), phase=phase,
+            position=v.q, velocity=v.qd, target=v.target if follows else nothing,
+            target_qd=v.target_qd if follows else nothing, measured=v.measured,
+            commanded=commanded, gravity=v.tau_gravity, friction=friction,
+            law=commanded - v.tau_gravity - friction - limits, limits=limits)
+
+    def _friction(self, v: Vectors, phase: int, mode: int) -> ndarray:
+        settings = self._controller.settings
+        if settings is not self._settings:
+            joints = settings.joint_records(self._controller.model)
+            self._share, self._offset = (joints['friction_compensation'].copy(),
+                                         joints['friction_offset'].copy())
+            self._settings = settings
+        if phase != guard.RUNNING or mode != registry.number(settings.mode):
+            return np.zeros_like(self._share)
+        return self._share * (v.friction + self._offset)
+
+
+def receipt_offset(controller: Controller) -> float:
+    """Return receipt, on the clock of the cycles, minus time stamp of the newest sample [s]."""
+    return float(Vectors.of(controller.history.flight.present).plausibility.last_offset[0])
