@@ -148,15 +148,19 @@ class _Turns:
         Take the time of round trips, and of the processor, at each rate of the states.
 
         A turn in which our controller comes to a fault is none, for the few states before it say
-        nothing: it is counted and taken again.
+        nothing: it is counted and taken again. On a machine so busy that it comes to one in each,
+        the states without an answer count.
         """
-        for _ in range(TRIES):
+        for left in reversed(range(TRIES)):
             one, fault = self._trips(key)
             if not fault:
                 return one
             self.faults[key] = self.faults.get(key, 0) + 1
+            if not left or self.faults[key] > TRIES:    # nor are later turns taken again
+                break
             self._say(f'{key} is taken again, it came to a {fault}')
-        raise RuntimeError(f'{key} came to a fault {TRIES} times in a row')
+        self._say(f'{key} came to a {fault}: it is measured on a machine that is too busy for it')
+        return one
 
     def _trips(self, key: str) -> tuple[dict[str, Any], str]:
         out = {}

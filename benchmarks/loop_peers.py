@@ -118,11 +118,13 @@ def answering(peer: Peer, plant: Remote, folder: Path, env: Mapping[str, str],
 
 
 def await_answer(peer: Peer, plant: Remote, child: Child) -> None:
-    """Wait until a plant is answered; RuntimeError if it is not."""
+    """Wait until a plant is answered, or a fault is logged; RuntimeError if neither is."""
     plant.answer = peer.answer
     end = time.monotonic() + READY
     while np.isnan(plant.publish(REST, AT_ONCE).found.trips).all():
         child.check()
+        if 'FAULT ' in child.output:
+            return
         if time.monotonic() > end:
             raise RuntimeError(f'{peer.name} does not answer; see {child.log}')
 

@@ -42,6 +42,7 @@ NAMESPACE = '/bench'
 STATES = 4096       # that can be told apart
 RANGE = 1e-3        # rad over all of them
 SAME = 1e-9         # N·m: efforts computed from a state
+END_TIMEOUT = 10.0          # s, of the process
 REST, RESTING = 1000.0, 20      # Hz, states: what is published while nothing else is asked for
 TAIL = 0.05         # s that states go on after those that count, for late answers
 KEPT = 1 << 19      # states, efforts
@@ -223,7 +224,11 @@ class Remote:
     def __exit__(self, *_: object) -> None:
         assert self._process.stdin is not None
         self._process.stdin.close()
-        self._process.wait()
+        try:
+            self._process.wait(END_TIMEOUT)
+        except subprocess.TimeoutExpired:       # in the middle of a job
+            self._process.kill()
+            self._process.wait()
 
     def publish(self, rate: float, seconds: float) -> Done:
         """Publish states for so long; return what came of it."""

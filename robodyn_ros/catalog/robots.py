@@ -53,7 +53,7 @@ class CatalogRobot:
 def read_configuration(name: str) -> dict[str, dict[str, Any]] | None:
     """Return the parameters of each node in config/NAME.yaml, None where there is no such file."""
     try:
-        nodes = yaml.safe_load(share_path('config', f'{name}.yaml').read_text())
+        nodes = yaml.safe_load(share_path('config', f'{name}.yaml').read_text('utf-8'))
     except UnknownNameError:
         return None
     return {node: nodes[f'/**/{node}']['ros__parameters'] for node in NODES}

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The `robodyn` command."""
 
-from contextlib import suppress
-from io import TextIOWrapper
 import os
 import signal
 import sys
@@ -21,9 +19,6 @@ def main() -> int:
     # Matrices of these commands are small: threads of BLAS would wait for one another, and for
     # twice the processor time
     os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
-    with suppress(OSError):     # a terminal that was opened for reading too
-        if isinstance(sys.stdout, TextIOWrapper):       # closed: None
-            sys.stdout.reconfigure(errors='replace')    # N·m on a terminal that has ASCII only
     # Not at the top: Ctrl-C while these load shall end without a traceback too
     try:
         from .app import app

@@ -11,12 +11,22 @@ from typing import Annotated, Any, TYPE_CHECKING
 import numpy as np
 from numpy import ndarray
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
 import typer
 import yaml
 
-from .options import command, console, Force, NodeName, output, RUN, SimTime, table, Wait
-from .payload import Node
+from .options import (
+    command,
+    connected,
+    console,
+    Force,
+    NodeName,
+    output,
+    RUN,
+    seconds_bar,
+    SimTime,
+    table,
+    Wait,
+)
 from ..errors import check_new, IdentificationError, require_modules, RosError
 
 if TYPE_CHECKING:
@@ -48,47 +58,26 @@ def calibrate_collision(duration: Annotated[float, typer.Option(
     motions, speeds and loads. --set sets them in the controller.
     """
     require_modules('calibrate-collision', ['rclpy'], RosError)
-    run(Node(node, '', sim_time, wait), console(), duration=duration, margin=margin,
-        setting=setting, output=output, force=force)
+    from ..nodes.clients.record import recording
 
-
-def run(node: Node, out: Console, *, duration: float, margin: float, setting: bool,
-        output: Path | None, force: bool = False) -> None:
-    """
-    Record the external efforts, print thresholds, and optionally write and set them.
-
-    :raises RosError: the controller does not answer, or publishes no external efforts.
-    :raises IdentificationError, ArgumentError: the samples are not sufficient, the file exists.
-    :raises ParameterError: the controller refuses them.
-    """
-    from ..nodes.clients.record import Recorder, silent
-    from ..nodes.clients.running_controller import RunningController
-    from ..nodes.middleware.client_session import session
-
+    out = console()
     if output is not None and not force:
         check_new([output], '--output', 'give another --output, or --force to replace it')
-    with session('robodyn_calibrate_collision', node.sim_time) as here:
-        controller = RunningController(here, node.name, node.wait)
+    with connected('calibrate-collision', node, sim_time, wait) as (here, controller):
         settings = controller.settings()
         model = settings.loaded(controller.model())
-        recorder = Recorder(here.node, f'/{node.name.strip("/")}/external_torque')
-        try:
-            if not here.until(lambda: len(recorder), node.wait):
-                raise silent(here.node, recorder.topic)
+        with recording(here, f'/{node.strip("/")}/external_torque', wait) as recorder:
             out.print(f'listening to {recorder.topic}: move the arm as it will work, and let it '
                       'touch nothing')
             begun = time.monotonic()
-            with Progress(TextColumn('{task.description}'), BarColumn(), TextColumn(
-                    '{task.completed:.0f} of {task.total:.0f} s'), console=out) as bars:
+            with seconds_bar(out) as bars:
                 bar = bars.add_task('quiet run', total=duration)
                 while time.monotonic() - begun < duration:
                     here.poll()
                     bars.update(bar, completed=time.monotonic() - begun)
-        finally:
-            recorder.stop()
-        found = learned(recorder.recording(), model, settings, margin)
-        moved = np.ptp(np.asarray(recorder.recording().position), axis=0)
-        show(found, model, moved, out)
+        quiet = recorder.recording()
+        found = learned(quiet, model, settings, margin)
+        show(found, model, np.ptp(np.asarray(quiet.position), axis=0), out)
         values = {name: [round(float(x), 4) for x in value]
                   for name, value in found._asdict().items()}
         if output is not None:

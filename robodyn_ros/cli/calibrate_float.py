@@ -10,13 +10,24 @@ from typing import Annotated, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from numpy import ndarray
-from rich.console import Console
 from rich.table import Table
 import typer
 
-from .options import command, console, Force, NodeName, output, RUN, SimTime, States, table, Wait
-from .payload import Node, recorded, slowed
-from ..errors import check_new, IdentificationError, ParameterError, require_modules, RosError
+from .options import (
+    command,
+    console,
+    Force,
+    NodeName,
+    output,
+    playing,
+    RUN,
+    SimTime,
+    States,
+    table,
+    Wait,
+)
+from .payload import recorded, slowed
+from ..errors import check_new, IdentificationError, ParameterError
 
 if TYPE_CHECKING:
     from ..control.settings.settings import Settings
@@ -83,28 +94,15 @@ def calibrate_float(folder: Annotated[Path, output(
     All joints move about the present pose. The motion is NOT CHECKED FOR COLLISIONS: make sure
     that the way is free. The result is a URDF and friction parameters for the controller.
     """
-    require_modules('calibrate-float', ['rclpy'], RosError)
-    run(Node(node, states, sim_time, wait), console(), amplitude=amplitude, duration=duration,
-        folder=folder, force=force)
-
-
-def run(node: Node, out: Console, *, amplitude: float, duration: float, folder: Path,
-        force: bool) -> None:
-    """Move the arm, estimate its gravity and friction, and write the files."""
     from ..identification.excitation.payload_motion import float_motion
     from ..identification.result_files import FRICTION, URDF, writable_folder
-    from ..nodes.clients.play import Player
-    from ..nodes.clients.running_controller import RunningController
-    from ..nodes.middleware.client_session import session
 
+    out = console()
     if not force:
         check_new([folder / URDF, folder / FRICTION], '--output',
                   'give another --output, or --force to replace them')
-    with session('robodyn_calibrate_float', node.sim_time) as here, writable_folder(folder):
-        player = Player(here, f'/{node.name.strip("/")}/joint_trajectory', node.states,
-                        confirm=True, within=node.wait, option='--node')
-        player.find()
-        controller = RunningController(here, player.listener, node.wait)
+    with playing('calibrate-float', node, states, sim_time, wait) as (
+            here, controller, player), writable_folder(folder):
         settings, urdf = controller.settings(), controller.urdf()
         robot = without_payload(controller.model(), settings)
         motion = float_motion(slowed(robot, settings), player.pose(robot.joint_names),
@@ -113,7 +111,7 @@ def run(node: Node, out: Console, *, amplitude: float, duration: float, folder: 
         moved = ', '.join(f'{name} by {a:.2f}' for name, a in zip(motion.joint_names, away))
         out.print(f'moving {moved} rad or m to either side for {duration:g} s; nothing has looked '
                   'for collisions')
-        found = calibrate(recorded(here, player, motion, node, out), robot)
+        found = calibrate(recorded(here, player, motion, states, wait, out), robot)
     out.print(errors_table(found, robot))
     out.print('; '.join((found.note, *found.too_noisy())))
     model, friction = write(folder, found, robot, urdf)

@@ -10,7 +10,6 @@ from typing import Annotated, TYPE_CHECKING
 
 import numpy as np
 from rich import box
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 import typer
@@ -52,32 +51,20 @@ def compare_laws(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # no
     """Compare all trajectory-tracking laws in MuJoCo with an exact and a perturbed model."""
     require_modules('compare-laws', ['mujoco', 'matplotlib', *(['rclpy'] if topics else [])],
                     DemoError)
-    chosen = chosen_robot(robot, locked, at=at, roomy=True,
-                          accepted_links=['*'] if accept_inertia else None)
-    run(chosen, duration, picture, console(), topics=topics, page=report, as_json=as_json)
-
-
-def run(robot: CatalogRobot, duration: float, picture: Path, out: Console, *,
-        topics: bool = False, page: Path | None = None, as_json: bool = False) -> None:
-    """
-    Drive the arm with each law, print the figures and draw the errors.
-
-    A law that ended in a fault shows the fault in place of its figures.
-
-    :param topics: whether simulator and controller are nodes, instead of a loop in this process.
-    :param page: file of a report, None for none.
-    :param as_json: whether the figures are printed as JSON.
-    """
     from .. import law_comparison
     from ..control.laws.registry import FOLLOWING
     from ..law_comparison import compare, compare_topics, draw
     from ..report.run_figure import units
 
+    chosen = chosen_robot(robot, locked, at=at, roomy=True,
+                          accepted_links=['*'] if accept_inertia else None)
     _check(picture)
+    out = console()
     found: list[Figures] = []
-    every, (unit, _) = 2 * len(FOLLOWING), units(robot.model, 'm')
+    every, (unit, _) = 2 * len(FOLLOWING), units(chosen.model, 'm')
     with out.status(f'0 of {every}: compiling ...') as status:
-        for figures in (compare_topics if topics else compare)(robot.model, robot.pose, duration):
+        for figures in (compare_topics if topics else compare)(chosen.model, chosen.pose,
+                                                               duration):
             found.append(figures)
             result = figures.fault or f'RMS {1e3 * figures.rms:.3g} {unit}'
             done = f'{len(found)} of {every}: {figures.law}, {figures.scene}, {result}'
@@ -88,7 +75,7 @@ def run(robot: CatalogRobot, duration: float, picture: Path, out: Console, *,
         out.quiet = True
         print_json([{name: value for name, value in one._asdict().items()
                      if name not in ('time', 'error')} for one in found])
-    out.print(_table(robot.model, found))
+    out.print(_table(chosen.model, found))
     out.print('Gains: `robodyn init`. Perturbed model: masses off by up to '
               f'{100 * law_comparison.MASS_ERROR:g} %, unknown friction of the arm '
               f'({100 * law_comparison.MISSING_FRICTION:g} % of the effort limit or that of the '
@@ -96,11 +83,11 @@ def run(robot: CatalogRobot, duration: float, picture: Path, out: Console, *,
     for figures in (one for one in found if one.fault):
         out.print(f'{figures.scene}, {figures.law}: {figures.fault}: {figures.reason}',
                   style='yellow', soft_wrap=True)
-    draw(robot.model, found, picture)
+    draw(chosen.model, found, picture)
     out.print(f'errors against time: {picture}', soft_wrap=True)
-    if page is not None:
-        _report(robot, found, duration).write(page)
-        out.print(f'report: {page}', soft_wrap=True)
+    if report is not None:
+        _report(chosen, found, duration).write(report)
+        out.print(f'report: {report}', soft_wrap=True)
     if any(one.fault for one in found):
         raise typer.Exit(1)
 

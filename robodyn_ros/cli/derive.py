@@ -4,13 +4,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, TYPE_CHECKING
+from typing import Annotated, cast, TYPE_CHECKING
 
-from rich.console import Console
 import typer
 
-from .options import command, console, Gravity, Locked, locked_joints, MODEL, numbers, Root, Tip
+from .options import chosen_robot, command, console, Gravity, Locked, MODEL, Root, Tip
 from ..errors import ArgumentError
 from ..model.resources import rows_path
 
@@ -44,35 +42,27 @@ def derive(robot: Annotated[str, typer.Argument(
            force: Annotated[bool, typer.Option(
                '--force', help='Allow any number of joints.')] = False) -> None:
     """Derive M(q), B(q), C(q), g(q) of a small arm in closed form and check them with RNEA."""
-    raise typer.Exit(run(robot, console(), locked=locked_joints(locked), root=root or None,
-                         tip=tip or None, gravity=numbers('--gravity', gravity) or None,
-                         frame=frame or None, axes=axes, numbers=in_numbers,
-                         rounding=rounding, as_latex=latex, ascii_only=ascii_only, force=force))
-
-
-def run(robot: str, out: Console, *, locked: Mapping[str, float], root: str | None,
-        tip: str | None, gravity: Sequence[float] | None, frame: str | None, axes: str,
-        numbers: bool, rounding: float, as_latex: bool, ascii_only: bool, force: bool) -> int:
-    """Derive and print the equations of motion; return 1 if their check failed."""
-    from ..catalog.robots import load_robot
-    from ..lagrange import derive, latex, text
+    from ..lagrange import derive as derived
+    from ..lagrange import latex as as_latex
+    from ..lagrange import text
     from ..lagrange.report import TERMINAL_WIDTH
 
-    source: RobotModel | str = robot
+    out, source = console(), cast('RobotModel | str', robot)
     if rows_path(robot) is None:
-        source = load_robot(robot, locked, (), root=root, tip=tip, gravity=gravity).model
+        source = chosen_robot(robot, locked, root, tip, gravity).model
     elif locked or root or tip or gravity:
         raise ArgumentError(f'{robot!r} has DH rows', name='robot', value=robot,
                             remedy='leave out --locked, --root, --tip and --gravity: they are for '
                                    'a URDF')
     with out.status('deriving, and checking with RNEA ...'):        # in a terminal only
-        found = derive(source, numbers=numbers, frame=frame, axes=axes, rounding=rounding,
-                       force=force)
+        found = derived(source, numbers=in_numbers, frame=frame or None, axes=axes,
+                        rounding=rounding, force=force)
     width = max(out.width, MIN_WIDTH) if out.is_terminal else TERMINAL_WIDTH
     try:
         'θ̈ₓᵀ'.encode(out.encoding)
     except (UnicodeEncodeError, LookupError):
         ascii_only = True
-    out.print(latex(found) if as_latex else text(found, ascii_only=ascii_only, width=width),
+    out.print(as_latex(found) if latex else text(found, ascii_only=ascii_only, width=width),
               soft_wrap=True)
-    return 0 if found.trusted else 1
+    if not found.trusted:
+        raise typer.Exit(1)

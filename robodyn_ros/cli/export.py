@@ -26,6 +26,7 @@ from .options import (
     Robot,
     Root,
     Tip,
+    write_texts,
 )
 from ..errors import (
     ArgumentError,
@@ -36,7 +37,6 @@ from ..errors import (
     RobodynError,
     RosError,
     UnknownNameError,
-    writing,
 )
 from ..model.resources import package_version
 
@@ -146,9 +146,7 @@ def run(robot: CatalogRobot, out: Console, *, language: str, output: Path | None
         texts = {path: javascript_file(found, path.stem, about)}
     if not force:
         check_new(texts, '--output', 'give another --output, or --force to replace it')
-    for path, text in texts.items():
-        with writing(path, '--output', 'give another --output'):
-            path.write_text(text, encoding='utf-8')
+    write_texts(texts, '--output', 'give another --output', folders=False)
     out.print(f'{", ".join(map(str, texts))}: {", ".join(kernel.name for kernel in found)}',
               soft_wrap=True)
 

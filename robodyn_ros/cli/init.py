@@ -8,9 +8,8 @@ import os
 from pathlib import Path
 from shutil import which
 from string import Template
-from typing import Annotated, Any, TYPE_CHECKING
+from typing import Annotated, TYPE_CHECKING
 
-from rich.console import Console
 import typer
 
 from .options import (
@@ -28,12 +27,12 @@ from .options import (
     Robot,
     Root,
     Tip,
+    write_texts,
 )
-from ..errors import check_new, InertiaError, require_modules, RosError, writing
+from ..errors import check_new, InertiaError, require_modules, RosError
 
 if TYPE_CHECKING:
     from ..catalog.robots import CatalogRobot
-    from ..control.settings.settings import Settings
 
 WORKFLOW = Path('.github', 'workflows', 'verify.yml')
 TEST = Template('''\
@@ -100,14 +99,39 @@ def init(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
     """Write a commented parameter file: limits, stable gains, and missing URDF data."""
     require_modules('init', ['rclpy'], RosError)
     from ..control.settings.settings import Settings
+    from ..model.unit_checks import unit_doubts
+    from ..nodes.clients.controller_file import controller_file, missing, parameters
 
     chosen = chosen_robot(robot, locked, root, tip, gravity, at)
     given = chosen.urdf_parameters() | {name: value for name, value in (
         ('root', root), ('tip', tip), ('gravity', numbers('--gravity', gravity))) if value}
     if robot_compensates is not None:
         given['robot_compensates_gravity'] = robot_compensates
-    run(chosen, given, console(), output=output or Path(f'{chosen.name}.yaml'), force=force,
-        settings=Settings(rate=rate, loop_delay=delay), accept=accept, ci=ci)
+    file, out = output or Path(f'{chosen.name}.yaml'), console()
+    settings = Settings(rate=rate, loop_delay=delay)
+    also = verification_files(_relative(chosen, file), file) if ci else {}
+    if not force:
+        check_new([file, *also], '--output', 'give another --output, or --force to replace it'
+                  + (', or leave out --ci' if ci else ''))
+    model = chosen.model
+    if not accept and (doubts := [doubt.text for doubt in unit_doubts(model) if doubt.dynamic]):
+        raise InertiaError(
+            f'gains are not computed: {"; ".join(doubts)}', name=model.name, value=doubts,
+            remedy='correct the URDF, or accept its numbers: --accept-inertia')
+    values = given | parameters(model, chosen.pose, settings)
+    text = controller_file(model, values, chosen.pose, chosen.source, settings)
+    write_texts({file: text, **also}, '--output', 'give another --output'
+                + (', or leave out --ci' if ci else ''))
+    out.print(f'Parameters of the controller: {file}', soft_wrap=True)
+    for path in also:
+        out.print(f'Verification in continuous integration: {path}', soft_wrap=True)
+    if lacking := missing(model, values, settings):
+        out.print('Missing in the URDF:', style='bold')
+        for sentence in lacking:
+            out.print(f'- {sentence}')
+    start = ('ros2 launch robodyn_ros controller.launch.py config:=' if which('ros2') else
+             'robodyn_controller --ros-args --params-file ')     # ROS wheels lack ros2
+    out.print(f'Check every value, then: {start}{file.resolve()}', soft_wrap=True)
 
 
 def verification_files(robot: str, config: Path) -> dict[Path, str]:
@@ -118,47 +142,6 @@ def verification_files(robot: str, config: Path) -> dict[Path, str]:
     """
     return {config.parent / path: text.substitute(robot=robot, config=config.name)
             for path, text in ((f'test_{config.stem}.py', TEST), (WORKFLOW, ACTIONS))}
-
-
-def run(robot: CatalogRobot, given: dict[str, Any], console: Console, *, output: Path,
-        settings: Settings, force: bool, accept: bool, ci: bool = False) -> None:
-    """
-    Write the parameter file, and print what is missing in the URDF.
-
-    :param given: parameters besides limits and gains: the robot, gravity compensation.
-    :param ci: whether to write a test and a workflow that verify the file, too.
-    :param accept: whether to compute gains from numbers that are probably in other units.
-    :raises InertiaError: masses, lengths or inertias are probably in other units.
-    :raises ArgumentError: the file exists already, or cannot be written.
-    """
-    from ..model.unit_checks import unit_doubts
-    from ..nodes.clients.controller_file import controller_file, missing, parameters
-
-    also = verification_files(_relative(robot, output), output) if ci else {}
-    if not force:
-        check_new([output, *also], '--output', 'give another --output, or --force to replace it'
-                  + (', or leave out --ci' if ci else ''))
-    model = robot.model
-    if not accept and (doubts := [doubt.text for doubt in unit_doubts(model) if doubt.dynamic]):
-        raise InertiaError(
-            f'gains are not computed: {"; ".join(doubts)}', name=model.name, value=doubts,
-            remedy='correct the URDF, or accept its numbers: --accept-inertia')
-    values = given | parameters(model, robot.pose, settings)
-    text = controller_file(model, values, robot.pose, robot.source, settings)
-    for path, content in {output: text, **also}.items():
-        with writing(path, '--output', 'give another --output'):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(content, encoding='utf-8')
-    console.print(f'Parameters of the controller: {output}', soft_wrap=True)
-    for path in also:
-        console.print(f'Verification in continuous integration: {path}', soft_wrap=True)
-    if lacking := missing(model, values, settings):
-        console.print('Missing in the URDF:', style='bold')
-        for sentence in lacking:
-            console.print(f'- {sentence}')
-    start = ('ros2 launch robodyn_ros controller.launch.py config:=' if which('ros2') else
-             'robodyn_controller --ros-args --params-file ')     # ROS wheels lack ros2
-    console.print(f'Check every value, then: {start}{output.resolve()}', soft_wrap=True)
 
 
 def _relative(robot: CatalogRobot, output: Path) -> str:

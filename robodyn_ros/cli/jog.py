@@ -17,14 +17,12 @@ from typing import Annotated, TYPE_CHECKING
 
 import numpy as np
 from numpy import ndarray
-from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 import typer
 
-from .options import command, console, NodeName, RUN, SimTime, table, Wait
-from .payload import Node
+from .options import command, connected, console, NodeName, RUN, SimTime, table, Wait
 from ..errors import ParameterError, require_modules, RosError
 
 if TYPE_CHECKING:
@@ -57,7 +55,56 @@ def jog(linear: Annotated[float, typer.Option(
     the last key press, and `twist_timeout` after the terminal is closed.
     """
     require_modules('jog', ['rclpy'], RosError)
-    run(Node(node, '', sim_time, wait), console(), linear=linear, angular=angular, hold=hold)
+    from geometry_msgs.msg import TwistStamped
+    from rcl_interfaces.msg import Log
+    from rclpy.duration import Duration
+    from rclpy.logging import LoggingSeverity
+
+    out = console()
+    if not sys.stdin.isatty():
+        raise RosError('stdin is not a terminal', name='stdin',
+                       remedy='run robodyn jog in a terminal of its own')
+    with connected('jog', node, sim_time, wait) as (here, controller):
+        limit = checked(controller.settings(), linear, angular)
+        keys = Jog(np.array([linear, angular]), limit, hold)
+        name = f'/{node.strip("/")}'
+        publisher = here.node.create_publisher(TwistStamped, f'{name}/target_twist', 1)
+        if not here.until(publisher.get_subscription_count, wait):
+            raise RosError(f'no subscriber to {name}/target_twist', name=name,
+                           remedy='is the controller configured?')
+
+        def tell(message: Log) -> None:
+            if (message.level >= LoggingSeverity.WARN
+                    and message.name == name[1:].replace('/', '.')):
+                out.print(message.msg, style='yellow', markup=False)
+
+        here.node.create_subscription(Log, '/rosout', tell, 100)
+
+        def publish(twist: ndarray) -> None:
+            message = TwistStamped()
+            message.header.stamp = here.node.get_clock().now().to_msg()
+            v, w = message.twist.linear, message.twist.angular
+            v.x, v.y, v.z, w.x, w.y, w.z = twist.tolist()
+            publisher.publish(message)
+
+        out.print(key_table())
+        moving = False
+        try:
+            with keyboard() as typed, Live(console=out, refresh_per_second=10) as line:
+                while not keys.over:
+                    now = time.monotonic()
+                    for key in typed():
+                        keys.press(key, now)
+                    twist = keys.twist(now)
+                    if twist.any() or moving:       # a zero twist, once, ends the motion
+                        publish(twist)
+                    moving = bool(twist.any())
+                    line.update(Text(keys.describe(now)))
+                    here.poll()
+        finally:
+            if moving:
+                publish(np.zeros(6))
+                publisher.wait_for_all_acked(Duration(seconds=1))
 
 
 class Jog:
@@ -100,67 +147,6 @@ class Jog:
         moves = ', '.join(f'{"+" if v > 0 else "-"} {axis}' for axis, v in zip(AXES, twist) if v)
         return (f'{self.speed[0]:.3f} m/s, {self.speed[1]:.3f} rad/s: '
                 f'{moves or "no motion"}')
-
-
-def run(node: Node, out: Console, *, linear: float, angular: float, hold: float) -> None:
-    """
-    Publish twists of the keys on ``~/target_twist`` until `q`, Escape or Ctrl-C.
-
-    :raises RosError: stdin is no terminal; the controller does not answer or does not listen.
-    :raises ParameterError: its mode follows no pose, or a speed is above its limit.
-    """
-    from geometry_msgs.msg import TwistStamped
-    from rcl_interfaces.msg import Log
-    from rclpy.duration import Duration
-    from rclpy.logging import LoggingSeverity
-
-    from ..nodes.clients.running_controller import RunningController
-    from ..nodes.middleware.client_session import session
-
-    if not sys.stdin.isatty():
-        raise RosError('stdin is not a terminal', name='stdin',
-                       remedy='run robodyn jog in a terminal of its own')
-    with session('robodyn_jog', node.sim_time) as here:
-        settings = RunningController(here, node.name, node.wait).settings()
-        jog = Jog(np.array([linear, angular]), checked(settings, linear, angular), hold)
-        name = f'/{node.name.strip("/")}'
-        publisher = here.node.create_publisher(TwistStamped, f'{name}/target_twist', 1)
-        if not here.until(publisher.get_subscription_count, node.wait):
-            raise RosError(f'no subscriber to {name}/target_twist', name=name,
-                           remedy='is the controller configured?')
-
-        def tell(message: Log) -> None:
-            if (message.level >= LoggingSeverity.WARN
-                    and message.name == name[1:].replace('/', '.')):
-                out.print(message.msg, style='yellow', markup=False)
-
-        here.node.create_subscription(Log, '/rosout', tell, 100)
-
-        def publish(twist: ndarray) -> None:
-            message = TwistStamped()
-            message.header.stamp = here.node.get_clock().now().to_msg()
-            v, w = message.twist.linear, message.twist.angular
-            v.x, v.y, v.z, w.x, w.y, w.z = twist.tolist()
-            publisher.publish(message)
-
-        out.print(key_table())
-        moving = False
-        try:
-            with keyboard() as typed, Live(console=out, refresh_per_second=10) as line:
-                while not jog.over:
-                    now = time.monotonic()
-                    for key in typed():
-                        jog.press(key, now)
-                    twist = jog.twist(now)
-                    if twist.any() or moving:       # a zero twist, once, ends the motion
-                        publish(twist)
-                    moving = bool(twist.any())
-                    line.update(Text(jog.describe(now)))
-                    here.poll()
-        finally:
-            if moving:
-                publish(np.zeros(6))
-                publisher.wait_for_all_acked(Duration(seconds=1))
 
 
 def checked(settings: Settings, linear: float, angular: float) -> ndarray:

@@ -11,8 +11,8 @@ from typing import Annotated
 
 import typer
 
-from .options import command, console, DEVELOP, Force, output
-from ..errors import ArgumentError, check_new, writing
+from .options import command, console, DEVELOP, Force, output, write_texts
+from ..errors import ArgumentError, check_new
 
 LAW = Template('''\
 """
@@ -114,13 +114,11 @@ def write_module(name: str, folder: Path, templates: Mapping[str, Template], con
     if not name.isidentifier() or iskeyword(name) or name != name.lower():
         raise ArgumentError(f'{name!r} is no name of a Python module', name='NAME', value=name,
                             remedy='use lower-case letters, digits and underscores: my_spring')
-    texts = {folder / f'{prefix}{name}.py': text for prefix, text in templates.items()}
+    texts = {folder / f'{prefix}{name}.py': text.substitute(name=name, constant=constant)
+             for prefix, text in templates.items()}
     if not force:
         check_new(texts, 'NAME', 'choose another name, or replace with --force')
-    with writing(folder, '--output', 'give another --output'):
-        folder.mkdir(parents=True, exist_ok=True)
-        for path, template in texts.items():
-            path.write_text(template.substitute(name=name, constant=constant))
+    write_texts(texts, '--output', 'give another --output')
     return [*texts]
 
 

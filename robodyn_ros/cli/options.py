@@ -1,22 +1,42 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Application, common options and console of the `robodyn` subcommands."""
+"""Application, common options, console, and access to robots and running controllers."""
 
-from collections.abc import Callable, Iterable
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from io import TextIOWrapper
 import json
 from math import isfinite
 from pathlib import Path
 import re
 import shlex
+import sys
 from typing import Annotated, Any, TYPE_CHECKING, TypeVar
 
 from rich import box
 from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Table
 import typer
 from typer.core import TyperGroup
 
-from ..errors import Argument, ArgumentError, DemoError, RobodynError
+from ..errors import (
+    Argument,
+    ArgumentError,
+    DemoError,
+    require_modules,
+    RobodynError,
+    RosError,
+    writing,
+)
+
+if TYPE_CHECKING:
+    from ..catalog.robots import CatalogRobot
+    from ..nodes.clients.play import Player
+    from ..nodes.clients.running_controller import RunningController
+    from ..nodes.middleware.client_session import Session
 
 
 def save_picture(figure: Any, picture: Path) -> None:
@@ -107,9 +127,6 @@ def locked_joints(words: Iterable[str]) -> dict[str, float]:
     return locked
 
 
-if TYPE_CHECKING:
-    from ..catalog.robots import CatalogRobot
-
 Callback = TypeVar('Callback', bound=Callable[..., None])
 
 # Tables that go into a file or a pipe are not cut to the 80 columns rich would assume
@@ -129,6 +146,13 @@ class Commands(TyperGroup):
         commands: Any = self.commands
         return sorted(commands, key=lambda name: (
             PANELS.index(commands[name].rich_help_panel), name))
+
+    def main(self, *args: Any, **options: Any) -> Any:
+        """Run the command line; letters that stdout does not have, as N·m in ASCII, become ?."""
+        with suppress(OSError):     # a terminal that was opened for reading too
+            if isinstance(sys.stdout, TextIOWrapper):       # closed: None
+                sys.stdout.reconfigure(errors='replace')
+        return super().main(*args, **options)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the subcommand."""
@@ -173,7 +197,6 @@ def robots(incomplete: str) -> list[str]:
 def given_report(path: Path | None) -> Path | None:
     """Refuse --report before any measurement if its library is missing, or its file unwritable."""
     if path is not None:
-        from ..errors import require_modules
         from ..report import REQUIRED_MODULES
         from ..report.document import check_writable
 
@@ -211,6 +234,32 @@ def output(text: str, metavar: str = 'FILE') -> Any:
     return typer.Option('--output', '-o', metavar=metavar, help=text)
 
 
+def write_texts(texts: Mapping[Path, str], option: str, remedy: str, *, folders: bool = True
+                ) -> None:
+    """
+    Write files, all or, where one cannot be written, none.
+
+    :param folders: whether missing folders are created.
+    :raises ArgumentError: naming that one.
+    """
+    created: list[Path] = []
+    try:
+        for path in texts:
+            with writing(path, option, remedy):
+                if folders:
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                if not path.exists():
+                    created.append(path)
+                path.open('a').close()
+    except ArgumentError:
+        for path in created:
+            path.unlink(missing_ok=True)
+        raise
+    for path, text in texts.items():
+        with writing(path, option, remedy):
+            path.write_text(text, encoding='utf-8')
+
+
 NodeName = Annotated[str, typer.Option(
     '--node', help='Name of the running controller, with its namespace.')]
 States = Annotated[str, typer.Option('--states', help='Topic of the joint states.')]
@@ -226,12 +275,48 @@ Tip = Annotated[str, typer.Option('--tip', help='Last link of the chain; omits o
 
 
 def chosen_robot(robot: str, locked: list[str], root: str = '', tip: str = '', gravity: str = '',
-                 at: str = '', **options: Any) -> 'CatalogRobot':
+                 at: str = '', **options: Any) -> CatalogRobot:
     """Return the robot of these options; ``options`` are further arguments of `load_robot`."""
     from ..catalog.robots import load_robot
 
     return load_robot(robot, locked_joints(locked), numbers('--at', at), root=root or None,
                       tip=tip or None, gravity=numbers('--gravity', gravity) or None, **options)
+
+
+@contextmanager
+def connected(command: str, node: str, sim_time: bool, wait: float
+              ) -> Iterator[tuple[Session, RunningController]]:
+    """
+    Yield a session of a command, and a client of the parameters of a controller.
+
+    :param wait: longest time to wait for an answer [s].
+    :raises RosError: rclpy is not installed.
+    """
+    require_modules(command, ['rclpy'], RosError)
+    from ..nodes.clients.running_controller import RunningController
+    from ..nodes.middleware.client_session import session
+
+    with session(f'robodyn_{command.replace("-", "_")}', sim_time) as here:
+        yield here, RunningController(here, node, wait)
+
+
+@contextmanager
+def playing(command: str, node: str, states: str, sim_time: bool, wait: float
+            ) -> Iterator[tuple[Session, RunningController, Player]]:
+    """Yield as :func:`connected`, and a player of trajectories for the controller, RUNNING."""
+    with connected(command, node, sim_time, wait) as (here, controller):
+        from ..nodes.clients.play import Player
+
+        player = Player(here, f'/{node.strip("/")}/joint_trajectory', states, confirm=True,
+                        within=wait, option='--node')
+        player.find()
+        yield here, controller, player
+
+
+def seconds_bar(out: Console) -> Progress:
+    """Return the bars of what takes a known time [s]."""
+    return Progress(TextColumn('{task.description}'), BarColumn(),
+                    TextColumn('{task.completed:.1f} of {task.total:.1f} s'), console=out)
 
 
 def plain(value: Any) -> Any:

@@ -5,19 +5,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-import time
+from dataclasses import replace
 from typing import Annotated, Any, TYPE_CHECKING
 
 import numpy as np
 from numpy import ndarray
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
 import typer
 
-from .options import command, console, NodeName, numbers, RUN, SimTime, States, Wait
+from .options import (
+    command,
+    connected,
+    console,
+    NodeName,
+    numbers,
+    playing,
+    RUN,
+    seconds_bar,
+    SimTime,
+    States,
+    Wait,
+)
 from .recording_options import OF_LOAD
-from ..errors import IdentificationError, ParameterError, require_modules, RosError
+from ..errors import IdentificationError, ParameterError
 
 if TYPE_CHECKING:
     from ..control.settings.settings import Settings
@@ -31,16 +41,6 @@ if TYPE_CHECKING:
     from ..nodes.middleware.client_session import Session
 
 UPPER_TRIANGLE = np.triu_indices(3)          # ixx, ixy, ixz, iyy, iyz, izz
-
-
-@dataclass(frozen=True)
-class Node:
-    """A running controller: its name, topic of joint states, clock, and patience [s]."""
-
-    name: str
-    states: str
-    sim_time: bool
-    wait: float
 
 
 @command(RUN, '--mass 1.5 --com 0,0,0.06')
@@ -57,9 +57,9 @@ def set_payload(mass: Annotated[float, typer.Option(
                 node: NodeName = 'controller', sim_time: SimTime = False,
                 wait: Wait = 10.0) -> None:
     """Set the payload of a running controller; fails if the controller refuses it."""
-    require_modules('set-payload', ['rclpy'], RosError)
-    run_set(Node(node, '', sim_time, wait), console(), mass, numbers('--com', com),
-        numbers('--inertia', inertia), frame)
+    values = _values(mass, numbers('--com', com), numbers('--inertia', inertia))
+    with connected('set-payload', node, sim_time, wait) as (_, controller):
+        _set(controller, values, frame, console())
 
 
 @command(RUN, '--set')
@@ -81,37 +81,11 @@ def find_payload(frame: Annotated[str, typer.Option(
 
     The motion is NOT CHECKED FOR COLLISIONS: make sure that the way is free.
     """
-    require_modules('find-payload', ['rclpy'], RosError)
-    find(Node(node, states, sim_time, wait), console(), frame=frame, amplitude=amplitude,
-         duration=duration, setting=setting)
-
-
-def run_set(node: Node, out: Console, mass: float, com: Sequence[float],
-                inertia: Sequence[float], frame: str) -> None:
-    """Set the payload of a running controller, and print it."""
-    from ..nodes.clients.running_controller import RunningController
-    from ..nodes.middleware.client_session import session
-
-    values = _values(mass, com, inertia)
-    with session('robodyn_set_payload', node.sim_time) as here:
-        controller = RunningController(here, node.name, node.wait)
-        _set(controller, values, frame, out)
-
-
-def find(node: Node, out: Console, *, frame: str, amplitude: float, duration: float,
-         setting: bool) -> None:
-    """Move about the present pose, identify the load, print it, and optionally set it."""
     from .identification_tables import load_table
     from ..identification.excitation.payload_motion import payload_motion
-    from ..nodes.clients.play import Player
-    from ..nodes.clients.running_controller import RunningController
-    from ..nodes.middleware.client_session import session
 
-    with session('robodyn_find_payload', node.sim_time) as here:
-        player = Player(here, f'/{node.name.strip("/")}/joint_trajectory', node.states,
-                        confirm=True, within=node.wait, option='--node')
-        player.find()
-        controller = RunningController(here, player.listener, node.wait)
+    out = console()
+    with playing('find-payload', node, states, sim_time, wait) as (here, controller, player):
         settings = controller.settings()
         robot, offset = _empty(controller.model(), settings)
         frame = frame or settings.payload_frame or robot.link_names[-1]
@@ -119,7 +93,7 @@ def find(node: Node, out: Console, *, frame: str, amplitude: float, duration: fl
         motion = payload_motion(slowed(robot, settings), frame, pose, amplitude=amplitude,
                                 duration=duration)
         _announce(motion, frame, out)
-        recording = recorded(here, player, motion.trajectory, node, out)
+        recording = recorded(here, player, motion.trajectory, states, wait, out)
         found = estimate(recording, robot, frame, offset)
         out.print(load_table(found, robot.joint_names))
         for line in found.unseen:
@@ -171,7 +145,7 @@ def _announce(motion: PayloadMotion, frame: str, out: Console) -> None:
               'nothing has looked for collisions')
 
 
-def recorded(here: Session, player: Player, motion: JointTrajectory, node: Node,
+def recorded(here: Session, player: Player, motion: JointTrajectory, states: str, wait: float,
              out: Console) -> Recording:
     """
     Play a motion and return its recording.
@@ -179,21 +153,12 @@ def recorded(here: Session, player: Player, motion: JointTrajectory, node: Node,
     :raises RosError: the controller or the joint states are silent, or the motion is refused.
     """
     from ..nodes.clients.play import SETTLE_TIME
-    from ..nodes.clients.record import Recorder, silent
+    from ..nodes.clients.record import recording
 
-    recorder = Recorder(here.node, node.states)
-    try:
-        if not here.until(lambda: len(recorder), node.wait):
-            raise silent(here.node, recorder.topic)
-        begun = time.monotonic()
-        here.until(lambda: time.monotonic() - begun > SETTLE_TIME, node.wait)
-        with Progress(TextColumn('{task.description}'), BarColumn(), TextColumn(
-                '{task.completed:.1f} of {task.total:.1f} s'), console=out) as bars:
-            bar = bars.add_task('motion')
-            player.play(motion,
-                        lambda at, end: bars.update(bar, completed=at, total=end))
-    finally:
-        recorder.stop()
+    with recording(here, states, wait) as recorder, seconds_bar(out) as bars:
+        here.until(lambda: False, SETTLE_TIME)
+        bar = bars.add_task('motion')
+        player.play(motion, lambda at, end: bars.update(bar, completed=at, total=end))
     return recorder.recording()
 
 

@@ -9,10 +9,21 @@ import time
 from typing import Annotated, TYPE_CHECKING
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
+from rich.progress import Progress
 import typer
 
-from .options import command, console, Force, IDENTIFY, NodeName, RUN, SimTime, States, Wait
+from .options import (
+    command,
+    console,
+    Force,
+    IDENTIFY,
+    NodeName,
+    RUN,
+    seconds_bar,
+    SimTime,
+    States,
+    Wait,
+)
 from ..errors import require_modules, RosError, TrajectoryError
 
 if TYPE_CHECKING:
@@ -43,46 +54,19 @@ def play(file: Annotated[Path, typer.Argument(
          wait: Wait = 10.0) -> None:
     """Send a trajectory to a running controller; fails if the controller refuses it."""
     require_modules('play', ['rclpy'], RosError)
-    topic = f'/{node.strip("/")}/joint_trajectory'
-    run(file, console(), topic=topic, states=states, delay=delay, slowly=approach, into=record,
-        force=force, confirm=not unconfirmed, sim_time=sim_time, wait=wait)
-
-
-@command(IDENTIFY, 'motion.npz')
-def record(file: Annotated[Path, typer.Argument(
-               metavar='FILE', help='File of the recording: .npz or .csv.')],
-           states: States = 'joint_states',
-           duration: Annotated[float | None, typer.Option(
-               min=0.1, help='Duration from the first message on (s); default: until '
-                             'Ctrl-C.')] = None,
-           force: Force = False, wait: Wait = 30.0) -> None:
-    """Record joint states, with velocities and efforts, into a file for identification."""
-    require_modules('record', ['rclpy'], RosError)
-    record_to(file, console(), topic=states, seconds=duration, wait=wait, force=force)
-
-
-def run(file: Path, out: Console, *, topic: str, states: str, delay: float, slowly: float,
-         into: Path | None, force: bool, confirm: bool, sim_time: bool, wait: float) -> None:
-    """
-    Play a trajectory file with a progress bar.
-
-    :param delay: before the motion [s].
-    :param slowly: minimum duration of an approach [s], 0 for none.
-    :param into: file of a recording of the motion.
-    """
     from ..identification.excitation.trajectory_file import read
     from ..identification.recordings.recording_file import check_target, write
-    from ..nodes.clients.play import approach, Player, SETTLE_TIME
-    from ..nodes.clients.record import Recorder, silent
+    from ..nodes.clients.play import approach as approach_to
+    from ..nodes.clients.play import Player, SETTLE_TIME
+    from ..nodes.clients.record import recording
     from ..nodes.middleware.client_session import session
 
-    motion = read(file)
-    if into is not None:
-        check_target(into, force)
-    with session('robodyn_play', sim_time) as here, Progress(
-            TextColumn('{task.description}'), BarColumn(), TextColumn(
-                '{task.completed:.1f} of {task.total:.1f} s'), console=out) as bars:
-        player = Player(here, topic, states, confirm=confirm, within=wait, option='--node')
+    out, motion = console(), read(file)
+    if record is not None:
+        check_target(record, force)
+    with session('robodyn_play', sim_time) as here, seconds_bar(out) as bars:
+        player = Player(here, f'/{node.strip("/")}/joint_trajectory', states,
+                        confirm=not unconfirmed, within=wait, option='--node')
         player.find()
 
         def go(what: str, asked: JointTrajectory) -> None:
@@ -95,38 +79,43 @@ def run(file: Path, out: Console, *, topic: str, states: str, delay: float, slow
                 raise
         if delay:
             _count_down(here, bars, delay)
-        if slowly:
-            go('approach', approach(motion, player.pose(motion.joint_names), slowly))
-        if into is None:
+        if approach:
+            go('approach', approach_to(motion, player.pose(motion.joint_names), approach))
+        if record is None:
             go('motion', motion)
             return
-        recorder, refused = Recorder(here.node, states), False
+        recorder, refused = None, False
         try:
-            if not here.until(lambda: len(recorder), wait):
-                raise silent(here.node, recorder.topic)
-            begun = time.monotonic()
-            here.until(lambda: time.monotonic() - begun > SETTLE_TIME, wait)
-            go('motion', motion)
+            with recording(here, states, wait) as recorder:
+                here.until(lambda: False, SETTLE_TIME)
+                go('motion', motion)
         except TrajectoryError:
             refused = True
             raise
         finally:            # the record of a failed motion may explain it
-            recorder.stop()
-            if len(recorder) and not refused:
-                recording = recorder.recording()
-                write(into, recording)
-                _report(out, into, recording, recorder.lost)
+            if recorder is not None and len(recorder) and not refused:
+                found = recorder.recording()
+                write(record, found)
+                _report(out, record, found, recorder.lost)
 
 
-def record_to(file: Path, out: Console, *, topic: str, seconds: float | None, wait: float,
-              force: bool) -> None:
-    """Record a topic, with a line of progress."""
+@command(IDENTIFY, 'motion.npz')
+def record(file: Annotated[Path, typer.Argument(
+               metavar='FILE', help='File of the recording: .npz or .csv.')],
+           states: States = 'joint_states',
+           duration: Annotated[float | None, typer.Option(
+               min=0.1, help='Duration from the first message on (s); default: until '
+                             'Ctrl-C.')] = None,
+           force: Force = False, wait: Wait = 30.0) -> None:
+    """Record joint states, with velocities and efforts, into a file for identification."""
+    require_modules('record', ['rclpy'], RosError)
     from ..nodes.clients.record import record as recorded
 
+    out = console()
     with out.status('') as status:
-        recording, lost = recorded(file, topic, seconds=seconds, wait=wait, force=force,
+        recording, lost = recorded(file, states, seconds=duration, wait=wait, force=force,
                                  began=lambda name: out.print(f'recording {name}' + (
-                                     '; Ctrl-C ends it' if seconds is None else '')),
+                                     '; Ctrl-C ends it' if duration is None else '')),
                                  tell=status.update)
     _report(out, file, recording, lost)
 

@@ -7,12 +7,11 @@ from __future__ import annotations
 from datetime import datetime, timezone
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any, TYPE_CHECKING
+from typing import Annotated, TYPE_CHECKING
 
 import numpy as np
 from numpy import ndarray
 from rich import box
-from rich.console import Console
 from rich.table import Table
 import typer
 
@@ -45,38 +44,24 @@ def replay(file: Annotated[Path, typer.Argument(
            report: ReportFile = None, as_json: AsJson = False) -> None:
     """Recompute the last seconds before a fault and show the cycle in which it latched."""
     from ..control.laws import registry
-
-    for mode in law:
-        registry.find(mode)
-    found = run(file, cycle, picture or file.with_suffix('.png'), console(as_json), page=report)
-    if as_json:
-        print_json(found)
-    if found['same_code'] and found['agreeing'] != found['cycles']:
-        raise typer.Exit(1)
-
-
-def run(path: Path, chosen: int | None, picture: Path, out: Console, *,
-        page: Path | None = None) -> dict[str, Any]:
-    """
-    Recompute every cycle, print one and draw all; return figures for a script.
-
-    :param page: file of a report, None for none.
-    """
     from ..flight_recorder.file import read
     from ..flight_recorder.replay import latched, Replay
 
-    flown = read(path)
+    for mode in law:
+        registry.find(mode)
+    out, picture = console(as_json), picture or file.with_suffix('.png')
+    flown = read(file)
     s, about = flown.snapshot, flown.about
     if not (count := len(s.cycles)):
-        raise RecordingError(f'{path} holds no cycle', name='file', value=str(path),
+        raise RecordingError(f'{file} holds no cycle', name='file', value=str(file),
                              remedy='let the controller be active for a while')
     faults = latched(s)
     k = int(faults[-1]) if len(faults) else count - 1
-    if chosen is not None:
-        if not 0 <= chosen < count:
-            raise ArgumentError(f'there is no cycle {chosen}', name='--cycle', value=chosen,
+    if cycle is not None:
+        if not 0 <= cycle < count:
+            raise ArgumentError(f'there is no cycle {cycle}', name='--cycle', value=cycle,
                                 remedy=f'the file has cycles 0 to {count - 1}')
-        k = chosen
+        k = cycle
     t = _forward_time(s)
 
     def say(line: str, style: str | None = None) -> None:
@@ -91,27 +76,31 @@ def run(path: Path, chosen: int | None, picture: Path, out: Console, *,
             f'{most.max():.3f} s: the simulation was reset, or a state was of another time; '
             'pictures leave this out', 'yellow')
     with out.status(f'recomputing {count} cycles ...'):     # in a terminal only
-        replay = Replay(flown.model, s)
-        agreement, same_code = replay.compare(), about.code == replay.code
+        again = Replay(flown.model, s)
+        agreement, same_code = again.compare(), about.code == again.code
     for line in _said(flown, agreement, same_code):
         say(line, 'green' if agreement.same == count else 'yellow')
     say(_happened(flown, k), 'bold')
     if len(faults) > 1:
         say(f'faults latched in cycles {", ".join(map(str, faults))}: --cycle shows another')
-    out.print(_table(flown, replay, k))
-    if page is not None:
-        _report(flown, replay, k, path.name).write(page)
-        say(f'report: {page}')
+    out.print(_table(flown, again, k))
+    if report is not None:
+        _report(flown, again, k, file.name).write(report)
+        say(f'report: {report}')
     if find_spec('matplotlib') is None:
         say(f'no picture: matplotlib is not installed ({pip_install("matplotlib")})', 'yellow')
     else:
         with out.status('drawing ...'):
-            _draw(flown, k, path.name, picture)
+            _draw(flown, k, file.name, picture)
         say(f'picture: {picture}')
-    return {'robot': flown.model.name, 'node': about.node, 'reason': about.reason,
+    if as_json:
+        print_json({
+            'robot': flown.model.name, 'node': about.node, 'reason': about.reason,
             'sentence': about.sentence, 'cycle': k, 'faults': faults, 'cycles': count,
             'agreeing': agreement.same, 'largest_difference': agreement.largest,
-            'same_code': same_code}
+            'same_code': same_code})
+    if same_code and agreement.same != count:
+        raise typer.Exit(1)
 
 
 def _said(flown: Flown, agreement: Agreement, same_code: bool) -> list[str]:

@@ -16,8 +16,17 @@ from rich.text import Text
 import typer
 
 from .jog import keyboard
-from .options import command, console, Force, NodeName, RUN, SimTime, States, Wait
-from .payload import Node
+from .options import (
+    command,
+    connected,
+    console,
+    Force,
+    NodeName,
+    RUN,
+    SimTime,
+    States,
+    Wait,
+)
 from ..errors import Argument, check_new, require_modules, RosError
 
 if TYPE_CHECKING:
@@ -51,34 +60,16 @@ def teach(file: Annotated[Path, typer.Argument(
     play it slowly first.
     """
     require_modules('teach', ['rclpy'], RosError)
-    run(Node(node, states, sim_time, wait), file, console(), motion=motion, speed=speed,
-        smoothing=smoothing, force=force)
-
-
-def run(node: Node, path: Path, out: Console, *, motion: bool, speed: float, smoothing: float,
-        force: bool) -> None:
-    """
-    Record poses, or a motion, shown by hand, and write the trajectory.
-
-    :param motion: one motion, recorded between two keys; otherwise poses, one for each key.
-    :param speed: share of the velocity limits that is used at most.
-    :param smoothing: spacing of the knots of the spline of a motion [s].
-    :raises RosError: stdin is no terminal, the controller or the joint states are not there.
-    :raises TrajectoryError: too little was shown, or the file cannot be written.
-    :raises ArgumentError: the file exists.
-    """
     from ..identification.excitation.taught_motion import through_poses
     from ..identification.excitation.trajectory_file import write
-    from ..nodes.clients.running_controller import RunningController
-    from ..nodes.middleware.client_session import session
 
+    out = console()
     if not sys.stdin.isatty():
         raise RosError('stdin is not a terminal', name='stdin',
                        remedy='run robodyn teach in a terminal of its own')
     if not force:
-        check_new([path], 'FILE', ('give another name, or ', Argument('force', True)))
-    with session('robodyn_teach', node.sim_time) as here:
-        controller = RunningController(here, node.name, node.wait)
+        check_new([file], 'FILE', ('give another name, or ', Argument('force', True)))
+    with connected('teach', node, sim_time, wait) as (here, controller):
         settings = controller.settings()
         model = controller.model()
         if (mode := settings.law_in_force.name) not in COMPLIANT_MODES:
@@ -88,18 +79,18 @@ def run(node: Node, path: Path, out: Console, *, motion: bool, speed: float, smo
             out.print('the arm moves while ~/guiding is true, and holds its pose while it is not')
         velocity = speed * settings.joint_records(model)['velocity_limit']
         limits = velocity, velocity / MIN_RAMP_TIME
-        taught = (_motion(here, node, model, out, limits, smoothing) if motion else
-                  through_poses(model.joint_names, _poses(here, node, model, out), *limits))
-        write(path, taught)
-    out.print(f'written: {path}, {len(taught.times)} points, {taught.times[-1]:.1f} s; '
-              f'robodyn play {path} --approach 5')
+        taught = (_motion(here, states, model, out, limits, smoothing) if motion else
+                  through_poses(model.joint_names, _poses(here, states, model, out), *limits))
+        write(file, taught)
+    out.print(f'written: {file}, {len(taught.times)} points, {taught.times[-1]:.1f} s; '
+              f'robodyn play {file} --approach 5')
 
 
-def _poses(here: Session, node: Node, model: RobotModel, out: Console) -> ndarray:
+def _poses(here: Session, states: str, model: RobotModel, out: Console) -> ndarray:
     """Return the poses (P, nv) that a person keeps, one for each key."""
     from ..nodes.clients.live_control import LiveRobot
 
-    robot = LiveRobot(here.node, model.joint_names, node.states)
+    robot = LiveRobot(here.node, model.joint_names, states)
     poses: list[ndarray] = []
     out.print('move the arm by hand; Enter keeps its pose, b drops the last one, q ends')
     with keyboard() as typed, Live(console=out, refresh_per_second=10) as line:
@@ -118,7 +109,7 @@ def _poses(here: Session, node: Node, model: RobotModel, out: Console) -> ndarra
                              f'waiting for joint states on {robot.topic}'))
 
 
-def _motion(here: Session, node: Node, model: RobotModel, out: Console,
+def _motion(here: Session, states: str, model: RobotModel, out: Console,
             limits: tuple[ndarray, ndarray], smoothing: float) -> JointTrajectory:
     """Return the motion that a person shows between two keys."""
     from ..identification.excitation.taught_motion import smoothed
@@ -134,7 +125,7 @@ def _motion(here: Session, node: Node, model: RobotModel, out: Console,
                 if pressed and recorder is not None:
                     break
                 if pressed:
-                    recorder = Recorder(here.node, node.states)
+                    recorder = Recorder(here.node, states)
                 line.update(Text('not begun' if recorder is None else
                                  f'{len(recorder)} states on {recorder.topic}'))
     finally:

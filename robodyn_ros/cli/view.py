@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from threading import Event
 import time
-from typing import Annotated, NamedTuple, TYPE_CHECKING
+from typing import Annotated, TYPE_CHECKING
 import webbrowser
 
 from rich.console import Console
@@ -71,37 +71,21 @@ def view(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
         raise ParameterError('--allow-control is given without --live', name='--allow-control',
                              remedy='add --live: a robot that does not run is not controlled')
     chosen = chosen_robot(robot, locked, root, tip, gravity, at, massless='warn')
-    if live:
-        follow(chosen, port, browser, console(), states, controller=node,
-               control=Control(simulator) if allow_control else None)
-    else:
-        run(chosen, port, browser, console())
+    with _page(chosen, port, browser, console(), live=live) as page:
+        if live:
+            _follow(page, chosen.model.joint_names, states, node,
+                    simulator if allow_control else '')
+        else:
+            Event().wait()
 
 
-class Control(NamedTuple):
-    """Clients of the page: the controller, and the simulator for pushes."""
-
-    simulator: str
-
-
-def run(robot: CatalogRobot, port: int, browser: bool, out: Console) -> None:
+def _follow(page: Page, joint_names: Sequence[str], states: str, controller: str,
+            simulator: str) -> None:
     """
-    Show a robot until the process is interrupted.
+    Show a robot that is running until the process is interrupted.
 
-    :param port: of the page on this machine.
-    :param browser: whether to open the page in the browser.
-    """
-    with _page(robot, port, browser, out, live=False):
-        Event().wait()
-
-
-def follow(robot: CatalogRobot, port: int, browser: bool, out: Console, topic: str, *,
-           control: Control | None = None, controller: str = 'controller') -> None:
-    """
-    Show a robot that is running until the process is interrupted, as :func:`run`.
-
-    :param topic: of its joint states; ``controller``: name of its controller node.
-    :param control: what the page may change; None: nothing.
+    :param states: topic of its joint states; ``controller``: name of its controller node.
+    :param simulator: name of the simulator that the page may push; '': it may change nothing.
     """
     from ..control.laws import registry
     from ..nodes.clients.live_control import LiveControl, LiveRobot
@@ -109,12 +93,11 @@ def follow(robot: CatalogRobot, port: int, browser: bool, out: Console, topic: s
     from ..viewer.control_panel import ControlPanel
     from ..viewer.page import TEXT_INTERVAL
 
-    names = robot.model.joint_names
-    with session('robodyn_view') as here, _page(robot, port, browser, out, live=True) as page:
-        live = LiveRobot(here.node, names, topic, controller)
+    with session('robodyn_view') as here:
+        live = LiveRobot(here.node, joint_names, states, controller)
         client = panel = None
-        if control is not None:
-            client = LiveControl(here.node, controller, control.simulator)
+        if simulator:
+            client = LiveControl(here.node, controller, simulator)
             here.until(lambda: client.simulated, DISCOVERY_TIMEOUT)
             panel = ControlPanel(page, registry.MODES, client.simulated)
         due = read = 0.0

@@ -121,7 +121,7 @@ def save_gains(robot: CatalogRobot, output: Path) -> Path:
     values = robot.urdf_parameters() | controller_file.parameters(robot.model, robot.pose,
                                                                   Settings())
     file.write_text(controller_file.controller_file(robot.model, values, robot.pose,
-                                                    robot.source, Settings()))
+                                                    robot.source, Settings()), encoding='utf-8')
     return file
 
 
@@ -144,7 +144,7 @@ def compile_all(model: RobotModel, output: Path, env: Mapping[str, str],
     """Compile what the nodes need on a new machine, for as long as it takes."""
     if is_compiled() and others_are_cached():
         return
-    (urdf := output / 'robot.urdf').write_text(model.to_urdf())
+    (urdf := output / 'robot.urdf').write_text(model.to_urdf(), encoding='utf-8')
     command = [sys.executable, '-m', __name__]
     with running({'cycle': [*command, str(urdf)], 'laws': command}, output, env) as children:
         while not (children['cycle'].done and children['laws'].done):

@@ -123,14 +123,6 @@ class JointStateEncoder:
         return bytes(self._buffer)
 
 
-def stamp_of(message: bytes) -> float:
-    """Return the header stamp of a serialized message [s], NaN where it is too short."""
-    if len(message) < decoders.STAMP_END:
-        return float('nan')
-    sec, nanosec = struct.unpack_from('<iI', message, 4)
-    return (sec * 1_000_000_000 + nanosec) * 1e-9       # bit for bit `decoders.time_of`
-
-
 class EffortEncoder:
     """Writes messages of ``n`` efforts without a layout, as effort controllers take them."""
 

@@ -9,6 +9,7 @@ hold their arrays are in ``codecs.py``.
 """
 
 import math
+import struct
 from typing import NamedTuple
 
 from numpy import ndarray
@@ -250,3 +251,11 @@ def efforts(b: ndarray, length: int, scratch: ndarray, scratch_bytes: ndarray,
     for i in range(n):
         out[i] = scratch[i]
     return ACCEPTED
+
+
+def stamp_of(message: bytes) -> float:
+    """Return the header stamp of a serialized message [s], NaN where it is too short."""
+    if len(message) < STAMP_END:
+        return float('nan')
+    sec, nanosec = struct.unpack_from('<iI', message, 4)
+    return (sec * 1_000_000_000 + nanosec) * 1e-9       # bit for bit `time_of`

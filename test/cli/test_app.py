@@ -16,10 +16,12 @@ import pytest
 from rich.console import Console
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.cli import main
+from robodyn_ros.cli.app import app
 from robodyn_ros.cli.inspect import report
 from robodyn_ros.extras import ROS
 from robodyn_ros.model.resources import share_path
 from robots import ARM, GRIPPER
+from typer.testing import CliRunner
 
 ROBODYN = [sys.executable, '-m', 'robodyn_ros.cli']
 MESSAGES = ' '.join(part.replace('-', '_') for part in ROS if '-msgs' in part)
@@ -28,6 +30,7 @@ MESSAGES = ' '.join(part.replace('-', '_') for part in ROS if '-msgs' in part)
 WITHOUT = """
 import json, sys
 import robodyn_ros.cli.app
+from typer.testing import CliRunner
 assert not {'scipy', 'numba', 'matplotlib'} & sys.modules.keys()
 for missing, line in json.loads(sys.argv[1]):
     sys.modules.update(dict.fromkeys(missing.split()))
@@ -133,6 +136,12 @@ def test_inspect_gives_figures_to_scripts():
     found = json.loads(done('inspect', 'two_link', '--at', '0.3,0.5', '--json').stdout)
     assert found['gravity'] == pytest.approx([16.79165356, 2.73387713])
     assert found['joints'] == ['joint1', 'joint2'] and found['warnings'] == []
+
+
+def test_inspect_where_the_output_is_ascii():
+    result = CliRunner(charset='ascii').invoke(app, ['inspect', 'two_link'])
+    assert result.exit_code == 0, result.exception
+    assert 'rad, rad/s, N?m' in result.stdout
 
 
 def test_an_error_of_the_process_is_one_line(start):

@@ -160,3 +160,10 @@ def test_files_for_continuous_integration(tmp_path):
     assert command in test
     file.unlink()       # nothing is written where one of them exists
     assert 'test_my_arm.py' in refused('init', *words) and not file.exists()
+
+
+def test_where_one_file_cannot_be_written_none_is(tmp_path):
+    (tmp_path / '.github').write_text('a file')
+    words = changed(tmp_path), '--output', (file := tmp_path / 'my_arm.yaml'), CHOSEN, '--ci'
+    assert 'verify.yml cannot be written' in refused('init', *words)
+    assert not file.exists() and not (tmp_path / 'test_my_arm.py').exists()

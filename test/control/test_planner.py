@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The planner of references: compiled and plain, the same request gives the same bits."""
 
-from control.planned import LIMITS
+from control.planned import FARTHEST, LIMITS, NAMES, planned, samples
 import numpy as np
 import pytest
 from robodyn_ros.control.references.compile_planner import compile_planner, plan
@@ -21,7 +21,9 @@ from robodyn_ros.control.references.request import (
     WAYPOINT,
     WAYPOINTS,
 )
+from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.settings.motion_limits import limit_rows
+from robodyn_ros.errors import TrajectoryError
 from thorough import seeds
 
 
@@ -61,3 +63,20 @@ def test_plain_python_plans_the_same_bits(kind):
             first, second = (getattr(r.points, name)[:n] for r in (one, other))
             assert first.tobytes() == second.tobytes(), (seed, name)
     assert planned > 15
+
+
+@pytest.mark.parametrize('kind', ['target', 'path'])
+@pytest.mark.parametrize('moves', [False, True])
+def test_a_joint_that_is_not_named_may_be_outside_its_limits(kind, moves):
+    """It stays where it is, to the bit, while the others move; named, it is refused."""
+    pose = np.array([0.1, FARTHEST + 0.2])
+    times, rows = (np.array([0.0]), [[0.5]]) if kind == 'target' else (
+        np.array([1.0, 2.0]), [[0.4], [0.5]])
+    old = planned(Waypoints(('joint1',), np.array([3.0]), np.array([[0.3]])), None, pose) \
+        if moves else None
+    found = planned(Waypoints(('joint1',), times, np.array(rows)), old, pose)
+    end = samples(found, [10.0, 11.0, 99.0])
+    assert (end[0, :, 1] == pose[1]).all() and not end[1:, :, 1].any()
+    assert end[0, -1, 0] == pytest.approx(0.5)
+    with pytest.raises(TrajectoryError, match='joint2'):
+        planned(Waypoints(NAMES, times, np.array([[*row, pose[1]] for row in rows])), old, pose)

@@ -12,11 +12,9 @@ from nodes.bring_up import bring_up, IN_STEP, LOCKSTEP, parameters, SIMULATOR
 import numpy as np
 from processes import node
 import pytest
-from rich.console import Console
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.catalog.robots import load_robot
-from robodyn_ros.cli.payload import Node
-from robodyn_ros.cli.payload import run_set as set_payload
+from robodyn_ros.cli.payload import set_payload
 from robodyn_ros.control.settings.settings import symmetric
 from robodyn_ros.errors import IdentificationError, ParameterError
 from robodyn_ros.identification.excitation.payload_motion import payload_motion
@@ -107,7 +105,7 @@ def carrying(start, tmp_path):
     return carrying
 
 
-def test_a_payload_is_found_and_set(carrying, start, remote):
+def test_a_payload_is_found_and_set(carrying, start, remote, capsys):
     """
     Mass within 3 %, center of mass within 1 cm, and no step of an effort; a false one is refused.
 
@@ -120,14 +118,13 @@ def test_a_payload_is_found_and_set(carrying, start, remote):
     words = re.search(r'accepted: (\S+) kg at \[(.*?)\]', ' '.join(finding.text.split()))
     assert float(words[1]) == pytest.approx(MASS, rel=0.03)
     assert [float(x) for x in words[2].split(',')] == pytest.approx(COM, abs=0.01)
-    there = Node('controller', 'joint_states', True, 20.0)
+    there = {'sim_time': True, 'wait': 20.0}
     with pytest.raises(ParameterError, match='the gravity torque of'):
-        set_payload(there, Console(), 80.0, [0.0, 0.0, 0.1], [], '')
-    out = Console(record=True, width=200)
-    set_payload(there, out, MASS, COM, INERTIA, FRAME)
-    assert 'accepted: 1.5 kg at [0.01, -0.02, 0.06] m of tool0' in out.export_text()
+        set_payload(80.0, '0,0,0.1', **there)
+    set_payload(MASS, ','.join(map(str, COM)), ','.join(map(str, INERTIA)), FRAME, **there)
+    assert 'accepted: 1.5 kg at [0.01, -0.02, 0.06] m of tool0' in capsys.readouterr().out
     with pytest.raises(ParameterError, match='center of mass is missing'):
-        set_payload(there, Console(), MASS, [], [], FRAME)
+        set_payload(MASS, frame=FRAME, **there)
     remote.listen(0.7)
     assert quiet_efforts(remote.commands, model)
     assert 'FAULT' not in controller.text

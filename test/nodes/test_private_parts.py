@@ -14,7 +14,7 @@ from rclpy.serialization import serialize_message
 from robodyn_ros.errors import DataPathError
 from robodyn_ros.nodes.middleware import client_session, raw_subscription, raw_waitable
 from robodyn_ros.nodes.middleware.executor import TolerantExecutor
-from robodyn_ros.realtime.native import io
+from robodyn_ros.wire import cdr
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
@@ -58,10 +58,10 @@ def test_messages_are_taken_by_an_executor(node, monkeypatch, capfd, name):
 @pytest.fixture
 def libraries():
     """Let the libraries be loaded anew."""
-    for function in raw_waitable.rcl, io.rcutils:
+    for function in raw_waitable.rcl, cdr.rcutils:
         function.cache_clear()
     yield
-    for function in raw_waitable.rcl, io.rcutils:
+    for function in raw_waitable.rcl, cdr.rcutils:
         function.cache_clear()
 
 
@@ -76,7 +76,7 @@ def test_large_messages_are_taken_by_rclpy(node, monkeypatch, libraries, capfd, 
         return load(name, *arguments, **options)
     monkeypatch.setattr(ctypes, 'CDLL', without)
     if missing == 'layout':
-        monkeypatch.setattr(io.SerializedBytes, 'capacity', 0)
+        monkeypatch.setattr(cdr.SerializedBytes, 'capacity', 0)
     got = []
     messages = raw_waitable.subscribe(node, String, 'text', 10, 10,
                                       lambda data, size: got.append((bytes(data), size)))

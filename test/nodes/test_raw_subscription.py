@@ -19,7 +19,7 @@ from robodyn_ros.nodes.topics.trajectory_subscriber import (
     MAX_CLOCK_OFFSET,
     TRANSIT_WINDOW,
 )
-from robodyn_ros.realtime.native import io
+from robodyn_ros.wire import cdr
 from robodyn_ros.wire.codecs import EffortEncoder, JointStateDecoder, JointStateEncoder
 from robodyn_ros.wire.decoders import ACCEPTED
 from sensor_msgs.msg import JointState
@@ -235,8 +235,8 @@ def test_of_a_larger_one_the_beginning_and_the_size(reader):
 def test_a_message_that_cannot_be_taken_is_told(reader, monkeypatch, capfd):
     """Nothing is raised in the executor, on which the arm's node depends; the next one comes."""
     with monkeypatch.context() as without_memory:
-        without_memory.setattr(io.rcutils(), 'rcutils_get_default_allocator',
-                               io.Allocator)
+        without_memory.setattr(cdr.rcutils(), 'rcutils_get_default_allocator',
+                               cdr.Allocator)
         reader.publisher.publish(String(data='lost'))
         said = ''
         while 'a message on /text is lost: rcl error' not in said:

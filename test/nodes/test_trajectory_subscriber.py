@@ -24,12 +24,15 @@ from rclpy.serialization import serialize_message
 from robodyn_ros import load_urdf
 from robodyn_ros.control.inputs.pose_tracking import sample
 from robodyn_ros.control.references.reference_planning import AT_ONCE_DELAY
+from robodyn_ros.control.references.trajectory import Waypoints
+from robodyn_ros.errors import TrajectoryLateError
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.nodes.middleware.executor import Throttle
-from robodyn_ros.nodes.topics import trajectory_action
+from robodyn_ros.nodes.topics import trajectory_action, trajectory_subscriber
 from robodyn_ros.nodes.topics.trajectory_subscriber import (
     MAX_MESSAGE_BYTES,
     MAX_START_DELAY,
+    Request,
     StreamRate,
     TrajectorySubscriber,
 )
@@ -152,6 +155,32 @@ def test_an_empty_trajectory_stops(desk):
         assert abs(moving).max() > 0.3 and abs(speeds[0]).max() > 0.3
         assert abs(np.diff(speeds, axis=0)).max() < 0.1 and not speeds[-1].any()
         assert desk.arm.rig.phase == 'RUNNING'
+
+
+def test_many_waypoints_wait_for_the_compiler(desk, monkeypatch, capfd):
+    """Planned in plain Python, they would come too late; few are followed in the meantime."""
+    monkeypatch.setattr(trajectory_subscriber, 'planner_is_being_compiled', lambda: True)
+    monkeypatch.setattr(trajectory_subscriber, 'MAX_PLAIN_WAYPOINTS', 2)
+    many = [point(0.3, 0.3, at=1.0 + k) for k in range(3)]
+    assert not desk.send(goal(points=many)) and desk.send(goal(points=many[:2]))
+    assert '3 waypoints while the planner is being compiled' in capfd.readouterr().err
+
+
+def test_what_was_planned_too_late_starts_after_planning_it_again():
+    """However long that takes; a start that was asked for stays."""
+    clock, starts = SimpleNamespace(time=10.0), []
+    asked = Waypoints(tuple(NAMES), np.array([1.0]), np.array([POSE]))
+    request = Request(SimpleNamespace(now=lambda: clock.time), asked, 10.01, True)
+
+    def follow(r):
+        starts.append(r.start)
+        clock.time += 9.0
+        if r.start < clock.time:
+            raise TrajectoryLateError('too late', name='start', remedy='stamp it later')
+        return r.start
+    assert request.followed(follow) == starts[1] > 28.0
+    with pytest.raises(TrajectoryLateError):
+        request._replace(at_once=False).followed(follow)
 
 
 def test_joints_that_are_not_named_go_on(desk):

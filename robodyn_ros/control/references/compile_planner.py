@@ -68,6 +68,11 @@ def planner_is_ready(function: Callable[[Request], int]) -> bool:
     return function in _ready
 
 
+def planner_is_being_compiled() -> bool:
+    """Return whether motions of joints are planned in plain Python for the present."""
+    return not plain() and not planner_is_ready(plan_joints)
+
+
 def compile_planner() -> None:
     """Compile the planner into the cache."""
     for function in PLANNERS:

@@ -104,6 +104,8 @@ def plan_motion(limits: MotionLimits, asked: Waypoints, old: Points | None, held
     header, times = r.points.header, r.points.times[:n + 1].copy()
     header[0] = start, serial
     new = Points(header, times, r.points.coefficients[:n].copy(), r.points.efforts[:n].copy())
+    new.coefficients[:, :, ~named] = 0.0        # they stay where they are, also beyond a limit
+    new.coefficients[:, 0, ~named] = state[0, ~named]
     end = start + float(times[-1])
     return new if old is None or named.all() else combined(new, old, named), end
 
@@ -127,6 +129,7 @@ def _write_request(limits: MotionLimits, asked: Waypoints, r: Request) -> ndarra
                               remedy='leave them empty: the motion ends at rest')
     check_efforts(limits, asked)
     r.state[1:3, ~named] = 0.0
+    r.state[0, ~named] = np.clip(r.state[0], model.position_lower, model.position_upper)[~named]
     r.waypoints[:, 0] = r.state[0]
     for k, kind in enumerate(KINDS):
         if getattr(asked, kind) is None:

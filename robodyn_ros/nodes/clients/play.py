@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Playback of a trajectory file to a controller, whose execution is monitored."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 import time
 from typing import TYPE_CHECKING
 
@@ -12,13 +12,12 @@ import numpy as np
 from numpy import ndarray
 from rcl_interfaces.msg import Log
 from rclpy.time import Time
-from rclpy.topic_endpoint_info import TopicEndpointInfo
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ..middleware import qos
 from ..middleware.client_session import Session
-from ..topics.publishers import told_name
+from ..topics.publishers import full_name, publisher_names, told_name, UNKNOWN
 from ...errors import RosError, TrajectoryError
 from ...identification.excitation import trajectory_file
 
@@ -34,7 +33,6 @@ MAX_APPROACH_TIME = 300.0    # [s]
 START_TOLERANCE = 1e-3    # [rad | m] within which no approach is needed
 # Counters of the diagnostics
 ACCEPTED, REFUSED = 'accepted trajectories', 'refused trajectories'
-UNKNOWN = '_NODE_NAME_UNKNOWN_'
 
 
 def trajectory_message(asked: 'Waypoints | trajectory_file.JointTrajectory') -> JointTrajectory:
@@ -119,7 +117,7 @@ class Player:
         self._here.until(self._one_listener, self._within)
         listeners = node.get_subscriptions_info_by_topic(topic)
         if len(listeners) != 1:
-            names = _names(listeners)
+            names = sorted(map(full_name, listeners))
             raise RosError(f'{len(names)} nodes listen to {topic} ({", ".join(names)})'
                            if names else f'no subscriber to {topic}', name=topic, value=names,
                            remedy='let one remain' if names else
@@ -222,7 +220,7 @@ class Player:
     def _alone(self) -> None:
         """Raise :class:`RosError` for another publisher: of two the controller follows none."""
         if self._here.node.count_publishers(self._topic) > 1:
-            names = _names(self._here.node.get_publishers_info_by_topic(self._topic))
+            names = sorted(publisher_names(self._here.node, self._topic))
             raise RosError(f'{len(names)} publish {self._topic} ({", ".join(names)})',
                            name=self._topic, value=names, remedy='end the others; one that was '
                            'killed is gone after 20 s')
@@ -263,7 +261,3 @@ class Player:
         if len(message.position) == len(message.name):
             self._pose.update((name, x) for name, x in zip(message.name, message.position)
                               if np.isfinite(x))
-
-
-def _names(ends: Iterable[TopicEndpointInfo]) -> list[str]:
-    return sorted(f'{end.node_namespace.rstrip("/")}/{end.node_name}' for end in ends)

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recording of joint states from a topic into a file, for identification."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 import threading
 import time
@@ -13,7 +14,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
-from ..middleware.client_session import session
+from ..middleware.client_session import Session, session
 from ..middleware.raw_subscription import open_subscription, Sample
 from ...errors import RosError
 from ...identification.recordings.recording import Recording
@@ -101,6 +102,23 @@ class Recorder:
              for at, (_, _, m) in zip(times, self._messages)), self.topic)
 
 
+@contextmanager
+def recording(here: Session, topic: str, within: float) -> Iterator[Recorder]:
+    """
+    Yield a recorder that receives messages; stop it afterwards.
+
+    :param within: longest time to wait for the first message [s].
+    :raises RosError: nothing is received.
+    """
+    recorder = Recorder(here.node, topic)
+    try:
+        if not here.until(lambda: len(recorder), within):
+            raise silent(here.node, recorder.topic)
+        yield recorder
+    finally:
+        recorder.stop()
+
+
 def silent(node: Node, topic: str) -> RosError:
     """Return the error that nothing is received on a topic, with the topics of joint states."""
     others = sorted(name for name, types in node.get_topic_names_and_types()
@@ -147,6 +165,6 @@ def record(path: Path, topic: str, *, seconds: float | None, wait: float, force:
                 raise silent(here.node, recorder.topic)
         finally:
             recorder.stop()
-    recording = recorder.recording()
-    write(path, recording)
-    return recording, recorder.lost
+    found = recorder.recording()
+    write(path, found)
+    return found, recorder.lost

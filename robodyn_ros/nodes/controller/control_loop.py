@@ -33,8 +33,8 @@ from ...realtime.scheduling import (
     shared,
     shortened,
 )
-from ...wire.codecs import EffortEncoder, JointStateDecoder, stamp_of
-from ...wire.decoders import ACCEPTED
+from ...wire.codecs import EffortEncoder, JointStateDecoder
+from ...wire.decoders import ACCEPTED, stamp_of
 
 if TYPE_CHECKING:               # the loop itself needs no ROS
     from .transport import DriverStates

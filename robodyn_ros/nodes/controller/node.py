@@ -71,7 +71,7 @@ class ControllerNode(LifecycleNode):
                      lambda: self.references.update_coupling(), self.get_logger().warning)
         self.parameters.warn_of_unread()        # gains of the law are declared by now
         self.description = RobotDescription(self)
-        self.reports = ControllerReports(self, self)
+        self.reports = ControllerReports(self)
         self._incompatible_publishers = IncompatiblePublishers(self)
         # On the steady clock, so that reports go on in a paused simulation; all of them in one
         # timer, because each turn of the executor takes more than a millisecond

@@ -70,11 +70,13 @@ class ReferenceTopics:
 
     def end_goals(self, why: str) -> None:
         """Abort the active goals of the action."""
-        self._goals.end(why)
+        if self._goals is not None:
+            self._goals.end(why)
 
     def destroy(self) -> None:
         """Close the action."""
-        self._goals.destroy()
+        if self._goals is not None:
+            self._goals.destroy()
 
 
 ACKNOWLEDGE_TIMEOUT = Duration(seconds=2.0)    # of the last message

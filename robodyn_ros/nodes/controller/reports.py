@@ -5,7 +5,7 @@
 from collections.abc import Iterable, Mapping
 from math import inf, isfinite
 import time
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
@@ -13,11 +13,8 @@ from rclpy.node import Node
 
 from .control_loop import ControlLoop
 from .flight_recorder import FlightRecorder
-from .opened_topics import ControllerTopics, ReferenceTopics
 from .parameters import thresholds
-from .robot import RobotDescription
 from ..middleware.parameter_files import GRAVITY_PARAMETER
-from ..middleware.parameters import Parameters
 from ..topics.publishers import told_name
 from ..topics.trajectory_subscriber import MAX_CLOCK_OFFSET, skew, TrajectorySubscriber
 from ...control.controller.status import receipt_offset
@@ -26,6 +23,9 @@ from ...control.settings.motion_limits import holding_warning, resting_error_war
 from ...control.steps import guard
 from ...model.robot import RobotModel
 from ...realtime.statistics import OK, quality, rate, spread, worst
+
+if TYPE_CHECKING:
+    from .node import ControllerNode
 
 TIMING_WINDOW = 2048    # cycles
 OFF_TARGET_TIME = 1.0    # [s] for which an arm may rest away from its target
@@ -193,21 +193,6 @@ def _counts(refused: Mapping[str, int]) -> dict[str, int]:
 UNREPORTED_REFUSALS = guard.NO_REASON, guard.NO_STATE
 
 
-class ReportedNode(Protocol):
-    """State of a controller node for its reports."""
-
-    parameters: Parameters
-    description: RobotDescription
-    references: ReferenceTopics
-    topics: ControllerTopics | None     # while the node is configured
-    active: bool                        # armed, and not deactivated since
-    trouble: str                        # why configuring or activating failed, '' if it did not
-
-    @property
-    def loop(self) -> ControlLoop | None:
-        """Control loop while the node is configured."""
-
-
 class ControllerReports:
     """
     Reports on the control loop of a node, made by its executor.
@@ -215,12 +200,11 @@ class ControllerReports:
     Changes are logged within the period in which :meth:`pending` is polled; diagnostics are
     published once a second and with each change of the phase.
 
-    :param node: publishes and logs the reports.
-    :param reported: the same node, as what the reports are about.
+    :param node: the controller node, which publishes and logs them.
     """
 
-    def __init__(self, node: Node, reported: ReportedNode):
-        self._node, self._log = reported, node.get_logger()
+    def __init__(self, node: 'ControllerNode'):
+        self._node, self._log = node, node.get_logger()
         self._clock = node.get_clock()
         self._status = Report(node)
         self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)

@@ -19,7 +19,7 @@ from rosgraph_msgs.msg import Clock
 
 from . import qos
 from ...errors import DataPathError
-from ...wire.codecs import stamp_of
+from ...wire.decoders import stamp_of
 
 try:
     # The extension module of rclpy; without it, only its public classes are used

@@ -5,7 +5,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 import time
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from builtin_interfaces.msg import Duration
 from numpy import ndarray
@@ -45,30 +45,10 @@ SLOW_REQUEST = 0.05    # [s]; accepting a request for longer is logged
 GOAL_LEAD = 2 * LEAD    # s until a goal starts: it is accepted between planning and start
 
 
-class EndsGoals(Protocol):
-    """Interface of the action server that the controller node uses."""
-
-    def end(self, why: str) -> None:
-        """Abort the goal that is under way."""
-
-    def destroy(self) -> None:
-        """Withdraw the action."""
-
-
-class NoAction:
-    """Stand-in where control_msgs is not installed."""
-
-    def end(self, why: str) -> None:
-        """Do nothing: there is no goal."""
-
-    def destroy(self) -> None:
-        """Do nothing."""
-
-
 def serve_trajectories(node: Node, references: TrajectorySubscriber,
-                       fault: Callable[[], str]) -> EndsGoals:
+                       fault: Callable[[], str]) -> 'TrajectoryAction | None':
     """
-    Serve the action if control_msgs is installed; log that it is not otherwise.
+    Serve the action if control_msgs is installed; else log that it is not, and return None.
 
     :param references: by whose rules goals are accepted and refused.
     :param fault: returns the reason of a fault in words.
@@ -78,12 +58,12 @@ def serve_trajectories(node: Node, references: TrajectorySubscriber,
     except ImportError as error:
         node.get_logger().info(f'no action {NAME}, which MoveIt needs: control_msgs is not '
                                f'installed ({error}); ~/joint_trajectory is subscribed')
-        return NoAction()
+        return None
     try:
         return TrajectoryAction(node, FollowJointTrajectory, references, fault)
     except RCLError as error:           # security does not allow it, for instance
         node.get_logger().warning(f'no action {NAME}: {error}')
-        return NoAction()
+        return None
 
 
 class _Pending(NamedTuple):

@@ -18,6 +18,7 @@ from .publishers import several
 from ..middleware import raw_waitable
 from ..middleware.executor import Throttle
 from ...control.controller.controller import Controller
+from ...control.references.compile_planner import planner_is_being_compiled
 from ...control.references.trajectory import (
     is_streamed,
     is_target,
@@ -110,6 +111,7 @@ class StreamRate:
 # s from a trajectory's arrival to its start, and for each waypoint: planning it takes a moment
 LEAD, LEAD_PER_WAYPOINT = 0.01, 5e-5
 TOPIC = '~/joint_trajectory'
+MAX_PLAIN_WAYPOINTS = 2000    # planned without machine code, in about a second
 BUSY_LEAD = 0.5    # [s] of one that a busy machine takes longer to plan
 MAX_START_DELAY = 600.0    # [s]; a later start has a stamp of another clock
 QUEUE_DEPTH = 4    # messages may be of different joints; a stream needs few
@@ -150,13 +152,16 @@ class Request(NamedTuple):
 
         :raises TrajectoryError: it is refused.
         """
+        begun = self.follower.now()
         try:
             return follow(self)
         except TrajectoryLateError:
             if not self.at_once:
                 raise
-        start, elapsed = self.follower.now() + BUSY_LEAD, self.asked.elapsed
-        start += LEAD_PER_WAYPOINT * len(self.asked.times)
+        now, elapsed = self.follower.now(), self.asked.elapsed
+        # Planning it again takes as long as it has taken, or longer on a busy machine
+        start = now + BUSY_LEAD + max(2.0 * (now - begun),
+                                      LEAD_PER_WAYPOINT * len(self.asked.times))
         return follow(self._replace(start=start, asked=replace(
             self.asked, elapsed=elapsed and elapsed + start - self.start)))
 
@@ -223,6 +228,9 @@ class TrajectorySubscriber:
         message = JointTrajectoryMessage(data)
         if message.waypoints > MAX_WAYPOINTS:
             _refuse(f'{message.waypoints} waypoints', 'points', f'give at most {MAX_WAYPOINTS}')
+        if message.waypoints > MAX_PLAIN_WAYPOINTS and planner_is_being_compiled():
+            _refuse(f'{message.waypoints} waypoints while the planner is being compiled', 'points',
+                    f'send them again in a minute, or at most {MAX_PLAIN_WAYPOINTS}')
         joint_order(follower.controller.model.joint_names, message.joint_names, partial=True)
         if size > len(data):
             _refuse(f'a message of {size} bytes', 'points', f'give at most {MAX_MESSAGE_BYTES}')

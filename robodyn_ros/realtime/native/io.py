@@ -8,7 +8,6 @@ Input and output of the compiled loop: the operations of :mod:`~robodyn_ros.real
 """
 
 import ctypes
-from functools import cache
 import math
 from typing import Any, NamedTuple
 
@@ -19,61 +18,9 @@ from numpy import ndarray
 
 from ..loop import COUNTING, PUBLISHING, SLEEPING, TAKING
 from ...dynamics.numba_types import array_at
-from ...errors import DataPathError
 from ...wire import decoders
+from ...wire.cdr import TAKE_FAILED, unavailable
 from ...wire.decoders import DecoderArrays
-
-PROBE_BYTES = 8
-TAKE_FAILED = 401           # rcl/types.h: there is no message
-
-
-class Allocator(ctypes.Structure):
-    """rcutils/allocator.h."""
-
-    _fields_ = [(name, ctypes.c_void_p) for name in (
-        'allocate', 'deallocate', 'reallocate', 'zero_allocate', 'state')]
-
-
-class SerializedBytes(ctypes.Structure):
-    """rcutils/types/uint8_array.h, which is also rcl_serialized_message_t."""
-
-    _fields_ = [('buffer', ctypes.c_void_p), ('length', ctypes.c_size_t),
-                ('capacity', ctypes.c_size_t), ('allocator', Allocator)]
-
-
-@cache
-def rcutils() -> ctypes.CDLL:
-    """
-    Return librcutils, which rclpy has loaded; ctypes calls it without the interpreter's lock.
-
-    :raises DataPathError: it is missing, or its messages are not laid out as here.
-    """
-    try:
-        library = ctypes.CDLL('librcutils.so')
-        library.rcutils_get_default_allocator.restype = Allocator
-        library.rcutils_uint8_array_fini.argtypes = (ctypes.POINTER(SerializedBytes),)
-        library.rcutils_uint8_array_resize.argtypes = (
-            ctypes.POINTER(SerializedBytes), ctypes.c_size_t)
-        library.rcutils_reset_error.restype = None
-    except (AttributeError, OSError) as error:
-        raise unavailable(f'librcutils.so: {error}') from error
-    tried = SerializedBytes(allocator=library.rcutils_get_default_allocator())
-    if (library.rcutils_uint8_array_resize(tried, PROBE_BYTES) != 0 or not tried.buffer
-            or (tried.length, tried.capacity) != (0, PROBE_BYTES)):
-        raise unavailable('librcutils.so lays messages out in an unknown way')
-    library.rcutils_uint8_array_fini(tried)
-    return library
-
-
-def no_bytes() -> SerializedBytes:
-    """Return a message of no bytes, to be given back by :func:`release`."""
-    return SerializedBytes(allocator=rcutils().rcutils_get_default_allocator())
-
-
-def release(message: SerializedBytes) -> None:
-    """Free the memory that librcl allocated for a message."""
-    rcutils().rcutils_uint8_array_fini(message)
-
 
 SYMBOLS = {
     'librcl.so': ('rcl_take_serialized_message', 'rcl_publish_serialized_message',
@@ -126,12 +73,6 @@ def check_symbols() -> None:
             llvmlite.binding.load_library_permanently(library)
 
 
-def unavailable(problem: str) -> DataPathError:
-    """Return the error that the native data path cannot be used."""
-    return DataPathError(problem, name='data_path',
-                         remedy='rclpy takes and sends messages by itself')
-
-
 # Addresses, and the newest time of /clock.
 HANDLES = np.dtype([
     ('states', np.int64), ('commands', np.int64), ('clock', np.int64),      # rcl handles, or 0
@@ -144,7 +85,7 @@ HANDLES = np.dtype([
 # and the publication_sequence_number
 INFO_WORDS, INFO_EXPECTED, PUBLISHED, SEQUENCE = 32, 9, 0, 2
 NO_SEQUENCE = np.uint64(2**64 - 1)
-# Words of a serialized message, see `SerializedBytes`
+# Words of a serialized message, see `cdr.SerializedBytes`
 BUFFER, LENGTH, CAPACITY = 0, 1, 2
 
 

@@ -27,14 +27,9 @@ from .io import (
     HANDLES,
     INFO_WORDS,
     LoopIO,
-    no_bytes,
     OK,
-    rcutils,
-    release,
     sem_post,
     sequence_number,
-    SerializedBytes,
-    unavailable,
 )
 from .. import loop, loop_counters, statistics, timing_rules
 from ..loop import CALLED, COUNTING, LOOP_STATE, PUBLISHING, SLEEPING, TAKING
@@ -48,6 +43,7 @@ from ...control.cycle import ring_buffer
 from ...control.cycle.compile import CYCLE_INPUTS
 from ...errors import DataPathError
 from ...wire import compile as wire
+from ...wire.cdr import no_bytes, rcutils, release, SerializedBytes, unavailable
 from ...wire.codecs import decoder_arrays, EffortEncoder, JointStateDecoder
 from ...wire.decoders import DecoderArrays
 

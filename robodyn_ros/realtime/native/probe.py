@@ -21,11 +21,11 @@ from .io import (
     PUBLISHED,
     sequence_number,
     take,
-    unavailable,
     wait_until,
 )
 from .loop import compiled_callback, io_at, IO_MODULES, LoopMemory
 from ...compiler.jit import compile_function
+from ...wire.cdr import unavailable
 
 TRIAL_TIMEOUT = 5.0    # [s]
 CANARY = np.uint64(0xA5A5A5A5A5A5A5A5)
