@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .compile_requests import compiled_request, FUNCTIONS
-from ..compiler.object_code import Image, image
+from ..compiler.linking import Image, image
 from ..control.controller.controller import Controller
 from ..control.controller.history import Version
 from ..control.cycle import compile as cycle_code

@@ -118,9 +118,8 @@ def run(robot: CatalogRobot, out: Console, *, language: str, output: Path | None
     :raises UnknownNameError: there is no such quantity or frame.
     """
     from ..dynamics.c_code import c_file, DOUBLE, FLOAT, QUANTITY_MEANINGS
-    from ..dynamics.javascript import JAVASCRIPT, javascript_file
-    from ..dynamics.signatures import TABLE
-    from ..dynamics.source_text import distinct, identifier
+    from ..dynamics.entry_points import TABLE
+    from ..dynamics.source_text import distinct, identifier, JAVASCRIPT, javascript_file
 
     path = output or Path(f'{identifier(robot.name)}.{language}')
     if path.suffix != f'.{language}' or identifier(path.stem) != path.stem:

@@ -138,7 +138,7 @@ import time
 import numpy as np
 from numpy import ndarray
 
-from robodyn_ros.driver import Reading
+from robodyn_ros.driver import DriverFacts, Fault, Reading, WAITS
 
 
 class $constant:
@@ -152,8 +152,14 @@ class $constant:
     :param address, rate: examples of options, which users set by driver_options.
     """
 
+    # WAITS: read() waits for a state. LATEST: it returns the newest one at once. INLINE: the
+    # thread of the loop reads, computes and writes, for an SDK that holds the GIL
+    reading = WAITS
+
     def __init__(self, model, address: str = '', rate: float = 1000.0):
-        # Connect, or raise an exception with the reason.
+        # Connect, or raise an exception with the reason. What the arm says of itself replaces the
+        # URDF: effort_limit, velocity_limit, armature (nv,), compensates_gravity, brakes.
+        self.facts = DriverFacts()
         self._period, self._next = 1.0 / rate, time.monotonic()
         self._position, self._effort = np.zeros(model.nv), np.zeros(model.nv)
 
@@ -166,8 +172,12 @@ class $constant:
         """
         self._next += self._period
         time.sleep(max(0.0, self._next - time.monotonic()))
-        # Velocity NaN: not measured. Effort None: not measured; else that of motor on joint.
-        return Reading(self._position.copy(), np.zeros(len(self._position)), self._effort.copy())
+        # Velocity NaN: not measured. Effort None: not measured, NaN: the drive is off; else that
+        # of the motor on the joint. age: s since each joint was measured. Raise DriverLost where
+        # the connection is gone for good.
+        faults: list[Fault] = []        # such as Fault('joint4', 'rotor too hot')
+        return Reading(self._position.copy(), np.zeros(len(self._position)), self._effort.copy(),
+                       age=0.0, faults=faults)
 
     def write(self, tau: ndarray) -> None:
         """
@@ -177,6 +187,13 @@ class $constant:
         dies.
         """
         self._effort = tau.copy()
+
+    def enable(self) -> None:
+        """Switch the drives on, before the first efforts; may be left out."""
+
+    def diagnostics(self) -> dict:
+        """Return temperatures, bus errors and the like, for /diagnostics; may be left out."""
+        return {}
 
     def close(self) -> None:
         """End the connection."""

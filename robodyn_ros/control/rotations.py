@@ -11,7 +11,7 @@ from math import atan2, cos, sin, sqrt
 
 from numpy import ndarray
 
-from ..dynamics.record_types import Matrix3, Vector3
+from ..dynamics.model_data import Matrix3, Vector3
 from ..dynamics.spatial import add, cross, dot, scale
 
 SMALL_ANGLE = 0.05    # rad; series of order θ² are exact to 1e-8 below it

@@ -22,7 +22,7 @@ from robodyn_ros.c_library.exported import Exported, Options
 from robodyn_ros.c_library.library import ARM, ARM_CPU, write_library
 from robodyn_ros.cli.app import app
 from robodyn_ros.closed_loop import ClosedLoop
-from robodyn_ros.compiler.object_code import image, object_file
+from robodyn_ros.compiler.linking import image, object_file
 from robodyn_ros.control.controller.controller import Controller
 from robodyn_ros.control.cycle.compile import CYCLE_INPUTS
 from robodyn_ros.control.cycle.compile_laws import compiled_law

@@ -156,7 +156,7 @@ class Arm(PlayedArm):
         if self._timed:
             self.loop.clock = self.time
         message = encoded(self.time if stamp is None else stamp, **self.state(**fields))
-        self.loop.inbox.append(SimpleNamespace(message=message, published=0,
+        self.loop.inbox.append(SimpleNamespace(message=message, published=0, age=None,
                                                number=float(next(source or self.states))))
         if not self._timed:
             self.loop.steady += MILLISECOND

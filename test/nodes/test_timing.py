@@ -195,7 +195,7 @@ def test_lost_samples_are_counted_from_their_numbers(remote):
                                                               [0.0, 0.0]))
 
     def take():
-        for message, number, _ in states.drain_numbered():
+        for message, number, *_ in states.drain_numbered():
             assert decoder.decode(message, 1.0, number) == ACCEPTED
             taken.append(number)
             tally.sample(ACCEPTED)

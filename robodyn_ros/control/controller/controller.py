@@ -91,6 +91,8 @@ class Controller:
         self._work = workspace(model)
         #: The compiled control cycle; :data:`.compile.PLAIN` for that in plain Python.
         self.compiled = PLAIN           # until settings and law are found good
+        #: Newest words of drives that report a fault, see :meth:`report_drives`.
+        self.drive_fault = ''
         # Parts, each of which holds what the cycle follows of its kind
         self._in_force = SettingsInForce(self, settings, self._law_memory,
                                          like and like._in_force)
@@ -249,6 +251,18 @@ class Controller:
             -inf ends it at once.
         """
         self.cycle_input['guiding_until'] = until
+
+    def report_drives(self, words: str) -> None:
+        """
+        Stop the arm, and refuse to arm it, while drives report a fault.
+
+        :param words: of the drives, such as 'joint4: rotor too hot'; '': they are well.
+        """
+        if words:
+            self.drive_fault = words
+            self.cycle_input['stop_reason'] = guard.DRIVE_FAULT
+        elif self.cycle_input['stop_reason'][0] == guard.DRIVE_FAULT:
+            self.cycle_input['stop_reason'] = guard.NO_REASON
 
     def follow(self, waypoints: Waypoints, start: float) -> None:
         """Follow a trajectory from ``start`` on, see :meth:`.TrajectoryReference.follow`."""

@@ -138,6 +138,8 @@ def _sentence(c: Controller, reason: str, joint: str) -> str:
         return ('no joint moves in the test of the motors: are the brakes engaged, or the '
                 'commands not passed on to the drives while the arm is RISING? '
                 'motor_test_effort: 0.0 arms without the test')
+    if code == 'DRIVE_FAULT':
+        return f'{text} ({c.drive_fault})'
     text = f'{text} ({c.model.joint_names[i]})' if i >= 0 else text
     return text + (_limits(c, i) if code == 'POSITION_OUTSIDE' else '')
 

@@ -43,8 +43,8 @@ from ...compiler.linking import caller, LinkedFunction
 from ...compiler.tuple_reference import Reference, reference_to, TupleMemory
 from ...dynamics import compile as dynamics_code
 from ...dynamics import numba_types
+from ...dynamics.entry_points import TABLE
 from ...dynamics.model_data import BODY, ModelData
-from ...dynamics.signatures import TABLE
 from ...state import STATE
 
 OPTIONAL = 'control laws and optional parts of the control cycle'

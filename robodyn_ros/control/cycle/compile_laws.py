@@ -33,10 +33,9 @@ from ..laws import (
 from ..laws.law import Arm, Law
 from ..steps import robot_dynamics
 from ..steps.cycle_data import JOINT, LawMemory
-from ...compiler.intrinsics import rows_as_tuple
 from ...compiler.jit import compile_callback, FASTMATH, is_cached, jitable, substitute, tuple_type
 from ...compiler.linking import caller
-from ...compiler.numba_private import uncounted_options
+from ...compiler.numba_private import rows_as_tuple, uncounted_options
 from ...compiler.tuple_reference import Reference, reference
 from ...dynamics import numba_types, pseudo_inertia
 from ...dynamics.model_data import no_frame

@@ -14,8 +14,7 @@ from numpy import ndarray, record
 from .task import Task
 from ..rotations import angular_motion, exp, multiplied, rows
 from ...dynamics import entry_points, numba_types
-from ...dynamics.model_data import ModelData, Workspace
-from ...dynamics.record_types import Matrix3, Vector3
+from ...dynamics.model_data import Matrix3, ModelData, Vector3, Workspace
 
 HEADER = np.dtype([('start', float), ('serial', np.int64)])
 

@@ -26,8 +26,8 @@ from ..declare import gain, PerJoint
 from ..inputs.task import KINEMATIC, TOOL_AXES, UNPROJECTED
 from ..rotations import log, multiplied_transposed, rows
 from ...dynamics.forward_dynamics import ltdl
-from ...dynamics.joint_transforms import place_joints
 from ...dynamics.kinematics import velocity_product
+from ...dynamics.spatial import place_joints
 
 # Added to the diagonal of the mobility, relative to it, that the projector inverts: where the task
 # is singular it passes over from blocking the posture's efforts to passing them on

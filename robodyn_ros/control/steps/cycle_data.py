@@ -24,6 +24,7 @@ from . import (
     guard,
     guiding,
     limits,
+    lowering,
     momentum_observer,
     motion_checks,
     motor_faults,
@@ -58,7 +59,7 @@ CYCLE_INPUT = np.dtype([
 
 
 @dataclass(frozen=True)
-class GuardParameters(motor_test.Parameters, motion_checks.Parameters,
+class GuardParameters(motor_test.Parameters, lowering.Parameters, motion_checks.Parameters,
                       velocity_estimator.Parameters, plausibility.Parameters, guard.Parameters):
     """Conditions under which the arm is driven, and the reactions if they fail."""
 
@@ -134,6 +135,7 @@ CONTROLLER_STATE = np.dtype([
     *trajectory_tracking.STATE,
     *velocity_estimator.STATE,
     *pose_tracking.STATE,
+    *lowering.STATE,
 ])
 
 

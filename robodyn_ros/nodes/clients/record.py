@@ -58,7 +58,7 @@ class Recorder:
     def update(self) -> None:
         """Deserialize the messages received since the last call."""
         new = self._samples[:]
-        for message, number, published in new:
+        for message, number, published, _ in new:
             state = deserialize_message(message, JointState)
             # The middleware counts for each publisher, and does not tell which it was: those of
             # one robot publish different joints. One that begins anew has lost nothing.

@@ -17,6 +17,7 @@ from std_srvs.srv import Trigger
 
 from .control_loop import ControlLoop
 from ...control.steps import guard
+from ...control.steps.lowering import LONGEST_DESCENT
 
 POLL_PERIOD = 0.002    # [s]
 REFUSAL_DURATION = 0.2    # [s] that a refusal must last to be the answer of ~/reset
@@ -145,6 +146,8 @@ def wait_for_rest(loop: ControlLoop) -> None:
     s = controller.settings
     longest = 1.0 + (max(s.stop_timeout, s.fault_hold_time + s.fault_ramp_time)
                      if controller.phase == guard.FAULT else s.stop_timeout)
+    if s.lower_to_rest:
+        longest += LONGEST_DESCENT
     while loop.running and time.monotonic() - begin < (
             longest if controller.driving else 0.1 if controller.asked else 0.0):
         time.sleep(POLL_PERIOD)

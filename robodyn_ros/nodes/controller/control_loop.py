@@ -18,6 +18,7 @@ from .transport import DataPath
 from ...control.controller.controller import Controller
 from ...control.cycle.plain_cycle import Records
 from ...control.steps.cycle_data import Cycle
+from ...driver import note_age
 from ...realtime import loop
 from ...realtime.loop_counters import Tally
 from ...realtime.loop_settings import LoopSettings, TIMER, TRIGGERS
@@ -33,6 +34,7 @@ from ...realtime.scheduling import (
     shortened,
 )
 from ...wire.codecs import EffortEncoder, JointStateDecoder, stamp_of
+from ...wire.decoders import ACCEPTED
 
 if TYPE_CHECKING:               # the loop itself needs no ROS
     from .transport import DriverStates
@@ -118,7 +120,12 @@ class PythonLoop:
     def decode(self, received: float) -> int:
         """Decode the joint state taken last; return a decode status."""
         assert self._taken is not None
-        return self._decoder.decode(self._taken.message, received, self._taken.number)
+        taken, state = self._taken, self._decoder.state
+        before = state['received'].copy()
+        code = self._decoder.decode(taken.message, received, taken.number)
+        if taken.age is not None and code == ACCEPTED:
+            note_age(state, before, received, taken.age)
+        return code
 
     def stamp_taken(self) -> float:
         """Return the header stamp [s] of the joint state taken last, NaN if it is too short."""

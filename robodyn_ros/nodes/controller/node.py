@@ -9,6 +9,7 @@ from typing import Any
 
 from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.parameter import Parameter as RosParameter
 
 from . import robot, transport
 from .arming import Answer, ARMED, Arming, Autostart, REFUSAL_DURATION, ResetService, wait_for_rest
@@ -29,7 +30,8 @@ from ...control.controller.controller import Controller
 from ...control.cycle.compile import begin as begin_compilation
 from ...control.cycle.compile import is_compiled
 from ...control.steps import guard
-from ...driver import Driver
+from ...driver import Driver, DriverFacts, facts_of
+from ...driver_loop import known, with_facts
 from ...errors import RobodynError
 from ...model.robot import RobotModel
 from ...realtime.loop_settings import LoopSettings
@@ -192,9 +194,11 @@ class ControllerNode(LifecycleNode):
         """
         decoder, commands = JointStateDecoder(model.joint_names), list[CommandTopic]()
 
-        def announce() -> None:
-            commands.append(CommandTopic(self, self._discovering_since, p['discovery_time']))
-            opened.callback(commands[0].close)
+        driver = driver_of(p, settings(p).with_rotors(model),
+                           self.get_parameter('use_sim_time').value)
+        if driver is not None:
+            opened.callback(driver.close)
+            model = self._agree(p, model, facts_of(driver))
 
         def accepted() -> None:
             check_gravity_given(self.parameters.given, model.name)
@@ -202,16 +206,29 @@ class ControllerNode(LifecycleNode):
             check_switch(p, self.resolve_topic_name('commands'))
             opened.callback(self._timing_file.release)
             self._timing_file.claim(p['timing_file'])
-            if not p['driver']:         # which may be refused yet
-                announce()
+            commands.append(CommandTopic(self, self._discovering_since, p['discovery_time']))
+            opened.callback(commands[0].close)
+            if driver is None:
                 transport.compile_loop_ahead(wanted)
         controller = Controller(model, settings(p), decoder.state, specialize=p['specialize'],
                                 checked=accepted, recorded=self.reports.recorded_cycles(model.nv))
-        driver = driver_of(p, controller.settings.with_rotors(model),
-                           self.get_parameter('use_sim_time').value)
-        if not commands:
-            announce()
         return commands[0], controller, decoder, driver
+
+    def _agree(self, p: dict[str, Any], model: RobotModel, facts: DriverFacts) -> RobotModel:
+        """
+        Return the model with the limits and rotors of a driver; set the parameter it knows.
+
+        :param p: values of the parameters, updated.
+        :raises ParameterError: one contradicts the driver.
+        """
+        model, _ = with_facts(facts, model, settings(p), self.parameters.given)
+        for name, fact in known(facts).items():
+            result, = self.set_parameters([RosParameter(name, value=fact)])
+            assert result.successful, result.reason     # as long as the node is not configured
+            p[name] = fact
+        if told := str(facts):
+            self.get_logger().info(f'the driver states: {told}')
+        return model
 
     def _close(self) -> None:
         """Close the topics, and forget robot and loop."""

@@ -176,14 +176,20 @@ def driver_of(values: dict[str, Any], model: RobotModel, sim_time: bool) -> Driv
     """
     Return the driver that the parameters name, None if they name none.
 
-    :raises RobodynError: it cannot be made, or the node runs on simulation time.
+    :raises RobodynError: it cannot be made, the node runs on simulation time, or a clock triggers
+        the cycles of a driver that is read inline.
     """
     if not values['driver']:
         return None
     if sim_time:
         raise ParameterError('a driver is read in real time', name='driver',
                              value=values['driver'], remedy='set use_sim_time to false')
-    return driver.make(values['driver'], model, driver_options(values))
+    made = driver.make(values['driver'], model, driver_options(values))
+    if driver.reading_of(made) == driver.INLINE and values['trigger'] != 'state':
+        made.close()
+        raise ParameterError('the loop reads this driver, whose reading is inline', name='trigger',
+                             value=values['trigger'], remedy='set trigger to state')
+    return made
 
 
 def thresholds(values: dict[str, Any]) -> dict[str, float]:

@@ -66,12 +66,13 @@ class Report:
         return _status(DiagnosticStatus.OK, self.name, 'not active', self.hardware, {})
 
     def status(self, loop: ControlLoop, references: TrajectorySubscriber, reason: str,
-               now: float) -> DiagnosticStatus:
+               now: float, drives: Mapping[str, object]) -> DiagnosticStatus:
         """
         Return the status of a running loop and its references.
 
         :param reason: of the fault, in words.
         :param now: time on the steady clock [s].
+        :param drives: what a driver says of itself.
         """
         m = loop.controller.memory[0]
         present = (now, int(m['cycles']), loop.tally.missed)
@@ -129,6 +130,7 @@ class Report:
             'speed of references': f'{1.0 - m["slowing"]:.3f}',
             'slowed by': named_code(m['slowed_by']), 'held by': named_code(m['held_by']),
             'guided by hand': 'yes' if m['guided'] else 'no',
+            **{f'driver: {name}': value for name, value in drives.items()},
         }
         return _status(level, self.name, message, self.hardware, values)
 
@@ -325,8 +327,9 @@ class ControllerReports:
         if node.loop is None or not node.active:
             statuses = [self._status.idle(node.trouble)]
         else:
+            drives = node.topics.drives() if node.topics else {}
             statuses = [self._status.status(node.loop, node.references.trajectories, self.reason(),
-                                            time.monotonic()),
+                                            time.monotonic(), drives),
                         self._status.timing(node.loop, thresholds(node.parameters.values()))]
         self._publisher.publish(array(self._clock.now().to_msg(), statuses))
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Transport of states and efforts: selects the fastest available data path."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from queue import SimpleQueue
 import threading
@@ -26,7 +26,7 @@ from ..middleware.raw_subscription import (
 )
 from ...control.controller.controller import Controller
 from ...control.cycle.compile_ahead import plain, PLAIN_VARIABLE
-from ...driver import Driver, DriverReader
+from ...driver import DriverReader
 from ...errors import DataPathError, RobodynError
 from ...realtime.loop_counters import Tally
 from ...realtime.loop_settings import EXECUTOR, FALLBACK_ORDER, LoopSettings, NATIVE, PYTHON
@@ -42,15 +42,14 @@ class DriverStates(SampleQueue):
     What it reads and writes is also published, by a thread that the loop does not wait for.
 
     :param joint_names: of the arm, in the order of the driver's arrays.
-    :param period: of the controller [s]; see :class:`.DriverReader`.
+    :param reader: of the driver.
     :param states, commands: publishers of joint states and efforts.
-    :param tell: called with a sentence for each failure of the driver.
     """
 
     most = QUEUE_DEPTH
 
-    def __init__(self, driver: Driver, joint_names: Sequence[str], period: float,
-                 states: Publisher, commands: Publisher, tell: Callable[[str], object]):
+    def __init__(self, reader: DriverReader, joint_names: Sequence[str], states: Publisher,
+                 commands: Publisher):
         self._n = len(joint_names)
         self._unknown = np.full(self._n, np.nan)
         self._encoder = JointStateEncoder(joint_names)
@@ -58,7 +57,12 @@ class DriverStates(SampleQueue):
         self._states, self._commands = states, commands
         self._publisher = threading.Thread(target=self._publish, name='driver_topics', daemon=True)
         self._publisher.start()
-        self._reader = DriverReader(driver, QUEUE_DEPTH, period, tell)
+        self._reader = reader
+
+    def drain(self) -> list[bytes]:
+        """Drop the readings that wait; the drives are switched on before the next efforts."""
+        self._reader.begin()
+        return []
 
     def take(self) -> Sample | None:
         """Take the oldest reading, None if there is none; skip invalid ones."""
@@ -66,14 +70,14 @@ class DriverStates(SampleQueue):
             if (taken := self._reader.take()) is None:
                 break
             try:
-                position, velocity, effort = taken.reading
+                position, velocity, effort, *_ = taken.reading
                 message = self._encoder.encode(taken.time_ns, position, velocity,
                                                self._unknown if effort is None else effort)
             except Exception as error:          # wrong shapes, no numbers at all
                 self._reader.refuse(error)
                 continue
             self._show(self._states, message)
-            return Sample(message, float(taken.number), taken.time_ns)
+            return Sample(message, float(taken.number), taken.time_ns, taken.age)
         return None
 
     def wait(self, timeout_ns: int) -> bool:

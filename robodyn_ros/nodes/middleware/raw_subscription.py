@@ -8,6 +8,7 @@ from contextlib import suppress
 from math import nan
 from typing import Any, NamedTuple
 
+from numpy import ndarray
 import rclpy
 from rclpy.callback_groups import CallbackGroup
 from rclpy.exceptions import InvalidHandle
@@ -49,6 +50,7 @@ class Sample(NamedTuple):
     message: bytes
     number: float           # publication sequence number, NaN if unknown
     published: int          # [ns] time of publication, CLOCK_REALTIME of the publisher; 0: unknown
+    age: ndarray | None = None      # [s] since the joints were measured, where a driver states it
 
 
 def sample(message: bytes, info: Mapping[str, Any]) -> Sample:

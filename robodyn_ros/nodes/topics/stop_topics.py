@@ -179,7 +179,7 @@ class StopTopics:
         self._cycle_input, self._driving, self._lock = cycle_input, driving, threading.Lock()
         self._topics: list[StopTopic] = []
         self._detail: dict[int, str] = {}
-        self._reported = guard.NO_REASON
+        self._reported: list[int] = []
         with self._lock:                        # the threads wait until all of them are there
             if emergency_stop:
                 self._topics.append(StopTopic(
@@ -200,7 +200,7 @@ class StopTopics:
         for topic in self._topics:
             if idle:
                 topic.forget()
-        reason = self._reported
+        reason = self._reported[0] if self._reported else guard.NO_REASON
         for topic in reversed(self._topics):
             if topic.trouble or topic.told:
                 reason = topic.reason
@@ -211,7 +211,8 @@ class StopTopics:
         """Stop the arm for a reason that is not a topic; empty details withdraw it."""
         with self._lock:
             self._detail[reason] = detail
-            self._reported = reason if detail else guard.NO_REASON
+            others = [other for other in self._reported if other != reason]
+            self._reported = [*others, reason] if detail else others
             self._write()
 
     def detail(self, code: int) -> str:
