@@ -193,8 +193,9 @@ def _constants(exported: Exported, memory: Image) -> dict[str, int]:
             ('REQUEST', 'request'), ('MISSED', 'missed'), ('STOP_REASON', 'stop_reason'),
             ('GUIDING_UNTIL', 'guiding_until'))},
         **{name: word(c.memory, of) for name, of in (
-            ('PHASE', 'phase'), ('REASON', 'reason'), ('REASON_JOINT', 'joint'),
-            ('REFUSAL', 'arming_refusal'), ('REFUSAL_JOINT', 'arming_refusal_joint'),
+            ('PHASE', 'phase'), ('ARMING', 'arming'), ('REASON', 'reason'),
+            ('REASON_JOINT', 'joint'), ('REFUSAL', 'arming_refusal'),
+            ('REFUSAL_JOINT', 'arming_refusal_joint'),
             ('HELD_BY', 'held_by'), ('FOLLOWING', 'following'),
             ('POSE_FOLLOWING', 'pose_following'), ('TIME', 'time'), ('LAG', 'lag'),
             ('ESTIMATES', 'estimates'))},

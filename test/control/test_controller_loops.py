@@ -94,6 +94,19 @@ def missed(intervals, period=1e-3):
     return found, pace
 
 
+def test_repeated_requests_to_arm_are_one():
+    once, often = Rig(TWO_LINK, [0.3, 0.5]), Rig(TWO_LINK, [0.3, 0.5])
+    once.controller.arm()
+    for _ in range(60):
+        often.controller.arm()
+        once.tick(), often.tick()
+        assert often.controller.memory['good_samples'] == once.controller.memory['good_samples']
+    assert often.phase == once.phase == 'RISING'
+    often.controller.disarm()
+    often.controller.arm()          # the last one counts
+    assert often.controller.asked
+
+
 def test_gains_for_another_rate_are_a_fault_that_names_both(caplog):
     rig = Slow(TWO_LINK, [0.3, 0.5], mode='computed_torque')
     rig.controller.arm()

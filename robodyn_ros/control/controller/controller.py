@@ -232,8 +232,9 @@ class Controller:
             code=self.compiled.code_for(settings, robot))
 
     def arm(self) -> None:
-        """Request arming, which :attr:`arming_refusal` may prevent."""
-        self.cycle_input['request'] = ARM
+        """Request arming, which :attr:`arming_refusal` may prevent; while arming, no change."""
+        if self.asked or not self.memory['arming'][0]:
+            self.cycle_input['request'] = ARM
 
     def disarm(self) -> None:
         """Withdraw the request to arm."""
