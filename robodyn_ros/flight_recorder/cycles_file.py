@@ -21,15 +21,14 @@ from .replay import latched
 from ..compiler.code_cache import machine
 from ..control.controller.history import Snapshot, Version
 from ..control.cycle.compile import compiled
-from ..control.cycle.ring_buffer import CYCLE
-from ..control.inputs.partner import Policy, QUANTITIES
+from ..control.cycle.ring_buffer import BOUNDARIES, slot_types
+from ..control.inputs.partner import Policy
 from ..control.inputs.pose_tracking import HEADER, no_command, Points, PosePoints
 from ..control.steps import guard
-from ..control.steps.cycle_data import CONTROLLER_STATE, Cycle, CYCLE_INPUT
+from ..control.steps.cycle_data import Cycle
 from ..dynamics.model_data import BODY
 from ..model.resources import package_version
 from ..model.robot import RobotModel
-from ..state import STATE
 
 MAGIC = b'robodyn_cycles 1'
 HEAD_NUMBERS = 5    # numbers after it: bytes, cycles, changes, bytes of each, references
@@ -44,11 +43,11 @@ def description(model: RobotModel, versions: Mapping[int, Version], inputs: Cycl
     :param inputs: of the cycle, of any of them.
     """
     nv = model.nv
+    kinds = slot_types(nv, len(inputs.ring.present))
     snapshot = Snapshot(
-        np.zeros(0, CYCLE), np.zeros(0, CYCLE_INPUT), np.zeros((0, nv), STATE),
-        np.zeros(1, CONTROLLER_STATE), np.zeros((1, len(inputs.ring.present), nv)),
-        np.zeros((1, nv)), np.zeros((0, len(QUANTITIES), nv)), dict(versions),
-        {0: Points.none(nv)}, {0: Policy.none(nv)}, {0: PosePoints.none()})
+        **{name: np.zeros(int(name in BOUNDARIES), kind) for name, kind in kinds.items()},
+        versions=dict(versions), points={0: Points.none(nv)}, policies={0: Policy.none(nv)},
+        poses={0: PosePoints.none()})
     snapshot.memory['mode'] = versions[0].record['mode']
     about = About('C library', 'NO_REASON', '', 'at an unknown time', 'c', 'step', 'steady', 0.0,
                   package_version(), compiled().code, machine())
@@ -66,8 +65,7 @@ def cycles_of(data: bytes) -> Flown:
     """
     Return the recording in the contents of a file.
 
-    :raises ValueError: it is no recording, or damaged; other exceptions of
-        :data:`.file.FILE_ERRORS` likewise.
+    :raises ValueError: it is no recording, or damaged; it may raise other exceptions, too.
     """
     stream = _Stream(data)
     if stream.take(len(MAGIC)).tobytes() != MAGIC:
@@ -78,19 +76,14 @@ def cycles_of(data: bytes) -> Flown:
     rows = first.snapshot.vectors.shape[1]
     if not 0 <= count <= len(data):
         raise ValueError(f'{count} cycles')
-    arrays: list[Any] = [
-        np.frombuffer(stream.take((count + 1) * dtype.itemsize * int(np.prod(shape, dtype=int))),
-                      dtype).reshape(count + 1, *shape).copy()
-        for dtype, shape in (
-            (CYCLE, ()), (CYCLE_INPUT, ()), (STATE, (nv,)), (CONTROLLER_STATE, ()),
-            (np.dtype(float), (rows, nv)), (np.dtype(float), (nv,)),
-            (np.dtype(float), (len(QUANTITIES), nv)))]
+    ring = {name: np.frombuffer(stream.take((count + 1) * kind.itemsize), kind.base).reshape(
+                count + 1, *kind.shape).copy() for name, kind in slot_types(nv, rows).items()}
     known, bodies = _changes(stream.take(changes * change_bytes), change_bytes, model.nb)
     points, poses = dict(first.snapshot.points), dict(first.snapshot.poses)
     for _ in range(references):
         _take_reference(stream, nv, points, poses)
     lost = max(0, *stream.numbers(1))
-    cycles, inputs, state, memory, vectors, tau, partner = arrays
+    cycles = ring['cycles']
     complete = (np.isin(cycles['version'], [*known]) & np.isin(cycles['serial'], [*points])
                 & np.isin(cycles['pose'], [*poses]))[:count]
     gaps = np.flatnonzero(~complete)
@@ -99,9 +92,10 @@ def cycles_of(data: bytes) -> Flown:
     versions = {int(number): _version(first.snapshot.versions, int(number), known[int(number)])
                 for number in np.unique(cycles['version'][used])}
     snapshot = Snapshot(
-        cycles[used], inputs[used], state[used], memory[begin:], vectors[begin:], tau[begin:],
-        partner[used], versions, _used(points, cycles['serial'][used]),
-        first.snapshot.policies, _used(poses, cycles['pose'][used]))
+        **{name: array[begin:] if name in BOUNDARIES else array[used]
+           for name, array in ring.items()},
+        versions=versions, points=_used(points, cycles['serial'][used]),
+        policies=first.snapshot.policies, poses=_used(poses, cycles['pose'][used]))
     about = _about(first.about, model, snapshot)
     text = json.dumps(described(model, snapshot, about),
                       default=lambda value: np.asarray(value).tolist())
@@ -178,8 +172,7 @@ def _take_reference(stream: _Stream, nv: int, points: dict[int, Points],
         return out.copy()
     serial = int(header['serial'][0])
     if pose:
-        coefficients, bases = part(6, 6), part(3, 3)
-        poses[serial] = PosePoints(header, times, coefficients, bases,
+        poses[serial] = PosePoints(header, times, part(6, 6), part(3, 3),
                                    numbers[:len(no_command())].copy())
     else:
         points[serial] = Points(header, times, part(6, nv), part(2, nv))

@@ -7,14 +7,12 @@ The channels are ROS messages for viewers. The attachments are the exact arrays 
 the only part that :func:`read` uses) and, as text, the settings (``flight.json``).
 """
 
+from collections.abc import Callable
 from importlib.util import find_spec
 import json
 import os
 from pathlib import Path
-import struct
 from typing import Any
-import zipfile
-import zlib
 
 import numpy as np
 
@@ -24,23 +22,19 @@ from ..control.controller.history import Snapshot
 from ..control.laws.registry import mode_name
 from ..control.steps import guard
 from ..control.steps.cycle_data import VECTOR_NAMES
-from ..errors import RecordingError, RobodynError
+from ..errors import reading, RecordingError, RobodynError
 from ..extras import pip_install
 from ..model.robot import RobotModel
 from ..wire.cdr import Writer
 from ..wire.codecs import EffortEncoder, JointStateEncoder
 
 ARRAYS, WORDS = 'flight.npz', 'flight.json'
-GIVE = 'give a file that a flight recorder has written'
+GIVE = ('give a file, all of it, that a flight recorder or an exported library of this version of '
+        'robodyn_ros has written')
 # Prefix of the topics: playing a file back must not drive an arm
 TOPICS = '/flight'
 
 MAX_STAMP = 2.0**31 - 1.0    # [s]
-
-# Exceptions that reading damaged or foreign bytes may raise
-FILE_ERRORS = (ArithmeticError, AssertionError, AttributeError, EOFError, LookupError, MemoryError,
-               RobodynError, RuntimeError, TypeError, ValueError, struct.error, zipfile.BadZipFile,
-               zlib.error)
 
 JOINT_STATE = """std_msgs/Header header
 string[] name
@@ -134,40 +128,32 @@ def read(path: Path) -> Flown:
 
     :raises RecordingError: the file cannot be read, or is no recording; it names the file.
     """
-    def refuse(problem: str, remedy: str) -> RecordingError:
-        return RecordingError(f'{path} {problem}', name='file', value=str(path), remedy=remedy)
-    try:
-        with path.open('rb') as stream:
-            if is_cycles_file(stream.read(len(MAGIC))):
-                stream.seek(0)
-                return cycles_of(stream.read())
-    except OSError as error:
-        raise refuse(f'cannot be read ({error.strerror or error})', GIVE) from error
-    except FILE_ERRORS as error:
-        raise refuse(f'is no recording by a C library of this version ({error})',
-                     'give a file of a library that this version of robodyn_ros has '
-                     'exported') from error
-    if not available():
-        raise refuse('cannot be read: the library mcap is missing',
-                     f'run `{pip_install("mcap")}`')
-    from mcap.exceptions import McapError
-    from mcap.reader import make_reader
+    with reading(path, RecordingError, 'file', GIVE), path.open('rb') as stream:
+        if is_cycles_file(stream.read(len(MAGIC))):
+            stream.seek(0)
+            return _of(cycles_of, stream.read())
+        stream.seek(0)
+        if not available():
+            raise RecordingError(f'{path} cannot be read: the library mcap is missing',
+                                 name='file', value=str(path),
+                                 remedy=f'run `{pip_install("mcap")}`')
+        from mcap.reader import make_reader
 
-    try:
-        with path.open('rb') as stream:
-            reader = make_reader(stream)
-            if reader.get_summary() is None:
-                raise ValueError('it has no end')
-            data = [a.data for a in reader.iter_attachments() if a.name == ARRAYS]
+        reader = make_reader(stream)
+        if reader.get_summary() is None:
+            raise ValueError('it has no end')
+        data = [a.data for a in reader.iter_attachments() if a.name == ARRAYS]
         if len(data) != 1:
             raise ValueError(f'no attachment {ARRAYS}')
-        return unpacked(data[0])
-    except OSError as error:
-        raise refuse(f'cannot be read ({error.strerror or error})', GIVE) from error
-    except (McapError, *FILE_ERRORS) as error:
-        raise refuse(f'is no flight recording of this version ({error})',
-                     'give a file that the flight recorder of this version of robodyn_ros has '
-                     'written, all of it') from error
+        return _of(unpacked, data[0])
+
+
+def _of(parse: Callable[[bytes], Flown], data: bytes) -> Flown:
+    """Return the recording; an error of a model or of settings in it is one of the file."""
+    try:
+        return parse(data)
+    except RobodynError as error:
+        raise ValueError(str(error)) from error
 
 
 def _nanoseconds(seconds: np.ndarray) -> np.ndarray:

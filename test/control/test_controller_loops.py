@@ -101,10 +101,18 @@ def test_repeated_requests_to_arm_are_one():
         often.controller.arm()
         once.tick(), often.tick()
         assert often.controller.memory['good_samples'] == once.controller.memory['good_samples']
-    assert often.phase == once.phase == 'RISING'
-    often.controller.disarm()
-    often.controller.arm()          # the last one counts
-    assert often.controller.asked
+    assert often.phase == once.phase == 'RUNNING'
+
+
+def test_the_last_request_before_a_cycle_counts():
+    rig = Rig(TWO_LINK, [0.3, 0.5])
+    rig.controller.arm()
+    rig.tick()
+    rig.controller.disarm()
+    rig.controller.arm()
+    for _ in range(60):
+        rig.tick()
+    assert rig.phase == 'RUNNING'
 
 
 def test_gains_for_another_rate_are_a_fault_that_names_both(caplog):
