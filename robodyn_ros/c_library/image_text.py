@@ -99,7 +99,7 @@ def image_text(exported: Exported, memory: Image, functions: Mapping[str, Any],
     Return the text.
 
     :param memory: from :meth:`.Exported.memory`, with these functions.
-    :param about: description of the robot for :mod:`..flight_recorder.cycles_file`.
+    :param about: description of the robot for :func:`..flight_recorder.file.description`.
     """
     model, options, count = exported.model, exported.options, len(exported.versions)
     first = exported.versions[0].settings

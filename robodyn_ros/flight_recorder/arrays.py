@@ -240,11 +240,11 @@ def _joined(prefix: str, like: Points | PosePoints, kept: Mapping[int, Any]
             ) -> dict[str, ndarray]:
     """Return references as arrays of all their segments, whose names begin with a prefix."""
     def joined(field: str, none: ndarray) -> ndarray:
-        return np.concatenate([none, *(getattr(p, field) for p in kept.values())])
+        return np.concatenate([none, *(getattr(p, field).ravel() for p in kept.values())])
     return {f'{prefix}headers': joined('header', like.header[:0]),
             f'{prefix}segments': np.array([len(p.coefficients) for p in kept.values()], np.int64),
             f'{prefix}times': joined('times', np.zeros(0)),
-            **{prefix + name: joined(field, np.zeros(0, kind)).reshape(-1, *kind.shape)
+            **{prefix + name: joined(field, np.zeros(0)).reshape(-1, *kind.shape)
                for field, name, kind in _parts(like)}}
 
 
