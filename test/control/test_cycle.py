@@ -11,6 +11,7 @@ from control.risen import follow, POSE, risen, TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros import Controller, Dynamics, Settings
+from robodyn_ros.control.controller import settings_in_force
 from robodyn_ros.control.cycle import compile
 from robodyn_ros.control.cycle.compile import part_address, PARTS, PLAIN, plain
 from robodyn_ros.control.laws.registry import FOLLOWING

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Controller of one robot without ROS: from joint states and time to efforts."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from operator import is_
 from typing import Any
 import warnings
@@ -17,12 +17,12 @@ from .history import History, Version
 from .partner_and_policy import PartnerReference, PolicyReference
 from .settings_in_force import SettingsInForce
 from .status import Pace
-from ..cycle import ring_buffer, trial
+from ..cycle import ring_buffer
 from ..cycle.compile import begin as begin_compilation
 from ..cycle.compile import compiled, CYCLE_INPUTS, PLAIN
 from ..inputs.partner import CouplingState
 from ..laws import registry
-from ..laws.law import Law, PARTNER
+from ..laws.law import PARTNER
 from ..references.compile_planner import begin_planner
 from ..references.reference_planning import PlannedReference
 from ..references.trajectory import Waypoints
@@ -108,9 +108,8 @@ class Controller:
         self._prepared_parts: tuple[Any, ...] = (None,) * 5
         self._inputs_memory, self._address = TupleMemory(CYCLE_INPUTS), 0
         self.use(settings)
-        if settings.law_in_force not in registry.BUILT_IN and like is None:
-            trial.check(settings.law_in_force, self.records.law, model, self.records.joints,
-                        1.0 / settings.rate)
+        if like is None:
+            self._in_force.try_law()
         checked()
         if specialize:
             self._in_force.specialize(like and like._in_force)
@@ -178,11 +177,6 @@ class Controller:
         return self._in_force.newest
 
     @property
-    def laws(self) -> Mapping[Law, None]:
-        """Laws that the mode can be switched to."""
-        return self._in_force.laws
-
-    @property
     def scarcity(self) -> Scarcity:
         """Efforts that the acceleration bounds leave to each joint, with the settings in force."""
         return self._in_force.scarcity
@@ -246,10 +240,9 @@ class Controller:
 
     def guide(self, until: float) -> None:
         """
-        Let the arm be guided by hand, in the mode ``hand_guiding``; it holds its pose afterwards.
+        Let hands guide the arm until a time [s] on the clock of :meth:`step`; -inf ends it.
 
-        :param until: time [s] on the clock of :meth:`step`, at most ``guiding_timeout`` ahead;
-            -inf ends it at once.
+        That is in the mode ``hand_guiding``, and at most ``guiding_timeout`` ahead.
         """
         self.cycle_input['guiding_until'] = until
 
@@ -365,12 +358,7 @@ class Controller:
 
     @property
     def external_effort(self) -> ndarray:
-        """
-        Estimated external efforts on the joints (nv,) [N·m | N], NaN while there is no estimate.
-
-        The model with its friction and payload does not explain them, see
-        :mod:`.momentum_observer`.
-        """
+        """External efforts (nv,) [N·m | N] of :mod:`.momentum_observer`, NaN without estimate."""
         if not self.memory['estimates'][0]:
             return np.full(self.model.nv, np.nan)
         return self._v.momentum_observer.external.copy()
