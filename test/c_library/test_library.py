@@ -487,10 +487,11 @@ def test_one_request_waits_at_a_time(library):
     assert library.posted(ctypes.byref(joint)) == 10 and joint.value == 1       # OUTSIDE
     assert library.post_settings(99) == 16              # NOT_EXPORTED
     assert library.posted(ctypes.byref(joint)) == 16 and joint.value == -1, 'of this request'
-    assert library.post_trajectory(1, numbers(0.5), numbers(99.0, 0.4), numbers(0.0, 0.0), None,
-                                   ctypes.byref(joint), ctypes.byref(waypoint)) == 10
-    assert joint.value == 0 == waypoint.value
-    assert library.posted(ctypes.byref(joint)) == 10 and joint.value == 0, 'refused at once'
+    assert library.post_trajectory(
+        2, numbers(0.5, 1.0), numbers(0.4, 99.0, 0.3, 0.4), numbers(0.0, 0.0, 0.0, 0.0), None,
+        ctypes.byref(joint), ctypes.byref(waypoint)) == 10
+    assert joint.value == 1 and waypoint.value == 0
+    assert library.posted(ctypes.byref(joint)) == 10 and joint.value == 1, 'refused at once'
     assert library.post_settings(SOFT) == 0 and library.settings() == FIRST
     library.run(1)
     assert library.settings() == SOFT and library.posted(ctypes.byref(joint)) == 0
@@ -498,6 +499,7 @@ def test_one_request_waits_at_a_time(library):
 
 
 def test_an_arm_that_is_armed_in_every_cycle_is_armed(library):
+    library.emergency_stop(0)
     for _ in range(400):
         library.arm()
         library.run(1)
