@@ -196,7 +196,8 @@ class Controller:
 
     def missed_periods(self, now: float) -> int:
         """Return how many periods of ``Settings.rate`` have passed without a step before now."""
-        return self.pace.missed(now, 1.0 / self.settings.rate, self.settings.state_timeout)
+        settings = self._in_force.settings
+        return self.pace.missed(now, 1.0 / settings.rate, settings.state_timeout)
 
     def advance(self, now: float) -> bool:
         """Advance as :meth:`step` does; missed periods are those in ``cycle_input``."""
@@ -205,7 +206,7 @@ class Controller:
 
     def write_inputs(self) -> int:
         """Write :attr:`inputs` where the cycle reads them, if they changed; return the address."""
-        parts = (self.records, self.trajectory.points, self.policy.newest, self.partner.newest,
+        parts = (self._in_force.newest, self.trajectory.points, self.policy.newest, self.partner.newest,
                  self.pose.points)
         if not all(map(is_, parts, self._prepared_parts)):
             self._cycle = self.compiled.prepare(self.inputs, self._inputs_memory)
