@@ -206,8 +206,8 @@ class Controller:
 
     def write_inputs(self) -> int:
         """Write :attr:`inputs` where the cycle reads them, if they changed; return the address."""
-        parts = (self._in_force.newest, self.trajectory.points, self.policy.newest, self.partner.newest,
-                 self.pose.points)
+        parts = (self._in_force.newest, self.trajectory.points, self.policy.newest,
+                 self.partner.newest, self.pose.points)
         if not all(map(is_, parts, self._prepared_parts)):
             self._cycle = self.compiled.prepare(self.inputs, self._inputs_memory)
             self._prepared_parts = parts
