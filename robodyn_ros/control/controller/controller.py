@@ -94,13 +94,11 @@ class Controller:
         #: Newest words of drives that report a fault, see :meth:`report_drives`.
         self.drive_fault = ''
         # Parts, each of which holds what the cycle follows of its kind
-        self._in_force = SettingsInForce(self, settings, self._law_memory,
-                                         like and like._in_force)
+        self._in_force = SettingsInForce(self, settings, self._law_memory, like and like._in_force)
         self._payload = payload_transition.payload_in_force(
             self._in_force.unloaded, kept[law_rows:])
         self.trajectory, self.pose = TrajectoryReference(self), PoseReference(self)
-        self.policy = PolicyReference(self)
-        self.partner = PartnerReference(self, self._law_memory)
+        self.policy, self.partner = PolicyReference(self), PartnerReference(self, self._law_memory)
         #: Intervals between the steps; controllers that are stepped together share one.
         self.pace = Pace()
         # The cycle with its inputs, and those of them that are replaced while it runs
