@@ -94,7 +94,8 @@ class Controller:
         #: Newest words of drives that report a fault, see :meth:`report_drives`.
         self.drive_fault = ''
         # Parts, each of which holds what the cycle follows of its kind
-        self._in_force = SettingsInForce(self, settings, self._law_memory, like and like._in_force)
+        shared = None if like is None else like._in_force
+        self._in_force: SettingsInForce = SettingsInForce(self, settings, self._law_memory, shared)
         self._payload = payload_transition.payload_in_force(
             self._in_force.unloaded, kept[law_rows:])
         self.trajectory, self.pose = TrajectoryReference(self), PoseReference(self)
@@ -110,7 +111,7 @@ class Controller:
             self._in_force.try_law()
         checked()
         if specialize:
-            self._in_force.specialize(like and like._in_force)
+            self._in_force.specialize(shared)
         self._in_force.load()
         self.begin()
         self.compiled = compiled()
@@ -221,8 +222,7 @@ class Controller:
             cycle_input=self.cycle_input, state=self.state, points=self.trajectory.points,
             policy=self.policy.newest, partner=self.partner.newest, task=task,
             poses=self.pose.points, bounds=bounds, controller=self.memory, vectors=self._v,
-            payload=self._payload, ring=self._flight,
-            code=self.compiled.code_for(settings, robot))
+            payload=self._payload, ring=self._flight, code=self.compiled.code_for(settings, robot))
 
     def arm(self) -> None:
         """Request arming, which :attr:`arming_refusal` may prevent; while arming, no change."""
