@@ -2,22 +2,38 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a C library consists of: a controller with all its settings, as code and as memory."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+import sys
 from typing import Any
 
+from numba import types
 import numpy as np
 
-from .compile_requests import compiled_request, FUNCTIONS
+from . import payload_requests
+from .payload_requests import check_payload, load_payload
+from ..compiler.jit import compile_callback, jitable
 from ..compiler.linking import Image, image
+from ..compiler.tuple_reference import Reference
 from ..control.controller.controller import Controller
 from ..control.controller.history import Version
 from ..control.cycle import compile as cycle_code
+from ..control.cycle.compile import CYCLE_INPUTS
+from ..control.cycle.compile import MODULES as CYCLE_MODULES
 from ..control.cycle.compile_laws import compiled_law
 from ..control.laws import registry
 from ..control.laws.law import Law, POSE
+from ..control.references.compile_planner import MODULES as PLANNER_MODULES
 from ..control.references.compile_planner import REQUEST
+from ..control.references.joint_requests import (
+    begin_path,
+    begin_stop,
+    begin_target,
+    prepare_path,
+    stream_joints,
+)
 from ..control.references.pose_planning import pose_limits
+from ..control.references.pose_requests import begin_pose, stream_pose
 from ..control.references.request import JERK, Request, request, SHORT_SEGMENTS
 from ..control.settings.motion_limits import limit_rows, motion_limits, MotionLimits
 from ..control.settings.settings import Settings
@@ -29,6 +45,24 @@ from ..dynamics.model_data import ADDRESSED_KERNELS, frame_record
 from ..dynamics.specialize import kernel_callback
 from ..errors import ParameterError
 from ..model.robot import RobotModel, with_payload
+
+#: Functions of the requests: those of the step, and the check of a trajectory by another thread.
+FUNCTIONS = (stream_joints, begin_target, begin_stop, prepare_path, begin_path, begin_pose,
+             stream_pose, load_payload, check_payload)
+MODULES = (*CYCLE_MODULES, *PLANNER_MODULES, jitable(payload_requests), sys.modules[__name__])
+SIGNATURE = types.int64(Reference(CYCLE_INPUTS), Reference(REQUEST), types.float64)
+
+
+def compiled_request(function: Callable[..., int]) -> Any:
+    """
+    Return one of :data:`FUNCTIONS`, with an ``address``.
+
+    It takes the addresses of a Cycle and a Request, and the time [s].
+    """
+    assert function in FUNCTIONS
+    return compile_callback(f'request_{function.__name__}', function, SIGNATURE, MODULES,
+                            allocates=False)
+
 
 # Symbols of functions, and prefixes of those of the dynamics of this robot and of any one, which
 # is followed by names as _generic_gravity

@@ -99,7 +99,7 @@ def image_text(exported: Exported, memory: Image, functions: Mapping[str, Any],
     Return the text.
 
     :param memory: from :meth:`.Exported.memory`, with these functions.
-    :param about: description of the robot for :mod:`..flight_recorder.cycles_file`.
+    :param about: description of the robot for :func:`..flight_recorder.file.description`.
     """
     model, options, count = exported.model, exported.options, len(exported.versions)
     first = exported.versions[0].settings
@@ -193,8 +193,9 @@ def _constants(exported: Exported, memory: Image) -> dict[str, int]:
             ('REQUEST', 'request'), ('MISSED', 'missed'), ('STOP_REASON', 'stop_reason'),
             ('GUIDING_UNTIL', 'guiding_until'))},
         **{name: word(c.memory, of) for name, of in (
-            ('PHASE', 'phase'), ('REASON', 'reason'), ('REASON_JOINT', 'joint'),
-            ('REFUSAL', 'arming_refusal'), ('REFUSAL_JOINT', 'arming_refusal_joint'),
+            ('PHASE', 'phase'), ('ARMING', 'arming'), ('REASON', 'reason'),
+            ('REASON_JOINT', 'joint'), ('REFUSAL', 'arming_refusal'),
+            ('REFUSAL_JOINT', 'arming_refusal_joint'),
             ('HELD_BY', 'held_by'), ('FOLLOWING', 'following'),
             ('POSE_FOLLOWING', 'pose_following'), ('TIME', 'time'), ('LAG', 'lag'),
             ('ESTIMATES', 'estimates'))},

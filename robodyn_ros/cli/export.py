@@ -200,8 +200,7 @@ def write_controller(robot: str, configs: Sequence[str], output: Path, out: Cons
         they ask for, or the folder exists or cannot be written.
     """
     from ..c_library.exported import Options
-    from ..c_library.library import HEADER, write_library
-    from ..c_library.ros2_control_package import package_name, write_package
+    from ..c_library.library import HEADER, package_name, write_library, write_package
     from ..control.laws import registry
     from ..control.laws.law import PARTNER, POLICY
     from ..dynamics.source_text import identifier

@@ -174,8 +174,9 @@ def is_stored(entry: str) -> bool:
 
 def _files(folder: Path) -> list[str]:
     """Return the relative paths of all files of an entry except the seal."""
-    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob('*')
-                  if path.is_file() and path.name != SEAL)
+    prefix = len(f'{folder}/')
+    return sorted(f'{parent}/{name}'[prefix:] for parent, _, names in os.walk(folder)
+                  for name in names if name != SEAL)
 
 
 def _digest(path: Path) -> str:

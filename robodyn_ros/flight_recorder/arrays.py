@@ -7,7 +7,7 @@ Damage is detected by the checksums of the zip. Values that the compiled cycle u
 checked before a snapshot is returned.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from io import BytesIO
 import json
@@ -20,14 +20,14 @@ from numpy import ndarray
 from ..control.controller.history import Snapshot, Version
 from ..control.cycle.call import no_law
 from ..control.cycle.compile import law_address
-from ..control.cycle.ring_buffer import CYCLE
-from ..control.inputs.partner import Policy, POLICY_HEADER, QUANTITIES
-from ..control.inputs.pose_tracking import HEADER, no_command, Points, PosePoints
+from ..control.cycle.ring_buffer import BOUNDARIES, slot_types
+from ..control.inputs.partner import Policy, POLICY_HEADER
+from ..control.inputs.pose_tracking import Points, PosePoints
 from ..control.laws import registry
 from ..control.settings.settings import Settings
 from ..control.settings.task_and_bounds import bounds_of, FrameKernel, task_of
 from ..control.steps import guard, payload_transition
-from ..control.steps.cycle_data import CONTROLLER_STATE, CYCLE_INPUT, JOINT, SETTINGS, VECTOR_NAMES
+from ..control.steps.cycle_data import JOINT, SETTINGS, VECTOR_NAMES
 from ..control.steps.velocity_estimator import MISSING_VELOCITY
 from ..dynamics.model_data import parameters
 from ..dynamics.specialize import with_kernels
@@ -36,7 +36,6 @@ from ..model.capsules import link_capsules
 from ..model.robot import RobotModel
 from ..model.to_urdf import to_urdf
 from ..model.urdf import load_urdf
-from ..state import STATE
 
 FORMAT = 'robodyn_ros flight 17'
 ARRAYS = Snapshot._fields[:7]
@@ -96,24 +95,19 @@ def described(model: RobotModel, snapshot: Snapshot, about: About) -> dict[str, 
 
 def packed(text: str, snapshot: Snapshot) -> bytes:
     """Return the snapshot as an .npz; ``text`` is the JSON of :func:`described`."""
-    versions, points = [*snapshot.versions.values()], [*snapshot.points.values()]
-    nv = snapshot.tau.shape[1]
+    versions, nv = [*snapshot.versions.values()], snapshot.tau.shape[1]
     out = BytesIO()
     np.savez_compressed(
         out, text=np.frombuffer(text.encode(), np.uint8),
         **{name: getattr(snapshot, name) for name in ARRAYS},
         joints=np.array([v.joints for v in versions], JOINT).reshape(-1, nv),
         settings=np.concatenate([np.zeros(0, SETTINGS), *(v.record for v in versions)]),
-        headers=np.concatenate([np.zeros(0, HEADER), *(p.header for p in points)]),
-        segments=np.array([len(p.coefficients) for p in points], np.int64),
-        times=np.concatenate([np.zeros(0), *(p.times for p in points)]),
-        coefficients=np.concatenate([np.zeros((0, 6, nv)), *(p.coefficients for p in points)]),
-        efforts=np.concatenate([np.zeros((0, 2, nv)), *(p.efforts for p in points)]),
         policy_headers=np.concatenate([np.zeros(0, POLICY_HEADER),
                                        *(p.header for p in snapshot.policies.values())]),
         policies=np.array([_rows(p) for p in snapshot.policies.values()]).reshape(
             -1, nv, 3 + 2 * nv),
-        **_pose_arrays([*snapshot.poses.values()]))     # type: ignore[arg-type]
+        **_joined('', Points.none(nv), snapshot.points),        # type: ignore[arg-type]
+        **_joined('pose_', PosePoints.none(), snapshot.poses))  # type: ignore[arg-type]
     return out.getvalue()
 
 
@@ -122,7 +116,7 @@ def unpacked(data: bytes) -> Flown:
     Return the recording that :func:`packed` has written.
 
     :raises ValueError: it is no recording, or is inconsistent; damaged data raises this and other
-        exceptions of :data:`.file.FILE_ERRORS`.
+        exceptions, for :func:`..errors.reading`.
     """
     with zipfile.ZipFile(BytesIO(data)) as archive:
         if sum(entry.file_size for entry in archive.infolist()) > MAX_BYTES:
@@ -139,27 +133,15 @@ def unpacked(data: bytes) -> Flown:
     model, about = load_urdf(text['model']), About(**text['about'])
     nv, k = model.nv, arrays['vectors'].shape[1] if arrays['vectors'].ndim == 3 else 0
     c, versions = len(arrays['cycles']), len(arrays['settings'])
-    parts, total = len(arrays['segments']), int(arrays['segments'].sum())
     policies = len(arrays['policies'])
-    poses, pose_total = len(arrays['pose_segments']), int(arrays['pose_segments'].sum())
-    for name, dtype, shape in (
-            ('cycles', CYCLE, (c,)), ('inputs', CYCLE_INPUT, (c,)), ('state', STATE, (c, nv)),
-            ('memory', CONTROLLER_STATE, (c + 1,)),
-            ('vectors', np.dtype(float), (c + 1, k, nv)), ('tau', np.dtype(float), (c + 1, nv)),
-            ('partner', np.dtype(float), (c, len(QUANTITIES), nv)),
-            ('joints', JOINT, (versions, nv)), ('settings', SETTINGS, (versions,)),
-            ('headers', HEADER, (parts,)), ('segments', np.dtype(np.int64), (parts,)),
-            ('times', np.dtype(float), (total + parts,)),
-            ('coefficients', np.dtype(float), (total, 6, nv)),
-            ('efforts', np.dtype(float), (total, 2, nv)),
-            ('policy_headers', POLICY_HEADER, (policies,)),
-            ('policies', np.dtype(float), (policies, nv, 3 + 2 * nv)),
-            ('pose_headers', HEADER, (poses,)), ('pose_segments', np.dtype(np.int64), (poses,)),
-            ('pose_times', np.dtype(float), (pose_total + poses,)),
-            ('pose_coefficients', np.dtype(float), (pose_total, 6, 6)),
-            ('pose_bases', np.dtype(float), (pose_total, 3, 3)),
-            ('pose_commands', np.dtype(float), (poses, len(no_command())))):
-        if arrays[name].dtype != dtype or arrays[name].shape != shape:
+    for name, kind, count in (
+            *((name, kind, c + (name in BOUNDARIES)) for name, kind in slot_types(nv, k).items()),
+            ('joints', np.dtype((JOINT, (nv,))), versions), ('settings', SETTINGS, versions),
+            ('policy_headers', POLICY_HEADER, policies),
+            ('policies', np.dtype((float, (nv, 3 + 2 * nv))), policies),
+            *_expected('', Points.none(nv), arrays['segments']),
+            *_expected('pose_', PosePoints.none(), arrays['pose_segments'])):
+        if arrays[name].dtype != kind.base or arrays[name].shape != (count, *kind.shape):
             raise ValueError(f'{name} is {arrays[name].dtype} {arrays[name].shape}')
     for records in arrays['memory'], arrays['settings']:
         records['mode'] = _present_numbers(text['laws'], records['mode'])
@@ -168,8 +150,9 @@ def unpacked(data: bytes) -> Flown:
             + payload_transition.rows(model.nb, nv)):           # which compiled code relies on
         raise ValueError('fewer vectors than there are now')
     snapshot = Snapshot(
-        versions=dict(_versions(model, text, arrays)), points=dict(_points(arrays)),
-        policies=dict(_policies(arrays)), poses=dict(_poses(arrays)),
+        versions=dict(_versions(model, text, arrays)), policies=dict(_policies(arrays)),
+        points=dict(_references('', Points.none(nv), arrays)),
+        poses=dict(_references('pose_', PosePoints.none(), arrays)),
         **{name: np.ascontiguousarray(arrays[name]) for name in ARRAYS})
     _check(snapshot, nv)
     return Flown(model, snapshot, about)
@@ -230,20 +213,6 @@ def _versions(model: RobotModel, text: dict[str, Any],
             bounds_of(settings, model, robots[key]))
 
 
-def _points(arrays: dict[str, ndarray]) -> Iterator[tuple[int, Points]]:
-    """Yield the references by serial number."""
-    first = 0
-    for i, (header, count) in enumerate(zip(arrays['headers'], arrays['segments'])):
-        if count < 1:
-            raise ValueError('a reference without segments')
-        times = arrays['times'][first + i:first + i + count + 1].copy()
-        yield int(header['serial']), Points(
-            np.array([header], HEADER), times,
-            *(np.ascontiguousarray(arrays[name][first:first + count])
-              for name in ('coefficients', 'efforts')))
-        first += int(count)
-
-
 def _rows(policy: Policy) -> ndarray:
     """Return a policy as an array (nv, 3 + 2 nv)."""
     return np.hstack([np.array([*policy[1:4]]).T, policy.gain])
@@ -258,29 +227,50 @@ def _policies(arrays: dict[str, ndarray]) -> Iterator[tuple[int, Policy]]:
             np.ascontiguousarray(rows[:, 3:]))
 
 
-def _pose_arrays(poses: list[PosePoints]) -> dict[str, ndarray]:
-    """Return reference poses as arrays of all their segments."""
-    return {'pose_headers': np.concatenate([np.zeros(0, HEADER), *(p.header for p in poses)]),
-            'pose_segments': np.array([len(p.coefficients) for p in poses], np.int64),
-            'pose_times': np.concatenate([np.zeros(0), *(p.times for p in poses)]),
-            'pose_coefficients': np.concatenate([np.zeros((0, 6, 6)),
-                                                 *(p.coefficients for p in poses)]),
-            'pose_bases': np.concatenate([np.zeros((0, 3, 3)), *(p.bases for p in poses)]),
-            'pose_commands': np.array([p.command for p in poses]).reshape(-1, len(no_command()))}
+def _parts(like: Points | PosePoints) -> Iterator[tuple[str, str, np.dtype]]:
+    """Yield field, name of the array, and type of the parts of a reference after its times."""
+    for field in like._fields[2:]:
+        array = getattr(like, field)
+        whole = field == 'command'      # one a reference, and not one a segment
+        yield (field, 'commands' if whole else field,
+               np.dtype((float, array.shape if whole else array.shape[1:])))
 
 
-def _poses(arrays: dict[str, ndarray]) -> Iterator[tuple[int, PosePoints]]:
-    """Yield the reference poses by serial number."""
+def _joined(prefix: str, like: Points | PosePoints, kept: Mapping[int, Any]
+            ) -> dict[str, ndarray]:
+    """Return references as arrays of all their segments, whose names begin with a prefix."""
+    def joined(field: str, none: ndarray) -> ndarray:
+        return np.concatenate([none, *(getattr(p, field).ravel() for p in kept.values())])
+    return {f'{prefix}headers': joined('header', like.header[:0]),
+            f'{prefix}segments': np.array([len(p.coefficients) for p in kept.values()], np.int64),
+            f'{prefix}times': joined('times', np.zeros(0)),
+            **{prefix + name: joined(field, np.zeros(0)).reshape(-1, *kind.shape)
+               for field, name, kind in _parts(like)}}
+
+
+def _expected(prefix: str, like: Points | PosePoints, segments: ndarray
+              ) -> Iterator[tuple[str, np.dtype, int]]:
+    """Yield the name of each of these arrays, the type of its elements, and their number."""
+    n, total = len(segments), int(segments.sum())
+    yield from ((f'{prefix}headers', like.header.dtype, n),
+                (f'{prefix}segments', np.dtype(np.int64), n),
+                (f'{prefix}times', np.dtype(float), total + n))
+    for field, name, kind in _parts(like):
+        yield prefix + name, kind, n if field == 'command' else total
+
+
+def _references(prefix: str, like: Any, arrays: dict[str, ndarray]) -> Iterator[tuple[int, Any]]:
+    """Yield the references in these arrays by serial number."""
     first = 0
-    for i, (header, count) in enumerate(zip(arrays['pose_headers'], arrays['pose_segments'])):
+    for i, (header, count) in enumerate(zip(arrays[f'{prefix}headers'],
+                                            arrays[f'{prefix}segments'])):
         if count < 1:
-            raise ValueError('a reference pose without segments')
-        yield int(header['serial']), PosePoints(
-            np.array([header], HEADER),
-            arrays['pose_times'][first + i:first + i + count + 1].copy(),
-            np.ascontiguousarray(arrays['pose_coefficients'][first:first + count]),
-            np.ascontiguousarray(arrays['pose_bases'][first:first + count]),
-            arrays['pose_commands'][i].copy())
+            raise ValueError('a reference without segments')
+        yield int(header['serial']), type(like)(
+            np.array([header]), arrays[f'{prefix}times'][first + i:first + i + count + 1].copy(),
+            *(arrays[prefix + name][i].copy() if field == 'command'
+              else np.ascontiguousarray(arrays[prefix + name][first:first + count])
+              for field, name, _ in _parts(like)))
         first += int(count)
 
 

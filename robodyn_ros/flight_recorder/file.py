@@ -1,46 +1,54 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Recordings of the flight recorder as MCAP files (https://mcap.dev/spec).
+Files of recordings: MCAP (https://mcap.dev/spec), and the memory of the C library as it is.
 
-The channels are ROS messages for viewers. The attachments are the exact arrays (``flight.npz``,
-the only part that :func:`read` uses) and, as text, the settings (``flight.json``).
+The channels of MCAP are ROS messages for viewers. The attachments are the exact arrays
+(``flight.npz``, the only part that :func:`read` uses) and, as text, the settings
+(``flight.json``).
+
+A file of the C library consists of MAGIC, the sizes of what follows, :func:`description`, the
+arrays of the ring, the changes of the settings, the references, and the number of cycles that were
+overwritten while the file was written. All numbers have eight bytes, in the order of x86-64.
 """
 
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from importlib.util import find_spec
 import json
 import os
 from pathlib import Path
-import struct
 from typing import Any
-import zipfile
-import zlib
 
 import numpy as np
+from numpy import ndarray
 
 from .arrays import About, described, Flown, packed, unpacked
-from .cycles_file import cycles_of, is_cycles_file, MAGIC
-from ..control.controller.history import Snapshot
+from .replay import latched
+from ..compiler.code_cache import machine
+from ..control.controller.history import Snapshot, Version
+from ..control.cycle.compile import compiled
+from ..control.cycle.ring_buffer import BOUNDARIES, slot_types
+from ..control.inputs.partner import Policy
+from ..control.inputs.pose_tracking import HEADER, no_command, Points, PosePoints
 from ..control.laws.registry import mode_name
 from ..control.steps import guard
-from ..control.steps.cycle_data import VECTOR_NAMES
-from ..errors import RecordingError, RobodynError
+from ..control.steps.cycle_data import Cycle, VECTOR_NAMES
+from ..dynamics.model_data import BODY
+from ..errors import reading, RecordingError, RobodynError
 from ..extras import pip_install
+from ..model.resources import package_version
 from ..model.robot import RobotModel
 from ..wire.cdr import Writer
 from ..wire.codecs import EffortEncoder, JointStateEncoder
 
 ARRAYS, WORDS = 'flight.npz', 'flight.json'
-GIVE = 'give a file that a flight recorder has written'
+GIVE = ('give a file, all of it, that a flight recorder or an exported library of this version of '
+        'robodyn_ros has written')
 # Prefix of the topics: playing a file back must not drive an arm
 TOPICS = '/flight'
 
 MAX_STAMP = 2.0**31 - 1.0    # [s]
-
-# Exceptions that reading damaged or foreign bytes may raise
-FILE_ERRORS = (ArithmeticError, AssertionError, AttributeError, EOFError, LookupError, MemoryError,
-               RobodynError, RuntimeError, TypeError, ValueError, struct.error, zipfile.BadZipFile,
-               zlib.error)
 
 JOINT_STATE = """std_msgs/Header header
 string[] name
@@ -134,40 +142,32 @@ def read(path: Path) -> Flown:
 
     :raises RecordingError: the file cannot be read, or is no recording; it names the file.
     """
-    def refuse(problem: str, remedy: str) -> RecordingError:
-        return RecordingError(f'{path} {problem}', name='file', value=str(path), remedy=remedy)
-    try:
-        with path.open('rb') as stream:
-            if is_cycles_file(stream.read(len(MAGIC))):
-                stream.seek(0)
-                return cycles_of(stream.read())
-    except OSError as error:
-        raise refuse(f'cannot be read ({error.strerror or error})', GIVE) from error
-    except FILE_ERRORS as error:
-        raise refuse(f'is no recording by a C library of this version ({error})',
-                     'give a file of a library that this version of robodyn_ros has '
-                     'exported') from error
-    if not available():
-        raise refuse('cannot be read: the library mcap is missing',
-                     f'run `{pip_install("mcap")}`')
-    from mcap.exceptions import McapError
-    from mcap.reader import make_reader
+    with reading(path, RecordingError, 'file', GIVE), path.open('rb') as stream:
+        if is_cycles_file(stream.read(len(MAGIC))):
+            stream.seek(0)
+            return _of(cycles_of, stream.read())
+        stream.seek(0)
+        if not available():
+            raise RecordingError(f'{path} cannot be read: the library mcap is missing',
+                                 name='file', value=str(path),
+                                 remedy=f'run `{pip_install("mcap")}`')
+        from mcap.reader import make_reader
 
-    try:
-        with path.open('rb') as stream:
-            reader = make_reader(stream)
-            if reader.get_summary() is None:
-                raise ValueError('it has no end')
-            data = [a.data for a in reader.iter_attachments() if a.name == ARRAYS]
+        reader = make_reader(stream)
+        if reader.get_summary() is None:
+            raise ValueError('it has no end')
+        data = [a.data for a in reader.iter_attachments() if a.name == ARRAYS]
         if len(data) != 1:
             raise ValueError(f'no attachment {ARRAYS}')
-        return unpacked(data[0])
-    except OSError as error:
-        raise refuse(f'cannot be read ({error.strerror or error})', GIVE) from error
-    except (McapError, *FILE_ERRORS) as error:
-        raise refuse(f'is no flight recording of this version ({error})',
-                     'give a file that the flight recorder of this version of robodyn_ros has '
-                     'written, all of it') from error
+        return _of(unpacked, data[0])
+
+
+def _of(parse: Callable[[bytes], Flown], data: bytes) -> Flown:
+    """Return the recording; an error of a model or of settings in it is one of the file."""
+    try:
+        return parse(data)
+    except RobodynError as error:
+        raise ValueError(str(error)) from error
 
 
 def _nanoseconds(seconds: np.ndarray) -> np.ndarray:
@@ -228,3 +228,160 @@ def _decisions(model: RobotModel, s: Snapshot, k: int, time: int) -> bytes:
         for text in pair:
             out.string(str(text))
     return bytes(out.buffer)
+
+
+MAGIC = b'robodyn_cycles 1'
+HEAD_NUMBERS = 5    # numbers after it: bytes, cycles, changes, bytes of each, references
+UNITS = 'changed settings', 'references'
+
+
+def description(model: RobotModel, versions: Mapping[int, Version], inputs: Cycle) -> bytes:
+    """
+    Return what :func:`cycles_of` needs beside the recorded cycles: a recording without any.
+
+    :param versions: settings, by the index that changes refer to.
+    :param inputs: of the cycle, of any of them.
+    """
+    nv = model.nv
+    kinds = slot_types(nv, len(inputs.ring.present))
+    snapshot = Snapshot(
+        **{name: np.zeros(int(name in BOUNDARIES), kind) for name, kind in kinds.items()},
+        versions=dict(versions), points={0: Points.none(nv)}, policies={0: Policy.none(nv)},
+        poses={0: PosePoints.none()})
+    snapshot.memory['mode'] = versions[0].record['mode']
+    about = About('C library', 'NO_REASON', '', 'at an unknown time', 'c', 'step', 'steady', 0.0,
+                  package_version(), compiled().code, machine())
+    text = json.dumps(described(model, snapshot, about),
+                      default=lambda value: np.asarray(value).tolist())
+    return packed(text, snapshot)
+
+
+def is_cycles_file(data: bytes) -> bool:
+    """Return whether data are those of such a file, or its first bytes."""
+    return data.startswith(MAGIC)
+
+
+def cycles_of(data: bytes) -> Flown:
+    """
+    Return the recording in the contents of a file.
+
+    :raises ValueError: it is no recording, or damaged; it may raise other exceptions, too.
+    """
+    stream = _Stream(data)
+    if stream.take(len(MAGIC)).tobytes() != MAGIC:
+        raise ValueError('it begins in another way')
+    size, count, changes, change_bytes, references = stream.numbers(HEAD_NUMBERS)
+    first = unpacked(stream.take(size).tobytes())
+    model, nv = first.model, first.model.nv
+    rows = first.snapshot.vectors.shape[1]
+    if not 0 <= count <= len(data):
+        raise ValueError(f'{count} cycles')
+    ring = {name: np.frombuffer(stream.take((count + 1) * kind.itemsize), kind.base).reshape(
+                count + 1, *kind.shape).copy() for name, kind in slot_types(nv, rows).items()}
+    known, bodies = _changes(stream.take(changes * change_bytes), change_bytes, model.nb)
+    points, poses = dict(first.snapshot.points), dict(first.snapshot.poses)
+    for _ in range(references):
+        _take_reference(stream, nv, points, poses)
+    lost = max(0, *stream.numbers(1))
+    cycles = ring['cycles']
+    complete = (np.isin(cycles['version'], [*known]) & np.isin(cycles['serial'], [*points])
+                & np.isin(cycles['pose'], [*poses]))[:count]
+    gaps = np.flatnonzero(~complete)
+    begin = min(max(lost, gaps[-1] + 1 if len(gaps) else 0), count)
+    used = slice(begin, count)
+    versions = {int(number): _version(first.snapshot.versions, int(number), known[int(number)])
+                for number in np.unique(cycles['version'][used])}
+    snapshot = Snapshot(
+        **{name: array[begin:] if name in BOUNDARIES else array[used]
+           for name, array in ring.items()},
+        versions=versions, points=_used(points, cycles['serial'][used]),
+        policies=first.snapshot.policies, poses=_used(poses, cycles['pose'][used]))
+    about = _about(first.about, model, snapshot)
+    text = json.dumps(described(model, snapshot, about),
+                      default=lambda value: np.asarray(value).tolist())
+    flown = unpacked(packed(text, snapshot))        # with all of its checks
+    for number, version in flown.snapshot.versions.items():     # with a payload set at run time
+        given = bodies[number]
+        if given.tobytes() != version.robot.bodies.tobytes():
+            flown.snapshot.versions[number] = version._replace(robot=version.robot._replace(
+                bodies=given, addresses=np.zeros_like(version.robot.addresses)))
+    return flown
+
+
+def _used(kept: Mapping[int, Any], numbers: ndarray) -> dict[int, Any]:
+    """Return those of the references that cycles refer to."""
+    return {number: kept[number] for number in map(int, np.unique(numbers))}
+
+
+class _Stream:
+    """Bytes that are read from the front."""
+
+    def __init__(self, data: bytes):
+        self._data, self._place = np.frombuffer(data, np.uint8), 0
+
+    def take(self, size: int) -> ndarray:
+        """Return the next bytes."""
+        end = self._place + int(size)
+        if not 0 <= self._place <= end <= len(self._data):
+            raise ValueError('it is too short')
+        out, self._place = self._data[self._place:end], end
+        return out
+
+    def numbers(self, count: int) -> list[int]:
+        """Return the next integers."""
+        return np.frombuffer(self.take(8 * count).tobytes(), np.int64).tolist()
+
+
+def _changes(data: ndarray, size: int, nb: int) -> tuple[dict[int, ndarray], dict[int, ndarray]]:
+    """Return index, law, basis and payload of the settings, and the bodies, by version."""
+    kind = np.dtype([('version', np.int64), ('numbers', np.int64, (4,)), ('bodies', BODY, (nb,))])
+    if kind.itemsize != size:
+        raise ValueError(f'{UNITS[0]} of {size} bytes')
+    changes = np.frombuffer(data.tobytes(), kind)
+    used = [c for i, c in enumerate(changes) if c['version'] or i == 0]
+    return ({int(c['version']): c['numbers'] for c in used},
+            {int(c['version']): c['bodies'].copy() for c in used})
+
+
+def _version(exported: Mapping[int, Version], number: int, change: ndarray) -> Version:
+    """Return the settings of a change, with its numbers."""
+    index, law, basis, payload = change.tolist()
+    version = exported[index]
+    record = version.record.copy()
+    record['version'], record['law'] = number, law
+    record['basis'], record['payload'] = basis, payload
+    return version._replace(record=record)
+
+
+def _take_reference(stream: _Stream, nv: int, points: dict[int, Points],
+                    poses: dict[int, PosePoints]) -> None:
+    """Add the next reference to those of the joints or of the pose, if there is one."""
+    pose, segments, room, size = stream.numbers(4)
+    numbers = np.frombuffer(stream.take(8 * size).tobytes(), float)
+    if not 0 <= segments <= room <= size:
+        raise ValueError(f'{UNITS[1]} of {segments} segments')
+    if not segments:
+        return
+    header, numbers = numbers[:2].copy().view(HEADER), numbers[2:]
+    times, numbers = numbers[:segments + 1].copy(), numbers[room + 1:]
+
+    def part(*shape: int) -> ndarray:
+        nonlocal numbers
+        each = int(np.prod(shape))
+        out, numbers = numbers[:segments * each].reshape(segments, *shape), numbers[room * each:]
+        return out.copy()
+    serial = int(header['serial'][0])
+    if pose:
+        poses[serial] = PosePoints(header, times, part(6, 6), part(3, 3),
+                                   numbers[:len(no_command())].copy())
+    else:
+        points[serial] = Points(header, times, part(6, nv), part(2, nv))
+
+
+def _about(about: About, model: RobotModel, snapshot: Snapshot) -> About:
+    """Return the origin with the latest fault, or the reason that is latched at the end."""
+    faults = latched(snapshot)
+    after: Any = snapshot.memory[faults[-1] + 1 if len(faults) else -1]
+    code, joint = guard.CODES[after['reason']], int(after['joint'])
+    return replace(about, reason=code, sentence=guard.REASONS[code] + (
+        f' ({model.joint_names[joint]})' if joint >= 0 else ''))

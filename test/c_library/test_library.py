@@ -265,7 +265,7 @@ def test_a_recording_of_the_program_is_recomputed_bit_for_bit(folder, followed, 
     data = (tmp_path / 'flight').read_bytes()
     for damaged in (data[:-9], data[:50_000], data[:16]):
         (tmp_path / 'flight').write_bytes(damaged)
-        with pytest.raises(RobodynError, match='is no recording by a C library'):
+        with pytest.raises(RobodynError, match='cannot be read .*exported library'):
             read(tmp_path / 'flight')
 
 
@@ -481,14 +481,30 @@ def test_one_request_waits_at_a_time(library):
     assert library.post_target(numbers(0.4, 0.4)) == 6 == library.post_settings(SOFT)   # BUSY
     library.run(1)
     assert library.posted(None) == 0 and library.moving() == 1
-    assert library.post_settings(99) == 16              # NOT_EXPORTED
-    assert library.post_settings(SOFT) == 0 and library.settings() == FIRST
-    library.run(1)
-    assert library.settings() == SOFT
-    joint = ctypes.c_int()
+    joint, waypoint = ctypes.c_int(), ctypes.c_int()
     assert library.post_target(numbers(0.4, 99.0)) == 0
     library.run(1)
     assert library.posted(ctypes.byref(joint)) == 10 and joint.value == 1       # OUTSIDE
+    assert library.post_settings(99) == 16              # NOT_EXPORTED
+    assert library.posted(ctypes.byref(joint)) == 16 and joint.value == -1, 'of this request'
+    assert library.post_trajectory(
+        2, numbers(0.5, 1.0), numbers(0.4, 99.0, 0.3, 0.4), numbers(0.0, 0.0, 0.0, 0.0), None,
+        ctypes.byref(joint), ctypes.byref(waypoint)) == 10
+    assert joint.value == 1 and waypoint.value == 0
+    assert library.posted(ctypes.byref(joint)) == 10 and joint.value == 1, 'refused at once'
+    assert library.post_settings(SOFT) == 0 and library.settings() == FIRST
+    library.run(1)
+    assert library.settings() == SOFT and library.posted(ctypes.byref(joint)) == 0
+    assert joint.value == -1
+
+
+def test_an_arm_that_is_armed_in_every_cycle_is_armed(library):
+    library.emergency_stop(0)
+    for _ in range(400):
+        library.arm()
+        library.run(1)
+    assert library.phase() == guard.RUNNING, library.reason()
+
 
 
 def test_a_payload_changes_gravity_within_its_bounds(library, tmp_path):

@@ -18,7 +18,7 @@ from xml.etree import ElementTree
 import pytest
 from robodyn_ros import load_urdf, Settings
 from robodyn_ros.c_library import library
-from robodyn_ros.c_library.ros2_control_package import TEMPLATES, write_package
+from robodyn_ros.c_library.library import TEMPLATES, write_package
 from robodyn_ros.cli.app import app
 from robodyn_ros.errors import ArgumentError, ParameterError
 from typer.testing import CliRunner

@@ -94,6 +94,27 @@ def missed(intervals, period=1e-3):
     return found, pace
 
 
+def test_repeated_requests_to_arm_are_one():
+    once, often = Rig(TWO_LINK, [0.3, 0.5]), Rig(TWO_LINK, [0.3, 0.5])
+    once.controller.arm()
+    for _ in range(60):
+        often.controller.arm()
+        once.tick(), often.tick()
+        assert often.controller.memory['good_samples'] == once.controller.memory['good_samples']
+    assert often.phase == once.phase == 'RUNNING'
+
+
+def test_the_last_request_before_a_cycle_counts():
+    rig = Rig(TWO_LINK, [0.3, 0.5])
+    rig.controller.arm()
+    rig.tick()
+    rig.controller.disarm()
+    rig.controller.arm()
+    for _ in range(60):
+        rig.tick()
+    assert rig.phase == 'RUNNING'
+
+
 def test_gains_for_another_rate_are_a_fault_that_names_both(caplog):
     rig = Slow(TWO_LINK, [0.3, 0.5], mode='computed_torque')
     rig.controller.arm()

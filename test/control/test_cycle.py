@@ -11,7 +11,7 @@ from control.risen import follow, POSE, risen, TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros import Controller, Dynamics, Settings
-from robodyn_ros.control.controller import controller  # noqa: A004
+from robodyn_ros.control.controller import settings_in_force
 from robodyn_ros.control.cycle import compile
 from robodyn_ros.control.cycle.compile import part_address, PARTS, PLAIN, plain
 from robodyn_ros.control.laws.registry import FOLLOWING
@@ -250,7 +250,7 @@ def test_an_arm_is_driven_without_the_dynamics_of_any_robot_until_its_payload_ch
 def test_settings_of_the_start_are_checked_before_anything_is_compiled_for_them(monkeypatch):
     """A refusal does not come after seconds of compiling."""
     loaded = []
-    monkeypatch.setattr(controller, 'load_parts', lambda *needing: loaded.append(needing))
+    monkeypatch.setattr(settings_in_force, 'load_parts', lambda *needing: loaded.append(needing))
 
     def checked():
         assert not loaded

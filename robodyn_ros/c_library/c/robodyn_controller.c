@@ -410,6 +410,7 @@ static int64_t stop_reason(robodyn_controller *c, double now)
 static int take(robodyn_controller *c, int posted, double now)
 {
   int64_t *const request = c->words + POST;
+  c->words[POST_RESULT] = -1;
   if (posted == SETTINGS) {
     return use_settings(c, c->posted_settings, now);
   }
@@ -425,7 +426,7 @@ static int take(robodyn_controller *c, int posted, double now)
                                                     : &robodyn_begin_stop;
   const int error = begin(c, plan, posted == POSE, request, c->words + POST_RESULT, &c->post_pools,
                           now);
-  c->result_joint = (int)c->words[POST_RESULT];
+  c->result_joint = error == ROBODYN_OK ? -1 : (int)c->words[POST_RESULT];
   return error;
 }
 
@@ -449,7 +450,7 @@ ROBODYN_API int robodyn_controller_step(robodyn_controller *c, const robodyn_joi
   c->words[MISSED] = missed_periods(c, now);
   c->words[STOP_REASON] = stop_reason(c, now);
   const int request = atomic_exchange(&c->request, NO_REQUEST);
-  if (request != NO_REQUEST) {
+  if (request != NO_REQUEST && !(request == ARM && c->words[ARMING])) { /* it would count anew */
     c->words[REQUEST] = request;
   }
   const int posted = atomic_load(&c->posted);
@@ -599,6 +600,16 @@ static int post(robodyn_controller *c, int what)
   return ROBODYN_OK;
 }
 
+/* Keeps why a request is not handed over, for robodyn_controller_posted, unless another one waits. */
+static int refuse(robodyn_controller *c, int error, int joint)
+{
+  if (error != ROBODYN_BUSY) {
+    c->result = error;
+    c->result_joint = joint;
+  }
+  return error;
+}
+
 ROBODYN_API int robodyn_controller_posted(const robodyn_controller *c, int *joint)
 {
   const int waits = atomic_load(&c->posted) != NOTHING;
@@ -620,8 +631,10 @@ ROBODYN_API int robodyn_controller_post_trajectory(robodyn_controller *c, int co
               : count > 0 && (!times || !positions || !velocities) ? ROBODYN_NOT_FINITE
                                                       : ROBODYN_OK;
   int64_t *const result = c->words + POST_RESULT;
-  if (error == ROBODYN_OK) {
+  if (error != ROBODYN_BUSY) {
     result[0] = result[1] = -1;
+  }
+  if (error == ROBODYN_OK) {
     if (count == 0) {
       return post(c, HALT);
     }
@@ -645,7 +658,7 @@ ROBODYN_API int robodyn_controller_post_trajectory(robodyn_controller *c, int co
   if (waypoint) {
     *waypoint = error == ROBODYN_BUSY ? -1 : (int)result[1];
   }
-  return error == ROBODYN_OK ? post(c, PATH) : error;
+  return error == ROBODYN_OK ? post(c, PATH) : refuse(c, error, (int)result[0]);
 }
 
 ROBODYN_API int robodyn_controller_post_target(robodyn_controller *c, const double *position)
@@ -673,7 +686,7 @@ ROBODYN_API int robodyn_controller_post_settings(robodyn_controller *c, int sett
     return ROBODYN_BUSY;
   }
   if (settings < 0 || settings >= SETTINGS_COUNT) {
-    return ROBODYN_NOT_EXPORTED;
+    return refuse(c, ROBODYN_NOT_EXPORTED, -1);
   }
   c->posted_settings = settings;
   return post(c, SETTINGS);
@@ -686,7 +699,7 @@ ROBODYN_API int robodyn_controller_post_payload(robodyn_controller *c, double ma
     return ROBODYN_BUSY;
   }
   if (!(PAYLOAD_MASS > 0.0)) {
-    return ROBODYN_NOT_EXPORTED;
+    return refuse(c, ROBODYN_NOT_EXPORTED, -1);
   }
   *numbers(c, POST_PAYLOAD) = mass;
   copy(numbers(c, POST_PAYLOAD) + 1, center, 3);

@@ -155,7 +155,10 @@ ROBODYN_API void robodyn_controller_destroy(robodyn_controller *controller);
 
 /* --- Requests of the phase. [any] ---------------------------------------------------------- */
 
-/* To arm the robot, to withdraw that, to bring it to rest. The last one before a step counts. */
+/*
+ * To arm the robot, to withdraw that, to bring it to rest. The last one before a step counts; a
+ * request to arm while arming changes nothing.
+ */
 ROBODYN_API void robodyn_controller_arm(robodyn_controller *controller);
 ROBODYN_API void robodyn_controller_disarm(robodyn_controller *controller);
 ROBODYN_API void robodyn_controller_stop(robodyn_controller *controller);
@@ -259,7 +262,7 @@ ROBODYN_API void robodyn_controller_external_effort(const robodyn_controller *co
  * The next step takes it and may refuse it: see robodyn_controller_posted.
  */
 
-/* PENDING until a step has taken the last request, then its result; joint: as above. */
+/* PENDING until a step has taken the last request, then its result, or why it was refused at once. */
 ROBODYN_API int robodyn_controller_posted(const robodyn_controller *controller, int *joint);
 
 /*

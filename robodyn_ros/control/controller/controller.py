@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Controller of one robot without ROS: from joint states and time to efforts."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from operator import is_
 from typing import Any
 import warnings
@@ -17,12 +17,12 @@ from .history import History, Version
 from .partner_and_policy import PartnerReference, PolicyReference
 from .settings_in_force import SettingsInForce
 from .status import Pace
-from ..cycle import ring_buffer, trial
+from ..cycle import ring_buffer
 from ..cycle.compile import begin as begin_compilation
 from ..cycle.compile import compiled, CYCLE_INPUTS, PLAIN
 from ..inputs.partner import CouplingState
 from ..laws import registry
-from ..laws.law import Law, PARTNER
+from ..laws.law import PARTNER
 from ..references.compile_planner import begin_planner
 from ..references.reference_planning import PlannedReference
 from ..references.trajectory import Waypoints
@@ -94,13 +94,12 @@ class Controller:
         #: Newest words of drives that report a fault, see :meth:`report_drives`.
         self.drive_fault = ''
         # Parts, each of which holds what the cycle follows of its kind
-        self._in_force = SettingsInForce(self, settings, self._law_memory,
-                                         like and like._in_force)
+        shared = None if like is None else like._in_force
+        self._in_force: SettingsInForce = SettingsInForce(self, settings, self._law_memory, shared)
         self._payload = payload_transition.payload_in_force(
             self._in_force.unloaded, kept[law_rows:])
         self.trajectory, self.pose = TrajectoryReference(self), PoseReference(self)
-        self.policy = PolicyReference(self)
-        self.partner = PartnerReference(self, self._law_memory)
+        self.policy, self.partner = PolicyReference(self), PartnerReference(self, self._law_memory)
         #: Intervals between the steps; controllers that are stepped together share one.
         self.pace = Pace()
         # The cycle with its inputs, and those of them that are replaced while it runs
@@ -108,12 +107,11 @@ class Controller:
         self._prepared_parts: tuple[Any, ...] = (None,) * 5
         self._inputs_memory, self._address = TupleMemory(CYCLE_INPUTS), 0
         self.use(settings)
-        if settings.law_in_force not in registry.BUILT_IN and like is None:
-            trial.check(settings.law_in_force, self.records.law, model, self.records.joints,
-                        1.0 / settings.rate)
+        if like is None:
+            self._in_force.try_law()
         checked()
         if specialize:
-            self._in_force.specialize(like and like._in_force)
+            self._in_force.specialize(shared)
         self._in_force.load()
         self.begin()
         self.compiled = compiled()
@@ -178,11 +176,6 @@ class Controller:
         return self._in_force.newest
 
     @property
-    def laws(self) -> Mapping[Law, None]:
-        """Laws that the mode can be switched to."""
-        return self._in_force.laws
-
-    @property
     def scarcity(self) -> Scarcity:
         """Efforts that the acceleration bounds leave to each joint, with the settings in force."""
         return self._in_force.scarcity
@@ -202,7 +195,8 @@ class Controller:
 
     def missed_periods(self, now: float) -> int:
         """Return how many periods of ``Settings.rate`` have passed without a step before now."""
-        return self.pace.missed(now, 1.0 / self.settings.rate, self.settings.state_timeout)
+        settings = self._in_force.settings
+        return self.pace.missed(now, 1.0 / settings.rate, settings.state_timeout)
 
     def advance(self, now: float) -> bool:
         """Advance as :meth:`step` does; missed periods are those in ``cycle_input``."""
@@ -211,8 +205,8 @@ class Controller:
 
     def write_inputs(self) -> int:
         """Write :attr:`inputs` where the cycle reads them, if they changed; return the address."""
-        parts = (self.records, self.trajectory.points, self.policy.newest, self.partner.newest,
-                 self.pose.points)
+        parts = (self._in_force.newest, self.trajectory.points, self.policy.newest,
+                 self.partner.newest, self.pose.points)
         if not all(map(is_, parts, self._prepared_parts)):
             self._cycle = self.compiled.prepare(self.inputs, self._inputs_memory)
             self._prepared_parts = parts
@@ -228,12 +222,12 @@ class Controller:
             cycle_input=self.cycle_input, state=self.state, points=self.trajectory.points,
             policy=self.policy.newest, partner=self.partner.newest, task=task,
             poses=self.pose.points, bounds=bounds, controller=self.memory, vectors=self._v,
-            payload=self._payload, ring=self._flight,
-            code=self.compiled.code_for(settings, robot))
+            payload=self._payload, ring=self._flight, code=self.compiled.code_for(settings, robot))
 
     def arm(self) -> None:
-        """Request arming, which :attr:`arming_refusal` may prevent."""
-        self.cycle_input['request'] = ARM
+        """Request arming, which :attr:`arming_refusal` may prevent; while arming, no change."""
+        if self.asked or not self.memory['arming'][0]:
+            self.cycle_input['request'] = ARM
 
     def disarm(self) -> None:
         """Withdraw the request to arm."""
@@ -245,10 +239,9 @@ class Controller:
 
     def guide(self, until: float) -> None:
         """
-        Let the arm be guided by hand, in the mode ``hand_guiding``; it holds its pose afterwards.
+        Let hands guide the arm until a time [s] on the clock of :meth:`step`; -inf ends it.
 
-        :param until: time [s] on the clock of :meth:`step`, at most ``guiding_timeout`` ahead;
-            -inf ends it at once.
+        That is in the mode ``hand_guiding``, and at most ``guiding_timeout`` ahead.
         """
         self.cycle_input['guiding_until'] = until
 
@@ -364,12 +357,7 @@ class Controller:
 
     @property
     def external_effort(self) -> ndarray:
-        """
-        Estimated external efforts on the joints (nv,) [N·m | N], NaN while there is no estimate.
-
-        The model with its friction and payload does not explain them, see
-        :mod:`.momentum_observer`.
-        """
+        """External efforts (nv,) [N·m | N] of :mod:`.momentum_observer`, NaN without estimate."""
         if not self.memory['estimates'][0]:
             return np.full(self.model.nv, np.nan)
         return self._v.momentum_observer.external.copy()

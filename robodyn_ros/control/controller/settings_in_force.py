@@ -12,6 +12,7 @@ from numpy import ndarray
 
 from .history import Version
 from .partner_and_policy import joint_map
+from ..cycle import trial
 from ..cycle.call import no_law
 from ..cycle.compile import (
     begin_others,
@@ -67,8 +68,8 @@ class SettingsInForce:
         self._controller, self._model = controller, controller.model
         #: In force.
         self.settings = settings
-        #: Laws that the mode can be switched to.
-        self.laws = dict.fromkeys((*registry.BUILT_IN, settings.law_in_force))
+        # Laws that the mode can be switched to
+        self._laws = dict.fromkeys((*registry.BUILT_IN, settings.law_in_force))
         self._addresses = LawAddresses(settings.law_in_force)
         self._no_law = no_law(self._model.nv)._replace(memory=law_memory)
         #: The model without payload.
@@ -80,6 +81,13 @@ class SettingsInForce:
         # `stability` of settings that were found stable, and what they leave to each joint
         self._stable: list[tuple[tuple, Scarcity]] = like._stable if like else []
         self._loaded: set[str] = set()      # `needs` of settings so far
+
+    def try_law(self) -> None:
+        """Try a law of a user in random states."""
+        settings, now = self.settings, self.newest
+        if settings.law_in_force not in registry.BUILT_IN:
+            trial.check(settings.law_in_force, now.law, self._model, now.joints,
+                        1.0 / settings.rate)
 
     def specialize(self, like: SettingsInForce | None) -> None:
         """Take the dynamics compiled for this robot, of ``like`` where it is given."""
@@ -163,7 +171,7 @@ class SettingsInForce:
     def _law_of(self, settings: Settings, gains: ndarray) -> LawMemory:
         """Return the law of the settings, with its gains (K, nv)."""
         law = settings.law_in_force
-        if law not in self.laws:
+        if law not in self._laws:
             raise registry.not_loaded(settings.mode)
         code = np.array([self._addresses[law], registry.number(settings.mode)], np.int64)
         return self._no_law._replace(code=code, gains=gains)

@@ -30,13 +30,29 @@ CYCLE = np.dtype([
 ])
 
 MAX_RING_BYTES = 1 << 26    # limits the number of cycles
+# Arrays of the ring that hold a boundary
+BOUNDARIES = 'memory', 'vectors', 'tau'
 SPARE_SLOTS = 2    # boundary after the newest cycle, and cycle in progress
 
 
+def slot_types(nv: int, rows: int) -> dict[str, np.dtype]:
+    """
+    Return what a slot of the ring holds in each array, in the order of :class:`.Flight`.
+
+    Those of BOUNDARIES are of the boundary before the cycle.
+
+    :param nv: number of joints.
+    :param rows: number of all rows, vectors and memory of the law.
+    """
+    return {'cycles': CYCLE, 'inputs': CYCLE_INPUT, 'state': np.dtype((STATE, (nv,))),
+            'memory': CONTROLLER_STATE, 'vectors': np.dtype((float, (rows, nv))),
+            'tau': np.dtype((float, (nv,))),
+            'partner': np.dtype((float, (len(QUANTITIES), nv)))}
+
+
 def bytes_a_cycle(nv: int, rows: int) -> int:
-    """Return the size of a slot of the ring [bytes] for ``nv`` joints and ``rows`` rows."""
-    return (CYCLE.itemsize + CYCLE_INPUT.itemsize + CONTROLLER_STATE.itemsize
-            + nv * (STATE.itemsize + 8 * (len(VECTOR_NAMES) + len(QUANTITIES) + rows) + 8))
+    """Return the size of a slot of the ring [bytes], with ``rows`` rows besides the vectors."""
+    return sum(kind.itemsize for kind in slot_types(nv, len(VECTOR_NAMES) + rows).values())
 
 
 def recorder(nv: int, cycles: int, rows: int = 0) -> tuple[Flight, Vectors, ndarray]:
@@ -49,14 +65,12 @@ def recorder(nv: int, cycles: int, rows: int = 0) -> tuple[Flight, Vectors, ndar
     """
     n = min(cycles + SPARE_SLOTS, MAX_RING_BYTES // bytes_a_cycle(nv, rows)) if cycles > 0 else 0
     vectors = len(VECTOR_NAMES)
-    k = vectors + rows
-    present = np.zeros((k, nv))
-    # Filled, so that the operating system provides the memory now and not in the loop
-    return Flight(np.zeros(1, np.int64), np.full(n, np.zeros((), CYCLE)),
-                  np.full(n, np.zeros((), CYCLE_INPUT)), no_state(n * nv).reshape(n, nv),
-                  np.full(n, np.zeros((), CONTROLLER_STATE)), np.full((n, k, nv), 0.0),
-                  np.full((n, nv), 0.0), np.full((n, len(QUANTITIES), nv), 0.0),
-                  present), Vectors.of(present), present[vectors:]
+    present = np.zeros((vectors + rows, nv))
+    ring = {name: np.empty(n, kind) for name, kind in slot_types(nv, len(present)).items()}
+    for name, array in ring.items():    # so that the memory is provided now and not in the loop
+        array[...] = no_state(nv) if name == 'state' else np.zeros((), array.dtype)
+    return (Flight(done=np.zeros(1, np.int64), **ring, present=present), Vectors.of(present),
+            present[vectors:])
 
 
 def begin(flight: Flight, memory: ndarray, tau: ndarray) -> None:
