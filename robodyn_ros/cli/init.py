@@ -157,6 +157,9 @@ def run(robot: CatalogRobot, given: dict[str, Any], console: Console, *, output:
         console.print('Missing in the URDF:', style='bold')
         for sentence in lacking:
             console.print(f'- {sentence}')
+    for sentence in model.warnings:
+        if 'probably' in sentence:      # limits in degrees: not only a comment in the file
+            console.print(f'! {sentence}', style='yellow', soft_wrap=True)
     start = ('ros2 launch robodyn_ros controller.launch.py config:=' if which('ros2') else
              'robodyn_controller --ros-args --params-file ')     # ROS wheels lack ros2
     console.print(f'Check every value, then: {start}{output.resolve()}', soft_wrap=True)

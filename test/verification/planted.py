@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from robodyn_ros import load_urdf
 from robodyn_ros.control.settings.settings import Settings
+from robodyn_ros.model.robot import RobotModel
 from robodyn_ros.verification.trial import Case, Outcome, Player, problem
 from robodyn_ros.verification.worlds import default_worlds
 
@@ -48,6 +49,35 @@ def _settings(**changes) -> Callable[[Case], Case]:
 def _truth(**changes) -> Callable[[Case], Case]:
     return lambda case: replace(case, worlds=replace(
         case.worlds, truth=replace(case.worlds.truth, **changes)))
+
+
+def _ranges(**values) -> Callable[[Case], Case]:
+    return lambda case: replace(case, worlds=replace(case.worlds, ranges=case.worlds.ranges | {
+        name: (value, value) for name, value in values.items()}))
+
+
+def _true(changed: Callable[[RobotModel], RobotModel]) -> Callable[[Case], Case]:
+    """Let another robot move, as of another URDF or other locked joints."""
+    return lambda case: replace(case, true=changed(case.model))
+
+
+def _longer(model: RobotModel) -> RobotModel:
+    com = model.com.copy()
+    com[1] *= 4.0 / 3.0
+    return replace(model, com=com)
+
+
+def _with_tool(case: Case) -> Case:
+    tool = {'payload_frame': 'link2', 'payload_mass': 2.0, 'payload_com': (0.2, 0.0, 0.0)}
+    return _truth(**tool)(_settings(**tool)(case))
+
+
+def _elastic(frequency: float, **more) -> Callable[[Case], Case]:
+    """Let joints with rotors swing against them at a frequency [Hz], the motors being held."""
+    rotor, inertia = (0.1, 0.02), (1.15, 0.16)
+    stiffness = tuple((2.0 * np.pi * frequency)**2 * one for one in inertia)
+    return lambda case: _truth(armature=rotor, joint_stiffness=stiffness, **more)(
+        _settings(armature=list(rotor))(case))
 
 
 def _edge(case: Case) -> Case:
@@ -101,7 +131,36 @@ MISTAKES = (
     Mistake('joint stops 0.3 rad within the position limits', lambda case: replace(
         case, worlds=replace(case.worlds, ranges=case.worlds.ranges | {
             'stop_distance': (-0.3, -0.3)}))),
-    Mistake('states at 100 Hz, 1 kHz declared', _truth(state_rate=100.0)))
+    Mistake('states at 100 Hz, 1 kHz declared', _truth(state_rate=100.0)),
+    Mistake('states at 250 Hz, 1 kHz declared', _truth(state_rate=250.0)),
+    Mistake('cycle at 500 Hz, 1 kHz declared', _truth(loop_rate=500.0)),
+    Mistake('time stamps 20 ms late', _truth(stamp_error=0.02)),
+    Mistake('time stamps 20 ms early', _truth(stamp_error=-0.02)),
+    Mistake('no time stamps', _truth(stamped=False)),
+    Mistake('loop_delay of 2 ms declared, 8 ms true', lambda case: replace(
+        case, worlds=replace(case.worlds, ranges=case.worlds.ranges | {'delay': (0.008, 0.008)}))),
+    Mistake('arm mounted with a tilt of 10°', _ranges(tilt=np.radians(10.0))),
+    Mistake('tool of 2 kg 30 % heavier than declared', lambda case: _truth(payload_mass=2.6)(
+        _with_tool(case))),
+    Mistake('center of a tool of 2 kg twice as far', lambda case: _truth(
+        payload_com=(0.4, 0.0, 0.0))(_with_tool(case))),
+    Mistake('encoder of the second joint off by 0.05 rad', _truth(encoder_offset=(0.0, 0.05))),
+    Mistake('gear ratio of the second joint 1.3 times the true one',
+            _truth(motor_gain=(1.0, 1.0 / 1.3))),
+    Mistake('second drive at half its effort', _truth(motor_gain=(1.0, 0.5))),
+    Mistake('encoders of 12 bits', _ranges(resolution=2.0 * np.pi / 4096.0)),
+    Mistake('12 bits, velocity by differences', lambda case: _truth(velocity_by_differences=True)(
+        _ranges(resolution=2.0 * np.pi / 4096.0)(case))),
+    Mistake('rotor inertia of 1 and 0.2 kg·m² declared, none there', lambda case: _truth(
+        armature=(0.0, 0.0))(_settings(armature=[1.0, 0.2])(case))),
+    Mistake('effort_rate_limit 100 times too high', _settings(effort_rate_limit=[8e4, 3e4])),
+    Mistake('axes of the inertia of the second link swapped', _true(lambda model: replace(
+        model, inertia=model.inertia[:, ::-1, ::-1]))),
+    Mistake('second link a third longer', _true(_longer)),
+    Mistake('base of 20 kN·m/rad', _truth(base_stiffness=2e4, base_inertia=5.0)),
+    Mistake('ripple of 5 % of the effort limits', _truth(ripple=(4.0, 1.5))),
+    Mistake('elastic joints of 10 Hz', _elastic(10.0)),
+    Mistake('play of 10 mrad behind the encoders', _elastic(100.0, backlash=(0.01, 0.01))))
 
 
 def first_bad(case: Case, worlds: int, specialize: bool = True) -> Outcome | str | None:

@@ -18,6 +18,7 @@ from robodyn_ros.cli.app import app
 from robodyn_ros.control.settings import settings as control_settings
 from robodyn_ros.control.steps.guard import CODES
 from robodyn_ros.errors import ArgumentError, RobodynError
+from robodyn_ros.model.resources import robot_path
 from robodyn_ros.model.rigid_body import Inertial, of_body
 from robodyn_ros.verification import catalogue, criteria, sensitivity, worlds
 from robodyn_ros.verification.arm import arm_of, motion_range
@@ -162,6 +163,19 @@ def test_positions_of_limits_beyond_a_turn_are_within_one(limits, expected):
     lower, upper = (np.full(2, limit) for limit in limits)
     model = replace(load_urdf('two_link'), position_lower=lower, position_upper=upper)
     np.testing.assert_allclose(motion_range(model), np.transpose([expected, expected]))
+
+
+def test_limits_in_degrees_are_refused_by_name():
+    """And not those of three turns, or of a joint without limits."""
+    model = load_urdf('two_link')
+    for limit, refused in ((170.0, True), (3.0 * np.pi, False), (1e6, False)):
+        other = replace(planted.sound(), model=replace(
+            model, position_upper=np.array([model.position_upper[0], limit])))
+        if refused:
+            with pytest.raises(RobodynError, match='joint2 .* 170 rad, 27.1 turns: probably deg'):
+                Player(other, specialize=False)
+        else:
+            Player(other, specialize=False)
 
 
 def test_an_arming_that_is_refused_has_no_injected_fault_as_its_cause():
@@ -389,6 +403,10 @@ def test_a_worlds_file_is_read_as_it_was_written(tmp_path):
     ('truth: {effort_limit: [-1.0, 2.0]}', r'in \[1e-06, '),
     ('truth: {armature: [-1.0, 2.0]}', r'in \[0, '),
     ('truth: {payload_frame: link7}', 'link7'),
+    ('truth: {joint_stiffness: [1.0, 0.0]}', 'enter the armature of joint1'),
+    ('truth: {backlash: [0.0, 0.1]}', 'enter the joint_stiffness of joint2'),
+    ('truth: {locked_positions: x}', 'finite number'),
+    ('truth: {urdf: 3}', 'urdf'),
     ('modes: [computed_torqe]', 'did you mean computed_torque'),
     ('modes: ["no.such:LAW"]', 'no.such'),
     ('modes: []', 'no modes'),
@@ -438,6 +456,27 @@ def test_the_command(tmp_path, monkeypatch):
     Path('motion.yaml').write_text(MOTION.format(end=3.5))
     outside = CliRunner().invoke(app, [*words, '--runs', '3'])
     assert outside.exit_code == 1 and 'position of joint2 would be' in outside.output
+
+
+def test_another_robot_moves_than_that_of_the_parameter_file(tmp_path, monkeypatch):
+    """Another URDF, or the same one with other locked joints."""
+    monkeypatch.chdir(tmp_path)
+    text = robot_path('two_link').read_text()
+    Path('other.urdf').write_text(text.replace('<mass value="1"/>', '<mass value="5"/>'))
+    assert Path('other.urdf').read_text() != text
+    Path('wrong.urdf').write_text(text.replace('joint2', 'elbow'))
+    Path('locked.yaml').write_text('/**/controller: {ros__parameters: {locked_joints: [joint2], '
+                                   'locked_positions: [0.0]}}')
+    for config, truth, message in (
+            ('', 'urdf: other.urdf', 'not safe to power'),
+            ('', 'urdf: wrong.urdf', 'give a URDF with the joints joint1, joint2'),
+            ('', 'locked_positions: [0.1]', 'of 0 locked joints'),
+            ('locked.yaml', 'locked_positions: [3.0]', 'not safe to power')):
+        Path('worlds.yaml').write_text(f'{{truth: {{{truth}}}, seconds: 0.5, fault_share: 0.0}}')
+        run = CliRunner().invoke(app, ['verify', 'two_link', '--worlds', 'worlds.yaml', '--runs',
+                                       '2', '--jobs', '1', *(['--config', config] if config
+                                                             else [])])
+        assert run.exit_code == 1 and message in run.output, run.output
 
 
 def config(text):
