@@ -474,7 +474,7 @@ def test_another_robot_moves_than_that_of_the_parameter_file(tmp_path, monkeypat
             ('locked.yaml', 'locked_positions: [3.0]', 'not safe to power')):
         Path('worlds.yaml').write_text(f'{{truth: {{{truth}}}, seconds: 0.5, fault_share: 0.0}}')
         run = CliRunner().invoke(app, ['verify', 'two_link', '--worlds', 'worlds.yaml', '--runs',
-                                       '2', '--jobs', '1', *(['--config', config] if config
+                                       '3', '--jobs', '1', *(['--config', config] if config
                                                              else [])])
         assert run.exit_code == 1 and message in run.output, run.output
 
