@@ -134,33 +134,66 @@ MISTAKES = (
     Mistake('states at 100 Hz, 1 kHz declared', _truth(state_rate=100.0)),
     Mistake('states at 250 Hz, 1 kHz declared', _truth(state_rate=250.0)),
     Mistake('cycle at 500 Hz, 1 kHz declared', _truth(loop_rate=500.0)),
-    Mistake('time stamps 20 ms late', _truth(stamp_error=0.02)),
-    Mistake('time stamps 20 ms early', _truth(stamp_error=-0.02)),
-    Mistake('no time stamps', _truth(stamped=False)),
     Mistake('loop_delay of 2 ms declared, 8 ms true', lambda case: replace(
         case, worlds=replace(case.worlds, ranges=case.worlds.ranges | {'delay': (0.008, 0.008)}))),
-    Mistake('arm mounted with a tilt of 10°', _ranges(tilt=np.radians(10.0))),
     Mistake('tool of 2 kg 30 % heavier than declared', lambda case: _truth(payload_mass=2.6)(
         _with_tool(case))),
     Mistake('center of a tool of 2 kg twice as far', lambda case: _truth(
         payload_com=(0.4, 0.0, 0.0))(_with_tool(case))),
-    Mistake('encoder of the second joint off by 0.05 rad', _truth(encoder_offset=(0.0, 0.05))),
     Mistake('gear ratio of the second joint 1.3 times the true one',
             _truth(motor_gain=(1.0, 1.0 / 1.3))),
     Mistake('second drive at half its effort', _truth(motor_gain=(1.0, 0.5))),
-    Mistake('encoders of 12 bits', _ranges(resolution=2.0 * np.pi / 4096.0)),
     Mistake('12 bits, velocity by differences', lambda case: _truth(velocity_by_differences=True)(
         _ranges(resolution=2.0 * np.pi / 4096.0)(case))),
-    Mistake('rotor inertia of 1 and 0.2 kg·m² declared, none there', lambda case: _truth(
-        armature=(0.0, 0.0))(_settings(armature=[1.0, 0.2])(case))),
-    Mistake('effort_rate_limit 100 times too high', _settings(effort_rate_limit=[8e4, 3e4])),
-    Mistake('axes of the inertia of the second link swapped', _true(lambda model: replace(
-        model, inertia=model.inertia[:, ::-1, ::-1]))),
     Mistake('second link a third longer', _true(_longer)),
-    Mistake('base of 20 kN·m/rad', _truth(base_stiffness=2e4, base_inertia=5.0)),
-    Mistake('ripple of 5 % of the effort limits', _truth(ripple=(4.0, 1.5))),
     Mistake('elastic joints of 10 Hz', _elastic(10.0)),
     Mistake('play of 10 mrad behind the encoders', _elastic(100.0, backlash=(0.01, 0.01))))
+
+
+class Graded(NamedTuple):
+    """A mistake by its size, in a robot that is accurate; what is not found, has little effect."""
+
+    name: str
+    sizes: tuple[float, ...]
+    planted: Callable[[float], Callable[[Case], Case]]
+
+
+GRADED = (
+    Graded('tilt of the mount [°]', (5.0, 7.0, 10.0), lambda x: _ranges(tilt=np.radians(x))),
+    Graded('offset of the second encoder [rad]', (0.05, 0.1),
+           lambda x: _truth(encoder_offset=(0.0, x))),
+    Graded('ripple [effort limits]', (0.02, 0.05), lambda x: _truth(ripple=(80.0 * x, 30.0 * x))),
+    Graded('encoders [bits]', (12.0, 10.0, 8.0),
+           lambda x: _ranges(resolution=2.0 * np.pi / 2.0**x)),
+    Graded('declared rotor inertia that is absent [of M]', (1.0, 2.0, 4.0), lambda x: lambda case:
+           _truth(armature=(0.0, 0.0))(_settings(armature=[1.15 * x, 0.16 * x])(case))),
+    Graded('inertia of the second link [true ones]', (0.0, 4.0, 8.0), lambda x: _true(
+        lambda model: replace(model, inertia=model.inertia / max(x, 1e-3)))),
+    Graded('stiffness of the base [kN·m/rad]', (20.0, 5.0, 2.0),
+           lambda x: _truth(base_stiffness=1e3 * x, base_inertia=5.0)),
+    Graded('time stamps early [s]', (0.02, 0.1, 0.2), lambda x: _truth(stamp_error=-x)),
+    Graded('time stamps late [s]', (0.02, 0.5), lambda x: _truth(stamp_error=x)),
+    Graded('no time stamps', (1.0,), lambda x: _truth(stamped=False)),
+    Graded('effort_rate_limit [times]', (100.0,), lambda x: _settings(
+        effort_rate_limit=[800.0 * x, 300.0 * x])))
+
+
+def accurate() -> Case:
+    """Return a sound robot without declared friction that rests within 35 mrad."""
+    case = sound(mode='computed_torque', coulomb_friction=[0.0], goal_tolerance=[0.035, 0.035])
+    return replace(case, worlds=replace(case.worlds, modes=('computed_torque',)))
+
+
+def largest(case: Case, worlds: int) -> tuple[Outcome | None, dict[str, float]]:
+    """Return the first outcome that breaks a criterion, and else the largest healthy figures."""
+    player, figures = Player(case), {'resting': 0.0, 'tracking': 0.0, 'velocity': 0.0}
+    for index in range(worlds):
+        if (one := player.play(index)).bad:
+            return one, figures
+        if not one.injection:
+            figures = {name: max(most, one.figures.get(name) or 0.0)
+                       for name, most in figures.items()}
+    return None, figures
 
 
 def first_bad(case: Case, worlds: int, specialize: bool = True) -> Outcome | str | None:
@@ -180,6 +213,16 @@ def main(worlds: int) -> None:
             continue
         print(f'| {name} | {found.index} | {problem(found)} |' if found else
               f'| {name} | none of {worlds} | |', flush=True)
+    print('| mistake in the accurate robot | size | found in world | as, or largest error at '
+          'rest, tracking error [accepted], velocity [limits] |\n|---|---|---|---|')
+    for graded in (Graded('none', (0.0,), lambda x: lambda case: case), *GRADED):
+        for size in graded.sizes:
+            one, figures = largest(graded.planted(size)(accurate()), worlds)
+            print(f'| {graded.name} | {size:g} | ' + (
+                f'{one.index} | {problem(one)} |' if one else f'none of {worlds} | '
+                + ', '.join(f'{most:.2f}' for most in figures.values()) + ' |'), flush=True)
+            if one:
+                break
 
 
 if __name__ == '__main__':
