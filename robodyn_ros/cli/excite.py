@@ -29,10 +29,10 @@ from .options import (
     output,
     Robot,
     Root,
+    save_picture,
     table,
     Tip,
 )
-from .pictures import save
 from .recording_options import (
     ColumnsOption,
     Joints,
@@ -185,7 +185,7 @@ def run(robot: CatalogRobot, out: Console, *, output: Path, picture: Path | None
         dynamics.batch.inverse_dynamics(q, qd, qdd) + dynamics.batch.friction(qd),
         units(robot.model))
     picture = picture or output.with_suffix('.png')
-    save(figure, picture)
+    save_picture(figure, picture)
     out.print(f'picture: {picture}')
 
 

@@ -32,8 +32,12 @@ from ..errors import (
 )
 from ..model.resources import robot_path, share_path
 from ..model.robot import RobotModel
-from ..nodes.controller.gravity_choice import check_given
-from ..nodes.middleware.parameter_files import config_path, meant, values_in
+from ..nodes.middleware.parameter_files import (
+    check_gravity_given,
+    config_path,
+    meant,
+    values_in,
+)
 from ..realtime.loop_settings import TRIGGERS
 from ..verification import criteria, sensitivity
 from ..verification import worlds as worlds_files
@@ -61,7 +65,7 @@ def verification_case(robot: str, locked: Mapping[str, float], config: Path | No
         locked = dict(zip(values.get('locked_joints', []), values.get('locked_positions', [])))
     chosen = load_robot(robot, locked, [], root=values.get('root') or None,
                         tip=values.get('tip') or None, gravity=values.get('gravity') or None)
-    check_given(values, chosen.name)
+    check_gravity_given(values, chosen.name)
     settings = _settings(values, out)
     model = chosen.model
     found = (worlds_files.default_worlds(model, settings) if worlds is None

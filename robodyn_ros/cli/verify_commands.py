@@ -8,8 +8,17 @@ from typing import Annotated
 
 import typer
 
-from .arguments import locked_joints
-from .options import AsJson, command, console, Locked, MODEL, print_json, ReportFile, Robot
+from .options import (
+    AsJson,
+    command,
+    console,
+    Locked,
+    locked_joints,
+    MODEL,
+    print_json,
+    ReportFile,
+    Robot,
+)
 from ..errors import ArgumentError
 
 

@@ -16,6 +16,7 @@ from numpy import ndarray
 from .plant_step import START, TICK, WRECKED
 from .sensing import HEARING_TIME, OBSERVED_TICKS
 from ..control.controller.controller import Controller
+from ..control.controller.status import withholding
 from ..control.settings.friction import static_friction
 from ..control.steps.guard import CODES, FAULT, INACTIVE, NO_REASON, RUNNING
 from ..control.steps.limits import BRAKING_RATE
@@ -317,7 +318,7 @@ class Errors:
         unit = 'N' if self._world.arm.model.slides[i] else 'N·m'
         withheld, requested = ((v.withheld[i], v.requested[i]) if at_rest else
                                (seen.withheld[i], seen.requested[i]))
-        if sentence := self._controller.withholding(i, withheld, requested):
+        if sentence := withholding(self._controller, i, withheld, requested):
             return sentence
         dynamics, effort = self._world.plant.dynamics, requested - withheld
         most, gain = (np.broadcast_to(one, v.q.shape)[i]

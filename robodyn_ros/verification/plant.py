@@ -22,7 +22,7 @@ from .plant_step import COMMANDS, START, TICK
 from .sensing import BLOCK, INBOX, SAMPLE, UNDER_WAY
 from ..compiler.jit import compile_function, jitable, tuple_type
 from ..compiler.tuple_reference import reference_to, TupleMemory
-from ..control.cycle import recorded_cycle
+from ..control.cycle import ring_buffer
 from ..control.cycle.compile import compiled, inputs_at, RECORDER_MODULES
 from ..control.settings.friction import with_friction
 from ..dynamics import Dynamics
@@ -134,7 +134,7 @@ def run(world: int, inputs: int, ticks: int, first: int, last: int) -> int:
                 sensing.take(w, c, time, now)
         if first <= CYCLE and last > CYCLE and inputs:
             if m.due == sensing.DUE:
-                m.published = recorded_cycle.recorded_cycle(c, now, w.tau)
+                m.published = ring_buffer.recorded_cycle(c, now, w.tau)
             if m.due:
                 sensing.after_cycle(w, c)
             m.phase, m.reason = c.controller.phase, c.controller.reason

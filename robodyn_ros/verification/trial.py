@@ -42,8 +42,8 @@ from ..control.cycle.compile import compiled
 from ..control.laws import registry
 from ..control.laws.law import NO_REFERENCE
 from ..control.references.trajectory import Waypoints
+from ..control.settings.motion_limits import holding_warning
 from ..control.settings.settings import Settings
-from ..control.settings.unreached_targets import holding_warning
 from ..control.steps.guard import CODES, FAULT, INACTIVE, RUNNING
 from ..dynamics import Dynamics
 from ..errors import ParameterError, RobodynError, writing

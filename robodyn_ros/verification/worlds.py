@@ -19,12 +19,11 @@ import yaml
 from .catalogue import drawable
 from .injection import FOR_EVER
 from .plant_step import TICK
-from ..control.declare.setting_fields import checked
+from ..control.declare import checked
 from ..control.laws import registry
 from ..control.settings.friction import with_friction
-from ..control.settings.goal_tolerances import default_tolerances
+from ..control.settings.motion_limits import default_tolerances, most_resting_error
 from ..control.settings.settings import Settings
-from ..control.settings.unreached_targets import most_resting_error
 from ..errors import ArgumentError, close_names, ParameterError, reading
 from ..model.payload import with_payload
 from ..model.rigid_body import body_of, Inertial, of_body

@@ -261,11 +261,11 @@ def held():
 def test_refused_commands_change_nothing(held, command, given, word):
     """Each is checked as in test_pose_planning.py."""
     c = held.controller
-    before = c.pose_serial, c.inputs.task.wrench.copy(), c.inputs.task.stiffness.copy()
+    before = c.pose.serial, c.inputs.task.wrench.copy(), c.inputs.task.stiffness.copy()
     with pytest.raises(TrajectoryError, match=word):
         getattr(c, command)(*given, held.now)
     held.tick()
-    assert c.pose_serial == before[0] and (c.inputs.task.wrench == before[1]).all()
+    assert c.pose.serial == before[0] and (c.inputs.task.wrench == before[1]).all()
     assert (c.inputs.task.stiffness == before[2]).all()
 
 
