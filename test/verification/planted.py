@@ -167,9 +167,9 @@ GRADED = (
            lambda x: _ranges(resolution=2.0 * np.pi / 2.0**x)),
     Graded('declared rotor inertia that is absent [of M]', (1.0, 2.0, 4.0), lambda x: lambda case:
            _truth(armature=(0.0, 0.0))(_settings(armature=[1.15 * x, 0.16 * x])(case))),
-    Graded('inertia of the second link [true ones]', (0.0, 4.0, 8.0), lambda x: _true(
-        lambda model: replace(model, inertia=model.inertia / max(x, 1e-3)))),
-    Graded('stiffness of the base [kN·m/rad]', (20.0, 5.0, 2.0),
+    Graded('inertia left out [kg·m² of each link]', (0.01, 0.05, 0.1), lambda x: _true(
+        lambda model: replace(model, inertia=model.inertia + x * np.eye(3)))),
+    Graded('stiffness of the base [kN·m/rad]', (20.0, 2.0, 0.5, 0.2),
            lambda x: _truth(base_stiffness=1e3 * x, base_inertia=5.0)),
     Graded('time stamps early [s]', (0.02, 0.1, 0.2), lambda x: _truth(stamp_error=-x)),
     Graded('time stamps late [s]', (0.02, 0.5), lambda x: _truth(stamp_error=x)),

@@ -22,9 +22,10 @@ from robodyn_ros.model.resources import robot_path
 from robodyn_ros.model.rigid_body import Inertial, of_body
 from robodyn_ros.verification import catalogue, criteria, sensitivity, worlds
 from robodyn_ros.verification.arm import arm_of, motion_range
-from robodyn_ros.verification.plant import Drives, Plant
-from robodyn_ros.verification.plant_step import TICK
+from robodyn_ros.verification.plant import Drives, MEASURE, Plant, RECEIVE
+from robodyn_ros.verification.plant_step import START, TICK
 from robodyn_ros.verification.results import fingerprint, Results
+from robodyn_ros.verification.sensing import Channel, Conditions
 from robodyn_ros.verification.sensitivity import boundary, of_pair, pairs, Suggestion, suggestion
 from robodyn_ros.verification.trial import Outcome, play_all, Player
 from robodyn_ros.verification.worlds import draw, nominal_model, QUANTITIES, true_model
@@ -46,7 +47,13 @@ FOUND = {               # planted mistakes and the world that shows each of them
     'rotor inertia of 1 and 0.2 kg·m² left out': 'FOLLOWING_ERROR',
     'velocity limits four times the true ones': 'velocity: ',
     'joint stops 0.3 rad within the position limits': 'stops: ',
-    'states at 100 Hz, 1 kHz declared': 'STATE_LATE'}
+    'states at 100 Hz, 1 kHz declared': 'STATE_LATE',
+    'cycle at 500 Hz, 1 kHz declared': 'PERIODS_MISSED',
+    'center of a tool of 2 kg twice as far': 'not armed',
+    'second drive at half its effort': 'FOLLOWING_ERROR',
+    '12 bits, velocity by differences': 'not armed',
+    'elastic joints of 10 Hz': 'EFFORT_OSCILLATES',
+    'play of 10 mrad behind the encoders': 'EFFORT_OSCILLATES'}
 
 
 @pytest.fixture(autouse=True)
@@ -292,6 +299,50 @@ def test_the_drives_lag_saturate_and_do_nothing_to_small_commands():
     assert strong.qd[1] / plain.qd[1] == pytest.approx(0.5, rel=0.02)
     assert not small.qd.any()
     np.testing.assert_allclose(reverse.qd, -plain.qd, rtol=1e-2)
+
+
+def test_the_effort_of_a_drive_ripples_with_its_position():
+    """Its work over a period is zero: the elbow, thrown, is as fast after each one."""
+    model = replace(load_urdf('two_link'), gravity_vector=np.zeros(3))
+    plant = Plant(arm_of('two_link', model), np.zeros(2), drives=Drives(
+        ripple=np.array([0.0, 2.0]), ripple_period=np.array([1.0, 0.2]), ripple_phase=0.5 * np.pi))
+    plant.command(np.zeros(2))
+    plant.qd[:], speeds = [0.0, 2.0], []
+    for _ in range(90):
+        plant.advance()
+        speeds.append(plant.qd[1])
+    assert max(speeds) > 2.1 > 1.9 > min(speeds)
+
+
+def test_readings_are_differences_with_stamps_of_another_clock():
+    """And those of an elastic joint are of its motor, or of the joint itself."""
+    model = load_urdf('two_link')
+    for motor in (True, False):
+        plant = Plant(arm_of('two_link', model), np.array([0.3, 0.5]), silence=1e9, drives=Drives(
+            stiffness=np.array([0.0, 100.0]), rotor=np.array([0.0, 0.05])))
+        channel = Channel(Conditions(rate=500.0, differences=True, stamp_error=0.02,
+                                     motor_encoders=motor), plant.data, np.random.default_rng(0))
+        plant.command(np.zeros(2))
+        seen = []
+        for _ in range(40):
+            channel.ticks()
+            plant.run(0, 1, MEASURE, RECEIVE)
+            if (sample := channel.measured()) is not None:
+                seen.append((sample.position.copy(), sample.velocity.copy()))
+                assert sample.stamp == pytest.approx(START + plant.data.numbers['ticks'][0] * TICK
+                                                     + 0.02)
+                truth = plant.data.plant.motor_q if motor else plant.q
+                np.testing.assert_array_equal(sample.position[1], truth[1])
+            plant.advance()
+        assert len(seen) == 20 and not seen[0][1].any()
+        for (before, _), (after, velocity) in zip(seen, seen[1:]):
+            np.testing.assert_allclose(velocity, (after - before) / 0.002)
+        assert abs(plant.data.plant.motor_q[1] - plant.q[1]) > 1e-4
+    channel = Channel(Conditions(stamped=False), plant.data, np.random.default_rng(0))
+    plant.data.numbers['ticks'] = 0
+    channel.ticks()
+    plant.run(0, 1, MEASURE, RECEIVE)
+    assert channel.measured().stamp == 0.0
 
 
 def test_a_joint_stop_takes_energy_and_pulls_nothing():
