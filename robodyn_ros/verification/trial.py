@@ -239,7 +239,7 @@ class Outcome:
     """
     What came of one world; JSON holds it without loss.
 
-    :param world: :meth:`.draw.Draw.plain`.
+    :param world: :meth:`.worlds.Draw.plain`.
     :param refusal: why the arm was not armed, '' if it was.
     :param fault: code of the fault, '' without one; ``reason``: its sentence.
     :param fault_time: [s] from the injection, without one from arming; None: as the arm rose.
