@@ -6,10 +6,10 @@ Simulated worlds of `robodyn verify` against loops in Python, timed in turn.
     python -m benchmarks.worlds [--robots two_link panda] [--rounds 9] [--worlds 20]
 
 One line a contestant: processor time of 1 ms of a simulated arm under joint impedance at 1 kHz,
-and how much faster than real time one core is. All integrate with four steps of 0.25 ms; those
-called `plain` have no guard, no delays, no noise and no judge. The last lines are whole worlds, of
-which one in four has an injected fault, with all that makes and judges them, and where their time
-goes.
+and how much faster than real time one core is. A world integrates with two steps of 0.5 ms, the
+others with four of 0.25 ms; those called `plain` have no guard, no delays, no noise and no judge.
+The last lines are whole worlds, of which one in four has an injected fault, with all that makes
+and judges them, and where their time goes.
 """
 
 import argparse

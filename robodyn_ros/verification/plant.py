@@ -72,12 +72,13 @@ class WorldData(NamedTuple):
             return kind(*np.zeros((len(kind._fields), size)))
         none: Any = None
         motion = vectors(plant_step.MotionVectors, base + nv)
+        mass, inverse = np.zeros((2, base + nv, base + nv))
         return cls(
             none, workspace, np.zeros(1, NUMBERS), vectors(plant_step.PlantVectors)._replace(
                 q=motion.q[base:], qd=motion.qd[base:]), motion,
             vectors(sensing.SensingVectors), vectors(judge_step.JudgeVectors),
             vectors(sensing.ObservedVectors),
-            np.zeros(nv), np.arange(nv), *np.zeros((2, base + nv, base + nv)),
+            np.zeros(nv), np.arange(nv), mass, inverse,
             np.zeros((BLOCK, 2, nv)),
             np.zeros((BLOCK, 2)), np.zeros(1, SAMPLE), np.zeros(UNDER_WAY, SAMPLE),
             np.zeros((UNDER_WAY, 3, nv)), np.zeros(INBOX, SAMPLE), np.zeros((INBOX, 3, nv)),
@@ -252,20 +253,21 @@ def on_soft_base(model: RobotModel, inertia: float) -> RobotModel:
             'presliding_distance', 'load_friction', 'coupled_friction', 'armature')
     one = ('friction_velocity', 'stribeck_velocity', 'position_upper', 'velocity_limit',
            'effort_limit')
-    bodies = {name: np.concatenate([np.asarray(added, float), getattr(model, name)])
-              for name, added in (
-                  ('joint_rotation', [np.eye(3), np.eye(3)]), ('joint_origin', np.zeros((2, 3))),
-                  ('joint_axis', np.eye(3)[:2]), ('mass', np.zeros(2)), ('com', np.zeros((2, 3))),
-                  ('inertia', [np.zeros((3, 3)), inertia * np.eye(3)]))}
+    arrays: dict[str, Any] = {
+        name: np.concatenate([np.asarray(added, float), getattr(model, name)])
+        for name, added in (
+            ('joint_rotation', [np.eye(3), np.eye(3)]), ('joint_origin', np.zeros((2, 3))),
+            ('joint_axis', np.eye(3)[:2]), ('mass', np.zeros(2)), ('com', np.zeros((2, 3))),
+            ('inertia', [np.zeros((3, 3)), inertia * np.eye(3)]))}
+    arrays |= {name: first(value, getattr(model, name))
+               for names, value in ((zero, 0.0), (one, 1.0)) for name in names}
     return replace(
         model, joint_names=(*BASE, *model.joint_names), link_names=(*BASE, *model.link_names),
         body_joint_names=(*BASE, *model.body_joint_names),
         body_joint_types=('revolute', 'revolute', *model.body_joint_types),
         driver=np.concatenate([[0, 1], model.driver + 2]), ratio=first(1.0, model.ratio),
         shift=first(0.0, model.shift), parent=np.concatenate([[-1, 0], model.parent + 2]),
-        position_lower=first(-1.0, model.position_lower), **bodies,
-        **{name: first(0.0, getattr(model, name)) for name in zero},
-        **{name: first(1.0, getattr(model, name)) for name in one})
+        position_lower=first(-1.0, model.position_lower), **arrays)
 
 
 class Plant:

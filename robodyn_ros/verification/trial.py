@@ -46,9 +46,10 @@ from ..control.settings.motion_limits import holding_warning
 from ..control.settings.settings import Settings
 from ..control.steps.guard import CODES, FAULT, INACTIVE, RUNNING
 from ..dynamics import Dynamics
-from ..errors import RobodynError, writing
+from ..errors import ParameterError, RobodynError, writing
 from ..model.resources import package_version
 from ..model.robot import RobotModel
+from ..model.unit_checks import MAX_TURNS, UNLIMITED
 from ..parallel import in_processes
 
 RISING_TICKS = 1500           # ticks, at most
@@ -238,7 +239,7 @@ class Outcome:
     """
     What came of one world; JSON holds it without loss.
 
-    :param world: :meth:`.draw.Draw.plain`.
+    :param world: :meth:`.worlds.Draw.plain`.
     :param refusal: why the arm was not armed, '' if it was.
     :param fault: code of the fault, '' without one; ``reason``: its sentence.
     :param fault_time: [s] from the injection, without one from arming; None: as the arm rose.
@@ -297,6 +298,7 @@ class Player:
 
     def __init__(self, case: Case, specialize: bool = True, recorded: int = 0):
         self.case = case
+        _check_limits(case.model)
         joints = case.settings.joint_records(case.model)
         believed = replace(case.settings.loaded(case.model), effort_limit=joints['effort_limit'],
                            velocity_limit=joints['velocity_limit'])
@@ -427,6 +429,17 @@ class Player:
             start = _start(self.case.waypoints, self.case.model)
         return World(self._arm, settings, conditions, drawn.motion, self.case.trigger,
                      [drawn.seed, drawn.index, 3], true_arm=true_arm, drives=drives, pose=start)
+
+
+def _check_limits(model: RobotModel) -> None:
+    """Refuse position limits in degrees: no world within them says anything of the arm."""
+    bound = np.maximum(abs(model.position_lower), abs(model.position_upper))
+    for i in np.flatnonzero(~model.slides & (bound > MAX_TURNS) & (bound < UNLIMITED)):
+        raise ParameterError(
+            f'the position limits of {model.joint_names[i]} are {model.position_lower[i]:.4g} and '
+            f'{model.position_upper[i]:.4g} rad, {bound[i] / (2.0 * np.pi):.3g} turns: probably '
+            'degrees', name=model.joint_names[i], value=float(bound[i]), remedy='give the limits '
+            'of the URDF in rad, or the joint the type continuous')
 
 
 def _start(waypoints: Waypoints, model: RobotModel) -> ndarray:

@@ -159,7 +159,7 @@ class Worlds:
     """
     Content of a worlds file.
 
-    :param ranges: lower and upper end by the name of one of :data:`.quantities.QUANTITIES`.
+    :param ranges: lower and upper end by the name of one of :data:`QUANTITIES`.
     """
 
     truth: Truth

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from robodyn_ros import load_urdf
 from robodyn_ros.control.settings.settings import Settings
+from robodyn_ros.model.robot import RobotModel
 from robodyn_ros.verification.trial import Case, Outcome, Player, problem
 from robodyn_ros.verification.worlds import default_worlds
 
@@ -48,6 +49,35 @@ def _settings(**changes) -> Callable[[Case], Case]:
 def _truth(**changes) -> Callable[[Case], Case]:
     return lambda case: replace(case, worlds=replace(
         case.worlds, truth=replace(case.worlds.truth, **changes)))
+
+
+def _ranges(**values) -> Callable[[Case], Case]:
+    return lambda case: replace(case, worlds=replace(case.worlds, ranges=case.worlds.ranges | {
+        name: (value, value) for name, value in values.items()}))
+
+
+def _true(changed: Callable[[RobotModel], RobotModel]) -> Callable[[Case], Case]:
+    """Let another robot move, as of another URDF or other locked joints."""
+    return lambda case: replace(case, true=changed(case.model))
+
+
+def _longer(model: RobotModel) -> RobotModel:
+    com = model.com.copy()
+    com[1] *= 4.0 / 3.0
+    return replace(model, com=com)
+
+
+def _with_tool(case: Case) -> Case:
+    tool = {'payload_frame': 'link2', 'payload_mass': 2.0, 'payload_com': (0.2, 0.0, 0.0)}
+    return _truth(**tool)(_settings(**tool)(case))
+
+
+def _elastic(frequency: float, **more) -> Callable[[Case], Case]:
+    """Let joints with rotors swing against them at a frequency [Hz], the motors being held."""
+    rotor, inertia = (0.1, 0.02), (1.15, 0.16)
+    stiffness = tuple((2.0 * np.pi * frequency)**2 * one for one in inertia)
+    return lambda case: _truth(armature=rotor, joint_stiffness=stiffness, **more)(
+        _settings(armature=list(rotor))(case))
 
 
 def _edge(case: Case) -> Case:
@@ -101,7 +131,69 @@ MISTAKES = (
     Mistake('joint stops 0.3 rad within the position limits', lambda case: replace(
         case, worlds=replace(case.worlds, ranges=case.worlds.ranges | {
             'stop_distance': (-0.3, -0.3)}))),
-    Mistake('states at 100 Hz, 1 kHz declared', _truth(state_rate=100.0)))
+    Mistake('states at 100 Hz, 1 kHz declared', _truth(state_rate=100.0)),
+    Mistake('states at 250 Hz, 1 kHz declared', _truth(state_rate=250.0)),
+    Mistake('cycle at 500 Hz, 1 kHz declared', _truth(loop_rate=500.0)),
+    Mistake('loop_delay of 2 ms declared, 8 ms true', lambda case: replace(
+        case, worlds=replace(case.worlds, ranges=case.worlds.ranges | {'delay': (0.008, 0.008)}))),
+    Mistake('tool of 2 kg 30 % heavier than declared', lambda case: _truth(payload_mass=2.6)(
+        _with_tool(case))),
+    Mistake('center of a tool of 2 kg twice as far', lambda case: _truth(
+        payload_com=(0.4, 0.0, 0.0))(_with_tool(case))),
+    Mistake('gear ratio of the second joint 1.3 times the true one',
+            _truth(motor_gain=(1.0, 1.0 / 1.3))),
+    Mistake('second drive at half its effort', _truth(motor_gain=(1.0, 0.5))),
+    Mistake('12 bits, velocity by differences', lambda case: _truth(velocity_by_differences=True)(
+        _ranges(resolution=2.0 * np.pi / 4096.0)(case))),
+    Mistake('second link a third longer', _true(_longer)),
+    Mistake('elastic joints of 10 Hz', _elastic(10.0)),
+    Mistake('play of 10 mrad behind the encoders', _elastic(100.0, backlash=(0.01, 0.01))))
+
+
+class Graded(NamedTuple):
+    """A mistake by its size, in a robot that is accurate; what is not found, has little effect."""
+
+    name: str
+    sizes: tuple[float, ...]
+    planted: Callable[[float], Callable[[Case], Case]]
+
+
+GRADED = (
+    Graded('tilt of the mount [°]', (5.0, 7.0, 10.0), lambda x: _ranges(tilt=np.radians(x))),
+    Graded('offset of the second encoder [rad]', (0.05, 0.1),
+           lambda x: _truth(encoder_offset=(0.0, x))),
+    Graded('ripple [effort limits]', (0.02, 0.05), lambda x: _truth(ripple=(80.0 * x, 30.0 * x))),
+    Graded('encoders [bits]', (12.0, 10.0, 8.0),
+           lambda x: _ranges(resolution=2.0 * np.pi / 2.0**x)),
+    Graded('declared rotor inertia that is absent [of M]', (1.0, 2.0, 4.0), lambda x: lambda case:
+           _truth(armature=(0.0, 0.0))(_settings(armature=[1.15 * x, 0.16 * x])(case))),
+    Graded('inertia left out [kg·m² of each link]', (0.01, 0.05, 0.1), lambda x: _true(
+        lambda model: replace(model, inertia=model.inertia + x * np.eye(3)))),
+    Graded('stiffness of the base [kN·m/rad]', (20.0, 2.0, 0.5, 0.2),
+           lambda x: _truth(base_stiffness=1e3 * x, base_inertia=5.0)),
+    Graded('time stamps early [s]', (0.02, 0.1, 0.2), lambda x: _truth(stamp_error=-x)),
+    Graded('time stamps late [s]', (0.02, 0.5), lambda x: _truth(stamp_error=x)),
+    Graded('no time stamps', (1.0,), lambda x: _truth(stamped=False)),
+    Graded('effort_rate_limit [times]', (100.0,), lambda x: _settings(
+        effort_rate_limit=[800.0 * x, 300.0 * x])))
+
+
+def accurate() -> Case:
+    """Return a sound robot without declared friction that rests within 35 mrad."""
+    case = sound(mode='computed_torque', coulomb_friction=[0.0], goal_tolerance=[0.035, 0.035])
+    return replace(case, worlds=replace(case.worlds, modes=('computed_torque',)))
+
+
+def largest(case: Case, worlds: int) -> tuple[Outcome | None, dict[str, float]]:
+    """Return the first outcome that breaks a criterion, and else the largest healthy figures."""
+    player, figures = Player(case), {'resting': 0.0, 'tracking': 0.0, 'velocity': 0.0}
+    for index in range(worlds):
+        if (one := player.play(index)).bad:
+            return one, figures
+        if not one.injection:
+            figures = {name: max(most, one.figures.get(name) or 0.0)
+                       for name, most in figures.items()}
+    return None, figures
 
 
 def first_bad(case: Case, worlds: int, specialize: bool = True) -> Outcome | str | None:
@@ -121,6 +213,16 @@ def main(worlds: int) -> None:
             continue
         print(f'| {name} | {found.index} | {problem(found)} |' if found else
               f'| {name} | none of {worlds} | |', flush=True)
+    print('| mistake in the accurate robot | size | found in world | as, or largest error at '
+          'rest, tracking error [accepted], velocity [limits] |\n|---|---|---|---|')
+    for graded in (Graded('none', (0.0,), lambda x: lambda case: case), *GRADED):
+        for size in graded.sizes:
+            one, figures = largest(graded.planted(size)(accurate()), worlds)
+            print(f'| {graded.name} | {size:g} | ' + (
+                f'{one.index} | {problem(one)} |' if one else f'none of {worlds} | '
+                + ', '.join(f'{most:.2f}' for most in figures.values()) + ' |'), flush=True)
+            if one:
+                break
 
 
 if __name__ == '__main__':

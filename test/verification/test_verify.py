@@ -18,12 +18,14 @@ from robodyn_ros.cli.app import app
 from robodyn_ros.control.settings import settings as control_settings
 from robodyn_ros.control.steps.guard import CODES
 from robodyn_ros.errors import ArgumentError, RobodynError
+from robodyn_ros.model.resources import robot_path
 from robodyn_ros.model.rigid_body import Inertial, of_body
 from robodyn_ros.verification import catalogue, criteria, sensitivity, worlds
 from robodyn_ros.verification.arm import arm_of, motion_range
-from robodyn_ros.verification.plant import Drives, Plant
-from robodyn_ros.verification.plant_step import TICK
+from robodyn_ros.verification.plant import Drives, MEASURE, Plant, RECEIVE
+from robodyn_ros.verification.plant_step import START, TICK
 from robodyn_ros.verification.results import fingerprint, Results
+from robodyn_ros.verification.sensing import Channel, Conditions
 from robodyn_ros.verification.sensitivity import boundary, of_pair, pairs, Suggestion, suggestion
 from robodyn_ros.verification.trial import Outcome, play_all, Player
 from robodyn_ros.verification.worlds import draw, nominal_model, QUANTITIES, true_model
@@ -45,7 +47,13 @@ FOUND = {               # planted mistakes and the world that shows each of them
     'rotor inertia of 1 and 0.2 kg·m² left out': 'FOLLOWING_ERROR',
     'velocity limits four times the true ones': 'velocity: ',
     'joint stops 0.3 rad within the position limits': 'stops: ',
-    'states at 100 Hz, 1 kHz declared': 'STATE_LATE'}
+    'states at 100 Hz, 1 kHz declared': 'STATE_LATE',
+    'cycle at 500 Hz, 1 kHz declared': 'PERIODS_MISSED',
+    'center of a tool of 2 kg twice as far': 'not armed',
+    'second drive at half its effort': 'FOLLOWING_ERROR',
+    '12 bits, velocity by differences': 'not armed',
+    'elastic joints of 10 Hz': 'EFFORT_OSCILLATES',
+    'play of 10 mrad behind the encoders': 'EFFORT_OSCILLATES'}
 
 
 @pytest.fixture(autouse=True)
@@ -164,6 +172,19 @@ def test_positions_of_limits_beyond_a_turn_are_within_one(limits, expected):
     np.testing.assert_allclose(motion_range(model), np.transpose([expected, expected]))
 
 
+def test_limits_in_degrees_are_refused_by_name():
+    """And not those of three turns, or of a joint without limits."""
+    model = load_urdf('two_link')
+    for limit, refused in ((170.0, True), (3.0 * np.pi, False), (1e6, False)):
+        other = replace(planted.sound(), model=replace(
+            model, position_upper=np.array([model.position_upper[0], limit])))
+        if refused:
+            with pytest.raises(RobodynError, match='joint2 .* 170 rad, 27.1 turns: probably deg'):
+                Player(other, specialize=False)
+        else:
+            Player(other, specialize=False)
+
+
 def test_an_arming_that_is_refused_has_no_injected_fault_as_its_cause():
     """Faults begin after it: the same world without one is refused for the same reason."""
     mistake = {m.name: m.planted for m in planted.MISTAKES}[
@@ -280,6 +301,50 @@ def test_the_drives_lag_saturate_and_do_nothing_to_small_commands():
     np.testing.assert_allclose(reverse.qd, -plain.qd, rtol=1e-2)
 
 
+def test_the_effort_of_a_drive_ripples_with_its_position():
+    """Its work over a period is zero: the elbow, thrown, is as fast after each one."""
+    model = replace(load_urdf('two_link'), gravity_vector=np.zeros(3))
+    plant = Plant(arm_of('two_link', model), np.zeros(2), drives=Drives(
+        ripple=np.array([0.0, 2.0]), ripple_period=np.array([1.0, 0.2]), ripple_phase=0.5 * np.pi))
+    plant.command(np.zeros(2))
+    plant.qd[:], speeds = [0.0, 2.0], []
+    for _ in range(90):
+        plant.advance()
+        speeds.append(plant.qd[1])
+    assert max(speeds) > 2.1 > 1.9 > min(speeds)
+
+
+def test_readings_are_differences_with_stamps_of_another_clock():
+    """And those of an elastic joint are of its motor, or of the joint itself."""
+    model = load_urdf('two_link')
+    for motor in (True, False):
+        plant = Plant(arm_of('two_link', model), np.array([0.3, 0.5]), silence=1e9, drives=Drives(
+            stiffness=np.array([0.0, 100.0]), rotor=np.array([0.0, 0.05])))
+        channel = Channel(Conditions(rate=500.0, differences=True, stamp_error=0.02,
+                                     motor_encoders=motor), plant.data, np.random.default_rng(0))
+        plant.command(np.zeros(2))
+        seen = []
+        for _ in range(40):
+            channel.ticks()
+            plant.run(0, 1, MEASURE, RECEIVE)
+            if (sample := channel.measured()) is not None:
+                seen.append((sample.position.copy(), sample.velocity.copy()))
+                assert sample.stamp == pytest.approx(START + plant.data.numbers['ticks'][0] * TICK
+                                                     + 0.02)
+                truth = plant.data.plant.motor_q if motor else plant.q
+                np.testing.assert_array_equal(sample.position[1], truth[1])
+            plant.advance()
+        assert len(seen) == 20 and not seen[0][1].any()
+        for (before, _), (after, velocity) in zip(seen, seen[1:]):
+            np.testing.assert_allclose(velocity, (after - before) / 0.002)
+        assert abs(plant.data.plant.motor_q[1] - plant.q[1]) > 1e-4
+    channel = Channel(Conditions(stamped=False), plant.data, np.random.default_rng(0))
+    plant.data.numbers['ticks'] = 0
+    channel.ticks()
+    plant.run(0, 1, MEASURE, RECEIVE)
+    assert channel.measured().stamp == 0.0
+
+
 def test_a_joint_stop_takes_energy_and_pulls_nothing():
     """The elbow hits its stop, rebounds more slowly, and leaves it."""
     model = replace(load_urdf('two_link'), gravity_vector=np.zeros(3))
@@ -389,6 +454,10 @@ def test_a_worlds_file_is_read_as_it_was_written(tmp_path):
     ('truth: {effort_limit: [-1.0, 2.0]}', r'in \[1e-06, '),
     ('truth: {armature: [-1.0, 2.0]}', r'in \[0, '),
     ('truth: {payload_frame: link7}', 'link7'),
+    ('truth: {joint_stiffness: [1.0, 0.0]}', 'enter the armature of joint1'),
+    ('truth: {backlash: [0.0, 0.1]}', 'enter the joint_stiffness of joint2'),
+    ('truth: {locked_positions: x}', 'finite number'),
+    ('truth: {urdf: 3}', 'urdf'),
     ('modes: [computed_torqe]', 'did you mean computed_torque'),
     ('modes: ["no.such:LAW"]', 'no.such'),
     ('modes: []', 'no modes'),
@@ -438,6 +507,27 @@ def test_the_command(tmp_path, monkeypatch):
     Path('motion.yaml').write_text(MOTION.format(end=3.5))
     outside = CliRunner().invoke(app, [*words, '--runs', '3'])
     assert outside.exit_code == 1 and 'position of joint2 would be' in outside.output
+
+
+def test_another_robot_moves_than_that_of_the_parameter_file(tmp_path, monkeypatch):
+    """Another URDF, or the same one with other locked joints."""
+    monkeypatch.chdir(tmp_path)
+    text = robot_path('two_link').read_text()
+    Path('other.urdf').write_text(text.replace('<mass value="1"/>', '<mass value="5"/>'))
+    assert Path('other.urdf').read_text() != text
+    Path('wrong.urdf').write_text(text.replace('joint2', 'elbow'))
+    Path('locked.yaml').write_text('/**/controller: {ros__parameters: {locked_joints: [joint2], '
+                                   'locked_positions: [0.0]}}')
+    for config, truth, message in (
+            ('', 'urdf: other.urdf', 'not safe to power'),
+            ('', 'urdf: wrong.urdf', 'give a URDF with the joints joint1, joint2'),
+            ('', 'locked_positions: [0.1]', 'of 0 locked joints'),
+            ('locked.yaml', 'locked_positions: [3.0]', 'not safe to power')):
+        Path('worlds.yaml').write_text(f'{{truth: {{{truth}}}, seconds: 0.5, fault_share: 0.0}}')
+        run = CliRunner().invoke(app, ['verify', 'two_link', '--worlds', 'worlds.yaml', '--runs',
+                                       '3', '--jobs', '1', *(['--config', config] if config
+                                                             else [])])
+        assert run.exit_code == 1 and message in run.output, run.output
 
 
 def config(text):
