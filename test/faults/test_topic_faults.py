@@ -260,8 +260,9 @@ def test_bad_commands(arm, sender, mode, topic, message, why):
 def guided(arm, expected):
     """States go on until the diagnostics tell whether the arm is guided by hand."""
     with arm.streaming():
-        arm.remote.until(
-            lambda: arm.remote.diagnostics.get('guided by hand') == expected, expected)
+        arm.remote.until(lambda: arm.phase == 'FAULT' or (
+            arm.remote.diagnostics.get('guided by hand') == expected), expected)
+    assert arm.phase == 'RUNNING', arm.remote.diagnostics['reason']
 
 
 @row('enabling signal of hand guiding silent', where=guiding_topic.GuidingTopic._look,
