@@ -265,7 +265,7 @@ def guided(arm, expected):
 
 
 @row('enabling signal of hand guiding silent', where=stop_topics.GuidingTopic._look,
-     find='left = _', instead='left = self._timeout()')
+     find='self._left = left = _', instead='self._left = left = self._timeout()')
 def test_enabling_signal_silent(arm):
     """While it says true the arm is guided; false and silence hold it."""
     uses(arm, 'hand_guiding')

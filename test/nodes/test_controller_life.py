@@ -19,7 +19,7 @@ from std_msgs.msg import Float64MultiArray
 # The controller, which says whether it discovers others since before its imports
 EARLY = """
 import sys, time
-from robodyn_ros.nodes.controller import run
+from robodyn_ros.nodes.controller import __main__ as run
 from robodyn_ros.nodes.middleware import middleware, node_main
 assert 'numba' not in sys.modules, 'it takes most of the time of the imports'
 
