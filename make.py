@@ -74,10 +74,6 @@ TESTS = [['-n', '2', *DISTRIBUTION, '-m', 'not alone', *['--ignore=' + folder fo
           'test'],
          ['-n', '4', *DISTRIBUTION, '-m', 'not alone', *LIVE],
          ['-m', 'alone', 'test']]
-FAILED, CRASHED = 1, 3              # exit codes of pytest, see test/conftest.py
-# Discovery of the middleware takes its time: until the live tests have proved to bear that, a
-# failure is looked at twice
-LAST_FAILED = ['-v', '--last-failed', '--last-failed-no-failures', 'none']
 # NumPy threads of several workers would compete. Caching pytest's rewritten assertions saves a
 # third of the collection time.
 TEST_ENVIRONMENT = {'OPENBLAS_NUM_THREADS': '1', 'PYTHONDONTWRITEBYTECODE': ''}
@@ -330,20 +326,13 @@ def lint(arguments, linters=LINTERS):
 
 
 def test(arguments):
-    """Run lint without mypy, then all tests; exit with the code of the first run that failed."""
+    """Run lint without mypy, then all tests; exit with the code of the last run that failed."""
     env, python = lint([], LINTERS[:-1])
     failed = 0
     for selected in [arguments] if arguments else TESTS:
         command = [{**env, **TEST_ENVIRONMENT}, python, '-m', 'pytest', *selected]
         say('$ pytest ' + shlex.join(selected))
-        code = call(*command)
-        if code == CRASHED:
-            say('A pytest worker crashed, see above: repeating these tests.')
-            code = call(*command)
-        if code == FAILED and selected is not arguments:
-            say('These tests failed, see above. Once more, alone: what passes now is a race.')
-            code = call(*command[:4], *LAST_FAILED, *selected[selected.index('-m'):])
-        failed = failed or code
+        failed = call(*command) or failed
     sys.exit(failed)
 
 

@@ -181,6 +181,9 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
         report.sections += [(f'printed by {" ".join(process.command)}',
                              process.text[-MAX_OUTPUT_LENGTH:])
                             for process in item.stash.get(STARTED, [])]
+        if 'shared' in getattr(item, 'funcargs', {}):       # the arm of a module
+            report.sections.append(('printed by the controller', item.funcargs[
+                'shared'].controller.text[-MAX_OUTPUT_LENGTH:]))
     return report
 
 

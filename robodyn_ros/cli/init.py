@@ -129,6 +129,9 @@ def init(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
         out.print('Missing in the URDF:', style='bold')
         for sentence in lacking:
             out.print(f'- {sentence}')
+    for sentence in model.warnings:
+        if 'probably' in sentence:      # limits in degrees: not only a comment in the file
+            out.print(f'! {sentence}', style='yellow', soft_wrap=True)
     start = ('ros2 launch robodyn_ros controller.launch.py config:=' if which('ros2') else
              'robodyn_controller --ros-args --params-file ')     # ROS wheels lack ros2
     out.print(f'Check every value, then: {start}{file.resolve()}', soft_wrap=True)

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 
 from . import decoders
 from .cdr import write, Writer
-from .compile import compiled_efforts, compiled_joint_state
 from .decoders import (
     DecoderArrays,
 )
@@ -55,6 +54,9 @@ class JointStateDecoder:
         self.arrays = decoder_arrays(self.joint_names)
         #: (n,) records of STATE; refused messages leave it as it was.
         self.state: np.recarray = self.arrays.state.reshape(-1).view(STATE).view(np.recarray)
+        # Here and not at the top: nodes start discovery before they import Numba
+        from .compile import compiled_joint_state
+
         self._decode = compiled_joint_state()
 
     @property
@@ -146,6 +148,8 @@ class EffortDecoder:
     def __init__(self, n: int):
         self._scratch = np.zeros(n)
         self._arrays = self._scratch, self._scratch.view(np.uint8)
+        from .compile import compiled_efforts
+
         self._decode = compiled_efforts()
 
     def decode(self, message: bytes, out: ndarray) -> int:

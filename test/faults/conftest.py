@@ -20,6 +20,7 @@ PATIENT = ['-p', 'state_timeout:=0.5']
 # wait, half a second each time an arm is activated, until they must have been discovered
 DISCOVERING = {'test_command_faults'}
 AT_ONCE = {DISCOVERY: '0.0'}
+STAYING = {'state_timeout': 1.0}    # s, the most; no stall of the machine may end what tests share
 
 
 def command(remap=(), **parameters):
@@ -63,11 +64,11 @@ def shared(request, tmp_path_factory):
     from nodes.remote import Remote
 
     if request.scope == 'function':
-        yield request.getfixturevalue('running')(**request.module.PARAMETERS)
+        yield request.getfixturevalue('running')(**STAYING, **request.module.PARAMETERS)
         return
     env = {k: v for k, v in os.environ.items() if not k.startswith('FAST')}
     folder, remote = tmp_path_factory.mktemp('shared'), Remote()
-    process = Process(command(**request.module.PARAMETERS), folder / 'process.txt',
+    process = Process(command(**STAYING, **request.module.PARAMETERS), folder / 'process.txt',
                       {**env, **AT_ONCE, 'PYTHONUNBUFFERED': '1', 'ROS_LOG_DIR': str(folder)})
     try:
         arm = LiveArm(remote, process)

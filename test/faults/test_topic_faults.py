@@ -259,12 +259,13 @@ def test_bad_commands(arm, sender, mode, topic, message, why):
 def guided(arm, expected):
     """States go on until the diagnostics tell whether the arm is guided by hand."""
     with arm.streaming():
-        arm.remote.until(
-            lambda: arm.remote.diagnostics.get('guided by hand') == expected, expected)
+        arm.remote.until(lambda: arm.phase == 'FAULT' or (
+            arm.remote.diagnostics.get('guided by hand') == expected), expected)
+    assert arm.phase == 'RUNNING', arm.remote.diagnostics['reason']
 
 
 @row('enabling signal of hand guiding silent', where=stop_topics.GuidingTopic._look,
-     find='left = _', instead='left = self._timeout()')
+     find='self._left = left = _', instead='self._left = left = self._timeout()')
 def test_enabling_signal_silent(arm):
     """While it says true the arm is guided; false and silence hold it."""
     uses(arm, 'hand_guiding')

@@ -21,10 +21,10 @@ compiling = pytest.mark.skipif(compile_ahead.plain(), reason='nothing is compile
 HANGING = FORKED + """
 import time
 from robodyn_ros.flight_recorder import file
-from robodyn_ros.nodes.controller import __main__ as run
+from robodyn_ros.nodes import controller
 from robodyn_ros.nodes.controller import flight_recorder
 file.write = flight_recorder.save = lambda *_: time.sleep(600)
-raise SystemExit(run.main())
+raise SystemExit(controller.main())
 """
 
 

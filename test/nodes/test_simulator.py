@@ -188,20 +188,6 @@ def test_without_brakes_it_falls_and_parameters_act_live(simulator, bus):
     assert process.interrupt(by=signal.SIGTERM) == 0
 
 
-def test_drives_that_compensate_gravity_hold_at_zero_and_add_to_commands(simulator, bus):
-    process = simulator(compensates_gravity=True, brakes=False, command_timeout=60.0)
-    state = bus.more()[-1]
-    assert state.position == pytest.approx(HOME, abs=1e-9)
-    assert state.effort == pytest.approx(gravity(HOME), rel=1e-6)
-    # The same once more from a controller throws it up
-    bus.answer = lambda state: gravity(HOME)
-    bus.until(lambda: bus.heard[-1].position[0] > HOME[0] + 0.1)
-    state = bus.heard[-1]
-    assert state.effort - gravity(state.position) == pytest.approx(gravity(HOME), abs=0.01)
-    assert process.interrupt() == 0
-    assert 'compensates gravity' in process.text
-
-
 def test_lockstep_answers_each_command_with_exactly_one_state(simulator, bus):
     process = simulator(lockstep=True, lockstep_timeout=3.0, lockstep_settle=0.2)
     assert same_pose(bus.more())

@@ -57,7 +57,6 @@ def locked(pid):
     return int(re.search(r'VmLck:\s+(\d+)', Path(f'/proc/{pid}/status').read_text())[1])
 
 
-@pytest.mark.alone
 def test_a_short_time_slice_where_there_is_no_priority(pair, remote):
     """Of the control thread and of those of the middleware, while the node is active."""
     if scheduling.time_slice(0) == 0:
@@ -76,7 +75,6 @@ def test_a_short_time_slice_where_there_is_no_priority(pair, remote):
     assert scheduling.MIN_SLICE not in slices(pid).values()
 
 
-@pytest.mark.alone
 def test_one_thread_runs_as_wanted_while_the_node_is_active(pair, remote, tmp_path):
     path = tmp_path / 'timing.npz'
     _, controller = pair(

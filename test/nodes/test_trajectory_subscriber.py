@@ -37,6 +37,7 @@ from robodyn_ros.nodes.topics.trajectory_subscriber import (
     TrajectorySubscriber,
 )
 from std_msgs.msg import Header
+from thorough import seeds
 from trajectories import trajectory_bytes
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
@@ -183,15 +184,6 @@ def test_what_was_planned_too_late_starts_after_planning_it_again():
         request._replace(at_once=False).followed(follow)
 
 
-def test_joints_that_are_not_named_go_on(desk):
-    """One joint gets another goal; the other one comes to the goal that it had."""
-    assert desk.send(goal(points=[point(0.6, 0.3, at=2.0)]))
-    desk.arm.rig.run(0.5)
-    assert desk.send(goal(joint_names=['joint2'], points=[point(0.7)]))
-    desk.arm.rig.run(2.2)
-    assert desk.arm.rig.q == pytest.approx([0.6, 0.7], abs=1e-3)
-
-
 def test_trajectories_of_some_joints_each_do_not_replace_one_another(desk):
     """Published one after the other, and taken between two control cycles: both are followed."""
     planner = desk.nodes[0].create_publisher(
@@ -220,31 +212,6 @@ def test_what_is_over_is_skipped(node):
     desk.close()
 
 
-@pytest.mark.parametrize('mode', ['computed_torque', 'joint_impedance'])
-def test_a_stream_of_targets(node, mode):
-    """At 100 Hz, with targets that jump: no fault, no step, and where it ends the arm is held."""
-    desk = Desk(node)
-    controller = desk.arm.controller
-    controller.use(replace(controller.settings, mode=mode))
-    desk.arm.rig.run(0.01)
-    rng, before = np.random.default_rng(4), controller._v.target.copy()
-    for k in range(150):
-        pose = POSE + rng.uniform(-0.3, 0.3, 2) if k < 149 else np.array([0.4, 0.4])
-        assert desk.send(goal(points=[point(*pose, at=0.0)]))
-        for _ in range(10):
-            desk.arm.rig.tick()
-            now = controller._v.target.copy()
-            assert (abs(now - before) <= 1e-3 * desk.arm.rig.model.velocity_limit).all()
-            before = now
-    desk.arm.rig.run(2.5)
-    assert desk.arm.rig.phase == 'RUNNING', controller.reason
-    assert controller._v.target == pytest.approx([0.4, 0.4], abs=1e-9)
-    controller.use(replace(controller.settings, mode='gravity_compensation'))
-    desk.arm.rig.run(0.01)
-    assert not desk.send(goal(points=[point(0.4, 0.4, at=0.0)]))
-    desk.close()
-
-
 def test_rate_of_a_stream():
     """Mean and deviation of its intervals, until a pause ends it."""
     stream = StreamRate()
@@ -259,20 +226,13 @@ def test_rate_of_a_stream():
 
 
 FAR = int(MAX_START_DELAY) + 60
-JUMBLED = [point(0.3, 0.4), point(0.4, at=2.0)]
 REFUSED = [
     (goal(joint_names=[]), 'positions of waypoint 0 are 2 numbers'),
     (goal(joint_names=[], points=[JointTrajectoryPoint()]), 'no positions'),
-    (goal(joint_names=['joint1']), 'positions of waypoint 0 are 2 numbers'),
     (goal(joint_names=['joint1', 'joint1']), 'joint .joint1. is named twice'),
     (goal(joint_names=['joint1', 'elbow']), 'no joint .elbow.: the joints are joint1, joint2'),
     (goal(joint_names=['joint1', 'joint\uff12']), r"\('joint\\uff12'\): .*looks the same"),
     (goal(joint_names=['joint1', 'j\u043eint2']), r"\('j\\u043eint2'\)"),
-    (goal(joint_names=100_000 * ['joint1']), '100000 joint names'),
-    (goal(joint_names=['joint1', 5000 * 'x']), 'a joint name of 5000 bytes'),
-    (goal(points=[point(0.4)]), 'positions of waypoint 0 are 1 numbers'),
-    (goal(points=JUMBLED), 'positions of waypoint 1 are 1 numbers'),
-    (goal(points=[point(0.4, 0.4), point(at=2.0)]), 'waypoint 1 has not the fields'),
     (goal(points=[point(velocities=[0.0, 0.0])]), 'no positions'),
     (goal(points=[point(0.4, 0.4, effort=[1.0])]), 'effort of waypoint 0 are 1 numbers'),
     (goal(points=[point(0.4, 0.4, effort=[np.nan, 1.0])]), 'effort of joint1 at .* is nan'),
@@ -292,13 +252,9 @@ REFUSED = [
     (goal(points=[point(0.4, 0.4, at=-1.0)]), 'waypoint 0 is at -1 s'),
     (goal(points=[point(0.4, 0.4, at=-2.0**31)]), 'waypoint 0 is at -2147483648 s'),
     (goal(points=2 * [point(0.4, 0.4)]), 'waypoint 1 is at 1 s, waypoint 0 at 1 s'),
-    (goal(points=[JointTrajectoryPoint(time_from_start=Duration(nanosec=2**32 - 1))]),
-     'time of waypoint 0 has 4294967295 ns'),
     (stamped(Time(sec=5)), 'should have started .* s ago'),
     (stamped(Time(sec=-5)), 'should have started .* s ago'),
     (stamped(Time(sec=2**31 - 1)), 'would start in .* s: stamp it at most 600 s ahead'),
-    (stamped(Time(nanosec=2**32 - 1)), 'the stamp has 4294967295 ns'),
-    (b'\0\0\0\0' + bytes(60), 'not plain little-endian CDR'),
     (serialize_message(goal())[:60], 'the message ends'),
     (trajectory_bytes(NAMES, np.arange(20_001), np.zeros((20_001, 2))),
      '20001 waypoints: give at most 20000'),
@@ -454,7 +410,7 @@ def test_any_message_is_followed_or_refused(node):
     endless = np.full(2, np.inf)
     desk = Desk(node, position_lower=-endless, position_upper=endless, velocity_limit=endless)
 
-    @settings(max_examples=300)
+    @settings(max_examples=seeds(150, 1000))
     @given(messages())
     def check(message):
         with warnings.catch_warnings():

@@ -33,7 +33,7 @@ MODES = {
 
 WITHOUT_FILE = """
 import sys
-sys.modules['robodyn_ros.realtime.native'] = None
+sys.modules['robodyn_ros.realtime.native.loop'] = None
 from robodyn_ros.nodes.controller import main
 sys.exit(main())
 """

@@ -75,7 +75,6 @@ def test_texts_become_values_or_are_refused_with_a_reason():
 
 
 @needs_browser
-@pytest.mark.alone          # two nodes and a browser: more than a busy machine has time for
 def test_a_browser_changes_pushes_and_is_refused(start):
     """
     A refusal with its reason, a push from the page, and the end of it with its tab.
