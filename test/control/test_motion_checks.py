@@ -11,7 +11,6 @@ from control.risen import (
     backward,
     BENT,
     Blockable,
-    follow,
     integrate,
     PANDA,
     POSE,
@@ -41,22 +40,6 @@ class Late(Rig):
         return published
 
 
-@pytest.mark.parametrize('joint', [0, 1])
-@pytest.mark.parametrize('mode', ['joint_impedance', 'computed_torque'])
-def test_an_encoder_that_counts_backward_is_found(mode, joint):
-    """Before the joint is fast; with the joint named."""
-    rig = risen(Blockable, mode=mode)
-    rig.lie = backward(joint)
-    rig.qd[joint] = 0.1
-    for _ in range(500):
-        rig.tick()
-        if rig.phase == 'FAULT':
-            break
-    assert rig.controller.reason_code == 'WRONG_DIRECTION'
-    assert rig.controller.reason.endswith(f'(joint{joint + 1})')
-    assert (abs(rig.qd) < 0.5 * TWO_LINK.velocity_limit).all()
-
-
 def test_a_joint_that_all_of_the_effort_does_not_slow_down_is_found():
     """The sum of an effort at its limit and g(q) is rounded, which is no action of the limits."""
     controller = Controller(TWO_LINK, Settings(mode='joint_impedance', **GAINS,
@@ -75,20 +58,6 @@ def test_a_joint_that_all_of_the_effort_does_not_slow_down_is_found():
     assert controller.reason_code == 'WRONG_DIRECTION'
 
 
-@pytest.mark.parametrize('joint', [0, 1])
-def test_a_blocked_joint_is_found(joint):
-    """It stands for half a second under effort; or the reference is too far ahead before that."""
-    for way, code in ((0.4, 'JOINT_BLOCKED'), (1.5, 'FOLLOWING_ERROR')):
-        rig = risen(Blockable, mode='joint_impedance', following_error=[0.5])
-        rig.blocked = (joint,)
-        goal = POSE.copy()
-        goal[joint] += way
-        follow(rig, goal, 0.6, later=0.01, at_rest=True)
-        rig.run(1.2)
-        assert rig.controller.reason_code == code
-        assert rig.controller.reason.endswith(f'(joint{joint + 1})')
-
-
 def test_an_unstable_loop_is_found():
     """Delay that gains were not made for: a fault soon, and velocities within their limits."""
     rig = risen(Late, mode='joint_impedance')
@@ -103,36 +72,6 @@ def test_an_unstable_loop_is_found():
     assert fastest < 1.1
 
 
-def test_an_effort_that_swings_between_its_limits_is_found():
-    """As that of a loop which is hardly unstable, whose joints move and obey."""
-    rig = risen(mode='joint_impedance')
-    for k in range(120):
-        rig.controller._v.target[0] = POSE[0] + (0.5 if k // 20 % 2 else -0.5)
-        rig.tick()
-        assert rig.phase == 'RUNNING' or k > 80         # four swings may be those of a reference
-    assert rig.controller.reason == 'the effort oscillates at its limits (joint1)'
-
-
-def test_an_arm_that_is_carried_beyond_its_limits():
-    """By more than the margin, against efforts that it does not obey."""
-    upper = TWO_LINK.position_upper[1]
-    rig = risen(q=[0.3, upper - 0.01], position_margin=[0.05])
-    rig.substeps, rig.qd[1] = 0, 0.5
-    while rig.phase == 'RUNNING' and rig.q[1] < upper + 0.1:
-        rig.q = rig.q + rig.period * rig.qd
-        rig.tick()
-    assert rig.controller.reason_code == 'POSITION_OUTSIDE'
-    assert rig.q[1] - upper == pytest.approx(0.05, abs=1e-3)
-
-
-@pytest.mark.parametrize('limit, code', [(40.0, 'NO_REASON'), (15.0, 'POWER_ABOVE_LIMIT')])
-def test_power(limit, code):
-    rig = risen(mode='computed_torque', power_limit=limit)
-    follow(rig, [1.5, 0.5], 1.0, later=0.01, at_rest=True)
-    rig.run(1.0)
-    assert rig.controller.reason_code == code
-
-
 @pytest.mark.parametrize('joint', [0, 1])
 def test_efforts_that_act_in_reverse_are_given_up(joint):
     """The efforts of the fault only make the arm faster: zero, and no brake will be fought."""
@@ -141,6 +80,9 @@ def test_efforts_that_act_in_reverse_are_given_up(joint):
     rig.qd[joint] = 0.1
     while rig.phase == 'RUNNING':
         rig.tick()
+    assert rig.controller.reason.endswith(f'(joint{joint + 1})')
+    assert rig.controller.reason_code == 'WRONG_DIRECTION'
+    assert (abs(rig.qd) < 0.5 * TWO_LINK.velocity_limit).all()
     rig.controller.stop()       # which would only brake it with the same efforts
     rig.run(0.1)
     assert rig.tick() is None and not rig.tau.any() and rig.phase == 'FAULT'

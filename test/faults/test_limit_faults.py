@@ -48,7 +48,7 @@ def test_effort_above_the_limit_step_above_the_rate_limit():
     assert arm.ticks(50) == near(np.minimum(limit, blend(g, wish, step, 50)))
 
     assert arm.tick() == near(limit - step)
-    arm.faulted('EFFORT_LIMITED')
+    arm.faulted('EFFORT_LIMITED', '(joint2)')
     assert arm.counted('rate_limited') == 51
     assert arm.counted('saturated') == 50 - min((limit - g) // step)
     efforts = arm.ticks(70)
