@@ -9,7 +9,7 @@ from ..lazy_import import from_modules
 if TYPE_CHECKING:
     from .controller.controller import Controller
     from .controller.controller_batch import ControllerBatch
-    from .declare.setting_fields import gain
+    from .declare import gain
     from .laws.law import Arm, Law
     from .references.trajectory import Waypoints
     from .settings.settings import Settings
