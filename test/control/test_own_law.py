@@ -15,7 +15,6 @@ import pytest
 from robodyn_ros import Controller, gain, Law, Settings
 from robodyn_ros.control.cycle import trial
 from robodyn_ros.control.cycle.call import no_law, NUMBER
-from robodyn_ros.control.cycle.compile import PLAIN
 from robodyn_ros.control.cycle.compile_ahead import plain
 from robodyn_ros.control.laws import registry
 from robodyn_ros.errors import ParameterError
@@ -149,24 +148,6 @@ def test_one_that_writes_to_anything_it_is_given_is_refused():
 def test_one_that_uses_an_argument_as_memory_is_refused():
     error = refusal(mode='own_laws:WRITING_POSITION', gains={'spring': 40.0})
     assert 'it writes to arm.q:' in str(error) and '`e = arm.q` is no copy' in error.remedy
-
-
-@pytest.mark.parametrize('compiled', [True, False])
-def test_what_it_writes_where_no_trial_looks_is_lost(compiled):
-    """State, limits and reference of the cycle are what they were."""
-    rig = Rig(TWO_LINK, [own_laws.BEYOND - 0.01, 0.5], mode='own_laws:WRITING_LATE')
-    if not compiled:
-        rig.controller.compiled = PLAIN
-    rig.rise()
-    rig.q = np.array([own_laws.BEYOND + 5e-4, 0.5])
-    kept = rig.controller.inputs
-    q, limits, target = rig.q.copy(), kept.joints.copy(), kept.vectors.target.copy()
-    rig.tick()
-    v = kept.vectors
-    assert v.requested == pytest.approx(v.gravity + 1e3)      # the branch has been reached
-    assert (v.q == q).all() and (kept.joints == limits).all()
-    assert v.gravity == pytest.approx(rig.dynamics.gravity(q))
-    assert v.target == pytest.approx(target, abs=0.02)
 
 
 def test_one_that_does_not_return_is_refused_and_steps_back(tmp_path):
