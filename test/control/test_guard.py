@@ -41,6 +41,8 @@ def test_refusals_to_arm(settings, spoil, code, words):
     rig.controller.arm()
     rig.run(0.1, sense=spoil is not None)
     assert (not rig.published) == (rig.phase == 'INACTIVE') == bool(code)
+    joint = rig.controller.memory['arming_refusal_joint'][0]
+    assert joint == (int(words[6]) - 1 if words.startswith('(joint') else -1)
     if code:
         assert guard.CODES[rig.controller.memory['arming_refusal'][0]] == code
         assert all(word in rig.controller.arming_refusal for word in words.split())

@@ -240,12 +240,14 @@ class Arm(PlayedArm):
         self.goes_on(REFUSED, **fields)
         assert self.controller.arming and because in self.controller.arming_refusal, (
             self.controller.arming_refusal)
+        assert self.controller.memory['arming_refusal_joint'][0] >= -1      # -1: no joint
         self.controller.disarm()
 
     def faulted(self, code: str, *words: str) -> None:
         """Check that a fault is latched, with its code and words of its reason."""
         controller = self.controller
         assert (self.phase, controller.reason_code) == ('FAULT', code), controller.reason
+        assert controller.memory['joint'][0] >= -1
         for word in words:
             assert word in controller.reason, controller.reason
 
