@@ -7,21 +7,12 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 from control.closed_loop import GAINS, Rig
-from control.risen import (
-    backward,
-    BENT,
-    Blockable,
-    integrate,
-    PANDA,
-    POSE,
-    risen,
-    TWO_LINK,
-)
+from control.risen import backward, BENT, Blockable, integrate, PANDA, POSE, risen, TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros import Controller, Dynamics, Settings
-from robodyn_ros.control.steps import guard, limits
-from robodyn_ros.control.steps.cycle_data import CONTROLLER_STATE, JOINT
+from robodyn_ros.control.steps import guard, limits, motion_checks
+from robodyn_ros.control.steps.cycle_data import CONTROLLER_STATE, JOINT, Vectors
 
 
 class Late(Rig):
@@ -131,6 +122,18 @@ def test_what_asks_for_far_too_much_is_sooner_too_long():
         memory.saturation_time, tau = 0.0, np.array([effort])
         limits.limit_efforts(c, 1.0, tau)
         assert memory[0].saturation_time == pytest.approx(seconds) and abs(tau[0]) == 10.0
+
+
+def test_reversals_of_an_effort_that_is_cut_are_counted_and_forgiven():
+    """Ten a second are forgiven; where nothing is cut, or the swing is small, there is none."""
+    joints, v = np.zeros(1, JOINT).view(np.recarray), Vectors.zeros(1)
+    joints.effort_limit, v.tau_gravity[:] = 10.0, 2.0
+    for residual, requested, swings in ((3.0, 8.0, 0.0), (-3.0, -4.0, 1.0), (-3.0, -4.0, 0.99),
+                                        (3.0, 8.0, 1.98), (-3.0, -1.0, 1.97), (2.9, 3.0, 1.96),
+                                        (3.0, 8.0, 1.95), (-3.0, -4.0, 2.94)):
+        v.tau_residual[:], v.requested[:] = residual, requested
+        motion_checks.update(joints, v, 1e-3)
+        assert v.motion_checks.swings[0] == pytest.approx(swings)
 
 
 def stopped(rig):
