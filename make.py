@@ -15,7 +15,9 @@ Run the demo or the tests on a machine that has nothing but Linux x86_64 and a P
                   line coverage of the tests without processes and ROS, or of the tests that the
                   arguments select; compiled code counts as not covered
   prove [ARG ...] branch coverage of guard, limits, cycle, laws and references in plain Python, in
-                  ten minutes; fails below 99 %
+                  ten minutes; fails below 99 %. `prove mutants [FILE ...] [--sample N]`: changes
+                  each comparison, sign, constant, `and` and `or` of the guard, one at a time;
+                  fails if tests notice fewer than 95 %
   lint            ruff, codespell, import-linter, mypy
   fuzz [WHAT ...] `urdf [N]`: N mutated URDFs (10,000); `files [N]`: N damaged files of each other
                   kind (2,000); `wire`: hostile messages for the decoders until coverage stops
@@ -81,8 +83,9 @@ QUICK = ['-n', '2', *DISTRIBUTION, '-m', 'not (alone or process or ros or slow)'
 # Coverage slows Python down: real-time tests are left out
 COVERED_TESTS = [*QUICK[:-1], 'not (alone or process or ros)', 'test']
 
-# Tests that reach all of the control cycle, in minutes of plain Python: those of gains, learning
-# and long motions would take an hour more. PROVEN is what they have to cover [%]
+# Tests that reach all of the control cycle, in minutes of plain Python: faults that play in one
+# process, and tests of steps and laws. Those of gains, learning and long motions would take an
+# hour more. PROVEN is what they have to cover [%]
 PROVED_FILES = (
     'adaptive', 'collisions', 'cycle', 'effort_feedforward', 'energy_tank', 'feedback_policy',
     'friction_compensation', 'gravity_check', 'guard', 'hand_guiding',
@@ -90,12 +93,14 @@ PROVED_FILES = (
     'plausibility', 'pose_planning', 'presliding_damping', 'reference_joining',
     'reference_stream', 'ring_buffer', 'self_collision', 'task_efforts', 'time_scaling',
     'trajectory')
-PROVED_TESTS = [*QUICK[:-1], 'proof or not (alone or ros or slow)', *(
-    os.path.join('test', 'control', f'test_{name}') for name in (
-        *(f'{name}.py' for name in PROVED_FILES),
-        'gain_change.py::test_a_twist_goes_on',
-        'gain_change.py::test_stiffer_gains_do_not_throw_an_arm_that_a_hand_holds_aside',
-        'laws.py::test_a_memory_states_a_length_or_two'))]
+PROVED_SELECTION = ['-m', 'proof or not (alone or ros or slow)', *(
+    os.path.join('test', path) for path in (
+        'faults', *(f'control/test_{name}.py' for name in PROVED_FILES),
+        'control/test_gain_change.py::test_a_twist_goes_on',
+        'control/test_gain_change.py::'
+        'test_stiffer_gains_do_not_throw_an_arm_that_a_hand_holds_aside',
+        'control/test_laws.py::test_a_memory_states_a_length_or_two'))]
+PROVED_TESTS = ['-n', '2', *DISTRIBUTION, *PROVED_SELECTION]
 PROVEN = 99
 
 # A name on PATH may be a pyenv shim without a Python behind it
@@ -355,8 +360,12 @@ def coverage(arguments):
 
 
 def prove(arguments):
-    """Print the branch coverage of the plain control cycle; fail if it is below PROVEN."""
+    """Print the branch coverage of the plain control cycle, or the mutants that survive."""
     env, python = lint([], [])
+    if arguments[:1] == ['mutants']:
+        become({**env, **TEST_ENVIRONMENT, 'ROBODYN_PLAIN': '1'}, python,
+               os.path.join('test', 'guard_mutants.py'), *arguments[1:], '--tests',
+               *PROVED_SELECTION)
     folder = os.path.join(BUILD, 'prove')
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)

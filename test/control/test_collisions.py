@@ -95,17 +95,6 @@ def test_a_push_is_no_collision_where_the_arm_is_to_be_pushed():
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize('side', [1.0, -1.0])
-def test_the_reason_names_the_direction(side):
-    """A push up or down, on a joint whose positive direction is known."""
-    loop = pushed((0.0, 0.0, 40.0 * side))
-    effort = loop.controller.external_effort
-    assert loop.controller.reason_code == 'COLLISION'
-    word = 'positive' if effort[1] > 0.0 else 'negative'
-    assert f'joint2, in the {word} direction' in loop.controller.reason
-
-
-@pytest.mark.proof
 def test_reactions():
     """Stop brakes, float lets the arm drift, and retreat moves away from the push."""
     moved = {}

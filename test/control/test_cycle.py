@@ -53,24 +53,16 @@ run(1000)
 """
 
 
-def test_floats_where_it_is():
-    """Under gravity compensation the arm stays; pushed, it goes on without being pulled back."""
-    rig = risen()
-    rig.run(1.0)
-    assert abs(rig.q - POSE).max() < 1e-9
-    rig.qd[:] = 0.2, 0.0
-    rig.run(0.5)
-    assert rig.q[0] - POSE[0] > 0.05
-
-
 def test_bumpless_start():
     """The first effort is the measured one, and gravity is reached at the effort rate."""
     rig = Rig(TWO_LINK, POSE, effort_rate_limit=[50.0], arming_effort=10.0, damping_rate=0.0)
     g = rig.dynamics.gravity(POSE)
     rig.tau = 0.5 * g
     rig.controller.arm()
-    rig.run(0.018)
+    rig.run(0.019)
     assert rig.published == []
+    rig.tick()                  # with arming_samples, which are 20
+    assert len(rig.published) == 1
     rig.run(0.5)
     rises = np.abs(np.diff([0.5 * g, *rig.published], axis=0))
     assert rises[:100].max() <= 50.0 * rig.period + 1e-3      # gravity itself moves a little
@@ -123,19 +115,6 @@ def test_a_caller_that_writes_no_number_into_the_efforts():
     rig.tick()
     assert not rig.controller.tau.any()
     rig.rise()
-
-
-def test_time_that_stands_still_or_jumps_back():
-    """A paused clock changes nothing; one that jumps back gives no step larger than the rate."""
-    rig = risen(mode='joint_impedance')
-    rig.sense()
-    rig.controller.step(rig.time)
-    before = rig.controller.tau.copy()
-    rig.controller.step(rig.time)
-    assert (rig.controller.tau == before).all()
-    rig.state['received'] = 0.0
-    assert rig.controller.step(0.0) and rig.phase == 'RUNNING'
-    assert np.isfinite(rig.controller.tau).all()
 
 
 def test_sooner_than_one_that_has_not_begun():

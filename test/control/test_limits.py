@@ -191,6 +191,19 @@ def test_gravity_that_the_robot_adds_is_no_room_for_a_command(side):
         assert abs(g) > 1.0
 
 
+@pytest.mark.proof
+def test_the_state_is_predicted_for_the_time_when_efforts_act():
+    """Of an arm that moves on under gravity compensation: where it will be 20 ms later."""
+    rig = Rig(load_urdf('two_link'), [0.3, 0.5], loop_delay=0.02, stiffness=[10.0], damping=[1.0],
+              acceleration_kp=[25.0], acceleration_kd=[10.0])
+    rig.rise()
+    rig.qd[:] = 0.3, -0.2
+    rig.run(0.1)
+    predicted, here = rig.controller._v.limits.predicted_q.copy(), rig.q.copy()
+    rig.run(0.02)
+    assert predicted - here == pytest.approx(rig.q - here, rel=0.1)
+
+
 def test_without_them_arms_leave():
     """The same world is too much for a controller that knows of no limits."""
     model, dynamics = arm('two_link')

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from robodyn_ros import load_urdf
 from robodyn_ros.control.steps import guard
-from robodyn_ros.model.resources import robot_path
 from thorough import seeds
 
 ALL = np.array([True, True])
@@ -31,15 +30,12 @@ def finds_it(rig: Told, most: int) -> None:
     assert rig.controller.reason_code == 'STATE_INCONSISTENT', rig.controller.reason
 
 
-@pytest.mark.parametrize(('mode', 'joints'), [
-    ('gravity_compensation', ALL), ('joint_impedance', ALL),
-    ('gravity_compensation', np.array([False, True]))], ids=['floats', 'follows', 'one joint'])
-def test_readings_that_repeat_in_motion(mode, joints):
-    rig = risen(Told, mode=mode)
+def test_readings_of_one_joint_that_repeat_in_motion():
+    rig = risen(Told, mode='gravity_compensation')
     for speed in 0.01, 3.0:         # at first the driver shows how fine its encoders are
         rig.qd[:] = speed, -speed
         rig.run(0.02)
-    repeat(rig, joints)
+    repeat(rig, np.array([False, True]))
     finds_it(rig, 15)
 
 
@@ -132,7 +128,6 @@ def test_driver_that_hiccups():
     assert rig.phase == 'RUNNING', rig.controller.reason
 
 
-FOUND = 50                  # periods of 1 ms
 SLOW = {'stiffness': [20.0, 5.0], 'damping': [4.0, 1.0], 'loop_delay': 0.025,
         'acceleration_kp': [25.0], 'acceleration_kd': [10.0], 'state_timeout': 0.3}
 
@@ -156,67 +151,6 @@ def test_healthy_motion_is_believed(every, settings, seed):
             rig.qd += push / 100.0
     assert rig.phase == 'RUNNING', rig.controller.reason
     assert rig.controller.memory['implausible'][0] == 0
-
-
-LIES = {
-    'a turn more': lambda q, qd: (q + 2.0 * np.pi, qd),
-    'a wrong sign': lambda q, qd: (q, -qd),
-    'degrees': lambda q, qd: (q, np.degrees(qd)),
-    'exchanged joints': lambda q, qd: (q[::-1], qd[::-1]),
-    'one joint frozen': lambda q, qd: (np.where([True, False], POSE, q), qd),
-    'a velocity that stays': lambda q, qd: (q, 0.0 * qd),
-}
-
-
-@pytest.mark.parametrize('mode', ['gravity_compensation', 'joint_impedance', 'computed_torque'])
-@pytest.mark.parametrize('lie', LIES)
-def test_contradictions_are_found(lie, mode):
-    """In motion, in 50 ms, before the arm is faster than it was; or it has come to rest."""
-    rig = risen(Told, mode=mode)
-    rig.qd[:] = before = np.array([1.0, -0.8])
-    rig.lie = LIES[lie]
-    for _ in range(FOUND):
-        rig.tick()
-        if rig.phase == 'FAULT':
-            break
-    if mode != 'gravity_compensation' and rig.phase == 'RUNNING':
-        assert abs(rig.q - POSE).max() < 0.06       # the law has stopped it within the tolerance
-    else:
-        assert rig.controller.reason_code == 'STATE_INCONSISTENT'
-    assert (abs(rig.qd) < 2.0 * abs(before)).all()
-
-
-@pytest.mark.parametrize('seed', range(seeds(3, 9)))
-def test_one_bad_sample_moves_nothing(seed):
-    """Whatever it says, and in whichever mode: counted, and no joint moves."""
-    random = np.random.default_rng(seed)
-    mode = ['gravity_compensation', 'joint_impedance', 'computed_torque'][seed % 3]
-    rig = risen(Told, mode=mode)
-    for k in range(4):
-        away = random.choice([-1.0, 1.0], 2) * random.uniform(0.1, 7.0, 2)
-        fast = random.choice([-1.0, 1.0], 2) * random.uniform(1.2, 9.9, 2)
-        rig.lie = lambda q, qd, k=k, away=away, fast=fast: (
-            (q + away, qd) if k % 2 else (q, fast * TWO_LINK.velocity_limit))
-        rig.run(0.001 * (1 + k // 2))               # one of them, then two in a row
-        rig.lie = Told.lie
-        rig.run(0.05)
-        assert rig.phase == 'RUNNING', rig.controller.reason
-    assert rig.controller.memory['implausible'][0] == 12
-    assert abs(rig.qd).max() < 1e-3 and abs(rig.q - POSE).max() < 1e-4
-
-
-@pytest.mark.parametrize('side', [1.0, -1.0])
-def test_an_encoder_that_begins_a_turn_anew_is_no_jump(side):
-    """A continuous joint turns on, and its law holds it where it was pushed."""
-    text = robot_path('two_link').read_text().replace('"revolute"', '"continuous"')
-    rig = Told(load_urdf(text), side * np.array([3.13, 0.0]), mode='joint_impedance')
-    rig.lie = lambda q, qd: ((q + np.pi) % (2.0 * np.pi) - np.pi, qd)
-    rig.rise()
-    rig.controller._v.target[0] += 0.05 * side
-    rig.run(0.2)
-    assert rig.phase == 'RUNNING' and rig.controller.memory['implausible'][0] == 0
-    assert side * rig.q[0] > np.pi + 0.01
-    assert rig.controller._v.q == pytest.approx(rig.q, abs=2e-3)
 
 
 def test_a_clock_that_goes_back_a_little_is_no_jump():
@@ -279,14 +213,14 @@ def test_one_false_sample_of_a_slow_driver_is_a_fault():
     for k in range(1000):
         rig.tick(sense=k % 40 == 0)
     assert rig.phase == 'RUNNING', rig.controller.arming_refusal
-    rig.lie = LIES['a turn more']
+    rig.lie = lambda q, qd: (q + 2.0 * np.pi, qd)
     rig.tick()
     assert rig.controller.reason_code == 'STATE_INCONSISTENT'
 
 
 def test_a_contradiction_prevents_arming():
     rig = Told(TWO_LINK, POSE)
-    rig.lie = LIES['a wrong sign']
+    rig.lie = lambda q, qd: (q, -qd)
     rig.controller.arm()
     for _ in range(100):
         rig.qd[:] = 0.2, 0.0

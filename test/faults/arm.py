@@ -9,6 +9,7 @@ in which it changes, is exact. Messages are bytes, decoded as those of the middl
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+import ctypes
 from dataclasses import replace
 from functools import cache
 from itertools import count
@@ -21,8 +22,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 import pytest
 from robodyn_ros import Controller, Dynamics, Settings
+from robodyn_ros.control.cycle import plain_cycle
 from robodyn_ros.control.cycle.compile_ahead import plain
 from robodyn_ros.control.references.trajectory import Waypoints
+from robodyn_ros.control.steps import robot_dynamics
 from robodyn_ros.errors import RobodynError
 from robodyn_ros.model.robot import RobotModel
 from robodyn_ros.nodes.controller.control_loop import PythonLoop, with_fields
@@ -237,12 +240,14 @@ class Arm(PlayedArm):
         self.goes_on(REFUSED, **fields)
         assert self.controller.arming and because in self.controller.arming_refusal, (
             self.controller.arming_refusal)
+        assert self.controller.memory['arming_refusal_joint'][0] >= -1      # -1: no joint
         self.controller.disarm()
 
     def faulted(self, code: str, *words: str) -> None:
         """Check that a fault is latched, with its code and words of its reason."""
         controller = self.controller
         assert (self.phase, controller.reason_code) == ('FAULT', code), controller.reason
+        assert controller.memory['joint'][0] >= -1
         for word in words:
             assert word in controller.reason, controller.reason
 
@@ -262,6 +267,23 @@ class Arm(PlayedArm):
             'positions': np.atleast_2d(position), 'velocities': np.atleast_2d(velocity),
             'efforts': None if efforts is None else np.atleast_2d(efforts), **fields})
         self.controller.follow(waypoints, self.time + LEAD)
+
+
+def call_kernels() -> None:
+    """Have the plain cycle call the kernels of its robot: half of its time is dynamics."""
+    def call(address: int, arrays: tuple) -> None:
+        kernel = ctypes.CFUNCTYPE(None, *len(arrays) * [ctypes.c_void_p])(int(address))
+        kernel(*[array.ctypes.data for array in arrays])
+
+    def readable(inputs: plain_cycle.Cycle) -> plain_cycle.Cycle:
+        fields = fields_readable(inputs)
+        return fields._replace(robot=fields.robot._replace(addresses=inputs.robot.addresses))
+    fields_readable = plain_cycle.fields_readable
+    plain_cycle.fields_readable, robot_dynamics.invoke = readable, call
+
+
+if plain():
+    call_kernels()
 
 
 @cache

@@ -10,7 +10,6 @@ what it asserts, or as a service gives no answer. The first row of each file als
 
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-import ctypes
 import inspect
 import os
 from pathlib import Path
@@ -22,9 +21,7 @@ from faults.mutation import Mutation, PACKAGE
 from nodes.remote import Remote
 from processes import Process
 import pytest
-from robodyn_ros.control.cycle import plain_cycle
 from robodyn_ros.control.cycle.compile_ahead import plain
-from robodyn_ros.control.steps import robot_dynamics
 
 BOTH = WHOLE, DISABLED = 'whole', 'disabled'
 LIVE = {'remote', 'start', 'shared'}        # fixtures of tests of processes
@@ -124,23 +121,6 @@ def exchanged(mutation: Mutation | None) -> Iterator[None]:
         yield
     finally:
         function.__code__ = before
-
-
-def call_kernels() -> None:
-    """Have the plain cycle call the kernels of its robot: half of its time is dynamics."""
-    def call(address: int, arrays: tuple) -> None:
-        kernel = ctypes.CFUNCTYPE(None, *len(arrays) * [ctypes.c_void_p])(int(address))
-        kernel(*[array.ctypes.data for array in arrays])
-
-    def readable(inputs: plain_cycle.Cycle) -> plain_cycle.Cycle:
-        fields = fields_readable(inputs)
-        return fields._replace(robot=fields.robot._replace(addresses=inputs.robot.addresses))
-    fields_readable = plain_cycle.fields_readable
-    plain_cycle.fields_readable, robot_dynamics.invoke = readable, call
-
-
-if plain():
-    call_kernels()
 
 
 def until(remote: Remote, condition: Callable[[], object], what: str,

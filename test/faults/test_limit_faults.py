@@ -48,7 +48,7 @@ def test_effort_above_the_limit_step_above_the_rate_limit():
     assert arm.ticks(50) == near(np.minimum(limit, blend(g, wish, step, 50)))
 
     assert arm.tick() == near(limit - step)
-    arm.faulted('EFFORT_LIMITED')
+    arm.faulted('EFFORT_LIMITED', '(joint2)')
     assert arm.counted('rate_limited') == 51
     assert arm.counted('saturated') == 50 - min((limit - g) // step)
     efforts = arm.ticks(70)
@@ -217,13 +217,17 @@ def test_a_law_that_writes_no_effort():
 
 @row('control law writes its arguments', where=call.call_law, find='copied(_, _)', instead='arm')
 def test_a_law_that_writes_its_arguments():
-    """In a branch that no trial has reached: limits and state stay those of the controller."""
+    """In a branch that no trial has reached: limits, state and reference stay what they were."""
     arm = running(mode='own_laws:WRITING_LATE', position_margin=[0.0],
                   effort_rate_limit=[1e6, 1e6], **TELEPORTED)
     arm.position = np.array([own_laws.BEYOND + 5e-4, arm.position[1]])
-    limit = arm.model.effort_limit
+    limit, kept = arm.model.effort_limit, arm.controller.inputs
+    v, joints, target = kept.vectors, kept.joints.copy(), kept.vectors.target.copy()
     for _ in range(3):
         assert (abs(arm.tick()) <= limit + 1e-9).all()
+        assert v.requested == near(arm.gravity + 1e3)       # the branch has been reached
+        assert v.q == near(arm.position) and v.gravity == near(arm.gravity)
+        assert (kept.joints == joints).all() and v.target == near(target)
 
 
 @row('payload learned from a blocked arm', where=adaptive.adapt,
