@@ -35,6 +35,7 @@ def report(found: Identification, source: str, scene: str = '') -> Report:
     weight = f', weight of the prior {estimate.weight:.4g}' if estimate.weight else ''
     page = Report(
         f'Identification of {model.name}',
+        f'{found.unidentified_line}{". " if found.unidentified else ""}'
         f'{model.nv} joints; {estimate.base.rank} base parameters of {len(estimate.names)}, from '
         f'{source}. Method: {estimate.method}{weight}; condition number {estimate.condition:.4g}. '
         'On motion that was not fitted, the mean relative RMS of the joints, of the model that is '

@@ -66,10 +66,12 @@ def summary_table(found: Identification) -> Table:
     shown = sorted(valid.relative.argsort()[::-1][:MAX_SUMMARY_JOINTS])
     left_out = len(valid.relative) - len(shown)
     out = table(f'{left_out} joints with smaller errors are left out' if left_out else '', 'joint',
-                'relative RMS [%]', 'as the URDF is [%]', 'viscous', 'Coulomb', 'armature')
+                'RMS [N·m | N]', 'effort limit', 'relative RMS [%]', 'as the URDF is [%]',
+                'viscous', 'Coulomb', 'armature')
     for j in shown:
-        lost = ', not identified' if j in found.estimate.selection.unexplained else ''
-        out.add_row(valid.joint_names[j], f'{100 * valid.relative[j]:.2f}{lost}',
+        lost = ', unidentified' if valid.joint_names[j] in found.unidentified else ''
+        out.add_row(valid.joint_names[j], f'{valid.rms[j]:.3g}',
+                    f'{found.nominal.effort_limit[j]:g}', f'{100 * valid.relative[j]:.2f}{lost}',
                     f'{100 * before.relative[j]:.1f}', *(f'{values[j]:.4g}' for values in (
                         model.viscous_friction, model.coulomb_friction, model.armature)))
     return out

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
 
 REPORT = 'report.html'
 DECLARED_ENCODING = re.compile(r'^(\ufeff?\s*<\?xml[^>]*?)\s+encoding\s*=\s*(["\']).*?\2')
+UNIDENTIFIED = 3        # exit code: files were written, in which joints are without friction
 MOST_WARNINGS = 3       # about the URDF, without --verbose
 
 
@@ -124,16 +125,17 @@ def identify(
     options = PipelineOptions(selection, armature, split, late, tilt and not root,
                               distance('--presliding', presliding), preparation, force)
     same_robot = robot_options(chosen, root, tip, gravity)
-    run(recordings, verify, chosen, reading, options, output, console(), same_robot,
-        reading_words(columns, units, rate, topic, joints), verbose=verbose)
+    if code := run(recordings, verify, chosen, reading, options, output, console(), same_robot,
+                   reading_words(columns, units, rate, topic, joints), verbose=verbose):
+        raise typer.Exit(code)
 
 
 def run(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
         reading: dict[str, Any], options: PipelineOptions, output: Path, out: Console,
         same_robot: Sequence[str] = (), same_files: Sequence[str] = (), *,
-        verbose: bool = False) -> None:
+        verbose: bool = False) -> int:
     """
-    Identify the robot, print a summary, and write the files and a report.
+    Identify the robot, print a summary, write the files and a report; return the exit code.
 
     :param paths: of the recordings that are fitted; ``verification``: of the one that is not.
     :param same_robot: options by which another command has this robot; ``same_files``: those by
@@ -188,6 +190,7 @@ def run(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
         *same_robot, '--at', ','.join(f'{value:.6g}' for value in robot.pose), *same_files,
         '--criterion', 'information',
         *(word for path in paths for word in ('--after', str(path)))]), soft_wrap=True)
+    return UNIDENTIFIED if found.unidentified else 0
 
 
 def _print_summary(found: Identification, source: str, out: Console) -> None:
@@ -197,6 +200,8 @@ def _print_summary(found: Identification, source: str, out: Console) -> None:
 
     mean, before = (100 * of.relative.mean() for of in (
         found.validation, found.validations[NOMINAL]))
+    if found.unidentified:
+        out.print(f'! {found.unidentified_line}', style='yellow', soft_wrap=True)
     out.print(f'{found.nominal.name}: {found.estimate.base.rank} base parameters from {source}, '
               f'method {found.estimate.method}', soft_wrap=True)
     out.print(f'error of predicted efforts, mean relative RMS on motion that was not fitted: '

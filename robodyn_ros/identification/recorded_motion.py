@@ -3,6 +3,7 @@
 """Recordings that an identification reads, their checked motions, and what is fitted of them."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -288,8 +289,9 @@ def filtered_best(recordings: Sequence[Recording], model: RobotModel, options: P
     if options.preparation.cutoff is None:
         for factor in TRIED_CUTOFF_FACTORS:
             if (cutoff := factor * own) < MAX_CUTOFF * found[0].motion.rate:
-                tried[cutoff] = checked_motions(recordings, model, replace(
-                    options.preparation, cutoff=cutoff), several)
+                with suppress(RecordingError):      # by more noise, no fault of the data
+                    tried[cutoff] = checked_motions(recordings, model, replace(
+                        options.preparation, cutoff=cutoff), several)
     share = options.split
     fitted = {cutoff: parts_of(each, share).train for cutoff, each in tried.items()}
     if len(tried) > 1 and (better := better_cutoff(model, fitted)) is not None:

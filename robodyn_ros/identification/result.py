@@ -216,6 +216,19 @@ class Identification:
     band: PredictionBand | None = None
 
     @property
+    def unidentified(self) -> tuple[str, ...]:
+        """Return the joints whose friction the recording does not tell: they are without any."""
+        selection = self.estimate.selection
+        return tuple(name for j, name in enumerate(self.nominal.joint_names)
+                     if j in selection.still or j in selection.unexplained)
+
+    @property
+    def unidentified_line(self) -> str:
+        """Return the sentence that names them, or nothing."""
+        names = ', '.join(self.unidentified)
+        return names and f'unidentified, without friction: {names}'
+
+    @property
     def validation(self) -> Validation:
         """Return the validation of the exported estimate."""
         return self.validations[self.estimate.method]

@@ -20,8 +20,14 @@ BACKWARD = tuple(f'backward_{name}' for name in FORWARD)
 SPEEDS = ('friction_velocity', 'stribeck_velocity')
 EFFECTS = 'presliding_distance', 'load_friction'
 COUPLED = 'coupling_ratio', 'coupled_viscous_friction', 'coupled_coulomb_friction'
-KNOWN = (*FORWARD, *BACKWARD, *SPEEDS, *EFFECTS, *COUPLED, 'armature', 'friction_offset')
-SIGNED = 'friction_offset', 'coupling_ratio'
+# Of the parameters in SI units: of an identification, of a file, of settings and of nodes
+RANGES = {
+    **dict.fromkeys((FORWARD[0], BACKWARD[0], COUPLED[1]), (0.0, 1e5)),
+    **dict.fromkeys((*FORWARD[1:], *BACKWARD[1:], COUPLED[2]), (0.0, 1e6)),
+    **dict.fromkeys(SPEEDS, (1e-6, 1e3)), 'presliding_distance': (0.0, 1.0),
+    'load_friction': (0.0, 0.5), 'coupling_ratio': (-10.0, 10.0), 'armature': (0.0, 1e3),
+    'friction_offset': (-1e6, 1e6)}
+KNOWN = tuple(RANGES)
 # First words of a file, before the names of its joints
 HEADER = '# Friction as it was identified, of the joints '
 
@@ -81,9 +87,11 @@ def read_friction(path: Path, model: RobotModel) -> tuple[RobotModel, ndarray]:
                 remedy=f'give one for each of {", ".join(model.joint_names)}; lock the joints '
                        f'that were locked')
     for name, array in values.items():
-        if name not in SIGNED and (array < 0.0).any() or name in SPEEDS and (array == 0.0).any():
+        low, high = RANGES[name]
+        if not ((low <= array) & (array <= high)).all():
             raise IdentificationError(f'{name} in {path} is {array.tolist()}', name=name,
-                                      value=array.tolist(), remedy='give numbers above 0')
+                                      value=array.tolist(),
+                                      remedy=f'give numbers from {low:g} to {high:g}')
     fields: dict[str, Any] = {
         **{name: values[name] for name in (*SPEEDS, *EFFECTS, 'armature') if name in values},
         **{name: _given(values, names, getattr(model, name)) for name, names in zip(

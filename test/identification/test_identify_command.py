@@ -310,7 +310,8 @@ def test_what_predicts_nothing_is_not_written(tmp_path, monkeypatch, no_scene):
     assert 'nothing is written' in result.output and '--force' in result.output
     assert 'position in rad' in result.output       # how it was read
     result = command(monkeypatch, *words, '--force')
-    assert result.exit_code == 0, result.output
+    assert result.exit_code == 3, result.output
+    assert result.output.startswith('! unidentified, without friction: joint1, joint2\n')
     assert (tmp_path / 'out/friction.yaml').exists()
 
 

@@ -42,8 +42,8 @@ def result_issues(estimate: Estimate, validation: Validation, nominal: Validatio
     lost = [validation.joint_names[j] for j in estimate.selection.unexplained]
     if lost:
         yield _warning('not identified', lost[0], f'the efforts of {", ".join(lost)} are '
-                       'predicted no better than by a constant: friction and rotor inertia stay '
-                       'those of the URDF, and these efforts are not used for the inertias',
+                       'predicted no better than by a constant: they have no friction, and '
+                       'these efforts are not used for the inertias',
                        'move these joints more, or look for effects that the model does not have')
     yield from _prediction_issues(validation, nominal, estimate.selection.unexplained)
     error = float(validation.relative.mean())
