@@ -271,7 +271,7 @@ def robot_options(robot: CatalogRobot, root: str, tip: str, gravity: str) -> lis
 
 def _text(path: Path) -> str:
     """Return the text of a URDF with its line endings, without a declaration of its encoding."""
-    from ..identification.urdf_editor import decoded, encoding_of
+    from ..identification.urdf_update import decoded, encoding_of
     from ..model.urdf_source import expanded, is_xacro
 
     if is_xacro(path):

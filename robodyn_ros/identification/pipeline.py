@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from .data_checks.result_checks import result_issues
 from .data_checks.signal_checks import still_joints
 from .estimation.base_parameters import base_parameters
 from .estimation.estimate import Estimate, inertial_of
@@ -33,6 +32,7 @@ from .result import (
     of_model,
     ORDINARY,
     prediction_band,
+    result_issues,
     UNCONSTRAINED_TERMS,
     Validation,
     WEIGHTED,

@@ -10,7 +10,7 @@ from scipy import optimize
 from scipy.sparse import csr_matrix, kron
 
 from .base_parameters import base_parameters
-from .covariance import autocovariance
+from .estimate import autocovariance
 from .filtered_columns import path_friction, thinner
 from .least_squares import least_squares
 from .regression import friction_columns, Regression, regression
