@@ -50,7 +50,7 @@ from ..errors import ArgumentError, DemoError, IdentificationError, ParameterErr
 
 if TYPE_CHECKING:
     from ..catalog.robots import CatalogRobot
-    from ..identification.data_checks.data_issue import DataIssue
+    from ..identification.data_issue import DataIssue
     from ..identification.options import PipelineOptions, PreparationOptions
     from ..identification.recordings.recording import Recording
     from ..identification.result import Identification
@@ -195,7 +195,7 @@ def run(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
 
 def _print_summary(found: Identification, source: str, out: Console) -> None:
     """Print how well the result predicts, and friction and armature of each joint."""
-    from .identification_tables import summary_table
+    from .identification_report import summary_table
     from ..identification.result import NOMINAL
 
     mean, before = (100 * of.relative.mean() for of in (
@@ -211,7 +211,7 @@ def _print_summary(found: Identification, source: str, out: Console) -> None:
 
 def _print_tables(found: Identification, out: Console) -> None:
     """Print parameters, friction, terms and errors."""
-    from .identification_tables import (
+    from .identification_report import (
         band_table,
         comparison,
         friction_table,
@@ -244,7 +244,7 @@ def _scene(moving: MovingRobot, out: Console) -> str:
 
 def with_meshes(corrected: Path, original: Path) -> Path:
     """Return the corrected URDF, or the original one where meshes are found beside that only."""
-    from ..identification.excitation.collision_geometry import shapes
+    from ..identification.excitation.collisions import shapes
 
     for path in (corrected, original):
         try:
@@ -284,10 +284,10 @@ def _text(path: Path) -> str:
 def find_load(robot: CatalogRobot, recording: Recording, frame: str, friction: Path | None,
             delay: float | None, options: PreparationOptions, out: Console) -> None:
     """Identify the load at a frame and print it as parameters of the controller."""
-    from .identification_tables import load_table
-    from ..identification.data_checks.data_issue import by_kind
-    from ..identification.data_checks.physics_checks import motion_issues
+    from .identification_report import load_table
+    from ..identification.data_issue import by_kind
     from ..identification.estimation.payload import find_payload
+    from ..identification.physics_checks import motion_issues
     from ..identification.recorded_motion import checked_motion
     from ..model.payload import with_payload
 

@@ -102,7 +102,7 @@ def run_set(node: Node, out: Console, mass: float, com: Sequence[float],
 def find(node: Node, out: Console, *, frame: str, amplitude: float, duration: float,
          setting: bool) -> None:
     """Move about the present pose, identify the load, print it, and optionally set it."""
-    from .identification_tables import load_table
+    from .identification_report import load_table
     from ..identification.excitation.payload_motion import payload_motion
     from ..nodes.clients.play import Player
     from ..nodes.clients.running_controller import RunningController

@@ -72,7 +72,7 @@ def run(file: Path, out: Console, *, topic: str, states: str, delay: float, slow
     :param into: file of a recording of the motion.
     """
     from ..identification.excitation.trajectory_file import read
-    from ..identification.recordings.recording_file import check_target, write
+    from ..identification.recordings.recording import check_target, write
     from ..nodes.clients.play import approach, Player, SETTLE_TIME
     from ..nodes.clients.record import Recorder, silent
     from ..nodes.middleware.client_session import session

@@ -68,8 +68,7 @@ def run(node: Node, path: Path, out: Console, *, motion: bool, speed: float, smo
     :raises TrajectoryError: too little was shown, or the file cannot be written.
     :raises ArgumentError: the file exists.
     """
-    from ..identification.excitation.taught_motion import through_poses
-    from ..identification.excitation.trajectory_file import write
+    from ..identification.excitation.trajectory_file import through_poses, write
     from ..nodes.clients.running_controller import RunningController
     from ..nodes.middleware.client_session import session
 
@@ -122,7 +121,7 @@ def _poses(here: Session, node: Node, model: RobotModel, out: Console) -> ndarra
 def _motion(here: Session, node: Node, model: RobotModel, out: Console,
             limits: tuple[ndarray, ndarray], smoothing: float) -> JointTrajectory:
     """Return the motion that a person shows between two keys."""
-    from ..identification.excitation.taught_motion import smoothed
+    from ..identification.excitation.trajectory_file import smoothed
     from ..nodes.clients.record import Recorder, silent
 
     out.print('Enter begins: move the arm when states are counted; Enter ends the motion')

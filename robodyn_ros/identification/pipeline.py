@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from .data_checks.signal_checks import still_joints
 from .estimation.base_parameters import base_parameters
 from .estimation.estimate import Estimate, inertial_of
 from .estimation.filtered_columns import decimated
@@ -38,6 +37,7 @@ from .result import (
     WEIGHTED,
 )
 from .result_files import writable_folder, write_friction_file, write_numbers, write_urdf
+from .signal_checks import still_joints
 from ..errors import Argument, IdentificationError
 from ..model.robot import RobotModel
 

@@ -10,21 +10,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .data_checks.data_issue import by_kind, DataIssue, raise_errors
-from .data_checks.physics_checks import motion_issues
-from .data_checks.signal_checks import (
+from .data_issue import by_kind, DataIssue, raise_errors
+from .estimation.cross_validation import better_cutoff, mounting_issue
+from .filtering import MAX_CUTOFF
+from .motion import Motion, prepare
+from .options import PipelineOptions, PreparationOptions
+from .physics_checks import motion_issues
+from .recordings.read import read
+from .recordings.recording import Recording
+from .signal_checks import (
     false_effort_issues,
     recording_issues,
     velocity_issues,
     without_false_efforts,
 )
-from .estimation.cross_validation import better_cutoff, mounting_issue
-from .motion import Motion
-from .options import PipelineOptions, PreparationOptions
-from .preparation.filtering import MAX_CUTOFF
-from .preparation.prepare import prepare
-from .recordings.read import read
-from .recordings.recording import Recording
 from ..errors import Argument, ArgumentError, IdentificationError, RecordingError, UrdfError
 from ..model.robot import RobotModel
 from ..model.urdf_xml import root_element

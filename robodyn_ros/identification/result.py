@@ -11,7 +11,7 @@ import numpy as np
 from numpy import ndarray
 from scipy.spatial import KDTree
 
-from .data_checks.data_issue import by_kind, DataIssue, Severity
+from .data_issue import by_kind, DataIssue, Severity
 from .estimation.estimate import Estimate
 from .estimation.filtered_columns import rows_that_count
 from .estimation.regression import predicted, regression

@@ -14,8 +14,8 @@ from robodyn_ros.identification import friction_speeds, identify, ParameterSelec
 from robodyn_ros.identification.estimation.filtered_columns import path_friction
 from robodyn_ros.identification.estimation.model_selection import select_effects
 from robodyn_ros.identification.estimation.search import find_effects, find_mounting, Search
+from robodyn_ros.identification.filtering import LowPass
 from robodyn_ros.identification.options import PipelineOptions
-from robodyn_ros.identification.preparation.filtering import LowPass
 from robodyn_ros.identification.result import of_estimate, of_model
 from robodyn_ros.identification.result_files import friction_parameters, write_friction
 from robodyn_ros.model.friction_file import read_friction

@@ -9,20 +9,19 @@ import numpy as np
 import pytest
 from rich.console import Console
 from robodyn_ros import Dynamics
-from robodyn_ros.cli.identification_report import report
-from robodyn_ros.cli.identification_tables import comparison
+from robodyn_ros.cli.identification_report import comparison, report
 from robodyn_ros.errors import IdentificationError
 from robodyn_ros.identification import base_parameters, identify, ParameterSelection
 from robodyn_ros.identification.estimation.cross_validation import better_cutoff, mounting_issue
 from robodyn_ros.identification.estimation.least_squares import least_squares, undetermined
 from robodyn_ros.identification.estimation.regression import regression
+from robodyn_ros.identification.motion import prepare
 from robodyn_ros.identification.options import PipelineOptions, PreparationOptions
 from robodyn_ros.identification.pipeline import (
     identify_parts,
     require_prediction,
     without_contradiction,
 )
-from robodyn_ros.identification.preparation.prepare import prepare
 from robodyn_ros.identification.recorded_motion import Parts
 from robodyn_ros.identification.recordings.recording import Recording
 from robodyn_ros.identification.result import efforts_of, ORDINARY

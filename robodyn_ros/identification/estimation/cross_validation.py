@@ -17,7 +17,7 @@ from .least_squares import solve as solve_freely
 from .physical_consistency import divisors, Prior, PRIOR_WEIGHTS, solve
 from .regression import Regression, regression, VALIDATION_BLOCKS
 from .search import AS_RECORDED, Mounting
-from ..data_checks.data_issue import DataIssue
+from ..data_issue import DataIssue
 from ..motion import Motion
 from ..options import ParameterSelection, USUAL_PARAMETERS
 from ...errors import Argument, IdentificationError

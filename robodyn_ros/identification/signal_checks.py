@@ -10,9 +10,9 @@ from numpy import ndarray
 from scipy.ndimage import median_filter
 
 from .data_issue import DataIssue, in_units, Severity
-from ..recordings.recording import Recording
-from ...errors import Argument, RecordingError, Remedy
-from ...model.robot import RobotModel
+from .recordings.recording import Recording
+from ..errors import Argument, RecordingError, Remedy
+from ..model.robot import RobotModel
 
 MAX_SPEED_FACTOR = 3.0    # times the velocity limit
 UNUSUAL_STEP = 10.0       # times the 99.5 % quantile of the steps of a joint

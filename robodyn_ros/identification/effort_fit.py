@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from ..motion import Motion
-from ...dynamics.api import Batch
-from ...model.robot import RobotModel
+from .motion import Motion
+from ..dynamics.api import Batch
+from ..model.robot import RobotModel
 
 MAX_SAMPLES = 2000  # for the regression
 NOISE_SHARE = 1e-3  # of the variance of an effort: less counts as noise

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from ...errors import Argument, RecordingError, Remedy, remedy_parts, remedy_text
+from ..errors import Argument, RecordingError, Remedy, remedy_parts, remedy_text
 
 MAX_DETAILED = 3    # issues of one kind with a message; for the others the names are listed
 

@@ -11,7 +11,7 @@ from numpy import ndarray
 from scipy.optimize import linear_sum_assignment
 
 from .data_issue import DataIssue, in_units, Severity
-from .fit import (
+from .effort_fit import (
     CONFIRMED_SLOPES,
     Fit,
     fitted_gravity,
@@ -22,10 +22,10 @@ from .fit import (
     States,
     thin,
 )
-from ..motion import Motion
-from ...dynamics.api import Batch
-from ...errors import Argument, Placeholder, Remedy
-from ...model.robot import RobotModel
+from .motion import Motion
+from ..dynamics.api import Batch
+from ..errors import Argument, Placeholder, Remedy
+from ..model.robot import RobotModel
 
 UNRELIABLE_WEIGHT = 0.01  # weight of joints without reliable predictions
 MAX_GOOD_FIT = -2.0    # log of the unexplained share, up to which no other hypothesis is needed
