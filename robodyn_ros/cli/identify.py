@@ -50,8 +50,7 @@ from ..errors import ArgumentError, DemoError, IdentificationError, ParameterErr
 
 if TYPE_CHECKING:
     from ..catalog.robots import CatalogRobot
-    from ..identification.data_issue import DataIssue
-    from ..identification.options import PipelineOptions, PreparationOptions
+    from ..identification.options import DataIssue, PipelineOptions, PreparationOptions
     from ..identification.recordings.recording import Recording
     from ..identification.result import Identification
     from ..report.scene import MovingRobot
@@ -285,8 +284,8 @@ def find_load(robot: CatalogRobot, recording: Recording, frame: str, friction: P
             delay: float | None, options: PreparationOptions, out: Console) -> None:
     """Identify the load at a frame and print it as parameters of the controller."""
     from .identification_report import load_table
-    from ..identification.data_issue import by_kind
     from ..identification.estimation.payload import find_payload
+    from ..identification.options import by_kind
     from ..identification.physics_checks import motion_issues
     from ..identification.recorded_motion import checked_motion
     from ..model.payload import with_payload

@@ -122,7 +122,7 @@ def identified_conditions(recording: Recording, friction: Path | None, delay: fl
 def _checked(recording: Recording, robot: CatalogRobot, options: PreparationOptions, out: Console
              ) -> Motion:
     """Return the checked motion, and print notes and issues."""
-    from ..identification.data_issue import by_kind
+    from ..identification.options import by_kind
     from ..identification.recorded_motion import checked_motion
 
     motion, notes, issues = checked_motion(recording, robot.model, options)

@@ -10,7 +10,6 @@ import numpy as np
 from numpy import ndarray
 from scipy.optimize import linear_sum_assignment
 
-from .data_issue import DataIssue, in_units, Severity
 from .effort_fit import (
     CONFIRMED_SLOPES,
     Fit,
@@ -23,6 +22,7 @@ from .effort_fit import (
     thin,
 )
 from .motion import Motion
+from .options import DataIssue, in_units, Severity
 from ..dynamics.api import Batch
 from ..errors import Argument, Placeholder, Remedy
 from ..model.robot import RobotModel

@@ -10,11 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .data_issue import by_kind, DataIssue, raise_errors
 from .estimation.cross_validation import better_cutoff, mounting_issue
 from .filtering import MAX_CUTOFF
 from .motion import Motion, prepare
-from .options import PipelineOptions, PreparationOptions
+from .options import by_kind, DataIssue, PipelineOptions, PreparationOptions, raise_errors
 from .physics_checks import motion_issues
 from .recordings.read import read
 from .recordings.recording import Recording

@@ -11,13 +11,12 @@ import numpy as np
 from numpy import ndarray
 from scipy.spatial import KDTree
 
-from .data_issue import by_kind, DataIssue, Severity
 from .estimation.estimate import Estimate
 from .estimation.filtered_columns import rows_that_count
 from .estimation.regression import predicted, regression
 from .estimation.search import Mounting
 from .motion import Motion
-from .options import INERTIAL_ONLY, ParameterSelection
+from .options import by_kind, DataIssue, INERTIAL_ONLY, ParameterSelection, Severity
 from ..errors import Argument, IdentificationError, Remedy
 from ..model.pose import MAX_LIMIT
 from ..model.robot import RobotModel

@@ -9,7 +9,7 @@ import numpy as np
 from numpy import ndarray
 from scipy.ndimage import median_filter
 
-from .data_issue import DataIssue, in_units, Severity
+from .options import DataIssue, in_units, Severity
 from .recordings.recording import Recording
 from ..errors import Argument, RecordingError, Remedy
 from ..model.robot import RobotModel

@@ -17,9 +17,8 @@ from .least_squares import solve as solve_freely
 from .physical_consistency import divisors, Prior, PRIOR_WEIGHTS, solve
 from .regression import Regression, regression, VALIDATION_BLOCKS
 from .search import AS_RECORDED, Mounting
-from ..data_issue import DataIssue
 from ..motion import Motion
-from ..options import ParameterSelection, USUAL_PARAMETERS
+from ..options import DataIssue, ParameterSelection, USUAL_PARAMETERS
 from ...errors import Argument, IdentificationError
 from ...model.robot import RobotModel
 

@@ -225,11 +225,11 @@ def by_header(headers: Iterable[str], joints: Sequence[str], named: Collection[s
             _take(found.columns.setdefault(quantity, {}), ranks, (quantity, joint), rank, header)
         elif number is not None:
             _take(numbered.setdefault(quantity, {}), ranks, (quantity, number), rank, header)
-    for (quantity, of), (_, those) in ranks.items():
-        if len(those) > 1:
+    for (quantity, whose), (_, same) in ranks.items():
+        if len(same) > 1:
             raise RecordingError(
-                f'columns {those[0]!r} and {those[1]!r} could both be the {quantity} of {of}',
-                name=those[1], value=tuple(those),
+                f'columns {same[0]!r} and {same[1]!r} could both be the {quantity} of {whose}',
+                name=same[1], value=tuple(same),
                 remedy=('name it, for instance ', Argument('columns', {quantity: 'q{i}'})))
     for quantity, of in numbered.items():
         if quantity in found.columns:
