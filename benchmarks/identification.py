@@ -50,7 +50,7 @@ from numpy import ndarray
 from rich.console import Console
 from rich.table import Table
 from robodyn_ros.catalog.robots import CatalogRobot, load_robot
-from robodyn_ros.cli.identification_tables import table
+from robodyn_ros.cli.identification_report import table
 from robodyn_ros.cli.options import as_option, locked_joints, numbers
 from robodyn_ros.cli.recording_options import read_options
 from robodyn_ros.errors import ArgumentError, RobodynError
@@ -63,7 +63,8 @@ from robodyn_ros.identification.pipeline import run
 from robodyn_ros.identification.recorded_motion import Source
 from robodyn_ros.identification.result import Identification, of_model, ORDINARY, WEIGHTED
 from robodyn_ros.identification.result_files import FRICTION, URDF
-from robodyn_ros.model.urdf import load_urdf, read_friction
+from robodyn_ros.model.friction_file import read_friction
+from robodyn_ros.model.urdf import load_urdf
 from robodyn_ros.parallel import in_processes
 
 WORDS, VERIFY = 'identify.txt', 'verify'

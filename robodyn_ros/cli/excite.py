@@ -46,14 +46,18 @@ from ..errors import ArgumentError, check_new, IdentificationError
 from ..extras import pip_install
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from numpy import ndarray
+
     from ..catalog.robots import CatalogRobot
+    from ..identification.excitation.base_regressor import Shares
     from ..identification.excitation.collisions import Collisions
-    from ..identification.excitation.fourier import Fourier
-    from ..identification.excitation.motion_limits import Shares
     from ..identification.excitation.optimize import Excitation
+    from ..identification.excitation.trajectory_file import Fourier
     from ..identification.motion import Motion
 
 NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
+NEAR_LIMIT = 0.7    # share of a limit
 PICTURE_OVERSAMPLING = 5    # points for each of the trajectory
 
 
@@ -112,8 +116,8 @@ def excite(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
            seed: Annotated[int, typer.Option(
                min=0, help='Seed of the random motions.')] = 0) -> None:
     """Optimize an exciting trajectory for parameter identification."""
-    from ..identification.excitation.fourier import Fourier
-    from ..identification.excitation.motion_limits import Shares
+    from ..identification.excitation.base_regressor import Shares
+    from ..identification.excitation.trajectory_file import Fourier
 
     chosen = chosen_robot(robot, locked, root, tip, gravity, at)
     run(chosen, console(), output=output, picture=picture, series=Fourier(harmonics, period),
@@ -140,7 +144,7 @@ def run(robot: CatalogRobot, out: Console, *, output: Path, picture: Path | None
         recordings ``after`` which the motion comes.
     """
     from ..dynamics import Dynamics
-    from ..identification.excitation.motion_limits import motion_limits
+    from ..identification.excitation.base_regressor import motion_limits
     from ..identification.excitation.optimize import excite as optimized
     from ..identification.excitation.trajectory_file import JointTrajectory, write
     from ..report.run_figure import units
@@ -177,9 +181,8 @@ def run(robot: CatalogRobot, out: Console, *, output: Path, picture: Path | None
         out.print(f'no picture: matplotlib is not installed ({pip_install("matplotlib")})',
                   style='yellow')
         return
-    from ..identification.excitation.picture import draw
     fine, q, qd, qdd = found.trajectory(PICTURE_OVERSAMPLING * found.rate)
-    figure = draw(
+    figure = _figure(
         f'{model.name}: condition {found.reached.condition:.3g} of '
         f'{len(found.columns)} base parameters', found, (fine, q, qd, qdd),
         dynamics.batch.inverse_dynamics(q, qd, qdd) + dynamics.batch.friction(qd),
@@ -192,8 +195,8 @@ def run(robot: CatalogRobot, out: Console, *, output: Path, picture: Path | None
 def recorded(paths: Sequence[Path], robot: CatalogRobot, reading: Mapping[str, Any], out: Console
              ) -> list[Motion]:
     """Return the motions of recordings; print how they were read."""
+    from ..identification.motion import prepare
     from ..identification.options import PreparationOptions
-    from ..identification.preparation.prepare import prepare
 
     found = []
     for path in paths:
@@ -205,8 +208,7 @@ def recorded(paths: Sequence[Path], robot: CatalogRobot, reading: Mapping[str, A
 def _collisions(robot: CatalogRobot, kind: str, packages: Sequence[Path], clearance: float,
                 ground: float | None) -> tuple[Collisions | None, str]:
     """Return the collision checker, if any, and a line about it."""
-    from ..identification.excitation.collision_geometry import GEOMETRY_KINDS, shapes
-    from ..identification.excitation.collisions import Collisions
+    from ..identification.excitation.collisions import Collisions, GEOMETRY_KINDS, shapes
 
     if kind not in (*GEOMETRY_KINDS, 'none'):
         raise ArgumentError(f'--shapes {kind!r}', name='--shapes', value=kind,
@@ -289,3 +291,39 @@ def _ranges(words: Iterable[str]) -> Mapping[str, tuple[float, float]]:
                                 remedy='write a joint and two ends: joint1=-1.5:2') from None
         found[name.strip()] = lower, upper
     return found
+
+
+def _figure(title: str, found: Excitation, motion: tuple[ndarray, ndarray, ndarray, ndarray],
+            effort: ndarray, units: tuple[str, str]) -> Figure:
+    """
+    Return the figure; dashed lines are limits, where a joint comes near them.
+
+    :param motion: times (T,) [s] and q, q̇, q̈ (T, nv).
+    :param effort: (T, nv) [N·m | N].
+    :param units: of positions and of efforts.
+    """
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    times, q, qd, _ = motion
+    colors = mpl.colormaps['tab10' if len(found.joint_names) <= 10 else 'viridis'].resampled(
+        max(len(found.joint_names), 10))
+    figure = Figure(figsize=(9.0, 9.0), layout='constrained')
+    figure.suptitle(title.replace('$', r'\$'))
+    rows = figure.subplots(3, 1, sharex=True)
+    labels = (f'position [{units[0]}]', f'velocity [{units[0]}/s]', f'effort [{units[1]}]')
+    limits = (None, found.limits.velocity, found.limits.effort)
+    for axes, values, label, limit in zip(rows, (q, qd, effort), labels, limits):
+        for i, name in enumerate(found.joint_names):
+            axes.plot(times, values[:, i], color=colors(i), lw=1.2, label=name.replace('$', r'\$'))
+        # Only those that a joint comes near: others would press the curves flat
+        if limit is not None:
+            for joint in np.flatnonzero(np.abs(values).max(0) > NEAR_LIMIT * limit).tolist():
+                for sign in (-1.0, 1.0):
+                    axes.axhline(sign * limit[joint], color=colors(joint), lw=0.8, ls='--')
+        axes.set_ylabel(label)
+        axes.grid(alpha=0.25)
+    rows[-1].set(xlabel='time [s]', xlim=(times[0], times[-1]))
+    figure.legend(*rows[0].get_legend_handles_labels(), loc='outside lower center',
+                  ncols=min(len(found.joint_names), 7), fontsize=8)
+    return figure

@@ -56,14 +56,14 @@ from ..errors import (
 
 if TYPE_CHECKING:
     from ..catalog.robots import CatalogRobot
-    from ..identification.data_checks.data_issue import DataIssue
-    from ..identification.options import PipelineOptions, PreparationOptions
+    from ..identification.options import DataIssue, PipelineOptions, PreparationOptions
     from ..identification.recordings.recording import Recording
     from ..identification.result import Identification
     from ..report.scene import MovingRobot
 
 REPORT = 'report.html'
 DECLARED_ENCODING = re.compile(r'^(\ufeff?\s*<\?xml[^>]*?)\s+encoding\s*=\s*(["\']).*?\2')
+UNIDENTIFIED = 3        # exit code: files were written, in which joints are without friction
 MOST_WARNINGS = 3       # about the URDF, without --verbose
 
 
@@ -130,16 +130,17 @@ def identify(
     options = PipelineOptions(selection, armature, split, late, tilt and not root,
                               distance('--presliding', presliding), preparation, force)
     same_robot = robot_options(chosen, root, tip, gravity)
-    run(recordings, verify, chosen, reading, options, output, console(), same_robot,
-        reading_words(columns, units, rate, topic, joints), verbose=verbose)
+    if code := run(recordings, verify, chosen, reading, options, output, console(), same_robot,
+                   reading_words(columns, units, rate, topic, joints), verbose=verbose):
+        raise typer.Exit(code)
 
 
 def run(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
         reading: dict[str, Any], options: PipelineOptions, output: Path, out: Console,
         same_robot: Sequence[str] = (), same_files: Sequence[str] = (), *,
-        verbose: bool = False) -> None:
+        verbose: bool = False) -> int:
     """
-    Identify the robot, print a summary, and write the files and a report.
+    Identify the robot, print a summary, write the files and a report; return the exit code.
 
     :param paths: of the recordings that are fitted; ``verification``: of the one that is not.
     :param same_robot: options by which another command has this robot; ``same_files``: those by
@@ -194,15 +195,18 @@ def run(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
         *same_robot, '--at', ','.join(f'{value:.6g}' for value in robot.pose), *same_files,
         '--criterion', 'information',
         *(word for path in paths for word in ('--after', str(path)))]), soft_wrap=True)
+    return UNIDENTIFIED if found.unidentified else 0
 
 
 def _print_summary(found: Identification, source: str, out: Console) -> None:
     """Print how well the result predicts, and friction and armature of each joint."""
-    from .identification_tables import summary_table
+    from .identification_report import summary_table
     from ..identification.result import NOMINAL
 
     mean, before = (100 * of.relative.mean() for of in (
         found.validation, found.validations[NOMINAL]))
+    if found.unidentified:
+        out.print(f'! {found.unidentified_line}', style='yellow', soft_wrap=True)
     out.print(f'{found.nominal.name}: {found.estimate.base.rank} base parameters from {source}, '
               f'method {found.estimate.method}', soft_wrap=True)
     out.print(f'error of predicted efforts, mean relative RMS on motion that was not fitted: '
@@ -212,7 +216,7 @@ def _print_summary(found: Identification, source: str, out: Console) -> None:
 
 def _print_tables(found: Identification, out: Console) -> None:
     """Print parameters, friction, terms and errors."""
-    from .identification_tables import (
+    from .identification_report import (
         band_table,
         comparison,
         friction_table,
@@ -245,7 +249,7 @@ def _scene(moving: MovingRobot, out: Console) -> str:
 
 def with_meshes(corrected: Path, original: Path) -> Path:
     """Return the corrected URDF, or the original one where meshes are found beside that only."""
-    from ..identification.excitation.collision_geometry import shapes
+    from ..identification.excitation.collisions import shapes
 
     for path in (corrected, original):
         try:
@@ -272,7 +276,7 @@ def robot_options(robot: CatalogRobot, root: str, tip: str, gravity: str) -> lis
 
 def _text(path: Path) -> str:
     """Return the text of a URDF with its line endings, without a declaration of its encoding."""
-    from ..identification.urdf_editor import decoded, encoding_of
+    from ..identification.urdf_update import decoded, encoding_of
     from ..model.urdf_source import expanded, is_xacro
 
     if is_xacro(path):
@@ -285,10 +289,10 @@ def _text(path: Path) -> str:
 def find_load(robot: CatalogRobot, recording: Recording, frame: str, friction: Path | None,
             delay: float | None, options: PreparationOptions, out: Console) -> None:
     """Identify the load at a frame and print it as parameters of the controller."""
-    from .identification_tables import load_table
-    from ..identification.data_checks.data_issue import by_kind
-    from ..identification.data_checks.physics_checks import motion_issues
+    from .identification_report import load_table
     from ..identification.estimation.payload import find_payload
+    from ..identification.options import by_kind
+    from ..identification.physics_checks import motion_issues
     from ..identification.recorded_motion import checked_motion
     from ..model.robot import with_payload
 

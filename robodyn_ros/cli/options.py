@@ -170,7 +170,8 @@ app = typer.Typer(
     cls=Commands, no_args_is_help=True, pretty_exceptions_enable=False,
     help='Model-based torque control of robot arms: command-line tools.',
     epilog='Exit codes: 0, done; 1, an error or a check that failed, explained on stderr; 2, '
-           'invalid arguments; 130, Ctrl-C.')
+           'invalid arguments; 3, `identify` wrote files in which joints are unidentified; 130, '
+           'Ctrl-C.')
 
 
 def command(panel: str, example: str) -> Callable[[Callback], Callback]:

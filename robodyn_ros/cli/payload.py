@@ -81,7 +81,7 @@ def find_payload(frame: Annotated[str, typer.Option(
 
     The motion is NOT CHECKED FOR COLLISIONS: make sure that the way is free.
     """
-    from .identification_tables import load_table
+    from .identification_report import load_table
     from ..identification.excitation.payload_motion import payload_motion
 
     out = console()

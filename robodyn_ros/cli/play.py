@@ -55,7 +55,7 @@ def play(file: Annotated[Path, typer.Argument(
     """Send a trajectory to a running controller; fails if the controller refuses it."""
     require_modules('play', ['rclpy'], RosError)
     from ..identification.excitation.trajectory_file import read
-    from ..identification.recordings.recording_file import check_target, write
+    from ..identification.recordings.recording import check_target, write
     from ..nodes.clients.play import approach as approach_to
     from ..nodes.clients.play import Player, SETTLE_TIME
     from ..nodes.clients.record import recording

@@ -16,7 +16,7 @@ from ..errors import ArgumentError
 
 if TYPE_CHECKING:
     from ..catalog.robots import CatalogRobot
-    from ..identification.data_checks.data_issue import DataIssue
+    from ..identification.options import DataIssue
     from ..identification.recordings.recording import Recording
 
 # Kinds of issues that an unknown load causes
@@ -124,7 +124,7 @@ def _factor(value: Any) -> Any:
 
 def show(lines: Iterable[str | DataIssue], out: Console) -> None:
     """Print notes, and issues in yellow."""
-    from ..identification.data_checks.data_issue import DataIssue
+    from ..identification.options import DataIssue
 
     for line in lines:
         if isinstance(line, DataIssue):

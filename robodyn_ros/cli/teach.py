@@ -60,8 +60,7 @@ def teach(file: Annotated[Path, typer.Argument(
     play it slowly first.
     """
     require_modules('teach', ['rclpy'], RosError)
-    from ..identification.excitation.taught_motion import through_poses
-    from ..identification.excitation.trajectory_file import write
+    from ..identification.excitation.trajectory_file import through_poses, write
 
     out = console()
     if not sys.stdin.isatty():
@@ -112,7 +111,7 @@ def _poses(here: Session, states: str, model: RobotModel, out: Console) -> ndarr
 def _motion(here: Session, states: str, model: RobotModel, out: Console,
             limits: tuple[ndarray, ndarray], smoothing: float) -> JointTrajectory:
     """Return the motion that a person shows between two keys."""
-    from ..identification.excitation.taught_motion import smoothed
+    from ..identification.excitation.trajectory_file import smoothed
     from ..nodes.clients.record import Recorder, silent
 
     out.print('Enter begins: move the arm when states are counted; Enter ends the motion')

@@ -87,7 +87,7 @@ def run(robot: CatalogRobot, recording: Recording, friction: Path | None,
     :param delay: of the efforts [s]; None: that of the identification.
     :param moving: samples above this velocity are compared [rad/s | m/s]; None: all.
     """
-    from .identification_tables import measures
+    from .identification_report import measures
     from ..identification.result import of_model
 
     options, delay, _ = identified_conditions(recording, friction, delay, options, out)
@@ -122,7 +122,7 @@ def identified_conditions(recording: Recording, friction: Path | None, delay: fl
 def _checked(recording: Recording, robot: CatalogRobot, options: PreparationOptions, out: Console
              ) -> Motion:
     """Return the checked motion, and print notes and issues."""
-    from ..identification.data_checks.data_issue import by_kind
+    from ..identification.options import by_kind
     from ..identification.recorded_motion import checked_motion
 
     motion, notes, issues = checked_motion(recording, robot.model, options)
@@ -132,6 +132,6 @@ def _checked(recording: Recording, robot: CatalogRobot, options: PreparationOpti
 
 def with_friction(model: RobotModel, file: Path | None) -> tuple[RobotModel, ndarray]:
     """Return the model with the friction of a file, if any, and offsets (nv,) [N·m | N]."""
-    from ..model.urdf import read_friction
+    from ..model.friction_file import read_friction
 
     return (model, np.zeros(model.nv)) if file is None else read_friction(file, model)

@@ -156,7 +156,7 @@ def _waypoints(path: Path, model: RobotModel, settings: Settings) -> Waypoints:
 
         motion = read(path)
     else:
-        from ..identification.excitation.taught_motion import smoothed
+        from ..identification.excitation.trajectory_file import smoothed
         from ..identification.recordings.read import read as read_recording
 
         recording = read_recording(path, model)

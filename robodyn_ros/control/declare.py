@@ -17,6 +17,7 @@ import numpy as np
 from numpy import ndarray
 
 from ..errors import ParameterError
+from ..model.friction_file import RANGES
 
 # Of √(K_ii K_jj), which makes elements of different units comparable: as printed with six digits
 ELEMENT_ROUNDING = 1e-6
@@ -307,41 +308,56 @@ class RobotParameters:
         0.002, 's', 0.0, 0.1, 'Longest time from the measurement of a state to the effect of its '
         'efforts.', live=False, record=SETTINGS_RECORD)
     armature: PerJoint = numbers(
-        'kg·m² or kg', 0.0, 1e3, 'Rotor inertia reflected to the joints. Empty: from the URDF.',
+        'kg·m² or kg', *RANGES['armature'],
+        'Rotor inertia reflected to the joints. Empty: from the URDF.',
         live=False)
     viscous_friction: PerJoint = numbers(
-        'N·m·s/rad or N·s/m', 0.0, 1e5, 'Viscous friction, forwards. Empty: from the URDF.')
+        'N·m·s/rad or N·s/m', *RANGES['viscous_friction'],
+        'Viscous friction, forwards. Empty: from the URDF.')
     coulomb_friction: PerJoint = numbers(
-        'N·m or N', 0.0, 1e6, 'Coulomb friction, forwards. Empty: from the URDF.')
+        'N·m or N', *RANGES['coulomb_friction'],
+        'Coulomb friction, forwards. Empty: from the URDF.')
     static_friction: PerJoint = numbers(
-        'N·m or N', 0.0, 1e6, 'Friction near rest. Empty: `coulomb_friction`, else from the URDF.')
+        'N·m or N', *RANGES['static_friction'],
+        'Friction near rest. Empty: `coulomb_friction`, else from the URDF.')
     backward_viscous_friction: PerJoint = numbers(
-        'N·m·s/rad or N·s/m', 0.0, 1e5, 'Viscous friction, backwards. Empty: as forwards.')
+        'N·m·s/rad or N·s/m', *RANGES['backward_viscous_friction'],
+        'Viscous friction, backwards. Empty: as forwards.')
     backward_coulomb_friction: PerJoint = numbers(
-        'N·m or N', 0.0, 1e6, 'Coulomb friction, backwards. Empty: as forwards.')
+        'N·m or N', *RANGES['backward_coulomb_friction'],
+        'Coulomb friction, backwards. Empty: as forwards.')
     backward_static_friction: PerJoint = numbers(
-        'N·m or N', 0.0, 1e6, 'Friction near rest, backwards. Empty: `backward_coulomb_friction`, '
+        'N·m or N', *RANGES['backward_static_friction'],
+        'Friction near rest, backwards. Empty: `backward_coulomb_friction`, '
         'else as forwards.')
     friction_velocity: PerJoint = numbers(
-        'rad/s or m/s', 1e-6, 1e3, 'Velocity scale of the sign change; in gravity_compensation '
+        'rad/s or m/s', *RANGES['friction_velocity'],
+        'Velocity scale of the sign change; in gravity_compensation '
         'above the velocity noise.')
     stribeck_velocity: PerJoint = numbers(
-        'rad/s or m/s', 1e-6, 1e3, 'Velocity scale of the decay from static to Coulomb friction.')
+        'rad/s or m/s', *RANGES['stribeck_velocity'],
+        'Velocity scale of the decay from static to Coulomb friction.')
     presliding_distance: PerJoint = numbers(
-        'rad or m', 0.0, 1.0, 'Distance after a reversal over which friction changes sign; 0: '
+        'rad or m', *RANGES['presliding_distance'],
+        'Distance after a reversal over which friction changes sign; 0: '
         'none. Empty: from the URDF.')
     load_friction: PerJoint = numbers(
-        '', 0.0, 0.5, 'Increase of Coulomb and static friction as a share of |g(q)|. Empty: from '
+        '', *RANGES['load_friction'],
+        'Increase of Coulomb and static friction as a share of |g(q)|. Empty: from '
         'the URDF.')
     coupling_ratio: PerJoint = numbers(
-        '', -10.0, 10.0, 'Ratio of a motor that also turns the next joint; 0: none. Empty: from '
+        '', *RANGES['coupling_ratio'],
+        'Ratio of a motor that also turns the next joint; 0: none. Empty: from '
         'the URDF.')
     coupled_viscous_friction: PerJoint = numbers(
-        'N·m·s/rad or N·s/m', 0.0, 1e5, 'Viscous friction of such a motor. Empty: from the URDF.')
+        'N·m·s/rad or N·s/m', *RANGES['coupled_viscous_friction'],
+        'Viscous friction of such a motor. Empty: from the URDF.')
     coupled_coulomb_friction: PerJoint = numbers(
-        'N·m or N', 0.0, 1e6, 'Coulomb friction of such a motor. Empty: from the URDF.')
+        'N·m or N', *RANGES['coupled_coulomb_friction'],
+        'Coulomb friction of such a motor. Empty: from the URDF.')
     friction_offset: PerJoint = numbers(
-        'N·m or N', -1e6, 1e6, 'Constant effort in addition to gravity and friction.',
+        'N·m or N', *RANGES['friction_offset'],
+        'Constant effort in addition to gravity and friction.',
         record=JOINT_RECORD)
     friction_compensation: PerJoint = numbers(
         '', 0.0, 1.0, 'Compensated share of friction and offset; in gravity_compensation up to '

@@ -14,15 +14,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from .data_checks.result_checks import result_issues
-from .data_checks.signal_checks import still_joints
 from .estimation.base_parameters import base_parameters
 from .estimation.estimate import Estimate, inertial_of
 from .estimation.filtered_columns import decimated
 from .estimation.least_squares import least_squares, undetermined
 from .estimation.model_selection import select_model, Selected
 from .estimation.physical_consistency import consistent, require_clarabel
-from .estimation.regression import regression
+from .estimation.regression import regression, without
 from .motion import Motion
 from .options import ParameterSelection, PipelineOptions
 from .recorded_motion import Notify, notify_all, Parts, read_parts, Source, Stage
@@ -33,11 +31,13 @@ from .result import (
     of_model,
     ORDINARY,
     prediction_band,
+    result_issues,
     UNCONSTRAINED_TERMS,
     Validation,
     WEIGHTED,
 )
 from .result_files import writable_folder, write_friction_file, write_numbers, write_urdf
+from .signal_checks import still_joints
 from ..errors import Argument, IdentificationError
 from ..model.robot import RobotModel
 
@@ -103,8 +103,8 @@ def require_prediction(found: Identification) -> None:
     :raises IdentificationError: it does not, or most joints are not identified.
     """
     validation, lost = found.validation, found.estimate.selection.unexplained
-    errors = np.delete(validation.relative, lost)
-    if 2 * len(lost) > len(validation.relative) or errors.mean() > MAX_PREDICTING_RMS:
+    if 2 * len(lost) > len(validation.relative) \
+            or validation.relative.mean() > MAX_PREDICTING_RMS:
         worst = validation.joint_names[int(validation.relative.argmax())]
         error = float(validation.relative.mean())
         raise IdentificationError(
@@ -123,6 +123,7 @@ def identify_parts(parts: Parts, model: RobotModel, options: PipelineOptions,
     :raises IdentificationError: the motion determines too little.
     """
     train, test = parts.train, parts.test
+    nominal, model = model, without_contradiction(model, train, options.selection)
     selection, decimation = decimated(options.selection, train)
     at_rest = np.flatnonzero(still_joints(train.position, model)).tolist()
     stage('searching for delay, tilt, presliding, rotor inertia and friction')
@@ -131,23 +132,39 @@ def identify_parts(parts: Parts, model: RobotModel, options: PipelineOptions,
     selected = without_unexplained(selected, selected.errors)
     estimates = estimate(model, train, selection, selected, options)
     stage('predicting the other part of the motion')
-    validations = validate(model, test, selected, estimates)
+    validations = validate(nominal, test, selected, estimates)
     fewer = without_unexplained(selected, validations[estimates.delivered.method].relative)
     if fewer.selection != selected.selection:
         selected = fewer
         estimates = estimate(model, train, selection, selected, options)
-        validations = validate(model, test, selected, estimates)
+        validations = validate(nominal, test, selected, estimates)
     issues = result_issues(estimates.delivered, validations[estimates.delivered.method],
                            validations[NOMINAL], selected.mounting.motion(train),
                            selected.mounting.motion(test),
                            {name: validations[name] for name in estimates.others},
                            selected.mounting.delay)
     return Identification(
-        model, selected.mounting.motion(train), selected.mounting.motion(test), selected.mounting,
-        estimates.delivered, {**estimates.others, UNCONSTRAINED_TERMS: estimates.weighted},
-        validations, (*parts.notes, *decimation, *selected.notes), (*parts.issues, *issues),
+        nominal, selected.mounting.motion(train), selected.mounting.motion(test),
+        selected.mounting, estimates.delivered,
+        {**estimates.others, UNCONSTRAINED_TERMS: estimates.weighted}, validations,
+        (*parts.notes, *decimation, *selected.notes), (*parts.issues, *issues),
         estimates.absent, selected.terms,
         prediction_band(estimates.delivered, selected.mounting.motion(train)))
+
+
+def without_contradiction(model: RobotModel, motion: Motion, selection: ParameterSelection
+                          ) -> RobotModel:
+    """
+    Return the model without friction that is estimated, and with armature that efforts permit.
+
+    Friction follows from the recording alone, whatever the URDF says: where the motion does not
+    determine it, it is zero. No rotor needs more than the largest effort of its joint.
+    """
+    with np.errstate(divide='ignore'):
+        most = abs(motion.effort).max(0) / abs(motion.acceleration).max(0)
+    found = replace(without(model, selection), armature=np.fmin(model.armature, most))
+    return found if not selection.coulomb else replace(
+        found, load_friction=np.zeros(model.nv), coupled_friction=np.zeros((3, model.nv)))
 
 
 def without_unexplained(selected: Selected, errors: ndarray) -> Selected:

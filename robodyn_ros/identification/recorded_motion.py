@@ -3,27 +3,26 @@
 """Recordings that an identification reads, their checked motions, and what is fitted of them."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .data_checks.data_issue import by_kind, DataIssue, raise_errors
-from .data_checks.physics_checks import motion_issues
-from .data_checks.signal_checks import (
+from .estimation.cross_validation import better_cutoff, mounting_issue
+from .filtering import MAX_CUTOFF
+from .motion import Motion, prepare
+from .options import by_kind, DataIssue, PipelineOptions, PreparationOptions, raise_errors
+from .physics_checks import motion_issues
+from .recordings.read import read
+from .recordings.recording import Recording
+from .signal_checks import (
     false_effort_issues,
     recording_issues,
     velocity_issues,
     without_false_efforts,
 )
-from .estimation.cross_validation import better_cutoff, mounting_issue
-from .motion import Motion
-from .options import PipelineOptions, PreparationOptions
-from .preparation.filtering import MAX_CUTOFF
-from .preparation.prepare import prepare
-from .recordings.read import read
-from .recordings.recording import Recording
 from ..errors import Argument, ArgumentError, IdentificationError, RecordingError, UrdfError
 from ..model.robot import RobotModel
 from ..model.urdf_xml import root_element
@@ -288,8 +287,9 @@ def filtered_best(recordings: Sequence[Recording], model: RobotModel, options: P
     if options.preparation.cutoff is None:
         for factor in TRIED_CUTOFF_FACTORS:
             if (cutoff := factor * own) < MAX_CUTOFF * found[0].motion.rate:
-                tried[cutoff] = checked_motions(recordings, model, replace(
-                    options.preparation, cutoff=cutoff), several)
+                with suppress(RecordingError):      # by more noise, no fault of the data
+                    tried[cutoff] = checked_motions(recordings, model, replace(
+                        options.preparation, cutoff=cutoff), several)
     share = options.split
     fitted = {cutoff: parts_of(each, share).train for cutoff, each in tried.items()}
     if len(tried) > 1 and (better := better_cutoff(model, fitted)) is not None:

@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from .urdf_editor import decoded, encoding_of, UrdfText
-from .urdf_update import UPPER_TRIANGLE
+from .urdf_update import decoded, encoding_of, UPPER_TRIANGLE, UrdfText
 from ..errors import InertiaError
 from ..model.rigid_body import can_exist, is_consistent, nearest_consistent
 from ..model.urdf_xml import MOMENTS, read

@@ -17,7 +17,7 @@ from .estimation.payload import ModelErrors
 from .result import Identification
 from .urdf_update import corrected_urdf, urdf_with_friction
 from ..errors import ArgumentError, IdentificationError, reading
-from ..model.urdf import BACKWARD, COUPLED, EFFECTS, FORWARD, HEADER, NODE, SPEEDS
+from ..model.friction_file import BACKWARD, COUPLED, EFFECTS, FORWARD, HEADER, NODE, SPEEDS
 
 if TYPE_CHECKING:
     from .estimation.estimate import Estimate
@@ -48,19 +48,20 @@ def friction_parameters(estimate: Estimate) -> dict[str, list[float]]:
 
 
 def write_friction(path: Path, parameters: dict[str, list[float]], joint_names: Sequence[str],
-                   gravity: ndarray | None = None) -> None:
+                   gravity: ndarray | None = None, remark: str = '') -> None:
     """
     Write a ROS parameter file whose first lines name the joints in their order.
 
     :param gravity: (3,) [m/s²] in the base frame, where the base is tilted; None: not written.
+    :param remark: line that follows the names; empty: none.
     """
     if gravity is not None:
         parameters = {**parameters, 'gravity': [
             round(float(value), SIGNIFICANT_DIGITS) for value in gravity]}
     text = yaml.safe_dump({NODE: {'ros__parameters': parameters}}, sort_keys=False,
                           default_flow_style=None, width=95)
-    path.write_text(f'{HEADER}{", ".join(joint_names)}.\n'
-                    '# It is compensated once friction_compensation, a share for each joint, is '
+    path.write_text(f'{HEADER}{", ".join(joint_names)}.\n' + (f'# {remark}\n' if remark else '')
+                    + '# It is compensated once friction_compensation, a share for each joint, is '
                     'above 0.\n' + text, encoding='utf-8')
 
 
@@ -100,7 +101,8 @@ def write_friction_file(folder: Path, found: Identification, mounted: bool = Fal
     path = folder / FRICTION
     turned = mounted or found.mounting.tilt.any()
     write_friction(path, friction_parameters(found.estimate), found.nominal.joint_names,
-                   found.estimate.model.gravity_vector if turned else None)
+                   found.estimate.model.gravity_vector if turned else None,
+                   found.unidentified_line)
     return path
 
 
@@ -119,7 +121,8 @@ def numbers(found: Identification) -> dict[str, Any]:
     errors = ModelErrors.of(estimate)
     return {
         'robot': found.nominal.name, 'method': estimate.method,
-        'joints': list(found.nominal.joint_names), 'cutoff': float(found.test.cutoff),
+        'joints': list(found.nominal.joint_names), 'unidentified': list(found.unidentified),
+        'cutoff': float(found.test.cutoff),
         'delay': float(found.mounting.delay), 'tilt': _plain(found.mounting.tilt),
         'gravity': _plain(estimate.model.gravity_vector),
         'presliding': estimate.selection.presliding or 0.0,

@@ -61,8 +61,11 @@ def share_path(*parts: str) -> Path:
 
 
 def package_version() -> str:
-    """Return the version of this package."""
-    return ElementTree.parse(share_path('package.xml')).findtext('version') or 'unknown'
+    """Return the version of this package, 'unknown' where its package.xml cannot be read."""
+    try:
+        return ElementTree.parse(share_path('package.xml')).findtext('version') or 'unknown'
+    except (UnknownNameError, OSError, ElementTree.ParseError):     # overlaid installations
+        return 'unknown'
 
 
 def _example_robots() -> dict[str, Path]:

@@ -1,17 +1,15 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Loader of a URDF, with links at fixed joints lumped, and of the friction beside it."""
+"""Loader of a URDF, with links at fixed joints lumped."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy import ndarray
 from urdf_parser_py.urdf import Joint, URDF
-import yaml
 
+from .friction_file import with_friction_file
 from .kinematic_tree import (
     base_gravity,
     check_tree,
@@ -34,25 +32,13 @@ from .urdf_xml import MAX_NAME, read
 from .validate import validated
 from ..errors import (
     Argument,
-    IdentificationError,
     Placeholder,
-    reading,
     RobodynError,
     UnknownNameError,
     UrdfError,
 )
 
 MAX_JOINTS = 200        # moving ones, twice as many as in the largest known robot
-NODE = '/**/controller'
-FORWARD = ('viscous_friction', 'coulomb_friction', 'static_friction')
-BACKWARD = tuple(f'backward_{name}' for name in FORWARD)
-SPEEDS = ('friction_velocity', 'stribeck_velocity')
-EFFECTS = 'presliding_distance', 'load_friction'
-COUPLED = 'coupling_ratio', 'coupled_viscous_friction', 'coupled_coulomb_friction'
-KNOWN = (*FORWARD, *BACKWARD, *SPEEDS, *EFFECTS, *COUPLED, 'armature', 'friction_offset')
-SIGNED = 'friction_offset', 'coupling_ratio'
-# First words of a file, before the names of its joints
-HEADER = '# Friction as it was identified, of the joints '
 
 
 def load_urdf(path_or_xml: str | bytes | Path, root: str | None = None,
@@ -294,79 +280,3 @@ class _ModelBuilder:
                             value=name, remedy='remove the attribute body')
         del self.frames[joint.child]
         return name
-
-
-def with_friction_file(model: RobotModel, path: Path, keep_gravity: bool) -> RobotModel:
-    """
-    Return the model with friction, armature and gravity of a file.
-
-    Effort offsets are not part of a model and raise a warning.
-
-    :param keep_gravity: whether the gravity of the model stays.
-    :raises IdentificationError: see :func:`read_friction`.
-    """
-    found, offset = read_friction(path, model)
-    warnings = model.warnings
-    if offset.any():
-        warnings = (*warnings, f'friction_offset {offset.tolist()} in {path} is not part of the '
-                    'model: give it to the settings of the controller')
-    return replace(found, warnings=warnings,
-                   gravity_vector=model.gravity_vector if keep_gravity else found.gravity_vector)
-
-
-def read_friction(path: Path, model: RobotModel) -> tuple[RobotModel, ndarray]:
-    """
-    Return the model with friction and gravity of a parameter file, and offsets (nv,) [N·m | N].
-
-    Parameters that are not given keep the values of the model, or follow from others, as in the
-    controller.
-
-    :raises IdentificationError: the file cannot be read, has no friction, or is for other joints.
-    """
-    with reading(path, IdentificationError, str(path), 'give the friction.yaml of '
-                 '`robodyn identify`'):
-        text = path.read_text(encoding='utf-8-sig')
-        given: Any = yaml.safe_load(text)
-        given = given[NODE]['ros__parameters']
-        values = {name: np.array(given[name], float) for name in KNOWN if name in given}
-        gravity = np.array(given.get('gravity', model.gravity_vector), float).reshape(3)
-        if not np.isfinite(gravity).all():
-            raise ValueError(f'gravity is {gravity.tolist()}')
-    if not values:
-        raise IdentificationError(
-            f'{path} has none of {", ".join(KNOWN)}', name=str(path), value=[*given],
-            remedy='give the friction.yaml of `robodyn identify`')
-    for line in text.splitlines():
-        joints = line.removeprefix(HEADER).rstrip('.').split(', ')
-        if line.startswith(HEADER) and joints != [*model.joint_names]:
-            raise IdentificationError(
-                f'{path} is for the joints {", ".join(joints)}, not '
-                f'{", ".join(model.joint_names)}', name=str(path), value=joints,
-                remedy='give the file of this robot, with the same joints locked; where joints '
-                'were renamed, correct that line')
-    for name, array in values.items():
-        if array.shape != (model.nv,) or not np.isfinite(array).all():
-            raise IdentificationError(
-                f'{name} in {path} is not {model.nv} numbers', name=name, value=array.tolist(),
-                remedy=f'give one for each of {", ".join(model.joint_names)}; lock the joints '
-                       f'that were locked')
-    for name, array in values.items():
-        if name not in SIGNED and (array < 0.0).any() or name in SPEEDS and (array == 0.0).any():
-            raise IdentificationError(f'{name} in {path} is {array.tolist()}', name=name,
-                                      value=array.tolist(), remedy='give numbers above 0')
-    fields: dict[str, Any] = {
-        **{name: values[name] for name in (*SPEEDS, *EFFECTS, 'armature') if name in values},
-        **{name: _given(values, names, getattr(model, name)) for name, names in zip(
-            FORWARD, (FORWARD[:1], FORWARD[1:2], FORWARD[:0:-1]))},
-        'backward_friction': np.array([_given(values, names, kept) for names, kept in zip(
-            ((BACKWARD[0], FORWARD[0]), (BACKWARD[1], FORWARD[1]),
-             (BACKWARD[2], BACKWARD[1], FORWARD[2], FORWARD[1])), model.backward_friction)]),
-        'coupled_friction': np.array([values.get(name, kept) for name, kept in zip(
-            COUPLED, model.coupled_friction)]),
-        'gravity_vector': gravity}
-    return replace(model, **fields), values.get('friction_offset', np.zeros(model.nv))
-
-
-def _given(values: Mapping[str, ndarray], names: Sequence[str], kept: ndarray) -> ndarray:
-    """Return the first of the named values that is given, else what is kept."""
-    return next((values[name] for name in names if name in values), kept)

@@ -37,7 +37,7 @@ from ..control.settings.settings import Settings
 from ..control.steps.guard import CODES
 from ..dynamics import Dynamics
 from ..errors import RobodynError
-from ..identification.excitation.taught_motion import QUINTIC_ACCELERATION
+from ..identification.excitation.trajectory_file import QUINTIC_ACCELERATION
 from ..model.robot import RobotModel
 
 BETWEEN = 0.25          # s between two trajectories

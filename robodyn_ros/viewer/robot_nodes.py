@@ -20,7 +20,7 @@ import trimesh
 from .quantities import along, ellipsoid, homogeneous, quaternion
 from ..errors import ArgumentError, UrdfError
 from ..extras import pip_install
-from ..identification.excitation.collision_geometry import GEOMETRY_KINDS
+from ..identification.excitation.collisions import GEOMETRY_KINDS
 from ..model.robot import RobotModel
 from ..model.shapes import Shape, shape
 from ..model.urdf_xml import regular

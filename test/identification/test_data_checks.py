@@ -11,8 +11,7 @@ import pytest
 from robodyn_ros.cli.options import as_option
 from robodyn_ros.dynamics.api import Batch
 from robodyn_ros.errors import RecordingError
-from robodyn_ros.identification.data_checks.data_issue import by_kind, Severity
-from robodyn_ros.identification.options import PreparationOptions
+from robodyn_ros.identification.options import by_kind, PreparationOptions, Severity
 from robodyn_ros.identification.recorded_motion import checked_motion
 from scipy.signal import butter, sosfiltfilt
 

@@ -17,17 +17,17 @@ from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.errors import IdentificationError, UnknownNameError
 from robodyn_ros.identification.excitation.base_regressor import (
     BaseRegressor,
+    Limits,
     little_information,
+    motion_limits,
     of_matrix,
     quality,
+    Shares,
     smooth_condition,
 )
-from robodyn_ros.identification.excitation.collision_geometry import shapes
-from robodyn_ros.identification.excitation.collisions import Collisions, GROUND_NAME
-from robodyn_ros.identification.excitation.fourier import Fourier
-from robodyn_ros.identification.excitation.motion_limits import Limits, motion_limits, Shares
+from robodyn_ros.identification.excitation.collisions import Collisions, GROUND_NAME, shapes
 from robodyn_ros.identification.excitation.optimize import excite, MotionCost
-from robodyn_ros.identification.excitation.trajectory_file import read
+from robodyn_ros.identification.excitation.trajectory_file import Fourier, read
 from robots import ARM, LOCKED, OWN, REAL, WIDE
 from typer.testing import CliRunner
 

@@ -14,11 +14,11 @@ from robodyn_ros.identification import friction_speeds, identify, ParameterSelec
 from robodyn_ros.identification.estimation.filtered_columns import path_friction
 from robodyn_ros.identification.estimation.model_selection import select_effects
 from robodyn_ros.identification.estimation.search import find_effects, find_mounting, Search
+from robodyn_ros.identification.filtering import LowPass
 from robodyn_ros.identification.options import PipelineOptions
-from robodyn_ros.identification.preparation.filtering import LowPass
 from robodyn_ros.identification.result import of_estimate, of_model
 from robodyn_ros.identification.result_files import friction_parameters, write_friction
-from robodyn_ros.model.urdf import read_friction
+from robodyn_ros.model.friction_file import RANGES, read_friction
 from scipy.interpolate import CubicSpline
 
 pytestmark = pytest.mark.slow
@@ -174,6 +174,16 @@ def test_late_friction_is_taken_for_no_inertia(spatial, method):
     assert off[0].max() < 4.5 and np.median(off[1]) > 2.0 * np.median(off[0])
     errors = [relative_errors(each, other)[TURNS] for each in estimates]
     assert (errors[0] < 0.5 * errors[1]).all()
+
+
+def test_friction_grows_with_the_load_by_no_more_than_the_controller_accepts(planar):
+    true = replace(with_joints(planar, 0.1, 0.3), load_friction=np.full(2, 0.7))
+    given = noisy(sliding(true, motion(true, 1200), 0.0), 0.02, 1)
+    selection = ParameterSelection(armature=False, load=tuple(true.inertial_parameters.tolist()))
+    found = identify(planar, given, selection, weight=0.1)
+    most = RANGES['load_friction'][1]
+    assert found.of_joints('load').max() == pytest.approx(most, rel=1e-6)
+    assert (found.of_joints('load') <= most).all()
 
 
 def test_what_is_written_predicts_as_the_estimate_does(planar, tmp_path):

@@ -12,14 +12,18 @@ from motions import nominal, OFFSET, real, write_csv
 import numpy as np
 import pytest
 from rich.console import Console
-from robodyn_ros import load_urdf
+from robodyn_ros import load_urdf, Settings
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.cli.app import app
 from robodyn_ros.cli.excite import recorded
 from robodyn_ros.cli.identify import _text, robot_options, with_meshes
 from robodyn_ros.cli.recording_options import read_options, reading_words
-from robodyn_ros.errors import RecordingError
+from robodyn_ros.errors import RecordingError, RobodynError, UnknownNameError
+from robodyn_ros.identification.result_files import write_friction
+from robodyn_ros.model import resources
+from robodyn_ros.model.friction_file import RANGES, read_friction
 from robodyn_ros.model.robot import with_payload
+from robodyn_ros.nodes.middleware.parameter_files import values_in
 from typer.testing import CliRunner
 import yaml
 
@@ -88,6 +92,40 @@ def test_friction_goes_to_the_controller(identified):
     both = load_urdf('two_link', friction=folder / 'out/friction.yaml')
     for name in ('viscous_friction', 'coulomb_friction', 'static_friction', 'armature'):
         np.testing.assert_allclose(getattr(urdf, name), getattr(both, name), rtol=1e-5)
+
+
+READERS = {
+    'validate': lambda file, model: read_friction(file, model),
+    'verify, node': lambda file, model: Settings(**{name: values for name, values in values_in(
+        file, '/controller').items() if name in RANGES}),
+    'load_urdf': lambda file, model: load_urdf('two_link', friction=file)}
+
+
+@pytest.mark.parametrize('name', RANGES)
+@pytest.mark.parametrize('reader', READERS)
+def test_a_number_is_in_the_range_of_all_that_read_it_or_of_none(tmp_path, reader, name):
+    """A file of friction: identification, simulator and controller have one table."""
+    read, model, path = READERS[reader], nominal(), tmp_path / 'friction.yaml'
+    for value in RANGES[name]:
+        write_friction(path, {name: [value, value]}, model.joint_names)
+        read(path, model)
+    write_friction(path, {name: [value, 1.01 * value]}, model.joint_names)
+    with pytest.raises(RobodynError, match=name):
+        read(path, model)
+
+
+@pytest.mark.parametrize('reader', READERS)
+def test_what_identify_writes_is_accepted_by_all_that_read_it(identified, reader):
+    folder, _ = identified
+    READERS[reader](folder / 'out/friction.yaml', load_urdf(folder / 'out/corrected.urdf'))
+
+
+def test_a_version_that_is_not_found_ends_nothing(monkeypatch):
+    """In an overlaid installation package.xml may be missing, which a report is not worth."""
+    def missing(*parts):
+        raise UnknownNameError('file', 'package.xml', ())
+    monkeypatch.setattr(resources, 'share_path', missing)
+    assert resources.package_version() == 'unknown'
 
 
 def test_all_numbers_are_there_for_programs(identified):
@@ -310,7 +348,8 @@ def test_what_predicts_nothing_is_not_written(tmp_path, monkeypatch, no_scene):
     assert 'nothing is written' in result.output and '--force' in result.output
     assert 'position in rad' in result.output       # how it was read
     result = command(monkeypatch, *words, '--force')
-    assert result.exit_code == 0, result.output
+    assert result.exit_code == 3, result.output
+    assert result.output.startswith('! unidentified, without friction: joint1, joint2\n')
     assert (tmp_path / 'out/friction.yaml').exists()
 
 

@@ -29,9 +29,13 @@ from robodyn_ros import (
 from robodyn_ros.control.settings.gain_stability import highest
 from robodyn_ros.identification import Estimate, identify, Motion, ParameterSelection
 from robodyn_ros.identification.estimation.regression import regression, rows_that_count
-from robodyn_ros.identification.excitation.base_regressor import BaseRegressor, quality
-from robodyn_ros.identification.excitation.fourier import Fourier
-from robodyn_ros.identification.excitation.motion_limits import motion_limits, Shares
+from robodyn_ros.identification.excitation.base_regressor import (
+    BaseRegressor,
+    motion_limits,
+    quality,
+    Shares,
+)
+from robodyn_ros.identification.excitation.trajectory_file import Fourier
 from robodyn_ros.identification.options import PreparationOptions
 from robodyn_ros.identification.recorded_motion import checked_motion
 from robodyn_ros.identification.recordings.recording import Recording

@@ -11,7 +11,6 @@ import pytest
 from robodyn_ros import DhLink, Dynamics, from_dh
 from robodyn_ros.errors import IdentificationError
 from robodyn_ros.identification import identify, ParameterSelection
-from robodyn_ros.identification.data_checks.result_checks import result_issues
 from robodyn_ros.identification.estimation.base_parameters import base_parameters
 from robodyn_ros.identification.estimation.cross_validation import Candidate, Score, Trial
 from robodyn_ros.identification.estimation.estimate import trusted, with_inertial_parameters
@@ -23,7 +22,13 @@ from robodyn_ros.identification.estimation.search import Mounting
 from robodyn_ros.identification.options import PipelineOptions
 from robodyn_ros.identification.pipeline import identify_parts
 from robodyn_ros.identification.recorded_motion import Parts
-from robodyn_ros.identification.result import of_estimate, of_model, ORDINARY, WEIGHTED
+from robodyn_ros.identification.result import (
+    of_estimate,
+    of_model,
+    ORDINARY,
+    result_issues,
+    WEIGHTED,
+)
 from robodyn_ros.model.rigid_body import pseudo_inertia
 
 pytest.importorskip('clarabel', reason='needs the extra identify')

@@ -9,20 +9,30 @@ import numpy as np
 import pytest
 from rich.console import Console
 from robodyn_ros import Dynamics
-from robodyn_ros.cli.identification_tables import comparison
+from robodyn_ros.cli.identification_report import comparison, report
 from robodyn_ros.errors import IdentificationError
 from robodyn_ros.identification import base_parameters, identify, ParameterSelection
 from robodyn_ros.identification.estimation.cross_validation import better_cutoff, mounting_issue
 from robodyn_ros.identification.estimation.least_squares import least_squares, undetermined
 from robodyn_ros.identification.estimation.regression import regression
+from robodyn_ros.identification.motion import prepare
 from robodyn_ros.identification.options import PipelineOptions, PreparationOptions
-from robodyn_ros.identification.pipeline import identify_parts, require_prediction
-from robodyn_ros.identification.preparation.prepare import prepare
+from robodyn_ros.identification.pipeline import (
+    identify_parts,
+    require_prediction,
+    without_contradiction,
+)
 from robodyn_ros.identification.recorded_motion import Parts
 from robodyn_ros.identification.recordings.recording import Recording
-from robodyn_ros.identification.result import ORDINARY
-from robodyn_ros.identification.result_files import friction_parameters
+from robodyn_ros.identification.result import efforts_of, ORDINARY
+from robodyn_ros.identification.result_files import (
+    friction_parameters,
+    write_friction_file,
+    write_numbers,
+)
 from robodyn_ros.model.rigid_body import pseudo_inertia
+from scipy.signal import lfilter
+import yaml
 
 pytest.importorskip('clarabel', reason='needs the extra identify')
 
@@ -113,26 +123,60 @@ def test_a_joint_that_hardly_moves_keeps_the_rotor_inertia_of_the_urdf():
         armature=True, delay=0.0, tilt=False))
     parameters = friction_parameters(found.estimate)
     assert parameters['armature'][1] == model.armature[1]
-    assert parameters['viscous_friction'][1] == model.viscous_friction[1]
-    assert found.estimate.selection.still == (1,)
+    assert parameters['viscous_friction'][1] == 0.0
+    assert found.unidentified == ('joint2',)
     assert 'armature joint2' in found.estimate.undetermined
 
 
-def test_a_joint_whose_efforts_are_not_explained_keeps_its_prior_and_is_named():
-    model, given = nominal(), noisy(motion(real(), 3000), 0.02, 1)
+def test_a_joint_whose_efforts_are_not_explained_has_no_friction_and_is_named(tmp_path):
+    model, given = with_joints(nominal(), 1.0, 10.0), noisy(motion(real(), 3000), 0.02, 1)
     effort = given.effort.copy()
-    walk = np.cumsum(np.random.default_rng(3).normal(size=len(effort)))
-    effort[:, 1] = walk - walk[:2100].mean()
+    effort[:, 1] = lfilter([1.0], [1.0, -0.98], np.random.default_rng(3).normal(size=len(effort)))
     found = identify_parts(Parts(*replace(given, effort=effort).split(0.7), (), ()), model,
                            PipelineOptions(delay=0.0, tilt=False))
     assert found.estimate.selection.unexplained == (1,)
     parameters = friction_parameters(found.estimate)
-    assert parameters['coulomb_friction'][1] == model.coulomb_friction[1]
+    assert parameters['coulomb_friction'][1] == parameters['viscous_friction'][1] == 0.0
     assert parameters['friction_offset'][1] == 0.0
     assert any(line.startswith('not identified: the efforts of joint2') for line in found.warnings)
     assert found.validation.relative[0] < 0.05
     assert 'joint2' not in found.band.plain() and 'joint1' in found.band.plain()
     require_prediction(found)
+    named = 'unidentified, without friction: joint2'
+    assert write_friction_file(tmp_path, found).read_text().splitlines()[1] == f'# {named}'
+    assert yaml.safe_load(write_numbers(tmp_path, found).read_text())['unidentified'] == ['joint2']
+    assert f'>{named}. 2 joints' in report(found, 'a').html()
+    bad = replace(found.validation, relative=np.array([0.05, 1.9]))
+    with pytest.raises(IdentificationError, match='nothing is written'):
+        require_prediction(replace(found, validations={found.estimate.method: bad}))
+
+
+@pytest.mark.parametrize('at_rest', [(), (0,), (1,)])
+def test_no_friction_of_a_urdf_exceeds_the_efforts_that_were_measured(at_rest):
+    robot = real()
+    given = motion(robot, 1200)
+    moved = np.where(np.isin(np.arange(2), at_rest), 1e-6, 1.0)
+    given = replace(given, **{name: getattr(given, name) * moved
+                              for name in ('position', 'velocity', 'acceleration')})
+    given = noisy(replace(given, effort=Dynamics(robot).batch.inverse_dynamics(
+        given.position, given.velocity, given.acceleration) + Dynamics(robot).batch.friction(
+        given.velocity)), 0.02, 1)
+    most = abs(given.effort).max(0)
+    options = PipelineOptions(delay=0.0, tilt=False)
+    models = [replace(with_joints(nominal(), factor * most.max(), factor * most.max(),
+                                  factor * most.max()), load_friction=np.full(2, factor))
+              for factor in (0.0, 0.1, 1.0, 10.0, 100.0)]
+    known = [without_contradiction(model, given, options.selection) for model in models]
+    for one in known:
+        assert not Dynamics(one).batch.friction(given.velocity).any()
+        assert (one.armature * abs(given.acceleration) <= most * (1 + 1e-9)).all()
+    found = identify_parts(Parts(*given.split(0.7), (), ()), models[-1], options)
+    assert found.unidentified == tuple(robot.joint_names[j] for j in at_rest)
+    shipped = efforts_of(found.estimate.to_model(), given)
+    assert (abs(shipped) < 1.5 * most).all()
+    friction = friction_parameters(found.estimate)
+    assert all(friction[name][j] == 0.0 for j in at_rest for name in (
+        'viscous_friction', 'coulomb_friction', 'static_friction'))
 
 
 def test_the_offset_of_a_sensor_that_shows_nothing_else_is_kept():
@@ -174,6 +218,16 @@ def test_a_higher_cutoff_where_the_slow_part_of_a_chirp_tells_too_little():
                for cutoff in (0.6, 1.2, 2.4)}
     found, why = better_cutoff(nominal(), motions)
     assert found > 0.6 and 'by cross-validation' in why
+
+
+def test_noise_of_the_accelerations_chooses_no_cutoff():
+    """Parameters that noise shrinks predict best from accelerations that are noise."""
+    recording = recorded(real(), 0.0)
+    noise = 1e-3 * np.random.default_rng(2).normal(size=recording.position.shape)
+    recording = replace(recording, position=recording.position + noise)
+    motions = {cutoff: prepare(recording, PreparationOptions(cutoff=cutoff)).motion
+               for cutoff in (3.0, 12.0, 24.0)}
+    assert better_cutoff(nominal(), motions) is None
 
 
 def test_short_blocks_choose_no_cutoff():

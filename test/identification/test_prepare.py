@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from robodyn_ros.dynamics import Batch
 from robodyn_ros.errors import ArgumentError, RecordingError
+from robodyn_ros.identification.filtering import choose_cutoff, derivatives, LowPass
+from robodyn_ros.identification.motion import grid, stretches
 from robodyn_ros.identification.options import PreparationOptions
-from robodyn_ros.identification.preparation.filtering import choose_cutoff, derivatives, LowPass
-from robodyn_ros.identification.preparation.prepare import grid, stretches
 from robodyn_ros.identification.recorded_motion import checked_motion
 
 pytestmark = pytest.mark.slow

@@ -45,7 +45,10 @@ HEADERS = {
     'other names': 't,a_j1_pos,a_j2_pos,a_j1_vel,a_j2_vel,a_j1_eff,a_j2_eff',
     'names alone': 't,JOINT1,joint2,JOINT1_VEL,joint2 vel,JOINT1_TRQ,joint2 trq',
     # Beside what was measured, what was wanted
-    'wanted': SHORT + ',q_d1,q_d2,tau_cmd1,tau_cmd2,tau_ext1,tau_ext2'}
+    'wanted': SHORT + ',q_d1,q_d2,tau_cmd1,tau_cmd2,tau_ext1,tau_ext2',
+    'parts of the effort': 't,q1,q2,dq1,dq2,tau_meas1,tau_meas2,tau_con1,tau_con2,tau_fric1,'
+                           'tau_fric2,tau_ff1,tau_ff2,tau_fb1,tau_fb2,tau_grav1,tau_grav2,'
+                           'tau_model1,tau_model2'}
 DEGREES = np.array([1.0, *[180 / np.pi] * 4, 1.0, 1.0])
 UNITS = {
     'words': 'Time (seconds),q1 (degrees),q2 (degrees),dq1 (degrees/s),dq2 (deg/sec),tau1 (N-m),'
@@ -100,7 +103,8 @@ def noted(r, words):
 
 @pytest.mark.parametrize('header', HEADERS.values(), ids=HEADERS)
 def test_headers(got, header):
-    rows = table() if header.count(',') == 6 else np.c_[table(), table()[:, 1:]]
+    rows = np.c_[table(), table()[:, 1:], table()[:, 1:], table()[:, 1:]][
+        :, :header.count(',') + 1]
     r = got([header, *lines(rows)])
     compare(r)
     assert '500 samples of 2 joints over 1.996 s at 250 Hz' in r.notes[-1]
@@ -117,6 +121,19 @@ def test_units_in_headers(got, header, encoding):
 def test_any_separator(got, separator, comma):
     rows = lines(table(), separator, lambda x: f'{x:.9g}'.replace('.', ',' if comma else '.'))
     compare(got([SHORT.replace(',', separator), *rows], 'a.txt'))
+
+
+def test_the_order_of_columns_decides_nothing(got, refusal):
+    """What is measured may follow others of equal rank; a tie of the best ones is refused."""
+    last = table()[:, [0, 1, 2, 3, 4, 5, 5, 6, 6, 5, 6]]
+    last[:, 5:9] = 0.0
+    header = 't,q1,q2,dq1,dq2,tau_x1,tau_y1,tau_x2,tau_y2'
+    compare(got([header + ',tau1,tau2', *lines(last)]))
+    assert "'tau_x1' and 'tau_y1' could both be the effort" in refusal(
+        [header, *lines(last[:, :9])])
+    # A quantity that is named is not guessed
+    named = table()[:, [0, 1, 2, 3, 4, 5, 5, 6, 6]]
+    compare(got([header, *lines(named)], columns={'effort': 'tau_x{i}'}))
 
 
 def test_no_header(got, refusal):

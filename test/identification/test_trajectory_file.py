@@ -5,12 +5,13 @@
 import numpy as np
 import pytest
 from robodyn_ros.errors import IdentificationError, TrajectoryError
-from robodyn_ros.identification.excitation.fourier import Fourier
-from robodyn_ros.identification.excitation.taught_motion import smoothed, through_poses
 from robodyn_ros.identification.excitation.trajectory_file import (
+    Fourier,
     JointTrajectory,
     MAX_POINTS,
     read,
+    smoothed,
+    through_poses,
     write,
 )
 from scipy.interpolate import BPoly

@@ -14,19 +14,23 @@ import pytest
 from robodyn_ros import Dynamics
 from robodyn_ros.cli.identification_report import report
 from robodyn_ros.identification import identify, ParameterSelection
-from robodyn_ros.identification.data_checks.result_checks import repeats
-from robodyn_ros.identification.estimation.covariance import with_spread_of_blocks
-from robodyn_ros.identification.excitation.base_regressor import BaseRegressor
-from robodyn_ros.identification.excitation.motion_limits import motion_limits
+from robodyn_ros.identification.estimation.estimate import with_spread_of_blocks
+from robodyn_ros.identification.excitation.base_regressor import BaseRegressor, motion_limits
 from robodyn_ros.identification.excitation.optimize import known_rows
+from robodyn_ros.identification.filtering import LowPass
 from robodyn_ros.identification.options import PipelineOptions
 from robodyn_ros.identification.pipeline import identify_parts
-from robodyn_ros.identification.preparation.filtering import LowPass
 from robodyn_ros.identification.recorded_motion import checked_motion, parts_of
 from robodyn_ros.identification.recordings.read import read
-from robodyn_ros.identification.result import of_estimate, of_model, prediction_band, validate
+from robodyn_ros.identification.result import (
+    of_estimate,
+    of_model,
+    prediction_band,
+    repeats,
+    validate,
+)
 from robodyn_ros.identification.result_files import friction_parameters, write_friction
-from robodyn_ros.model.urdf import read_friction
+from robodyn_ros.model.friction_file import read_friction
 import yaml
 
 pytestmark = pytest.mark.slow

@@ -11,9 +11,9 @@ from robodyn_ros import load_urdf
 from robodyn_ros.control.settings.friction import with_friction
 from robodyn_ros.errors import IdentificationError, InertiaError, UrdfError
 from robodyn_ros.model import urdf_extension
+from robodyn_ros.model.friction_file import read_friction
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.model.robot import FRICTION_VELOCITY, STRIBECK_VELOCITY
-from robodyn_ros.model.urdf import read_friction
 from robots import ARM, differences, EXTENDED
 import yaml
 

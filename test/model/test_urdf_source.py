@@ -10,7 +10,7 @@ from lxml import etree
 import pytest
 from robodyn_ros import load_urdf
 from robodyn_ros.errors import UrdfError
-from robodyn_ros.identification.excitation.collision_geometry import shapes
+from robodyn_ros.identification.excitation.collisions import shapes
 from robodyn_ros.identification.recorded_motion import Source
 from robodyn_ros.identification.repair import repaired_urdf
 from robodyn_ros.model.ros2_control import gazebo_description, mujoco_description

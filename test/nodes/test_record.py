@@ -13,7 +13,7 @@ import pytest
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from robodyn_ros import load_urdf
 from robodyn_ros.errors import RecordingError
-from robodyn_ros.identification.recordings import recording_file
+from robodyn_ros.identification.recordings import recording as recording_file
 from robodyn_ros.identification.recordings.read import read
 from robodyn_ros.identification.recordings.recording import Recording
 from robodyn_ros.model.resources import robot_path

@@ -17,9 +17,8 @@ from .least_squares import solve as solve_freely
 from .physical_consistency import divisors, Prior, PRIOR_WEIGHTS, solve
 from .regression import Regression, regression, VALIDATION_BLOCKS
 from .search import AS_RECORDED, Mounting
-from ..data_checks.data_issue import DataIssue
 from ..motion import Motion
-from ..options import ParameterSelection, USUAL_PARAMETERS
+from ..options import DataIssue, ParameterSelection, USUAL_PARAMETERS
 from ...errors import Argument, IdentificationError
 from ...model.robot import RobotModel
 
@@ -176,7 +175,10 @@ def better_cutoff(model: RobotModel, motions: Mapping[float, Motion]) -> tuple[f
     Return the cut-off [Hz] whose parameters predict best, and why; None for that of the motion.
 
     Parameters are fitted with each cut-off to all blocks but one, which all of them predict with
-    the highest cut-off, so that errors are those of the same efforts.
+    the highest cut-off, so that errors are those of the same efforts. Noise of the accelerations
+    grows with the cut-off and biases parameters to zero, and predicted from noisy accelerations
+    parameters near zero are best (errors in variables). So a cut-off takes part only if it
+    predicts the efforts of the first one, whose accelerations have least noise, as well as that.
 
     :param motions: the same motion by cut-off; the first is that of the motion.
     """
@@ -185,8 +187,11 @@ def better_cutoff(model: RobotModel, motions: Mapping[float, Motion]) -> tuple[f
         return None
     trials = {cutoff: _trial(model, motion) for cutoff, motion in motions.items()}
     try:
+        low = {cutoff: trials[own].predicted_by(trial, PLAIN_WEIGHT).error
+               for cutoff, trial in trials.items()}
         scores = {cutoff: trials[top].predicted_by(trial, PLAIN_WEIGHT)
-                  for cutoff, trial in trials.items()}
+                  for cutoff, trial in trials.items()
+                  if low[cutoff] <= (1.0 + MIN_GAIN) * low[own]}
     except IdentificationError:
         return None
     best = min(scores, key=lambda cutoff: scores[cutoff].error)

@@ -10,7 +10,7 @@ from numpy import ndarray
 from scipy import optimize
 
 from .base_parameters import base_parameters, BaseParameters
-from .covariance import autocovariance
+from .estimate import autocovariance
 from .regression import Regression, regression, triangle
 from ..motion import Motion
 from ..options import ParameterSelection

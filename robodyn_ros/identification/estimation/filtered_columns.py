@@ -12,9 +12,9 @@ from numba import types
 import numpy as np
 from numpy import ndarray
 
+from ..filtering import LowPass
 from ..motion import Motion
 from ..options import ParameterSelection
-from ..preparation.filtering import LowPass
 from ...compiler.jit import compile_function, jitable
 from ...dynamics import Batch
 from ...dynamics import friction as model_friction

@@ -11,13 +11,15 @@ from scipy.linalg import cho_factor, cho_solve, LinAlgError, qr, solve_triangula
 from scipy.special import chdtri
 
 from .base_parameters import base_parameters, BaseParameters
-from .covariance import (
+from .estimate import (
     autocovariance,
     covariance,
+    Estimate,
     independent_samples,
+    lengths,
+    trusted,
     with_spread_of_blocks,
 )
-from .estimate import Estimate, lengths, trusted
 from .regression import Compressed, Regression, triangle, VALIDATION_BLOCKS
 from ...errors import IdentificationError
 

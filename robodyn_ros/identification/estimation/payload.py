@@ -11,8 +11,7 @@ from scipy import optimize
 from scipy.special import chdtrc
 
 from .base_parameters import base_of
-from .covariance import covariance
-from .estimate import Estimate
+from .estimate import covariance, Estimate
 from .least_squares import check_determined, solve
 from .regression import INERTIAL_PARAMETERS, INERTIAL_UNITS, Regression, regression
 from ..motion import Motion

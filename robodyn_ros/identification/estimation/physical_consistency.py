@@ -17,6 +17,7 @@ from .regression import LOAD_TERM, Regression, triangle
 from ...dynamics import Batch
 from ...errors import IdentificationError
 from ...extras import pip_install_extra
+from ...model.friction_file import RANGES
 from ...model.rigid_body import inertial_parameters, pseudo_inertia, UNITS
 from ...model.robot import RobotModel, spread
 
@@ -83,6 +84,7 @@ class Prior:
     :param root: (k, P) such that |root @ (φ - mean)|² is the distance from the mean.
     :param bodies: (nb, 4, 4, 10) P₀^-½ P P₀^-½ of the parameters of each body.
     :param positive: indices of the parameters that cannot be negative.
+    :param loads: indices of the shares of gravity by which friction grows, which have a limit.
     """
 
     model: RobotModel
@@ -90,6 +92,7 @@ class Prior:
     root: ndarray
     bodies: ndarray
     positive: ndarray
+    loads: ndarray
 
     @classmethod
     def of(cls, given: Regression) -> 'Prior':
@@ -110,7 +113,8 @@ class Prior:
         scale[np.array(kinds) == LOAD_TERM] = LOAD_SCALE
         root[16 * nb:, 10 * nb:] = np.diag(1.0 / scale)
         positive = rest[[kind != 'offset' for kind in kinds]]
-        return cls(model, mean, root, bodies, positive)
+        return cls(model, mean, root, bodies, positive,
+                   rest[[kind == LOAD_TERM for kind in kinds]])
 
 
 def armature_scale(given: Regression) -> ndarray:
@@ -151,9 +155,11 @@ def solve(R: ndarray, prior: Prior, weight: float) -> ndarray:
     lmi = [(units / scale[10 * b:10 * (b + 1)]).reshape(16, 10)
            for b, units in enumerate(prior.bodies)]
     z = conic_least_squares(both[:size, :size] / (scale * least), both[:size, size] / least,
-                            prior.positive, lmi)
+                            prior.positive, lmi, prior.loads,
+                            RANGES['load_friction'][1] * scale[prior.loads])
     found = z / scale
     found[prior.positive] = np.maximum(found[prior.positive], 0.0)
+    found[prior.loads] = np.minimum(found[prior.loads], RANGES['load_friction'][1])
     smallest = np.linalg.eigvalsh(np.einsum('bijk,bk->bij', prior.bodies, found[
         :10 * len(prior.bodies)].reshape(-1, 10))).min(axis=1)
     inertial = pseudo_inertia(found[:10 * len(prior.bodies)])
@@ -164,14 +170,15 @@ def solve(R: ndarray, prior: Prior, weight: float) -> ndarray:
     return found
 
 
-def conic_least_squares(A: ndarray, b: ndarray, positive: ndarray, lmi: Sequence[ndarray]
-                        ) -> ndarray:
+def conic_least_squares(A: ndarray, b: ndarray, positive: ndarray, lmi: Sequence[ndarray],
+                        limited: ndarray, limits: ndarray) -> ndarray:
     """
     Return z (n,) with the least error A z - b, some of z ≥ 0 and all P_k(z) ⪰ MIN_BODY_SHARE.
 
     As a cone program in the variables z and the errors e = A z - b: min ½ eᵀe.
 
     :param positive: indices of z.
+    :param limited: indices of z with an upper limit; ``limits``: these.
     :param lmi: maps (16, 10) of ten entries of z each, in their order, to P_k (4, 4) by rows.
     :raises IdentificationError: clarabel is missing, or finds nothing.
     """
@@ -184,15 +191,17 @@ def conic_least_squares(A: ndarray, b: ndarray, positive: ndarray, lmi: Sequence
     root = np.array([1.0 if i == j else np.sqrt(2.0) for i, j in upper])
     rows = [4 * i + j for i, j in upper]
     bodies = [-root[:, None] * body[rows] for body in lmi]
-    constraints = np.zeros((m + len(positive) + 10 * len(bodies), n + m))
+    signed = len(positive) + len(limited)
+    constraints = np.zeros((m + signed + 10 * len(bodies), n + m))
     constraints[:m, :n], constraints[:m, n:] = A, -np.eye(m)
     constraints[m + np.arange(len(positive)), positive] = -1.0
+    constraints[m + len(positive) + np.arange(len(limited)), limited] = 1.0
     blocks = block_diag(*bodies)
-    constraints[m + len(positive):, :blocks.shape[1]] = blocks
+    constraints[m + signed:, :blocks.shape[1]] = blocks
     sparse = csc_matrix(constraints)
-    right = np.concatenate([b, np.zeros(len(positive)), np.tile(
+    right = np.concatenate([b, np.zeros(len(positive)), limits, np.tile(
         -MIN_BODY_SHARE * np.array([float(i == j) for i, j in upper]), len(lmi))])
-    cones = [clarabel.ZeroConeT(m), clarabel.NonnegativeConeT(len(positive)),
+    cones = [clarabel.ZeroConeT(m), clarabel.NonnegativeConeT(signed),
              *(clarabel.PSDTriangleConeT(4) for _ in lmi)]
     quadratic = diags(np.concatenate([np.zeros(n), np.ones(m)]), format='csc')
     failure = ''

@@ -3,15 +3,46 @@
 """Distances between links, and to the ground, along a motion, by MuJoCo."""
 
 from collections.abc import Collection, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy import ndarray
 
-from ...errors import IdentificationError
+from ...errors import IdentificationError, UrdfError
 from ...model.robot import RobotModel
-from ...model.shapes import Shape
+from ...model.shapes import Shape, shape
+from ...model.urdf_xml import root_element
 from ...simulation.loading import mujoco
+
+GEOMETRY_KINDS = ('collision', 'visual')
+MESH_SUFFIXES = ('.stl', '.obj', '.msh')    # that MuJoCo reads
+UNCHECKED_REMEDY = 'or go without a check for collisions (--shapes none)'
+
+
+def shapes(urdf: Path, kind: str = 'collision', packages: Sequence[Path] = ()) -> list[Shape]:
+    """
+    Return the shapes of all links of a URDF file; an empty list where it has none.
+
+    :param kind: one of :data:`GEOMETRY_KINDS`.
+    :param packages: as in :func:`~robodyn_ros.model.shapes.shape`.
+    :raises IdentificationError: a shape cannot be read, or the file of a mesh is missing or in a
+        format that MuJoCo does not read; the error names the link.
+    """
+    root, _ = root_element(urdf)
+    try:
+        found = [shape(link.get('name', ''), element, urdf, packages)
+                 for link in root.iterfind('link') for element in link.iterfind(kind)]
+    except UrdfError as error:
+        raise IdentificationError(str(error).removesuffix(f': {error.remedy}'), name=error.name,
+                                  remedy=f'{error.remedy}; {UNCHECKED_REMEDY}') from error
+    for one in found:
+        if one.mesh is not None and one.mesh.suffix.lower() not in MESH_SUFFIXES:
+            raise IdentificationError(
+                f'link {one.link!r} has the mesh {str(one.mesh)!r}', name=one.link,
+                remedy=f'MuJoCo reads {", ".join(MESH_SUFFIXES)} only; {UNCHECKED_REMEDY}')
+    return found
+
 
 GROUND_NAME, GROUND_SIZE = 'the ground', 100.0       # m to each side
 DEPTH_UNIT = 0.05    # [m] of violations
@@ -169,9 +200,9 @@ class Collisions:
         for first, second in excluded:
             spec.add_exclude(bodyname1=str(first), bodyname2=str(second))
         assets: dict[str, bytes] = {}
-        for shape in shapes:
-            if shape.link in model.frames:
-                self._add(spec, bodies, shape, assets)
+        for body in shapes:
+            if body.link in model.frames:
+                self._add(spec, bodies, body, assets)
         if ground is not None:
             length = np.linalg.norm(model.gravity_vector)
             if length == 0.0:

@@ -16,14 +16,14 @@ from .base_regressor import (
     BaseRegressor,
     Criterion,
     known_rows,
+    Limits,
     little_information,
     of_matrix,
     Quality,
     quality,
     smooth_condition,
 )
-from .fourier import Fourier
-from .motion_limits import Limits
+from .trajectory_file import Fourier
 from ..motion import Motion
 from ...dynamics import Dynamics
 from ...errors import Argument, IdentificationError, Placeholder

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Assignment of table columns to quantities and joints by their headers."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 import re
 
@@ -23,7 +23,10 @@ TIME_WORDS = ('time', 't', 'timestamp', 'stamp', 'times', 'timestamps', 'stamps'
 NANOSECOND_WORDS = ('nanosec', 'nsec', 'nsecs', 'nanoseconds')
 # Commanded or estimated quantities
 UNMEASURED_WORDS = {'d', 'des', 'desired', 'cmd', 'command', 'commanded', 'target', 'ref',
-                    'reference', 'goal', 'error', 'err', 'ext', 'external', 'hat', 'setpoint'}
+                    'reference', 'goal', 'error', 'err', 'ext', 'external', 'hat', 'setpoint',
+                    'con', 'ctrl', 'control', 'fric', 'friction', 'ff', 'feedforward', 'fb',
+                    'feedback', 'pid', 'grav', 'gravity', 'cor', 'coriolis', 'model', 'pred',
+                    'predicted', 'sim', 'est', 'estimated', 'dist', 'disturbance', 'limit'}
 IGNORED_WORDS = {
     'joint', 'joints', 'jnt', 'state', 'states', 'actual', 'act', 'measured', 'meas', 'j',
     'axis', 'robot', 'arm', 'motor', 'value', 'data', 'm', 'msr', 'sensor', 'link'}
@@ -192,14 +195,16 @@ def by_map(columns: Columns, headers: Sequence[str], joints: Sequence[str],
     return found
 
 
-def by_header(headers: Iterable[str], joints: Sequence[str]) -> Found:
+def by_header(headers: Iterable[str], joints: Sequence[str], named: Collection[str] = ()
+              ) -> Found:
     """
     Return the columns recognised by usual headers: q1, dq1, pos_joint1, tau[0], ...
 
+    :param named: quantities that are not looked for.
     :raises RecordingError: two columns match equally well.
     """
     found = Found()
-    ranks: dict[tuple[str, object], int] = {}
+    ranks: dict[tuple[str, object], tuple[int, list[str]]] = {}
     numbered: dict[str, dict[int, str]] = {}
     for header in headers:
         text, _ = without_unit(header)
@@ -211,17 +216,21 @@ def by_header(headers: Iterable[str], joints: Sequence[str]) -> Found:
             quantity, rank = 'position', len(QUANTITY_WORDS['position'])
         elif quantity is None and joint is not None:
             joint, (quantity, rank) = None, quantity_of(words)
-        if quantity is None:
+        if quantity is None or quantity in named:
             continue
         number = number_in(text)
         if joint is None and number is None and len(joints) == 1:
             joint = joints[0]
         if joint is not None:
-            _take(found.columns.setdefault(quantity, {}), ranks, (quantity, joint), joint, rank,
-                  header)
+            _take(found.columns.setdefault(quantity, {}), ranks, (quantity, joint), rank, header)
         elif number is not None:
-            _take(numbered.setdefault(quantity, {}), ranks, (quantity, number), number,
-                  rank, header)
+            _take(numbered.setdefault(quantity, {}), ranks, (quantity, number), rank, header)
+    for (quantity, whose), (_, same) in ranks.items():
+        if len(same) > 1:
+            raise RecordingError(
+                f'columns {same[0]!r} and {same[1]!r} could both be the {quantity} of {whose}',
+                name=same[1], value=tuple(same),
+                remedy=('name it, for instance ', Argument('columns', {quantity: 'q{i}'})))
     for quantity, of in numbered.items():
         if quantity in found.columns:
             continue
@@ -289,15 +298,14 @@ def _column(given: str | int, headers: Sequence[str]) -> str:
     return headers[given]
 
 
-def _take(into: dict, ranks: dict, key: tuple[str, object], place: object, rank: int,
-          header: str) -> None:
-    if key in ranks and ranks[key] == rank:
-        raise RecordingError(
-            f'columns {into[place]!r} and {header!r} could both be the {key[0]} of {key[1]}',
-            name=str(header), value=(into[place], header),
-            remedy=('name it, for instance ', Argument('columns', {str(key[0]): 'q{i}'})))
-    if key not in ranks or rank < ranks[key]:
-        into[place], ranks[key] = header, rank
+def _take(into: dict, ranks: dict[tuple[str, object], tuple[int, list[str]]],
+          key: tuple[str, object], rank: int, header: str) -> None:
+    """Take a column if its rank is the best one, and keep those of the same rank."""
+    best, same = ranks.get(key, (rank + 1, []))
+    if rank < best:
+        into[key[1]], ranks[key] = header, (rank, [header])
+    elif rank == best:
+        same.append(header)
 
 
 def _is_time(words: list[str], found: Found, header: str) -> bool:

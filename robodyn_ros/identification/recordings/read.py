@@ -131,7 +131,7 @@ def _find(table: Table, headers: list[str], joints: tuple[str, ...], options: Ta
             if not any(header in of.values() for of in named.columns.values())]
     if not table.header and options.columns:
         return named
-    by_column = by_header(rest, joints) if table.header else \
+    by_column = by_header(rest, joints, options.columns) if table.header else \
         by_count(headers, joints, options.rate is None)
     for quantity, columns in by_column.columns.items():
         if quantity not in options.columns:

@@ -17,8 +17,7 @@ from sensor_msgs.msg import JointState
 from ..middleware.client_session import Session, session
 from ..middleware.raw_subscription import open_subscription, Sample
 from ...errors import RosError
-from ...identification.recordings.recording import Recording
-from ...identification.recordings.recording_file import check_target, write
+from ...identification.recordings.recording import check_target, Recording, write
 
 # Best effort matches all publishers and makes no driver wait or resend; losses are counted. The
 # depth bridges a stall of a second.

@@ -28,8 +28,8 @@ from ..middleware.raw_subscription import open_subscription
 from ..topics.publishers import IncompatiblePublishers
 from ...control.settings.settings import Settings
 from ...errors import ParameterError, RobodynError
+from ...model.friction_file import read_friction
 from ...model.robot import initial_position, RobotModel
-from ...model.urdf import read_friction
 from ...simulation.drive import Drive, Noise
 from ...simulation.plant import Plant, PlantState
 from ...wire.codecs import JointStateEncoder

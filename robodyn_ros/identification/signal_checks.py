@@ -9,10 +9,10 @@ import numpy as np
 from numpy import ndarray
 from scipy.ndimage import median_filter
 
-from .data_issue import DataIssue, in_units, Severity
-from ..recordings.recording import Recording
-from ...errors import Argument, RecordingError, Remedy
-from ...model.robot import RobotModel
+from .options import DataIssue, in_units, Severity
+from .recordings.recording import Recording
+from ..errors import Argument, RecordingError, Remedy
+from ..model.robot import RobotModel
 
 MAX_SPEED_FACTOR = 3.0    # times the velocity limit
 UNUSUAL_STEP = 10.0       # times the 99.5 % quantile of the steps of a joint
@@ -30,6 +30,7 @@ WRONG_UNIT_FACTOR = 3.0          # times a limit: no calibration is so far off
 SATURATED_RUN = 5                # equal extreme samples in a row
 MIN_LEVELS = 12                  # values of a measured effort
 MIN_CORRELATION = 0.9            # of a velocity and the derivative of the position
+NEARLY_AT_REST = 0.03            # of the RMS velocity of the fastest joint: noise is as large
 MAX_FACTOR = 1.25                # between both
 SPIKE, FROZEN = 'effort spike', 'frozen effort'     # kinds of issue
 MAX_SPIKE_SAMPLES = 3
@@ -163,10 +164,11 @@ def velocity_issues(derived: ndarray, measured: ndarray, model: RobotModel) -> I
     :param measured: (N, nv) recorded velocity [rad/s | m/s].
     """
     factors = {}
+    fastest = float(derived.std(0).max())
     for j, name in enumerate(model.joint_names):
         x, y = derived[:, j] - derived[:, j].mean(), measured[:, j] - measured[:, j].mean()
         moves = np.sqrt(x @ x / len(x))
-        if moves < 1e-3 or not y.any():
+        if moves < max(1e-3, NEARLY_AT_REST * fastest) or not y.any():
             continue
         alike = float(x @ y / np.sqrt((x @ x) * (y @ y)))
         factors[name] = float(x @ y / (x @ x)), alike
@@ -267,7 +269,7 @@ def _still(position: ndarray, model: RobotModel) -> Iterator[DataIssue]:
         name = model.joint_names[j]
         yield DataIssue(
             'still', name, f'{name} moves by {extent[j]:.2g} only: its friction and rotor inertia '
-            'are not identified, and stay those of the URDF', 'let it move', float(extent[j]),
+            'are not identified', 'let it move', float(extent[j]),
             Severity.of(bool(still.all())))
 
 

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from ..motion import Motion
-from ...dynamics.api import Batch
-from ...model.robot import RobotModel
+from .motion import Motion
+from ..dynamics.api import Batch
+from ..model.robot import RobotModel
 
 MAX_SAMPLES = 2000  # for the regression
 NOISE_SHARE = 1e-3  # of the variance of an effort: less counts as noise
@@ -200,6 +200,20 @@ def found_gravity(model: RobotModel, fit: Fit) -> ndarray:
     inertial efforts, friction and an offset of each joint. Only its direction is used, because
     masses may be wrong; a direction near an axis of the base becomes that axis.
     """
+    size = float(np.linalg.norm(model.gravity_vector)) or 9.81
+    vector, _ = fitted_gravity(model, fit)
+    length = float(np.linalg.norm(vector))
+    if length == 0.0:
+        return model.gravity_vector
+    direction = vector / length
+    k = int(np.argmax(np.abs(direction)))
+    if abs(direction[k]) > np.cos(SAME_AXIS_ANGLE):
+        direction = np.sign(direction[k]) * np.eye(3)[k]
+    return np.round(size * direction, 3) + 0.0
+
+
+def fitted_gravity(model: RobotModel, fit: Fit) -> tuple[ndarray, float]:
+    """Return the gravity (3,) that fits best as a share of its size, and its standard error."""
     nv, size = model.nv, float(np.linalg.norm(model.gravity_vector)) or 9.81
     along = np.stack([Batch(replace(model, gravity_vector=size * axis), threads=1).gravity(
         fit.states.position) for axis in np.eye(3)], axis=2)         # (N, nv, 3)
@@ -214,12 +228,7 @@ def found_gravity(model: RobotModel, fit: Fit) -> ndarray:
         rest = both - basis @ (basis.T @ both)
         rows.append(rest[:, :3])
         targets.append(rest[:, 3])
-    vector = np.linalg.lstsq(np.vstack(rows), np.concatenate(targets), rcond=1e-10)[0]
-    length = float(np.linalg.norm(vector))
-    if length == 0.0:
-        return model.gravity_vector
-    direction = vector / length
-    k = int(np.argmax(np.abs(direction)))
-    if abs(direction[k]) > np.cos(SAME_AXIS_ANGLE):
-        direction = np.sign(direction[k]) * np.eye(3)[k]
-    return np.round(size * direction, 3) + 0.0
+    X, y = np.vstack(rows), np.concatenate(targets)
+    vector = np.linalg.lstsq(X, y, rcond=1e-10)[0]
+    deviation = np.sqrt(np.mean((y - X @ vector)**2) * np.trace(np.linalg.pinv(X.T @ X)))
+    return vector, float(deviation)

@@ -10,10 +10,10 @@ import numpy as np
 from numpy import ndarray
 from scipy.optimize import linear_sum_assignment
 
-from .data_issue import DataIssue, in_units, Severity
-from .fit import (
+from .effort_fit import (
     CONFIRMED_SLOPES,
     Fit,
+    fitted_gravity,
     found_gravity,
     MIN_CONFIRMED_SHARE,
     model_confidence,
@@ -21,10 +21,11 @@ from .fit import (
     States,
     thin,
 )
-from ..motion import Motion
-from ...dynamics.api import Batch
-from ...errors import Argument, Placeholder, Remedy
-from ...model.robot import RobotModel
+from .motion import Motion
+from .options import DataIssue, in_units, Severity
+from ..dynamics.api import Batch
+from ..errors import Argument, Placeholder, Remedy
+from ..model.robot import RobotModel
 
 UNRELIABLE_WEIGHT = 0.01  # weight of joints without reliable predictions
 MAX_GOOD_FIT = -2.0    # log of the unexplained share, up to which no other hypothesis is needed
@@ -35,6 +36,7 @@ MAX_MASS_FACTOR = 10.0   # by which masses of a URDF may be wrong
 USUAL_FACTOR = 2.2       # by which they usually are, at most
 MAX_MISFIT = -0.3        # mean log of the unexplained share
 MIN_GRAVITY_SHARE = 0.3  # of the effort: where gravity varies less it is not checked
+PRESENT_GRAVITY = 0.5    # of the size of gravity or inertia, above which it is not missing
 MISSING_GRAVITY = 0.25   # coefficient of gravity below which it is missing
 MAX_GRAVITY_ERROR = 0.1  # standard error of that coefficient for a decision
 
@@ -251,7 +253,14 @@ def motion_issues(motion: Motion, model: RobotModel, cutoff: float, effort_unit:
 
 
 def _gravity(fit: Fit, model: RobotModel, known: ModelConfidence) -> Iterator[DataIssue]:
-    """Yield joints whose efforts lack gravity."""
+    """
+    Yield joints whose efforts lack gravity.
+
+    They do not lack it where gravity in another direction explains them, nor where inertia seems
+    to be missing likewise: noise of the accelerations shrinks both of an arm that swings.
+    """
+    vector, deviation = fitted_gravity(model, fit)
+    turned = bool(np.linalg.norm(vector) > max(PRESENT_GRAVITY, 5 * deviation))
     lacking, loaded = [], []
     for j in np.flatnonzero(known.gravity).tolist():
         gravity = fit.gravity[:, j]
@@ -261,7 +270,8 @@ def _gravity(fit: Fit, model: RobotModel, known: ModelConfidence) -> Iterator[Da
         rest[:, 0] -= gravity
         found, error = _with_errors(np.column_stack([gravity, rest]), fit.effort[:, j])
         inertial = found[1] if found[1] > 10 * error[1] else 0.0
-        if error[0] > MAX_GRAVITY_ERROR * max(1.0, inertial):
+        if error[0] > MAX_GRAVITY_ERROR * max(1.0, inertial) or (
+                error[1] < MAX_GRAVITY_ERROR and found[1] < PRESENT_GRAVITY):
             continue
         loaded.append(j)
         no_more_than_chance = abs(found[0]) < MISSING_GRAVITY and abs(found[0]) < 5 * error[0]
@@ -270,7 +280,8 @@ def _gravity(fit: Fit, model: RobotModel, known: ModelConfidence) -> Iterator[Da
             lacking.append((j, float(found[0]), float(inertial)))
     # One joint alone may be balanced by a spring
     weight = fit.gravity.std(0)
-    fatal = bool(sum(weight[j] for j, *_ in lacking) > 0.5 * sum(weight[j] for j in loaded))
+    fatal = not turned and bool(
+        sum(weight[j] for j, *_ in lacking) > 0.5 * sum(weight[j] for j in loaded))
     for j, share, inertial in lacking:
         name = model.joint_names[j]
         # Gravity is there, and inertia seems far too large
