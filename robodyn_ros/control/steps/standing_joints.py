@@ -15,8 +15,8 @@ joints decide, as far as they exceed what is usual for them: STATE_INCONSISTENT,
 Where they do not decide, the joint might have the velocity ``hidden``: w when its reading came to
 rest, at most the greatest velocity reported of late, and what efforts beyond the declared friction
 would add. Above MAX_HIDDEN velocity limits no such effort drives it on. A joint that unknown
-friction holds would never break loose, though; so if it came to rest slowly, an effort that is
-larger than any before by KICK_GROWTH acts for KICK_TIME, up to BLOCKED_HIDDEN.
+friction holds would never break loose, though: an effort that is larger than any before by
+KICK_GROWTH acts for KICK_TIME, up to BLOCKED_HIDDEN.
 """
 
 from __future__ import annotations
@@ -215,7 +215,7 @@ def clip(c: Cycle, friction: ndarray, dt: float, tau: ndarray) -> None:
         if excess <= 0.0:
             continue
         own.kick[i] -= dt
-        if (own.stuck[i] == 1.0 and own.kick[i] <= 0.0 and excess > KICK_GROWTH * own.tried[i]
+        if (own.kick[i] <= 0.0 and excess > KICK_GROWTH * own.tried[i]
                 and abs(own.hidden[i]) < BLOCKED_HIDDEN * v.speed_limit[i]):
             own.kick[i] = KICK_TIME
         if not barred(v, i) or own.kick[i] > 0.0:
