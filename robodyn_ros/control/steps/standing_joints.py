@@ -14,9 +14,10 @@ joints decide, as far as they exceed what is usual for them: STATE_INCONSISTENT,
 
 Where they do not decide, the joint might have the velocity ``hidden``: w when its reading came to
 rest, at most the greatest velocity reported of late, and what efforts beyond the declared friction
-would add. Above MAX_HIDDEN velocity limits no such effort drives it on. A joint that unknown
-friction holds would never break loose, though: an effort that is larger than any before by
-KICK_GROWTH acts for KICK_TIME, up to BLOCKED_HIDDEN.
+would add. Above MAX_HIDDEN velocity limits no such effort drives it on while other joints move; an
+arm at rest may press against something. A joint that unknown friction holds would never break
+loose, though: an effort that is larger than any before by KICK_GROWTH acts for KICK_TIME, up to
+BLOCKED_HIDDEN.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from __future__ import annotations
 from math import exp, inf
 from typing import NamedTuple, TYPE_CHECKING
 
-from numpy import ndarray, record
+from numpy import ndarray
 
 from . import guard
 
@@ -108,10 +109,11 @@ def standing_fault(c: Cycle, friction: ndarray, fresh: int, dt: float) -> tuple[
     own, reason, found = c.vectors.standing_joints, guard.NO_REASON, -1
     kept, _ = decay(dt)
     for i in range(v.q.shape[0]):
-        advance(m, v, M, friction, dt, kept, i)
+        checked = m.phase == guard.RUNNING and joints[i].consistency_tolerance < inf
+        advance(v, M, friction, dt, kept, checked, i)
         if fresh == 1:
             weigh(joints, v, M, i)
-        if m.phase != guard.RUNNING or reason == guard.STATE_INCONSISTENT:
+        if not checked or reason == guard.STATE_INCONSISTENT:
             continue
         if own.moves[i] >= DECISIVE_SAMPLES:
             reason, found = guard.STATE_INCONSISTENT, i
@@ -134,12 +136,13 @@ def standing_fault(c: Cycle, friction: ndarray, fresh: int, dt: float) -> tuple[
     return reason, found
 
 
-def advance(m: record, v: Vectors, M: ndarray, friction: ndarray, dt: float, kept: float,
+def advance(v: Vectors, M: ndarray, friction: ndarray, dt: float, kept: float, checked: bool,
             i: int) -> None:
     """
     Advance the velocity that joint i may have while its reading stands.
 
     :param kept: result of :func:`decay` for ``dt``.
+    :param checked: whether the law drives the joint, and its ``consistency_tolerance`` is finite.
     """
     own, step = v.standing_joints, v.frozen_readings.encoder_step[i]
     reach = STANDING_RANGE if step == inf else max(STANDING_RANGE, STANDING_STEPS * step)
@@ -147,7 +150,7 @@ def advance(m: record, v: Vectors, M: ndarray, friction: ndarray, dt: float, kep
     if abs(v.qd[i]) > abs(own.recent[i]):
         own.recent[i] = v.qd[i]
     slow = abs(own.recent[i]) < SLOW * v.speed_limit[i]
-    if m.phase != guard.RUNNING or not abs(v.q[i] - own.anchor[i]) <= reach:
+    if not checked or not abs(v.q[i] - own.anchor[i]) <= reach:
         own.anchor[i], own.stood[i] = v.q[i], 0.0
         own.held[i] = v.momentum_observer.external[i] if slow else own.balance[i]
     else:
@@ -176,15 +179,14 @@ def weigh(joints: ndarray, v: Vectors, M: ndarray, i: int) -> None:
             or min(abs(w), abs(own.hidden[i])) < LEAST_HIDDEN * v.speed_limit[i]):
         own.moves[i] = own.evidence[i] = 0.0
         return
-    seen, missed, others_move = 0.0, 0.0, False
+    seen, missed = 0.0, 0.0
     for j in range(v.q.shape[0]):
         if j != i:
             usual = own.usual[j] + RESOLUTION * joints[j].effort_limit
             seen += (own.unexplained[j] / usual)**2
             missed += ((own.unexplained[j] + M[j, i] * w) / usual)**2
-            others_move |= own.stood[j] < STANDING_TIME     # else the robot may have stopped
     own.evidence[i] = seen - missed
-    if others_move and own.evidence[i] > EVIDENCE and (
+    if others_move(v, i) and own.evidence[i] > EVIDENCE and (
             missed < (MISSED_SHARE if stands else SLOW_MISSED_SHARE) * seen):
         own.moves[i] = max(own.moves[i], 0.0) + 1.0
     elif own.evidence[i] < -EVIDENCE:
@@ -197,7 +199,15 @@ def barred(v: Vectors, i: int) -> bool:
     """Return whether no effort beyond friction may drive joint i on."""
     own = v.standing_joints
     return bool(own.moves[i] > -DECISIVE_SAMPLES and own.stood[i] >= STANDING_TIME
-                and abs(own.hidden[i]) > MAX_HIDDEN * v.speed_limit[i])
+                and abs(own.hidden[i]) > MAX_HIDDEN * v.speed_limit[i] and others_move(v, i))
+
+
+def others_move(v: Vectors, i: int) -> bool:
+    """Return whether readings of other joints move: else the arm may press, or have stopped."""
+    for j in range(v.q.shape[0]):
+        if j != i and v.standing_joints.stood[j] < STANDING_TIME:
+            return True
+    return False
 
 
 def clip(c: Cycle, friction: ndarray, dt: float, tau: ndarray) -> None:
