@@ -28,7 +28,7 @@ from robodyn_ros.control.settings.suggested_gains import suggest_gains, with_ass
 from robodyn_ros.control.steps import guard
 from robodyn_ros.errors import RobodynError
 from robodyn_ros.model.pose import spread
-from robodyn_ros.simulation.obstacle import Obstacle
+from robodyn_ros.simulation.plant import Obstacle
 
 LOCKED = {'panda': {'panda_finger_joint1': 0.02, 'panda_finger_joint2': 0.02}}
 SPEED = 0.5         # m/s of the point at the contact

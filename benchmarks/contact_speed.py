@@ -27,16 +27,15 @@ import numpy as np
 from numpy import ndarray
 from robodyn_ros import Dynamics, load_urdf, RobotModel, Settings
 from robodyn_ros.closed_loop import ClosedLoop
-from robodyn_ros.control.declare.body_regions import REGIONS
-from robodyn_ros.control.inputs.bounds import Bounds
+from robodyn_ros.control.inputs.task import Bounds, REGIONS
 from robodyn_ros.control.references.trajectory import Waypoints
-from robodyn_ros.control.settings.bounds_of_settings import bounds_of
 from robodyn_ros.control.settings.suggested_gains import suggest_gains
+from robodyn_ros.control.settings.task_and_bounds import bounds_of
 from robodyn_ros.control.steps.contact_speed import permitted_speed
 from robodyn_ros.control.steps.time_scaling import joint_share
 from robodyn_ros.dynamics.model_data import ModelData, parameters, Workspace, workspace
 from robodyn_ros.model.pose import spread
-from robodyn_ros.simulation.obstacle import Obstacle
+from robodyn_ros.simulation.plant import Obstacle
 
 from .collisions import LOCKED
 

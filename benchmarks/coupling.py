@@ -22,10 +22,10 @@ from numpy import ndarray
 from robodyn_ros import Dynamics, RobotModel, Settings
 from robodyn_ros.catalog.robots import CatalogRobot, load_robot
 from robodyn_ros.closed_loop import ClosedLoop, CoupledLoops
-from robodyn_ros.control.settings.coupled_joints import joint_map
+from robodyn_ros.control.controller.partner_and_policy import joint_map
 from robodyn_ros.control.settings.suggested_gains import suggest_gains
 from robodyn_ros.control.steps import guard
-from robodyn_ros.simulation.obstacle import Obstacle
+from robodyn_ros.simulation.plant import Obstacle
 
 DELAYS = 0.0, 0.005, 0.01       # s
 SHARE = 0.05                    # of the effort limits, that the hand uses

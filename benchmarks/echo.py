@@ -26,12 +26,16 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from robodyn_ros.compiler.jit import compile_callback, jitable
 from robodyn_ros.dynamics.numba_types import pointer
 from robodyn_ros.nodes.middleware.raw_subscription import LeftAlone, never_called
-from robodyn_ros.realtime.native.compile import CALLBACK, IO_MODULES
-from robodyn_ros.realtime.native.ffi import check_symbols, sem_post, sem_trywait
-from robodyn_ros.realtime.native.io import content, publish_message, take
-from robodyn_ros.realtime.native.memory import aligned_copy, LoopMemory
-from robodyn_ros.wire.effort import EffortEncoder
-from robodyn_ros.wire.joint_state import JointStateEncoder
+from robodyn_ros.realtime.native.io import (
+    check_symbols,
+    content,
+    publish_message,
+    sem_post,
+    sem_trywait,
+    take,
+)
+from robodyn_ros.realtime.native.loop import aligned_copy, CALLBACK, IO_MODULES, LoopMemory
+from robodyn_ros.wire.codecs import EffortEncoder, JointStateEncoder
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 

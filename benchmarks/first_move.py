@@ -25,7 +25,7 @@ from robodyn_ros import (
     suggest_gains,
     Waypoints,
 )
-from robodyn_ros.control.settings.unreached_targets import (
+from robodyn_ros.control.settings.motion_limits import (
     most_resting_error,
     resting_error_warning,
 )

@@ -26,7 +26,7 @@ from robodyn_ros.closed_loop import ClosedLoop
 from robodyn_ros.identification.excitation.payload_motion import float_motion
 from robodyn_ros.identification.recordings.recording import Recording
 from robodyn_ros.law_comparison import EFFORT_DELAY, scenes, settings_of
-from robodyn_ros.simulation.imperfections import Noise
+from robodyn_ros.simulation.drive import Noise
 
 ROBOTS, DISTANCE = ('two_link', 'panda'), 1e-3      # rad, of presliding
 NOISE, EFFORT_NOISE = 1e-5, 2e-3                    # rad; effort limits

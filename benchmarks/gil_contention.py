@@ -5,10 +5,10 @@
 import sys
 import threading
 
-from robodyn_ros.nodes.controller import run as controller
+from robodyn_ros.nodes.controller import __main__
 
 from .tutorial import hog
 
 if __name__ == '__main__':
     threading.Thread(target=hog, daemon=True).start()
-    sys.exit(controller.main())
+    sys.exit(__main__.main())

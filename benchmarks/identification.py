@@ -50,8 +50,8 @@ from numpy import ndarray
 from rich.console import Console
 from rich.table import Table
 from robodyn_ros.catalog.robots import CatalogRobot, load_robot
-from robodyn_ros.cli.arguments import as_option, locked_joints, numbers
 from robodyn_ros.cli.identification_tables import table
+from robodyn_ros.cli.options import as_option, locked_joints, numbers
 from robodyn_ros.cli.recording_options import read_options
 from robodyn_ros.errors import ArgumentError, RobodynError
 from robodyn_ros.identification.options import (

@@ -8,8 +8,8 @@ from typing import Any
 from numba import types
 from numpy import ndarray
 from robodyn_ros.compiler.jit import compile_function
-from robodyn_ros.realtime.native import ffi
-from robodyn_ros.realtime.native.ffi import (
+from robodyn_ros.realtime.native import io
+from robodyn_ros.realtime.native.io import (
     ABSOLUTE,
     clock_gettime,
     clock_nanosleep,
@@ -50,4 +50,4 @@ def lateness(period: int, spin: int, timespec: ndarray, late: ndarray) -> int:
 @cache
 def compiled_lateness() -> Any:
     """Return :func:`lateness` as machine code."""
-    return compile_function('wake_up', lateness, SIGNATURE, (ffi,))
+    return compile_function('wake_up', lateness, SIGNATURE, (io,))

@@ -34,8 +34,8 @@ from robodyn_ros.nodes.clients.play import trajectory_message
 from robodyn_ros.nodes.clients.processes import Child, ending_once, running
 from robodyn_ros.nodes.middleware.client_session import Session, session
 from robodyn_ros.realtime.scheduling import Scheduling
+from robodyn_ros.realtime.statistics import load
 from robodyn_ros.realtime.system_checks import attempt, REALTIME_PRIORITY
-from robodyn_ros.realtime.timing_log import load
 from trajectory_msgs.msg import JointTrajectory
 import typer
 import viser

@@ -15,8 +15,8 @@ import numpy as np
 from numpy import ndarray
 from robodyn_ros.nodes.clients.processes import Child, running
 from robodyn_ros.realtime.scheduling import scheduled, Scheduling
+from robodyn_ros.realtime.statistics import load
 from robodyn_ros.realtime.system_checks import REALTIME_PRIORITY
-from robodyn_ros.realtime.timing_log import load
 
 from .plant import GRAVITY, NAMESPACE, POSITIONS, Remote, REST, ROOT
 

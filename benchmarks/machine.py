@@ -16,8 +16,8 @@ from numba import types
 import numpy as np
 from robodyn_ros.compiler.jit import compile_function, jitable
 from robodyn_ros.realtime import system_checks
-from robodyn_ros.realtime.native import ffi
-from robodyn_ros.realtime.native.ffi import (
+from robodyn_ros.realtime.native import io
+from robodyn_ros.realtime.native.io import (
     clock_gettime,
     clock_nanosleep,
     MONOTONIC,
@@ -25,7 +25,7 @@ from robodyn_ros.realtime.native.ffi import (
     OK,
     sem_post,
 )
-from robodyn_ros.realtime.native.memory import SEMAPHORE_WORDS
+from robodyn_ros.realtime.native.loop import SEMAPHORE_WORDS
 
 GAP = 1_000_000             # ns between two wake-ups, in which a CPU may fall asleep
 WAKE_UPS = 300
@@ -99,9 +99,9 @@ def woken(go, back, count, timespec, woke):
 @cache
 def compiled() -> SimpleNamespace:
     """Return the functions as machine code."""
-    ffi.check_symbols()
+    io.check_symbols()
     signature = types.void(types.int64, types.int64, types.int64, INTEGERS, INTEGERS)
-    modules = ffi, jitable(sys.modules[__name__])
+    modules = io, jitable(sys.modules[__name__])
     return SimpleNamespace(waker=compile_function('futex_waker', waker, signature, modules),
                            woken=compile_function('futex_woken', woken, signature, modules))
 

@@ -18,23 +18,30 @@ from numpy import ndarray
 from robodyn_ros.compiler.jit import compile_callback, compile_function, jitable
 from robodyn_ros.dynamics.numba_types import pointer
 from robodyn_ros.realtime import timing_rules
-from robodyn_ros.realtime.loop_io import LOOP_STATE
-from robodyn_ros.realtime.native.compile import CALLBACK, IO_MODULES, LOOP_IO
-from robodyn_ros.realtime.native.ffi import check_symbols, sem_post, sem_trywait
+from robodyn_ros.realtime.loop import LOOP_STATE
 from robodyn_ros.realtime.native.io import (
+    check_symbols,
     content,
     HANDLES,
     INFO_WORDS,
     LENGTH,
     LoopIO,
     publish_message,
+    sem_post,
+    sem_trywait,
     SEQUENCE,
     sleep_until,
     steady_ns,
     take,
 )
-from robodyn_ros.realtime.native.memory import aligned_copy, LoopMemory
-from robodyn_ros.wire.effort import EffortEncoder
+from robodyn_ros.realtime.native.loop import (
+    aligned_copy,
+    CALLBACK,
+    IO_MODULES,
+    LOOP_IO,
+    LoopMemory,
+)
+from robodyn_ros.wire.codecs import EffortEncoder
 
 NO_BYTES = np.zeros(4, np.uint8)
 

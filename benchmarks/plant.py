@@ -31,7 +31,7 @@ from robodyn_ros.nodes.middleware.raw_subscription import LeftAlone, never_calle
 from robodyn_ros.realtime.periodic_timer import sharpen_timers
 from robodyn_ros.realtime.scheduling import middleware_threads, Outcome, scheduled, Scheduling
 from robodyn_ros.realtime.system_checks import REALTIME_PRIORITY
-from robodyn_ros.wire.joint_state import JointStateEncoder
+from robodyn_ros.wire.codecs import JointStateEncoder
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy import ndarray
 from robodyn_ros import Dynamics, RobotModel
 from robodyn_ros.dynamics.api import Batch
-from robodyn_ros.dynamics.signatures import QUANTITIES
+from robodyn_ros.dynamics.entry_points import QUANTITIES
 
 from .interleaved_timer import Contestant, from_python, STATES, States, timed
 

@@ -23,8 +23,8 @@ from robodyn_ros.demo.run import environment
 from robodyn_ros.nodes.clients.processes import Child, ending_once, running
 from robodyn_ros.nodes.middleware.raw_subscription import LeftAlone, never_called
 from robodyn_ros.realtime.scheduling import Scheduling
+from robodyn_ros.realtime.statistics import load, save
 from robodyn_ros.realtime.system_checks import attempt, REALTIME_PRIORITY
-from robodyn_ros.realtime.timing_log import load, save
 from std_msgs.msg import Float64MultiArray
 import typer
 

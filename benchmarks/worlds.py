@@ -25,11 +25,9 @@ from robodyn_ros.closed_loop import ClosedLoop
 from robodyn_ros.control.settings.suggested_gains import suggest_gains
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.simulation.loading import load
-from robodyn_ros.verification.draw import draw
 from robodyn_ros.verification.plant import Plant
-from robodyn_ros.verification.play import rise
-from robodyn_ros.verification.trial import Case, Player
-from robodyn_ros.verification.worlds import default_worlds
+from robodyn_ros.verification.trial import Case, Player, rise
+from robodyn_ros.verification.worlds import default_worlds, draw
 
 from .interleaved_timer import Contestant, interleaved, timed
 from .plant import ARMS

@@ -18,9 +18,8 @@ from robodyn_ros import Dynamics, RobotModel, Settings, simulate, Waypoints
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.control.settings.suggested_gains import suggest_gains
 from robodyn_ros.model.shapes import Shape
-from robodyn_ros.viewer.link_shapes import link_shapes
 from robodyn_ros.viewer.quantities import quaternion
-from robodyn_ros.viewer.robot_nodes import solid
+from robodyn_ros.viewer.robot_nodes import link_shapes, solid
 
 FILE = Path(__file__).with_name('panda.webp')
 WIDTH, HEIGHT, RATE, QUALITY = 640, 360, 15, 60

@@ -16,7 +16,7 @@ from typing import Any, TYPE_CHECKING
 
 from robodyn_ros import load_urdf
 from robodyn_ros.control.laws.registry import BUILT_IN
-from robodyn_ros.dynamics.javascript import javascript
+from robodyn_ros.dynamics.source_text import javascript
 
 if TYPE_CHECKING:
     from mkdocs.structure.files import Files

@@ -14,7 +14,7 @@ import numpy as np
 from picture import GREY, save
 from robodyn_ros import Dynamics, load_urdf, Settings, Waypoints
 from robodyn_ros.closed_loop import ClosedLoop
-from robodyn_ros.simulation.obstacle import Obstacle
+from robodyn_ros.simulation.plant import Obstacle
 
 model = load_urdf('two_link')
 arm = Dynamics(model)

@@ -16,7 +16,7 @@ import numpy as np
 from picture import save
 from robodyn_ros import Dynamics, load_urdf, Settings
 from robodyn_ros.closed_loop import ClosedLoop, CoupledLoops
-from robodyn_ros.simulation.obstacle import Obstacle
+from robodyn_ros.simulation.plant import Obstacle
 
 DELAY, HAND, SECONDS, CUT = 0.01, 6.0, 4.0, 3.5     # s, N, s
 model = load_urdf('two_link')

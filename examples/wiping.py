@@ -13,7 +13,7 @@ import numpy as np
 from picture import GREY, save
 from robodyn_ros import Dynamics, load_urdf, Settings
 from robodyn_ros.closed_loop import ClosedLoop
-from robodyn_ros.simulation.obstacle import Obstacle
+from robodyn_ros.simulation.plant import Obstacle
 
 STIFFNESS, DEPTH, TABLE = 800.0, 0.02, 0.45         # N/m, m, m
 model = load_urdf('two_link')

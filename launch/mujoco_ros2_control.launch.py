@@ -31,7 +31,7 @@ from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.model.resources import is_robot_name
 from robodyn_ros.model.ros2_control import controller_parameters, mujoco_description
 from robodyn_ros.nodes.launch_rules import declared, manager_rate
-from robodyn_ros.simulation.mjcf_motors import check_scene
+from robodyn_ros.simulation.loading import check_scene
 import yaml
 
 ARGUMENTS = {

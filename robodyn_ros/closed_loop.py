@@ -22,8 +22,7 @@ from .errors import ArgumentError, ArmingError, SimulationError
 from .model.pose import initial_position
 from .model.robot import RobotModel
 from .report.run_figure import run_figure
-from .simulation.drive import Drive
-from .simulation.imperfections import Noise, nonnegative
+from .simulation.drive import Drive, Noise, nonnegative
 from .simulation.plant import Plant
 
 if TYPE_CHECKING:

@@ -8,24 +8,44 @@ calls both without messages in between (parameter ``driver`` of the node, :func:
 library); all else, from the decoding of states to the limits of efforts, is as with topics.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from queue import Empty, SimpleQueue
 import threading
 from time import monotonic, time_ns
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
 
 from .object_reference import load_object, refused
 
+#: How a driver is read: its member ``reading``.
+READING = WAITS, LATEST, INLINE = 'waits', 'latest', 'inline'
 RETRY_PAUSE = 0.01    # [s] after a read that failed or returned nothing at once
-# A read that returns within this time [s] has not waited for its state. After so many of
-# these in a row the driver does not wait at all: a buffer of one that waits has fewer states. The
-# GIL delays reads, too, and each that took longer counts only so many times against this.
-AT_ONCE, WAITLESS, DELAYED = 1e-4, 1000, 5
+# A driver that waits is read this often in a period at most, so that one whose read returns at
+# once leaves the CPU to others, and a full buffer is still emptied
+READS_PER_PERIOD = 4
 CLOSE_TIMEOUT = 1.0    # [s] of a read in progress
 REPORT_INTERVAL = 1.0    # [s] between two reports of the same failure
+
+
+class DriverLost(Exception):
+    """Raised by a driver whose connection is gone for good: the control loop ends at once."""
+
+
+class Fault(NamedTuple):
+    """
+    Error that a drive reports.
+
+    :param joint: its name; '' for the robot as a whole.
+    :param text: words of the drive, such as 'rotor too hot'.
+    :param stop: whether it is a fault of the controller, DRIVE_FAULT; else it is a warning.
+    """
+
+    joint: str
+    text: str
+    stop: bool = True
 
 
 class Reading(NamedTuple):
@@ -34,12 +54,42 @@ class Reading(NamedTuple):
 
     :param position: [rad | m].
     :param velocity: [rad/s | m/s]; NaN where it is not measured.
-    :param effort: [N·m | N] measured; None: not measured.
+    :param effort: [N·m | N] measured; NaN for a joint whose drive is off; None: not measured.
+    :param age: [s] since the joints were measured, a number or (nv,). A joint whose drive is
+        silent keeps its last values, and its age grows: the guard finds it stale.
+    :param faults: errors that the drives report; the state stays valid.
     """
 
     position: ArrayLike
     velocity: ArrayLike
     effort: ArrayLike | None = None
+    age: ArrayLike = 0.0
+    faults: Sequence[Fault] = ()
+
+
+class DriverFacts(NamedTuple):
+    """
+    What a driver knows of the arm; None: nothing.
+
+    They replace what the URDF says, and a setting that contradicts them is an error.
+
+    :param compensates_gravity: whether the robot adds g(q) to the efforts itself.
+    :param brakes: whether something holds the arm without efforts; False sets ``lower_to_rest``.
+    :param effort_limit, velocity_limit: (nv,) of the drives [N·m | N, rad/s | m/s].
+    :param armature: (nv,) rotor inertia reflected to the joints [kg·m² | kg].
+    :param max_rate: at which the arm takes efforts [Hz].
+    """
+
+    compensates_gravity: bool | None = None
+    brakes: bool | None = None
+    effort_limit: ArrayLike | None = None
+    velocity_limit: ArrayLike | None = None
+    armature: ArrayLike | None = None
+    max_rate: float | None = None
+
+    def __str__(self) -> str:
+        return ', '.join(f'{name} {np.asarray(value).tolist()}'
+                         for name, value in self._asdict().items() if value is not None)
 
 
 @runtime_checkable
@@ -48,25 +98,35 @@ class Driver(Protocol):
     Interface of a driver; it need not inherit from this class.
 
     It is made by a call with the :class:`~robodyn_ros.RobotModel` and the options of the user, in
-    which it connects to the arm. ``read`` is called by one thread, ``write`` by another.
+    which it connects to the arm. Further members are used where a driver has them:
+
+    - ``reading``: how it is read. ``'waits'`` (default): ``read`` waits for the next state, in a
+      thread of its own. ``'latest'``: it returns the newest state at once, and that thread calls
+      it once a period. ``'inline'``: the thread of the control loop calls ``read`` and ``write``
+      in turn, for an SDK that holds the GIL, or a bus that answers commands; ``read`` has to
+      return, None if need be, within about ten periods.
+    - ``facts``: a :class:`DriverFacts`.
+    - ``enable()``: switch the drives on; called by the thread that writes, before the first
+      efforts and again after the controller was stopped.
+    - ``diagnostics()``: a dictionary of temperatures, bus errors and the like, which the node
+      publishes once a second; called by another thread.
     """
 
     def read(self) -> Reading | None:
         """
-        Wait for the next state of the arm and return it.
+        Return the next state of the arm, or None if none comes within a time of its choice.
 
-        Return None if none comes within some time of the driver's choice. An exception is logged,
-        and ``read`` is called again; without states for ``state_timeout`` the fault STALE_STATE is
-        latched, and its efforts are written. If ``read`` does not wait but returns the latest
-        state at once, it is called once a period of the controller.
+        An exception is logged, and ``read`` is called again; without states for ``state_timeout``
+        the fault STALE_STATE is latched, and its efforts are written.
         """
 
     def write(self, tau: ndarray) -> None:
         """
         Send efforts (nv,) [N·m | N], without waiting for what comes of them.
 
-        An exception ends the control loop, which tries to write zeros as the last efforts. An arm
-        has to stop by itself without efforts: nothing else helps if this process dies.
+        Exceptions are counted and logged; if they go on for ``state_timeout`` the fault
+        DRIVE_FAULT is latched. :class:`DriverLost` ends the control loop. An arm has to stop by
+        itself without efforts: nothing else helps if this process dies.
         """
 
     def close(self) -> None:
@@ -92,45 +152,88 @@ def make(name: str, model: Any, options: Mapping[str, Any]) -> Driver:
                       'parameter driver_options or the connection') from error
     if not isinstance(driver, Driver):
         raise refused('driver', name, 'it lacks read, write or close', 'see robodyn new-driver')
+    if reading_of(driver) not in READING:
+        raise refused('driver', name, f'its reading is {reading_of(driver)!r}',
+                      f'it is one of {", ".join(READING)}')
     return driver
 
 
-class Read(NamedTuple):
-    """A reading, its number (from 1 on) and the time of day at which it was read [ns]."""
+def reading_of(driver: Driver) -> str:
+    """Return how a driver is read, one of READING."""
+    return getattr(driver, 'reading', WAITS)
 
-    reading: Any
+
+def facts_of(driver: Driver) -> DriverFacts:
+    """Return what a driver knows of the arm."""
+    return getattr(driver, 'facts', DriverFacts())
+
+
+class Read(NamedTuple):
+    """A reading, its number (from 1 on), the time of day when it was read [ns], its age [s]."""
+
+    reading: Reading
     number: int
     time_ns: int
+    age: ndarray
 
 
 class DriverReader:
     """
-    Thread that reads a driver, so that a blocked driver does not stall the control loop.
+    What the control loop reads and writes of a driver.
+
+    Unless the driver is read inline, a thread reads it, so that a blocked driver does not stall
+    the control loop.
 
     :param keep: readings that wait at most; older ones are dropped, as from a topic.
-    :param period: of the controller [s]: a driver that does not wait for states is read as often.
+    :param period: of the controller [s].
+    :param timeout: for which writing may fail before it is a fault [s].
     :param tell: called with a sentence for each failure.
+    :param stop: called with the words of DRIVE_FAULT when they change; '': the drives are well.
     """
 
-    def __init__(self, driver: Driver, keep: int, period: float, tell: Callable[[str], object]):
-        self._driver, self._keep, self._period, self._tell = driver, keep, period, tell
+    def __init__(self, driver: Driver, keep: int, period: float, timeout: float,
+                 tell: Callable[[str], object], stop: Callable[[str], object]):
+        self._driver, self._keep, self._period, self._timeout = driver, keep, period, timeout
+        self._interval = period / (1 if reading_of(driver) == LATEST else READS_PER_PERIOD)
+        self._due = monotonic()
+        self._tell, self._stop = tell, stop
         self._waiting: SimpleQueue[Read | None] = SimpleQueue()
         self._next: Read | None = None
         self._over = threading.Event()
         self._told = {'': 0.0}
-        self._thread = threading.Thread(target=self._run, name='driver', daemon=True)
-        self._thread.start()
+        self._lock = threading.Lock()       # of `_words`, which two threads change
+        self._words = {'read': '', 'write': ''}
+        self._failing_since = self._failed_at = np.inf
+        self._number, self._enabled = 0, False
+        #: Efforts that could not be written.
+        self.failed_writes = 0
+        self._thread: threading.Thread | None = None
+        if reading_of(driver) != INLINE:
+            self._thread = threading.Thread(target=self._run, name='driver', daemon=True)
+            self._thread.start()
+
+    def begin(self) -> None:
+        """Drop old readings; the drives are switched on before the next efforts."""
+        for _ in range(self._keep):         # bounded: new ones may arrive as fast
+            self.take()
+        self._enabled = False
 
     def take(self) -> Read | None:
         """Return the oldest reading that waits, None without one."""
-        if self._next is None:
+        if self._next is None and self._thread is not None:
             self.wait(0)
         taken, self._next = self._next, None
         return taken
 
     def wait(self, timeout_ns: int) -> bool:
-        """Wait for a reading (True), or until the time is over or :meth:`wake` is called."""
-        if self._next is None:
+        """
+        Wait for a reading (True), or until the time is over or :meth:`wake` is called.
+
+        Inline, this reads the driver once.
+        """
+        if self._next is None and self._thread is None:
+            self._next = self._read(min(RETRY_PAUSE, self._period))
+        elif self._next is None:
             try:
                 self._next = (self._waiting.get(timeout=1e-9 * timeout_ns) if timeout_ns > 0
                               else self._waiting.get_nowait())
@@ -139,21 +242,49 @@ class DriverReader:
         return self._next is not None
 
     def wake(self) -> None:
-        """End the wait under way, or the next one."""
+        """End the wait under way, or the next one; a read inline ends by itself."""
         self._waiting.put(None)
 
     def write(self, tau: ndarray) -> None:
-        """Write efforts by the driver; report and re-raise its errors."""
+        """
+        Write efforts by the driver; report its errors.
+
+        :raises DriverLost: the driver has raised it.
+        """
         try:
+            if not self._enabled and (enable := getattr(self._driver, 'enable', None)):
+                enable()
+            self._enabled = True
             self._driver.write(tau)
-        except Exception as error:
+        except DriverLost as error:
             self._report('write', error)
             raise
+        except Exception as error:
+            self.failed_writes += 1
+            self._failed_at = monotonic()
+            self._failing_since = min(self._failing_since, self._failed_at)
+            words = self._report('write', error)
+            if self._failed_at - self._failing_since >= self._timeout:
+                self._change('write', words)
+            return
+        self._failing_since = np.inf
+        self._change('write', '')
+
+    def diagnostics(self) -> dict[str, object]:
+        """Return what the driver tells of itself, and how many efforts it did not take."""
+        told: dict[str, object] = {'efforts not written': self.failed_writes}
+        if report := getattr(self._driver, 'diagnostics', None):
+            try:
+                told.update(report())
+            except Exception as error:
+                self._report('diagnostics', error)
+        return told
 
     def close(self) -> None:
         """End the thread, without waiting long for a blocked read; close the driver."""
         self._over.set()
-        self._thread.join(CLOSE_TIMEOUT)
+        if self._thread is not None:
+            self._thread.join(CLOSE_TIMEOUT)
         try:
             self._driver.close()
         except Exception as error:      # the connection may be gone already
@@ -164,37 +295,91 @@ class DriverReader:
         self._report('read', error)
 
     def _run(self) -> None:
-        number, waitless, next_read = 0, 0, 0.0
         while not self._over.is_set():
-            begun = monotonic()
-            try:
-                reading = self._driver.read()
-            except Exception as error:
-                self._report('read', error)
-                self._over.wait(RETRY_PAUSE)
-                continue
-            if reading is None:
-                if monotonic() - begun < RETRY_PAUSE:     # do not poll in a tight loop
-                    self._over.wait(RETRY_PAUSE)
-                continue
-            number += 1
-            if self._waiting.qsize() >= self._keep:
-                try:
-                    self._waiting.get_nowait()
-                except Empty:
-                    pass
-            self._waiting.put(Read(reading, number, time_ns()))
-            now = monotonic()
-            if now - begun > AT_ONCE:
-                waitless = max(0, waitless - DELAYED)
-            else:
-                waitless = min(waitless + 1, WAITLESS)
-            if waitless == WAITLESS:
-                next_read = max(next_read + self._period, begun)
-                self._over.wait(next_read - now)
+            if (taken := self._read(RETRY_PAUSE)) is not None:
+                if self._waiting.qsize() >= self._keep:
+                    try:
+                        self._waiting.get_nowait()
+                    except Empty:
+                        pass
+                self._waiting.put(taken)
 
-    def _report(self, method: str, error: Exception) -> None:
+    def _read(self, pause: float) -> Read | None:
+        """Read once; where nothing came at once, pause [s] rather than poll in a tight loop."""
+        begun = monotonic()
+        self._due = max(self._due + self._interval, begun - self._interval)
+        if self._due > begun:
+            self._over.wait(self._due - begun)
+            begun = monotonic()
+        if begun - self._failed_at > self._timeout:     # the efforts of the fault have ended
+            self._failing_since = self._failed_at = np.inf
+            self._change('write', '')
+        try:
+            reading = self._driver.read()
+            if reading is not None:
+                reading = Reading(*reading)
+                faults = [fault if isinstance(fault, Fault) else Fault(*fault)
+                          for fault in reading.faults]
+                taken = Read(reading, self._number + 1, time_ns(), ages_of(reading))
+        except Exception as error:
+            words, reading = self._report('read', error), None
+            if isinstance(error, DriverLost):
+                self._change('read', words)
+        if reading is None:
+            if monotonic() - begun < pause:
+                self._over.wait(pause)
+            return None
+        self._number += 1
+        self._change('read', ', '.join(map(words_of, (f for f in faults if f.stop))))
+        if warnings := [f for f in faults if not f.stop]:
+            self._once(f'the drives report {", ".join(map(words_of, warnings))}')
+        return taken
+
+    def _change(self, what: str, words: str) -> None:
+        with self._lock:
+            if self._words[what] != words:
+                self._words[what] = words
+                self._stop('; '.join(filter(None, self._words.values())))
+
+    def _report(self, method: str, error: Exception) -> str:
         text = f'{method}() of the driver raised {type(error).__name__}: {error}'
+        self._once(text)
+        return text
+
+    def _once(self, text: str) -> None:
         if monotonic() - self._told.get(text, -REPORT_INTERVAL) >= REPORT_INTERVAL:
             self._told = {text: monotonic()}
             self._tell(text)
+
+
+def note_age(state: ndarray, before: ndarray, now: float, age: ndarray) -> None:
+    """
+    Have the receipt of a state be the time at which its joints were measured.
+
+    A joint that has not been measured since keeps its time, and has none where it never was. With
+    an age the stamp of the message tells nothing more.
+
+    :param state: (nv,) STATE, just written; ``before``: (nv,) ``received`` before that [s].
+    :param now: time of receipt on the clock of the cycle [s]; ``age`` [s], a number or (nv,).
+    """
+    if age.any():
+        state['received'] = np.fmax(before, np.where(np.isfinite(age), now - age, np.nan))
+        state['stamp'] = np.where(age > 0.0, np.nan, state['stamp'])
+
+
+def words_of(fault: Fault) -> str:
+    """Return a fault in words: ``joint4: rotor too hot``."""
+    return f'{fault.joint}: {fault.text}' if fault.joint else fault.text
+
+
+def ages_of(reading: Reading) -> ndarray:
+    """
+    Return the ages (nv,) of a reading [s].
+
+    :raises ValueError: one is negative or NaN, or their shape is another one; infinite is a drive
+        that has never answered.
+    """
+    ages = np.broadcast_to(np.asarray(reading.age, float), np.shape(reading.position))
+    if not (ages >= 0.0).all():
+        raise ValueError(f'an age of {ages.min():g} s is negative or NaN')
+    return ages

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Control loop of a controller and a driver without ROS."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
+from dataclasses import replace
 from time import monotonic
 from typing import Any
 import warnings
@@ -10,9 +11,14 @@ import warnings
 import numpy as np
 
 from .control.controller.controller import Controller
-from .driver import Driver, DriverReader, Read
+from .control.settings.settings import Settings
+from .control.steps.lowering import LONGEST_DESCENT
+from .driver import Driver, DriverFacts, DriverReader, facts_of, note_age, Read
+from .errors import ParameterError
+from .model.robot import RobotModel
 
 QUEUE_DEPTH = 10    # readings
+FACT_TOLERANCE = 1e-6    # relative, of the limits that a driver states
 STOP_MARGIN = 1.0       # s beyond `stop_timeout` for which the arm may take to come to rest
 
 
@@ -26,14 +32,26 @@ def drive(controller: Controller, driver: Driver, over: Callable[[], bool],
     fault efforts; ``controller.reason`` explains it. This blocks; other threads may call
     :meth:`.Controller.follow` and all other methods meanwhile. The driver is closed at the end.
 
-    :param controller: of the arm, which no other loop runs.
+    :param controller: of the arm, which no other loop runs; :func:`with_facts` returns the model
+        and the settings that its driver agrees with.
     :param driver: that reads and writes the arm.
     :param over: returns after each cycle whether to stop, e.g. ``event.is_set``.
     :param tell: called with a sentence for each failure of the driver.
-    :raises Exception: what ``driver.write`` has raised, after zeros were tried.
+    :raises ParameterError: model or settings contradict the facts of the driver.
+    :raises DriverLost: ``driver.write`` has raised it; zeros were tried.
     """
-    period, number = 1.0 / controller.settings.rate, 0
-    reader, stop_at = DriverReader(driver, QUEUE_DEPTH, period, tell), np.inf
+    facts = facts_of(driver)
+    model, settings = with_facts(facts, controller.model, controller.settings)
+    for name in ('effort_limit', 'velocity_limit', 'armature'):
+        if (getattr(model, name) != getattr(controller.model, name)).any():
+            raise _contradicted(name, getattr(controller.model, name).tolist(),
+                                getattr(facts, name))
+    for name, fact in known(facts).items():
+        if getattr(controller.settings, name) != fact:
+            raise _contradicted(name, not fact, fact)
+    period, number, stop_at = 1.0 / controller.settings.rate, 0, np.inf
+    reader = DriverReader(driver, QUEUE_DEPTH, period, controller.settings.state_timeout, tell,
+                          controller.report_drives)
     controller.begin()
     controller.state[...] = np.nan
     controller.arm()
@@ -48,7 +66,9 @@ def drive(controller: Controller, driver: Driver, over: Callable[[], bool],
                 reader.write(controller.tau.copy())
             if stop_at == np.inf and over():
                 controller.stop()
-                stop_at = now + controller.settings.stop_timeout + STOP_MARGIN
+                settings = controller.settings
+                stop_at = now + STOP_MARGIN + settings.stop_timeout + (
+                    LONGEST_DESCENT if settings.lower_to_rest else 0.0)
     finally:
         try:
             if controller.memory['publishing'][0]:      # an arm may keep the last efforts for ever
@@ -56,6 +76,58 @@ def drive(controller: Controller, driver: Driver, over: Callable[[], bool],
                 reader.write(np.zeros(controller.model.nv))
         finally:
             reader.close()
+
+
+def with_facts(facts: DriverFacts, model: RobotModel, settings: Settings,
+               given: Container[str] = ()) -> tuple[RobotModel, Settings]:
+    """
+    Return the model and the settings of a controller that agree with what its driver knows.
+
+    :param model: of the URDF, whose limits and rotors those of the drives replace.
+    :param given: settings that a user has chosen although they have their default value.
+    :raises ParameterError: a setting contradicts the driver: a limit or a rate is above that of
+        the drives, or another rotor inertia or gravity compensation is set.
+    """
+    changes: dict[str, Any] = {}
+    for name in ('effort_limit', 'velocity_limit', 'armature'):
+        if (fact := getattr(facts, name)) is None:
+            continue
+        values = np.asarray(fact, float)
+        if values.shape != (model.nv,) or not (values >= 0.0).all():
+            raise ParameterError(f'{name} of the driver is not one number for each of '
+                                 f'{model.nv} joints', name=name, value=values.tolist(),
+                                 remedy='correct the facts of the driver')
+        changes[name] = values
+        if len(chosen := getattr(settings, name)):
+            wanted = settings.per_joint(model, name)
+            differs = (np.abs(wanted - values) > FACT_TOLERANCE * values if name == 'armature'
+                       else wanted > (1.0 + FACT_TOLERANCE) * values)
+            if differs.any():
+                raise _contradicted(name, list(chosen), values.tolist())
+    for name, fact in known(facts).items():
+        if fact != getattr(settings, name):
+            if name in given or not fact:
+                raise _contradicted(name, not fact, fact)
+            settings = replace(settings, **{name: fact})
+    if facts.max_rate is not None and settings.rate > facts.max_rate:
+        raise _contradicted('rate', settings.rate, facts.max_rate)
+    return replace(model, **changes), settings
+
+
+def known(facts: DriverFacts) -> dict[str, Any]:
+    """Return the settings that a driver decides."""
+    settings: dict[str, Any] = {}
+    if facts.compensates_gravity is not None:
+        settings['robot_compensates_gravity'] = facts.compensates_gravity
+    if facts.brakes is False:
+        settings['lower_to_rest'] = True
+    return settings
+
+
+def _contradicted(name: str, value: object, fact: object) -> ParameterError:
+    return ParameterError(f'parameter {name} = {value} contradicts the driver, which states '
+                          f'{fact}', name=name, value=value, remedy=f'set {name} accordingly, or '
+                          'leave it out')
 
 
 def _at_rest(controller: Controller, stop_at: float) -> bool:
@@ -68,7 +140,7 @@ def _accept(controller: Controller, taken: Read, number: int, reader: DriverRead
     """Write a reading to the controller's state; return False if it cannot be used."""
     state, nv = controller.state, controller.model.nv
     try:
-        position, velocity, effort = taken.reading
+        position, velocity, effort, *_ = taken.reading
         rows = [np.array(row, float) for row in (position, velocity)]
         rows.append(np.full(nv, np.nan) if effort is None else np.array(effort, float))
         if any(row.shape != (nv,) for row in rows):
@@ -80,5 +152,7 @@ def _accept(controller: Controller, taken: Read, number: int, reader: DriverRead
     if not np.isfinite(rows[0]).all() or np.isinf(rows[1]).any() or np.isinf(rows[2]).any():
         return False                    # as a message: without others the state becomes stale
     state['position'], state['velocity'], state['effort'] = rows
-    state['received'], state['sequence'] = monotonic(), number
+    before, now = state['received'].copy(), monotonic()
+    state['received'], state['sequence'] = now, number
+    note_age(state, before, now, taken.age)
     return True

@@ -58,9 +58,8 @@ from .nodes.clients.play import Player
 from .nodes.clients.processes import Child, running
 from .nodes.clients.running_controller import parameter_request
 from .nodes.middleware import qos
-from .nodes.middleware.client_session import Session, session
-from .nodes.middleware.executor_subscription import open_subscription
-from .nodes.middleware.services import Services
+from .nodes.middleware.client_session import Services, Session, session
+from .nodes.middleware.raw_subscription import open_subscription
 from .viewer.wishes import Push
 
 # [s] of wall time: they end what hangs. A busy machine takes long to start Python and to compile.

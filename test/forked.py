@@ -34,15 +34,15 @@ FORKED = '# forked\n'   # first line of a script that may be
 ENVIRONMENT = dict(os.environ)          # before any test changes it
 PACKAGES = 'control', 'dynamics', 'model', 'realtime', 'simulation', 'wire'
 # Modules of nodes; others import launch, or are rarely used
-NODES = 'clients.play', 'clients.record', 'controller.node', 'controller.run', 'simulator.run'
+NODES = 'clients.play', 'clients.record', 'controller.node', 'simulator.node'
 # What commands import when they run
 COMMANDS = (
     'cli.app', 'control.learning', 'flight_recorder.replay',
     'identification.estimation.payload', 'identification.excitation.payload_motion',
     'identification.excitation.taught_motion', 'identification.recorded_motion',
-    'nodes.clients.live_robot', 'nodes.clients.running_controller', 'report.document')
+    'nodes.clients.live_control', 'nodes.clients.running_controller', 'report.document')
 # Name in the environment: seconds that a controller which is activated waits for the discovery of
-# other publishers of the commands, instead of DISCOVERY of nodes/topics/command_publishers.py
+# other publishers of the commands, instead of DISCOVERY of nodes/topics/publishers.py
 DISCOVERY = 'DISCOVERY_OF_PUBLISHERS'
 # What decides at import how a node runs; where it is not as here, the node is started anew
 IMPORT_TIME = ('ROBODYN_', 'NUMBA_', 'OPENBLAS_', 'LD_', 'PYTHONMALLOC', 'PYTHONHASHSEED',
@@ -187,14 +187,13 @@ def load_machine_code() -> None:
     from robodyn_ros.control.cycle.compile import CYCLE_INPUTS, plain
     from robodyn_ros.dynamics.compile import generic
     from robodyn_ros.model.resources import robot_path
-    from robodyn_ros.realtime.native import compile as native
-    from robodyn_ros.realtime.native import probe
+    from robodyn_ros.realtime.native import loop, probe
 
     Controller(load_urdf(robot_path('two_link')), Settings())
     if not plain():
         for trigger in ('timer', 'state'):
-            native.compiled_loop(trigger)
-        native.compiled_callback()
+            loop.compiled_loop(trigger)
+        loop.compiled_callback()
         probe.compiled_trial()
         TupleMemory(CYCLE_INPUTS)       # Numba works out the layout of the type
         generic('gravity')              # of poses that effort limits should hold
@@ -247,7 +246,7 @@ def become(request: dict) -> list[str]:
 def run(command: Sequence[str]) -> None:
     """Do what an interpreter does with its arguments, with the DISCOVERY of the environment."""
     if DISCOVERY in os.environ:
-        publishers = importlib.import_module('robodyn_ros.nodes.topics.command_publishers')
+        publishers = importlib.import_module('robodyn_ros.nodes.topics.publishers')
         publishers.DISCOVERY = float(os.environ[DISCOVERY])
     kind, *rest = command
     if kind == '-m':

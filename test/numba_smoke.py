@@ -73,7 +73,7 @@ def node():
     """Configure a controller node with the native data path."""
     import rclpy
     from rclpy.lifecycle import TransitionCallbackReturn
-    from robodyn_ros.nodes.controller.run import make_controller
+    from robodyn_ros.nodes.controller.__main__ import make_controller
     from robodyn_ros.nodes.middleware import middleware
 
     middleware.start(args=['--ros-args', '-p', 'urdf:=two_link',

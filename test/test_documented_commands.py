@@ -19,8 +19,7 @@ import pytest
 from robodyn_ros import load_urdf
 from robodyn_ros.cli.app import app
 from robodyn_ros.model.resources import robot_path
-from robodyn_ros.realtime.statistics import no_cycles
-from robodyn_ros.realtime.timing_log import About, save
+from robodyn_ros.realtime.statistics import no_cycles, save, TimingAbout
 from robots import PANDA_LOCKED
 import typer
 
@@ -169,7 +168,7 @@ def place(tmp_path, monkeypatch):
     cycles = no_cycles(200)
     cycles['woke'], cycles['wake_up'] = 5.0 + 1e-3 * np.arange(200), 1e-5
     cycles['cycle'] = cycles['age'] = 1e-4
-    save(tmp_path / 'timing.npz', cycles, About(1000.0, 'timer', 'python', '', 200, 0, 0, 0))
+    save(tmp_path / 'timing.npz', cycles, TimingAbout(1000.0, 'timer', 'python', '', 200, 0, 0, 0))
     return tmp_path
 
 

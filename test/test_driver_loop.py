@@ -3,42 +3,19 @@
 """`drive`: a controller and a driver without ROS."""
 
 import threading
+import time
 
+from driven_arm import Arm, driven_arm, fault_is_over, POSE
 import numpy as np
 import pytest
-from robodyn_ros import Controller, drive, load_urdf, Settings
+from robodyn_ros import drive, load_urdf, Settings
 from robodyn_ros.control.steps import guard
-from robodyn_ros.driver import WAITLESS
-from robodyn_ros.simulation.driver import SimulatedArm
-
-POSE = [0.3, 0.5]
-
-
-class Arm(SimulatedArm):
-    """Remembers its efforts; fails when it is told to."""
-
-    def __init__(self, model):
-        super().__init__(model, rate=200.0, position=POSE, timeout=1.0)
-        self.efforts, self.closed, self.broken = [], False, ''
-
-    def read(self):
-        reading = super().read()
-        if self.broken == 'read':
-            raise OSError('unplugged')
-        return reading
-
-    def write(self, tau):
-        if self.broken == 'write':
-            self.broken = ''                    # once: zeros can be written again
-            raise OSError('bus off')
-        super().write(tau)
-        self.efforts.append(tau)
-
-    def close(self):
-        self.closed = True
+from robodyn_ros.driver import DriverFacts, DriverLost, Reading, READS_PER_PERIOD
+from robodyn_ros.driver_loop import with_facts
+from robodyn_ros.errors import ParameterError
 
 
-class ImpatientArm(Arm):
+class LatestArm(Arm):
     """Its ``read`` returns the latest state at once, as `get_state()` of many SDKs does."""
 
     def __init__(self, model):
@@ -56,16 +33,8 @@ class ImpatientArm(Arm):
 
 
 @pytest.fixture
-def arm():
-    return Arm(load_urdf('two_link'))
-
-
-@pytest.fixture
-def controller():
-    # A busy machine must not look like a broken arm
-    settings = Settings(rate=200.0, state_timeout=1.0, missed_limit=5000, late_limit=1.0,
-                        fault_hold_time=0.05)
-    return Controller(load_urdf('two_link'), settings, specialize=False)
+def driven():
+    return driven_arm()
 
 
 def running_for(controller, cycles):
@@ -79,7 +48,8 @@ def running_for(controller, cycles):
     return over
 
 
-def test_it_holds_the_arm_and_ends_at_rest(arm, controller):
+def test_it_holds_the_arm_and_ends_at_rest(driven):
+    arm, controller = driven
     told = []
     drive(controller, arm, running_for(controller, 40), told.append)
     assert controller.phase == guard.INACTIVE and controller.reason == 'none' and told == []
@@ -87,31 +57,112 @@ def test_it_holds_the_arm_and_ends_at_rest(arm, controller):
     assert arm.closed and arm.efforts[-1].tolist() == [0.0, 0.0]
 
 
-def test_an_arm_that_is_read_without_waiting_is_read_once_a_period(controller):
-    arm, told = ImpatientArm(load_urdf('two_link')), []
+@pytest.mark.parametrize(('reading', 'most'), [
+    ('latest', 1), ('waits', READS_PER_PERIOD), ('inline', READS_PER_PERIOD)])
+def test_an_arm_that_does_not_wait_is_not_read_all_the_time(reading, most):
+    (arm, controller), told = driven_arm(LatestArm), []
+    arm.reading, begun = reading, time.monotonic()
     drive(controller, arm, running_for(controller, 40), told.append)
     assert controller.phase == guard.INACTIVE and controller.reason == 'none' and told == []
     assert np.abs(arm._latest.position - POSE).max() < 0.05
-    assert arm.reads < 4 * WAITLESS     # what follows is one a period
+    assert arm.reads <= most * 200.0 * (time.monotonic() - begun) + 2
 
 
-def test_an_arm_that_is_read_no_more_is_a_fault(arm, controller):
+def test_an_arm_is_read_and_written_by_the_thread_of_the_loop(driven):
+    arm, controller = driven
+    arm.reading, threads = 'inline', set()
+    arm.enable = lambda: threads.add(threading.get_ident())
+    read, write = arm.read, arm.write
+    arm.read = lambda: (threads.add(threading.get_ident()), read())[1]
+    arm.write = lambda tau: (threads.add(threading.get_ident()), write(tau))[1]
+    drive(controller, arm, running_for(controller, 40))
+    assert controller.reason == 'none' and threads == {threading.get_ident()}
+
+
+def test_drives_are_enabled_before_the_first_efforts(driven):
+    arm, controller = driven
+    enabled = []
+    arm.enable = lambda: enabled.append(len(arm.efforts))
+    drive(controller, arm, running_for(controller, 5))
+    assert enabled == [0] and arm.efforts
+
+
+def test_an_arm_that_is_read_no_more_is_a_fault(driven):
+    arm, controller = driven
     told = []
 
     def over():
         if controller.phase == guard.RUNNING:
             arm.broken = 'read'
-        return controller.phase == guard.FAULT and not controller.driving
+        return fault_is_over(controller)
     drive(controller, arm, over, told.append)
     assert 'state is stale' in controller.reason
     assert told[0] == 'read() of the driver raised OSError: unplugged'
     assert arm.closed and arm.efforts[-1].tolist() == [0.0, 0.0]
 
 
-def test_an_arm_that_takes_no_efforts_ends_it(arm, controller):
+def test_a_lost_arm_ends_it(driven):
+    arm, controller = driven
     def over():
-        arm.broken = 'write' * (controller.phase == guard.RUNNING)
+        arm.broken = 'lost' * (controller.phase == guard.RUNNING)
         return False
-    with pytest.raises(OSError, match='bus off'):
+    with pytest.raises(DriverLost, match='unplugged'):
         drive(controller, arm, over, [].append)
     assert arm.closed and arm.efforts[-1].tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize(('age', 'why'), [(-1.0, 'an age of -1 s'), ([0.0, np.nan], 'an age'),
+                                          ([0.0] * 3, 'broadcast')])
+def test_ages_that_are_none(driven, age, why):
+    arm, controller = driven
+    read, told = arm.read, []
+    arm.read = lambda: Reading(*read()[:3], age=age)
+    end = time.monotonic() + 0.2
+    drive(controller, arm, lambda: time.monotonic() > end, told.append)
+    assert why in told[0] and np.isnan(controller.state['received']).all()
+
+
+def test_a_joint_that_was_never_measured_has_no_state(driven):
+    arm, controller = driven
+    read = arm.read
+    arm.read = lambda: Reading(*read()[:3], age=[0.0, np.inf])
+    end = time.monotonic() + 0.2
+    drive(controller, arm, lambda: time.monotonic() > end)
+    assert 'no joint state yet (joint2)' in controller.arming_refusal
+
+
+def test_facts_of_a_driver_replace_what_the_urdf_says():
+    model, settings = load_urdf('two_link'), Settings()
+    facts = DriverFacts(True, False, [9.0, 8.0], [7.0, 6.0], [0.1, 0.2], 1000.0)
+    corrected, agreed = with_facts(facts, model, settings)
+    assert agreed.robot_compensates_gravity and agreed.lower_to_rest
+    assert corrected.effort_limit.tolist() == [9.0, 8.0]
+    assert corrected.velocity_limit.tolist() == [7.0, 6.0]
+    assert corrected.armature.tolist() == [0.1, 0.2]
+    assert with_facts(DriverFacts(), model, settings)[1] is settings
+
+
+@pytest.mark.parametrize(('facts', 'settings', 'given', 'name'), [
+    (DriverFacts(compensates_gravity=False), Settings(robot_compensates_gravity=True), (),
+     'robot_compensates_gravity'),
+    (DriverFacts(compensates_gravity=True), Settings(), ('robot_compensates_gravity',),
+     'robot_compensates_gravity'),
+    (DriverFacts(brakes=False), Settings(), ('lower_to_rest',), 'lower_to_rest'),
+    (DriverFacts(effort_limit=[9.0, 9.0]), Settings(effort_limit=(10.0, 9.0)), (), 'effort_limit'),
+    (DriverFacts(velocity_limit=[1.0, 1.0]), Settings(velocity_limit=(2.0,)), (),
+     'velocity_limit'),
+    (DriverFacts(armature=[0.1, 0.1]), Settings(armature=(0.1, 0.2)), (), 'armature'),
+    (DriverFacts(max_rate=500.0), Settings(rate=1000.0), (), 'rate'),
+    (DriverFacts(effort_limit=[9.0]), Settings(), (), 'effort_limit')])
+def test_settings_that_contradict_a_driver(facts, settings, given, name):
+    with pytest.raises(ParameterError, match=name) as refused:
+        with_facts(facts, load_urdf('two_link'), settings, given)
+    assert refused.value.name == name
+
+
+def test_a_controller_that_does_not_know_the_facts_is_refused(driven):
+    arm, controller = driven
+    arm.facts = DriverFacts(effort_limit=0.5 * controller.model.effort_limit)
+    with pytest.raises(ParameterError, match='effort_limit'):
+        drive(controller, arm, lambda: True)
+    assert not arm.efforts

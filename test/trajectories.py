@@ -5,7 +5,7 @@
 import struct
 
 import numpy as np
-from robodyn_ros.wire.cdr_writer import Writer
+from robodyn_ros.wire.cdr import Writer
 
 
 def head(names, number, stamp, frame_id):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .compile_requests import compiled_request, FUNCTIONS
-from ..compiler.object_code import Image, image
+from ..compiler.linking import Image, image
 from ..control.controller.controller import Controller
 from ..control.controller.history import Version
 from ..control.cycle import compile as cycle_code
@@ -21,7 +21,7 @@ from ..control.references.pose_planning import pose_limits
 from ..control.references.request import JERK, Request, request, SHORT_SEGMENTS
 from ..control.settings.motion_limits import limit_rows, motion_limits, MotionLimits
 from ..control.settings.settings import Settings
-from ..control.settings.task_frame import reach
+from ..control.settings.task_and_bounds import reach
 from ..control.steps import robot_dynamics
 from ..control.steps.acceleration_limits import VELOCITY_SHARE
 from ..control.steps.cycle_data import Cycle

@@ -10,7 +10,7 @@ import numpy as np
 from numpy import ndarray
 
 from .exported import Exported, GENERIC
-from ..compiler.object_code import Image
+from ..compiler.linking import Image
 from ..compiler.tuple_reference import place_of_field, WORD
 from ..control.cycle.compile import CYCLE_INPUTS
 from ..control.cycle.ring_buffer import SPARE_SLOTS

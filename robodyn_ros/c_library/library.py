@@ -19,7 +19,7 @@ import sys
 
 from .exported import Exported, Options
 from .image_text import image_text
-from ..compiler.object_code import object_file
+from ..compiler.linking import object_file
 from ..control.cycle.compile import plain
 from ..control.settings.settings import Settings
 from ..errors import RobodynError, writing

@@ -6,20 +6,23 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 import shutil
-from typing import Any, NamedTuple
+import sys
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from rich.console import Console, Group, RenderableType
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
+import typer
 
 from .loop_report import spread_table
+from .options import AsJson, command, console, DIAGNOSE, print_json, ReportFile
 from ..errors import RobodynError
 from ..realtime import system_checks
+from ..realtime.periodic_timer import CYCLICTEST, judge, Lateness, measure, PYTHON, Verdict
 from ..realtime.scheduling import Scheduling
 from ..realtime.statistics import spread
-from ..realtime.wakeup_latency import CYCLICTEST, judge, Lateness, measure, PYTHON, Verdict
 from ..report.document import Report
 
 MEASURED_RATES = (1000.0, 4000.0)    # [Hz]
@@ -41,6 +44,23 @@ class Level(NamedTuple):
 
 
 Found = dict[tuple[Level, float], Lateness]     # by level and rate [Hz]
+
+
+@command(DIAGNOSE, '--duration 120 --report machine.html')
+def check_machine(duration: Annotated[float, typer.Option(
+        min=1.0, max=86400.0, help='Duration of the measurement (s); a longer one shows rarer '
+        'events.')] = 120.0,
+        fix: Annotated[bool, typer.Option(
+            '--fix', help='Do not measure: print the commands for missing settings (permissions, '
+            'idle states, frequency governor) and, in a terminal, offer to run them.')] = False,
+        report: ReportFile = None, as_json: AsJson = False) -> None:
+    """Measure the loop rate that this machine sustains, and recommend improvements."""
+    if not fix:
+        found = run(duration, console(as_json), page=report)
+        if as_json:
+            print_json(found)
+    elif not offer_fixes(console(), lambda text: sys.stdin.isatty() and typer.confirm(text)):
+        raise typer.Exit(1)
 
 
 def run(seconds: float, out: Console, *, page: Path | None = None) -> dict[str, Any]:
@@ -74,7 +94,7 @@ def run(seconds: float, out: Console, *, page: Path | None = None) -> dict[str, 
                            'rate': verdict.rate} for level, verdict in _verdicts(found).items()]}
 
 
-def fix(out: Console, ask: Callable[[str], bool]) -> bool:
+def offer_fixes(out: Console, ask: Callable[[str], bool]) -> bool:
     """
     Print the commands for what this machine lacks, and run those that are agreed to.
 
@@ -86,8 +106,8 @@ def fix(out: Console, ask: Callable[[str], bool]) -> bool:
         out.print('Nothing is missing that commands can give: permissions, idle states, governor.')
     for each in fixes:
         out.print(Text(f'\n{each.name}, as root:', 'bold'))
-        for command in each.commands:
-            out.print(Text(f'    {command}'), soft_wrap=True)
+        for line in each.commands:
+            out.print(Text(f'    {line}'), soft_wrap=True)
         if ask(f'Run these {len(each.commands)} commands?' if len(each.commands) > 1
                else 'Run this command?'):
             if problem := system_checks.apply(each):

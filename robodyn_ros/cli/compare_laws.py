@@ -72,7 +72,7 @@ def run(robot: CatalogRobot, duration: float, picture: Path, out: Console, *,
     from .. import law_comparison
     from ..control.laws.registry import FOLLOWING
     from ..law_comparison import compare, compare_topics, draw
-    from ..report.units import units
+    from ..report.run_figure import units
 
     _check(picture)
     found: list[Figures] = []
@@ -110,8 +110,8 @@ def _report(robot: CatalogRobot, found: list[Figures], duration: float) -> Repor
     from ..control.references import sine_motion
     from ..dynamics import Dynamics
     from ..report.document import Report
+    from ..report.run_figure import units
     from ..report.scene import FRAME_RATE, moving_robot
-    from ..report.units import units
 
     model = robot.model
     report = Report(f'Control laws on {model.name}', 'One trajectory in MuJoCo, with the true '
@@ -146,7 +146,7 @@ def _check(picture: Path) -> None:
 
 
 def _table(model: RobotModel, found: list[Figures]) -> Table:
-    from ..report.units import units
+    from ..report.run_figure import units
 
     unit, _ = units(model, 'm')
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False,

@@ -10,8 +10,7 @@ from typing import Annotated, TYPE_CHECKING
 from rich.console import Console
 import typer
 
-from .arguments import locked_joints, numbers
-from .options import command, console, Gravity, Locked, MODEL, Root, Tip
+from .options import command, console, Gravity, Locked, locked_joints, MODEL, numbers, Root, Tip
 from ..errors import ArgumentError
 from ..model.resources import rows_path
 

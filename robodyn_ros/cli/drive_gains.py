@@ -12,8 +12,18 @@ from typing import Annotated, Any, TYPE_CHECKING
 from rich.console import Console
 import typer
 
-from .arguments import numbers
-from .options import chosen_robot, command, console, Gravity, IDENTIFY, Locked, Root, table, Tip
+from .options import (
+    chosen_robot,
+    command,
+    console,
+    Gravity,
+    IDENTIFY,
+    Locked,
+    numbers,
+    Root,
+    table,
+    Tip,
+)
 from .recording_options import (
     Accept,
     ColumnsOption,

@@ -29,10 +29,10 @@ from .options import (
     output,
     Robot,
     Root,
+    save_picture,
     table,
     Tip,
 )
-from .pictures import save
 from .recording_options import (
     ColumnsOption,
     Joints,
@@ -143,7 +143,7 @@ def run(robot: CatalogRobot, out: Console, *, output: Path, picture: Path | None
     from ..identification.excitation.motion_limits import motion_limits
     from ..identification.excitation.optimize import excite as optimized
     from ..identification.excitation.trajectory_file import JointTrajectory, write
-    from ..report.units import units
+    from ..report.run_figure import units
 
     if approach < 0.0 or repeat < 1:
         raise ArgumentError(f'--approach {approach:g} --repeat {repeat}', name='--repeat',
@@ -185,7 +185,7 @@ def run(robot: CatalogRobot, out: Console, *, output: Path, picture: Path | None
         dynamics.batch.inverse_dynamics(q, qd, qdd) + dynamics.batch.friction(qd),
         units(robot.model))
     picture = picture or output.with_suffix('.png')
-    save(figure, picture)
+    save_picture(figure, picture)
     out.print(f'picture: {picture}')
 
 

@@ -1,18 +1,18 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Subcommand `export`: the dynamics of a robot as source text of C or JavaScript."""
+"""Subcommand `export`: dynamics as source text of C or JavaScript, or a controller in C."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import fields
 from math import isfinite
 from pathlib import Path
-from typing import Annotated, TYPE_CHECKING
+from typing import Annotated, Any, TYPE_CHECKING
 
 from rich.console import Console
 import typer
 
-from .arguments import numbers
 from .options import (
     chosen_robot,
     command,
@@ -21,13 +21,22 @@ from .options import (
     Gravity,
     Locked,
     MODEL,
+    numbers,
     output,
     Robot,
     Root,
     Tip,
 )
 from ..catalog.requirements import require_modules
-from ..errors import ArgumentError, check_new, RobodynError, RosError, UnknownNameError, writing
+from ..errors import (
+    ArgumentError,
+    check_new,
+    ParameterError,
+    RobodynError,
+    RosError,
+    UnknownNameError,
+    writing,
+)
 from ..model.resources import package_version
 from ..text import printable
 
@@ -82,10 +91,8 @@ def export(robot: Robot, locked: Locked = [],  # noqa: B006
             raise ArgumentError(f'--payload is {payload}', name='--payload', value=payload,
                                 remedy='give a mass and a distance of at least 0: 3,0.1')
         require_modules('export --config', ['rclpy'], RosError)     # which declares parameters
-        from .export_library import run as export_library
-
-        export_library(robot, config, output or Path(f'{Path(robot).stem}_controller'), console(),
-                       force=force, payload=(load[0], load[1]), aarch64=aarch64)
+        write_controller(robot, config, output or Path(f'{Path(robot).stem}_controller'),
+                         console(), force=force, payload=(load[0], load[1]), aarch64=aarch64)
         return
     if payload or aarch64:
         raise ArgumentError('--payload and --aarch64 belong to --config', name='--payload',
@@ -111,9 +118,8 @@ def run(robot: CatalogRobot, out: Console, *, language: str, output: Path | None
     :raises UnknownNameError: there is no such quantity or frame.
     """
     from ..dynamics.c_code import c_file, DOUBLE, FLOAT, QUANTITY_MEANINGS
-    from ..dynamics.javascript import JAVASCRIPT, javascript_file
-    from ..dynamics.signatures import TABLE
-    from ..dynamics.source_text import distinct, identifier
+    from ..dynamics.entry_points import TABLE
+    from ..dynamics.source_text import distinct, identifier, JAVASCRIPT, javascript_file
 
     path = output or Path(f'{identifier(robot.name)}.{language}')
     if path.suffix != f'.{language}' or identifier(path.stem) != path.stem:
@@ -180,3 +186,84 @@ def _about(model: RobotModel, name: str, language: str, single: bool) -> list[st
         about[-1] += ' Outputs must not overlap inputs.'
         about.append(f'Test: cc -std=c99 -O2 -DROBODYN_TEST {name}.c -lm && ./a.out')
     return about
+
+
+def write_controller(robot: str, configs: Sequence[str], output: Path, out: Console, *,
+                     force: bool, payload: tuple[float, float], aarch64: bool) -> None:
+    """
+    Write the library of a robot with the parameters of its controller node.
+
+    :param configs: parameter files, or names of those in the config folder of this package. Robot
+        and rate are those of the first one; the others differ in what a node may change at run
+        time.
+    :param payload: greatest mass [kg] and distance [m] of a payload that is set at run time.
+    :param aarch64: whether to write machine code for ARM as well.
+    :raises RobodynError: the node would refuse robot or parameters, the library cannot do what
+        they ask for, or the folder exists or cannot be written.
+    """
+    from ..c_library.exported import Options
+    from ..c_library.library import HEADER, write_library
+    from ..c_library.ros2_control_package import package_name, write_package
+    from ..control.laws import registry
+    from ..control.laws.law import PARTNER, POLICY
+    from ..dynamics.source_text import identifier
+    from ..nodes.clients.controller_file import NODE, parameter_values
+    from ..nodes.controller import robot as robot_parameters
+    from ..nodes.controller.parameters import law_parameters, settings, TABLE
+    from ..nodes.middleware.parameter_files import config_path, unread
+
+    if not force:
+        check_new([output], '--output',
+                  'give another --output, or --force to replace what is in it')
+    package = package_name(output)
+    given, exported = {}, {}
+    for config in configs:
+        file = config_path(config)
+        values = parameter_values(file) | {'urdf': robot, 'robot_description': ''}
+        if file.stem in given:
+            raise ArgumentError(f'two files are named {file.stem}', name='--config',
+                                value=str(file), remedy='rename one: settings have the names of '
+                                'their files')
+        given[file.stem] = values
+        law = registry.find(values['mode'])
+        if law.reference in (POLICY, PARTNER):
+            raise ParameterError(
+                f'mode {law.name} follows a {law.reference}, and the library has no input for it',
+                name='mode', value=law.name, remedy='choose another mode')
+        known = [parameter.name for parameter in (*TABLE, *law_parameters(law))]
+        for warning in unread(['--ros-args', '--params-file', str(file)], NODE, known):
+            out.print(f'warning: {warning}', soft_wrap=True)
+        exported[file.stem] = settings(values)
+    first, *others = given.values()
+    for name, other in zip([*given][1:], others, strict=True):
+        _check_same(name, first, other)
+    model = robot_parameters.controlled(first, robot_parameters.description(first))
+    with out.status('compiling ...'):           # in a terminal only
+        library = write_library(
+            model, exported, output, identifier(model.name),
+            Options(*payload, first['heartbeat_timeout'], first['emergency_stop']),
+            aarch64=aarch64)
+        write_package(model, exported, output)
+    modes = ', '.join(f'{name}: {values["mode"]}' for name, values in given.items())
+    out.print(f'{library}, {output / HEADER}: {modes} at {first["rate"]:g} Hz, '
+              f'{model.nv} joints', soft_wrap=True)
+    out.print(f'{output}: ROS package {package} with a ros2_control plugin, see its README.md',
+              soft_wrap=True)
+    if first['arming_samples'] > 1 and not first['robot_compensates_gravity']:
+        out.print(f'warning: arming_samples is {first["arming_samples"]}: after activation in '
+                  'ros2_control, nothing holds the arm for as many cycles unless it compensates '
+                  'gravity itself; set arming_samples: 1', soft_wrap=True)
+
+
+def _check_same(name: str, first: dict[str, Any], other: dict[str, Any]) -> None:
+    """Refuse another value of what the first file decides: the robot, and stops of the arm."""
+    from ..control.settings.settings import Settings
+    from ..nodes.controller.parameters import ROBOT, STOPS
+
+    changeable = {field.name for field in fields(Settings)}
+    for key in (parameter.name for parameter in (*ROBOT, *STOPS)):
+        if key not in changeable and first[key] != other[key]:
+            raise ParameterError(
+                f'{key} is {other[key]!r} in {name}, and {first[key]!r} in the first file',
+                name=key, value=other[key],
+                remedy='give the same: it cannot change while the arm is driven')

@@ -18,7 +18,7 @@ from ..identification.motion import Motion
 from ..identification.result import Identification, NOMINAL, TERMS_TITLE
 from ..model.robot import RobotModel
 from ..report.document import Report
-from ..report.units import units
+from ..report.run_figure import units
 
 PLOT_LIMIT = 3.2    # larger deviations of the URDF are drawn here
 TIME_LABEL = 'time [s]'

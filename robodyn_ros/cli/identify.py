@@ -15,8 +15,8 @@ import numpy as np
 from rich.console import Console
 import typer
 
-from .arguments import as_option
 from .options import (
+    as_option,
     chosen_robot,
     command,
     console,

@@ -13,7 +13,6 @@ from typing import Annotated, Any, TYPE_CHECKING
 from rich.console import Console
 import typer
 
-from .arguments import numbers
 from .options import (
     AcceptInertia,
     At,
@@ -24,6 +23,7 @@ from .options import (
     Gravity,
     Locked,
     MODEL,
+    numbers,
     output,
     Robot,
     Root,

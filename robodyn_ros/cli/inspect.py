@@ -87,8 +87,8 @@ def report(model: RobotModel, pose: ndarray, source: str) -> RenderableType:
 
 def _warnings(model: RobotModel) -> list[str]:
     """Return the warnings of the model, and joints that a controller could hardly drive."""
+    from ..control.settings.motion_limits import holding_warning
     from ..control.settings.settings import Settings
-    from ..control.settings.unreached_targets import holding_warning
 
     scarcity = Settings().scarcity(model)
     return [*model.warnings, *filter(None, [scarcity.sentence(scarcity.scarce),

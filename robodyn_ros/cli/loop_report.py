@@ -5,19 +5,19 @@
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy import ndarray
 from rich import box
 from rich.console import Console
 from rich.table import Table
+import typer
 
-from .pictures import save
+from .options import AsJson, command, console, DIAGNOSE, print_json, ReportFile, save_picture
 from ..errors import ArgumentError
 from ..extras import pip_install
-from ..realtime.statistics import rate, spread
-from ..realtime.timing_log import load, Recording
+from ..realtime.statistics import load, rate, Recording, spread
 from ..report.document import Report
 
 COLUMNS = {'wake_up': 'wake-up error', 'cycle': 'cycle time', 'age': 'age of the state',
@@ -25,6 +25,21 @@ COLUMNS = {'wake_up': 'wake-up error', 'cycle': 'cycle time', 'age': 'age of the
 BARS = '▁▂▃▄▅▆▇█'
 TABLE_BINS = 12
 PICTURE_BINS = 80
+
+
+@command(DIAGNOSE, '/tmp/timing.npz --report timing.html')
+def loop_report(file: Annotated[Path, typer.Argument(
+                    metavar='FILE', help='File written by a controller with the parameter '
+                                         'timing_file.')],
+                picture: Annotated[Path | None, typer.Option(
+                    '--picture', metavar='PNG', help='File of the histograms; default: beside '
+                    'FILE.')] = None,
+                report: ReportFile = None, as_json: AsJson = False) -> None:
+    """Show the timing of a control loop: statistics, and a picture of histograms."""
+    if as_json:
+        print_json(figures(file))
+        return
+    run(file, picture or file.with_suffix('.png'), console(), page=report)
 
 
 def run(path: Path, picture: Path, out: Console, *, page: Path | None = None) -> None:
@@ -138,4 +153,4 @@ def _draw(recording: Recording, title: str, picture: Path) -> None:
             ax.plot([], [], ' ', label=f'max {figures.max:.1f}')
             ax.legend(fontsize=8)
         figure.suptitle(f'{title}: {recording.about.scheduling}', x=0.02, ha='left')
-        save(figure, picture)
+        save_picture(figure, picture)

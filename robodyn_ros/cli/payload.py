@@ -15,8 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 import typer
 
-from .arguments import numbers
-from .options import command, console, NodeName, RUN, SimTime, States, Wait
+from .options import command, console, NodeName, numbers, RUN, SimTime, States, Wait
 from .recording_options import OF_LOAD
 from ..catalog.requirements import require_modules
 from ..errors import IdentificationError, ParameterError, RosError

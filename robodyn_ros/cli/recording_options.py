@@ -11,7 +11,7 @@ from typing import Annotated, Any, TYPE_CHECKING
 from rich.console import Console
 import typer
 
-from .arguments import as_option
+from .options import as_option
 from ..errors import ArgumentError
 
 if TYPE_CHECKING:

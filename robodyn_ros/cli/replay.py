@@ -16,8 +16,7 @@ from rich.console import Console
 from rich.table import Table
 import typer
 
-from .options import AsJson, command, console, DIAGNOSE, print_json, ReportFile
-from .pictures import save
+from .options import AsJson, command, console, DIAGNOSE, print_json, ReportFile, save_picture
 from ..errors import ArgumentError, RecordingError
 from ..extras import pip_install
 
@@ -286,7 +285,7 @@ def _draw(flown: Flown, k: int, title: str, picture: Path) -> None:
         axes[0].legend(fontsize=7, ncols=min(len(model.joint_names) + 1, 5), loc='lower left')
         axes[-1].set_xlabel(f's from cycle {k}')
         figure.suptitle(f'{title}: {flown.about.sentence}', x=0.02, ha='left')
-        save(figure, picture)
+        save_picture(figure, picture)
 
 
 def _spans(phases: ndarray) -> list[tuple[tuple[int, int], int]]:

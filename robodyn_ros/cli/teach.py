@@ -98,7 +98,7 @@ def run(node: Node, path: Path, out: Console, *, motion: bool, speed: float, smo
 
 def _poses(here: Session, node: Node, model: RobotModel, out: Console) -> ndarray:
     """Return the poses (P, nv) that a person keeps, one for each key."""
-    from ..nodes.clients.live_robot import LiveRobot
+    from ..nodes.clients.live_control import LiveRobot
 
     robot = LiveRobot(here.node, model.joint_names, node.states)
     poses: list[ndarray] = []

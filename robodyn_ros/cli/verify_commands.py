@@ -8,8 +8,17 @@ from typing import Annotated
 
 import typer
 
-from .arguments import locked_joints
-from .options import AsJson, command, console, Locked, MODEL, print_json, ReportFile, Robot
+from .options import (
+    AsJson,
+    command,
+    console,
+    Locked,
+    locked_joints,
+    MODEL,
+    print_json,
+    ReportFile,
+    Robot,
+)
 from ..errors import ArgumentError
 
 
@@ -52,14 +61,13 @@ def verify(robot: Robot, locked: Locked = [],  # noqa: B006
                'and write a flight recording for `robodyn replay`.')] = None,
            suggest: Annotated[bool, typer.Option(
                '--suggest', help='If a criterion is broken, search for gains, limits and '
-               'timeouts that break fewer worlds, then simulate all worlds again.')] = False,
+               'timeouts that break fewer worlds, also new ones.')] = False,
            list_faults: Annotated[bool, typer.Option(
                '--faults', help='List the faults that can be injected, then exit.')
                ] = False,
            report: ReportFile = None, as_json: AsJson = False) -> None:
     """Verify a robot, its parameter file and its control law in random simulated worlds."""
-    from .verification_case import verification_case
-    from .verify import edges, faults, one_world, run, template
+    from .verify import edges, faults, one_world, run, template, verification_case
     from .verify import suggest as suggest_settings
 
     for name, given in (('--report', report), ('--suggest', suggest), ('--scheduler', scheduler)):
@@ -85,10 +93,10 @@ def verify(robot: Robot, locked: Locked = [],  # noqa: B006
         if as_json:
             print_json(one.plain())
         raise typer.Exit(int(one.bad))
-    found, bad = run(case, runs or (40 if brief else 500), jobs, output, out, again=again,
-                     page=report, scheduler=scheduler)
+    found, outcomes = run(case, runs or (40 if brief else 500), jobs, output, out, again=again,
+                          page=report, scheduler=scheduler)
     if suggest:
-        found['suggestion'] = suggest_settings(case, found, jobs, out)
+        found['suggestion'] = suggest_settings(case, outcomes, jobs, out)
     if as_json:
         print_json(found)
-    raise typer.Exit(bad)
+    raise typer.Exit(int(found['bad'] > 0))

@@ -105,8 +105,7 @@ def follow(robot: CatalogRobot, port: int, browser: bool, out: Console, topic: s
     :param control: what the page may change; None: nothing.
     """
     from ..control.laws import registry
-    from ..nodes.clients.live_control import LiveControl
-    from ..nodes.clients.live_robot import LiveRobot
+    from ..nodes.clients.live_control import LiveControl, LiveRobot
     from ..nodes.middleware.client_session import session
     from ..viewer.control_panel import ControlPanel
     from ..viewer.page import TEXT_INTERVAL

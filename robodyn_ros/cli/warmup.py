@@ -47,8 +47,8 @@ def warmup(robot: Robot, locked: Locked = [],  # noqa: B006
 
 def names(everything: bool) -> list[str]:
     """Return the names of what the controller needs, or of all that concern no frame."""
+    from ..dynamics.entry_points import QUANTITIES
     from ..dynamics.model_data import ADDRESSED_KERNELS
-    from ..dynamics.signatures import QUANTITIES
     from ..realtime.loop_settings import TRIGGERS
     more = [name for name, quantity in QUANTITIES.items()
             if everything and not quantity.options and name not in ADDRESSED_KERNELS]
@@ -66,7 +66,7 @@ def start(model: RobotModel, wanted: list[str], tick: Callable[[str], None]
     :return: figures of each name, and the time from start to end [s].
     :raises RobodynError: the process failed.
     """
-    from ..compiler.compile_notice import VARIABLE
+    from ..compiler.second_process import VARIABLE
 
     with tempfile.TemporaryDirectory() as folder:
         urdf = Path(folder) / 'robot.urdf'
@@ -110,8 +110,8 @@ def work(urdf: str, wanted: list[str]) -> None:
     from ..control.cycle.compile import compiled, law_address, load_all_parts
     from ..control.laws.registry import BUILT_IN
     from ..control.references.compile_planner import compile_planner
+    from ..dynamics.entry_points import TABLE
     from ..dynamics.model_data import parameters
-    from ..dynamics.signatures import TABLE
     from ..dynamics.specialize import bind, operations, with_kernels
     from ..model.urdf import load_urdf
     from ..wire.compile import compiled_decoders

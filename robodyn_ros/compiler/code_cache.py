@@ -29,8 +29,8 @@ from .cache_directory import (
     cache_directory,
     warn_of_temporary_cache,
 )
-from .compile_notice import compiling, waiting
 from .numba_private import available
+from .second_process import compiling, waiting
 
 try:
     import fcntl
@@ -42,7 +42,7 @@ GENERATED = 'robodyn_ros_compiled.'     # prefix of the names of generated modul
 SEAL = 'digests'        # file of an entry with the digests of the others, written last
 # Modules of this package that all compiled code comes from
 COMPILER_SOURCES = [Path(__file__).with_name(f'{name}.py') for name in (
-    'intrinsics', 'jit', 'linking', 'numba_private', 'tuple_reference')]
+    'jit', 'linking', 'numba_private', 'tuple_reference')]
 
 T = TypeVar('T')
 _log = logging.getLogger(__name__)

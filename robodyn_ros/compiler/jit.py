@@ -29,8 +29,8 @@ from numba.core.errors import NumbaError as NumbaError
 from numba.extending import overload, register_jitable
 
 from .code_cache import fingerprint, GENERATED, is_stored, stored
-from .compile_notice import compiling
 from .numba_private import available, inner_options, uncounted_options, without_machine_code
+from .second_process import compiling
 
 COLLECTION_THRESHOLD = 200_000      # new objects, while code is compiled
 # 'nnan' and 'ninf' stay out: with them the compiler may delete the checks for NaN.
@@ -90,7 +90,7 @@ def compile_function(name: str, function: Callable[..., Any], signature: Any,
     """
     Compile a plain function for one signature, or load it from the cache.
 
-    Compilation of more than a second is announced (:mod:`~.compile_notice`).
+    Compilation of more than a second is announced (:mod:`~.second_process`).
 
     :param name: what the function belongs to, for file names and messages.
     :param signature: Numba signature, result and arguments.
@@ -171,7 +171,7 @@ def load(name: str, text: str, modules: tuple[ModuleType, ...]) -> ModuleType:
     """
     Import the module ``text``, compiled or from the cache.
 
-    Compilation of more than a second is announced (:mod:`~.compile_notice`).
+    Compilation of more than a second is announced (:mod:`~.second_process`).
 
     :param name: what the module holds, for file names and tracebacks.
     :param text: Python source whose ``@njit(..., cache=True)`` functions are compiled on import.

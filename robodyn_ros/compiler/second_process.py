@@ -1,23 +1,90 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Parallel compilation in a second process, on a machine without cached code.
+Compilation that takes long, on a machine without cached code: a notice, and a second process.
+
+The notice appears on stderr after a second: on a terminal as a line that is removed at the end,
+otherwise as a single line per process. The environment variable ROBODYN_PROGRESS=0 disables it.
 
 Numba compiles on one thread, with the GIL. A second process therefore compiles the slowest part
 into the cache. If it fails, the code is compiled where it is needed.
 """
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 import os
 from pathlib import Path
 import subprocess
 import sys
-import time
+from threading import Event, Lock, Thread
+from time import monotonic, sleep
 
 from .cache_directory import all_cache_directories
 from .cache_directory import VARIABLE as CACHE
-from .compile_notice import VARIABLE, waiting
+
+VARIABLE = 'ROBODYN_PROGRESS'
+DELAY, REFRESH_PERIOD = 1.0, 0.25   # [s]
+
+_lock = Lock()
+_activities: list[str] = []         # the innermost last
+_printed = False                    # the single line of this process, without terminal
+
+
+def compiling(name: str) -> AbstractContextManager[None]:
+    """Show a notice that ``name`` is being compiled, if it takes long; contexts can be nested."""
+    return _notice(f'compiling {name}')
+
+
+def waiting(what: str) -> AbstractContextManager[None]:
+    """Show likewise what is waited for until code has been compiled."""
+    return _notice(f'waiting for {what}')
+
+
+@contextmanager
+def _notice(activity: str) -> Iterator[None]:
+    with _lock:
+        _activities.append(activity)
+        outermost = len(_activities) == 1 and os.environ.get(VARIABLE) != '0'
+    done = Event()
+    thread = Thread(target=_show, args=(done,), daemon=True, name='compile notice')
+    if outermost:
+        thread.start()
+    try:
+        yield
+    finally:
+        with _lock:
+            _activities.remove(activity)
+        if outermost:
+            done.set()
+            thread.join(DELAY)      # bounded, since stderr may be a pipe that is not read
+
+
+def _show(done: Event) -> None:
+    global _printed
+    begin = monotonic()
+    if done.wait(DELAY) or (stream := sys.stderr) is None:
+        return
+    try:
+        if not stream.isatty():
+            if not _printed:
+                _printed = True
+                print(f'robodyn_ros: {activity()} for this machine, once; later starts load '
+                      f'it ({VARIABLE}=0 hides this line)', file=stream, flush=True)
+            return
+        while not done.wait(REFRESH_PERIOD):
+            seconds = int(monotonic() - begin)
+            print(f'\r\x1b[K{activity()}, once on this machine: {seconds} s', end='',
+                  file=stream, flush=True)
+        print('\r\x1b[K', end='', file=stream, flush=True)
+    except (OSError, ValueError):           # stderr is closed
+        pass
+
+
+def activity() -> str:
+    """Return what is going on, e.g. ``compiling control``; '' if nothing is compiled."""
+    with _lock:
+        return _activities[-1] if _activities else ''
+
 
 MAX_WAIT, POLL_PERIOD = 300.0, 0.05    # [s]
 # Statements at the begin of a process. The working directory, which Python would search first,
@@ -73,7 +140,7 @@ def wait(name: str, until: Callable[[], bool] = lambda: False) -> None:
     """Wait until the process has ended, if it was started, or until the condition holds."""
     if not running(name) or until():
         return
-    end = time.monotonic() + MAX_WAIT
+    end = monotonic() + MAX_WAIT
     with waiting(f'process {_processes[name].pid}, which compiles {name}'):
-        while running(name) and not until() and time.monotonic() < end:
-            time.sleep(POLL_PERIOD)
+        while running(name) and not until() and monotonic() < end:
+            sleep(POLL_PERIOD)

@@ -9,7 +9,7 @@ from ..lazy_import import from_modules
 if TYPE_CHECKING:
     from .controller.controller import Controller
     from .controller.controller_batch import ControllerBatch
-    from .declare.setting_fields import gain
+    from .declare import gain
     from .laws.law import Arm, Law
     from .references.trajectory import Waypoints
     from .settings.settings import Settings
@@ -22,7 +22,7 @@ __all__ = ['Arm', 'Controller', 'ControllerBatch', 'Law', 'Phase', 'Settings', '
 _MODULES = {'Arm': '.laws.law', 'Controller': '.controller.controller',
             'ControllerBatch': '.controller.controller_batch',
             'Law': '.laws.law', 'Phase': '.steps.guard', 'Settings': '.settings.settings',
-            'Waypoints': '.references.trajectory', 'gain': '.declare.setting_fields',
+            'Waypoints': '.references.trajectory', 'gain': '.declare',
             'suggest_gains': '.settings.suggested_gains'}
 
 # A module of the package is imported without all others

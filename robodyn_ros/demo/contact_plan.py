@@ -17,7 +17,7 @@ from ..control.references.sine_motion import (
 )
 from ..control.references.trajectory import Waypoints
 from ..control.settings.settings import Settings
-from ..control.settings.task_frame import reach
+from ..control.settings.task_and_bounds import reach
 from ..dynamics import Dynamics
 from ..errors import DemoError, ParameterError
 from ..model.robot import RobotModel

@@ -9,8 +9,8 @@ import numpy as np
 from numpy import ndarray
 from sensor_msgs.msg import JointState
 
-from . import contact_plan, physics
-from .results import Trace
+from . import contact_plan, scene
+from .results import CONTACT_DURATION, late_force, Trace, WITH, WITHOUT
 from .scene import Scene, START_DELAY, Step
 from ..catalog.robots import CatalogRobot
 from ..control.learning import thresholds
@@ -28,7 +28,6 @@ GUIDING_TOLERANCE = 0.01    # [m] from where the hand leads the tool
 RELEASE_TOLERANCE = 1e-3    # [m] that the tool moves after the hand lets go
 
 MAX_DETECTION_TIME = 0.03    # [s] from the first contact
-CONTACT_DURATION = 0.5    # [s], at most
 RECORDED_AFTER_CONTACT = 1.0    # [s]
 THRESHOLD_MARGIN = 2.0    # over the external efforts without contact
 MIN_THRESHOLD = 0.05    # in effort limits
@@ -38,7 +37,6 @@ STEP_TIME = 0.05    # [s] between two positions of the hand, and between two ext
 COASTING_TIME_CONSTANT = 0.05
 RELEASE_TIME = 1.0    # [s] after the hand has let go
 HOLD_TIME = 1.5    # [s] at the end of the path, until the hand lets go
-WITHOUT, WITH = 'without detection', 'with detection'
 
 
 class Times(NamedTuple):
@@ -125,7 +123,7 @@ class ContactScene(Scene):
     def lead(self) -> None:
         """Lead the floating arm by a hand that pushes its tool, and let go."""
         self.begin('gravity_compensation')
-        damping = physics.damping(self.dynamics, self.pose, COASTING_TIME_CONSTANT)
+        damping = scene.damping(self.dynamics, self.pose, COASTING_TIME_CONSTANT)
         stiffness, stuck = contact_plan.hand(self.dynamics, self.pose, self.tool, damping)
         way = contact_plan.guided(self.model, self.pose, self.tool)
         time = np.arange(0.0, self.times.lead + HOLD_TIME, STEP_TIME)
@@ -232,11 +230,6 @@ class ContactScene(Scene):
         """Return the way of the tool in its direction (N,) [m]."""
         return np.array([(self.place(q) - self.tool.position) @ self.tool.direction
                          for q in states.position])
-
-
-def late_force(pressed: Trace) -> float:
-    """Return the largest force of the post from CONTACT_DURATION after the contact on [N]."""
-    return float(pressed.value[pressed.time > CONTACT_DURATION].max())
 
 
 def _joined(parts: list[States]) -> States:

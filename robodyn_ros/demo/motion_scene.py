@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import physics
+from . import scene
 from .results import Tracking
 from .scene import Scene, START_DELAY, Step
 from ..catalog.robots import CatalogRobot
@@ -73,11 +73,11 @@ class MotionScene(Scene):
         states = self.arm.run(self.times.fall)
         self.arm.set_parameters('simulator', brakes=True, pause_at=0.0)
         fallen = np.abs(states.position - self.pose).max()
-        if not physics.moved_by_gravity(self.dynamics, self.pose):
+        if not scene.moved_by_gravity(self.dynamics, self.pose):
             self.check('without torque the arm falls', f'{fallen:.3g} {self.unit}',
                        'nothing: no gravity torque at this pose', True)
             return
-        held = physics.held_share(self.dynamics, states)
+        held = scene.held_share(self.dynamics, states)
         self.check('without torque the arm falls', f'{fallen:.3g} {self.unit}',
                    f'> {MIN_FALL:g}', fallen > MIN_FALL)
         self.check('it falls freely: share of gravity still held', f'{held:.1%}',
@@ -92,8 +92,8 @@ class MotionScene(Scene):
 
     def push(self) -> None:
         """Push the arm, damped since most URDFs have no damping, and check its motion."""
-        arm, c = self.arm, physics.damping(self.dynamics, self.pose)
-        push = physics.push(self.dynamics, self.pose, c, PUSH_DURATION)
+        arm, c = self.arm, scene.damping(self.dynamics, self.pose)
+        push = scene.push(self.dynamics, self.pose, c, PUSH_DURATION)
         begin = arm.position()
         arm.set_parameters('simulator', joint_damping=c)
         arm.push(push.link, push.force)
@@ -127,7 +127,7 @@ class MotionScene(Scene):
         for other, rms, wanted, known in (
                 ('pd', pd, BETTER_THAN_PD, 0 * gravity),
                 ('joint_impedance', impedance, BETTER_THAN_IMPEDANCE, gravity)):
-            possible = OF_POSSIBLE * physics.best_ratio(self.dynamics, states, known)
+            possible = OF_POSSIBLE * scene.best_ratio(self.dynamics, states, known)
             required = f'> {min(wanted, possible):.3g}x'
             if possible < wanted:
                 required += ' (limited by friction)'

@@ -1,6 +1,13 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The demo from the start of its processes to the verdict."""
+"""
+The demo from the start of its processes to the verdict.
+
+`python -m robodyn_ros.demo.run URDF` compiles control cycle, loops and kernels of the robot, and
+in parallel `python -m robodyn_ros.demo.run` the laws. These are processes of their own because
+Numba cannot be interrupted: an exception out of a signal handler may get lost in LLVM's callbacks.
+Here the signal itself ends the process.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, ExitStack
@@ -8,6 +15,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 import os
 from pathlib import Path
+import signal
 import sys
 import time
 from typing import Any
@@ -17,23 +25,29 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from .contact_scene import ContactScene
 from .motion_scene import MotionScene
-from .results import page, real_time_table, tables
+from .results import draw, page, real_time_table, tables
 from .scene import Scene
 from ..catalog.robots import CatalogRobot
 from ..compiler.cache_directory import all_cache_directories
-from ..control.cycle.compile import is_compiled, others_are_cached
+from ..control.cycle.compile import compile_others, compiled, is_compiled, others_are_cached
+from ..control.references.compile_planner import compile_planner
 from ..control.references.sine_motion import check_limits
 from ..control.settings.settings import Settings
 from ..control.settings.suggested_gains import with_assumed_rotors
-from ..dynamics import Dynamics
+from ..dynamics import Dynamics, model_data
+from ..dynamics.specialize import with_kernels
 from ..errors import RosError
 from ..extras import pip_install
 from ..model.robot import RobotModel
+from ..model.urdf import load_urdf
 from ..model.validate import check_inertias
 from ..nodes.clients import controller_file
 from ..nodes.clients.processes import ending_once, free_domain, running
+from ..nodes.controller.transport import compile_loop_ahead
+from ..realtime.loop_settings import LoopSettings, TRIGGERS
 from ..report import REQUIRED_MODULES
 from ..testing import simulated_arm, SimulatedArm
+from ..wire.compile import compiled_decoders
 
 #: Scenes of the demo.
 SCENES = MOTION, CONTACT = 'motion', 'contact'
@@ -111,13 +125,27 @@ def save_gains(robot: CatalogRobot, output: Path) -> Path:
     return file
 
 
+def compile_here(urdfs: list[str]) -> None:
+    """Compile what the nodes need of these robots; of all laws where there is none."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    for urdf in urdfs:
+        compiled()
+        compiled_decoders()
+        for trigger in TRIGGERS:        # in real time, and in lockstep
+            compile_loop_ahead(LoopSettings(trigger=trigger))
+        with_kernels(model_data.parameters(load_urdf(urdf)))
+    if not urdfs:
+        compile_others()
+        compile_planner()
+
+
 def compile_all(model: RobotModel, output: Path, env: Mapping[str, str],
                 tick: Callable[[], None]) -> None:
     """Compile what the nodes need on a new machine, for as long as it takes."""
     if is_compiled() and others_are_cached():
         return
     (urdf := output / 'robot.urdf').write_text(model.to_urdf())
-    command = [sys.executable, '-m', 'robodyn_ros.demo.compile']
+    command = [sys.executable, '-m', __name__]
     with running({'cycle': [*command, str(urdf)], 'laws': command}, output, env) as children:
         while not (children['cycle'].done and children['laws'].done):
             time.sleep(PROGRESS_PERIOD)
@@ -192,7 +220,6 @@ def run(robot: CatalogRobot, output: Path, console: Console, *, brief: bool = Fa
             busy = os.getloadavg()[0] > len(os.sched_getaffinity(0))
         processes.close()
         with bar.step('drawing'):
-            from .picture import draw  # Matplotlib takes its time
             picture = output / f'{robot.name}{"_contact" if scene == CONTACT else ""}.png'
             draw(robot.model, played.results, picture)
             shown = [*tables(robot.model, played.results).renderables,
@@ -220,3 +247,7 @@ def write_report(robot: CatalogRobot, played: Scene, shown: list[Any],
         node: {**robot.parameters[node], **values} for node, values in parameters.items()}
         ).write(file)
     return str(file)
+
+
+if __name__ == '__main__':
+    compile_here(sys.argv[1:])

@@ -17,11 +17,11 @@ from numpy.typing import ArrayLike
 
 from .arguments import joint_matrices, joint_vector
 from .compile import address_table, batch, generic, generic_checked
+from .entry_points import QUANTITIES
 from .evaluation import EVALUATORS, Loads
 from .llvm_code import SIMD_LANES
 from .model_data import ModelData, workspace
 from .queries import Queries
-from .signatures import QUANTITIES
 from .specialize import checked, simd_batch, state_loop
 from ..errors import ArgumentError
 from ..model.robot import RobotModel

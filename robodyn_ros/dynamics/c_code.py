@@ -16,7 +16,7 @@ import numpy as np
 from numpy import ndarray
 
 from .api import Dynamics
-from .signatures import TABLE
+from .entry_points import TABLE
 from .source_text import Dialect, distinct, Kernel
 from ..model.pose import initial_position, MAX_LIMIT
 from ..model.robot import RobotModel

@@ -16,22 +16,16 @@ from numpy import ndarray
 
 from . import (
     coriolis,
-    crba,
-    derivatives,
-    energy,
     entry_points,
     forward_dynamics,
     friction,
-    joint_transforms,
     kinematics,
     model_data,
     numba_types,
-    operational_space,
-    regressor,
     rnea,
-    signatures,
     spatial,
 )
+from .entry_points import Quantity, TABLE
 from .model_data import (
     BODY,
     FRAME,
@@ -43,17 +37,14 @@ from .model_data import (
     WORKSPACE_SHAPES,
 )
 from .numba_types import OPTION_TYPES
-from .signatures import Quantity, TABLE
 from .templates import BATCH, CHECKED, FINITE, GENERIC
 from ..compiler.jit import jitable, load
 
 # Modules whose sources decide what a generated module that calls `entry_points` compiles to: they
 # are part of its cache key in `jit.load`.
 MODULES: tuple[ModuleType, ...] = (
-    model_data, numba_types, signatures, jitable(spatial, inline=True),
-    jitable(joint_transforms, inline=True),
-    *map(jitable, (rnea, crba, forward_dynamics, coriolis, derivatives, kinematics,
-                   operational_space, energy, regressor, friction, entry_points)))
+    model_data, numba_types, jitable(spatial, inline=True),
+    *map(jitable, (rnea, forward_dynamics, coriolis, kinematics, friction, entry_points)))
 
 
 @cache
@@ -65,7 +56,7 @@ def generic(name: str) -> Callable[..., None]:
     options and inputs of the quantity, wrenches and base motion if it takes external wrenches, a
     :class:`~.model_data.Workspace`, and the outputs.
 
-    :param name: key of :data:`~.signatures.TABLE`.
+    :param name: key of :data:`~.entry_points.TABLE`.
     """
     quantity = TABLE[name]
     given = (*quantity.options, *quantity.inputs, *_external_inputs(quantity))
@@ -85,7 +76,7 @@ def batch(name: str) -> Callable[..., None]:
     of :func:`generic`, with a leading dimension of inputs, wrenches and outputs. A single wrench
     array (1, nb, 6) applies to all states.
 
-    :param name: key of :data:`~.signatures.TABLE`.
+    :param name: key of :data:`~.entry_points.TABLE`.
     """
     quantity = TABLE[name]
     outputs = [f'out_{key}' for key in quantity.outputs]
@@ -114,7 +105,7 @@ def generic_checked(name: str) -> Callable[..., bool]:
 
     Its first argument is the address of an :func:`address_table`.
 
-    :param name: key of :data:`~.signatures.TABLE`, of a quantity without options.
+    :param name: key of :data:`~.entry_points.TABLE`, of a quantity without options.
     """
     quantity = TABLE[name]
     loads = ('work.unloaded', 'robot.base') if quantity.takes_external_wrench else ()
@@ -150,7 +141,7 @@ def checked_kernel(name: str, entry: str, begin: str, call: str) -> Callable[...
     """
     Return the compiled function of :data:`~.templates.CHECKED`.
 
-    :param name: key of :data:`~.signatures.TABLE`.
+    :param name: key of :data:`~.entry_points.TABLE`.
     :param entry: Python expression of the compiled function to call.
     :param begin: statements that define ``nv`` and what ``call`` needs.
     :param call: arguments of the call.

@@ -22,9 +22,9 @@ from .arguments import (
     task_axes,
     Wrenches,
 )
+from .entry_points import QUANTITIES
 from .kinematics import BODY
 from .model_data import dimensions, frame_record, ModelData, parameters
-from .signatures import QUANTITIES
 from .specialize import bind
 from ..model.robot import RobotModel
 

@@ -23,8 +23,8 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from .joint_transforms import QUARTERS_PER_RADIAN, REDUCTION_LIMIT, remainder_cos_sin
-from ..compiler.intrinsics import unpack_tuple
+from .spatial import QUARTERS_PER_RADIAN, REDUCTION_LIMIT, remainder_cos_sin
+from ..compiler.numba_private import unpack_tuple
 
 WORD = ir.IntType(64)
 SIMD_LANES = 4    # float64s of a vector of 256 bits
@@ -164,7 +164,7 @@ def four_states(lines: str, inputs: Sequence[str], nv: int, outputs: Mapping[str
     Return a function ``f(first, usable, arrays)`` for compiled code.
 
     It executes the lines for states ``first`` to ``first + 3``. The result of a state is undefined
-    if its positions are too far from 0 for :func:`~.joint_transforms.cos_sin`, or an input, an
+    if its positions are too far from 0 for :func:`~.spatial.cos_sin`, or an input, an
     output or the sum of the outputs is not finite. ``usable`` (4,) int64 becomes 0 for such a
     state, and the function returns False.
 
@@ -253,7 +253,7 @@ def _unread(lines: str, values: Mapping[str, list]) -> list:
 
 
 def _cos_sin(builder: ir.IRBuilder, code: Translator, angle: Any) -> tuple[Any, Any]:
-    """Return cosines and sines as :func:`~.joint_transforms.cos_sin`, with operations on bits."""
+    """Return cosines and sines as :func:`~.spatial.cos_sin`, with operations on bits."""
     def with_sign_of(value: Any, bits: Any) -> Any:
         sign = builder.and_(bits, _words(1 << 63))
         return builder.bitcast(builder.xor(builder.bitcast(value, WORDS), sign), VECTOR)

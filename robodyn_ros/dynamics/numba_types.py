@@ -8,7 +8,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from .model_data import FRAME, MODEL_DATA_SHAPES, ModelData, Workspace, WORKSPACE_SHAPES
-from ..compiler.intrinsics import alloca_once, impl_ret_borrowed, unpack_tuple
+from ..compiler.numba_private import alloca_once, impl_ret_borrowed, unpack_tuple
 
 STACK_ALIGNMENT = 64            # bytes: a cache line, and the widest vectors
 

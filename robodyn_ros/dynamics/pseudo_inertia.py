@@ -12,7 +12,7 @@ r̈ = H r̃, with S and H (3, 4). Matrices are tuples of rows.
 
 from numpy import ndarray
 
-from .record_types import BodyRecord, Entries, Matrix3, Vector3, WorkRecord
+from .model_data import BodyRecord, Entries, Matrix3, Vector3, WorkRecord
 from .spatial import acceleration_matrix, vec
 
 Vector4 = tuple[float, float, float, float]

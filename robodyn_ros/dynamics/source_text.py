@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Quantities of one robot as statements of another language.
+Quantities of one robot as statements of another language, and as JavaScript.
 
 The code is that of the specialized kernels (:mod:`~.trace`), translated statement by statement;
 the numbers of all of these languages are IEEE 754. The operators +, -, * and / have the same
@@ -9,14 +9,14 @@ precedence in Python, C and JavaScript.
 """
 
 import ast
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import prod
 import re
 from typing import Any, NamedTuple
 
 from .arguments import reference_code
+from .entry_points import TABLE
 from .model_data import dimensions, frame_record, ModelData, parameters
-from .signatures import TABLE
 from .specialize import MAX_OPERATIONS
 from .trace import lanes, trace
 from ..errors import ArgumentError
@@ -98,7 +98,7 @@ def kernel(model: RobotModel, quantity: str, dialect: Dialect, frame: str = '') 
     """
     Return the statements of a quantity.
 
-    :param quantity: key of :data:`~.signatures.TABLE`, without options other than a frame.
+    :param quantity: key of :data:`~.entry_points.TABLE`, without options other than a frame.
     :param frame: whose pose or Jacobian is computed, at its origin, in the axes of the base.
     :raises ArgumentError: the quantity takes more operations than specialized kernels may.
     :raises InertiaError: the quantity needs M⁻¹, and no inertia resists some joint.
@@ -177,3 +177,45 @@ def _statements(node: ast.stmt, dialect: Dialect) -> list[str]:
     text = f'{ast.unparse(node.targets[0])} = {ast.unparse(node.value)};'
     # Names are those of intermediate results, but for elements of outputs, which have brackets
     return [text if '[' in text.partition(' = ')[0] else f'{dialect.constant} {text}']
+
+
+JAVASCRIPT = Dialect('const', 'let', {'cos': 'Math.cos', 'sin': 'Math.sin'})
+
+
+def javascript(model: RobotModel, quantity: str, name: str = '', frame: str = '') -> str:
+    """
+    Return a JavaScript function of a quantity, e.g. ``gravity``.
+
+    Its arguments are those of the kernel, arrays of nv numbers in the order of the joints; it
+    returns its output, a matrix by rows, or, of several outputs, an object of them by name.
+
+    :param quantity, frame: as of :func:`~.source_text.kernel`, with the same errors.
+    :param name: of the function, that of the quantity if ''.
+    """
+    return _function(kernel(model, quantity, JAVASCRIPT, frame), name or quantity)
+
+
+def javascript_file(kernels: Sequence[Kernel], name: str, about: Sequence[str]) -> str:
+    """
+    Return a script of functions, ``NAME_gravity(q)``, for pages and for ``require``.
+
+    :param kernels: in the dialect JAVASCRIPT.
+    :param about: lines of a comment.
+    """
+    kernels = distinct(kernels)
+    names = [f'{name}_{one.name}' for one in kernels]
+    functions = [_function(one, of) for one, of in zip(kernels, names, strict=True)]
+    return '\n\n'.join(['\n'.join(f'// {line}' for line in about), *functions,
+                        "if (typeof module !== 'undefined') {\n"
+                        f'  module.exports = {{{", ".join(names)}}};\n}}\n'])
+
+
+def _function(kernel: Kernel, name: str) -> str:
+    arrays = [f'const {key} = new Float64Array({count});'
+              for key, count in kernel.outputs.items()]
+    first, *others = kernel.outputs
+    result = first if not others else (
+        '{' + ', '.join(f'{key.removeprefix("out_")}: {key}' for key in kernel.outputs) + '}')
+    lines = *arrays, *kernel.statements, f'return {result};'
+    return '\n'.join([f'function {name}({", ".join(kernel.inputs)}) {{',
+                      *(f'  {line}' for line in lines), '}'])

@@ -20,12 +20,12 @@ from numpy import ndarray
 from . import compile as generic_code
 from . import llvm_code
 from .compile import checked_kernel, dtype_name, literal, MODULES, output_types
+from .entry_points import TABLE
 from .model_data import ADDRESSED_KERNELS, dimensions, ModelData, WORKSPACE_SHAPES
-from .signatures import TABLE
 from .templates import ADDRESS, BOUND, PLACE, SIMD_BATCH, SPECIALIZED, STATE_LOOP
 from .trace import lanes, Trace, trace
-from ..compiler.compile_notice import compiling
 from ..compiler.jit import load
+from ..compiler.second_process import compiling
 
 # Friction does not depend on the structure of the robot
 SPECIALIZED_QUANTITIES = TABLE.keys() - {'friction'}
@@ -45,7 +45,7 @@ def bind(name: str, robot: ModelData, specialize: bool, options: Mapping[str, An
     """
     Return the compiled function of a quantity of one robot, of its inputs and outputs alone.
 
-    :param name: key of :data:`~.signatures.TABLE`.
+    :param name: key of :data:`~.entry_points.TABLE`.
     :param specialize: whether to compile straight-line code for this robot; if that takes more
         than :data:`MAX_OPERATIONS`, a warning is logged and the kernel is bound.
     :param options: values of the options of the quantity, which are built into the function.
@@ -117,7 +117,7 @@ def kernel_address(name: str, robot: ModelData, options: Mapping[str, Any]) -> i
 
     It takes pointers to the inputs of the quantity, then to its outputs.
 
-    :param name: key of :data:`~.signatures.TABLE`.
+    :param name: key of :data:`~.entry_points.TABLE`.
     :param options: values of the options of the quantity.
     """
     return int(kernel_callback(name, robot, options).address)
@@ -142,7 +142,7 @@ def state_loop(name: str, kernel: Callable[..., None]) -> Callable[..., None]:
     """
     Return a compiled loop of a kernel over a range of states, as :func:`~.compile.batch`.
 
-    :param name: key of :data:`~.signatures.TABLE`.
+    :param name: key of :data:`~.entry_points.TABLE`.
     :param kernel: of the quantity, from :func:`bind`.
     """
     quantity = TABLE[name]
@@ -163,7 +163,7 @@ def simd_batch(name: str, robot: ModelData, options: Mapping[str, Any],
     if there is no specialized code, or if the outputs are matrices: writing these back state by
     state takes the time that SIMD saves.
 
-    :param name: key of :data:`~.signatures.TABLE`.
+    :param name: key of :data:`~.entry_points.TABLE`.
     :param kernel: of the quantity, from :func:`bind`.
     :param options: values of the options of the quantity.
     """
@@ -190,7 +190,7 @@ def checked(name: str, nv: int, kernel: Callable[..., None]) -> Callable[..., bo
     """
     Return the checked kernel of a quantity of one robot, see :data:`~.templates.CHECKED`.
 
-    :param name: key of :data:`~.signatures.TABLE`.
+    :param name: key of :data:`~.entry_points.TABLE`.
     :param nv: number of joints.
     :param kernel: of the quantity, from :func:`bind`.
     """

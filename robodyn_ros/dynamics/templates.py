@@ -69,7 +69,7 @@ from numba import carray, njit, void
 
 from robodyn_ros.dynamics.llvm_code import straight_line
 from robodyn_ros.dynamics.numba_types import MATRIX, VECTOR, stack
-from robodyn_ros.dynamics.joint_transforms import REDUCTION_LIMIT, cos_sin, far_cos_sin
+from robodyn_ros.dynamics.spatial import REDUCTION_LIMIT, cos_sin, far_cos_sin
 from robodyn_ros.compiler.jit import OPTIONS
 
 TURN = np.array({turn})

@@ -21,8 +21,8 @@ import numpy as np
 from numpy import ndarray
 
 from . import entry_points
+from .entry_points import TABLE
 from .model_data import dimensions, ModelData, Workspace, WORKSPACE_SHAPES
-from .signatures import TABLE
 
 MAX_LINE = 200      # characters of an expression on one line: the compiler recurses into them
 TRIG_GROUP = 8    # sines and cosines that are computed together, without scalar remainder
@@ -238,7 +238,7 @@ def trace(name: str, robot: ModelData, options: Mapping[str, Any]) -> Trace:
     The code reads the inputs ``q``, ..., and ``trig[i]`` and ``trig[lanes(nb) + i]``, the cosine
     and sine of joint i, and writes ``out_...``.
 
-    :param name: key of :data:`~.signatures.TABLE`.
+    :param name: key of :data:`~.entry_points.TABLE`.
     :param options: values of the options of the quantity, by name.
     :raises ZeroDivisionError: the quantity is singular in all states.
     """

@@ -21,15 +21,11 @@ from ..control.controller.history import Snapshot, Version
 from ..control.cycle.call import no_law
 from ..control.cycle.compile import law_address
 from ..control.cycle.ring_buffer import CYCLE
-from ..control.inputs.partner import QUANTITIES
-from ..control.inputs.points import HEADER, Points
-from ..control.inputs.policy import HEADER as POLICY_HEADER
-from ..control.inputs.policy import Policy
-from ..control.inputs.pose_tracking import no_command, PosePoints
+from ..control.inputs.partner import Policy, POLICY_HEADER, QUANTITIES
+from ..control.inputs.pose_tracking import HEADER, no_command, Points, PosePoints
 from ..control.laws import registry
-from ..control.settings.bounds_of_settings import bounds_of
 from ..control.settings.settings import Settings
-from ..control.settings.task_frame import FrameKernel, task_of
+from ..control.settings.task_and_bounds import bounds_of, FrameKernel, task_of
 from ..control.steps import guard, payload_transition
 from ..control.steps.cycle_data import CONTROLLER_STATE, CYCLE_INPUT, JOINT, SETTINGS, VECTOR_NAMES
 from ..control.steps.velocity_estimator import MISSING_VELOCITY

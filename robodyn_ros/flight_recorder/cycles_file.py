@@ -22,10 +22,8 @@ from ..compiler.code_cache import machine
 from ..control.controller.history import Snapshot, Version
 from ..control.cycle.compile import compiled
 from ..control.cycle.ring_buffer import CYCLE
-from ..control.inputs.partner import QUANTITIES
-from ..control.inputs.points import HEADER, Points
-from ..control.inputs.policy import Policy
-from ..control.inputs.pose_tracking import no_command, PosePoints
+from ..control.inputs.partner import Policy, QUANTITIES
+from ..control.inputs.pose_tracking import HEADER, no_command, Points, PosePoints
 from ..control.steps import guard
 from ..control.steps.cycle_data import CONTROLLER_STATE, Cycle, CYCLE_INPUT
 from ..dynamics.model_data import BODY

@@ -27,9 +27,8 @@ from ..control.steps.cycle_data import VECTOR_NAMES
 from ..errors import RecordingError, RobodynError
 from ..extras import pip_install
 from ..model.robot import RobotModel
-from ..wire.cdr_writer import Writer
-from ..wire.effort import EffortEncoder
-from ..wire.joint_state import JointStateEncoder
+from ..wire.cdr import Writer
+from ..wire.codecs import EffortEncoder, JointStateEncoder
 
 ARRAYS, WORDS = 'flight.npz', 'flight.json'
 GIVE = 'give a file that a flight recorder has written'

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from rclpy.exceptions import InvalidNamespaceException
 
-from .controller import run as controller
+from .controller import __main__ as controller
 from .middleware import node_main
 from ..errors import RosError
 

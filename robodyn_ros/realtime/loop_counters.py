@@ -9,7 +9,7 @@ from numpy import ndarray
 
 from . import timing_rules
 from .statistics import Timing
-from ..wire.decode_status import ACCEPTED, REASONS
+from ..wire.decoders import ACCEPTED, REASONS
 
 COUNTS = np.dtype([
     ('samples', np.int64, (len(REASONS),)),     # by what the decoder answered

@@ -4,7 +4,7 @@
 Settings of a control loop, each declared once.
 
 The parameters of the controller node and docs/parameters.md come from the declarations; with
-``record=LOOP`` a loop finds the value in ``LOOP_STATE`` of :mod:`~.loop_io`.
+``record=LOOP`` a loop finds the value in ``LOOP_STATE`` of :mod:`~.loop`.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from .scheduling import Scheduling
-from ..control.declare.setting_fields import choice, number
+from ..control.declare import choice, number
 from ..control.settings.parameters import LoopParameters
 from ..errors import ParameterError
 

@@ -28,7 +28,7 @@ import struct
 import threading
 from typing import Any, TypeVar
 
-from ..control.declare.setting_fields import flag, number, numbers
+from ..control.declare import flag, number, numbers
 
 DMA_LATENCY = Path('/dev/cpu_dma_latency')
 MCL_CURRENT, MCL_FUTURE = 1, 2                  # asm-generic/mman.h
@@ -269,7 +269,6 @@ SYSCALL_NUMBERS = {'x86_64': (314, 315), 'aarch64': (274, 275), 'riscv64': (274,
 # size, policy, flags, nice, priority, runtime, deadline, period: linux/sched/types.h
 SCHED_ATTR = struct.Struct('=IIQiIQQQ')
 RUNTIME_INDEX = 5    # of the time slice in SCHED_ATTR
-
 
 
 @contextmanager

@@ -164,7 +164,6 @@ def _latency() -> Fact:
     return _asked('keeping CPUs awake', Scheduling(keep_awake=True), FAIR)
 
 
-
 class Fix(NamedTuple):
     """Missing permission, root commands that grant it, and when they take effect."""
 

@@ -21,7 +21,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from .traces import COLORS, envelope, finite
+from .run_figure import COLORS, envelope, finite
 from ..errors import writing
 from ..model.resources import package_version
 

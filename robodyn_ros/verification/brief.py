@@ -4,8 +4,7 @@
 
 from dataclasses import replace
 
-from .criteria import problem
-from .trial import Case, Player
+from .trial import Case, Player, problem
 from .worlds import default_worlds
 from ..control.settings.settings import Settings
 from ..model.robot import RobotModel

@@ -1,12 +1,171 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""All injections by name, and the faults that each of them may cause."""
+"""Injected requests and loop faults; all injections by name, and the faults they may cause."""
 
-from . import plant_faults, request_faults, sensor_faults
-from .injection import CATALOGUE, Injection
+from functools import partial
 
-__all__ = ['CATALOGUE', 'drawable', 'EXCUSES', 'excused', 'plant_faults', 'request_faults',
-           'sensor_faults']
+import numpy as np
+
+from . import sensor_faults as sensor_faults  # which registers them
+from .arm import gains, MODES
+from .injection import (
+    Active,
+    ASKED,
+    CATALOGUE,
+    FLOATING,
+    IMPEDANCE,
+    Injection,
+    injection,
+    PANDA,
+    PANDA_IMPEDANCE,
+    Scene,
+)
+from .world import World
+from ..control.references.trajectory import Waypoints
+from ..control.steps.guard import CODES
+
+LIBRARY, NODES = ('library',), ('native', 'python')
+STILL_PANDA = Scene('panda', motion='still')
+STOPPED = tuple(Scene(path=path, trigger=trigger, seconds=3.0, rate=rate)
+                for path, trigger, rate in (('native', 'timer', 100.0), ('native', 'state', 1e3),
+                                            ('python', 'timer', 100.0)))
+
+
+def _payload(a: Active, world: World, mass: float) -> None:
+    world.subject.use(payload_mass=mass, payload_frame=world.arm.model.link_names[-1])
+
+
+for _name, _mass in (('payload 0 to 3 kg', 3.0), ('payload 0 to 20 kg', 20.0)):
+    injection(_name, ASKED, once=True, scenes=(Scene(motion='still'), STILL_PANDA))(
+        partial(_payload, mass=_mass))
+
+
+@injection('friction_offset 10 N·m', ASKED, once=True,
+           scenes=(Scene(motion='still'), STILL_PANDA))
+def friction_offset(a: Active, world: World) -> None:
+    world.subject.use(friction_offset=[10.0], friction_compensation=[0.8])
+
+
+@injection('friction of 20 N·m compensated', ASKED, once=True, scenes=(Scene(motion='still'),))
+def friction(a: Active, world: World) -> None:
+    world.subject.use(coulomb_friction=[20.0], friction_velocity=[0.01],
+                      friction_compensation=[0.8])
+
+
+@injection('highest accepted gains', ASKED, once=True, scenes=(IMPEDANCE, PANDA_IMPEDANCE))
+def top_gains(a: Active, world: World) -> None:
+    world.subject.use(**gains(world.arm, 1.0, world.settings.loop_delay,
+                                   world.settings.rate))
+
+
+@injection('mode switches at random', ASKED, scenes=(FLOATING, PANDA_IMPEDANCE))
+def modes(a: Active, world: World) -> None:
+    if round(1e3 * a.since) % 60 == 0:
+        world.subject.use(mode=str(world.random.choice(MODES)))
+
+
+@injection('gains change at random', ASKED, scenes=(IMPEDANCE, PANDA_IMPEDANCE))
+def changing_gains(a: Active, world: World) -> None:
+    if round(1e3 * a.since) % 60 == 0:
+        world.subject.use(**gains(world.arm, 10.0**round(world.random.uniform(-3.0, 0.0)),
+                                       world.settings.loop_delay, world.settings.rate))
+
+
+@injection('effort_rate_limit 100 times higher', ASKED, once=True, scenes=(IMPEDANCE,),
+           random=False)
+def effort_rate(a: Active, world: World) -> None:
+    rate = 1000.0 * world.arm.model.effort_limit
+    if world.subject.use(effort_rate_limit=[float(x) for x in rate]):
+        world.effort_rate[:] = rate
+
+
+@injection('reference jumps', ASKED, scenes=(IMPEDANCE, PANDA_IMPEDANCE))
+def jumping_reference(a: Active, world: World) -> None:
+    if round(1e3 * a.since) % 100 == 0:
+        world.motion.ask(world, world.random.uniform(1.6, 20.0), near=True)
+
+
+@injection('NaN reference', ASKED, once=True, scenes=(IMPEDANCE,))
+def nan_reference(a: Active, world: World) -> None:
+    n = world.arm.model.nv
+    world.subject.follow(Waypoints(world.arm.model.joint_names, np.array([0.1]),
+                                   np.full((1, n), np.nan), np.zeros((1, n))))
+
+
+@injection('trajectories at the limits', ASKED, scenes=(
+    IMPEDANCE, PANDA_IMPEDANCE, Scene(mode='computed_torque', motion='trajectory', share=1.0),
+    Scene('panda', 'computed_torque', 'trajectory', share=1.0)))
+def fastest(a: Active, world: World) -> None:
+    if round(1e3 * a.since) % 150 == 0:
+        for slowness in (1.55, 1.7, 2.0, 3.0):
+            if world.motion.ask(world, slowness, everywhere=True):
+                return
+
+
+def _stall(a: Active, world: World, seconds: float) -> None:
+    world.subject.stall(seconds)
+
+
+for _seconds in (0.06, 0.2, 1.0, 2.0):
+    injection(f'loop stalls {_seconds:g} s', ASKED, once=True, paths=LIBRARY,
+              scenes=(FLOATING, Scene(mode='joint_impedance', motion='trajectory',
+                                      trigger='timer')))(partial(_stall, seconds=_seconds))
+
+for _seconds in (0.9, 2.0):
+    injection(f'SIGSTOP {_seconds:g} s', ASKED, once=True, paths=NODES, random=False,
+              scenes=STOPPED)(partial(_stall, seconds=_seconds))
+
+
+@injection('nobody listens', ASKED, steady=True, paths=LIBRARY, scenes=(FLOATING, IMPEDANCE))
+def unheard(a: Active, world: World) -> None:
+    _listeners(world, 0)
+    a.memory['restore'] = lambda: _listeners(world, 1)
+
+
+def _listeners(world: World, count: int) -> None:
+    world.unheard = int(count == 0)
+    world.subject.tell(listeners=count)
+
+
+@injection('second publisher of commands', ASKED, scenes=(
+    FLOATING, Scene(path='native', seconds=2.0), Scene(path='python', seconds=2.0)))
+def other_commands(a: Active, world: World) -> None:
+    if a.first('begun', world.time) == world.time:
+        world.subject.second_publisher(True)
+        a.memory['restore'] = lambda: world.subject.second_publisher(False)
+    if world.ticks % 10 == 0:
+        world.intrude(0.5 * world.plant.effort)
+
+
+def _told_to_stop(a: Active, world: World, code: str) -> None:
+    world.subject.tell(stop_reason=CODES.index(code))
+    a.memory['restore'] = lambda: world.subject.tell(stop_reason=0)
+
+
+for _name, _code, _scenes in (('emergency stop', 'EMERGENCY_STOP', (IMPEDANCE, FLOATING)),
+                              ('heartbeat is lost', 'HEARTBEAT_LOST', (FLOATING,))):
+    injection(_name, ASKED, steady=True, paths=LIBRARY, scenes=_scenes)(
+        partial(_told_to_stop, code=_code))
+
+
+@injection('periods are missed', ASKED, steady=True, paths=LIBRARY, scenes=(
+    Scene(trigger='timer', motion='hand'),))
+def missed(a: Active, world: World) -> None:
+    world.subject.tell(missed=3)
+    a.memory['restore'] = lambda: world.subject.tell(missed=0)
+
+
+@injection('stop in motion', ASKED, once=True, paths=LIBRARY, scenes=(IMPEDANCE, PANDA))
+def stop(a: Active, world: World) -> None:
+    world.subject.stop()
+
+
+@injection('malformed set_parameters request', ASKED, once=True, paths=NODES, random=False,
+           scenes=(Scene(path='native', seconds=1.0),))
+def malformed_request(a: Active, world: World) -> None:
+    world.subject.malformed_request()
+
+
 EVERYWHERE = ('two_link', 'panda', 'ur5')       # with these robots: any arm will do
 
 FROZEN = ('position frozen', 'position and velocity frozen', 'position of a joint frozen',

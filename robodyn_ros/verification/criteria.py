@@ -1,23 +1,35 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Criteria that each world has to meet, how often they are broken, and the worst worlds."""
+"""Criteria of each world, how often they are broken, the worst worlds, tables and report."""
 
 from collections.abc import Callable, Iterable, Sequence
 from operator import itemgetter
-from typing import NamedTuple
+from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from numpy import ndarray
+from rich import box
+from rich.table import Table
 from scipy.stats import binned_statistic, binomtest, spearmanr
 
-from .draw import STOPPED
-from .trial import Outcome
-from .worlds import QUANTITIES
+from . import worlds as worlds_files
+from .judge_step import COMPENSATION_TOLERANCE, MAX_VELOCITY_SHARE
+from .results import package_digest
+from .trial import Case, Outcome, problem
+from .worlds import BY_NAME, QUANTITIES, STOPPED
+from ..report.document import Report, versions
+
+if TYPE_CHECKING:
+    from .sensitivity import TurningPoint
 
 CONFIDENCE = 0.95
 SHARES = 0.5, 0.95, 1.0         # quantiles of the distributions
 SIGNIFICANT = 1e-3              # p-value, before it is divided by the number of quantities
 FEWEST = 30                     # worlds for a rank correlation
+REPORTED = 10                   # influences
+WIDTH = 80
+LIMITS = {'velocity': MAX_VELOCITY_SHARE, 'effort': 1.0, 'resting': 1.0, 'tracking': 1.0,
+          'compensated friction': 2.0 + COMPENSATION_TOLERANCE}      # drawn in the histograms
 
 
 class Criterion(NamedTuple):
@@ -200,18 +212,6 @@ def worst(outcomes: Sequence[Outcome], count: int = 10) -> list[Outcome]:
     return sorted(outcomes, key=badness, reverse=True)[:count]
 
 
-def problem(one: Outcome) -> str:
-    """Return what is wrong with an outcome as a sentence, '' if nothing is."""
-    parts = [f'not armed: {one.refusal}'] * bool(one.refusal)
-    if one.unexplained_fault:
-        when = ' while arming' if one.fault_time is None else (
-            f' {-one.fault_time:.3f} s before the injection' if one.fault_time < 0.0
-            else f' after {one.fault_time:.3f} s')
-        parts.append(f'fault {one.fault}{when}: {one.reason}')
-    return '; '.join([*parts, *(f'{kind}: {what.splitlines()[-1]}'
-                                for kind, what in one.violations.items())])
-
-
 #: What a violation of each kind says of the arm in :func:`verdict`, where the criterion does not.
 FAILURES = {'holding': 'effort limits do not hold the arm', 'resting': 'does not reach its target',
             'tracking': 'does not follow its reference', 'stops': 'a joint reaches its stop',
@@ -247,3 +247,149 @@ def verdict(outcomes: Sequence[Outcome]) -> str:
     others = f'; {bad} worlds break a criterion' if bad > len(found) else ''
     return (f'not safe to power: {name} in {len(found)} of {len(outcomes)} worlds: '
             f'{max(found)[1]}{others}')
+
+
+def described(one: Outcome) -> str:
+    """Return mode, motion and injected fault of a world."""
+    fault = f', {one.injection}' if one.injection else ''
+    return f'{one.world["mode"]}, {one.world["motion"]}{fault}'
+
+
+def plain_table(title: str, wide: str, *others: str, first: str = '') -> Table:
+    """
+    Return an empty table of 80 columns.
+
+    :param wide: heading of the column of text; ``others``: of narrow ones behind it, of which
+        `unit` is text too; ``first``: of one before it.
+    """
+    table = Table(title=title, title_justify='left', title_style='bold', box=box.SIMPLE_HEAD,
+                  pad_edge=False, width=WIDTH)
+    if first:
+        table.add_column(first, no_wrap=True)
+    table.add_column(wide, ratio=1)
+    for heading in others:
+        table.add_column(heading, justify='left' if heading == 'unit' else 'right', no_wrap=True)
+    return table
+
+
+def criteria_table(case: Case, estimates: Sequence[Estimate], count: int) -> Table:
+    """Return how often each criterion was broken."""
+    table = plain_table(f'{case.name}: {count} worlds, seed {case.seed}', 'criterion', 'worlds',
+                        'broken', '95 % interval')
+    for e in estimates:
+        table.add_row(e.criterion.sentence, str(e.worlds), str(e.broken),
+                      f'{100 * e.low:.2f} to {100 * e.high:.2f} %' if e.worlds else '-',
+                      style='red' if e.broken else None)
+    return table
+
+
+def figures_table(outcomes: Sequence[Outcome]) -> Table:
+    """Return quantiles of the figures, those of worlds with an injected fault apart."""
+    table = plain_table('Largest values in a world without and with an injected fault', 'figure',
+                        'unit', 'median', '95 %', 'maximum', 'with fault')
+    without, within = map(distributions, _separated(outcomes))
+    none = np.full(len(SHARES), np.nan)
+    for name, (label, unit) in FIGURES.items():
+        if name in without or name in within:
+            values = (*without.get(name, none), within.get(name, none)[-1])
+            table.add_row(label, unit, *('' if x != x else f'{x:.3g}' for x in values))
+    return table
+
+
+def _separated(outcomes: Sequence[Outcome]) -> tuple[list[Outcome], list[Outcome]]:
+    """Return the outcomes without and with an injected fault."""
+    return ([one for one in outcomes if not one.injection],
+            [one for one in outcomes if one.injection])
+
+
+def faults_table(outcomes: Sequence[Outcome]) -> Table | None:
+    """Return how often each fault latched, with and without an injected one."""
+    codes = sorted({one.fault for one in outcomes if one.fault})
+    if not codes:
+        return None
+    table = plain_table('Faults that latched', 'fault', 'injected', 'not injected')
+    for code in codes:
+        there = [bool(one.injection) for one in outcomes if one.fault == code]
+        table.add_row(code, str(sum(there)), str(len(there) - sum(there)))
+    return table
+
+
+def influence_table(influences: Sequence[Influence]) -> Table:
+    """Return which quantities drive which figure."""
+    table = plain_table('Influences: rank correlation in worlds without an injected fault',
+                        'quantity', 'correlation', first='figure')
+    for one in influences[:REPORTED]:
+        table.add_row(FIGURES.get(one.figure, ('broken',))[0],
+                      one.quantity + ', either way' * one.either_way, f'{one.correlation:+.2f}')
+    return table
+
+
+def turning_table(turns: Sequence['TurningPoint']) -> Table:
+    """Return what broken worlds turn on."""
+    table = plain_table('Broken worlds that hold if one quantity alone is changed', 'quantity',
+                        'holds at', 'breaks at', 'unit', first='world')
+    for one in turns:
+        table.add_row(str(one.world), one.quantity, f'{one.held:.3g}', f'{one.broken:.3g}',
+                      BY_NAME[one.quantity].unit)
+    return table
+
+
+def comparison_table(before: Sequence[Outcome], after: Sequence[Outcome]) -> Table:
+    """Return how often each criterion was broken under two settings."""
+    table = plain_table(f'Broken criteria in {len(before)} new worlds', 'criterion', 'before',
+                        'after')
+    for one, other in zip(estimates(before), estimates(after)):
+        if one.broken or other.broken:
+            table.add_row(one.criterion.sentence, str(one.broken), str(other.broken))
+    table.add_row('any', *(str(sum(one.bad for one in played)) for played in (before, after)))
+    return table
+
+
+def tables(case: Case, outcomes: Sequence[Outcome], influences: Sequence[Influence],
+           turns: Sequence['TurningPoint']) -> list[Table]:
+    """Return the tables of a run."""
+    faults = faults_table(outcomes)
+    return [criteria_table(case, estimates(outcomes), len(outcomes)), figures_table(outcomes),
+            *([faults] if faults else []), *([influence_table(influences)] if influences else []),
+            *([turning_table(turns)] if turns else [])]
+
+
+def report_of(case: Case, verdict: str, outcomes: Sequence[Outcome], tables: Sequence[Table],
+              worst: Sequence[Outcome], influences: Sequence[Influence],
+              again: str) -> Report:
+    """Return the report, which begins with the verdict."""
+    report = Report(f'Verification of {case.name}: {verdict}')
+    made = versions()
+    report.table('', ('', ''), [('command', made['command']),
+                                ('robodyn_ros', f'{made["robodyn_ros"]} (sources '
+                                 f'{package_digest()})'), *case.files])
+    report.warning('This is no safety assessment: it finds mistakes in the model, the parameter '
+                   'file and the law only within the worlds that the worlds file describes.')
+    for table in tables:
+        report.rich('', table)
+    if worst:
+        report.table('Worst worlds', ('world', 'conditions', 'problem', 'command'), [
+            (str(one.index), described(one), problem(one), f'{again} --world {one.index}')
+            for one in worst])
+    calm, faulty = _separated(outcomes)
+    for name, (label, unit) in FIGURES.items():
+        for title, shown in ((label, calm), (f'{label}, with an injected fault', faulty)):
+            values = np.array([figure(one, name) for one in shown])
+            if np.isfinite(values).sum() > 1 and np.nanmax(values) > np.nanmin(values):
+                report.histogram(title.capitalize(), values, f'[{unit}]', 60, logarithmic=False,
+                                 limit={**LIMITS, 'settling':
+                                         case.worlds.settled_velocity}.get(name))
+    for name, quantity in dict.fromkeys((i.figure, i.quantity) for i in influences[:6]):
+        measure = [float(one.bad) if name == 'broken' else figure(one, name)
+                   for one in calm]
+        at = np.array([one.world['values'][quantity] for one in calm])
+        centers, levels = binned(at, np.array(measure))
+        unit = BY_NAME[quantity].unit
+        label, measured = FIGURES.get(name, ('broken worlds', 'share of the worlds'))
+        if name == 'broken':
+            del levels['maximum']
+        report.plot(f'{label.capitalize()} against {quantity}', centers, levels,
+                    f'{quantity} [{unit}]' if unit else quantity, f'[{measured}]')
+    report.parameters('Settings', vars(case.settings))
+    report.parameters('Worlds', dict(worlds_files.plain(case.worlds)))
+    return report

@@ -3,9 +3,15 @@
 """Injected faults: small functions that edit samples, the plant or the requests."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TYPE_CHECKING
 
+import numpy as np
+from numpy import ndarray
+
+from .arm import changed
+from .plant import Plant
 from .plant_step import START, TICK
 
 if TYPE_CHECKING:
@@ -23,7 +29,7 @@ class Scene:
 
     robot: str = 'two_link'
     mode: str = 'gravity_compensation'
-    motion: str = 'hand'                # still | hand | trajectory, see motion.py
+    motion: str = 'hand'                # still | hand | trajectory, see world.Motion
     seconds: float = 4.0                # after the injection
     loop_delay: float = 0.008
     share: float = 0.25                 # of the highest accepted gains
@@ -139,3 +145,173 @@ class Active:
         self.memory['called'] = True
         self.what.act(self, edited)
         self._done = self.what.once
+
+
+STIFF = Scene(mode='joint_impedance', motion='trajectory', loop_delay=0.002, share=1.0)
+STIFF_PANDA = Scene('panda', 'joint_impedance', 'trajectory', loop_delay=0.002, share=1.0)
+MOTORS = (FLOATING, IMPEDANCE, PANDA, PANDA_IMPEDANCE, Scene('ur5'),
+          Scene('ur5', 'joint_impedance', 'trajectory'))
+BLOCKED = (Scene(mode='joint_impedance', motion='trajectory', seconds=21.0, duration=20.0),
+           Scene('panda', 'joint_impedance', 'trajectory', seconds=21.0, duration=20.0))
+CLEARANCE = 0.01    # m between the tool and the plane, when the injection begins
+MIN_STIFFNESS, MAX_STIFFNESS = 1e3, 1e5    # N/m: foam to a wooden table, drawn log-uniformly
+MAX_CONTACT_RATE = 0.3    # of a tick: the vibration of the tool on the plane is slower than this
+DAMPING_RATIO = 0.5
+MIN_APPROACH_VELOCITY = 0.02    # m/s, below which the plane is below the tool
+
+
+@injection('thrown at 1.5 x velocity limit', PLANT, once=True, throws=True,
+           scenes=(FLOATING, PANDA, PANDA_IMPEDANCE))
+def thrown(a: Active, plant: Plant) -> None:
+    plant.qd[a.joint] = 1.5 * a.world.arm.model.velocity_limit[a.joint]
+
+
+@injection('hand leans at a limit', PLANT, throws=True,
+           scenes=(Scene(motion='still', seconds=6.0, duration=5.0),
+                   Scene('panda', motion='still', seconds=6.0, duration=5.0)))
+def leaning(a: Active, plant: Plant) -> None:
+    model = a.world.arm.model
+    plant.external[a.joint] += 0.18 * model.effort_limit[a.joint]
+
+
+@injection('hand pushes', PLANT, throws=True, scenes=(FLOATING, IMPEDANCE, PANDA_IMPEDANCE))
+def pushing(a: Active, plant: Plant) -> None:
+    if round(1e3 * a.since) % 200 == 0:
+        moved = np.diag(plant.arm.dynamics.mass_matrix(plant.q))
+        a.memory['push'] = (a.world.random.uniform(-0.2, 0.2, len(moved)) * moved / moved.max()
+                            * a.world.arm.model.effort_limit)    # a light wrist gets less
+    plant.external += a.first('push', np.zeros(plant.q.shape[0]))
+
+
+@injection('hand pulls at 0.9 x effort limit', PLANT, throws=True,
+           scenes=(Scene(mode='joint_impedance', motion='trajectory', duration=1.0),))
+def pulling(a: Active, plant: Plant) -> None:
+    plant.external[a.joint] += 0.9 * a.world.arm.model.effort_limit[a.joint]
+
+
+def _other(a: Active, plant: Plant, kind: str) -> None:
+    plant.dynamics = changed(a.world.arm, kind)
+    a.memory['restore'] = lambda: setattr(plant, 'dynamics', plant.arm.dynamics)
+
+
+_scenes: tuple[Scene, ...]
+for _name, _kind, _scenes in (
+        ('3 kg unknown', 'payload', (FLOATING, IMPEDANCE, PANDA, PANDA_IMPEDANCE, Scene(
+            mode='computed_torque', motion='trajectory', share=1.0))),
+        ('masses 20 % higher', 'heavier', (IMPEDANCE, PANDA)),
+        ('masses 20 % lower', 'lighter', (IMPEDANCE, PANDA))):
+    injection(_name, PLANT, steady=True, robots=('two_link', 'panda', 'ur5'), scenes=_scenes)(
+        partial(_other, kind=_kind))
+
+
+def _late(a: Active, plant: Plant, delay: float) -> None:
+    before = a.first('delay', plant.delay)
+    plant.delay = max(delay, before)
+    a.memory['restore'] = lambda: setattr(plant, 'delay', before)
+
+
+for _name, _delay, _disobeys, _scenes in (
+        ('8 ms of delay', 0.008, False, (STIFF, STIFF_PANDA)),
+        ('15 ms of delay', 0.015, True, (STIFF, STIFF_PANDA)),
+        ('efforts 40 ms late', 0.04, True, MOTORS)):
+    injection(_name, PLANT, steady=True, disobeys=_disobeys, scenes=_scenes)(
+        partial(_late, delay=_delay))
+
+
+@injection('joint blocked, then free', PLANT, steady=True, throws=True, scenes=BLOCKED)
+def blocked(a: Active, plant: Plant) -> None:
+    plant.blocked = a.joint
+    a.memory['restore'] = lambda: setattr(plant, 'blocked', -1)
+
+
+def _motor(a: Active, plant: Plant, factor: float) -> None:
+    plant.motor[a.joint] = factor
+    a.memory['restore'] = lambda: plant.motor.fill(1.0)
+
+
+for _name, _factor, _scenes in (
+        ('motor reversed', -1.0, (FLOATING, IMPEDANCE, PANDA, PANDA_IMPEDANCE, DETECTING,
+                                  PANDA_DETECTING)),
+        ('motor without torque', 0.0, (FLOATING, IMPEDANCE, DETECTING, PANDA_DETECTING)),
+        ('motor at half its torque', 0.5, (FLOATING, IMPEDANCE)),
+        ('motor at 2.5 times its torque', 2.5, MOTORS)):
+    injection(_name, PLANT, steady=True, disobeys=True, scenes=_scenes)(
+        partial(_motor, factor=_factor))
+
+
+@injection('motor swapped with the next one', PLANT, steady=True, disobeys=True,
+           scenes=(FLOATING, IMPEDANCE, DETECTING, PANDA_DETECTING))
+def swapped_motor(a: Active, plant: Plant) -> None:
+    other = (a.joint + 1) % plant.q.shape[0]
+    plant.wired[[a.joint, other]] = other, a.joint
+    a.memory['restore'] = lambda: plant.wired.sort()
+
+
+@injection('motor keeps its effort', PLANT, steady=True, disobeys=True, scenes=MOTORS)
+def stuck_motor(a: Active, plant: Plant) -> None:
+    plant.stuck[a.joint] = a.first('effort', float(plant.effort[a.joint]))
+    a.memory['restore'] = lambda: plant.stuck.fill(np.nan)
+
+
+@injection('motors without power for 60 ms', PLANT, steady=True, disobeys=True, scenes=tuple(
+    replace(scene, duration=0.06) for scene in MOTORS))
+def powerless(a: Active, plant: Plant) -> None:
+    plant.motor[:] = 0.0
+    a.memory['restore'] = lambda: plant.motor.fill(1.0)
+
+
+def _jerked(a: Active, plant: Plant, factor: float) -> None:
+    """Let a hand pull at a joint for 0.1 s twice a second, with other motors than declared."""
+    plant.motor[:] = factor
+    a.memory['restore'] = lambda: plant.motor.fill(1.0)
+    inertia = np.diag(plant.arm.dynamics.mass_matrix(plant.q))
+    if a.since % 0.5 < 0.1:
+        plant.external[a.joint] += 0.3 * a.world.arm.model.effort_limit[a.joint] * min(
+            1.0, 3.0 * inertia[a.joint] / inertia.max())
+
+
+for _name, _factor in (('hand jerks, motors at half their torque', 0.5),
+                       ('hand jerks, motors at 2.5 times their torque', 2.5)):
+    injection(_name, PLANT, throws=True, disobeys=True, scenes=MOTORS)(
+        partial(_jerked, factor=_factor))
+
+
+def _jump(a: Active, plant: Plant, seconds: float) -> None:
+    a.world.jump(seconds)
+
+
+for _name, _seconds in (('time jumps back', -1.0), ('time jumps forward', 1.0)):
+    injection(_name, PLANT, once=True, clock=True)(partial(_jump, seconds=_seconds))
+injection('clock stops, states go on', PLANT, clock=True, scenes=(
+    FLOATING, Scene(path='native', seconds=2.0), Scene(path='python', seconds=2.0)))(
+        partial(_jump, seconds=-1e-3))
+
+
+def _plane(a: Active, frame: str, velocity: ndarray) -> tuple[ndarray, float, float]:
+    """Return the unit vector into a plane (3,), its distance from the base [m], its stiffness."""
+    speed, model = float(np.linalg.norm(velocity)), a.world.plant.dynamics.model
+    ahead = velocity if speed > MIN_APPROACH_VELOCITY else model.gravity_vector
+    normal = ahead / max(np.linalg.norm(ahead), 1e-9)
+    position = a.world.plant.dynamics.pose(a.world.plant.q, frame)[:3, 3]
+    stiffness = np.exp(a.world.random.uniform(np.log(MIN_STIFFNESS), np.log(MAX_STIFFNESS)))
+    return normal, float(normal @ position) + CLEARANCE, float(stiffness)
+
+
+@injection('tool meets a table', PLANT, throws=True,
+           scenes=(FLOATING, IMPEDANCE, PANDA, PANDA_IMPEDANCE))
+def table(a: Active, plant: Plant) -> None:
+    """Press back as a damped spring does, perpendicular to the plane, without pulling."""
+    dynamics, q = plant.dynamics, plant.q
+    frame = dynamics.model.frame_names[-1]
+    J = dynamics.jacobian(q, frame)[:3]
+    if 'plane' not in a.memory:
+        a.memory['plane'] = _plane(a, frame, J @ plant.qd)
+    normal, level, stiffness = a.memory['plane']
+    depth = float(normal @ dynamics.pose(q, frame)[:3, 3]) - level
+    if depth <= 0.0:
+        return
+    row = normal @ J
+    inertia = 1.0 / max(float(row @ np.linalg.solve(dynamics.mass_matrix(q), row)), 1e-9)
+    stiffness = min(stiffness, inertia * (MAX_CONTACT_RATE / TICK)**2)
+    damping = 2.0 * DAMPING_RATIO * np.sqrt(stiffness * inertia)
+    plant.external -= max(0.0, stiffness * depth + damping * float(row @ plant.qd)) * row

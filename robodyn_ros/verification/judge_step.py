@@ -1,24 +1,29 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Invariants of a run, and its figures; compiled, see :mod:`.tick`.
+Invariants of a run, and its figures; compiled, see :func:`.plant.run`.
 
-``w`` is the :class:`~.world_data.WorldData`, of which ``m`` are the numbers and ``j`` the vectors
-of the judge. Numbers that begin with ``top_`` are figures, see :class:`.play.Figures`.
+``w`` is the :class:`~.plant.WorldData`, of which ``m`` are the numbers and ``j`` the vectors
+of the judge. Numbers that begin with ``top_`` are figures, see :class:`.trial.Figures`.
 """
 
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from numpy import ndarray
 
-from .controller_step import OBSERVED_TICKS
-from .plant_step import TICK, WRECKED
-from .sensing import HEARING_TIME
+from .plant_step import START, TICK, WRECKED
+from .sensing import HEARING_TIME, OBSERVED_TICKS
+from ..control.controller.controller import Controller
+from ..control.controller.status import withholding
+from ..control.settings.friction import static_friction
 from ..control.steps.guard import CODES, FAULT, INACTIVE, NO_REASON, RUNNING
 from ..control.steps.limits import BRAKING_RATE
-from ..dynamics.entry_points import friction, mass_matrix
+from ..dynamics.entry_points import mass_matrix
+
+if TYPE_CHECKING:
+    from .world import World
 
 GRAVITY_CONTRADICTED = CODES.index('GRAVITY_CONTRADICTED')
 MAX_VELOCITY_SHARE = 1.1    # of the velocity limit
@@ -44,6 +49,7 @@ KINDS = ('not finite', 'effort', 'after zero', 'brakes released', 'step', 'not l
 # Step to zero effort that is a violation unless a fault is latched
 SUSPECT = len(KINDS)
 # First violation of a kind: time [s], NaN without one, and what its sentence says
+SATURATED = 0.999           # of the effort limit of a drive
 VIOLATION = np.dtype([('time', float), ('value', float), ('factor', float), ('braking', int)])
 NUMBERS = [
     ('judged', int),                # 1: there is a judge
@@ -230,19 +236,19 @@ def add_energy(w: Any, c: Any) -> None:
     if (not m.observed or m.ticks < m.balanced_from or c.controller.phase != RUNNING
             or m.ticks % OBSERVED_TICKS):
         return
-    friction(w.robot, p.qd, w.workspace, p.unit)
-    mass_matrix(w.robot, p.q, w.workspace, w.mass)
+    mass_matrix(w.robot, w.motion.q, w.workspace, w.mass)
     law = lost = compensated = kinetic = rest = 0.0
     for i in range(n):
-        law += p.gain[i] * c.vectors.published[i] * p.qd[i]
-        lost += p.unit[i] * p.qd[i]
+        law += p.gain[i] * c.vectors.published[i] * p.motor_qd[i]
+        lost += p.friction[i] * p.motor_qd[i]
         if c.settings.compensates_friction == 1:
             joint = c.joints[i]
             compensated += (p.gain[i] * joint.friction_compensation * p.qd[i]
                             * (c.vectors.friction[i] + joint.friction_offset))
         for j in range(n):
-            kinetic += 0.5 * w.mass[i, j] * p.qd[i] * p.qd[j]
-            rest += (0.5 * w.mass[i, j] * REST_VELOCITY_SHARE * p.velocity_limit[i]
+            inertia = w.mass[m.base + i, m.base + j]
+            kinetic += 0.5 * inertia * p.qd[i] * p.qd[j]
+            rest += (0.5 * inertia * REST_VELOCITY_SHARE * p.velocity_limit[i]
                      * REST_VELOCITY_SHARE * p.velocity_limit[j])
     m.net_work += OBSERVED_TICKS * TICK * (law - lost)
     m.supplied = max(m.supplied, m.net_work)
@@ -260,3 +266,70 @@ def compensation_ratio(m: Any) -> float | None:
     """Return compensated over true friction; None without compensation or motion."""
     known = m['compensated'] > 0.0 and m['dissipated'] > 0.0
     return float(m['compensated'] / m['dissipated']) if known else None
+
+
+
+class Errors:
+    """
+    Distances of the joints from their reference, at the end of a world and before.
+
+    :param resting_error: (nv,) [rad | m] accepted at rest; ``share``: accepted besides while the
+        reference moves, of the motion of a joint.
+    """
+
+    def __init__(self, world: 'World', controller: Controller, resting_error: ndarray,
+                 share: float):
+        self._world, self._controller, self._seen = world, controller, world.data.observed
+        self._vectors = controller.inputs.vectors
+        self._rest = abs(world.plant.q - self._vectors.target)
+        self._resting_error = resting_error
+        motion = np.maximum(self._seen.upper - self._seen.lower, 0.0)
+        self._accepted = resting_error + share * motion
+
+    @property
+    def resting(self) -> float:
+        """Largest distance from the target at the end, of what is accepted."""
+        return float((self._rest / self._resting_error).max())
+
+    @property
+    def tracking(self) -> float:
+        """Largest distance from the reference, of what is accepted."""
+        return float((self._seen.error / self._accepted).max())
+
+    def violations(self) -> dict[str, str]:
+        """Return a sentence for each criterion that is broken, with joint, time and cause."""
+        found, model = {}, self._world.arm.model
+        for kind, what, errors, accepted in (
+                ('resting', 'its target at rest', self._rest, self._resting_error),
+                ('tracking', 'its reference', self._seen.error, self._accepted)):
+            i = int((errors / accepted).argmax())
+            if errors[i] > accepted[i]:
+                at_rest = kind == 'resting'
+                time = self._world.time if at_rest else float(self._seen.time[i])
+                found[kind] = (f'{model.joint_names[i]} is {errors[i]:.2g} '
+                               f'{"m" if model.slides[i] else "rad"} from {what} at '
+                               f'{time - START:.2f} s (accepted: {accepted[i]:.2g}): '
+                               + self._cause(i, at_rest=at_rest))
+        return found
+
+    def _cause(self, i: int, *, at_rest: bool) -> str:
+        """Return what keeps a joint from its reference: limits, the drive, or a disturbance."""
+        seen, v, drives = self._seen, self._vectors, self._world.plant.drives
+        unit = 'N' if self._world.arm.model.slides[i] else 'N·m'
+        withheld, requested = ((v.withheld[i], v.requested[i]) if at_rest else
+                               (seen.withheld[i], seen.requested[i]))
+        if sentence := withholding(self._controller, i, withheld, requested):
+            return sentence
+        dynamics, effort = self._world.plant.dynamics, requested - withheld
+        most, gain = (np.broadcast_to(one, v.q.shape)[i]
+                      for one in (drives.saturation, drives.gain))
+        if abs(effort) > SATURATED * most:
+            return f'the drive gives {most:.3g} of the {abs(effort):.3g} {unit} commanded'
+        gravity = dynamics.gravity(self._world.plant.q)[i] - v.tau_gravity[i]
+        name, size = max((('friction', static_friction(dynamics.model)[i]),
+                          ('an error of gravity', abs(gravity)),
+                          ('an error of the drive', abs((gain - 1.0) * effort))),
+                         key=lambda one: one[1])
+        if not at_rest:
+            return f'the largest disturbance is {name}, {size:.3g} {unit}'
+        return f'{name}, {size:.3g} {unit}, against {abs(v.published[i]):.3g} of the law'

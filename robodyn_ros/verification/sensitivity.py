@@ -14,11 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy import ndarray
+from scipy.stats import binomtest
 
-from .criteria import problem
-from .draw import Draw, draw
-from .trial import Case, Outcome, Player
-from .worlds import BY_NAME, QUANTITIES, Worlds
+from .trial import Case, Outcome, play_all, Player, problem
+from .worlds import BY_NAME, Draw, draw, QUANTITIES, Worlds
 from ..control.settings.settings import Settings
 from ..errors import ParameterError
 from ..model.robot import RobotModel
@@ -29,7 +28,9 @@ GROWTH = 2.0            # from one level to the next
 HALVINGS = 4            # between a value at which worlds hold and one at which they break
 FACTORS = 0.7, 0.5, 0.35, 0.25, 0.1
 FACTOR_HALVINGS = 3     # of the logarithm between a factor that suffices and one that does not
-MAX_WORLDS = 24         # broken worlds, at most, on which changes are tried
+MAX_WORLDS = 24         # broken worlds, at most, on which changes are tried, and as many others
+NEW_WORLDS = 100, 1000  # on which a suggestion is judged: at least, and at most
+MISJUDGED = 0.05        # probability, at most, that settings that are no better look so
 MAX_CHANGES = 3         # at most
 
 
@@ -227,7 +228,7 @@ class Suggestion(NamedTuple):
     broken: int
 
 
-def suggestion(case: Case, indices: Sequence[int]) -> Suggestion:
+def suggestion(case: Case, indices: Sequence[int], held: Sequence[int] = ()) -> Suggestion:
     """
     Return the settings that break fewest of some worlds.
 
@@ -238,9 +239,11 @@ def suggestion(case: Case, indices: Sequence[int]) -> Suggestion:
 
     :param indices: of worlds that break a criterion as it is, but in which the arm is armed: one
         that is refused contradicts the parameter file, which no gain mends.
+    :param held: indices of worlds that break none, and shall not.
     """
     tried, factors = sorted(indices)[:MAX_WORLDS], dict[str, float]()
     broken = len(tried)
+    tried += sorted(held)[:MAX_WORLDS]
     while broken and len(factors) < MAX_CHANGES:
         best: tuple[str, float] | None = None
         for name in [name for name in CANDIDATES if name not in factors]:
@@ -260,6 +263,33 @@ def suggestion(case: Case, indices: Sequence[int]) -> Suggestion:
     changes = {name: value for name, value in vars(settings).items()
                if value != getattr(case.settings, name)}
     return Suggestion(replace(case, settings=settings), changes, len(tried), broken)
+
+
+class Comparison(NamedTuple):
+    """Outcomes of the same worlds under two settings; whether the second ones are better."""
+
+    before: list[Outcome]
+    after: list[Outcome]
+    better: bool
+
+
+def comparison(case: Case, changed: Case, first: int, jobs: int) -> Comparison:
+    """
+    Compare settings on worlds on which they have not been chosen.
+
+    They are better if chance alone, by the sign test of the worlds that differ, would seldom break
+    as few.
+
+    :param first: index of the first of these worlds: the number of worlds known so far.
+    """
+    least, most = NEW_WORLDS
+    fresh = range(first, first + min(max(first, least), most))
+    before, after = (sorted(play_all(one, fresh, min(jobs, len(fresh))),
+                            key=lambda outcome: outcome.index) for one in (case, changed))
+    worse = sum(b.bad > a.bad for a, b in zip(before, after))
+    differ = sum(b.bad != a.bad for a, b in zip(before, after))
+    return Comparison(before, after, bool(
+        differ and binomtest(worse, differ, alternative='less').pvalue < MISJUDGED))
 
 
 def _changed(case: Case, factors: dict[str, float]) -> Settings:

@@ -3,7 +3,8 @@
 """Worlds files: the true robot, distributions of uncertain quantities, and accepted errors."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, MISSING
+from dataclasses import dataclass, field, fields, MISSING, replace
+from functools import lru_cache
 from math import inf
 from pathlib import Path
 from textwrap import wrap
@@ -11,21 +12,27 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
+from numpy import ndarray
+from scipy.stats import qmc
 import yaml
 
 from .catalogue import drawable
+from .injection import FOR_EVER
 from .plant_step import TICK
-from ..control.declare.setting_fields import checked
+from ..control.declare import checked
 from ..control.laws import registry
-from ..control.settings.goal_tolerances import default_tolerances
+from ..control.settings.friction import with_friction
+from ..control.settings.motion_limits import default_tolerances, most_resting_error
 from ..control.settings.settings import Settings
-from ..control.settings.unreached_targets import most_resting_error
 from ..errors import ArgumentError, close_names, ParameterError, reading
+from ..model.payload import with_payload
+from ..model.rigid_body import body_of, Inertial, of_body
 from ..model.robot import RobotModel
 
 WIDTH = 96
 MAX_RATE = 1.0 / TICK           # Hz
 OWN = 'own choice'
+RIPPLE_PERIOD = 0.0628          # rad: a turn of a motor behind gears of 100:1
 DECLARED = 'loop_delay of the parameter file, divided among delay, jitter and drive_lag'
 
 
@@ -126,8 +133,26 @@ class Truth:
         'effort per commanded effort; -1: wired in reverse', -10.0, 10.0)
     encoder_offset: tuple[float, ...] = _entry(
         'measured less true position, rad or m', -10.0, 10.0)
+    joint_stiffness: tuple[float, ...] = _entry(
+        'between motor and joint, N·m/rad or N/m; 0: rigid. The rotor is behind it')
+    backlash: tuple[float, ...] = _entry('of such a transmission, rad or m', most=1.0)
+    ripple: tuple[float, ...] = _entry('amplitude of the ripple of the efforts, N·m or N')
+    ripple_period: tuple[float, ...] = _entry('of the motion of the joint, rad or m', 1e-6, 100.0)
     measures_effort: bool = _entry('whether the joint states carry efforts')
+    motor_encoders: bool = _entry('whether encoders are on the motors, not on the joints')
+    velocity_by_differences: bool = _entry('whether velocities are differences of positions')
     state_rate: float = _entry('Hz, of the joint states', 1.0, MAX_RATE)
+    loop_rate: float = _entry('Hz, of the cycle of the controller on a timer', 1.0, MAX_RATE)
+    stamped: bool = _entry('whether the joint states have time stamps', default=True)
+    stamp_error: float = _entry('s, by which the time stamps are ahead of the measurement', -1.0,
+                                1.0, 0.0)
+    base_stiffness: float = _entry(
+        'N·m/rad, of a base that rocks about its x and y axes; 0: rigid', default=0.0)
+    base_inertia: float = _entry('kg·m², of that base', 1e-3, default=1.0)
+    urdf: str = _entry('another URDF, of the true robot; empty: that of the controller',
+                       default='')
+    locked_positions: tuple[float, ...] = _entry(
+        'true positions of the locked joints; empty: those of the parameter file', -1e3, 1e3, ())
 
 
 @dataclass(frozen=True)
@@ -175,7 +200,9 @@ def default_worlds(model: RobotModel, settings: Settings) -> Worlds:
         settings.payload_mass, _numbers(settings.payload_com), _numbers(loaded.viscous_friction),
         _numbers(loaded.coulomb_friction), _numbers(loaded.armature),
         _numbers(joints['velocity_limit']), _numbers(joints['effort_limit']), (1.0,) * model.nv,
-        (0.0,) * model.nv, True, min(settings.rate, MAX_RATE))
+        (0.0,) * model.nv, (0.0,) * model.nv, (0.0,) * model.nv, (0.0,) * model.nv,
+        (RIPPLE_PERIOD,) * model.nv, True, True, False, min(settings.rate, MAX_RATE),
+        min(settings.rate, MAX_RATE))
     modes = [settings.mode, *(mode for mode, gains in (
         ('joint_impedance', settings.stiffness), ('computed_torque', settings.acceleration_kp))
         if gains and mode != settings.mode)]
@@ -233,9 +260,16 @@ def _read(path: Path, model: RobotModel, settings: Settings) -> Worlds:
 
 
 def _check(path: Path, worlds: Worlds, model: RobotModel) -> None:
-    if 0.0 in worlds.truth.motor_gain:
+    truth = worlds.truth
+    for name, of, needed in (('joint_stiffness', truth.joint_stiffness, 'armature'),
+                             ('backlash', truth.backlash, 'joint_stiffness')):
+        for joint, value, other in zip(model.joint_names, of, getattr(truth, needed)):
+            if value > 0.0 and other == 0.0:
+                _refuse(path, name, f'has a {name} of {joint} without {needed}',
+                        f'enter the {needed} of {joint}')
+    if 0.0 in truth.motor_gain:
         _refuse(path, 'motor_gain', 'has the motor_gain 0', 'give another number')
-    model.frame(worlds.truth.payload_frame)
+    model.frame(truth.payload_frame)
     if not worlds.modes:
         _refuse(path, 'modes', 'has no modes', f'name some of {", ".join(registry.MODES)}')
     for mode in worlds.modes:
@@ -265,6 +299,8 @@ def _as(path: Path, name: str, value: Any, default: Any, entry: Mapping[str, Any
         if not isinstance(value, list) or not all(isinstance(x, str) for x in value):
             _refuse(path, name, f'has {name}: {value!r}', 'give a list of names')
         return tuple(value)
+    if name == 'truth.locked_positions':
+        default = (0.0,) * len(value) if isinstance(value, list) else (0.0,)
     given = value
     if not isinstance(default, str):
         given = [_number(x) for x in value] if isinstance(value, list) else _number(value)
@@ -322,3 +358,145 @@ def plain(worlds: Worlds) -> Mapping[str, Any]:
     """Return the worlds as JSON would hold them, for fingerprints."""
     return {'truth': vars(worlds.truth), **{f.name: getattr(worlds, f.name)
                                             for f in fields(Worlds) if f.name != 'truth'}}
+
+
+CHOICES = ('mode', 'motion', 'fault', 'injection', 'start', 'duration')     # further dimensions
+STILL = 0.3             # share of the worlds in which nothing moves the arm on purpose
+START = 0.5             # s: latest start of a fault
+SHORT, LONG = 0.02, 0.6             # s, of a fault
+LASTING = 0.4           # share of the faults that do not end
+STOPPED = 'states stop'         # the fault after which another one has to latch soon
+STOPPED_COUNT = 6       # times that it is listed besides, so that few worlds show slow watchdogs
+
+
+@dataclass(frozen=True)
+class Draw:
+    """
+    A world before it is played.
+
+    :param values: of the quantities, by name.
+    :param motion: still, hand or tour.
+    :param injection: name of the fault that is injected; '' for none.
+    :param start, duration: [s] of it, after the arm has begun to move; ``joint``: its joint.
+    """
+
+    seed: int
+    index: int
+    values: Mapping[str, float]
+    mode: str
+    motion: str
+    injection: str = ''
+    start: float = 0.0
+    duration: float = 0.0
+    joint: int = 0
+
+    def random(self, stream: int) -> np.random.Generator:
+        """Return one of the independent random generators of this world."""
+        return np.random.default_rng([self.seed, self.index, stream])
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as JSON would hold it."""
+        return {**vars(self), 'values': dict(self.values),
+                'duration': None if self.duration == FOR_EVER else self.duration}
+
+
+@lru_cache(4)
+def _engine(seed: int) -> qmc.Sobol:
+    return qmc.Sobol(len(QUANTITIES) + len(CHOICES), scramble=True,
+                     seed=np.random.default_rng(seed))
+
+
+def point(seed: int, index: int) -> ndarray:
+    """Return a point of the scrambled Sobol sequence, uniform in [0, 1)."""
+    engine = _engine(seed)
+    if engine.num_generated > index:
+        engine.reset()
+    if index > engine.num_generated:
+        engine.fast_forward(index - engine.num_generated)
+    return engine.random(1)[0]
+
+
+def draw(worlds: Worlds, nv: int, seed: int, index: int) -> Draw:
+    """Return the world of an index for an arm with ``nv`` joints."""
+    at = dict(zip((*(q.name for q in QUANTITIES), *CHOICES), point(seed, index)))
+    values = {}
+    for q in QUANTITIES:
+        low, high = worlds.ranges[q.name]
+        values[q.name] = float(low + (high - low) * at[q.name])
+    mode = worlds.modes[int(at['mode'] * len(worlds.modes))]
+    moving = 'tour' if registry.find(mode).follows else 'hand'
+    motion = 'still' if at['motion'] < STILL else moving
+    one = Draw(seed, index, values, mode, motion)
+    if at['fault'] >= worlds.fault_share:
+        return one
+    names = worlds.faults or (*drawable(), *STOPPED_COUNT * (STOPPED,))
+    lasts = (FOR_EVER if at['duration'] < LASTING else
+             SHORT + (LONG - SHORT) * (at['duration'] - LASTING) / (1.0 - LASTING))
+    return replace(one, injection=names[int(at['injection'] * len(names))],
+                   start=float(START * at['start']), duration=float(lasts),
+                   joint=int(one.random(2).integers(nv)))
+
+
+def nominal_model(model: RobotModel, truth: Truth) -> RobotModel:
+    """Return the true robot without any uncertainty; of a URDF without payload."""
+    moved = with_friction(model, {name: np.array(getattr(truth, name)) for name in (
+        'viscous_friction', 'coulomb_friction')})
+    offset = np.array(truth.encoder_offset)         # positions are those that are measured
+    moved = replace(moved, armature=np.array(truth.armature),
+                    gravity_vector=np.array(truth.gravity),
+                    shift=model.shift - model.ratio * offset[model.driver],
+                    position_lower=model.position_lower + offset,
+                    position_upper=model.position_upper + offset)
+    if truth.payload_mass == 0.0:
+        return moved
+    return with_payload(moved, truth.payload_frame, truth.payload_mass, truth.payload_com)
+
+
+def true_model(model: RobotModel, truth: Truth, drawn: Draw) -> RobotModel:
+    """Return the robot that moves in a world, without the limits of its drives."""
+    v, random = drawn.values, drawn.random(0)
+    changed = replace(truth, payload_mass=0.0)
+    moved = _deformed(nominal_model(model, changed), v['inertia_error'], random)
+    payload = truth.payload_mass * (1.0 + v['payload_error'])
+    for mass in (payload, v['unknown_payload']):
+        if mass > 0.0:
+            moved = with_payload(moved, truth.payload_frame, mass, truth.payload_com)
+    effort = np.array(truth.effort_limit)
+    coulomb = (v['friction_scale'] * moved.coulomb_friction
+               + v['friction_extra'] * effort * random.uniform(0.5, 1.0, model.nv))
+    moved = with_friction(moved, {
+        'viscous_friction': v['friction_scale'] * moved.viscous_friction,
+        'coulomb_friction': coulomb, 'static_friction': (1.0 + v['stribeck']) * coulomb})
+    return replace(moved, gravity_vector=_tilted(moved.gravity_vector, v['tilt'], random))
+
+
+def _deformed(model: RobotModel, size: float, random: np.random.Generator) -> RobotModel:
+    """
+    Return the model with random affine maps of its bodies, and their densities scaled.
+
+    The pseudo-inertia of mapped points is A P Aᵀ, which stays positive semidefinite.
+    """
+    masses, coms, inertias = model.mass.copy(), model.com.copy(), model.inertia.copy()
+    for b in range(len(masses)):
+        P = of_body(Inertial(model.mass[b], model.com[b], model.inertia[b]))
+        A = np.eye(4)
+        A[:3] += size * random.uniform(-1.0, 1.0, (3, 4)) * [1.0, 1.0, 1.0, _radius(P)]
+        body = body_of((1.0 + size * random.uniform(-1.0, 1.0)) * A @ P @ A.T)
+        masses[b], coms[b], inertias[b] = body.mass, body.com, body.inertia
+    return replace(model, mass=masses, com=coms, inertia=inertias)
+
+
+def _radius(P: ndarray) -> float:
+    """Return the radius of gyration about the center of mass [m], 0 without mass."""
+    mass = P[3, 3]
+    if mass <= 0.0:
+        return 0.0
+    return float(np.sqrt(max(0.0, np.trace(P[:3, :3]) / mass - P[:3, 3] @ P[:3, 3] / mass**2)))
+
+
+def _tilted(gravity: ndarray, angle: float, random: np.random.Generator) -> ndarray:
+    """Return the gravity vector (3,) turned by an angle [rad] about a random horizontal axis."""
+    axis = np.cross(gravity, random.standard_normal(3))
+    if not (norm := np.linalg.norm(axis)):
+        return gravity
+    return np.cos(angle) * gravity + np.sin(angle) * np.cross(axis / norm, gravity)

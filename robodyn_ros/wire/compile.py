@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 from numba import types
 
-from . import cdr, decode_status, decoders
+from . import cdr, decoders
 from .decoders import DecoderArrays
 from ..compiler.jit import compile_function, jitable, tuple_type
 
-MODULES = (jitable(cdr, inline=True), decode_status, jitable(decoders))
+MODULES = (jitable(cdr, inline=True), jitable(decoders))
 
 BYTES = types.Array(types.uint8, 1, 'C', readonly=True)
 INTEGERS, FLOATS = types.int64[::1], types.float64[::1]

@@ -5,7 +5,7 @@ Decoders of joint states and efforts: plain functions that never raise or read p
 
 Each decodes into a scratch array first and writes its result only once everything is checked, so
 a refused message leaves no trace. :mod:`robodyn_ros.wire.compile` compiles them; the classes that
-hold their arrays are in ``joint_state.py`` and ``effort.py``.
+hold their arrays are in ``codecs.py``.
 """
 
 import math
@@ -14,7 +14,23 @@ from typing import NamedTuple
 from numpy import ndarray
 
 from .cdr import aligned, body_end, BODY_OFFSET, copy_double, count, doubles, string, u32
-from .decode_status import ACCEPTED, DUPLICATE, FOREIGN, LENGTHS, MALFORMED, NON_FINITE
+
+ACCEPTED = 0
+MALFORMED = 1
+LENGTHS = 2
+DUPLICATE = 3
+NON_FINITE = 4
+FOREIGN = 5
+
+REASONS: dict[int, str] = {
+    ACCEPTED: 'accepted',
+    MALFORMED: 'the bytes are cut off or not plain little-endian CDR',
+    LENGTHS: 'the arrays do not have the number of elements they must have',
+    DUPLICATE: 'a joint of the robot is named twice',
+    NON_FINITE: 'a number is NaN or infinite where it must not be',
+    FOREIGN: 'no joint of the robot is in it',
+}
+
 
 STAMP_END = BODY_OFFSET + 8    # offset after the two 32-bit numbers of the stamp
 
@@ -122,7 +138,7 @@ def time_of(b: ndarray) -> float:
 def joint_state(b: ndarray, length: int, received: float, sequence: float,
                 arrays: DecoderArrays) -> int:
     """
-    Decode a sensor_msgs/JointState; return one of the codes of ``decode_status.py``.
+    Decode a sensor_msgs/JointState; return one of the codes above.
 
     :param b: bytes of the message, the first ``length`` of them valid.
     :param received: receipt time to note for each joint of the message [s].
@@ -204,7 +220,7 @@ def store(arrays: DecoderArrays, received: float, sequence: float) -> None:
 def efforts(b: ndarray, length: int, scratch: ndarray, scratch_bytes: ndarray,
             out: ndarray) -> int:
     """
-    Decode a std_msgs/Float64MultiArray of n numbers; return a code of ``decode_status.py``.
+    Decode a std_msgs/Float64MultiArray of n numbers; return one of them.
 
     The layout is skipped, as effort controllers do.
 

@@ -22,8 +22,8 @@ from robodyn_ros.parallel import in_processes
 from robodyn_ros.verification.arm import MODES
 from robodyn_ros.verification.catalogue import drawable
 from robodyn_ros.verification.injection import FOR_EVER
-from robodyn_ros.verification.play import Planned, play
 from robodyn_ros.verification.sensing import Conditions
+from robodyn_ros.verification.trial import Planned, play
 from robodyn_ros.verification.world import World
 
 from . import arms

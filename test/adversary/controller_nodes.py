@@ -26,12 +26,12 @@ from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.control.steps import guard
 from robodyn_ros.nodes.clients.play import trajectory_message
 from robodyn_ros.nodes.middleware.raw_subscription import SerializedSubscription
+from robodyn_ros.verification.plant import CYCLE
 from robodyn_ros.verification.plant_step import TICK
 from robodyn_ros.verification.sensing import Sample
-from robodyn_ros.verification.tick import CYCLE
 from robodyn_ros.verification.world import World
-from robodyn_ros.wire.effort import ACCEPTED, EffortDecoder
-from robodyn_ros.wire.joint_state import JointStateEncoder
+from robodyn_ros.wire.codecs import EffortDecoder, JointStateEncoder
+from robodyn_ros.wire.decoders import ACCEPTED
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray

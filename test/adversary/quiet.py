@@ -14,12 +14,10 @@ from robodyn_ros.control.steps.guard import FAULT
 from robodyn_ros.control.steps.motion_checks import EXACT_FOLLOWING_ERROR
 from robodyn_ros.parallel import in_processes
 from robodyn_ros.verification.arm import MODES
-from robodyn_ros.verification.library import Library
-from robodyn_ros.verification.motion import Motion
 from robodyn_ros.verification.plant_step import TICK
-from robodyn_ros.verification.play import rise
 from robodyn_ros.verification.sensing import Conditions
-from robodyn_ros.verification.world import World
+from robodyn_ros.verification.trial import rise
+from robodyn_ros.verification.world import Library, Motion, World
 
 from . import arms
 

@@ -12,10 +12,9 @@ from rich.table import Table
 from robodyn_ros.control.steps import guard
 from robodyn_ros.verification.catalogue import CATALOGUE
 from robodyn_ros.verification.injection import Injection, Scene
-from robodyn_ros.verification.library import Library
-from robodyn_ros.verification.play import Figures, Planned, play, Run
 from robodyn_ros.verification.sensing import Conditions
-from robodyn_ros.verification.world import World
+from robodyn_ros.verification.trial import Figures, Planned, play, Run
+from robodyn_ros.verification.world import Library, World
 
 from . import arms
 

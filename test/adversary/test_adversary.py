@@ -12,10 +12,9 @@ import pytest
 from robodyn_ros.control.settings import settings as control_settings
 from robodyn_ros.verification.catalogue import CATALOGUE
 from robodyn_ros.verification.injection import Scene
-from robodyn_ros.verification.library import Library
-from robodyn_ros.verification.play import Judge, Planned, play
 from robodyn_ros.verification.sensing import Conditions
-from robodyn_ros.verification.world import World
+from robodyn_ros.verification.trial import Judge, Planned, play
+from robodyn_ros.verification.world import Library, World
 
 pytestmark = pytest.mark.slow
 

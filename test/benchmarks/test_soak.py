@@ -11,8 +11,7 @@ from benchmarks import soak
 from benchmarks import soak_results as results
 import numpy as np
 import pytest
-from robodyn_ros.realtime.statistics import no_cycles
-from robodyn_ros.realtime.timing_log import load
+from robodyn_ros.realtime.statistics import load, no_cycles
 from thorough import seeds
 
 pytestmark = pytest.mark.slow

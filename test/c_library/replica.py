@@ -15,8 +15,7 @@ import numpy as np
 from robodyn_ros import Controller, Waypoints
 from robodyn_ros.c_library.compile_requests import compiled_request
 from robodyn_ros.compiler.tuple_reference import TupleMemory
-from robodyn_ros.control.inputs.points import Points
-from robodyn_ros.control.inputs.pose_tracking import PosePoints
+from robodyn_ros.control.inputs.pose_tracking import Points, PosePoints
 from robodyn_ros.control.references.compile_planner import compile_planner, REQUEST
 from robodyn_ros.control.references.joint_requests import stream_joints
 from robodyn_ros.control.references.pose_requests import stream_pose

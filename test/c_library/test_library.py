@@ -22,11 +22,11 @@ from robodyn_ros.c_library.exported import Exported, Options
 from robodyn_ros.c_library.library import ARM, ARM_CPU, write_library
 from robodyn_ros.cli.app import app
 from robodyn_ros.closed_loop import ClosedLoop
-from robodyn_ros.compiler.object_code import image, object_file
+from robodyn_ros.compiler.linking import image, object_file
 from robodyn_ros.control.controller.controller import Controller
 from robodyn_ros.control.cycle.compile import CYCLE_INPUTS
 from robodyn_ros.control.cycle.compile_laws import compiled_law
-from robodyn_ros.control.laws.joint_impedance import LAW
+from robodyn_ros.control.laws.pd import JOINT_IMPEDANCE
 from robodyn_ros.control.steps import guard
 from robodyn_ros.errors import ParameterError, RobodynError
 from robodyn_ros.flight_recorder.file import read
@@ -561,7 +561,7 @@ def test_arrays_that_share_memory_do_so_in_the_image():
 
 
 def test_machine_code_for_arm_is_made_of_the_same_functions():
-    functions = {'robodyn_law': compiled_law(LAW)}
+    functions = {'robodyn_law': compiled_law(JOINT_IMPEDANCE)}
     assert '@llvm.x86' in str(functions['robodyn_law']._library._get_module_for_linking())
     code = object_file(functions, ARM_CPU, ARM)
     assert code[:4] == b'\x7fELF' and int.from_bytes(code[18:20], 'little') == 183     # AArch64

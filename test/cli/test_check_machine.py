@@ -13,9 +13,8 @@ import pytest
 from rich.console import Console
 from robodyn_ros.cli import check_machine
 from robodyn_ros.realtime import system_checks
-from robodyn_ros.realtime.statistics import no_cycles
+from robodyn_ros.realtime.statistics import no_cycles, save, TimingAbout
 from robodyn_ros.realtime.system_checks import Fix
-from robodyn_ros.realtime.timing_log import About, save
 
 pytestmark = pytest.mark.slow
 
@@ -83,7 +82,7 @@ def test_a_machine_that_lacks_something_is_offered_it(tmp_path, monkeypatch):
         out = Console(file=io.StringIO(), width=100)
         if answer and os.geteuid() != 0:
             continue                        # it would ask for a password
-        well = check_machine.fix(out, lambda text, a=answer: asked.append(text) or a)
+        well = check_machine.offer_fixes(out, lambda text, a=answer: asked.append(text) or a)
         assert well != answer and (tmp_path / 'first').exists() == created
         assert 'og in again' in out.file.getvalue()
         assert ('failed: exit code 1' in out.file.getvalue()) == answer
@@ -95,7 +94,7 @@ def recording(path, trigger='timer', n=2000):
     cycles['woke'] = 5.0 + 1e-3 * np.arange(n)
     cycles['wake_up'] = 1e-6 * np.arange(1, n + 1) if trigger == 'timer' else np.nan
     cycles['cycle'], cycles['age'] = 42e-6, 700e-6
-    save(path, cycles, About(1000.0, trigger, 'python', 'SCHED_FIFO 80', 2 * n, 3, 4, 5))
+    save(path, cycles, TimingAbout(1000.0, trigger, 'python', 'SCHED_FIFO 80', 2 * n, 3, 4, 5))
 
 
 def test_the_report_shows_figures_and_draws(tmp_path):

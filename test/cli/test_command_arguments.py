@@ -3,7 +3,7 @@
 """Arguments of commands, and those that errors propose, in Python and on the command line."""
 
 import pytest
-from robodyn_ros.cli.arguments import as_option, locked_joints, numbers
+from robodyn_ros.cli.options import as_option, locked_joints, numbers
 from robodyn_ros.errors import Argument, Placeholder, RobodynError
 
 

@@ -68,7 +68,7 @@ OWN = """
 from dataclasses import dataclass
 
 from .law import Judged, Law
-from ..declare.setting_fields import gain, PerJoint
+from ..declare import gain, PerJoint
 
 
 @dataclass(frozen=True)

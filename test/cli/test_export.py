@@ -55,7 +55,7 @@ def test_a_library_is_not_written(tmp_path, monkeypatch, words, parameters, part
 
 def test_numbers_of_a_parameter_file_are_read_as_by_ros(tmp_path):
     pytest.importorskip('rclpy')
-    from robodyn_ros.cli.export_library import parameter_values
+    from robodyn_ros.nodes.clients.controller_file import parameter_values
 
     (tmp_path / 'arm.yaml').write_text('/**:\n  ros__parameters:\n    rate: 1e3\n'
                                        '    loop_delay: 1e-3\n    stiffness: [1e1, 2.0]\n')

@@ -15,8 +15,8 @@ pytestmark = [pytest.mark.process, pytest.mark.slow]
 MODULE = """
 import sys
 from numba import types
-from robodyn_ros.compiler import compile_notice, jit
-compile_notice.DELAY = compile_notice.REFRESH_PERIOD = float(sys.argv[1])
+from robodyn_ros.compiler import jit, second_process
+second_process.DELAY = second_process.REFRESH_PERIOD = float(sys.argv[1])
 
 def square(x):
     return x * x

@@ -18,7 +18,7 @@ from robodyn_ros.control.inputs.partner import CouplingState, WAITING
 from robodyn_ros.control.inputs.task import NULLSPACE_PROJECTOR, TASK_AXES
 from robodyn_ros.control.laws.registry import BUILT_IN, find
 from robodyn_ros.control.references.trajectory import Waypoints
-from robodyn_ros.control.settings import gain_stability, integral_stability
+from robodyn_ros.control.settings import gain_stability, task_stability
 from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.control.steps import guard
 from robodyn_ros.control.steps.cycle_data import VECTOR_NAMES
@@ -28,12 +28,10 @@ from robodyn_ros.model.payload import with_payload
 from robodyn_ros.verification.arm import Arm
 from robodyn_ros.verification.catalogue import CATALOGUE
 from robodyn_ros.verification.injection import Active
-from robodyn_ros.verification.library import Library
-from robodyn_ros.verification.motion import Motion
 from robodyn_ros.verification.plant_step import START, TICK
-from robodyn_ros.verification.play import Judge
 from robodyn_ros.verification.sensing import Conditions
-from robodyn_ros.verification.world import World
+from robodyn_ros.verification.trial import Judge
+from robodyn_ros.verification.world import Library, Motion, World
 from scipy.spatial.transform import Rotation
 
 # Modes, without and with a pose as their reference, and those in which a hand guides the arm
@@ -272,7 +270,7 @@ def no_remedies() -> Iterator[None]:
     """Refuse gains without seeking the highest ones that are stable, which takes longest."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gain_stability, '_search', lambda loop, K, D, poses: (0.0 * K, 0.0 * D))
-        patch.setattr(integral_stability, 'SEARCH_LEVELS', (0.0, 1.0))
+        patch.setattr(task_stability, 'SEARCH_LEVELS', (0.0, 1.0))
         yield
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from robodyn_ros.closed_loop import ClosedLoop
 from robodyn_ros.control.controller.trajectory_goal import TrajectoryGoal
 from robodyn_ros.control.references.trajectory import Waypoints
-from robodyn_ros.control.settings.goal_tolerances import default_tolerances
+from robodyn_ros.control.settings.motion_limits import default_tolerances
 from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.control.steps import guard
 from robodyn_ros.errors import TrajectoryError

@@ -4,14 +4,12 @@
 
 import numpy as np
 from robodyn_ros.control.cycle.call import VECTORS
-from robodyn_ros.control.inputs.bounds import Bounds
-from robodyn_ros.control.inputs.partner import Partner
-from robodyn_ros.control.inputs.policy import Policy
-from robodyn_ros.control.inputs.task import TASK, Task
+from robodyn_ros.control.inputs.partner import Partner, Policy
+from robodyn_ros.control.inputs.task import Bounds, TASK, Task
 from robodyn_ros.control.laws import registry
 from robodyn_ros.control.laws.law import Arm
-from robodyn_ros.control.settings.bounds_of_settings import bounds_of
 from robodyn_ros.control.settings.settings import Settings
+from robodyn_ros.control.settings.task_and_bounds import bounds_of
 from robodyn_ros.control.steps.cycle_data import JOINT
 from robodyn_ros.dynamics.model_data import no_frame, parameters, workspace
 

@@ -303,7 +303,7 @@ def test_a_payload_that_is_stated_replaces_what_was_learned_of_it(transition, re
     settings = replace(run.controller.settings, payload_mass=MASS,
                        payload_com=SCENES['two_link'][3])
     efforts = [run.controller.tau.copy()]
-    limit = run.controller._records.joints['effort_rate_limit'] * 1e-3
+    limit = run.controller.records.joints['effort_rate_limit'] * 1e-3
     run.controller.use(settings)
     run.errors.clear()
     for _ in range(700):
@@ -324,7 +324,7 @@ def test_efforts_do_not_step_where_it_is_forgotten():
     run = Run('two_link', False, missing_velocity='gravity_only')
     run.repeat(2)
     assert learned_payload(run.controller).mass > 1.5
-    limit = run.controller._records.joints['effort_rate_limit'] * 1e-3
+    limit = run.controller.records.joints['effort_rate_limit'] * 1e-3
     for velocity in [np.nan] * 20 + [None] * 50:
         before = run.controller._v.published + run.controller._v.tau_gravity
         gravity = run.controller._v.gravity.copy()

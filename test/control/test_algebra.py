@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from robodyn_ros.control.algebra import six_vectors
-from robodyn_ros.control.algebra.cholesky import cholesky_solve, damped_cholesky
-from robodyn_ros.control.algebra.rotations import angular_motion, exp, log, multiplied, rows
+from robodyn_ros.control import algebra
+from robodyn_ros.control.algebra import cholesky_solve, damped_cholesky
 from robodyn_ros.control.laws.cartesian_impedance import diagonalize
+from robodyn_ros.control.rotations import angular_motion, exp, log, multiplied, rows
 from robodyn_ros.model import quaternions
 from scipy.spatial.transform import Rotation
 
@@ -21,17 +21,17 @@ def test_products(seed):
     random = np.random.default_rng(seed)
     A, x, y = random.normal(size=(6, 6)), random.normal(size=6), random.normal(size=6)
     B, ours = A.copy(), tuple(x)
-    assert six_vectors.vector(x) == ours
-    assert six_vectors.row(A, 2) == tuple(A[2]) and six_vectors.column(A, 2) == tuple(A[:, 2])
-    assert six_vectors.times(A, ours) == pytest.approx(A @ x)
-    assert six_vectors.lower_times(A, ours) == pytest.approx(np.tril(A) @ x)
-    assert six_vectors.transposed_times(A, ours) == pytest.approx(A.T @ x)
-    assert six_vectors.dot(ours, tuple(y)) == pytest.approx(x @ y)
-    assert six_vectors.plus(ours, 0.3, tuple(y)) == pytest.approx(x + 0.3 * y)
-    assert six_vectors.scaled(0.3, ours) == pytest.approx(0.3 * x)
-    six_vectors.put_row(A, 1, ours)
-    six_vectors.put_column(A, 3, ours)
-    six_vectors.put(y, ours)
+    assert algebra.vector(x) == ours
+    assert algebra.row(A, 2) == tuple(A[2]) and algebra.column(A, 2) == tuple(A[:, 2])
+    assert algebra.times(A, ours) == pytest.approx(A @ x)
+    assert algebra.lower_times(A, ours) == pytest.approx(np.tril(A) @ x)
+    assert algebra.transposed_times(A, ours) == pytest.approx(A.T @ x)
+    assert algebra.dot(ours, tuple(y)) == pytest.approx(x @ y)
+    assert algebra.plus(ours, 0.3, tuple(y)) == pytest.approx(x + 0.3 * y)
+    assert algebra.scaled(0.3, ours) == pytest.approx(0.3 * x)
+    algebra.put_row(A, 1, ours)
+    algebra.put_column(A, 3, ours)
+    algebra.put(y, ours)
     B[1], B[:, 3] = x, x
     assert (A == B).all() and (x == y).all()
 

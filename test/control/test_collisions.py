@@ -9,7 +9,7 @@ from control.risen import POSE, TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, Settings
-from robodyn_ros.control.algebra.momentum_residual import filtered
+from robodyn_ros.control.algebra import filtered
 from robodyn_ros.control.learning import thresholds
 from robodyn_ros.control.settings.suggested_gains import suggest_gains
 from robodyn_ros.control.steps.collisions import RETREAT_SPEED

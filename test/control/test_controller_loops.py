@@ -17,8 +17,7 @@ from robodyn_ros import (
     Waypoints,
 )
 from robodyn_ros.control.controller import controller_batch
-from robodyn_ros.control.controller.cycle_telemetry import TelemetryReader
-from robodyn_ros.control.controller.pace import Pace
+from robodyn_ros.control.controller.status import Pace, TelemetryReader
 from robodyn_ros.control.steps import guard
 from robodyn_ros.errors import ArgumentError
 

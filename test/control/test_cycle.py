@@ -28,10 +28,10 @@ NEEDING = {'follows_pose': {'mode': 'cartesian_impedance', 'task_selection': (0.
 FIRST_PAYLOAD = """
 from dataclasses import replace
 from robodyn_ros import Controller, load_urdf, Settings
-from robodyn_ros.control.cycle import law_addresses
+from robodyn_ros.control.controller import settings_in_force
 from robodyn_ros.control.steps import guard, robot_dynamics
 
-law_addresses.load_all_parts = lambda: None
+settings_in_force.load_all_parts = lambda: None
 controller = Controller(load_urdf('two_link'), Settings())
 state = controller.state
 

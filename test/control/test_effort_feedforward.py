@@ -75,7 +75,7 @@ def test_whatever_ends_them_no_effort_jumps(interruption):
     elif interruption == 'partial':
         held(rig, [[0.0], [0.0]], 0.3, MODEL.joint_names[1:])
     later = steps(rig, 0.6)
-    assert (np.maximum(first, later) <= c._records.joints['effort_rate_limit'] * rig.period
+    assert (np.maximum(first, later) <= c.records.joints['effort_rate_limit'] * rig.period
             * (1.0 + 1e-9)).all()
     assert c._v.feedforward == pytest.approx(top * [1, 0] if interruption == 'partial' else 0.0)
     assert rig.phase == 'RUNNING'

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robodyn_ros import Settings
-from robodyn_ros.control.declare.semidefinite import square_root
+from robodyn_ros.control.declare import square_root
 from robodyn_ros.control.laws import spring
 from robodyn_ros.control.laws.cartesian_impedance import (
     damping_force,
@@ -17,7 +17,7 @@ from robodyn_ros.control.laws.cartesian_impedance import (
     INITIAL_JACOBI_SWEEPS,
     JACOBI_SWEEPS,
 )
-from robodyn_ros.control.laws.energy_tank import COUPLED, fill, SPENT, TankMemory, vary_stiffness
+from robodyn_ros.control.laws.spring import COUPLED, fill, SPENT, TankMemory, vary_stiffness
 from scipy.spatial.transform import Rotation
 from thorough import seeds
 

@@ -14,7 +14,7 @@ from robodyn_ros.errors import IdentificationError, ParameterError, RecordingErr
 from robodyn_ros.identification.excitation.payload_motion import float_motion, MIN_AMPLITUDE
 from robodyn_ros.identification.recordings.recording import Recording
 from robodyn_ros.law_comparison import scenes, settings_of
-from robodyn_ros.simulation.imperfections import Noise
+from robodyn_ros.simulation.drive import Noise
 
 pytest.importorskip('mujoco')
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures('few_poses')]

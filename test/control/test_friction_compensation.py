@@ -303,14 +303,14 @@ def test_gains_are_judged_with_the_friction_of_both_directions():
 def test_kernels_of_the_robot_stay():
     """Compiled dynamics know no friction: another one leaves them in force, a payload does not."""
     rig = Rig(TWO_LINK, POSE)
-    own = rig.controller._own = rig.controller._records[0]._replace(
+    own = rig.controller._in_force._own = rig.controller.records[0]._replace(
         addresses=np.array([1, 2, 3, 4]))
     for how, addresses in ((IDENTIFIED, own.addresses), (
             {'payload_frame': 'tool0', 'payload_mass': 1.0}, np.zeros(4))):
         rig.controller.use(replace(rig.controller.settings, **how))
-        assert rig.controller._records[0].addresses.tolist() == addresses.tolist()
+        assert rig.controller.records[0].addresses.tolist() == addresses.tolist()
     rig.controller.use(Settings(**{**GAINS, **IDENTIFIED}))
-    friction = rig.controller._records[0].friction
+    friction = rig.controller.records[0].friction
     assert friction[[0, 1, 2, 3, 4, 5]].tolist() == np.tile([VISCOUS, COULOMB, COULOMB], (2, 1)
                                                             ).tolist()
 

@@ -141,7 +141,7 @@ def test_a_request_to_arm_an_arm_that_is_driven_is_dropped():
 def test_effort_not_finite(gain):
     """It is never published, nor what the rate limit makes of it: damped gravity holds the arm."""
     rig = risen(mode='joint_impedance')
-    rig.controller._records.law.gains[0, 0] = gain
+    rig.controller.records.law.gains[0, 0] = gain
     rig.controller._v.target[0] += 1e-3
     rig.qd[:] = 0.1, 0.1
     rig.tick()
@@ -255,7 +255,7 @@ def test_a_fault_that_is_held_and_loses_its_state_ends():
 def test_limp_stays_limp(change):
     """Efforts that are over come back by arming alone, whatever is set and whatever time it is."""
     rig = risen(mode='computed_torque', fault_hold_time=0.05, fault_ramp_time=0.05)
-    rig.controller._records.law.gains[0, 0] = np.nan
+    rig.controller.records.law.gains[0, 0] = np.nan
     rig.run(0.3)
     assert all(t is None for t in rig.run(0.1)) and rig.phase == 'FAULT'
     if change == 'longer hold':

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics
-from robodyn_ros.control.inputs.bounds import Bounds
+from robodyn_ros.control.inputs.task import Bounds
 from robodyn_ros.control.laws.hand_guiding import add_tool_walls, joint_wall, wall_force
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.settings.settings import Settings
-from robodyn_ros.control.settings.workspace_planes import coincidence, workspace_planes
+from robodyn_ros.control.settings.task_and_bounds import coincidence, workspace_planes
 from robodyn_ros.dynamics.model_data import frame_record, parameters
 from robodyn_ros.errors import ParameterError, TrajectoryError
 

@@ -116,7 +116,7 @@ def test_mode_changes_are_bumpless(law, mode):
         old = rig.controller.settings.mode
         rig.controller.use(replace(rig.controller.settings, **settings))
         before = rig.published[-1]
-        limit = rig.controller._records.joints['effort_rate_limit'] * rig.period
+        limit = rig.controller.records.joints['effort_rate_limit'] * rig.period
         rig.tick()
         assert (abs(rig.published[-1] - before) <= limit + 1e-9).all()
         if old != settings['mode']:

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from robodyn_ros import Controller, Dynamics, load_urdf, Settings
 from robodyn_ros.closed_loop import ClosedLoop, CoupledLoops
+from robodyn_ros.control.controller.partner_and_policy import joint_map
 from robodyn_ros.control.inputs.partner import checked, CouplingState, JointMap, POSITION
 from robodyn_ros.control.laws import leader_follower
-from robodyn_ros.control.settings.coupled_joints import joint_map
 from robodyn_ros.control.steps import guard
 from robodyn_ros.errors import ArgumentError, ParameterError
-from robodyn_ros.simulation.obstacle import Obstacle
+from robodyn_ros.simulation.plant import Obstacle
 
 pytest.importorskip('mujoco')
 MODEL = load_urdf('two_link')

@@ -149,7 +149,7 @@ def test_the_net_acceleration_is_bounded(qd, disturbance, least, most):
     rig = Rig(load_urdf('two_link'), [0.3, 0.5], loop_delay=0.0)
     rig.rise()
     rate, v = 80.0, rig.controller._v
-    j, s = (getattr(rig.controller._records, name).view(np.recarray)[0]
+    j, s = (getattr(rig.controller.records, name).view(np.recarray)[0]
             for name in ('joints', 'record'))
     v.speed_limit[:], v.limits.predicted_q[:], v.limits.predicted_qd[:] = 3.0, 0.0, qd
     v.limits.disturbance[:] = rate * disturbance

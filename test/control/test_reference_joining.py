@@ -7,7 +7,7 @@ from dataclasses import replace
 from control.planned import ACCELERATION, ARM, HERE, LIMITS, NAMES, planned, samples, SPEED
 import numpy as np
 import pytest
-from robodyn_ros.control.inputs.points import sample_state
+from robodyn_ros.control.inputs.pose_tracking import sample_state
 from robodyn_ros.control.references.reference_planning import AT_ONCE_DELAY, from_now_on
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.errors import TrajectoryError, TrajectoryOverError

@@ -8,7 +8,7 @@ from control.planned import ACCELERATION, ARM, HERE, JERK, LIMITS, NAMES, planne
 from control.risen import risen
 import numpy as np
 import pytest
-from robodyn_ros.control.inputs.points import HEADER, Points, sample_state
+from robodyn_ros.control.inputs.pose_tracking import HEADER, Points, sample_state
 from robodyn_ros.control.references.trajectory import splice, Waypoints
 from robodyn_ros.control.settings.motion_limits import motion_limits
 from robodyn_ros.control.settings.settings import Settings

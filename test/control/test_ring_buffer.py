@@ -12,7 +12,7 @@ import pytest
 from robodyn_ros.control.controller import history
 from robodyn_ros.control.cycle import plain_cycle, ring_buffer
 from robodyn_ros.control.cycle.cycle import cycle
-from robodyn_ros.control.inputs.points import HEADER, Points
+from robodyn_ros.control.inputs.pose_tracking import HEADER, Points
 from robodyn_ros.control.laws.registry import MODES
 from robodyn_ros.control.steps import guard
 from robodyn_ros.flight_recorder.replay import latched, Replay
@@ -70,7 +70,7 @@ def test_so_are_the_kernels_of_one_robot_and_a_fault_of_the_law():
     rig = recording_rig(1000, specialize=True, mode='computed_torque')
     rig.rise()
     rig.controller.use(rig.controller.settings)
-    rig.controller._records.law.gains[0, 0] = np.nan
+    rig.controller.records.law.gains[0, 0] = np.nan
     rig.run(0.05)
     s = rig.controller.history.take()
     assert s.versions[1].robot.addresses.all()

@@ -16,8 +16,7 @@ import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf, Settings
 from robodyn_ros.control.controller.controller import Controller
-from robodyn_ros.control.settings.bounds_of_settings import bounds_of
-from robodyn_ros.control.settings.link_pairs import watched_pairs
+from robodyn_ros.control.settings.task_and_bounds import bounds_of, watched_pairs
 from robodyn_ros.control.steps import guard, time_scaling
 from robodyn_ros.control.steps.cycle_data import CONTROLLER_STATE, Vectors
 from robodyn_ros.control.steps.self_collision import (

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf, Settings, simulate
 from robodyn_ros.control.controller.controller import Controller
-from robodyn_ros.control.declare.setting_fields import (
+from robodyn_ros.control.declare import (
     by_joint_type,
     JOINT_RECORD,
     listed,
@@ -20,10 +20,10 @@ from robodyn_ros.control.declare.setting_fields import (
     record_dtype,
 )
 from robodyn_ros.control.references.trajectory import Waypoints
-from robodyn_ros.control.settings import rate_stability
+from robodyn_ros.control.settings import gain_stability
 from robodyn_ros.control.settings import settings as settings_module
+from robodyn_ros.control.settings.motion_limits import SCARCE_EFFORT
 from robodyn_ros.control.settings.parameters import ControlParameters
-from robodyn_ros.control.settings.rotor_inertia import SCARCE_EFFORT
 from robodyn_ros.control.settings.suggested_gains import suggest_gains, SUGGESTED_KD, SUGGESTED_KP
 from robodyn_ros.control.steps.cycle_data import JOINT
 from robodyn_ros.errors import ParameterError
@@ -153,7 +153,7 @@ def test_the_highest_damping_is_named_with_the_remedies():
 def test_slow_references_need_no_fast_efforts():
     """Without a velocity limit, the efforts bound what a reference can be."""
     rate, acceleration = np.array([800.0, 300.0]), np.array([np.inf, 2.0])
-    most = rate_stability.highest_damping(np.ones(2), acceleration, rate)
+    most = gain_stability.highest_damping(np.ones(2), acceleration, rate)
     assert most.tolist() == [np.inf, 150.0]
     free = replace(TWO_LINK, velocity_limit=np.full(2, 1e3))
     Settings(mode='joint_impedance', stiffness=[150.0, 50.0],

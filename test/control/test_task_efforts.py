@@ -13,12 +13,12 @@ import pytest
 from robodyn_ros import Dynamics, load_urdf, Settings
 from robodyn_ros.control.inputs.task import Task
 from robodyn_ros.control.laws import registry
-from robodyn_ros.control.laws.energy_tank import SPENT
 from robodyn_ros.control.laws.operational_space import (
     MAX_SINGULARITY_DAMPING,
     MAX_TASK_EFFORT,
     SINGULAR_PIVOT,
 )
+from robodyn_ros.control.laws.spring import SPENT
 from robodyn_ros.control.laws.task_space import PROJECTOR_DAMPING
 from robodyn_ros.dynamics.model_data import frame_record, parameters
 from robodyn_ros.dynamics.specialize import kernel_address
@@ -209,8 +209,8 @@ def test_pose_and_jacobian_are_those_of_the_frame():
 def test_the_law_gives_the_same_efforts_with_it(mode):
     """In motion too, where the acceleration that it asks for depends on how joints are placed."""
     with_kernel, without = swung(True, mode), swung(False, mode)
-    assert with_kernel.controller._records.task.kernel[0] != 0
-    assert without.controller._records.task.kernel[0] == 0
+    assert with_kernel.controller.records.task.kernel[0] != 0
+    assert without.controller.records.task.kernel[0] == 0
     assert np.array(with_kernel.published[-90:]) == near(np.array(without.published[-90:]),
                                                          rel=1e-6, abs=1e-6)
     assert abs(with_kernel.qd).max() > 0.01
@@ -220,15 +220,15 @@ def test_it_serves_its_own_frame_alone():
     """Another frame has another pose; a law that follows none has no frame; then it comes back."""
     rig = swung(True, 'cartesian_impedance')
     c = rig.controller
-    first, tool = c.settings, c._records.task.pose[:3, 3].copy()
+    first, tool = c.settings, c.records.task.pose[:3, 3].copy()
     for change, kernel in (({'task_frame': 'link2'}, False), ({'mode': 'joint_impedance'}, False),
                            ({}, True)):
         c.use(replace(first, **change))
         rig.run(0.01)
-        assert rig.phase == 'RUNNING' and bool(c._records.task.kernel[0]) == kernel
+        assert rig.phase == 'RUNNING' and bool(c.records.task.kernel[0]) == kernel
         if change.get('mode') is None:
             frame = change.get('task_frame', 'tool0')
-            assert c._records.task.pose == near(Dynamics(MODEL).pose(c._v.q, frame), abs=1e-9)
+            assert c.records.task.pose == near(Dynamics(MODEL).pose(c._v.q, frame), abs=1e-9)
     assert np.linalg.norm(tool) > 0.1
 
 

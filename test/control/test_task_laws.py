@@ -13,7 +13,7 @@ from robodyn_ros.closed_loop import ClosedLoop
 from robodyn_ros.control.references.request import LIMIT_ROUNDING
 from robodyn_ros.control.steps import guard
 from robodyn_ros.errors import ParameterError, TrajectoryError
-from robodyn_ros.simulation.obstacle import Obstacle
+from robodyn_ros.simulation.plant import Obstacle
 from scipy.spatial.transform import Rotation
 
 pytestmark = pytest.mark.slow
@@ -261,11 +261,11 @@ def held():
 def test_refused_commands_change_nothing(held, command, given, word):
     """Each is checked as in test_pose_planning.py."""
     c = held.controller
-    before = c.pose_serial, c.inputs.task.wrench.copy(), c.inputs.task.stiffness.copy()
+    before = c.pose.serial, c.inputs.task.wrench.copy(), c.inputs.task.stiffness.copy()
     with pytest.raises(TrajectoryError, match=word):
         getattr(c, command)(*given, held.now)
     held.tick()
-    assert c.pose_serial == before[0] and (c.inputs.task.wrench == before[1]).all()
+    assert c.pose.serial == before[0] and (c.inputs.task.wrench == before[1]).all()
     assert (c.inputs.task.stiffness == before[2]).all()
 
 

@@ -25,12 +25,10 @@ from robodyn_ros.control.cycle.compile import (
     REFERENCE_BOUNDS,
 )
 from robodyn_ros.control.cycle.compile_ahead import PLAIN_VARIABLE
-from robodyn_ros.control.declare.body_regions import REGIONS
-from robodyn_ros.control.inputs.bounds import Bounds
-from robodyn_ros.control.inputs.points import sample
-from robodyn_ros.control.inputs.task import TASK, Task
+from robodyn_ros.control.inputs.pose_tracking import sample
+from robodyn_ros.control.inputs.task import Bounds, REGIONS, TASK, Task
 from robodyn_ros.control.references.trajectory import Waypoints
-from robodyn_ros.control.settings.goal_tolerances import default_tolerances
+from robodyn_ros.control.settings.motion_limits import default_tolerances
 from robodyn_ros.control.steps import guard, time_scaling
 from robodyn_ros.control.steps.contact_brake import brake, BRAKE_RATE_SHARE
 from robodyn_ros.control.steps.contact_speed import contact_share, permitted_speed
@@ -321,4 +319,4 @@ def test_nothing_is_computed_where_nothing_is_bounded():
     rig.run(1.0)
     m = rig.controller.memory
     assert m['lag'][0] == 0.0 and m['slowing'][0] == 0.0
-    assert not rig.controller._records.record['bounded'][0]
+    assert not rig.controller.records.record['bounded'][0]

@@ -11,7 +11,7 @@ from control.planned import HERE, samples
 from control.risen import TWO_LINK
 import numpy as np
 import pytest
-from robodyn_ros.control.inputs.points import sample
+from robodyn_ros.control.inputs.pose_tracking import sample
 from robodyn_ros.control.references.reference_planning import interpolate
 from robodyn_ros.control.references.trajectory import (
     joint_order,

@@ -21,13 +21,13 @@ from robodyn_ros.control.controller.trajectory_goal import (
     TrajectoryGoal,
 )
 from robodyn_ros.control.references.trajectory import Waypoints
-from robodyn_ros.control.settings.goal_tolerances import (
+from robodyn_ros.control.settings.motion_limits import (
     default_tolerances,
     goal_tolerances,
     GoalTolerances,
     JointTolerance,
+    motion_limits,
 )
-from robodyn_ros.control.settings.motion_limits import motion_limits
 from robodyn_ros.errors import (
     ParameterError,
     TrajectoryError,

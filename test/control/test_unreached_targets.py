@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf, Settings, simulate, suggest_gains, Waypoints
-from robodyn_ros.control.settings.unreached_targets import (
+from robodyn_ros.control.settings.motion_limits import (
     holding_warning,
     resting_error_warning,
     resting_errors,

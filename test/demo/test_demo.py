@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The whole demo as a process, to its end and interrupted: verdict, files, and nothing left."""
 
+from contextlib import suppress
 import os
 from pathlib import Path
 import re
 import signal
 import sys
 import time
+from typing import NamedTuple
 
 from processes import DEADLINE, until
 import pytest
@@ -18,16 +20,34 @@ SHM = Path('/dev/shm')
 STALL = 0.5        # s, below `state_timeout`
 
 
+class Seen(NamedTuple):
+    """A process: its parent, the files in /dev/shm that it has mapped, and those it owns."""
+
+    parent: int
+    mapped: set[str]
+    own: set[str]
+
+
 def processes():
-    """Every process: its parent, and the files in /dev/shm that it has mapped."""
+    """
+    Return what is to be seen of every process, by its number.
+
+    Fast DDS maps the ports of others too, to send to them or to see whether they are free: a
+    process owns those whose lock it has open, a file of the same name and _el.
+    """
     found = {}
     for folder in Path('/proc').glob('[0-9]*'):
         try:
             parent = int((folder / 'stat').read_text().rpartition(')')[2].split()[1])
             mapped = set(re.findall(r'/dev/shm/(\S+)', (folder / 'maps').read_text()))
+            own = set()
+            for file in (folder / 'fd').iterdir():
+                with suppress(FileNotFoundError):           # it has been closed
+                    if lock := re.match(r'/dev/shm/((\S+)_el)', os.readlink(file)):
+                        own |= set(lock.groups())
         except (OSError, ValueError):
             continue                    # it has ended, or is none of our business
-        found[int(folder.name)] = parent, mapped
+        found[int(folder.name)] = Seen(parent, mapped, own)
     return found
 
 
@@ -40,16 +60,16 @@ class Traces:
         self.files = set()
 
     def look(self):
-        """Note the children and the files that they and the demo have mapped now."""
+        """Note the children and the files that they and the demo own now."""
         now = processes()
-        self.children |= {pid for pid, (parent, _) in now.items() if parent == self.pid}
+        self.children |= {pid for pid, seen in now.items() if seen.parent == self.pid}
         for pid in {self.pid, *self.children} & now.keys():
-            self.files |= now[pid][1] - self.before
+            self.files |= now[pid].own - self.before
 
     def left(self):
         """Children that still run, and files that nobody else uses but that are still there."""
         now = processes()
-        used = set().union(*(mapped for _, mapped in now.values()))
+        used = set().union(*(seen.mapped | seen.own for seen in now.values()))
         files = {name for name in self.files - used if (SHM / name).exists()}
         return files | (self.children & now.keys())
 

@@ -5,7 +5,7 @@
 import numpy as np
 import pytest
 from robodyn_ros.catalog.robots import load_robot
-from robodyn_ros.demo import physics
+from robodyn_ros.demo import scene
 from robodyn_ros.dynamics import Dynamics
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.simulation.plant import Plant
@@ -42,30 +42,30 @@ def bench(request):
 
 def test_nothing_holds_an_arm_that_falls(bench):
     fall = bench.record(0.2, lambda q: np.zeros(bench.robot.model.nv))
-    assert physics.moved_by_gravity(bench.dynamics, bench.robot.pose)
-    assert physics.held_share(bench.dynamics, fall) < 0.02
+    assert scene.moved_by_gravity(bench.dynamics, bench.robot.pose)
+    assert scene.held_share(bench.dynamics, fall) < 0.02
 
 
 def test_an_arm_that_is_held_is_not_taken_for_one_that_falls():
     bench = Bench('panda')
-    share = physics.held_share(bench.dynamics, bench.record(0.2, bench.dynamics.gravity))
+    share = scene.held_share(bench.dynamics, bench.record(0.2, bench.dynamics.gravity))
     assert share == pytest.approx(1.0, abs=0.01)
 
 
 def test_half_held_is_half_held():
     bench = Bench('ur5')
     falling = bench.record(0.2, lambda q: 0.5 * bench.dynamics.gravity(q))
-    assert physics.held_share(bench.dynamics, falling) == pytest.approx(0.5, abs=0.05)
+    assert scene.held_share(bench.dynamics, falling) == pytest.approx(0.5, abs=0.05)
 
 
 def test_an_arm_that_hangs_is_not_moved_by_gravity():
     robot = load_robot('two_link', {}, [-np.pi / 2, 0.0])
-    assert not physics.moved_by_gravity(Dynamics(robot.model), robot.pose)
+    assert not scene.moved_by_gravity(Dynamics(robot.model), robot.pose)
 
 
 def test_a_push_moves_the_arm_as_far_as_expected(bench):
-    c = physics.damping(bench.dynamics, bench.robot.pose)
-    push = physics.push(bench.dynamics, bench.robot.pose, c, 0.5)
+    c = scene.damping(bench.dynamics, bench.robot.pose)
+    push = scene.push(bench.dynamics, bench.robot.pose, c, 0.5)
     assert 0.05 < np.abs(push.displacement).max() < 0.21
     bench.plant.joint_damping = c
     bench.plant.push(push.link, push.force, 0.5)
@@ -84,8 +84,8 @@ def test_a_push_on_a_follower_is_felt_by_its_driver(tmp_path):
         'offset="-1.3"/>'))
     bench = Bench(str(path), [1.3])
     assert bench.robot.model.joint_names == ('joint1',)
-    c = physics.damping(bench.dynamics, bench.robot.pose)
-    push = physics.push(bench.dynamics, bench.robot.pose, c, 0.5)
+    c = scene.damping(bench.dynamics, bench.robot.pose)
+    push = scene.push(bench.dynamics, bench.robot.pose, c, 0.5)
     assert push.link == 'link2' and 0.05 < abs(push.displacement[0]) < 0.21
     bench.plant.joint_damping = c
     bench.plant.push(push.link, push.force, 0.5)
@@ -97,7 +97,7 @@ def test_a_push_on_a_follower_is_felt_by_its_driver(tmp_path):
 def test_without_friction_computed_torque_may_be_any_better():
     robot = load_robot('two_link', {}, [])
     reference = np.array([[robot.pose, [0.1, 0.2], [1.0, 2.0]]])
-    assert physics.best_ratio(Dynamics(robot.model), reference, np.zeros((1, 2))) == np.inf
+    assert scene.best_ratio(Dynamics(robot.model), reference, np.zeros((1, 2))) == np.inf
 
 
 def test_friction_bounds_what_computed_torque_can_gain(tmp_path):
@@ -110,9 +110,9 @@ def test_friction_bounds_what_computed_torque_can_gain(tmp_path):
     g, inertia = dynamics.gravity(robot.pose), dynamics.mass_matrix(robot.pose).diagonal()
     friction = np.array([0.5, -0.5])
     expected = np.linalg.norm((g + friction) / inertia) / np.linalg.norm(friction / inertia)
-    assert physics.best_ratio(dynamics, reference, np.zeros((1, 2))) == pytest.approx(expected)
+    assert scene.best_ratio(dynamics, reference, np.zeros((1, 2))) == pytest.approx(expected)
     # A law that knows all there is to know leaves as much to feedback
-    assert physics.best_ratio(dynamics, reference, g[None]) == pytest.approx(1.0)
+    assert scene.best_ratio(dynamics, reference, g[None]) == pytest.approx(1.0)
 
 
 def test_a_finger_is_not_what_is_pushed(tmp_path):
@@ -126,5 +126,5 @@ def test_a_finger_is_not_what_is_pushed(tmp_path):
     </robot>"""))
     robot = load_robot(str(path), {}, [])
     dynamics = Dynamics(robot.model)
-    push = physics.push(dynamics, robot.pose, physics.damping(dynamics, robot.pose), 0.5)
+    push = scene.push(dynamics, robot.pose, scene.damping(dynamics, robot.pose), 0.5)
     assert push.link != 'finger' and np.abs(push.displacement).max() >= 0.05

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from rich.console import Console
-from robodyn_ros.demo.picture import draw
 from robodyn_ros.demo.results import (
     Check,
+    draw,
     real_time_table,
     Results,
     tables,

@@ -4,7 +4,7 @@
 
 import pytest
 from robodyn_ros.catalog.robots import load_robot
-from robodyn_ros.cli.arguments import locked_joints
+from robodyn_ros.cli.options import locked_joints
 from robodyn_ros.demo.run import viewer
 from robodyn_ros.model.resources import robot_path
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.dynamics import BaseMotion, Batch
-from robodyn_ros.dynamics.joint_transforms import REDUCTION_LIMIT
+from robodyn_ros.dynamics.entry_points import QUANTITIES
 from robodyn_ros.dynamics.llvm_code import Angles, SIMD_LANES
-from robodyn_ros.dynamics.signatures import QUANTITIES
+from robodyn_ros.dynamics.spatial import REDUCTION_LIMIT
 from robodyn_ros.dynamics.specialize import simd_batch, SPECIALIZED_QUANTITIES
 from robodyn_ros.errors import ArgumentError
 from robots import ARM, GRIPPER, random_tree, REAL

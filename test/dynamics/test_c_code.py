@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.dynamics.c_code import c_file, DOUBLE, FLOAT, QUANTITY_MEANINGS
-from robodyn_ros.dynamics.javascript import JAVASCRIPT, javascript, javascript_file
-from robodyn_ros.dynamics.source_text import kernels
+from robodyn_ros.dynamics.source_text import JAVASCRIPT, javascript, javascript_file, kernels
 from robodyn_ros.errors import ArgumentError, InertiaError, UnknownNameError
 from robodyn_ros.model.resources import robot_names, robot_path
 from robots import GRIPPER

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robodyn_ros import DhLink, from_dh
-from robodyn_ros.dynamics.joint_transforms import cos_sin, place_joints, REDUCTION_LIMIT
 from robodyn_ros.dynamics.model_data import BODY, JOINT, parameters, record_frames
+from robodyn_ros.dynamics.spatial import cos_sin, place_joints, REDUCTION_LIMIT
 
 ROBOTS = 'panda', 'ur5', 'kinova', 'tree4', 'tree16'
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from robodyn_ros.dynamics import entry_points
 from robodyn_ros.dynamics.compile import generic
-from robodyn_ros.dynamics.joint_transforms import place_joints
+from robodyn_ros.dynamics.entry_points import QUANTITIES
 from robodyn_ros.dynamics.kinematics import ALIGNED, velocity_product
 from robodyn_ros.dynamics.model_data import (
     dimensions,
@@ -22,7 +22,7 @@ from robodyn_ros.dynamics.model_data import (
     Workspace,
     workspace,
 )
-from robodyn_ros.dynamics.signatures import QUANTITIES
+from robodyn_ros.dynamics.spatial import place_joints
 from robodyn_ros.dynamics.trace import lanes, regrouped, trace
 
 pytestmark = pytest.mark.slow

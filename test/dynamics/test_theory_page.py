@@ -49,7 +49,7 @@ def test_the_picture_of_the_references_is_drawn_by_its_script(tmp_path):
         assert reference in new and reference in kept
 
 
-EXAMPLES = ['dynamics.api', 'dynamics.queries', 'dynamics.frame_queries', 'dynamics.evaluation',
+EXAMPLES = ['dynamics.api', 'dynamics.queries', 'dynamics.evaluation',
            'closed_loop', 'control.controller.controller_batch', 'model.robot', 'model.urdf',
            'model.dh', 'model.dh_file', 'model.resources']
 

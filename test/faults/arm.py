@@ -25,13 +25,13 @@ from robodyn_ros.control.cycle.compile_ahead import plain
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.errors import RobodynError
 from robodyn_ros.model.robot import RobotModel
-from robodyn_ros.nodes.controller.python_loop import PythonLoop, with_fields
+from robodyn_ros.nodes.controller.control_loop import PythonLoop, with_fields
 from robodyn_ros.realtime.loop import begin
 from robodyn_ros.realtime.loop_counters import Tally
 from robodyn_ros.realtime.loop_settings import LoopSettings
 from robodyn_ros.wire import decoders
-from robodyn_ros.wire.cdr_writer import Writer
-from robodyn_ros.wire.joint_state import JointStateDecoder
+from robodyn_ros.wire.cdr import Writer
+from robodyn_ros.wire.codecs import JointStateDecoder
 
 near = pytest.approx
 SETTINGS: dict[str, Any] = {
@@ -156,7 +156,7 @@ class Arm(PlayedArm):
         if self._timed:
             self.loop.clock = self.time
         message = encoded(self.time if stamp is None else stamp, **self.state(**fields))
-        self.loop.inbox.append(SimpleNamespace(message=message, published=0,
+        self.loop.inbox.append(SimpleNamespace(message=message, published=0, age=None,
                                                number=float(next(source or self.states))))
         if not self._timed:
             self.loop.steady += MILLISECOND

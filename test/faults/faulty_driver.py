@@ -6,7 +6,7 @@ from pathlib import Path
 import time
 
 import numpy as np
-from robodyn_ros.driver import Reading
+from robodyn_ros.driver import DriverFacts, DriverLost, Fault, Reading
 from robodyn_ros.simulation.driver import SimulatedArm
 
 
@@ -14,12 +14,15 @@ class FaultyArm(SimulatedArm):
     """
     A simulated arm at 200 Hz, whose brakes give way to each command.
 
+    Its drives compensate no gravity, and have half the effort of the URDF.
+
     :param file: its text is the misbehaviour; empty: none.
     """
 
     def __init__(self, model, file):
         super().__init__(model, rate=200.0, position=[0.3, 0.5], timeout=0.3)
-        self._file = Path(file)
+        self._file, self._alive = Path(file), time.monotonic()
+        self.facts = DriverFacts(compensates_gravity=False, effort_limit=0.5 * model.effort_limit)
 
     def read(self):
         """Return a state, or what the file says."""
@@ -35,12 +38,23 @@ class FaultyArm(SimulatedArm):
             return Reading(np.zeros(3), np.zeros(3))
         if wrong == 'nothing':
             return 'no reading'
+        if wrong == 'hot':
+            return reading._replace(faults=[Fault('joint2', 'rotor too hot')])
+        if wrong == 'silent':
+            return reading._replace(age=[0.0, time.monotonic() - self._alive])
+        self._alive = time.monotonic()
         return reading
+
+    def diagnostics(self):
+        """Return what the drives say of themselves."""
+        return {'temperature of joint1 [°C]': 41}
 
     def write(self, tau):
         """Take efforts, or not."""
-        if self._file.read_text() == 'write':
+        if (wrong := self._file.read_text()) == 'write':
             raise OSError('the bus is off')
+        if wrong == 'lost':
+            raise DriverLost('the adapter is gone')
         if self._drive.held:
             self._drive.release(time.monotonic())
         super().write(tau)

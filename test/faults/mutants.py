@@ -32,7 +32,7 @@ LIVE = {'remote', 'start', 'shared'}        # fixtures of tests of processes
 # once a second and with each phase, which tell how much of a busy machine it has had. Before the
 # first answer only reports count
 PATIENCE, MOST, REPORTS = 8.0, 800, 3
-# nodes/middleware/services.py: a node that was connected and broke
+# nodes/middleware/client_session.py: a node that was connected and broke
 UNANSWERED = 'no answer within'
 SIGN = 'this is a mutant'
 # Startup of an interpreter that takes a module from another file

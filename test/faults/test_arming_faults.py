@@ -10,7 +10,7 @@ from faults.rows import row
 from nodes.bring_up import SIMULATOR
 from processes import node
 import pytest
-from robodyn_ros.nodes.controller import arming, autostart
+from robodyn_ros.nodes.controller import arming
 from std_srvs.srv import Trigger
 
 near = pytest.approx
@@ -42,7 +42,7 @@ def test_reset_waits_without_the_executor(running, remote):
     arm.nothing()
 
 
-@row('autostart is refused', where=autostart.Autostart._step, find='_ not in RETRIED_REASONS',
+@row('autostart is refused', where=arming.Autostart._step, find='_ not in RETRIED_REASONS',
      instead='False')
 def test_autostart_is_refused(controller, remote):
     """What is no part of starting a system ends it: nothing moves later with nobody asking."""

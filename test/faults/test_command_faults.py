@@ -7,7 +7,7 @@ import time
 from faults.live_arm import LiveArm
 from faults.rows import row
 import pytest
-from robodyn_ros.nodes.topics.command_publishers import CommandPublishers, NAMELESS
+from robodyn_ros.nodes.topics.publishers import CommandPublishers, NAMELESS
 from std_msgs.msg import Float64MultiArray
 
 near = pytest.approx

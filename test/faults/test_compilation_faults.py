@@ -16,7 +16,7 @@ import pytest
 from rcl_interfaces.srv import SetParametersAtomically
 from rclpy.parameter import Parameter
 from robodyn_ros.compiler import cache_directory
-from robodyn_ros.control.controller.controller import Controller
+from robodyn_ros.control.controller.settings_in_force import SettingsInForce
 from robodyn_ros.control.cycle import compile_ahead
 from robodyn_ros.control.cycle.compile import compiled, load_all_parts
 
@@ -35,7 +35,7 @@ def cache(tmp_path):
                            ignore=shutil.ignore_patterns(f'law_{MODE}_*', '*.part'))
 
 
-@row('live change needs code that is being compiled', where=Controller.prepare_settings,
+@row('live change needs code that is being compiled', where=SettingsInForce.prepare,
      find='check_compiled(_)', instead='None')
 @pytest.mark.skipif(compile_ahead.plain(), reason='nothing is compiled')
 def test_live_change_needs_code_that_is_being_compiled(start, remote, cache):

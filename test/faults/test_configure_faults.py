@@ -14,11 +14,10 @@ import rclpy
 from rclpy.parameter import Parameter
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.model.resources import robot_path, share_path
-from robodyn_ros.nodes.controller import command_forwarder, gravity_choice
-from robodyn_ros.nodes.controller import switch as controller_switch
-from robodyn_ros.nodes.controller.live_settings import LiveSettings
+from robodyn_ros.nodes.controller import forward_controller
 from robodyn_ros.nodes.controller.node import ControllerNode
-from robodyn_ros.nodes.controller.robot_description import RobotDescription
+from robodyn_ros.nodes.controller.parameters import LiveSettings
+from robodyn_ros.nodes.controller.robot import RobotDescription
 from robodyn_ros.nodes.middleware import parameter_files, qos
 from robots import ARM
 from std_msgs.msg import Float64MultiArray, String
@@ -80,7 +79,7 @@ def test_parameter_file_without_a_section_for_the_node(start, remote):
     assert 'ur.yaml has no section for node /pilot, only for /**/controller' in process.text
 
 
-@row('who compensates gravity is not said', where=gravity_choice.check_given,
+@row('who compensates gravity is not said', where=parameter_files.check_gravity_given,
      find='_ in _ or _ in _', instead='True')
 def test_who_compensates_gravity_is_not_said(controller, remote):
     """Of an arm that may be hardware a preset, or a person, has to say it; the log repeats it."""
@@ -157,7 +156,7 @@ def refused(arm, why):
 
 
 @row('the forward controller has other joints, or another order',
-     where=command_forwarder._objection, find='joints == list(_)', instead='True')
+     where=forward_controller._objection, find='joints == list(_)', instead='True')
 def test_forward_controller_of_another_order(forwarded, remote):
     """Activation is refused, with both orders; granted, with a warning, once they agree."""
     arm, other = forwarded, drives(remote, joints=JOINTS[::-1])
@@ -168,7 +167,7 @@ def test_forward_controller_of_another_order(forwarded, remote):
     assert 'whether it takes efforts is not checked' in arm.controller.text
 
 
-@row('commands go to a controller that takes no efforts', where=command_forwarder._objection,
+@row('commands go to a controller that takes no efforts', where=forward_controller._objection,
      find='_ not in EFFORT_INTERFACES', instead='False')
 def test_controller_that_takes_no_efforts(forwarded, remote):
     """Activation is refused; the message names controller, interface and remedy."""
@@ -198,7 +197,7 @@ def test_controller_that_is_loaded_late(forwarded, remote):
     assert '/drives takes no efforts' in forwarded.controller.text
 
 
-@row('a subscriber of the commands receives no data', where=command_forwarder.refusal,
+@row('a subscriber of the commands receives no data', where=forward_controller.forwarding_refusal,
      find='_ is None', instead='False')
 def test_subscriber_that_receives_no_data(forwarded, remote):
     """A process that is discovered, but never answers, is not taken for drives."""
@@ -228,7 +227,7 @@ def test_deactivation_does_not_wait_for_a_subscriber(running, remote):
 
 
 @row('nobody holds the arm between the last effort and the controllers that take over',
-     where=controller_switch.check_hand_over, find="_['stop_with'] != _", instead='False')
+     where=forward_controller.check_hand_over, find="_['stop_with'] != _", instead='False')
 def test_nobody_would_hold_the_arm(controller, remote):
     """Controllers are replaced, and the last effort is zero, of an arm that it does not hold."""
     process = controller(remap=['commands:=/forward_effort_controller/commands'],

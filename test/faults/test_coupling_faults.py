@@ -8,7 +8,8 @@ from faults.arm import MOST, running
 from faults.rows import row
 import numpy as np
 import pytest
-from robodyn_ros.control.inputs import partner, velocity_check
+from robodyn_ros.control.controller import partner_and_policy
+from robodyn_ros.control.inputs import partner
 from robodyn_ros.control.inputs.partner import AWAY, COUPLED, CouplingState, WAITING
 from robodyn_ros.control.laws import leader_follower
 from robodyn_ros.control.steps import partner_link
@@ -124,7 +125,7 @@ def test_the_pose_of_the_partner_jumps(follower):
 
 
 @row('velocities of the partner contradict its positions', 'PARTNER_LOST',
-     where=velocity_check.VelocityCheck.check, find='self._excess[i] > _', instead='False')
+     where=partner_and_policy.VelocityCheck.check, find='self._excess[i] > _', instead='False')
 @pytest.mark.parametrize('noise', ['alternating', 'random'])
 def test_velocities_of_the_partner_contradict_its_positions(follower, noise):
     """Noise never shakes the arm: messages are left out until the coupling ends; it is held."""

@@ -4,19 +4,29 @@
 
 import os
 from pathlib import Path
+import time
 
+from driven_arm import driven_arm, fault_is_over
 from faults.rows import row
 from nodes.bring_up import CONTROLLER
 import numpy as np
 from processes import node
 import pytest
-from robodyn_ros import driver, Dynamics, load_urdf
-from robodyn_ros.driver import DriverReader
+from robodyn_ros import drive, driver, Dynamics, load_urdf
+from robodyn_ros.control.steps import guard
+from robodyn_ros.driver import DriverReader, Fault, note_age, Reading
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.nodes.controller.parameters import driver_options
 
 near = pytest.approx
+MOST = 500              # cycles in which a fault has to come, 2.5 s
 STARTS = 120.0          # s, an interpreter of its own on a busy machine
+
+
+SENTENCES = {'silent': 'state is stale (joint2)',
+             'hot': 'a drive reports a fault (joint2: rotor too hot)',
+             'write': 'a drive reports a fault (write() of the driver raised OSError: the bus is '
+                      'off)'}
 
 
 @pytest.fixture
@@ -38,7 +48,7 @@ def driven(start, tmp_path, monkeypatch):
 
 
 @row('a driver raises, stands still or returns unusable states', 'STALE_STATE',
-     where=DriverReader._run, find="self._report('read', error)", instead='self._over.set()')
+     where=DriverReader._read, find="self._report('read', error)", instead='self._over.set()')
 def test_driver_that_gives_no_states(driven, remote):
     """Fault efforts, that end with zero; the reason is logged; it is read again after that."""
     controller, behave = driven
@@ -50,12 +60,14 @@ def test_driver_that_gives_no_states(driven, remote):
                         ('stall', ''),
                         ('nan', 'joint states are refused: a number is NaN or infinite'),
                         ('length', r'read\(\) .* raised ArgumentError: position has shape \(3,\)'),
-                        ('nothing', r'read\(\) of the driver raised ValueError')):
+                        ('nothing', r'read\(\) of the driver raised TypeError'),
+                        ('silent', ''), ('hot', ''), ('write', '')):
         remote.forget()
         behave(wrong)
-        remote.until(lambda: remote.diagnostics.get('phase') == 'FAULT', f'a fault: {wrong}',
-                     deadline=STARTS)
-        assert 'state is stale (joint1)' in remote.diagnostics['message'], wrong
+        sentence = SENTENCES.get(wrong, 'state is stale (joint1)')
+        remote.until(lambda: f'FAULT: {sentence}' in remote.diagnostics.get('message', ''),  # noqa: B023
+                     f'a fault: {wrong}', deadline=STARTS)
+        assert remote.diagnostics['driver: temperature of joint1 [°C]'] == '41'
         remote.until(lambda: remote.newest_command() == [0.0, 0.0], 'the last effort')
         if told:
             controller.wait_for_line(told)
@@ -65,12 +77,76 @@ def test_driver_that_gives_no_states(driven, remote):
     assert controller.interrupt() == 0
 
 
-@row('a driver does not take efforts', where=DriverReader.write, find='raise', instead='pass')
-def test_driver_that_does_not_take_efforts(driven):
+@row('a drive reports a fault', 'DRIVE_FAULT', where=DriverReader._read,
+     find='(f for f in faults if f.stop)', instead='()')
+def test_a_drive_reports_a_fault():
+    """It is one at once, in the drive's words; the state stays valid, and the arm is held."""
+    arm, controller = driven_arm()
+    read, told, phases = arm.read, [], []
+
+    def hot():
+        running = controller.phase == guard.RUNNING
+        return Reading(*read()[:3], faults=[Fault('joint1', 'warm', stop=False),
+                                            *[Fault('joint2', 'rotor too hot')] * running])
+
+    def over():
+        phases.append((controller.phase, controller.memory['without_state'][0]))
+        return fault_is_over(controller) or phases.count((guard.RUNNING, 0)) > MOST
+    arm.read = hot
+    drive(controller, arm, over, told.append)
+    assert controller.reason == 'a drive reports a fault (joint2: rotor too hot)'
+    assert (guard.FAULT, 0) in phases and told[0] == 'the drives report joint1: warm'
+
+
+@row('a driver does not take efforts', 'DRIVE_FAULT', where=DriverReader.write,
+     find='_ - _ >= _', instead='False')
+def test_efforts_that_are_not_taken_for_some_time_are_a_fault():
+    """A few failures are counted; no state is lost, and the loop goes on."""
+    arm, controller = driven_arm()
+    told, since, armed, running = [], [], [], []
+
+    def over():
+        if controller.phase == guard.RUNNING and not since:
+            since.append(time.monotonic())
+            arm.broken = 'write'
+        if fault_is_over(controller) and not armed:
+            armed.append(controller.reason)
+            arm.broken = ''
+            controller.arm()            # refused until the failures are some time ago
+        running.append(controller.phase == guard.RUNNING)
+        return armed and running[-1] or running.count(True) > MOST
+    drive(controller, arm, over, told.append)
+    assert time.monotonic() - since[0] >= controller.settings.state_timeout
+    assert armed == ['a drive reports a fault (write() of the driver raised OSError: bus off)']
+    assert told[0] == 'write() of the driver raised OSError: bus off'
+    assert controller.phase == guard.INACTIVE and arm.efforts[-1].tolist() == [0.0, 0.0]
+
+
+@row('a drive is silent, and its last position repeated', 'STALE_STATE', where=note_age,
+     find="_['received'] = _", instead='pass')
+def test_a_silent_drive_is_a_stale_state_of_its_joint():
+    """Only the age tells."""
+    arm, controller = driven_arm()
+    read, since = arm.read, []
+
+    def silent():
+        if controller.phase == guard.RUNNING:
+            since.append(time.monotonic())
+        ages = [0.0, time.monotonic() - since[0] if since else 0.001]
+        return Reading(*read()[:3], age=ages)
+    arm.read = silent
+    end = time.monotonic() + 6.0
+    drive(controller, arm, lambda: time.monotonic() > end or (
+        fault_is_over(controller)))
+    assert controller.reason == 'state is stale (joint2)'
+
+
+@row('a driver is lost', where=DriverReader.write, find='raise\n', instead='return\n')
+def test_driver_that_is_lost(driven):
     """The control loop ends, zeros are tried, and the node deactivates itself."""
     controller, behave = driven
-    behave('write')
-    controller.wait_for_line(r'write\(\) of the driver raised OSError: the bus is off')
+    behave('lost')
+    controller.wait_for_line(r'write\(\) of the driver raised DriverLost: the adapter is gone')
     controller.wait_for_line('the control thread failed; zero was its last message')
     assert controller.interrupt() == 0
 

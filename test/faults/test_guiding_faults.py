@@ -10,7 +10,7 @@ from faults.rows import row
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
-from robodyn_ros.control.settings import link_pairs, workspace_planes
+from robodyn_ros.control.settings import task_and_bounds
 from robodyn_ros.control.steps import contact_brake, guard, self_collision, time_scaling
 from robodyn_ros.model.resources import robot_path
 
@@ -22,7 +22,7 @@ SOFT = {'mode': 'joint_impedance', 'stiffness': [1.0, 1.0], 'damping': [1.0, 0.5
         'task_frame': 'tool0', 'effort_rate_limit': [1e7, 1e7]}
 
 
-@row('bad walls', where=workspace_planes.workspace_planes, find='corner.size not in (0, 3)',
+@row('bad walls', where=task_and_bounds.workspace_planes, find='corner.size not in (0, 3)',
      instead='False')
 def test_bad_walls():
     """Not finite, of the wrong number, without room: refused, and the walls in force stay."""
@@ -142,7 +142,7 @@ def test_a_motion_without_a_reference_brings_two_links_together():
     assert arm.phase == 'RUNNING'
 
 
-@row('no shapes to keep apart', where=link_pairs._require, find='len(pairs) == 0',
+@row('no shapes to keep apart', where=task_and_bounds._require, find='len(pairs) == 0',
      instead='False')
 def test_no_shapes_to_keep_apart():
     """Nobody believes in a distance that is not watched: refused, and nothing changes."""

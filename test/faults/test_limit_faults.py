@@ -12,7 +12,7 @@ import own_laws
 import pytest
 from robodyn_ros.control.cycle import call, cycle
 from robodyn_ros.control.laws import adaptive
-from robodyn_ros.control.settings import rate_stability
+from robodyn_ros.control.settings import gain_stability
 from robodyn_ros.control.settings.friction import check_compensation
 from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.control.steps import limits
@@ -180,7 +180,7 @@ def test_gain_change_in_motion():
     assert arm.ticks(100)[-1] == near(g, abs=1e-9) and arm.phase == 'RUNNING'
 
 
-@row('gains that the effort rate limit cannot follow', where=rate_stability.check_rate,
+@row('gains that the effort rate limit cannot follow', where=gain_stability.check_rate,
      find='_damping > _most', instead='_damping > _damping')
 def test_gains_that_the_effort_rate_limit_cannot_follow():
     """Refused with gain, joint, the highest that is accepted and the parameter to change."""

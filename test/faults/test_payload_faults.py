@@ -8,7 +8,7 @@ from faults.rows import row
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics
-from robodyn_ros.control.controller.controller import Controller
+from robodyn_ros.control.controller.settings_in_force import SettingsInForce
 from robodyn_ros.control.steps import payload_transition
 from robodyn_ros.model.payload import with_payload
 
@@ -87,8 +87,8 @@ def test_payload_during_a_fault():
     assert arm.ticks(5) == near(np.tile(held[0], (5, 1)))
 
 
-@row('payload or friction changed against the measurement', where=Controller.prepare_settings,
-     find='self._check_gravity(_, _, _)', instead='None')
+@row('payload or friction changed against the measurement', where=SettingsInForce.prepare,
+     find='check_gravity(_, _, _, _)', instead='None')
 def test_payload_changed_against_the_measurement():
     """Refused with the reason, and nothing moves; what the sensors feel is taken, at its rate."""
     arm = running(payload_transition=0.0)

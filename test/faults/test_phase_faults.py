@@ -3,12 +3,12 @@
 """Faults of arming and stopping, of who compensates gravity, and of the topic of commands."""
 
 from faults.arm import Arm, MOST, running
-from faults.played_arm import RAMP, TELEPORTED, ZERO
+from faults.played_arm import PERIOD, RAMP, TELEPORTED, ZERO
 from faults.rows import row
 import numpy as np
 import pytest
 from robodyn_ros.control.cycle import cycle
-from robodyn_ros.control.steps import gravity_check, guard, phase_efforts
+from robodyn_ros.control.steps import gravity_check, guard, lowering, phase_efforts
 
 near = pytest.approx
 STEP = np.array([0.8, 0.3])         # N·m a period: the effort rate, ten times two_link's limits
@@ -61,6 +61,40 @@ def test_stops_while_it_rises():
     assert (np.diff(rise, axis=0) > 0.0).any() and (abs(np.diff(rise, axis=0)) < 0.021).all()
     assert (rise[-1] < 0.9 * arm.gravity).any()
     arm.nothing()
+
+
+@row('an arm without brakes is stopped', where=lowering.lowers, find='_ == 1 and _',
+     instead='False')
+def test_an_arm_without_brakes_is_stopped():
+    """Its gravity is withdrawn slowly, while it is slow; efforts end once it lies."""
+    arm = running(lower_to_rest=True, **TELEPORTED)
+    arm.controller.stop()
+    shares = 1.0 - PERIOD / lowering.LOWERING_TIME * np.arange(1, 1001)
+    assert arm.ticks(1000) == near(np.outer(shares, arm.gravity))
+    arm.velocity = np.array([2.0 * lowering.LOWERING_VELOCITY, 0.0])    # too fast
+    arm.controller.stop()               # shortens nothing
+    caught = [(tau - arm.damping) / arm.gravity for tau in arm.ticks(200)]
+    rate = lowering.CATCHING_RATE / lowering.LOWERING_TIME      # once the damping has come
+    assert np.diff(caught[50:], axis=0) == near(rate * PERIOD * np.ones((149, 2)))
+    arm.velocity = np.zeros(2)
+    arm.until()
+    lying = 0
+    while arm.phase == 'STOPPING':      # it might still get up
+        lying += arm.tick().tolist() == ZERO
+    assert lying * PERIOD == near(lowering.LYING_TIME, abs=2.0 * PERIOD)
+    arm.nothing()
+
+
+def test_a_fault_of_an_arm_without_brakes():
+    """It is lowered in place of the ramp; no support without a valid state."""
+    arm = running(lower_to_rest=True, fault_hold_time=0.02, **TELEPORTED)
+    arm.controller.cycle_input['stop_reason'] = guard.EMERGENCY_STOP
+    efforts = arm.ticks(1000)
+    assert efforts[:20] == near(np.tile(arm.gravity, (20, 1)))
+    assert efforts[-1] == near(0.51 * arm.gravity, rel=0.01)
+    arm.velocity = MOVING
+    arm.tick()
+    assert arm.silence(0.051).tolist() == ZERO      # no state any more, in motion
 
 
 @row('robot that compensates gravity itself', where=cycle.compute_dynamics,

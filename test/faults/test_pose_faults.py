@@ -9,7 +9,7 @@ from faults.rows import row
 import numpy as np
 import pytest
 from robodyn_ros.control.inputs import pose_tracking
-from robodyn_ros.control.laws import energy_tank
+from robodyn_ros.control.laws import spring
 from robodyn_ros.control.references import pose_planning, pose_requests
 from robodyn_ros.errors import TrajectoryError
 from scipy.spatial.transform import Rotation
@@ -101,7 +101,7 @@ def test_target_wrenches_stop():
     assert arm.phase == 'RUNNING'
 
 
-@row('stiffness rises under load', where=energy_tank.vary_block,
+@row('stiffness rises under load', where=spring.vary_block,
      find='min(1.0, max(0.0, _) / _)', instead='1.0')
 def test_stiffness_that_rises_under_load():
     """From 50 N/m to 500 N/m at 2 cm: 0.09 J, of which the tank has 0.02."""

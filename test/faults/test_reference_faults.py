@@ -8,9 +8,9 @@ from faults.arm import running
 from faults.rows import row
 import numpy as np
 import pytest
-from robodyn_ros.control.controller.controller import Controller
-from robodyn_ros.control.controller.trajectory_following import TrajectoryReference
-from robodyn_ros.control.inputs import policy, velocity_check
+from robodyn_ros.control.controller import partner_and_policy
+from robodyn_ros.control.controller.followed_references import check_basis, TrajectoryReference
+from robodyn_ros.control.inputs import partner
 from robodyn_ros.control.laws import feedback_policy
 from robodyn_ros.control.references import joint_requests, motions, paths, reference_planning
 from robodyn_ros.errors import ArgumentError, TrajectoryError
@@ -110,7 +110,7 @@ def test_trajectory_during_a_fault():
     refuses(arm, 'the controller is FAULT', (0.6, 0.2))
 
 
-@row('a trajectory beside a change of mode', where=Controller.check_basis,
+@row('a trajectory beside a change of mode', where=check_basis,
      find='_.basis_changes', instead='False')
 def test_a_trajectory_beside_a_change_of_mode():
     """Refused until a cycle knows the mode: it would begin at the old reference."""
@@ -130,7 +130,7 @@ def plans(arm, **changed):
         'velocity': np.zeros(2), 'gain': GAIN, **changed})
 
 
-@row('bad feedback policy', where=policy.checked, find='np.isfinite(arrays[name])',
+@row('bad feedback policy', where=partner.checked_policy, find='np.isfinite(arrays[name])',
      instead='np.ones_like(arrays[name], bool)')
 def test_bad_policy():
     """Refused with the reason; the arm is held."""
@@ -147,7 +147,7 @@ def test_bad_policy():
 
 
 @row('velocities of a policy contradict its positions',
-     where=velocity_check.VelocityCheck.check, find='self._excess[i] > _', instead='False')
+     where=partner_and_policy.VelocityCheck.check, find='self._excess[i] > _', instead='False')
 def test_velocities_of_a_policy_contradict_its_positions():
     """Noise shakes nothing: joint impedance holds the arm once the last good one is too old."""
     arm = running(mode='feedback_policy', policy_timeout=[0.1])

@@ -16,7 +16,7 @@ from nodes.bring_up import CONTROLLER
 from nodes.remote import Remote
 from processes import node
 import pytest
-from robodyn_ros.nodes.controller.timing_file import TimingFile
+from robodyn_ros.nodes.controller.flight_recorder import TimingFile
 from robodyn_ros.nodes.middleware import node_main
 from robodyn_ros.realtime import scheduling
 from std_srvs.srv import Trigger

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from robodyn_ros.control.steps import guard
 from robodyn_ros.wire import decoders
-from robodyn_ros.wire.decode_status import DUPLICATE, FOREIGN, LENGTHS, NON_FINITE, REASONS
+from robodyn_ros.wire.decoders import DUPLICATE, FOREIGN, LENGTHS, NON_FINITE, REASONS
 
 near = pytest.approx
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from robodyn_ros.control.cycle import cycle
 from robodyn_ros.control.steps import guard
-from robodyn_ros.realtime import clock_steps, loop, timing_rules
+from robodyn_ros.realtime import loop, timing_rules
 
 near = pytest.approx
 TOO_FAR = 1e306                         # rad: a number, but the law's answer to it is none
@@ -109,7 +109,7 @@ FIXED_RATE = {'trigger': 'timer', 'rate': 200.0, 'stiffness': [0.0], 'damping': 
 TRIGGERS = pytest.mark.parametrize('trigger', [{}, FIXED_RATE], ids=['state', 'timer'])
 
 
-@row('the wall clock is set', 'STATE_LATE', where=clock_steps.correct_stamps,
+@row('the wall clock is set', 'STATE_LATE', where=timing_rules.correct_stamps,
      find='_.clock_step += _', instead='pass')
 @pytest.mark.parametrize('step', [-3600.0, 3600.0, -0.05])
 @pytest.mark.parametrize('before', [0, 3], ids=['at once', 'after states on the way'])

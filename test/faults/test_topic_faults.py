@@ -15,10 +15,9 @@ from rcl_interfaces.srv import GetParameters
 from rclpy.parameter import parameter_value_to_python
 from rclpy.serialization import serialize_message
 from robodyn_ros.control.inputs.partner import CouplingState, WAITING
-from robodyn_ros.nodes.topics import command_publishers, frame_transforms, guiding_topic
-from robodyn_ros.nodes.topics.coupling_message import coupling_message
-from robodyn_ros.nodes.topics.payload_subscriber import PayloadSubscriber
-from robodyn_ros.nodes.topics.policy_message import policy_message
+from robodyn_ros.nodes.topics import publishers, stop_topics, tool_topics
+from robodyn_ros.nodes.topics.array_topics import coupling_message, policy_message
+from robodyn_ros.nodes.topics.tool_topics import PayloadSubscriber
 from robodyn_ros.nodes.topics.trajectory_subscriber import TrajectorySubscriber
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -157,7 +156,7 @@ def test_bad_reference(arm, sender):
         refuses(arm, publisher, message, why)
 
 
-@row('two publishers of the reference', where=command_publishers.several,
+@row('two publishers of the reference', where=publishers.several,
      find='_.count_publishers(_) < 2', instead='True')
 @pytest.mark.parametrize(('mode', 'topic', 'message'), [
     ('computed_torque', 'joint_trajectory', lambda arm: trajectory(arm, (nan, 0.2))),
@@ -226,7 +225,7 @@ def test_payload(arm, sender):
     arm.ticks(600)                                      # payload_transition
 
 
-@row('target pose of another frame', where=frame_transforms.FrameTransforms.to_base,
+@row('target pose of another frame', where=tool_topics.FrameTransforms.to_base,
      find="frame in ('', base)", instead='True')
 def test_target_pose_of_another_frame(arm, sender):
     """Nothing is transformed silently; the frame of the base may be named."""
@@ -264,7 +263,7 @@ def guided(arm, expected):
             lambda: arm.remote.diagnostics.get('guided by hand') == expected, expected)
 
 
-@row('enabling signal of hand guiding silent', where=guiding_topic.GuidingTopic._look,
+@row('enabling signal of hand guiding silent', where=stop_topics.GuidingTopic._look,
      find='left = _', instead='left = self._timeout()')
 def test_enabling_signal_silent(arm):
     """While it says true the arm is guided; false and silence hold it."""
@@ -281,7 +280,7 @@ def test_enabling_signal_silent(arm):
     arm.steady()
 
 
-@row('two publishers of the enabling signal', where=guiding_topic.GuidingTopic._look,
+@row('two publishers of the enabling signal', where=stop_topics.GuidingTopic._look,
      find='len(_) > 1', instead='False')
 def test_two_publishers_of_the_enabling_signal(arm):
     """The second may hide that the first has let go: the arm holds until one is gone."""

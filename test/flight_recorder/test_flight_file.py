@@ -17,8 +17,8 @@ from robodyn_ros.control.laws import registry
 from robodyn_ros.errors import RecordingError
 from robodyn_ros.flight_recorder import arrays, file
 from robodyn_ros.flight_recorder.replay import Replay
-from robodyn_ros.wire.effort import EffortDecoder
-from robodyn_ros.wire.joint_state import ACCEPTED, JointStateDecoder
+from robodyn_ros.wire.codecs import EffortDecoder, JointStateDecoder
+from robodyn_ros.wire.decoders import ACCEPTED
 from robots import differences
 from thorough import seeds
 

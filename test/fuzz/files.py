@@ -24,7 +24,7 @@ from robodyn_ros.identification.recordings.recording_file import write as write_
 from robodyn_ros.model.friction_file import read_friction
 from robodyn_ros.model.resources import rows_path
 from robodyn_ros.nodes.middleware.parameter_files import values_in
-from robodyn_ros.realtime import timing_log
+from robodyn_ros.realtime import statistics
 from robodyn_ros.realtime.statistics import no_cycles
 from robodyn_ros.verification import worlds
 from robodyn_ros.verification.results import Results
@@ -95,7 +95,7 @@ def _resumed(path: Path) -> None:
 
 
 def _timing(path: Path) -> None:
-    timing_log.save(path, no_cycles(30), timing_log.About(
+    statistics.save(path, no_cycles(30), statistics.TimingAbout(
         1000.0, 'timer', 'native', 'none', 30, 0, 0, 0))
 
 
@@ -137,7 +137,7 @@ KINDS = (
          lambda path: values_in(path, '/left/controller')),
     Kind('worlds.yaml', _worlds, lambda path: worlds.read(path, ROBOT, _case().settings)),
     Kind('results.sqlite', _results, _resumed),
-    Kind('timing.npz', _timing, timing_log.load),
+    Kind('timing.npz', _timing, statistics.load),
     Kind('rows.dh.yaml', _rows, load_dh))
 
 

@@ -8,7 +8,7 @@ import re
 from motions import recorded, robot
 import numpy as np
 import pytest
-from robodyn_ros.cli.arguments import as_option
+from robodyn_ros.cli.options import as_option
 from robodyn_ros.dynamics.api import Batch
 from robodyn_ros.errors import RecordingError
 from robodyn_ros.identification.data_checks.data_issue import by_kind, Severity

@@ -10,8 +10,8 @@ import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.cli.app import app
-from robodyn_ros.cli.arguments import as_option
-from robodyn_ros.control.inputs.points import sample
+from robodyn_ros.cli.options import as_option
+from robodyn_ros.control.inputs.pose_tracking import sample
 from robodyn_ros.control.references.reference_planning import interpolate
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.errors import IdentificationError, UnknownNameError

@@ -36,7 +36,7 @@ from robodyn_ros.identification.options import PreparationOptions
 from robodyn_ros.identification.recorded_motion import checked_motion
 from robodyn_ros.identification.recordings.recording import Recording
 from robodyn_ros.identification.result import efforts_of
-from robodyn_ros.simulation.imperfections import Noise
+from robodyn_ros.simulation.drive import Noise
 from robots import LOCKED, OWN, REAL
 from scipy.stats import binom
 

@@ -15,12 +15,11 @@ from robodyn_ros.control.steps import guard
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.nodes.controller import transport
 from robodyn_ros.nodes.controller.control_loop import ControlLoop
-from robodyn_ros.nodes.middleware.raw_subscription import SerializedSubscription
-from robodyn_ros.nodes.middleware.simulation_clock import SimulationClock
+from robodyn_ros.nodes.middleware.raw_subscription import SerializedSubscription, SimulationClock
 from robodyn_ros.realtime.loop_counters import Tally
 from robodyn_ros.realtime.loop_settings import FALLBACK_ORDER, LoopSettings, TRIGGERS
-from robodyn_ros.wire.effort import ACCEPTED, EffortDecoder
-from robodyn_ros.wire.joint_state import JointStateDecoder, JointStateEncoder
+from robodyn_ros.wire.codecs import EffortDecoder, JointStateDecoder, JointStateEncoder
+from robodyn_ros.wire.decoders import ACCEPTED
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 

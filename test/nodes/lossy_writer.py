@@ -4,7 +4,7 @@
 Publish samples over a network that goes down for a while, and print which ones arrive.
 
 ``python lossy_writer.py 0|1``, in a network namespace of its own: without or with the profile of
-:mod:`robodyn_ros.nodes.middleware.fastdds_profile`.
+:mod:`robodyn_ros.nodes.middleware.middleware`.
 """
 
 import subprocess

@@ -20,8 +20,8 @@ from rclpy.serialization import deserialize_message
 from rclpy.task import Future
 from robodyn_ros.control.cycle.compile_ahead import COMPILING
 from robodyn_ros.nodes.middleware import middleware
+from robodyn_ros.nodes.middleware.client_session import Services
 from robodyn_ros.nodes.middleware.raw_subscription import Sample, SerializedSubscription
-from robodyn_ros.nodes.middleware.services import Services
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger

@@ -10,9 +10,9 @@ import time
 
 from nodes import lossy_writer
 import pytest
-from robodyn_ros.nodes.middleware import fastdds_profile
+from robodyn_ros.nodes.middleware import middleware
 from robodyn_ros.nodes.middleware.middleware import unfinished_ports
-from robodyn_ros.nodes.topics.command_publishers import discovery_end
+from robodyn_ros.nodes.topics.publishers import discovery_end
 from std_msgs.msg import Float64MultiArray
 
 HERE = Path(__file__).parent
@@ -179,18 +179,18 @@ def test_activating_waits_longer_where_answers_are_lost(heard, least):
 USE = """
 import os, sys
 import rclpy
-from robodyn_ros.nodes.middleware import fastdds_profile
+from robodyn_ros.nodes.middleware import middleware
 if sys.argv[1:] == ['late']:
     rclpy.init()
     node = rclpy.create_node('before')
-print(fastdds_profile.use_profiles(),
-      *[os.environ.get(variable) for variable in fastdds_profile.VARIABLES])
+print(middleware.use_profiles(),
+      *[os.environ.get(variable) for variable in middleware.VARIABLES])
 """
 
 
 def used(folder, *arguments, **env):
     """Return what USE prints in a folder and an environment."""
-    ours = {k: v for k, v in os.environ.items() if k not in fastdds_profile.VARIABLES}
+    ours = {k: v for k, v in os.environ.items() if k not in middleware.VARIABLES}
     return subprocess.run(
         [sys.executable, '-c', USE, *arguments], check=True, cwd=folder, text=True,
         capture_output=True, env={**ours, 'PYTHONPATH': str(HERE.parents[1]), **env},
@@ -202,11 +202,11 @@ def test_profiles_are_named_in_the_environment(tmp_path):
     named = used(tmp_path)
     path, = {*named} - {'True', 'None'}
     assert named[0] == 'True' and '<participant' in Path(path).read_text()
-    variable = fastdds_profile.VARIABLES[named.index(path) - 1]
+    variable = middleware.VARIABLES[named.index(path) - 1]
     assert used(tmp_path, **{variable: path}) == named
 
 
-@pytest.mark.parametrize('variable', fastdds_profile.OTHER_DISCOVERY)
+@pytest.mark.parametrize('variable', middleware.OTHER_DISCOVERY)
 def test_another_protocol_of_discovery_is_not_relied_on(tmp_path, variable):
     """A discovery server, for example, has none; the timer is suppressed all the same."""
     answer, *named = used(tmp_path, **{variable: '127.0.0.1:11811'})

@@ -8,7 +8,7 @@ from geometry_msgs.msg import PoseStamped, Transform
 import numpy as np
 import pytest
 from robodyn_ros.errors import TrajectoryError
-from robodyn_ros.nodes.topics.frame_transforms import FrameTransforms, transformed
+from robodyn_ros.nodes.topics.tool_topics import FrameTransforms, transformed
 from scipy.spatial.transform import Rotation
 
 

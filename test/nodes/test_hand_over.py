@@ -11,7 +11,7 @@ from processes import node, until
 import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.errors import ParameterError
-from robodyn_ros.nodes.controller import switch as controller_switch
+from robodyn_ros.nodes.controller import forward_controller
 from robodyn_ros.nodes.controller.parameters import TABLE
 
 POSE = np.array([0.3, 0.5])
@@ -138,19 +138,19 @@ DEFAULTS = {p.name: p.default for p in TABLE} | {'robot_compensates_gravity': Fa
 ])
 def test_a_switch_that_cannot_be_is_refused(given, commands, said):
     with pytest.raises(ParameterError, match=said):
-        controller_switch.check_switch(DEFAULTS | given, commands)
+        forward_controller.check_switch(DEFAULTS | given, commands)
 
 
 @pytest.mark.parametrize('held', [{'stop_with': 'gravity'}, {'robot_compensates_gravity': True}])
 def test_controllers_are_replaced_of_an_arm_that_somebody_holds(held):
     asked = DEFAULTS | {'controller_manager': MANAGER, 'replaced_controllers': [HOLDER]}
     with pytest.raises(ParameterError, match='nobody would hold the arm'):
-        controller_switch.check_hand_over(asked, COMMANDS)
-    controller_switch.check_hand_over(asked | held, COMMANDS)
+        forward_controller.check_hand_over(asked, COMMANDS)
+    forward_controller.check_hand_over(asked | held, COMMANDS)
 
 
 def test_without_the_messages_a_manager_is_refused(monkeypatch):
     monkeypatch.setitem(__import__('sys').modules, 'controller_manager_msgs', None)
     with pytest.raises(ParameterError, match='needs controller_manager_msgs') as refused:
-        controller_switch.check_switch(DEFAULTS | {'controller_manager': MANAGER}, COMMANDS)
+        forward_controller.check_switch(DEFAULTS | {'controller_manager': MANAGER}, COMMANDS)
     assert 'ros2 control switch_controllers' in str(refused.value)

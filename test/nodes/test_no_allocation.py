@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from robodyn_ros.compiler.cache_directory import cache_directory
 from robodyn_ros.compiler.jit import load
-from robodyn_ros.control.cycle import cycle, recorded_cycle
+from robodyn_ros.control.cycle import cycle, ring_buffer
 from robodyn_ros.control.cycle.compile import compiled, load_all_parts, PARTS
 from robodyn_ros.control.steps import robot_dynamics
 from robodyn_ros.nodes.middleware import node_main
@@ -68,7 +68,7 @@ def test_the_cycle_and_the_decoder_call_no_allocator():
     dynamics = [deferred.function for deferred in robot_dynamics.GENERIC]
     load_all_parts()
     for function in (compiled().step, cycle.cycle, cycle.law_efforts,
-                     *(part.function for part in PARTS), *dynamics, recorded_cycle.recorded_cycle,
+                     *(part.function for part in PARTS), *dynamics, ring_buffer.recorded_cycle,
                      compiled_decoders().joint_state):
         assert not ALLOCATOR.search(machine_code(function))
 

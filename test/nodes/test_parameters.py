@@ -13,7 +13,7 @@ from rclpy.parameter import Parameter as RosParameter
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.nodes import parameter_docs
 from robodyn_ros.nodes.controller import parameters as controller_parameters
-from robodyn_ros.nodes.controller.live_settings import LiveSettings
+from robodyn_ros.nodes.controller.parameters import LiveSettings
 from robodyn_ros.nodes.middleware.parameters import Parameter, Parameters
 from robodyn_ros.nodes.simulator import parameters as simulator_parameters
 

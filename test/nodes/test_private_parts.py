@@ -12,14 +12,9 @@ import pytest
 from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.serialization import serialize_message
 from robodyn_ros.errors import DataPathError
-from robodyn_ros.nodes.middleware import (
-    executor_subscription,
-    polled_client,
-    raw_subscription,
-    raw_waitable,
-)
+from robodyn_ros.nodes.middleware import client_session, raw_subscription, raw_waitable
 from robodyn_ros.nodes.middleware.executor import TolerantExecutor
-from robodyn_ros.realtime import serialized_bytes
+from robodyn_ros.realtime.native import io
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
@@ -53,8 +48,8 @@ def test_messages_are_taken_by_an_executor(node, monkeypatch, capfd, name):
     monkeypatch.setattr(raw_subscription, '_rclpy', Without(raw_subscription._rclpy, name))
     with pytest.raises(DataPathError, match=f'rclpy lacks {name}'):
         raw_subscription.SerializedSubscription(node, String, 'text', 10)
-    subscription = executor_subscription.open_subscription(node, String, 'text', 10)
-    assert isinstance(subscription, executor_subscription.ExecutorSubscription)
+    subscription = raw_subscription.open_subscription(node, String, 'text', 10)
+    assert isinstance(subscription, raw_subscription.ExecutorSubscription)
     assert heard(node, subscription) == serialize_message(String(data='here'))
     assert capfd.readouterr().err.count('rclpy lacks ') == 1
     subscription.destroy()
@@ -63,10 +58,10 @@ def test_messages_are_taken_by_an_executor(node, monkeypatch, capfd, name):
 @pytest.fixture
 def libraries():
     """Let the libraries be loaded anew."""
-    for function in raw_waitable.rcl, serialized_bytes.rcutils:
+    for function in raw_waitable.rcl, io.rcutils:
         function.cache_clear()
     yield
-    for function in raw_waitable.rcl, serialized_bytes.rcutils:
+    for function in raw_waitable.rcl, io.rcutils:
         function.cache_clear()
 
 
@@ -81,7 +76,7 @@ def test_large_messages_are_taken_by_rclpy(node, monkeypatch, libraries, capfd, 
         return load(name, *arguments, **options)
     monkeypatch.setattr(ctypes, 'CDLL', without)
     if missing == 'layout':
-        monkeypatch.setattr(serialized_bytes.SerializedBytes, 'capacity', 0)
+        monkeypatch.setattr(io.SerializedBytes, 'capacity', 0)
     got = []
     messages = raw_waitable.subscribe(node, String, 'text', 10, 10,
                                       lambda data, size: got.append((bytes(data), size)))
@@ -148,9 +143,9 @@ def test_requests_are_sent_where_the_handle_cannot(node, monkeypatch, capfd):
     def serve():
         while not over.is_set():
             server.spin_once(0.05)
-    monkeypatch.setattr(polled_client, 'PRIVATE_CLIENT_METHODS',
+    monkeypatch.setattr(client_session, 'PRIVATE_CLIENT_METHODS',
                         ('send_request_of_another_version',))
-    client = polled_client.PolledClient(node, Trigger, '/ask')
+    client = client_session.PolledClient(node, Trigger, '/ask')
     thread = threading.Thread(target=serve)
     thread.start()
     try:

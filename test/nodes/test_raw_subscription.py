@@ -12,12 +12,16 @@ import pytest
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import QoSProfile
 from rclpy.serialization import serialize_message
-from robodyn_ros.nodes.middleware.message_timing import ClockSkew, MAX_CLOCK_OFFSET, TRANSIT_WINDOW
 from robodyn_ros.nodes.middleware.raw_subscription import SerializedSubscription
 from robodyn_ros.nodes.middleware.raw_waitable import LargeMessages
-from robodyn_ros.realtime import serialized_bytes
-from robodyn_ros.wire.effort import EffortEncoder
-from robodyn_ros.wire.joint_state import ACCEPTED, JointStateDecoder, JointStateEncoder
+from robodyn_ros.nodes.topics.trajectory_subscriber import (
+    ClockSkew,
+    MAX_CLOCK_OFFSET,
+    TRANSIT_WINDOW,
+)
+from robodyn_ros.realtime.native import io
+from robodyn_ros.wire.codecs import EffortEncoder, JointStateDecoder, JointStateEncoder
+from robodyn_ros.wire.decoders import ACCEPTED
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 
@@ -231,8 +235,8 @@ def test_of_a_larger_one_the_beginning_and_the_size(reader):
 def test_a_message_that_cannot_be_taken_is_told(reader, monkeypatch, capfd):
     """Nothing is raised in the executor, on which the arm's node depends; the next one comes."""
     with monkeypatch.context() as without_memory:
-        without_memory.setattr(serialized_bytes.rcutils(), 'rcutils_get_default_allocator',
-                               serialized_bytes.Allocator)
+        without_memory.setattr(io.rcutils(), 'rcutils_get_default_allocator',
+                               io.Allocator)
         reader.publisher.publish(String(data='lost'))
         said = ''
         while 'a message on /text is lost: rcl error' not in said:

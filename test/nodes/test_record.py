@@ -19,7 +19,7 @@ from robodyn_ros.identification.recordings.recording import Recording
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.nodes.clients.record import Recorder
 from robodyn_ros.nodes.middleware.raw_subscription import Sample
-from robodyn_ros.wire.joint_state import JointStateEncoder
+from robodyn_ros.wire.codecs import JointStateEncoder
 from sensor_msgs.msg import JointState
 
 RECORD = [sys.executable, '-m', 'robodyn_ros.cli', 'record']

@@ -10,9 +10,9 @@ import rclpy
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from robodyn_ros.errors import UrdfError
 from robodyn_ros.nodes.controller import robot
-from robodyn_ros.nodes.controller.robot_description import RobotDescription
+from robodyn_ros.nodes.controller.robot import RobotDescription
 from robodyn_ros.nodes.middleware import qos
-from robodyn_ros.nodes.topics.incompatible_publishers import (
+from robodyn_ros.nodes.topics.publishers import (
     IncompatiblePublishers,
     unmatched_subscribers,
 )

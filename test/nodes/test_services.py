@@ -13,9 +13,13 @@ import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from robodyn_ros.nodes.middleware.client_session import session, until
-from robodyn_ros.nodes.middleware.polled_client import PolledClient
-from robodyn_ros.nodes.middleware.services import RESEND_INTERVAL, Services
+from robodyn_ros.nodes.middleware.client_session import (
+    PolledClient,
+    RESEND_INTERVAL,
+    Services,
+    session,
+    until,
+)
 from std_srvs.srv import Trigger
 
 SUCCESS = SetParametersResult(successful=True)

@@ -14,7 +14,7 @@ from rclpy.qos import DurabilityPolicy, qos_profile_sensor_data, QoSProfile
 from robodyn_ros.errors import ParameterError, UnknownNameError
 from robodyn_ros.model.urdf import load_urdf
 from robodyn_ros.model.urdf_source import urdf_text
-from robodyn_ros.nodes.simulator.obstacle import obstacle_of, obstacle_parameters, put
+from robodyn_ros.nodes.simulator.loop import obstacle_of, obstacle_parameters, put
 from robodyn_ros.nodes.simulator.parameters import TABLE
 from robodyn_ros.simulation.plant import Plant
 from robots import GRIPPER, OWN

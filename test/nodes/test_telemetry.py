@@ -12,10 +12,10 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 import numpy as np
 import pytest
 from robodyn_ros.control.steps import guard
-from robodyn_ros.nodes.clients.live_robot import LiveRobot, STATE_TIMEOUT
+from robodyn_ros.nodes.clients.live_control import LiveRobot, STATE_TIMEOUT
 from robodyn_ros.nodes.controller.telemetry import EFFORT_PARTS, PHASE, TOPICS
 from robodyn_ros.nodes.middleware.client_session import session
-from robodyn_ros.wire.joint_state import JointStateEncoder
+from robodyn_ros.wire.codecs import JointStateEncoder
 from sensor_msgs.msg import JointState
 from std_msgs.msg import UInt8
 import yaml

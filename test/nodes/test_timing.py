@@ -13,16 +13,17 @@ import processes
 import pytest
 from rclpy.qos import QoSProfile
 from robodyn_ros.errors import ParameterError
+from robodyn_ros.nodes.controller.flight_recorder import TimingFile
 from robodyn_ros.nodes.controller.parameters import TABLE
-from robodyn_ros.nodes.controller.timing_file import TimingFile
 from robodyn_ros.nodes.middleware.raw_subscription import SerializedSubscription
 from robodyn_ros.realtime import scheduling
 from robodyn_ros.realtime.loop_counters import Tally
 from robodyn_ros.realtime.loop_settings import LoopSettings
 from robodyn_ros.realtime.scheduling import Scheduling
+from robodyn_ros.realtime.statistics import load
 from robodyn_ros.realtime.system_checks import attempt
-from robodyn_ros.realtime.timing_log import load
-from robodyn_ros.wire.joint_state import ACCEPTED, JointStateDecoder, JointStateEncoder
+from robodyn_ros.wire.codecs import JointStateDecoder, JointStateEncoder
+from robodyn_ros.wire.decoders import ACCEPTED
 from sensor_msgs.msg import JointState
 
 ASKED = {'priority': 10, 'lock_memory': True, 'keep_awake': True, 'spin': 0.00005,
@@ -194,7 +195,7 @@ def test_lost_samples_are_counted_from_their_numbers(remote):
                                                               [0.0, 0.0]))
 
     def take():
-        for message, number, _ in states.drain_numbered():
+        for message, number, *_ in states.drain_numbered():
             assert decoder.decode(message, 1.0, number) == ACCEPTED
             taken.append(number)
             tally.sample(ACCEPTED)

@@ -22,15 +22,15 @@ from rclpy.action import GoalResponse
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.serialization import serialize_message
 from robodyn_ros import load_urdf
-from robodyn_ros.control.inputs.points import sample
+from robodyn_ros.control.inputs.pose_tracking import sample
 from robodyn_ros.control.references.reference_planning import AT_ONCE_DELAY
 from robodyn_ros.model.resources import robot_path
-from robodyn_ros.nodes.middleware.message_timing import StreamRate
+from robodyn_ros.nodes.middleware.executor import Throttle
 from robodyn_ros.nodes.topics import trajectory_action
 from robodyn_ros.nodes.topics.trajectory_subscriber import (
     MAX_MESSAGE_BYTES,
     MAX_START_DELAY,
-    Throttle,
+    StreamRate,
     TrajectorySubscriber,
 )
 from std_msgs.msg import Header

@@ -20,7 +20,7 @@ from robodyn_ros.errors import TrajectoryError
 from robodyn_ros.nodes.controller import transport
 from robodyn_ros.realtime.loop_settings import EXECUTOR, LoopSettings, NATIVE, PYTHON
 from robodyn_ros.realtime.native import probe
-from robodyn_ros.wire.joint_state import JointStateEncoder
+from robodyn_ros.wire.codecs import JointStateEncoder
 from sensor_msgs.msg import JointState
 
 DEADLINE = 60.0             # s; reached only by a test that fails

@@ -10,9 +10,9 @@ import rclpy
 from rclpy.context import Context
 from robodyn_ros.errors import DataPathError
 from robodyn_ros.nodes.middleware.raw_subscription import SerializedSubscription
-from robodyn_ros.realtime.native import ffi, io, probe
-from robodyn_ros.realtime.native.memory import aligned_copy
-from robodyn_ros.wire.effort import EffortEncoder
+from robodyn_ros.realtime.native import io, probe
+from robodyn_ros.realtime.native.loop import aligned_copy
+from robodyn_ros.wire.codecs import EffortEncoder
 from std_msgs.msg import Float64MultiArray
 
 
@@ -43,7 +43,7 @@ def test_passes_again_and_again(ends):
 def test_names_what_is_missing(ends, monkeypatch, what, symbols, named):
     """Before the linker looks for it, which would end the process."""
     heard, ours = ends
-    monkeypatch.setattr(ffi, 'SYMBOLS', symbols)
+    monkeypatch.setattr(io, 'SYMBOLS', symbols)
     with pytest.raises(DataPathError, match=named):
         probe.probe(heard.handle, ours.handle, ours.publish, heard.drain_numbered)
 

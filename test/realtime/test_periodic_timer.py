@@ -13,9 +13,14 @@ import numpy as np
 import pytest
 from robodyn_ros.errors import ArgumentError
 from robodyn_ros.realtime import system_checks
-from robodyn_ros.realtime.periodic_timer import Grid, sharpen_timers
+from robodyn_ros.realtime.periodic_timer import (
+    CANDIDATE_RATES,
+    Grid,
+    judge,
+    measure,
+    sharpen_timers,
+)
 from robodyn_ros.realtime.scheduling import Scheduling
-from robodyn_ros.realtime.wakeup_latency import CANDIDATE_RATES, judge, measure
 
 HOUR = 3_600_000_000_000        # ns; so long that no machine is too slow for these tests
 

@@ -16,18 +16,21 @@ from robodyn_ros.realtime import timing_rules
 from robodyn_ros.realtime.loop_counters import Tally
 from robodyn_ros.realtime.statistics import (
     ERROR,
+    FORMAT,
+    load,
     no_cycles,
     OK,
     quality,
     rate,
+    save,
     spread,
     TIMING,
     Timing,
+    TimingAbout,
     WARN,
     worst,
 )
-from robodyn_ros.realtime.timing_log import About, FORMAT, load, save
-from robodyn_ros.wire.decode_status import ACCEPTED, MALFORMED, REASONS
+from robodyn_ros.wire.decoders import ACCEPTED, MALFORMED, REASONS
 
 LIMITS = {'rate_warn': 0.05, 'rate_error': 0.1, 'execution_warn': 1e-3, 'execution_error': 2e-3,
           'jitter_warn': 1e-4, 'jitter_error': 2e-4}
@@ -234,7 +237,7 @@ def test_an_arm_that_moves_while_time_stands_still():
         assert answer[1] == seconds and (seen == pose).all()
 
 
-ABOUT = About(1000.0, 'timer', 'python', 'SCHED_FIFO 80', 12345, 2, 7, 1)
+ABOUT = TimingAbout(1000.0, 'timer', 'python', 'SCHED_FIFO 80', 12345, 2, 7, 1)
 
 
 def some(n):

@@ -11,7 +11,7 @@ import pytest
 from rich.table import Table
 from robodyn_ros.errors import ArgumentError
 from robodyn_ros.report.document import Report
-from robodyn_ros.report.traces import envelope, finite, MAX_POINTS
+from robodyn_ros.report.run_figure import envelope, finite, MAX_POINTS
 
 pytest.importorskip('plotly', reason='needs pip install plotly')
 

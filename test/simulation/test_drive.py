@@ -4,8 +4,7 @@
 import numpy as np
 import pytest
 from robodyn_ros.model.urdf import load_urdf
-from robodyn_ros.simulation.drive import Drive
-from robodyn_ros.simulation.imperfections import Noise
+from robodyn_ros.simulation.drive import Drive, Noise
 from robodyn_ros.simulation.plant import Plant
 from robots import OWN
 

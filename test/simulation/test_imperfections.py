@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 from robodyn_ros.errors import ArgumentError
-from robodyn_ros.simulation.imperfections import Delay, Noise
+from robodyn_ros.simulation.drive import Delay, Noise
 from robodyn_ros.simulation.plant import PlantState
 
 pytestmark = pytest.mark.slow

@@ -8,7 +8,7 @@ import pytest
 from robodyn_ros import load_urdf
 from robodyn_ros.errors import ParameterError, SimulationError
 from robodyn_ros.model.resources import robot_path
-from robodyn_ros.simulation.mjcf_motors import check_scene
+from robodyn_ros.simulation.loading import check_scene
 
 pytestmark = pytest.mark.slow
 

@@ -15,8 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from robodyn_ros import load_urdf
 from robodyn_ros.control.settings.settings import Settings
-from robodyn_ros.verification.criteria import problem
-from robodyn_ros.verification.trial import Case, Outcome, Player
+from robodyn_ros.verification.trial import Case, Outcome, Player, problem
 from robodyn_ros.verification.worlds import default_worlds
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -10,7 +10,7 @@ import signal
 import planted
 import pytest
 from robodyn_ros.errors import SimulationError
-from robodyn_ros.verification import cluster
+from robodyn_ros.verification import results
 from robodyn_ros.verification.trial import play_all
 
 distributed = pytest.importorskip('distributed')
@@ -34,7 +34,7 @@ def brief():
 def test_a_worker_that_is_killed_changes_nothing(workers):
     """Outcomes are those of this process, to the bit."""
     case, found = brief(), []
-    for one in cluster.play_on_cluster(case, range(WORLDS), workers.scheduler_address):
+    for one in results.play_on_cluster(case, range(WORLDS), workers.scheduler_address):
         found.append(one)
         if len(found) == 3:
             os.kill(next(iter(workers.workers.values())).pid, signal.SIGKILL)
@@ -45,13 +45,13 @@ def test_a_worker_with_another_version_is_refused(workers, monkeypatch):
     """Here this process pretends to be another one."""
     with distributed.Client(workers.scheduler_address, set_as_default=False) as client:
         client.wait_for_workers(2, timeout=60)
-    monkeypatch.setattr(cluster.platform, 'python_version', lambda: '3.9.0')
-    cluster.versions.cache_clear()
+    monkeypatch.setattr(results.platform, 'python_version', lambda: '3.9.0')
+    results.versions.cache_clear()
     try:
         with pytest.raises(SimulationError, match='another version of Python .*, here 3.9.0'):
-            next(cluster.play_on_cluster(brief(), range(2), workers.scheduler_address))
+            next(results.play_on_cluster(brief(), range(2), workers.scheduler_address))
     finally:
-        cluster.versions.cache_clear()
+        results.versions.cache_clear()
 
 
 def test_a_worker_without_the_custom_law_is_refused(workers, tmp_path, monkeypatch):
@@ -62,16 +62,16 @@ def test_a_worker_without_the_custom_law_is_refused(workers, tmp_path, monkeypat
     case = replace(case, worlds=replace(case.worlds, modes=(mode,)), settings=replace(
         case.settings, mode=mode, gains={'spring': [115.0, 16.0]}))
     with pytest.raises(SimulationError, match='cannot import .* law_of_here'):
-        next(cluster.play_on_cluster(case, range(2), workers.scheduler_address))
+        next(results.play_on_cluster(case, range(2), workers.scheduler_address))
 
 
 def test_a_scheduler_that_is_not_there(monkeypatch):
-    monkeypatch.setattr(cluster, 'CONNECTING', 1.0)
+    monkeypatch.setattr(results, 'CONNECTING', 1.0)
     with pytest.raises(SimulationError, match='no Dask scheduler at tcp://127.0.0.1:9'):
-        next(cluster.play_on_cluster(brief(), range(2), 'tcp://127.0.0.1:9'))
+        next(results.play_on_cluster(brief(), range(2), 'tcp://127.0.0.1:9'))
 
 
 def test_a_scheduler_without_workers():
     with distributed.LocalCluster(n_workers=0, dashboard_address=':0') as empty:
         with pytest.raises(SimulationError, match='no workers'):
-            next(cluster.play_on_cluster(brief(), range(2), empty.scheduler_address))
+            next(results.play_on_cluster(brief(), range(2), empty.scheduler_address))

@@ -9,7 +9,7 @@ import numpy as np
 from processes import node
 import pytest
 from robodyn_ros.errors import ParameterError
-from robodyn_ros.viewer.dragging import force_of, Holder, MAX_PUSH_DURATION
+from robodyn_ros.viewer.control_panel import force_of, Holder, MAX_PUSH_DURATION
 from robodyn_ros.viewer.wishes import Push, Reset, Target, Wishes
 from viewer.browser import browsing, needs_browser, wait_for
 

@@ -15,9 +15,15 @@ from robodyn_ros.catalog.requirements import require_modules
 from robodyn_ros.errors import DemoError
 from robodyn_ros.model.resources import robot_path, share_path
 from robodyn_ros.viewer import REQUIRED_MODULES
-from robodyn_ros.viewer.link_shapes import extent, link_shapes, rods
-from robodyn_ros.viewer.quantities import along, drawn, ellipsoid, shares, slider_range
-from robodyn_ros.viewer.torque_table import torque_table
+from robodyn_ros.viewer.quantities import (
+    along,
+    drawn,
+    ellipsoid,
+    shares,
+    slider_range,
+    torque_table,
+)
+from robodyn_ros.viewer.robot_nodes import extent, link_shapes, rods
 
 TWO_LINK = share_path('urdf', 'two_link.urdf')
 

@@ -5,7 +5,7 @@
 import numpy as np
 import pytest
 from robodyn_ros.errors import ArgumentError
-from robodyn_ros.wire.cdr_writer import write, Writer
+from robodyn_ros.wire.cdr import write, Writer
 
 
 def test_items_stand_at_their_alignment():

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from rclpy.serialization import deserialize_message, serialize_message
 from robodyn_ros.errors import ArgumentError
-from robodyn_ros.wire.effort import ACCEPTED, EffortDecoder, EffortEncoder, LENGTHS
+from robodyn_ros.wire.codecs import EffortDecoder, EffortEncoder
+from robodyn_ros.wire.decoders import ACCEPTED, LENGTHS
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension, MultiArrayLayout
 
 NUMBER = st.floats(allow_nan=False, allow_infinity=False)

@@ -14,12 +14,8 @@ import numpy as np
 import pytest
 from rclpy.serialization import deserialize_message, serialize_message
 from robodyn_ros.errors import ArgumentError
-from robodyn_ros.wire.joint_state import (
-    ACCEPTED,
-    FOREIGN,
-    JointStateDecoder,
-    JointStateEncoder,
-)
+from robodyn_ros.wire.codecs import JointStateDecoder, JointStateEncoder
+from robodyn_ros.wire.decoders import ACCEPTED, FOREIGN
 from sensor_msgs.msg import JointState
 
 NAMES = ('a', 'elbow', 'Gelenk_ä', '')

@@ -24,9 +24,10 @@ import numba
 import numpy as np
 import pytest
 from robodyn_ros.compiler.jit import jitable, OPTIONS
-from robodyn_ros.wire import cdr, decode_status, decoders, joint_trajectory
+from robodyn_ros.state import STATE
+from robodyn_ros.wire import cdr, decoders, joint_trajectory
+from robodyn_ros.wire.codecs import JointStateEncoder
 from robodyn_ros.wire.compile import compiled_decoders
-from robodyn_ros.wire.joint_state import JointStateEncoder, STATE
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(
     sys.platform != 'linux', reason='the judge asks Linux')]
@@ -89,7 +90,7 @@ def altered(text: str, line: str, instead: str) -> ModuleType:
     """Return a module of `wire` from its text with one line changed, in plain Python."""
     assert text.count(line) == 1, f'{line!r} is there {text.count(line)} times, not once'
     module = ModuleType('altered')
-    module.__package__ = decode_status.__package__
+    module.__package__ = decoders.__package__
     exec(compile(text.replace(line, instead), 'altered.py', 'exec'), vars(module))
     return module
 
@@ -103,12 +104,12 @@ def test_the_streams_have_all_that_can_be_answered():
     judge, answers = Judge(), Counter()
     for index in range(STREAMS):
         answers.update(judge(hunt.made(0, index)))
-    assert {code for what, code in answers if what == JOINT_STATES} == {*decode_status.REASONS}
+    assert {code for what, code in answers if what == JOINT_STATES} == {*decoders.REASONS}
     assert {code for what, code in answers if what == EFFORTS} == {
-        decode_status.ACCEPTED, decode_status.MALFORMED, decode_status.LENGTHS,
-        decode_status.NON_FINITE}
+        decoders.ACCEPTED, decoders.MALFORMED, decoders.LENGTHS,
+        decoders.NON_FINITE}
     assert all(answers[what, code] > 50 for what in (JOINT_STATES, EFFORTS, TRAJECTORIES)
-               for code in (decode_status.ACCEPTED, decode_status.MALFORMED))
+               for code in (decoders.ACCEPTED, decoders.MALFORMED))
 
 
 def test_a_stream_is_the_same_for_everybody():
@@ -219,7 +220,7 @@ def test_names_are_known_again_whatever_the_padding_and_only_then():
     wire = np.frombuffer(bytearray(JointStateEncoder(names, 'base').encode(
         0, np.ones(3), np.ones(3), np.ones(3))), np.uint8)
     arrays = joint_state_arrays(names, 256)
-    assert decoders.joint_state(wire, len(wire), 0.0, 0.0, arrays) == decode_status.ACCEPTED
+    assert decoders.joint_state(wire, len(wire), 0.0, 0.0, arrays) == decoders.ACCEPTED
     layout, known, mask = arrays.layout, arrays.known, arrays.mask
     padding = np.flatnonzero(mask[:layout[decoders.NAMES_END]] == 0)[decoders.STAMP_END:]
     # Frame id, three names: 'base' and its NUL take 5 of 8 bytes, 'a' 2 of 4, 'bc' 3 of 4.

@@ -8,11 +8,9 @@ import numpy as np
 from numpy import ndarray
 
 from ..cycle.ring_buffer import SPARE_SLOTS
-from ..inputs.bounds import Bounds
-from ..inputs.points import Points
-from ..inputs.policy import Policy
-from ..inputs.pose_tracking import PosePoints
-from ..inputs.task import Task
+from ..inputs.partner import Policy
+from ..inputs.pose_tracking import Points, PosePoints
+from ..inputs.task import Bounds, Task
 from ..settings.settings import Settings
 from ..steps.cycle_data import Flight, LawMemory, Vectors
 from ...dynamics.model_data import ModelData

@@ -17,7 +17,7 @@ from numpy import ndarray
 from .controller import Controller
 from ..references.reference_planning import PlannedReference
 from ..references.trajectory import Waypoints
-from ..settings.goal_tolerances import GoalTolerances
+from ..settings.motion_limits import GoalTolerances
 from ..steps import guard
 from ...errors import TrajectoryError, TrajectoryJointsError, TrajectoryOverError
 
@@ -86,7 +86,7 @@ class TrajectoryGoal:
         #: Whether the arm decelerates because the goal is canceled.
         self.canceling = False
         controller.commit(planned)
-        self._serial = controller.reference_serial
+        self._serial = controller.trajectory.serial
 
     @property
     def time(self) -> float:
@@ -99,7 +99,7 @@ class TrajectoryGoal:
 
         A cycle may run meanwhile: then some of the numbers are one period younger.
         """
-        v = self.controller._v
+        v = self.controller.vectors
         since = self.time - self.start
         waypoint = int(np.searchsorted(self._times, since))
         return Progress(since, np.array([v.target, v.target_qd, v.target_qdd]),
@@ -154,7 +154,7 @@ class TrajectoryGoal:
             except TrajectoryError as error:
                 refusal = str(error)
                 continue
-            self.end, self._serial = stop.end, self.controller.reference_serial
+            self.end, self._serial = stop.end, self.controller.trajectory.serial
             self._dropped = False
             return ''
         return refusal
@@ -173,7 +173,7 @@ class TrajectoryGoal:
             return 'there has been a fault'
         if controller.phase != guard.RUNNING:
             return f'the controller is {controller.phase.name}'
-        if controller.reference_serial != self._serial:
+        if controller.trajectory.serial != self._serial:
             return 'another trajectory has replaced it'
         # The cycle writes the two one after the other: only twice in a row is it a loss
         before, self._dropped = self._dropped, bool(

@@ -18,14 +18,13 @@ from numba import from_dtype, types
 import numpy as np
 from numpy import ndarray
 
-from . import compile_ahead, cycle, plain_cycle, recorded_cycle, ring_buffer
+from . import compile_ahead, cycle, plain_cycle, ring_buffer
 from . import compile_laws as law_code
 from .compile_ahead import CODE_NAME, plain
 from .trial import address_of
 from .. import steps
-from ..inputs import points, pose_tracking
-from ..inputs.points import Points
-from ..inputs.pose_tracking import PosePoints
+from ..inputs import pose_tracking
+from ..inputs.pose_tracking import Points, PosePoints
 from ..laws.law import Law
 from ..laws.registry import BUILT_IN
 from ..steps import acceleration_limits, plausibility, robot_dynamics, time_scaling
@@ -44,8 +43,8 @@ from ...compiler.linking import caller, LinkedFunction
 from ...compiler.tuple_reference import Reference, reference_to, TupleMemory
 from ...dynamics import compile as dynamics_code
 from ...dynamics import numba_types
+from ...dynamics.entry_points import TABLE
 from ...dynamics.model_data import BODY, ModelData
-from ...dynamics.signatures import TABLE
 from ...state import STATE
 
 OPTIONAL = 'control laws and optional parts of the control cycle'
@@ -57,14 +56,14 @@ INLINED_STEPS = acceleration_limits, plausibility
 # Steps of the cycle are inlined: each is called once, with hundreds of words of arguments
 STEPS = [import_module(f'{steps.__name__}.{module.name}')
          for module in iter_modules(steps.__path__)]
-MODULES = (*law_code.MODULES, jitable(points), jitable(pose_tracking),
+MODULES = (*law_code.MODULES, jitable(pose_tracking),
            *(jitable(step, inline=step in INLINED_STEPS, apart=('slow_down',)) for step in STEPS
              if step not in law_code.MODULES),
            jitable(cycle, inline=True,
                    apart=('cycle', 'law_efforts', 'track_pose', 'compensate_friction',
                           'bound_efforts')),
            sys.modules[__name__])       # CODE and what reads it are merged into the cycle
-RECORDER_MODULES = (*MODULES, jitable(ring_buffer), recorded_cycle)
+RECORDER_MODULES = (*MODULES, jitable(ring_buffer, apart=('recorded_cycle',)))
 
 _PAYLOAD = tuple_type(PayloadInForce, inertial=numba_types.MATRIX, friction=numba_types.MATRIX,
                       bodies=np.zeros(1, BODY), robot=numba_types.MODEL_DATA)
@@ -116,7 +115,7 @@ class CompiledCycle(NamedTuple):
     def prepare(self, c: Cycle,
                 memory: TupleMemory) -> Callable[[float, ndarray], bool]:
         """
-        Return a function that runs the cycle, :func:`.recorded_cycle.recorded_cycle`.
+        Return a function that runs the cycle, :func:`.recorded_cycle`.
 
         It takes ``now`` and ``tau``. To write the inputs where the cycle reads them takes longer
         than the cycle; it is done here, and not for each cycle.
@@ -190,7 +189,7 @@ PARTS = (Part(FRICTION, cycle.compensate_friction, COMPENSATE_FRICTION, 'compens
          Part(REFERENCE_BOUNDS, time_scaling.slow_down, BOUND_REFERENCE, 'bounded'),
          Part(EFFORT_BOUNDS, cycle.bound_efforts, BOUND_EFFORTS, 'bounded'))
 for part in (Part(CYCLE, cycle.cycle, BY_REFERENCE),
-             Part(RECORDED_CYCLE, recorded_cycle.recorded_cycle, BY_REFERENCE), *PARTS):
+             Part(RECORDED_CYCLE, ring_buffer.recorded_cycle, BY_REFERENCE), *PARTS):
     substitute(part.function, part.call(), inline=True)
 
 # A part of the cycle, which this process compiles while another one compiles the rest
@@ -201,13 +200,13 @@ inputs_at = reference_to(CYCLE_INPUTS)
 
 def _step(address: int, now: float, tau: ndarray) -> bool:
     """Run the cycle with the inputs at an address."""
-    return recorded_cycle.recorded_cycle(inputs_at(address), now, tau)
+    return ring_buffer.recorded_cycle(inputs_at(address), now, tau)
 
 
 def _step_all(addresses: ndarray, now: float, tau: ndarray, published: ndarray) -> None:
     """Run the cycles of N robots with the inputs at N addresses; ``tau`` is (N, nv)."""
     for i in range(addresses.shape[0]):
-        published[i] = recorded_cycle.recorded_cycle(inputs_at(addresses[i]), now, tau[i])
+        published[i] = ring_buffer.recorded_cycle(inputs_at(addresses[i]), now, tau[i])
 
 
 @cache
@@ -238,7 +237,7 @@ def compiled_cycle() -> Any:
 
 def compiled_recorded_cycle() -> Any:
     """Return the recorded cycle likewise; it calls the cycle at its address."""
-    return compile_callback('recorded_control', recorded_cycle.recorded_cycle, BY_REFERENCE,
+    return compile_callback('recorded_control', ring_buffer.recorded_cycle, BY_REFERENCE,
                             RECORDER_MODULES, allocates=False)
 
 

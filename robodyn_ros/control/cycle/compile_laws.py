@@ -14,20 +14,16 @@ from numpy import ndarray
 
 from . import call
 from .call import ADDRESS, copied, no_law
-from ..algebra import cholesky, momentum_residual, rotations, six_vectors
-from ..inputs import bounds, task
-from ..inputs.bounds import Bounds
-from ..inputs.partner import Partner
-from ..inputs.policy import Policy
-from ..inputs.task import TASK, Task
+from .. import algebra, rotations
+from ..inputs import task
+from ..inputs.partner import Partner, Policy
+from ..inputs.task import Bounds, TASK, Task
 from ..laws import (
     adaptive,
     cartesian_impedance,
     computed_torque,
     disturbance_observer,
     dynamics,
-    energy_tank,
-    joint_impedance,
     law,
     pd,
     registry,
@@ -37,10 +33,9 @@ from ..laws import (
 from ..laws.law import Arm, Law
 from ..steps import robot_dynamics
 from ..steps.cycle_data import JOINT, LawMemory
-from ...compiler.intrinsics import rows_as_tuple
 from ...compiler.jit import compile_callback, FASTMATH, is_cached, jitable, substitute, tuple_type
 from ...compiler.linking import caller
-from ...compiler.numba_private import uncounted_options
+from ...compiler.numba_private import rows_as_tuple, uncounted_options
 from ...compiler.tuple_reference import Reference, reference
 from ...dynamics import numba_types, pseudo_inertia
 from ...dynamics.model_data import no_frame
@@ -67,12 +62,11 @@ FOREIGN_PACKAGES = {*sys.stdlib_module_names, 'llvmlite', 'numba', 'numpy', 'rob
 LAW_MODULES: tuple[ModuleType, ...] = (
     *robot_dynamics.MODULES,
     jitable(robot_dynamics, apart=tuple(f.function.__name__ for f in robot_dynamics.GENERIC)),
-    jitable(rotations), task, bounds, jitable(momentum_residual), jitable(dynamics), law, call,
-    jitable(six_vectors, inline=True), jitable(cholesky, inline=True),
-    jitable(task_space, inline=True), jitable(pd), jitable(joint_impedance),
-    jitable(computed_torque), jitable(disturbance_observer),
+    jitable(rotations), task, jitable(dynamics), law, call, jitable(algebra, inline=True),
+    jitable(task_space, inline=True), jitable(pd), jitable(computed_torque),
+    jitable(disturbance_observer),
     jitable(pseudo_inertia, inline=True), jitable(adaptive),
-    jitable(spring, inline=True), jitable(energy_tank, inline=True),
+    jitable(spring, inline=True),
     jitable(cartesian_impedance, inline=True))
 
 

@@ -24,6 +24,7 @@ from ..steps import (
     guard,
     guiding,
     limits,
+    lowering,
     momentum_observer,
     motion_checks,
     motor_test,
@@ -101,6 +102,7 @@ def cycle(c: Cycle, now: float, tau: ndarray) -> bool:
             reason, joint = guard.arming_refusal(c, unmeasured)
         guard.arm(c, reason, joint, fresh, now, tau)
         if m.phase == guard.RISING:
+            lowering.forget(m)
             gravity_check.begin(c, now, tau)
             motor_test.begin(m, v)
     if reason == guard.NO_REASON and driving == plausibility.DRIVEN:
@@ -130,7 +132,10 @@ def cycle(c: Cycle, now: float, tau: ndarray) -> bool:
         law_efforts(c, robot, unmeasured, changed, jumped or unheard, now, dt, elapsed, tau)
     elif m.phase == guard.STOPPING:
         last_message = now - m.since >= s.stop_timeout or guard.at_rest(v, s.rest_velocity)
-        phase_efforts.damped_gravity(s, v, tau)
+        if lowering.lowers(s, m) and (last_message or m.descent > 0.0):
+            last_message = lowering.lower(c, dt, tau)
+        else:
+            phase_efforts.damped_gravity(s, v, tau)
 
     # Limits
     sound = True

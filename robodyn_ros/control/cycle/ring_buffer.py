@@ -11,6 +11,7 @@ between them: cycle k lies between the boundaries k and k + 1.
 import numpy as np
 from numpy import ndarray, record
 
+from .cycle import cycle
 from ..inputs.partner import QUANTITIES
 from ..steps.cycle_data import CONTROLLER_STATE, Cycle, CYCLE_INPUT, Flight, VECTOR_NAMES, Vectors
 from ...state import no_state, STATE
@@ -19,8 +20,8 @@ from ...state import no_state, STATE
 CYCLE = np.dtype([
     ('now', float),                     # s, on the clock of the cycle
     ('version', np.int64),              # of the settings, see SETTINGS
-    ('serial', np.int64),               # of the reference, see points.HEADER
-    ('policy', np.int64),               # serial number of the policy, see policy.HEADER
+    ('serial', np.int64),               # of the reference, see pose_tracking.HEADER
+    ('policy', np.int64),               # serial number of the policy, see POLICY_HEADER
     ('pose', np.int64),                 # serial number of the reference pose
     ('partner_time', float),            # of the partner, see partner.HEADER
     ('partner_status', np.int64),
@@ -113,3 +114,11 @@ def boundary(flight: Flight, slot: int, memory: record, tau: ndarray) -> None:
             flight.vectors[slot, k, i] = flight.present[k, i]
     for i in range(tau.shape[0]):
         flight.tau[slot, i] = tau[i]
+
+
+def recorded_cycle(c: Cycle, now: float, tau: ndarray) -> bool:
+    """Advance the controller as :func:`.cycle.cycle` does; the flight recorder takes it down."""
+    before(c, now)
+    publish = cycle(c, now, tau)
+    after(c, tau, publish)
+    return publish

@@ -26,10 +26,8 @@ from numpy import ndarray
 
 from .call import call_law, no_law, VECTORS
 from .compile_laws import ARM, compiled_law, LAW_MEMORY, MODULES, rows_type, VECTOR
-from ..inputs.bounds import Bounds
-from ..inputs.partner import Partner
-from ..inputs.policy import Policy
-from ..inputs.task import TASK, Task
+from ..inputs.partner import Partner, Policy
+from ..inputs.task import Bounds, TASK, Task
 from ..laws import registry
 from ..laws.law import Arm, Law
 from ..steps import robot_dynamics

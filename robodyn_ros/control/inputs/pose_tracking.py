@@ -1,18 +1,96 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Reference pose of the control cycle: the present pose, or polynomials planned outside of it."""
+"""
+References of the control cycle: polynomials planned outside of it, and their sampling.
+
+They are joint positions between waypoints, or a pose; without one, the present pose is held.
+"""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy import ndarray, record
 
-from .points import HEADER, segment_of
 from .task import Task
-from ..algebra.rotations import angular_motion, exp, multiplied, rows
+from ..rotations import angular_motion, exp, multiplied, rows
 from ...dynamics import entry_points, numba_types
-from ...dynamics.model_data import ModelData, Workspace
-from ...dynamics.record_types import Matrix3, Vector3
+from ...dynamics.model_data import Matrix3, ModelData, Vector3, Workspace
+
+HEADER = np.dtype([('start', float), ('serial', np.int64)])
+
+
+class Points(NamedTuple):
+    """
+    Reference of S segments, quintic polynomials of the time since the start of their segment.
+
+    ``header`` (1,) ``HEADER``: start [s] on the clock of references, and a serial number that is
+    new for each trajectory; ``times`` (S + 1,) [s] since the start, before which the reference may
+    be that of the trajectory before; ``coefficients`` (S, 6, nv)
+    [rad | m, per s to the power], by ascending powers; ``efforts`` (S, 2, nv) [N·m | N, per s]
+    feed-forward, at the start of the segment and its slope.
+    """
+
+    header: ndarray
+    times: ndarray
+    coefficients: ndarray
+    efforts: ndarray
+
+    @classmethod
+    def none(cls, nv: int) -> 'Points':
+        """Return the reference of no trajectory: serial 0 is never followed."""
+        return cls(np.zeros(1, HEADER), np.zeros(2), np.zeros((1, 6, nv)), np.zeros((1, 2, nv)))
+
+
+def segment_of(times: ndarray, segment: int, t: float) -> int:
+    """Return the segment in which ``t`` [s] is, sought from ``segment`` on."""
+    if t < times[segment]:
+        segment = 0
+    while segment < times.shape[0] - 2 and t >= times[segment + 1]:
+        segment += 1
+    return segment
+
+
+def evaluate(points: Points, segment: int, now: float, position: ndarray, velocity: ndarray,
+             acceleration: ndarray, effort: ndarray) -> None:
+    """
+    Write a reference at a time into (nv,) arrays; before and after it, its end poses at rest.
+
+    The polynomials are evaluated by Horner's scheme.
+
+    :param segment: from :func:`segment_of`.
+    :param now: time of the clock of references [s], see :mod:`.time_scaling`.
+    """
+    since, times = now - points.header[0].start, points.times
+    end = times[times.shape[0] - 1]
+    t = min(max(since, times[0]), end)
+    c, x, added = points.coefficients[segment], t - times[segment], points.efforts[segment]
+    for i in range(position.shape[0]):
+        position[i] = c[0, i] + x * (c[1, i] + x * (c[2, i] + x * (
+            c[3, i] + x * (c[4, i] + x * c[5, i]))))
+        velocity[i] = c[1, i] + x * (2.0 * c[2, i] + x * (
+            3.0 * c[3, i] + x * (4.0 * c[4, i] + x * 5.0 * c[5, i])))
+        acceleration[i] = 2.0 * c[2, i] + x * (6.0 * c[3, i] + x * (
+            12.0 * c[4, i] + x * 20.0 * c[5, i]))
+        effort[i] = added[0, i] + x * added[1, i]
+    if t >= end or since < times[0]:
+        for i in range(position.shape[0]):
+            velocity[i], acceleration[i], effort[i] = 0.0, 0.0, 0.0
+
+
+def sample(points: Points, time: float) -> tuple[ndarray, ndarray]:
+    """Return position and velocity (nv,) of a reference at a time on its clock [s]."""
+    position, velocity, _ = sample_state(points, time)
+    return position, velocity
+
+
+def sample_state(points: Points, time: float) -> tuple[ndarray, ndarray, ndarray]:
+    """Return position, velocity and acceleration (nv,) of a reference at a time [s]."""
+    points = points._replace(header=points.header.view(np.recarray))
+    out = np.zeros((4, points.coefficients.shape[2]))
+    t = min(max(time - points.header[0].start, points.times[0]), points.times[-1])
+    evaluate(points, segment_of(points.times, 0, t), time, *out)
+    return out[0], out[1], out[2]
+
 
 # Command that goes with a reference pose: indices of the wrench [N, N·m], of the time [s] until
 # which it is exerted, of 1 where it is in the axes of the frame instead of the base, of the number
@@ -39,7 +117,7 @@ class PosePoints(NamedTuple):
     """
     Reference pose of S segments, quintic polynomials of the time since the start of their segment.
 
-    ``header`` (1,) and ``times`` (S + 1,) [s] are as in :class:`.points.Points`; ``coefficients``
+    ``header`` (1,) and ``times`` (S + 1,) [s] are as in :class:`.Points`; ``coefficients``
     (S, 6, 6) by ascending powers, of the position [m] and of a rotation vector φ [rad]: the
     orientation is exp(φ) R with the rotation R of the segment, ``bases`` (S, 3, 3). ``command``
     (45,) accompanies it, see WRENCH and the other indices.

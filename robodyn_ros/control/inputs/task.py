@@ -1,6 +1,17 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Task of a control law: a frame of the robot, and the pose that it is to have."""
+"""
+Task of a control law, and bounds of the motion in space.
+
+A task is a frame of the robot, and the pose that it is to have. The regions of the body are those
+of ISO/TS 15066:2016, Annex A. The greatest force of a transient contact is the quasi-static one of
+table A.2 times its multiplier of 2; stiffness and effective mass are those of table A.3. Skull,
+forehead and face are left out: the specification permits no transient contact with them.
+
+Compared, value by value, with the forces of A.2 and the springs and masses of A.3 that public
+implementations of power and force limiting quote (a safety controller for handovers of UR arms,
+and simulations of collisions with pedestrians): they agree. The specification itself decides.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from ..declare.setting_fields import (
+from ..declare import (
     choice,
     matrix,
     number,
@@ -18,6 +29,7 @@ from ..declare.setting_fields import (
     TASK_RECORD,
     text,
 )
+from ...dynamics.model_data import no_frame
 
 #: Axes of stiffness and errors, in the order of their numbers.
 TASK_AXES = ('base', 'tool')
@@ -118,3 +130,87 @@ class Task(NamedTuple):
         return cls(settings, frame, np.eye(4), np.zeros((6, nv)), np.eye(4), np.zeros(6),
                    np.zeros(6), np.zeros(6), np.zeros((6, 6)), np.zeros((4, 6, 6)),
                    np.zeros((4, 6)), np.zeros((nv, 6)), np.zeros(nv), np.zeros(1, np.int64))
+
+
+class Region(NamedTuple):
+    """
+    Body region in a transient contact.
+
+    ``force`` [N], the greatest that is permitted; ``stiffness`` [N/m]; ``mass`` [kg], effective.
+    """
+
+    force: float
+    stiffness: float
+    mass: float
+
+
+REGIONS = {
+    'neck': Region(300.0, 50e3, 1.2),
+    'back_and_shoulders': Region(420.0, 35e3, 40.0),
+    'chest': Region(280.0, 25e3, 40.0),
+    'abdomen': Region(220.0, 10e3, 40.0),
+    'pelvis': Region(360.0, 25e3, 40.0),
+    'upper_arms': Region(300.0, 30e3, 3.0),
+    'lower_arms': Region(320.0, 40e3, 2.0),
+    'hands': Region(280.0, 75e3, 0.6),
+    'thighs': Region(440.0, 50e3, 75.0),
+    'lower_legs': Region(260.0, 60e3, 75.0),
+}
+
+
+#: Body regions that the speed of references may be limited for.
+CONTACT_REGION = ('none', *REGIONS)
+
+
+@dataclass(frozen=True)
+class BoundParameters:
+    """Bounds that references are slowed down for."""
+
+    contact_region: str = choice(
+        CONTACT_REGION, 'Body region of ISO/TS 15066 that limits the speed of references. Not a '
+        'certified safety function.')
+    tool_speed_limit: float = number(
+        0.0, 'm/s', 0.0, 100.0, 'Maximum speed of the origin of `task_frame` along references. 0: '
+        'unlimited.')
+    workspace_lower: Sequence[float] = numbers(
+        'm', -100.0, 100.0, 'Lower corner of the workspace of `task_frame` in the base. Empty: '
+        'unlimited.')
+    workspace_upper: Sequence[float] = numbers(
+        'm', -100.0, 100.0, 'Upper corner. Empty: unlimited.')
+    workspace_planes: Sequence[float] = numbers(
+        '1, m', -100.0, 100.0, 'Up to 8 planes n · p <= b that bound the workspace, four numbers '
+        'each.')
+    workspace_stiffness: float = number(
+        1000.0, 'N/m', 0.0, 1e5, 'Stiffness of the workspace walls in hand_guiding.')
+    self_collision_distance: float = number(
+        0.0, 'm', 0.0, 1.0, 'Minimum distance of links that are not adjacent. 0: not monitored.')
+    self_collision_allowed: str = text('Pairs of links exempt from it: `link3 link5, link4 hand`.')
+
+
+class Bounds(NamedTuple):
+    """Bounds of the motion; an array without rows is no bound."""
+
+    tool: ndarray           # (1,) FRAME whose origin is bounded
+    planes: ndarray         # (P, 4) normal out of the workspace, and distance b [m]: n · p <= b
+    speed: ndarray          # (1,) [m/s] of the tool, infinite without a limit
+    walls: ndarray          # (1,) [N/m] stiffness of the planes in hand guiding
+    region: ndarray         # (0 or 3,) force [N], stiffness [N/m], mass [kg] of the body region
+    points: ndarray         # (N,) FRAME whose origins may run into it
+    rate: ndarray           # (nv,) workspace: velocity of the reference on its own clock
+    vector: ndarray         # (2, nv) workspace
+    pose: ndarray           # (4, 4) workspace
+    clearance: ndarray      # (1,) [m] least distance between links
+    carriers: ndarray       # (C,) body of each capsule, nb for the base
+    capsules: ndarray       # (C, 7) both ends of its segment in the frame of the body, radius [m]
+    pairs: ndarray          # (P, 2) capsules whose distance is watched
+    motion: ndarray         # (nb + 1, 18) workspace: see self_collision.place_bodies
+    ends: ndarray           # (C, 6) workspace: ends of the segments in the frame of the base [m]
+    nearest: ndarray        # (2,) pair that bounded a motion last, -1 for none, and distance [m]
+
+    @classmethod
+    def none(cls, nv: int) -> 'Bounds':
+        """Return empty bounds."""
+        return cls(no_frame(), np.zeros((0, 4)), np.full(1, np.inf), np.zeros(1), np.zeros(0),
+                   no_frame()[:0], np.zeros(nv), np.zeros((2, nv)), np.eye(4), np.zeros(1),
+                   np.zeros(0, np.int64), np.zeros((0, 7)), np.zeros((0, 2), np.int64),
+                   np.zeros((0, 18)), np.zeros((0, 6)), np.array([-1.0, np.inf]))

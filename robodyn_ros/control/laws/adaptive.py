@@ -38,7 +38,7 @@ from numpy import ndarray
 from .disturbance_observer import MAX_CYCLE_INTERVAL
 from .law import Arm, Judged, Law, WITHHELD_TOLERANCE
 from .pd import DampingGains
-from ..declare.setting_fields import gain, PerJoint
+from ..declare import gain, PerJoint
 from ...dynamics import entry_points
 from ...dynamics.coriolis import velocities
 from ...dynamics.pseudo_inertia import (  # noqa: I101

@@ -7,7 +7,7 @@ Cartesian impedance: a spring and a damper between a frame of the robot and its 
 feed-forward. C(q, q̇) q̇ is not compensated, so that at constant K the arm is passive toward its
 environment (Ott, Cartesian Impedance Control of Redundant and
 Flexible-Joint Robots, 2008, section 3.3). A stiffness that varies pays for its energy, see
-:mod:`.energy_tank`; of the spring, see :mod:`.spring`.
+:mod:`.spring`; of the spring, see :mod:`.spring`.
 """
 
 from math import sqrt
@@ -15,9 +15,8 @@ from typing import Annotated, Any, NamedTuple
 
 from numpy import ndarray
 
-from .energy_tank import BEGUN, COUPLED, fill, TankMemory, vary_stiffness
 from .law import Arm, Law, POSE
-from .spring import spring_force, turn_force
+from .spring import BEGUN, COUPLED, fill, spring_force, TankMemory, turn_force, vary_stiffness
 from .task_space import (
     add_force,
     add_posture,
@@ -30,7 +29,7 @@ from .task_space import (
     to_task_axes,
     velocity_error,
 )
-from ..algebra.six_vectors import (
+from ..algebra import (
     dot,
     lower_times,
     plus,

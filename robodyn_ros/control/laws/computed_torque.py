@@ -9,7 +9,7 @@ from numpy import ndarray
 
 from .dynamics import inverse_dynamics
 from .law import Arm, Judged, Law, WITHHELD_TOLERANCE
-from ..declare.setting_fields import gain, PerJoint
+from ..declare import gain, PerJoint
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 """
 Disturbance observer: a spring and a damper that also cancel friction and errors of the model.
 
-The disturbance is estimated from the generalised momentum, see :mod:`..momentum_residual`; the
+The disturbance is estimated from the generalised momentum, see :func:`.filtered`; the
 bandwidth of the estimate r is K_o. τ is the request of the law itself: compensated friction counts
 as known.
 
@@ -26,8 +26,8 @@ from numpy import ndarray
 from .dynamics import bias
 from .law import Arm, Judged, Law
 from .pd import ImpedanceGains
-from ..algebra.momentum_residual import filtered, momentum_change
-from ..declare.setting_fields import gain, PerJoint
+from ..algebra import filtered, momentum_change
+from ..declare import gain, PerJoint
 
 # Durations of a cycle that may pass from one cycle to the next, in both of which efforts are known
 MAX_CYCLE_INTERVAL = 1.5

@@ -4,8 +4,8 @@
 Feedback policy of a slower planner, which falls back to joint impedance when it is stale.
 
 While the newest policy is younger than ``policy_timeout``, the effort is τ = u + K (x̂ - x), see
-:mod:`..policy`. Otherwise the arm is held, by joint impedance, where it was when the policy became
-stale. Between the two the effort is blended over FADE_TIME.
+:class:`.Policy`. Otherwise the arm is held, by joint impedance, where it was when the policy
+became stale. Between the two the effort is blended over FADE_TIME.
 
 Gains of policies are not judged: that takes longer than a planner's period. An unstable one is
 found by the guard, which latches EFFORT_OSCILLATES or VELOCITY_ABOVE_LIMIT.
@@ -18,7 +18,7 @@ from numpy import ndarray
 
 from .law import Arm, Judged, Law, POLICY
 from .pd import ImpedanceGains
-from ..declare.setting_fields import gain, PerJoint
+from ..declare import gain, PerJoint
 
 FADE_TIME = 0.05         # s, between a policy and joint impedance
 

@@ -16,10 +16,9 @@ from typing import Any, NamedTuple
 
 from numpy import ndarray
 
-from .joint_impedance import joint_impedance
 from .law import Arm, Law
-from .pd import ImpedanceGains, JUDGED
-from ..declare.setting_fields import gain, PerJoint
+from .pd import ImpedanceGains, joint_impedance, JUDGED
+from ..declare import gain, PerJoint
 from ...dynamics import entry_points
 from ...dynamics.forward_dynamics import ltdl, ltdl_solve
 from ...dynamics.kinematics import ALIGNED, jacobian

@@ -8,10 +8,8 @@ from typing import Any, NamedTuple
 
 from numpy import ndarray
 
-from ..inputs.bounds import Bounds
-from ..inputs.partner import Partner
-from ..inputs.policy import Policy
-from ..inputs.task import Task
+from ..inputs.partner import Partner, Policy
+from ..inputs.task import Bounds, Task
 from ...dynamics.model_data import ModelData, Workspace
 from ...errors import ParameterError
 
@@ -43,7 +41,7 @@ class Arm(NamedTuple):
     measured: ndarray       # measured effort, NaN where the state carries none
     applied: ndarray        # effort applied by the last cycle, with g(q) where the robot adds it
     withheld: ndarray       # effort that the limits have withheld in the last cycle
-    policy: Policy          # newest policy of a planner, see :mod:`..policy`
+    policy: Policy          # newest policy of a planner, see :class:`.Policy`
     partner: Partner        # of a coupled arm, see :mod:`..partner`
     coupled: int            # 1: it is there, and the arm is coupled to it
     task: Task              # frame and its reference pose, of a law that follows a POSE
@@ -90,7 +88,7 @@ class Law:
     :param efforts: the function; ``arm`` is an :class:`Arm`, ``gains`` and ``memory`` are named
         tuples of (nv,) arrays, with the fields of the two parameters below.
     :param equation: for the docs, with ``source``: book or paper, and equation.
-    :param gains: dataclass whose fields are declared by :func:`..setting_fields.gain`; None: none.
+    :param gains: dataclass whose fields are declared by :func:`..declare.gain`; None: none.
     :param memory: NamedTuple class of the state of the law, (nv,) floats each, or as its type
         states, ``Annotated[ndarray, 16]`` or ``Annotated[ndarray, (6, 6)]``; zero when the law
         begins. None: nothing.

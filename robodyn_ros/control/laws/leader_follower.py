@@ -36,7 +36,7 @@ from numpy import ndarray
 
 from .law import Arm, Law, PARTNER
 from .pd import ImpedanceGains, JUDGED
-from ..declare.setting_fields import gain, PerJoint
+from ..declare import gain, PerJoint
 from ..inputs.partner import ALIGNED, DAMPING, ENERGY, POSITION, STIFFNESS, VELOCITY
 
 FADE_TIME = 0.25    # s, at the start and end of the coupling, and at the end of the alignment

@@ -22,7 +22,7 @@ from .task_space import (
     turn,
     velocity_error,
 )
-from ..algebra.cholesky import cholesky_solve, damped_cholesky
+from ..algebra import cholesky_solve, damped_cholesky
 from ..inputs.task import TOOL_AXES
 
 # The damping rises by at most MAX_SINGULARITY_DAMPING where a pivot of the mobility is below

@@ -1,14 +1,25 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""PD control of the joints, without any model."""
+"""Gravity compensation, PD control of the joints, and both: joint impedance."""
 
 from dataclasses import dataclass
 from typing import Any
 
 from numpy import ndarray
 
-from .law import Arm, Judged, Law
-from ..declare.setting_fields import gain, PerJoint
+from .law import Arm, Judged, Law, NO_REFERENCE
+from ..declare import gain, PerJoint
+
+
+def gravity_compensation(arm: Arm, gains: Any, memory: Any, tau: ndarray) -> None:
+    """Write τ = g(q): the arm floats where it is."""
+    for i in range(tau.shape[0]):
+        tau[i] = arm.gravity[i]
+
+
+GRAVITY_COMPENSATION = Law(
+    'gravity_compensation', gravity_compensation, equation='τ = g(q)',
+    source='Siciliano et al., Robotics, 2009, section 8.5.1', reference=NO_REFERENCE)
 
 
 @dataclass(frozen=True)
@@ -46,3 +57,16 @@ def pd(arm: Arm, gains: Any, memory: Any, tau: ndarray) -> None:
 LAW = Law('pd', pd, equation='τ = K (q_r - q) + D (q̇_r - q̇)',
           source='Siciliano et al., Robotics, 2009, section 8.5.1, without g(q)',
           gains=ImpedanceGains, judged=(JUDGED,))
+
+
+def joint_impedance(arm: Arm, gains: Any, memory: Any, tau: ndarray) -> None:
+    """Write τ = K (q_r - q) + D (q̇_r - q̇) + g(q) (8.51): a spring-damper about the reference."""
+    pd(arm, gains, memory, tau)
+    for i in range(tau.shape[0]):
+        tau[i] += arm.gravity[i]
+
+
+JOINT_IMPEDANCE = Law(
+    'joint_impedance', joint_impedance, equation='τ = K (q_r - q) + D (q̇_r - q̇) + g(q)',
+    source='Siciliano et al., Robotics, 2009, equation 8.51', gains=ImpedanceGains,
+    judged=(JUDGED,))

@@ -24,20 +24,18 @@ from . import (
     computed_torque,
     disturbance_observer,
     feedback_policy,
-    gravity_compensation,
     hand_guiding,
-    joint_impedance,
     leader_follower,
     operational_space,
     pd,
 )
 from .law import Law
 from .task_space import PostureGains
-from ..declare.setting_fields import choice
+from ..declare import choice
 from ...errors import ParameterError
 from ...object_reference import load_object, refused
 
-BUILT_IN = (gravity_compensation.LAW, pd.LAW, joint_impedance.LAW, computed_torque.LAW,
+BUILT_IN = (pd.GRAVITY_COMPENSATION, pd.LAW, pd.JOINT_IMPEDANCE, computed_torque.LAW,
             disturbance_observer.LAW, adaptive.LAW, feedback_policy.LAW, cartesian_impedance.LAW,
             operational_space.LAW, hand_guiding.LAW, leader_follower.LAW)
 #: Names of the laws of this package, in the order of their numbers.

@@ -9,14 +9,25 @@ from typing import Any
 from numpy import ndarray
 
 from .law import Arm
-from ..algebra.cholesky import cholesky_solve, damped_cholesky
-from ..algebra.rotations import log, multiplied_transposed, rows
-from ..algebra.six_vectors import column, dot, plus, put, put_row, row, vector, Vector6, ZERO
-from ..declare.setting_fields import gain, PerJoint
+from ..algebra import (
+    cholesky_solve,
+    column,
+    damped_cholesky,
+    dot,
+    plus,
+    put,
+    put_row,
+    row,
+    vector,
+    Vector6,
+    ZERO,
+)
+from ..declare import gain, PerJoint
 from ..inputs.task import KINEMATIC, TOOL_AXES, UNPROJECTED
+from ..rotations import log, multiplied_transposed, rows
 from ...dynamics.forward_dynamics import ltdl
-from ...dynamics.joint_transforms import place_joints
 from ...dynamics.kinematics import velocity_product
+from ...dynamics.spatial import place_joints
 
 # Added to the diagonal of the mobility, relative to it, that the projector inverts: where the task
 # is singular it passes over from blocking the posture's efforts to passing them on

@@ -22,16 +22,16 @@ from . import request as request_data
 from .joint_requests import plan_joints
 from .pose_requests import plan_poses, sample_poses
 from .request import Request, request
-from ..algebra import rotations
+from .. import rotations
 from ..cycle.compile_ahead import plain
-from ..inputs import points, pose_tracking
+from ..inputs import pose_tracking
 from ...compiler import second_process
 from ...compiler.jit import compile_callback, is_cached, jitable, tuple_type
 from ...compiler.tuple_reference import Reference, TupleMemory
 
 MODULES = (*(jitable(module, exact=True) for module in (
     request_data, motions, paths, joint_requests, pose_requests)),
-    jitable(rotations), jitable(points), jitable(pose_tracking), sys.modules[__name__])
+    jitable(rotations), jitable(pose_tracking), sys.modules[__name__])
 REQUEST = tuple_type(Request, **request(1, 1, 1, 2)._asdict())
 SIGNATURE = types.int64(Reference(REQUEST))
 PLANNER = 'planning of references'

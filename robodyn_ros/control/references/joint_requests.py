@@ -47,7 +47,7 @@ from .request import (
     VELOCITY,
     WAYPOINT,
 )
-from ..inputs.points import Points, segment_of
+from ..inputs.pose_tracking import Points, segment_of
 from ..steps.acceleration_limits import VELOCITY_SHARE
 from ..steps.cycle_data import Cycle
 

@@ -30,15 +30,14 @@ from .request import (
     TWIST,
     VELOCITY,
 )
-from ..declare.semidefinite import (
+from ..declare import (
     as_matrix,
     direction,
     ELEMENT_ROUNDING,
     negative_direction,
     refusal,
 )
-from ..inputs.points import HEADER
-from ..inputs.pose_tracking import no_command, PosePoints
+from ..inputs.pose_tracking import HEADER, no_command, PosePoints
 from ..settings.motion_limits import limit_rows, MotionLimits
 from ..settings.settings import Settings
 from ...errors import TrajectoryError

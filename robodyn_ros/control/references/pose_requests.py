@@ -27,10 +27,10 @@ from .request import (
     TWIST,
     VELOCITY,
 )
-from ..algebra.rotations import exp, log, multiplied, multiplied_transposed, rows
 from ..inputs.pose_tracking import follow_pose, NO_LAW, PosePoints, STIFFNESS_LAW
+from ..rotations import exp, log, multiplied, multiplied_transposed, rows
 from ..steps.cycle_data import Cycle
-from ...dynamics.record_types import Matrix3
+from ...dynamics.model_data import Matrix3
 
 
 def present_pose(c: Cycle, r: Request, time: float) -> Matrix3:

@@ -3,7 +3,7 @@
 """Planning of references: trajectories, single targets and stops, of all joints or of some."""
 
 from dataclasses import replace
-from math import isfinite
+from math import comb, isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +11,6 @@ from numpy import ndarray
 
 from .compile_planner import plan as run
 from .joint_requests import plan_joints, state_at
-from .partial_references import combined
 from .request import (
     ACCELERATIONS,
     DERIVATIVES,
@@ -36,7 +35,7 @@ from .request import (
     WRONG_TIMES,
 )
 from .trajectory import is_streamed, is_target, joint_order, MAX_WAYPOINTS, Waypoints
-from ..inputs.points import HEADER, Points
+from ..inputs.pose_tracking import HEADER, Points
 from ..settings.motion_limits import limit_rows, MotionLimits
 from ...errors import TrajectoryError, TrajectoryJointsError, TrajectoryOverError
 from ...model.robot import RobotModel
@@ -306,3 +305,51 @@ def check_efforts(limits: MotionLimits, asked: Waypoints) -> None:
             f'trajectories may add {most[i]:.6g}', name=asked.joint_names[i],
             value=float(efforts[w, i]), remedy='give what the control law lacks, not all of the '
             'effort; the parameter feedforward_limit bounds it')
+
+
+def combined(new: Points, old: Points, named: ndarray) -> Points:
+    """
+    Return the reference ``new`` of some joints, with the others following ``old`` to its end.
+
+    :param named: (nv,) whether a joint follows ``new``.
+    """
+    start = new.header['start'][0]
+    past = old.header['start'][0] - start
+    times = np.union1d(new.times, past + old.times)
+    times = times[(times >= 0.0)]
+    times = times[np.concatenate([[True], np.diff(times) > 1e-9])]
+    coefficients = np.where(named, _expanded(new, times[:-1], 0.0),
+                            _expanded(old, times[:-1], past))
+    efforts = np.where(named, _expanded_efforts(new, times[:-1], 0.0),
+                       _expanded_efforts(old, times[:-1], past))
+    header = np.zeros(1, HEADER)
+    header[0] = start, new.header['serial'][0]
+    return Points(header, times, np.ascontiguousarray(coefficients), np.ascontiguousarray(efforts))
+
+
+def _segments(points: Points, knots: ndarray, offset: float) -> tuple[ndarray, ndarray]:
+    """Return the segment of a reference at each of ``knots`` [s], and whether it rests there."""
+    times = offset + points.times
+    k = np.clip(np.searchsorted(times, knots + 1e-9, side='right') - 1, 0,
+                len(points.coefficients) - 1)
+    return k, (knots + 1e-9 >= times[-1]) | (knots + 1e-9 < times[0])
+
+
+def _expanded(points: Points, knots: ndarray, offset: float) -> ndarray:
+    """Return Taylor coefficients (K, 6, nv) of a reference about ``knots`` [s] of another."""
+    times, c = offset + points.times, points.coefficients
+    k, outside = _segments(points, knots, offset)
+    x = np.clip(knots, times[0], times[-1])[:, None] - times[k, None]
+    out = np.stack([sum(comb(i, j) * c[k, i] * x**(i - j) for i in range(j, 6))
+                    for j in range(6)], axis=1)
+    out[outside, 1:] = 0.0
+    return out
+
+
+def _expanded_efforts(points: Points, knots: ndarray, offset: float) -> ndarray:
+    """Return efforts and their slopes (K, 2, nv) of a reference at ``knots`` [s] of another."""
+    k, outside = _segments(points, knots, offset)
+    out = points.efforts[k]
+    out[:, 0] += (knots - offset - points.times[k])[:, None] * out[:, 1]
+    out[outside] = 0.0
+    return out

@@ -15,8 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from ..inputs.points import HEADER, Points
-from ..inputs.pose_tracking import PosePoints
+from ..inputs.pose_tracking import HEADER, Points, PosePoints
 from ..steps import guard
 from ..steps.cycle_data import CONTROLLER_STATE, Cycle
 from ...dynamics.model_data import BODY, FRAME

@@ -10,7 +10,7 @@ from unicodedata import normalize
 import numpy as np
 from numpy import ndarray
 
-from ..inputs.points import Points, sample
+from ..inputs.pose_tracking import Points, sample
 from ...errors import TrajectoryError, TrajectoryJointsError
 
 MAX_WAYPOINTS = 20_000

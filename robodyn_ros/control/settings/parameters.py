@@ -4,7 +4,7 @@
 Control parameters, each declared once: default, unit, range, meaning and record.
 
 A step of the cycle declares its own (``class Parameters``), a law its gains; those of several
-steps are in :mod:`.robot_parameters` and :mod:`.guard`. From the declarations derive
+steps are in :mod:`..declare` and :mod:`.guard`. From the declarations derive
 :class:`~.settings.Settings`, the records that the control cycle reads (:mod:`.cycle_data`), the
 parameters of the controller node and docs/parameters.md. With ``record=`` the cycle finds the
 value of a parameter in a record field of the same name.
@@ -14,7 +14,7 @@ Lists hold one value a joint; a number, or a list of one, stands for all joints.
 
 from dataclasses import dataclass
 
-from ..declare.setting_fields import number
+from ..declare import number
 from ..laws.registry import LawGains
 from ..steps.cycle_data import ArmParameters, Declared
 

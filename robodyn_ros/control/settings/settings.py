@@ -11,13 +11,18 @@ import numpy as np
 from numpy import ndarray
 
 from .friction import check_compensation, CURVE_PARAMETERS, viscous, with_friction
-from .gain_stability import check, GAIN_MARGIN, highest, rounded_down
-from .integral_stability import check_adaptation, check_integral, OBSERVER
+from .gain_stability import check, check_rate, GAIN_MARGIN, highest, highest_damping, rounded_down
+from .motion_limits import Scarcity, scarcity
 from .parameters import ControlParameters
-from .rate_stability import check_rate, highest_damping
-from .rotor_inertia import Scarcity, scarcity
-from .task_stability import ACCELERATION_MARGIN, check_task, check_walls
-from ..declare.setting_fields import (
+from .task_stability import (
+    ACCELERATION_MARGIN,
+    check_adaptation,
+    check_integral,
+    check_task,
+    check_walls,
+    OBSERVER,
+)
+from ..declare import (
     checked,
     JOINT_RECORD,
     record_value,
@@ -212,7 +217,7 @@ class Settings(ControlParameters):
 
     def _rate_terms(self, model: RobotModel, masses: ndarray,
                     accelerations: bool) -> tuple[ndarray, ndarray, ndarray]:
-        """Return inertia, acceleration and effort rate (nv,) for :mod:`.rate_stability`."""
+        """Return inertia, acceleration and effort rate (nv,) for :func:`.check_rate`."""
         inertia = masses.diagonal(0, 1, 2).mean(0)
         velocity, effort, rate = (self.per_joint(model, name) for name in (
             'velocity_limit', 'effort_limit', 'effort_rate_limit'))

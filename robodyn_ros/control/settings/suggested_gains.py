@@ -12,10 +12,9 @@ from numpy.typing import ArrayLike
 
 from .friction import static_friction, viscous
 from .gain_stability import rounded_down
-from .integral_stability import highest_integral, OBSERVER, REFERENCE
-from .rotor_inertia import scarcity
+from .motion_limits import most_resting_error, scarcity
 from .settings import checked_masses, CHECKED_POSES, LIMIT_RATE, Settings
-from .unreached_targets import most_resting_error
+from .task_stability import highest_integral, OBSERVER, REFERENCE
 from ..laws.law import Judged
 from ..laws.registry import BUILT_IN
 from ...dynamics import Dynamics
@@ -62,7 +61,7 @@ def suggest_gains(model: RobotModel, pose: ArrayLike | None = None,
     RESTING_ERROR from its target or let it creep there, and lower where another pose with less
     inertia would be unstable; stiffness is lowered as much as damping. Joints without rotor
     inertia whose velocity limits would leave them little effort get an assumed one
-    (:mod:`.rotor_inertia`), for which the gains are. The bandwidth of the observer is
+    (:class:`.Scarcity`), for which the gains are. The bandwidth of the observer is
     OBSERVER_BANDWIDTH, or less if these gains require it; where little would remain, damping is
     slightly lower.
 

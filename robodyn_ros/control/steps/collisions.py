@@ -34,9 +34,9 @@ from numpy import ndarray, record
 
 from . import guard
 from .guiding import yields
-from ..declare.setting_fields import choice, number, numbers, PerJoint
-from ..declare.setting_fields import JOINT_RECORD as JOINT
-from ..declare.setting_fields import SETTINGS_RECORD as SETTINGS
+from ..declare import choice, number, numbers, PerJoint
+from ..declare import JOINT_RECORD as JOINT
+from ..declare import SETTINGS_RECORD as SETTINGS
 
 if TYPE_CHECKING:
     from .cycle_data import Cycle, Vectors

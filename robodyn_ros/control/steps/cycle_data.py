@@ -24,6 +24,7 @@ from . import (
     guard,
     guiding,
     limits,
+    lowering,
     momentum_observer,
     motion_checks,
     motor_faults,
@@ -37,15 +38,11 @@ from . import (
     trajectory_tracking,
     velocity_estimator,
 )
-from ..declare.robot_parameters import RobotParameters
-from ..declare.setting_fields import JOINT_RECORD, record_dtype, SETTINGS_RECORD
-from ..inputs import bounds, partner, pose_tracking, task
-from ..inputs.bounds import Bounds
-from ..inputs.partner import Partner
-from ..inputs.points import Points
-from ..inputs.policy import Policy
-from ..inputs.pose_tracking import PosePoints
-from ..inputs.task import Task
+from ..declare import JOINT_RECORD, record_dtype, RobotParameters, SETTINGS_RECORD
+from ..inputs import partner, pose_tracking, task
+from ..inputs.partner import Partner, Policy
+from ..inputs.pose_tracking import Points, PosePoints
+from ..inputs.task import Bounds, Task
 from ...dynamics.model_data import ModelData, Workspace
 
 # Input of a cycle besides the joint states: requests and observations of the surrounding loop.
@@ -63,7 +60,7 @@ CYCLE_INPUT = np.dtype([
 
 
 @dataclass(frozen=True)
-class GuardParameters(motor_test.Parameters, motion_checks.Parameters,
+class GuardParameters(motor_test.Parameters, lowering.Parameters, motion_checks.Parameters,
                       velocity_estimator.Parameters, plausibility.Parameters, guard.Parameters):
     """Conditions under which the arm is driven, and the reactions if they fail."""
 
@@ -74,7 +71,7 @@ class ContactParameters(collisions.Parameters, momentum_observer.Parameters):
 
 
 @dataclass(frozen=True)
-class MotionParameters(bounds.Parameters, guiding.Parameters):
+class MotionParameters(task.BoundParameters, guiding.Parameters):
     """Enabling signal of hand guiding, and bounds that references are slowed down for."""
 
 
@@ -139,6 +136,7 @@ CONTROLLER_STATE = np.dtype([
     *trajectory_tracking.STATE,
     *velocity_estimator.STATE,
     *pose_tracking.STATE,
+    *lowering.STATE,
 ])
 
 

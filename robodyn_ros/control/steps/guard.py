@@ -34,9 +34,9 @@ import numpy as np
 from numpy import ndarray, record
 
 from .velocity_estimator import VELOCITY_OR_FAULT
-from ..declare.setting_fields import choice, flag, number, numbers, PerJoint
-from ..declare.setting_fields import JOINT_RECORD as JOINT
-from ..declare.setting_fields import SETTINGS_RECORD as SETTINGS
+from ..declare import choice, flag, number, numbers, PerJoint
+from ..declare import JOINT_RECORD as JOINT
+from ..declare import SETTINGS_RECORD as SETTINGS
 
 if TYPE_CHECKING:
     from .cycle_data import Cycle, Vectors
@@ -95,6 +95,7 @@ REASONS = {
     'ZERO_STATE': 'all positions and velocities are exactly zero, and no effort is measured',
     'OTHER_JOINT_MOVES': 'the effort of one joint moves another joint',
     'ROBOT_STOPPED': 'the robot has stopped by itself: see its own safety controller',
+    'DRIVE_FAULT': 'a drive reports a fault',
 }
 CODES = tuple(REASONS)
 (NO_REASON, NO_STATE, STALE_STATE, TWO_STATE_PUBLISHERS, NO_VELOCITY, EFFORT_NOT_FINITE,
@@ -103,7 +104,8 @@ CODES = tuple(REASONS)
  LOOP_STALLED, CLOCK_STOPPED, OTHER_COMMANDS, FOLLOWING_ERROR, JOINT_BLOCKED, WRONG_DIRECTION,
  EFFORT_OSCILLATES, POWER_ABOVE_LIMIT, EMERGENCY_STOP, HEARTBEAT_LOST,
  GRAVITY_CONTRADICTED, COLLISION, PUSHED, TOOL_OUTSIDE, TOOL_SPEED, CONTACT_SPEED,
- PARTNER_LOST, SELF_COLLISION, ZERO_STATE, OTHER_JOINT_MOVES, ROBOT_STOPPED) = range(len(CODES))
+ PARTNER_LOST, SELF_COLLISION, ZERO_STATE, OTHER_JOINT_MOVES, ROBOT_STOPPED,
+ DRIVE_FAULT) = range(len(CODES))
 
 # Requests to the state machine; the cycle takes one and writes NO_REQUEST back.
 NO_REQUEST, ARM, DISARM, STOP = range(4)

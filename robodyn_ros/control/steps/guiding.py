@@ -13,7 +13,7 @@ from numpy import ndarray, record
 from .guard import GRAVITY_COMPENSATION
 from .motion_checks import forget_changes
 from .trajectory_tracking import hold_here
-from ..declare.setting_fields import number, SETTINGS_RECORD
+from ..declare import number, SETTINGS_RECORD
 
 if TYPE_CHECKING:
     from .cycle_data import Cycle

@@ -3,7 +3,7 @@
 """
 Estimate of the external efforts on the joints, in every mode and phase in which efforts are known.
 
-The estimate ``external`` is the residual of :mod:`.momentum_residual`. It contains contacts and
+The estimate ``external`` is the residual of :mod:`.algebra`. It contains contacts and
 pushes, but also friction that is not in the model, a payload that was not declared, and errors of
 the inertial parameters. ``pushing`` is its part below ``push_bandwidth``, as of a deliberate push.
 Without efforts in force, or without a valid state, both are zero.
@@ -23,9 +23,9 @@ from numpy import ndarray
 
 from . import standing_joints
 from .robot_dynamics import inverse_dynamics
-from ..algebra.momentum_residual import filtered, momentum_change
-from ..declare.setting_fields import choice, number
-from ..declare.setting_fields import SETTINGS_RECORD as SETTINGS
+from ..algebra import filtered, momentum_change
+from ..declare import choice, number
+from ..declare import SETTINGS_RECORD as SETTINGS
 from ...dynamics.friction import advance_presliding, loaded_friction
 from ...dynamics.model_data import ModelData
 

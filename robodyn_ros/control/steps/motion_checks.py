@@ -29,7 +29,7 @@ from .guard import (
     WRONG_DIRECTION,
 )
 from .limits import EFFORT_ROUNDING, OSCILLATION_SWING
-from ..declare.setting_fields import (
+from ..declare import (
     by_joint_type,
     JOINT_RECORD,
     number,
@@ -37,7 +37,7 @@ from ..declare.setting_fields import (
     PerJoint,
     SETTINGS_RECORD,
 )
-from ..inputs.points import Points
+from ..inputs.pose_tracking import Points
 
 if TYPE_CHECKING:
     from .cycle_data import Cycle, Vectors

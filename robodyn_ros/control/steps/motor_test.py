@@ -38,7 +38,7 @@ from numpy import ndarray, record
 from .acceleration_limits import effective_delay
 from .guard import ARM_MOVES, JOINT_BLOCKED, NO_REASON, OTHER_JOINT_MOVES, WRONG_DIRECTION
 from .motor_faults import driven_joint, MIN_DRIVEN_VELOCITY, motor_fault
-from ..declare.setting_fields import number, SETTINGS_RECORD
+from ..declare import number, SETTINGS_RECORD
 from ...dynamics.entry_points import solve
 from ...dynamics.model_data import ModelData
 

@@ -20,7 +20,7 @@ from numpy import ndarray, record
 
 from .plausibility import IN_FAULT, NOT_DRIVEN
 from .robot_dynamics import gravity
-from ..declare.setting_fields import number, SETTINGS_RECORD
+from ..declare import number, SETTINGS_RECORD
 from ...dynamics.model_data import BODY, ModelData
 
 if TYPE_CHECKING:

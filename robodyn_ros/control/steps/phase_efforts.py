@@ -25,6 +25,7 @@ from .guard import (
     VELOCITY_ABOVE_LIMIT,
     WRONG_DIRECTION,
 )
+from .lowering import lower, lowers
 from .motor_faults import motor_fault
 
 if TYPE_CHECKING:
@@ -78,7 +79,8 @@ def fault_efforts(c: Cycle, trusted: bool, fresh: int, now: float, dt: float,
 
     With a valid state: damped gravity for ``fault_hold_time``, or as long as the state is valid
     with ``fault_action`` *hold*, then a linear ramp to zero in ``fault_ramp_time``. Without one:
-    g(q) of the last valid pose, also ramped down, but only if the arm was at rest there. After
+    g(q) of the last valid pose, also ramped down, but only if the arm was at rest there. An arm
+    without brakes is lowered in place of the ramp, see :mod:`.lowering`. After
     PARTNER_LOST the arm itself has no fault and is held in any case. Efforts that drive the arm
     instead of braking it end at once. Once the efforts have ended, only arming brings them back,
     whatever happens to settings or time.
@@ -112,6 +114,11 @@ def fault_efforts(c: Cycle, trusted: bool, fresh: int, now: float, dt: float,
     if m.publishing == 1 and m.without_state == 0 and held(s, m):
         m.since = now                   # a later change to `ramp` starts from here
         return True
+    if (m.publishing == 1 and m.without_state == 0 and lowers(s, m)
+            and now - m.since >= s.fault_hold_time):
+        if not lower(c, dt, tau):
+            return True
+        m.since = -inf
     keep, kept = ramp(s, now - m.since), ramp(s, now - dt - m.since)
     for i in range(tau.shape[0]):
         effort = v.tau_gravity[i] if m.without_state == 1 else tau[i]
@@ -164,7 +171,7 @@ def recoiling(m: record) -> bool:
 
 def remaining_share(s: record, m: record, now: float) -> float:
     """Return the share in [0, 1] of the fault efforts that is left, with a valid state."""
-    return 1.0 if held(s, m) else ramp(s, now - m.since)
+    return 1.0 if held(s, m) or lowers(s, m) else ramp(s, now - m.since)
 
 
 def held(s: record, m: record) -> bool:

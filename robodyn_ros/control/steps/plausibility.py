@@ -33,7 +33,7 @@ from . import frozen_readings
 from .frozen_readings import CONSISTENCY_TIME
 from .guard import NO_REASON, STATE_INCONSISTENT, STATE_LATE, VELOCITY_ABOVE_LIMIT
 from .velocity_estimator import MAX_CREDIBLE_VELOCITY
-from ..declare.setting_fields import (
+from ..declare import (
     by_joint_type,
     JOINT_RECORD,
     number,

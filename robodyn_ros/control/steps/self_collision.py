@@ -26,12 +26,21 @@ from typing import TYPE_CHECKING
 from numpy import ndarray
 
 from .guard import NO_REASON, SELF_COLLISION
-from ..inputs.bounds import Bounds
+from ..inputs.task import Bounds
 from ...dynamics.forward_dynamics import ltdl, ltdl_solve
-from ...dynamics.joint_transforms import place_joints
-from ...dynamics.model_data import ModelData, Workspace
-from ...dynamics.record_types import Vector3
-from ...dynamics.spatial import add, cross, dot, origin, put, scale, sub, to_parent, vec
+from ...dynamics.model_data import ModelData, Vector3, Workspace
+from ...dynamics.spatial import (
+    add,
+    cross,
+    dot,
+    origin,
+    place_joints,
+    put,
+    scale,
+    sub,
+    to_parent,
+    vec,
+)
 
 if TYPE_CHECKING:
     from .cycle_data import Cycle, Vectors

@@ -30,15 +30,12 @@ from .contact_speed import contact_share
 from .guard import CONTACT_SPEED, NO_REASON, SELF_COLLISION, TOOL_OUTSIDE, TOOL_SPEED
 from .robot_dynamics import mass_matrix
 from .self_collision import APPROACH_RATE, self_collision_share
-from ..algebra.cholesky import cholesky_solve, damped_cholesky
-from ..inputs.bounds import Bounds
-from ..inputs.task import Task
+from ..algebra import cholesky_solve, damped_cholesky
+from ..inputs.task import Bounds, Task
 from ...dynamics.forward_dynamics import ltdl, ltdl_solve
-from ...dynamics.joint_transforms import place_joints
 from ...dynamics.kinematics import ALIGNED, jacobian, pose
-from ...dynamics.model_data import ModelData, Workspace
-from ...dynamics.record_types import Vector3
-from ...dynamics.spatial import dot
+from ...dynamics.model_data import ModelData, Vector3, Workspace
+from ...dynamics.spatial import dot, place_joints
 
 if TYPE_CHECKING:
     from .cycle_data import Cycle, Vectors

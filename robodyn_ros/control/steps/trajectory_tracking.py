@@ -10,7 +10,7 @@ import numpy as np
 from numpy import ndarray, record
 
 from .acceleration_limits import RETURN_VELOCITY_SHARE
-from ..inputs.points import evaluate, Points, segment_of
+from ..inputs.pose_tracking import evaluate, Points, segment_of
 
 if TYPE_CHECKING:
     from .cycle_data import Vectors

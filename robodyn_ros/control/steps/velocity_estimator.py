@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..declare.setting_fields import choice, number
-from ..declare.setting_fields import SETTINGS_RECORD as SETTINGS
+from ..declare import choice, number
+from ..declare import SETTINGS_RECORD as SETTINGS
 
 if TYPE_CHECKING:
     from .cycle_data import Cycle

@@ -1,10 +1,11 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Generator of a commented parameter file of the controller for one robot."""
+"""The parameter file of a controller: written with comments for one robot, and read."""
 
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
@@ -12,18 +13,22 @@ import numpy as np
 from numpy import ndarray
 
 from ..controller import robot
-from ..controller.parameters import TABLE
-from ...control.settings.settings import Settings
-from ...control.settings.suggested_gains import suggest_gains, SuggestedGains
-from ...control.settings.unreached_targets import (
+from ..controller.parameters import law_parameters, TABLE
+from ..middleware.parameter_files import value_in
+from ..middleware.parameters import Parameter, WRITTEN
+from ...control.laws import registry
+from ...control.settings.motion_limits import (
     holding_warning,
     most_resting_error,
     resting_error_warning,
 )
+from ...control.settings.settings import Settings
+from ...control.settings.suggested_gains import suggest_gains, SuggestedGains
 from ...errors import ParameterError
 from ...model.robot import RobotModel
 
 LINE_WIDTH = 96
+NODE = '/controller'
 MOTOR_TEST_EFFORT = 0.1     # effort limits; of arms whose efforts and velocities are limited
 PARAMETER_ORDER = (
     'urdf', 'root', 'tip', 'locked_joints', 'locked_positions', 'gravity',
@@ -205,3 +210,29 @@ def _numbers(values: ndarray) -> str:
 def _quoted(text: str) -> str:
     """Return a text as a single-quoted YAML scalar."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def parameter_values(file: Path) -> dict[str, Any]:
+    """
+    Return the parameters of the controller node as a file gives them, others at their defaults.
+
+    :raises ParameterError: the file has no section for the node, or a value is refused.
+    """
+    values = {parameter.name: _value(parameter, file) for parameter in TABLE}
+    law = registry.find(values['mode'])
+    return values | {parameter.name: _value(parameter, file) for parameter in law_parameters(law)
+                     if parameter.name not in values}
+
+
+def _value(parameter: Parameter, file: Path) -> Any:
+    given = value_in(file, NODE, parameter.name)
+    if given is None:
+        return parameter.default
+    kind = parameter.type
+    element = {list[float]: float, list[int]: int, list[str]: str}.get(kind)
+    if not (isinstance(given, list) and all(type(one) is element for one in given)
+            if element else type(given) is kind):
+        raise ParameterError(f'parameter {parameter.name} = {given!r} in {file} is refused',
+                             name=parameter.name, value=given, remedy=f'write {WRITTEN[kind]}')
+    parameter.check(given)
+    return given

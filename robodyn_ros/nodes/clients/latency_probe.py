@@ -19,12 +19,11 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from ..middleware import qos
-from ..middleware.executor_subscription import open_subscription
 from ..middleware.middleware import lone_node
+from ..middleware.raw_subscription import open_subscription
 from ...errors import RobodynError
 from ...realtime.periodic_timer import Grid, sharpen_timers
-from ...wire.effort import EffortEncoder
-from ...wire.joint_state import JointStateEncoder
+from ...wire.codecs import EffortEncoder, JointStateEncoder
 
 JOINTS = 7
 RATE = 1000.0                   # Hz

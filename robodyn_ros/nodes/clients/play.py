@@ -16,9 +16,9 @@ from rclpy.topic_endpoint_info import TopicEndpointInfo
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from ..controller.diagnostics import told_name
 from ..middleware import qos
 from ..middleware.client_session import Session
+from ..topics.publishers import told_name
 from ...errors import RosError, TrajectoryError
 from ...identification.excitation import trajectory_file
 

@@ -14,8 +14,7 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
 from ..middleware.client_session import session
-from ..middleware.executor_subscription import open_subscription
-from ..middleware.raw_subscription import Sample
+from ..middleware.raw_subscription import open_subscription, Sample
 from ...errors import RosError
 from ...identification.recordings.recording import Recording
 from ...identification.recordings.recording_file import check_target, write
@@ -59,7 +58,7 @@ class Recorder:
     def update(self) -> None:
         """Deserialize the messages received since the last call."""
         new = self._samples[:]
-        for message, number, published in new:
+        for message, number, published, _ in new:
             state = deserialize_message(message, JointState)
             # The middleware counts for each publisher, and does not tell which it was: those of
             # one robot publish different joints. One that begins anew has lost nothing.

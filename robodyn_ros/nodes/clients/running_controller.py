@@ -12,8 +12,7 @@ from std_msgs.msg import String
 from ..controller import robot
 from ..controller.parameters import law_parameters, settings, TABLE
 from ..middleware import qos
-from ..middleware.client_session import Session
-from ..middleware.services import Services
+from ..middleware.client_session import Services, Session
 from ...control.cycle.compile_ahead import COMPILING
 from ...control.laws import registry
 from ...control.settings.settings import Settings

@@ -5,6 +5,6 @@
 
 def main(args: list[str] | None = None) -> int:
     """Run the node until a signal ends it; return the exit code."""
-    from .run import main as run
+    from . import __main__ as program
 
-    return run(args)
+    return program.main(args)

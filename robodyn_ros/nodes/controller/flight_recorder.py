@@ -2,18 +2,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writer of flight recordings: saves the ring buffer of the controller after a fault."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime, timezone
+import errno
 from functools import partial
+from hashlib import sha256
+import os
 from pathlib import Path
 import re
+import socket
+import threading
 import time
 
+from rclpy.impl.rcutils_logger import RcutilsLogger
 from rclpy.logging import get_logging_directory
 from rclpy.node import Node
 
 from .control_loop import ControlLoop
-from .disk_thread import DiskThread
 from ...compiler.code_cache import machine
 from ...control.controller.controller import Controller
 from ...control.controller.history import Snapshot
@@ -21,12 +27,126 @@ from ...control.cycle import ring_buffer
 from ...control.cycle.compile import compiled
 from ...control.laws import registry
 from ...control.steps import guard, payload_transition
-from ...errors import RobodynError
+from ...errors import ParameterError, RobodynError
 from ...extras import pip_install
 from ...flight_recorder import file
 from ...flight_recorder.arrays import About
 from ...flight_recorder.replay import latched
 from ...model.resources import package_version
+from ...realtime.statistics import save, TimingAbout
+
+DISK_TIMEOUT = 2.0    # [s] that anything waits for a disk
+
+
+class DiskThread:
+    """
+    Thread that writes files one after the other; for use by one thread.
+
+    :param what: is written, for the log.
+    """
+
+    def __init__(self, what: str, log: RcutilsLogger):
+        self._what, self._log = what, log
+        self._thread: threading.Thread | None = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether a file is being written."""
+        return self._thread is not None and self._thread.is_alive()
+
+    def begin(self, write: Callable[[], None]) -> None:
+        """Call ``write`` in the thread, after what is being written."""
+        before = self._thread
+
+        def run() -> None:
+            if before is not None:
+                before.join()
+            write()
+        # A daemon: what hangs does not keep the process from ending
+        self._thread = threading.Thread(target=run, name=self._what, daemon=True)
+        self._thread.start()
+
+    def join(self) -> None:
+        """Wait until everything is written, for DISK_TIMEOUT at most."""
+        if self._thread is not None:
+            self._thread.join(DISK_TIMEOUT)
+            if self.busy:
+                self._log.error(f'the {self._what} has not been written within '
+                                f'{DISK_TIMEOUT:g} s and is given up: the disk is full, slow or '
+                                'gone')
+            self._thread = None
+
+
+class TimingFile:
+    """
+    The file of one controller, which no other controller may write meanwhile.
+
+    A bound abstract socket stands for the path: the kernel gives it once, to one process or to
+    another, and takes it back from one that was killed. Containers with a network of their own do
+    not see each other's. Where sockets are not allowed, nothing is claimed.
+    """
+
+    def __init__(self) -> None:
+        self._path: Path | None = None
+        self._claim: socket.socket | None = None
+
+    def claim(self, name: str) -> None:
+        """
+        Claim a path in place of the previous one.
+
+        :param name: value of the parameter; empty: no file.
+        :raises ParameterError: another controller writes this file.
+        """
+        self.release()
+        if not name:
+            return
+        self._path = Path(name).expanduser()
+        try:
+            claim = socket.socket(socket.AF_UNIX)
+        except OSError:
+            return
+        try:
+            claim.bind('\0robodyn_ros.timing_file.'
+                       + sha256(os.path.realpath(self._path).encode()).hexdigest())
+        except OSError as error:
+            claim.close()
+            if error.errno != errno.EADDRINUSE:
+                return
+            raise ParameterError(
+                f'timing_file {self._path} is that of another controller, which would replace it',
+                name='timing_file', value=name, remedy='give each controller a file of its own, '
+                'in the section of its full name: /left/controller, /right/controller'
+            ) from error
+        self._claim = claim
+
+    def release(self) -> None:
+        """Leave the path to others."""
+        self._path = None
+        if self._claim is not None:
+            self._claim.close()
+            self._claim = None
+
+    def write(self, loop: ControlLoop, log: RcutilsLogger) -> None:
+        """Write the timing of a loop that has ended, if there is a path; log the result."""
+        if (path := self._path) is None:
+            return
+        cycles = loop.tally.timing.newest()
+        about = TimingAbout(
+            rate=loop.settings.rate, trigger=loop.settings.trigger, data_path=loop.data_path,
+            scheduling=str(loop.scheduling), cycles=int(loop.tally.timing.count[0]),
+            overruns=loop.tally.overruns, missed=loop.tally.missed, lost=loop.tally.lost)
+
+        def write() -> None:
+            try:
+                save(path, cycles, about)
+            except OSError as error:
+                log.error(f'timing_file {path} cannot be written: {error.strerror}')
+            else:
+                log.info(f'timing of {len(cycles)} cycles written: robodyn loop-report {path}')
+        disk = DiskThread('timing_file', log)
+        disk.begin(write)
+        disk.join()
+
 
 RECORDED_AFTER_FAULT = 0.5    # [s]
 MAX_FILES = 20    # of a node; older ones are deleted

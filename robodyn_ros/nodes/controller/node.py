@@ -9,34 +9,34 @@ from typing import Any
 
 from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.parameter import Parameter as RosParameter
 
-from . import gravity_choice, robot, transport
-from .arming import Answer, ARMED, Arming, REFUSAL_DURATION, ResetService, wait_for_rest
-from .autostart import Autostart
+from . import robot, transport
+from .arming import Answer, ARMED, Arming, Autostart, REFUSAL_DURATION, ResetService, wait_for_rest
 from .control_loop import ControlLoop
-from .live_settings import LiveSettings
-from .opened_topics import CommandTopic, ControllerTopics
-from .parameters import driver_of, settings, TABLE
-from .reference_topics import ReferenceTopics
+from .flight_recorder import TimingFile
+from .forward_controller import check_switch
+from .opened_topics import CommandTopic, ControllerTopics, ReferenceTopics
+from .parameters import driver_of, LiveSettings, settings, TABLE
 from .reports import ControllerReports
-from .robot_description import RobotDescription
-from .switch import check_switch
+from .robot import RobotDescription
 from .telemetry import check_frame
-from .timing_file import TimingFile
 from ..middleware import middleware, node_main
-from ..middleware.change_monitor import ChangeMonitor
+from ..middleware.executor import ChangeMonitor
+from ..middleware.parameter_files import check_gravity_given
 from ..middleware.parameters import Parameters
-from ..topics.incompatible_publishers import IncompatiblePublishers
+from ..topics.publishers import IncompatiblePublishers
 from ...control.controller.controller import Controller
 from ...control.cycle.compile import begin as begin_compilation
 from ...control.cycle.compile import is_compiled
 from ...control.steps import guard
-from ...driver import Driver
+from ...driver import Driver, DriverFacts, facts_of
+from ...driver_loop import known, with_facts
 from ...errors import RobodynError
 from ...model.robot import RobotModel
 from ...realtime.loop_settings import LoopSettings
+from ...wire.codecs import JointStateDecoder
 from ...wire.compile import compiled_joint_state
-from ...wire.joint_state import JointStateDecoder
 
 LOG_POLL_PERIOD = 0.05    # [s]
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
@@ -194,26 +194,41 @@ class ControllerNode(LifecycleNode):
         """
         decoder, commands = JointStateDecoder(model.joint_names), list[CommandTopic]()
 
-        def announce() -> None:
-            commands.append(CommandTopic(self, self._discovering_since, p['discovery_time']))
-            opened.callback(commands[0].close)
+        driver = driver_of(p, settings(p).with_rotors(model),
+                           self.get_parameter('use_sim_time').value)
+        if driver is not None:
+            opened.callback(driver.close)
+            model = self._agree(p, model, facts_of(driver))
 
         def accepted() -> None:
-            gravity_choice.check_given(self.parameters.given, model.name)
+            check_gravity_given(self.parameters.given, model.name)
             check_frame(model, p['external_wrench_frame'])
             check_switch(p, self.resolve_topic_name('commands'))
             opened.callback(self._timing_file.release)
             self._timing_file.claim(p['timing_file'])
-            if not p['driver']:         # which may be refused yet
-                announce()
+            commands.append(CommandTopic(self, self._discovering_since, p['discovery_time']))
+            opened.callback(commands[0].close)
+            if driver is None:
                 transport.compile_loop_ahead(wanted)
         controller = Controller(model, settings(p), decoder.state, specialize=p['specialize'],
                                 checked=accepted, recorded=self.reports.recorded_cycles(model.nv))
-        driver = driver_of(p, controller.settings.with_rotors(model),
-                           self.get_parameter('use_sim_time').value)
-        if not commands:
-            announce()
         return commands[0], controller, decoder, driver
+
+    def _agree(self, p: dict[str, Any], model: RobotModel, facts: DriverFacts) -> RobotModel:
+        """
+        Return the model with the limits and rotors of a driver; set the parameter it knows.
+
+        :param p: values of the parameters, updated.
+        :raises ParameterError: one contradicts the driver.
+        """
+        model, _ = with_facts(facts, model, settings(p), self.parameters.given)
+        for name, fact in known(facts).items():
+            result, = self.set_parameters([RosParameter(name, value=fact)])
+            assert result.successful, result.reason     # as long as the node is not configured
+            p[name] = fact
+        if told := str(facts):
+            self.get_logger().info(f'the driver states: {told}')
+        return model
 
     def _close(self) -> None:
         """Close the topics, and forget robot and loop."""

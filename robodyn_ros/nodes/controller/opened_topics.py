@@ -12,26 +12,70 @@ from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from . import command_forwarder, transport
+from . import forward_controller, transport
 from .control_loop import ControlLoop
-from .driver_states import DriverStates
-from .switch import open_switch
+from .forward_controller import open_switch
 from .telemetry import ExternalEffortPublisher, TelemetryPublisher
+from .transport import DriverStates, QUEUE_DEPTH
 from ..middleware import qos
 from ..middleware.middleware import hears_answers
-from ..middleware.raw_subscription import RCLError
-from ..middleware.simulation_clock import SimulationClock
-from ..topics.command_publishers import CommandPublishers, discovery_end, several
-from ..topics.guiding_topic import GuidingTopic
-from ..topics.incompatible_publishers import unmatched_subscribers
-from ..topics.stop_topics import StopTopics
+from ..middleware.raw_subscription import RCLError, SimulationClock
+from ..topics.array_topics import ArraySubscriber, CouplingTopics, follow_policy
+from ..topics.publishers import (
+    CommandPublishers,
+    discovery_end,
+    several,
+    unmatched_subscribers,
+)
+from ..topics.stop_topics import GuidingTopic, StopTopics
+from ..topics.tool_topics import PayloadSubscriber, PoseSubscriber
+from ..topics.trajectory_action import serve_trajectories
+from ..topics.trajectory_subscriber import TrajectorySubscriber
 from ...control.controller.controller import Controller
 from ...control.steps import guard
-from ...driver import Driver
+from ...driver import Driver, DriverReader
 from ...realtime.loop_counters import Tally
 from ...realtime.loop_settings import LoopSettings
-from ...realtime.timing_log import MAX_CYCLES
-from ...wire.joint_state import JointStateDecoder
+from ...realtime.statistics import MAX_CYCLES
+from ...wire.codecs import JointStateDecoder
+
+
+class ReferenceTopics:
+    """
+    Subscriptions of trajectories, policies, poses, of the state of a partner, and of payloads.
+
+    :param node: the controller node.
+    :param active: returns the loop while the node is active; ``configured``: while it is
+        configured, for payloads.
+    :param reason: returns the reason of the present fault in words.
+    :ivar trajectories: the subscriber of trajectories, for the diagnostics.
+    """
+
+    def __init__(self, node: Any, active: Callable[[], ControlLoop | None],
+                 configured: Callable[[], ControlLoop | None], reason: Callable[[], str]):
+        self.trajectories = TrajectorySubscriber(node, active)
+        self._others = [ArraySubscriber(node, active, '~/policy', 'policy', follow_policy),
+                        PoseSubscriber(node, active),
+                        PayloadSubscriber(node, lambda: loop.controller
+                                          if (loop := configured()) else None)]
+        self._configured, self._parameters = configured, node.parameters
+        self._coupling = CouplingTopics(node, active)
+        self._goals = serve_trajectories(node, self.trajectories, reason)
+
+    def update_coupling(self) -> None:
+        """Publish to the partner while the present law couples arms."""
+        loop = self._configured()
+        couples = loop is not None and loop.controller.couples
+        self._coupling.update(self._parameters['coupling_rate'] if couples else 0.0)
+
+    def end_goals(self, why: str) -> None:
+        """Abort the active goals of the action."""
+        self._goals.end(why)
+
+    def destroy(self) -> None:
+        """Close the action."""
+        self._goals.destroy()
+
 
 ACKNOWLEDGE_TIMEOUT = Duration(seconds=2.0)    # of the last message
 DRIVING_PHASES = guard.RISING, guard.RUNNING, guard.STOPPING
@@ -71,6 +115,7 @@ class ControllerTopics:
                  controller: Controller, decoder: JointStateDecoder, commands: CommandTopic,
                  driver: Driver | None):
         self._node, self._command_topic, self._commands = node, commands, commands.publisher
+        self._controller = controller
         self._shown: Publisher | None = None        # of joint states, where a driver reads them
         self._external = ExternalEffortPublisher(
             node, controller, p['external_effort_rate'], p['external_wrench_frame'])
@@ -81,6 +126,12 @@ class ControllerTopics:
         self.switch = open_switch(node, p, self._commands.topic_name)
         self._clock = SimulationClock(node) if sim_time else None
         tally = Tally(decoder.state['sequence'], *([MAX_CYCLES] if p['timing_file'] else []))
+        #: Heartbeat and emergency stop.
+        self.stop_topics = StopTopics(
+            node, controller.cycle_input, lambda: controller.phase in DRIVING_PHASES,
+            heartbeat_timeout=p['heartbeat_timeout'], emergency_stop=p['emergency_stop'])
+        #: What a driver says of itself, once a second, see :meth:`.DriverReader.diagnostics`.
+        self.drives: Callable[[], dict[str, object]] = dict
         publish: Callable[[bytes], None] = self._commands.publish
         listeners = self._commands.get_subscription_count
         if driver is None:
@@ -88,8 +139,11 @@ class ControllerTopics:
                                             self._commands, self._clock)
         else:
             self._shown = node.create_publisher(JointState, 'joint_states', qos.STATES_OUT)
-            states = DriverStates(driver, decoder.joint_names, 1.0 / settings.rate,
-                                  self._shown, self._commands, node.get_logger().error)
+            reader = DriverReader(driver, QUEUE_DEPTH, 1.0 / settings.rate,
+                                  controller.settings.state_timeout, node.get_logger().error,
+                                  self._on_drive_fault)
+            states, self.drives = DriverStates(reader, decoder.joint_names, self._shown,
+                                               self._commands), reader.diagnostics
             path = transport.DataPath('driver', states)
             publish, listeners = states.write, _the_driver
         self._states = path.states
@@ -100,13 +154,14 @@ class ControllerTopics:
         self.loop = ControlLoop(
             settings, controller, decoder, tally, path, publish, listeners,
             self._clock.now if self._clock else None)
-        #: Heartbeat and emergency stop.
-        self.stop_topics = StopTopics(
-            node, controller.cycle_input, lambda: controller.phase in DRIVING_PHASES,
-            heartbeat_timeout=p['heartbeat_timeout'], emergency_stop=p['emergency_stop'])
         self._guiding = GuidingTopic(
             node, lambda: controller.settings.guiding_timeout,
             lambda: float(controller.memory['time'][0]), controller.guide)
+
+    def _on_drive_fault(self, words: str) -> None:
+        if words:
+            self._controller.drive_fault = words
+        self.stop_topics.report(guard.DRIVE_FAULT, words)
 
     def begin(self) -> None:
         """Prepare to arm; return the time by which other nodes are discovered."""
@@ -124,7 +179,7 @@ class ControllerTopics:
             return ''                           # a driver accepts all commands
         if not self._commands.get_subscription_count():
             return None
-        return self.switch.ask(over) or command_forwarder.refusal(
+        return self.switch.ask(over) or forward_controller.forwarding_refusal(
             self._node, self._commands.topic_name, self.loop.controller.model.joint_names,
             self.switch.interfaces, over)
 
@@ -135,6 +190,8 @@ class ControllerTopics:
         if code == guard.TWO_STATE_PUBLISHERS:
             return several(self._node, self._node.resolve_topic_name('joint_states'),
                            'joint_states')
+        if code == guard.DRIVE_FAULT:           # the controller's sentence has it
+            return ''
         if (known := self.stop_topics.detail(code)) or code != guard.NOBODY_LISTENS:
             return known
         return unmatched_subscribers(self._node, self._commands.topic_name)

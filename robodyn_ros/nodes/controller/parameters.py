@@ -7,15 +7,19 @@ Those of the node itself are declared here, those of control in
 :mod:`robodyn_ros.control.settings.parameters`.
 """
 
+from collections.abc import Callable
 from dataclasses import Field, fields
 from typing import Any
 
 import yaml
 
 from . import robot
-from ..middleware.parameters import Parameter
+from .control_loop import ControlLoop
+from .forward_controller import check_hand_over
+from ..middleware.parameters import Parameter, Parameters
 from ... import driver
-from ...control.declare.setting_fields import listed
+from ...control.controller.history import Version
+from ...control.declare import listed
 from ...control.laws import registry
 from ...control.laws.law import Law
 from ...control.settings.parameters import ControlParameters, LawParameters
@@ -172,16 +176,76 @@ def driver_of(values: dict[str, Any], model: RobotModel, sim_time: bool) -> Driv
     """
     Return the driver that the parameters name, None if they name none.
 
-    :raises RobodynError: it cannot be made, or the node runs on simulation time.
+    :raises RobodynError: it cannot be made, the node runs on simulation time, or a clock triggers
+        the cycles of a driver that is read inline.
     """
     if not values['driver']:
         return None
     if sim_time:
         raise ParameterError('a driver is read in real time', name='driver',
                              value=values['driver'], remedy='set use_sim_time to false')
-    return driver.make(values['driver'], model, driver_options(values))
+    made = driver.make(values['driver'], model, driver_options(values))
+    if driver.reading_of(made) == driver.INLINE and values['trigger'] != 'state':
+        made.close()
+        raise ParameterError('the loop reads this driver, whose reading is inline', name='trigger',
+                             value=values['trigger'], remedy='set trigger to state')
+    return made
 
 
 def thresholds(values: dict[str, Any]) -> dict[str, float]:
     """Return the thresholds that ``realtime.statistics.quality`` asks for."""
     return {p.name: values[p.name] for p in QUALITY}
+
+
+class LiveSettings:
+    """
+    Checks and applies the parameters of a node, and declares the gains of the law of its mode.
+
+    :param parameters: of the node.
+    :param loop: returns the loop while the node is configured.
+    :param commands: the name of the topic of commands.
+    :param changed: called after a change of settings.
+    :param warn: logs that a change ended a motion.
+    """
+
+    def __init__(self, parameters: Parameters, loop: Callable[[], ControlLoop | None],
+                 commands: str, changed: Callable[[], None], warn: Callable[[str], object]):
+        self._parameters, self._loop = parameters, loop
+        self._commands, self._changed, self._warn = commands, changed, warn
+        self._prepared: Version | None = None
+        self._declare_gains(parameters['mode'])
+        parameters.fixed = lambda: loop() is not None
+        parameters.accept = self.check
+        parameters.changed = self._apply
+
+    def check(self, values: dict[str, Any]) -> None:
+        """
+        Check new values and prepare their application.
+
+        They are checked only here: after they are stored, a refusal would be too late. This method
+        neither compiles nor waits: its thread serves resets, transitions and signals.
+
+        :raises RobodynError: they cannot be used.
+        """
+        self._prepared = None
+        self._declare_gains(values['mode'])
+        check_hand_over(values, self._commands)
+        if (loop := self._loop()) is not None:
+            self._prepared = loop.controller.prepare_settings(settings(values), wait=False)
+
+    def _apply(self) -> None:
+        prepared, self._prepared = self._prepared, None
+        if prepared is not None and (loop := self._loop()) is not None:
+            if ended := loop.controller.reference_ended_by(prepared.settings):
+                self._warn(ended)
+            loop.controller.put_in_force(prepared)
+            self._changed()
+
+    def _declare_gains(self, mode: str) -> None:
+        """
+        Declare the gains of the law of a mode, built-in or user-defined.
+
+        While the node is configured, no module is imported: an import takes any time.
+        """
+        law = registry.find(mode, load=self._loop() is None)
+        self._parameters.add(law_parameters(law))

@@ -19,7 +19,7 @@ from std_msgs.msg import UInt8
 
 from ..middleware import qos
 from ...control.controller.controller import Controller
-from ...control.controller.cycle_telemetry import CycleTelemetry, TelemetryReader
+from ...control.controller.status import CycleTelemetry, TelemetryReader
 from ...dynamics import Dynamics
 from ...dynamics.external_wrench import external_wrench
 from ...errors import ParameterError

@@ -2,29 +2,122 @@
 # SPDX-License-Identifier: Apache-2.0
 """Transport of states and efforts: selects the fastest available data path."""
 
+from collections.abc import Sequence
 from contextlib import suppress
+from queue import SimpleQueue
+import threading
 import time
 from typing import Any, NamedTuple, TYPE_CHECKING
 
+import numpy as np
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from .driver_states import DriverStates
 from ..middleware import qos
-from ..middleware.executor_subscription import ExecutorSubscription
-from ..middleware.raw_subscription import RCLError, SerializedSubscription
-from ..middleware.simulation_clock import SimulationClock
+from ..middleware.raw_subscription import (
+    ExecutorSubscription,
+    RCLError,
+    Sample,
+    SampleQueue,
+    SerializedSubscription,
+    SimulationClock,
+)
 from ...control.controller.controller import Controller
 from ...control.cycle.compile_ahead import plain, PLAIN_VARIABLE
+from ...driver import DriverReader
 from ...errors import DataPathError, RobodynError
 from ...realtime.loop_counters import Tally
 from ...realtime.loop_settings import EXECUTOR, FALLBACK_ORDER, LoopSettings, NATIVE, PYTHON
-from ...wire.joint_state import JointStateDecoder
+from ...wire.codecs import JointStateDecoder, JointStateEncoder
+
+QUEUE_DEPTH = 10    # readings and messages, as of a topic
+
+
+class DriverStates(SampleQueue):
+    """
+    Readings of a driver as messages of joint states; see :class:`.SerializedSubscription`.
+
+    What it reads and writes is also published, by a thread that the loop does not wait for.
+
+    :param joint_names: of the arm, in the order of the driver's arrays.
+    :param reader: of the driver.
+    :param states, commands: publishers of joint states and efforts.
+    """
+
+    most = QUEUE_DEPTH
+
+    def __init__(self, reader: DriverReader, joint_names: Sequence[str], states: Publisher,
+                 commands: Publisher):
+        self._n = len(joint_names)
+        self._unknown = np.full(self._n, np.nan)
+        self._encoder = JointStateEncoder(joint_names)
+        self._shown: SimpleQueue[tuple[Publisher, bytes] | None] = SimpleQueue()
+        self._states, self._commands = states, commands
+        self._publisher = threading.Thread(target=self._publish, name='driver_topics', daemon=True)
+        self._publisher.start()
+        self._reader = reader
+
+    def drain(self) -> list[bytes]:
+        """Drop the readings that wait; the drives are switched on before the next efforts."""
+        self._reader.begin()
+        return []
+
+    def take(self) -> Sample | None:
+        """Take the oldest reading, None if there is none; skip invalid ones."""
+        for _ in range(QUEUE_DEPTH):   # bounded: new ones may arrive as fast
+            if (taken := self._reader.take()) is None:
+                break
+            try:
+                position, velocity, effort, *_ = taken.reading
+                message = self._encoder.encode(taken.time_ns, position, velocity,
+                                               self._unknown if effort is None else effort)
+            except Exception as error:          # wrong shapes, no numbers at all
+                self._reader.refuse(error)
+                continue
+            self._show(self._states, message)
+            return Sample(message, float(taken.number), taken.time_ns, taken.age)
+        return None
+
+    def wait(self, timeout_ns: int) -> bool:
+        """Block until a reading waits (True), the time is over [ns] or :meth:`wake` is called."""
+        return self._reader.wait(timeout_ns)
+
+    def wake(self) -> None:
+        """End the wait under way, or the next one."""
+        self._reader.wake()
+
+    def write(self, message: bytes) -> None:
+        """Write the efforts of a serialized command by the driver."""
+        self._reader.write(np.frombuffer(message, '<f8', self._n, len(message) - 8 * self._n))
+        self._show(self._commands, message)
+
+    def publisher_count(self) -> int:
+        """Return the number of sources of the states: one."""
+        return 1
+
+    def destroy(self) -> None:
+        """Close the driver, while no thread waits for it."""
+        self._reader.close()
+        self._shown.put(None)
+        self._publisher.join()
+
+    def _show(self, publisher: Publisher, message: bytes) -> None:
+        if self._shown.qsize() < 2 * QUEUE_DEPTH:     # a slow reader must not block the loop
+            self._shown.put((publisher, message))
+
+    def _publish(self) -> None:
+        while shown := self._shown.get():
+            publisher, message = shown
+            try:
+                publisher.publish(message)
+            except RCLError:                    # the context is gone
+                return
+
 
 if TYPE_CHECKING:
-    from ...realtime.native.runner import NativeLoop
+    from ...realtime.native.loop import NativeLoop
 
 TRIAL_TOPIC = '~/data_path_trial'
 DISCOVERY_TIMEOUT = 5.0    # [s] of the publisher and the subscription of the trial
@@ -77,7 +170,7 @@ def open_transport(settings: LoopSettings, node: Node, controller: Controller,
 def _native(settings: LoopSettings, node: Node, controller: Controller, decoder: JointStateDecoder,
             tally: Tally, states: SerializedSubscription, commands: Publisher,
             clock: SimulationClock | None) -> 'NativeLoop':
-    from ...realtime.native.runner import NativeLoop  # the controller works without it
+    from ...realtime.native.loop import NativeLoop  # the controller works without it
 
     if plain():
         raise DataPathError(f'{PLAIN_VARIABLE} requests a control cycle in plain Python',
@@ -110,9 +203,9 @@ def compiled_loop(trigger: str) -> Any:
 
     :raises: one of UNAVAILABLE.
     """
-    from ...realtime.native import compile  # noqa: A004
+    from ...realtime.native import loop  # noqa: A004
 
-    return compile.compiled_loop(trigger)
+    return loop.compiled_loop(trigger)
 
 
 def _try_native(node: Node) -> None:

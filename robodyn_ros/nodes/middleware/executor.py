@@ -1,9 +1,13 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Executor that survives exceptions of callbacks and throttles `/clock`."""
+"""Executor that survives exceptions of callbacks, throttles `/clock`, and can be woken up."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from inspect import signature
+import signal
+import socket
+import threading
 import time
 import traceback
 from typing import Any
@@ -15,11 +19,101 @@ from rclpy.node import Node
 from rclpy.subscription import Subscription
 from rosgraph_msgs.msg import Clock
 
+ERROR_PAUSE = 1.0    # [s] without polling after an exception
+
+
+class ChangeMonitor:
+    """
+    Thread that polls a condition and runs an action in the node's executor when it holds.
+
+    A timer of the executor would do, but each turn of a Python executor holds the GIL for much
+    longer than a control cycle: twenty a second double the p99 of the loop's round trip.
+
+    :param period: time between two polls [s].
+    :param look: the condition; called by the thread, also while the executor is busy.
+    :param act: the action, called by the executor.
+    """
+
+    def __init__(self, node: Node, period: float, look: Callable[[], bool],
+                 act: Callable[[], None]):
+        self._node, self._period, self._look, self._act = node, period, look, act
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, name='watch', daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        task = None
+        while not self._over.wait(self._period):
+            executor = self._node.executor
+            try:
+                if executor and self._look() and (task is None or task.done()):
+                    task = executor.create_task(self._act)
+            except Exception:           # the thread must continue
+                self._node.get_logger().error(traceback.format_exc())
+                self._over.wait(ERROR_PAUSE)
+
+    def close(self) -> None:
+        """End the thread; to be called before the executor ends."""
+        self._over.set()
+        self._thread.join()
+
+
+@contextmanager
+def woken_by_signals(wake: Callable[[], object]) -> Iterator[None]:
+    """
+    Call ``wake`` on signals, in a thread of its own; for use in the main thread.
+
+    Python runs signal handlers in the main thread, and only between bytecodes, not while an
+    executor waits in C.
+    """
+    ours, theirs = socket.socketpair()
+
+    def run() -> None:
+        while ours.recv(1):
+            wake()
+    theirs.setblocking(False)
+    thread = threading.Thread(target=run, name='signals', daemon=True)
+    thread.start()
+    before = signal.set_wakeup_fd(theirs.fileno(), warn_on_full_buffer=False)
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+        theirs.close()
+        thread.join()
+        ours.close()
+
+
 BURST, RATE = 10.0, 1.0     # tracebacks at once, and per second
 RETRY_DELAY = 0.1    # [s] after an exception of the executor itself
 # [s] of wall time between two messages of `/clock`. Simulators publish up to a thousand a second,
 # and for each the executor holds the GIL for up to 2 ms.
 CLOCK_PERIOD = 0.02
+
+
+class Throttle:
+    """
+    Rate limiter of log lines, which counts those it suppresses (token bucket).
+
+    :param burst: number of lines at once.
+    :param rate: lines per second in the long run.
+    """
+
+    def __init__(self, burst: float, rate: float):
+        self._burst, self._rate = burst, rate
+        self._left, self._when, self._unsaid = burst, time.monotonic(), 0
+
+    def line(self, text: str) -> str:
+        """Return the line to log, with the number of suppressed ones before it, or ''."""
+        now = time.monotonic()
+        self._left = min(self._burst, self._left + self._rate * (now - self._when))
+        self._when = now
+        if self._left < 1.0:
+            self._unsaid += 1
+            return ''
+        before = f' ({self._unsaid} more before it)' if self._unsaid else ''
+        self._left, self._unsaid = self._left - 1.0, 0
+        return f'{text}{before}'
 
 
 def wraps_callbacks() -> bool:
@@ -86,7 +180,7 @@ class TolerantExecutor(CoarseClockExecutor):
     def __init__(self, node: Node):
         super().__init__(node.context)
         self._node = node
-        self._allowed, self._when, self._unsaid = BURST, time.monotonic(), 0
+        self._exceptions = Throttle(BURST, RATE)
         # Private to rclpy
         self._wraps_callbacks = wraps_callbacks()
         if not self._wraps_callbacks:
@@ -132,13 +226,5 @@ class TolerantExecutor(CoarseClockExecutor):
 
     def _log(self) -> None:
         """Log the current exception, at a limited rate."""
-        now = time.monotonic()
-        self._allowed = min(BURST, self._allowed + RATE * (now - self._when))
-        self._when = now
-        if self._allowed < 1.0:
-            self._unsaid += 1
-            return
-        before = f' ({self._unsaid} more before it)' if self._unsaid else ''
-        self._node.get_logger().error(
-            f'exception in a callback; the node continues{before}\n{traceback.format_exc()}')
-        self._allowed, self._unsaid = self._allowed - 1.0, 0
+        if line := self._exceptions.line('exception in a callback; the node continues'):
+            self._node.get_logger().error(f'{line}\n{traceback.format_exc()}')

@@ -21,12 +21,11 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 
 from . import middleware
-from .change_monitor import woken_by_signals
-from .executor import TolerantExecutor
+from .executor import TolerantExecutor, woken_by_signals
 from .log_relay import unblocked_output
 from .parameters import Parameter, written_type
 from .raw_subscription import RCLError
-from ...compiler import compile_notice
+from ...compiler import second_process
 from ...errors import RobodynError
 from ...realtime.scheduling import LOOP_THREAD
 
@@ -247,7 +246,7 @@ def _abandon_compilation(nodes: Sequence[Any], ended: threading.Event) -> None:
     if ended.wait(COMPILATION_GRACE):
         return
     while not ended.is_set():
-        if (activity := compile_notice.activity()) and not loop_runs():
+        if (activity := second_process.activity()) and not loop_runs():
             print(f'interrupted while {activity}', file=sys.stderr, flush=True)
             with middleware.farewell():
                 for node in nodes:

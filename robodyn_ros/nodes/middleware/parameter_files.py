@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Parameter files: search by name, check of sections and names, one file for several nodes."""
+"""Parameter files: search by name, checks of what they give, one file for several nodes."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
@@ -11,13 +11,14 @@ from typing import Any
 import yaml
 
 from ...errors import close_names, ParameterError, reading, UnknownNameError
-from ...model.resources import share_path
+from ...model.resources import OWN_ROBOTS, share_path
 
 OPTION, ONE = '--params-file', ('-p', '--param')
 SECTION, MAPPING = 'ros__parameters', 'tag:yaml.org,2002:map'
 MIN_NAME_SIMILARITY = 0.8    # difflib ratio above which a name is a misspelling
 # A key of a file as rcl matches it with the full name of a node
 WILDCARDS = {'**': r'(/\w+)*', '*': r'/\w+'}
+GRAVITY_PARAMETER = 'robot_compensates_gravity'
 
 
 def config_path(name_or_path: str) -> Path:
@@ -80,6 +81,26 @@ def unread(arguments: Sequence[str], node: str, known: Collection[str]) -> list[
     return [f'parameter {name} {where}is not read: {_base(node)} has no such parameter'
             f'{meant(name, known)}'
             for name, where in found.items() if name not in known]
+
+
+def check_gravity_given(given: Collection[str], robot: str) -> None:
+    """
+    Refuse a robot for which the parameter is not set.
+
+    Robots of this package exist only in its simulator, which does not compensate by default.
+
+    :param given: names of the parameters that were set.
+    :param robot: name of the robot.
+    :raises ParameterError: the parameter is not set; with a wrong value, g(q) would act twice and
+        throw a real arm.
+    """
+    if GRAVITY_PARAMETER in given or robot in OWN_ROBOTS:
+        return
+    raise ParameterError(
+        f'nothing says whether robot {robot} compensates gravity itself', name=GRAVITY_PARAMETER,
+        remedy=f'set {GRAVITY_PARAMETER}: true where zero effort holds the arm (Franka, UR: the '
+               'presets franka.yaml and ur.yaml do), false where it sinks; docs/robots.md says '
+               'how to tell')
 
 
 def meant(name: str, names: Iterable[str]) -> str:

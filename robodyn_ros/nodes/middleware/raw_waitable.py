@@ -17,7 +17,7 @@ from rclpy.waitable import NumberOfEntities, Waitable
 
 from .raw_subscription import _rclpy, LeftAlone, never_called
 from ...errors import DataPathError
-from ...realtime.serialized_bytes import no_bytes, rcutils, release, SerializedBytes, TAKE_FAILED
+from ...realtime.native.io import no_bytes, rcutils, release, SerializedBytes, TAKE_FAILED
 
 # int64 of an rmw_message_info_t, at most; it begins with source_timestamp, received_timestamp [ns]
 MESSAGE_INFO = 32

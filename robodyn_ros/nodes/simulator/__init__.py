@@ -5,6 +5,6 @@
 
 def main(args: list[str] | None = None) -> int:
     """Run the node until a signal ends it; return the exit code."""
-    from .run import main as run
+    from .node import main as run
 
     return run(args)

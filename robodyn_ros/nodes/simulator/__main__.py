@@ -2,6 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """``python -m robodyn_ros.nodes.simulator``."""
 
-from .run import main
+from .node import main
 
 raise SystemExit(main())

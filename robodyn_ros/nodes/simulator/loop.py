@@ -3,7 +3,7 @@
 """The thread of the plant: commands in, states out, at a fixed rate or in lockstep."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
 from queue import Empty, SimpleQueue
 import threading
@@ -14,13 +14,13 @@ import numpy as np
 from numpy import ndarray
 from rclpy.impl.rcutils_logger import RcutilsLogger
 
-from ..middleware.executor_subscription import ExecutorSubscription
-from ..middleware.raw_subscription import SerializedSubscription
-from ...errors import RobodynError
+from ..middleware.raw_subscription import ExecutorSubscription, SerializedSubscription
+from ...errors import ParameterError, RobodynError, UnknownNameError
 from ...realtime.periodic_timer import Grid, sharpen_timers
 from ...simulation.drive import Drive
-from ...simulation.plant import PlantState
-from ...wire.effort import ACCEPTED, EffortDecoder, REASONS
+from ...simulation.plant import Obstacle, Plant, PlantState
+from ...wire.codecs import EffortDecoder
+from ...wire.decoders import ACCEPTED, REASONS
 
 MAX_CATCH_UP = 0.1    # [s] of wall time that physics makes up for after an overrun
 COMMAND_WAIT_SLICE = 10_000_000    # [ns] after which a wait for a command serves other requests
@@ -218,3 +218,49 @@ class SimulatorLoop:
                                   f'({self.drive.plant.model.nv} finite numbers are awaited)')
             self.refused[REASONS[code]] += 1
         return usable
+
+
+VECTORS = 'obstacle_point', 'obstacle_surface', 'obstacle_normal'
+MIN_NORMAL_LENGTH = 1e-6
+
+
+def obstacle_of(values: Mapping[str, Any], links: Collection[str]) -> Obstacle | None:
+    """
+    Return the obstacle that the parameters describe, None where ``obstacle_link`` is empty.
+
+    :param values: all parameters of the node, by name.
+    :param links: links of the robot.
+    :raises ParameterError: a vector has not three numbers, or the normal has no direction.
+    :raises UnknownNameError: the robot has no such link.
+    """
+    link = values['obstacle_link']
+    if not link:
+        return None
+    if link not in links:
+        raise UnknownNameError('link', link, list(links))
+    for name in VECTORS:
+        if len(values[name]) != 3:
+            raise ParameterError(f'{name} has {len(values[name])} elements', name=name,
+                                 value=values[name], remedy='give three numbers: x, y, z')
+    point, surface, normal = (np.array(values[name], float) for name in VECTORS)
+    if np.linalg.norm(normal) < MIN_NORMAL_LENGTH:
+        raise ParameterError('obstacle_normal has no direction', name='obstacle_normal',
+                             value=normal.tolist(), remedy='give a vector that is not zero')
+    return Obstacle(link, point, surface, normal, values['obstacle_stiffness'])
+
+
+def check_obstacle(values: Mapping[str, Any], links: Collection[str]) -> None:
+    """Raise the error of :func:`obstacle_of`, if there is one."""
+    obstacle_of(values, links)
+
+
+def obstacle_parameters(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of the obstacle among those of the node."""
+    return {name: value for name, value in values.items() if name.startswith('obstacle_')}
+
+
+def put(plant: Plant, obstacle: Obstacle | None) -> None:
+    """Replace the obstacles of a plant, on the thread that steps it."""
+    plant.remove_obstacles()
+    if obstacle is not None:
+        plant.obstacles.append(obstacle)

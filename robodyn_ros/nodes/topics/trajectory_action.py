@@ -31,7 +31,7 @@ from ...control.controller.trajectory_goal import (
 )
 from ...control.references.reference_planning import PlannedReference
 from ...control.references.trajectory import MAX_WAYPOINTS
-from ...control.settings.goal_tolerances import (
+from ...control.settings.motion_limits import (
     default_tolerances,
     goal_tolerances,
     GoalTolerances,

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Subscriber of trajectories, which accepts or refuses each of them."""
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
+from math import nan
 import time
 from typing import NamedTuple, NoReturn, Protocol, TypeVar
 
@@ -12,9 +14,9 @@ from numpy import ndarray
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory
 
-from .command_publishers import several
+from .publishers import several
 from ..middleware import raw_waitable
-from ..middleware.message_timing import ClockSkew, StreamRate
+from ..middleware.executor import Throttle
 from ...control.controller.controller import Controller
 from ...control.references.trajectory import (
     is_streamed,
@@ -25,6 +27,85 @@ from ...control.references.trajectory import (
 )
 from ...errors import TrajectoryError, TrajectoryLateError
 from ...wire.joint_trajectory import JointTrajectoryMessage
+
+TRANSIT_WINDOW = 5    # messages; their least transit time counts
+MAX_AHEAD, MAX_BEHIND = 0.05, 0.5   # [s]
+# [s]; larger offsets mean another epoch, not skew
+MAX_CLOCK_OFFSET = 1e6
+REMEDY = 'synchronize the hosts (chrony, ptp4l)'
+
+
+class ClockSkew:
+    """
+    Difference between the clock of a publisher and that of this host.
+
+    The transit time of a message is its time of receipt on this host's clock minus its time of
+    publication on the publisher's. With synchronized clocks, the least of several is short and
+    not negative.
+    """
+
+    def __init__(self) -> None:
+        self._transits: deque[float] = deque(maxlen=TRANSIT_WINDOW)
+        self._told = False
+
+    @property
+    def offset(self) -> float:
+        """Return the least transit time of the latest messages [s], 0 without messages."""
+        return min(self._transits, default=0.0)
+
+    def note(self, transit: float, what: str) -> str:
+        """
+        Note the transit time [s] of a message; return a sentence when a difference appears.
+
+        :param what: comes from the other clock, e.g. ``'joint_trajectory'``.
+        """
+        if abs(transit) > MAX_CLOCK_OFFSET:
+            return ''
+        self._transits.append(transit)
+        sentence = skew(self.offset, what) if (
+            len(self._transits) == TRANSIT_WINDOW or self.offset < 0.0) else ''
+        news, self._told = bool(sentence) and not self._told, bool(sentence)
+        return sentence if news else ''
+
+
+def skew(transit: float, what: str) -> str:
+    """Return a sentence on the clock that a transit time [s] is relative to, '' if it agrees."""
+    if -MAX_AHEAD <= transit <= MAX_BEHIND or abs(transit) > MAX_CLOCK_OFFSET:
+        return ''
+    if transit < 0.0:
+        return f"the clock of {what} is {-transit:.3f} s ahead of this host's; {REMEDY}"
+    return (f'{what} comes {transit:.3f} s after it was stamped: its clock is behind this '
+            f"host's, or the link is slow; {REMEDY}")
+
+
+RATE_WINDOW = 100    # intervals
+STREAM_TIMEOUT = 1.0    # [s] without a message ends a stream
+
+
+class StreamRate:
+    """Intervals between the latest messages of a stream."""
+
+    def __init__(self):
+        self._times: deque[float] = deque(maxlen=RATE_WINDOW + 1)
+
+    def add(self, now: float) -> None:
+        """Add a message that arrived at ``now`` [s]; after a pause a new stream begins."""
+        if self._times and not 0.0 <= now - self._times[-1] <= STREAM_TIMEOUT:
+            self._times.clear()
+        self._times.append(now)
+
+    def rate(self, now: float) -> tuple[float, float]:
+        """
+        Return mean rate [Hz] and standard deviation of the intervals [s] of a present stream.
+
+        Without one the rate is 0 and the deviation NaN.
+        """
+        if len(self._times) < 3 or now - self._times[-1] > STREAM_TIMEOUT:
+            return 0.0, nan
+        intervals = np.diff(self._times)
+        mean = float(intervals.mean())
+        return (1.0 / mean if mean > 0.0 else 0.0), float(intervals.std())
+
 
 # s from a trajectory's arrival to its start, and for each waypoint: planning it takes a moment
 LEAD, LEAD_PER_WAYPOINT = 0.01, 5e-5
@@ -196,31 +277,6 @@ class TrajectorySubscriber:
             self._node.get_logger().warning(line)
 
 
-class Throttle:
-    """
-    Rate limiter of log lines, which counts those it suppresses (token bucket).
-
-    :param burst: number of lines at once.
-    :param rate: lines per second in the long run.
-    """
-
-    def __init__(self, burst: float, rate: float):
-        self._burst, self._rate = burst, rate
-        self._left, self._when, self._unsaid = burst, time.monotonic(), 0
-
-    def line(self, text: str) -> str:
-        """Return the line to log, with the number of suppressed ones before it, or ''."""
-        now = time.monotonic()
-        self._left = min(self._burst, self._left + self._rate * (now - self._when))
-        self._when = now
-        if self._left < 1.0:
-            self._unsaid += 1
-            return ''
-        before = f' ({self._unsaid} more before it)' if self._unsaid else ''
-        self._left, self._unsaid = self._left - 1.0, 0
-        return f'{text}{before}'
-
-
 def check_received(follower: Follower, waited: float) -> None:
     """
     Refuse a message that has waited [s] since before the arm was RUNNING.
@@ -229,7 +285,7 @@ def check_received(follower: Follower, waited: float) -> None:
     not known, and not checked.
     """
     if not follower.on_ros_time:
-        follower.controller.check_received(follower.now() - waited)
+        follower.controller.trajectory.check_received(follower.now() - waited)
 
 
 def _refuse(problem: str, name: str, remedy: str) -> NoReturn:

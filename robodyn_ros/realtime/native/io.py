@@ -2,39 +2,135 @@
 # SPDX-License-Identifier: Apache-2.0
 # flake8: noqa: A005
 """
-Input and output of the compiled loop: the operations of :mod:`~robodyn_ros.realtime.loop_io`.
+Input and output of the compiled loop: the operations of :mod:`~robodyn_ros.realtime.loop`.
 
-``advance`` and ``decode``, which are compiled for themselves, are in :mod:`~.compile`.
+``advance`` and ``decode``, which are compiled for themselves, are in :mod:`~.loop`.
 """
 
+import ctypes
+from functools import cache
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from numba import carray
+import llvmlite.binding
+from numba import carray, types
 import numpy as np
 from numpy import ndarray
 
-from .ffi import (
-    ABSOLUTE,
-    clock_gettime,
-    clock_nanosleep,
-    EINTR,
-    MONOTONIC,
-    NS_PER_S,
-    OK,
-    rcl_count,
-    rcl_forget_error,
-    rcl_publish,
-    rcl_take,
-    REALTIME,
-    sem_clockwait,
-    sem_trywait,
-)
-from ..loop_io import COUNTING, PUBLISHING, SLEEPING, TAKING
-from ..serialized_bytes import TAKE_FAILED
+from ..loop import COUNTING, PUBLISHING, SLEEPING, TAKING
 from ...dynamics.numba_types import pointer
+from ...errors import DataPathError
 from ...wire import decoders
 from ...wire.decoders import DecoderArrays
+
+PROBE_BYTES = 8
+TAKE_FAILED = 401           # rcl/types.h: there is no message
+
+
+class Allocator(ctypes.Structure):
+    """rcutils/allocator.h."""
+
+    _fields_ = [(name, ctypes.c_void_p) for name in (
+        'allocate', 'deallocate', 'reallocate', 'zero_allocate', 'state')]
+
+
+class SerializedBytes(ctypes.Structure):
+    """rcutils/types/uint8_array.h, which is also rcl_serialized_message_t."""
+
+    _fields_ = [('buffer', ctypes.c_void_p), ('length', ctypes.c_size_t),
+                ('capacity', ctypes.c_size_t), ('allocator', Allocator)]
+
+
+@cache
+def rcutils() -> ctypes.CDLL:
+    """
+    Return librcutils, which rclpy has loaded; ctypes calls it without the interpreter's lock.
+
+    :raises DataPathError: it is missing, or its messages are not laid out as here.
+    """
+    try:
+        library = ctypes.CDLL('librcutils.so')
+        library.rcutils_get_default_allocator.restype = Allocator
+        library.rcutils_uint8_array_fini.argtypes = (ctypes.POINTER(SerializedBytes),)
+        library.rcutils_uint8_array_resize.argtypes = (
+            ctypes.POINTER(SerializedBytes), ctypes.c_size_t)
+        library.rcutils_reset_error.restype = None
+    except (AttributeError, OSError) as error:
+        raise unavailable(f'librcutils.so: {error}') from error
+    tried = SerializedBytes(allocator=library.rcutils_get_default_allocator())
+    if (library.rcutils_uint8_array_resize(tried, PROBE_BYTES) != 0 or not tried.buffer
+            or (tried.length, tried.capacity) != (0, PROBE_BYTES)):
+        raise unavailable('librcutils.so lays messages out in an unknown way')
+    library.rcutils_uint8_array_fini(tried)
+    return library
+
+
+def no_bytes() -> SerializedBytes:
+    """Return a message of no bytes, to be given back by :func:`release`."""
+    return SerializedBytes(allocator=rcutils().rcutils_get_default_allocator())
+
+
+def release(message: SerializedBytes) -> None:
+    """Free the memory that librcl allocated for a message."""
+    rcutils().rcutils_uint8_array_fini(message)
+
+
+SYMBOLS = {
+    'librcl.so': ('rcl_take_serialized_message', 'rcl_publish_serialized_message',
+                  'rcl_publisher_get_subscription_count',
+                  'rcl_subscription_set_on_new_message_callback'),
+    'librcutils.so': ('rcutils_reset_error', 'rcutils_get_default_allocator'),
+    None: ('clock_gettime', 'clock_nanosleep', 'sem_clockwait', 'sem_post',
+           'sem_trywait'),
+}
+OK = 0                                          # rcl/types.h
+REALTIME, MONOTONIC, ABSOLUTE, EINTR = map(np.int32, (0, 1, 1, 4))      # linux/time.h, errno.h
+NS_PER_S = 1_000_000_000
+
+word, i32 = types.int64, types.int32
+
+
+def _external(name: str, *kinds: Any, result: Any = i32) -> Any:
+    """Return a C function as compiled code calls it; the linker finds it by its name."""
+    return types.ExternalFunction(name, result(*kinds))
+
+
+rcl_take = _external('rcl_take_serialized_message', word, word, word, word)
+rcl_publish = _external('rcl_publish_serialized_message', word, word, word)
+rcl_count = _external('rcl_publisher_get_subscription_count', word, word)
+rcl_forget_error = _external('rcutils_reset_error', result=types.void)
+clock_gettime = _external('clock_gettime', i32, word)
+clock_nanosleep = _external('clock_nanosleep', i32, i32, word, word)
+sem_clockwait = _external('sem_clockwait', word, i32, word)
+sem_trywait = _external('sem_trywait', word)
+sem_post = _external('sem_post', word)
+
+
+def check_symbols() -> None:
+    """
+    Load the libraries whose functions the loop calls.
+
+    Without a function the linker would end the process.
+
+    :raises DataPathError: a library or a function is missing.
+    """
+    for library, names in SYMBOLS.items():
+        try:
+            loaded = ctypes.CDLL(library)
+        except OSError as error:
+            raise unavailable(f'{library} cannot be loaded ({error})') from error
+        for name in names:
+            if not hasattr(loaded, name):
+                raise unavailable(f'{library or "libc"} has no {name}')
+        if library:
+            llvmlite.binding.load_library_permanently(library)
+
+
+def unavailable(problem: str) -> DataPathError:
+    """Return the error that the native data path cannot be used."""
+    return DataPathError(problem, name='data_path',
+                         remedy='rclpy takes and sends messages by itself')
+
 
 # Addresses, and the newest time of /clock.
 HANDLES = np.dtype([
@@ -48,12 +144,12 @@ HANDLES = np.dtype([
 # and the publication_sequence_number
 INFO_WORDS, INFO_EXPECTED, PUBLISHED, SEQUENCE = 32, 9, 0, 2
 NO_SEQUENCE = np.uint64(2**64 - 1)
-# Words of a serialized message, see `serialized_bytes.SerializedBytes`
+# Words of a serialized message, see `SerializedBytes`
 BUFFER, LENGTH, CAPACITY = 0, 1, 2
 
 
 class LoopIO(NamedTuple):
-    """Memory of the compiled loop, see :class:`~robodyn_ros.realtime.loop_io.AnyLoopIO`."""
+    """Memory of the compiled loop, see :class:`~robodyn_ros.realtime.loop.AnyLoopIO`."""
 
     loop_state: ndarray     # (1,) LOOP_STATE
     counts: ndarray         # (1,) COUNTS
@@ -71,7 +167,7 @@ class LoopIO(NamedTuple):
     efforts: ndarray        # (nv,) numbers of the serialized command
 
 
-# Operations of `loop_io`, by their names
+# OPERATIONS of the loop, by their names
 
 def steady_ns(io: LoopIO) -> int:
     """Return the steady time [ns]."""

@@ -11,19 +11,20 @@ from typing import Any
 from numba import types
 import numpy as np
 
-from .compile import compiled_callback, io_at, IO_MODULES
-from .ffi import check_symbols, NS_PER_S, unavailable
 from .io import (
     CAPACITY,
+    check_symbols,
     INFO_EXPECTED,
     LENGTH,
+    NS_PER_S,
     publish_message,
     PUBLISHED,
     sequence_number,
     take,
+    unavailable,
     wait_until,
 )
-from .memory import LoopMemory
+from .loop import compiled_callback, io_at, IO_MODULES, LoopMemory
 from ...compiler.jit import compile_function
 
 TRIAL_TIMEOUT = 5.0    # [s]

@@ -9,9 +9,9 @@ import os
 
 import numpy as np
 from numpy import ndarray
+from robodyn_ros.state import STATE
 from robodyn_ros.wire import decoders
 from robodyn_ros.wire.decoders import DecoderArrays
-from robodyn_ros.wire.joint_state import STATE
 
 PAGE = mmap.PAGESIZE
 LONGEST = 1 << 16           # bytes of a message that can be delivered

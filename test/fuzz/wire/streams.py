@@ -13,7 +13,7 @@ from random import Random
 import struct
 from typing import NamedTuple
 
-from robodyn_ros.wire.cdr_writer import Writer
+from robodyn_ros.wire.cdr import Writer
 from robodyn_ros.wire.decoders import STAMP_END
 
 JOINT_STATES, EFFORTS, TRAJECTORIES = 'joint states', 'efforts', 'trajectories'

@@ -1,0 +1,232 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Subcommands `new-law` and `new-driver`: commented templates, and their tests."""
+
+from collections.abc import Mapping
+from importlib.util import find_spec
+from keyword import iskeyword
+from pathlib import Path
+from string import Template
+from typing import Annotated
+
+import typer
+
+from .options import command, console, DEVELOP, Force, output
+from ..errors import ArgumentError, check_new, writing
+
+LAW = Template('''\
+"""
+Control law: a spring and a damper about the reference, with gravity compensation.
+
+    PYTHONPATH=. ros2 run robodyn_ros controller --ros-args -p mode:=$name:$constant \\
+        -p spring:=[100.0] -p urdf:=...
+    Settings(mode='$name:$constant', gains={'spring': 100.0})       # without ROS
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from numpy import ndarray
+
+from robodyn_ros import Law, gain
+from robodyn_ros.control.laws.law import Judged
+
+
+@dataclass(frozen=True)
+class Gains:
+    """Gains, one number a joint; each is a ROS parameter of this name."""
+
+    spring: Any = gain('N·m/rad or N/m', 0.0, 1e4, 'Stiffness of the spring.')
+    damper: Any = gain('N·m·s/rad or N·s/m', 0.0, 1e3, 'Damping.', default=1.0)
+
+
+def efforts(arm: Any, gains: Any, memory: Any, tau: ndarray) -> None:
+    """
+    Write the efforts tau (nv,) [N·m | N], with g(q).
+
+    Numba compiles this: loop over the joints, allocate nothing. robodyn_ros.control.laws.law.Arm
+    documents the fields of arm; robodyn_ros.control.laws.dynamics has its inverse dynamics. Write
+    the state of the law to memory: see robodyn_ros/control/laws/computed_torque.py.
+    """
+    for i in range(tau.shape[0]):
+        tau[i] = (arm.gravity[i] + gains.spring[i] * (arm.q_reference[i] - arm.q[i])
+                  + gains.damper[i] * (arm.qd_reference[i] - arm.qd[i]))
+
+
+$constant = Law(
+    '$name', efforts, equation='τ = g(q) + K (q_r - q) + D (q̇_r - q̇)',
+    source='book or paper, and equation', gains=Gains,
+    judged=(Judged('spring', 'damper'),))       # gains whose stability the controller checks
+''')
+
+LAW_TEST = Template('''\
+"""The law $name holds an arm, as compiled code and in plain Python (ROBODYN_PLAIN=1)."""
+
+import numpy as np
+from $name import $constant
+
+from robodyn_ros import Settings, load_urdf, simulate
+from robodyn_ros.verification.brief import verify
+
+ARM = load_urdf('two_link')
+SETTINGS = Settings(mode=$constant, gains={'spring': 50.0, 'damper': [10.0, 2.0]},
+                    goal_tolerance=[0.1, 0.1])      # rad: the spring is soft
+
+
+def test_it_holds_the_arm():
+    pose = [0.3, 0.5]
+    run = simulate(ARM, SETTINGS, pose, duration=1.0)
+    assert run.fault == ''
+    assert np.abs(run.position - pose).max() < 1e-3
+
+
+def test_random_worlds_break_nothing():
+    # Other masses, friction, delays, noise, and faults; `robodyn verify` runs more of them
+    assert verify(ARM, SETTINGS, worlds=5, seconds=1.0) == []
+''')
+
+
+@command(DEVELOP, 'my_spring')
+def new_law(name: Annotated[str, typer.Argument(
+                metavar='NAME', help='Name of the law and of its module, such as my_spring.')],
+            folder: Annotated[Path, output('Folder to write to.', 'FOLDER')] = Path('.'),
+            force: Force = False) -> None:
+    """Write a commented template of a control law, and its test."""
+    law, test = write_module(name, folder, {'': LAW, 'test_': LAW_TEST}, name.upper(), force)
+    console().print(f'{law}: the law, mode {name}:{name.upper()}\n{test}: its test\n'
+                    f'run the test: {test_command(test)}')
+
+
+def test_command(test: Path) -> str:
+    """Return the command that runs a test, with the installation of pytest if it is missing."""
+    install = '' if find_spec('pytest') else 'pip install pytest && '
+    return f'{install}python -m pytest {test}'
+
+
+def write_module(name: str, folder: Path, templates: Mapping[str, Template], constant: str,
+                 force: bool) -> list[Path]:
+    """
+    Write the module ``name`` and others that begin with a prefix; return the paths.
+
+    :param templates: text with $name and $constant, by the prefix of its file.
+    :raises ArgumentError: the name is no module name, or a file exists or cannot be written.
+    """
+    if not name.isidentifier() or iskeyword(name) or name != name.lower():
+        raise ArgumentError(f'{name!r} is no name of a Python module', name='NAME', value=name,
+                            remedy='use lower-case letters, digits and underscores: my_spring')
+    texts = {folder / f'{prefix}{name}.py': text for prefix, text in templates.items()}
+    if not force:
+        check_new(texts, 'NAME', 'choose another name, or replace with --force')
+    with writing(folder, '--output', 'give another --output'):
+        folder.mkdir(parents=True, exist_ok=True)
+        for path, template in texts.items():
+            path.write_text(template.substitute(name=name, constant=constant))
+    return [*texts]
+
+
+DRIVER = Template('''\
+"""
+Driver: the arm $name, read and written in the process of the controller.
+
+    PYTHONPATH=. ros2 run robodyn_ros controller --ros-args -p driver:=$name:$constant \\
+        -p "driver_options:=[address=192.168.0.2]" -p trigger:=state -p urdf:=...
+    drive(Controller(model, settings), $constant(model), over)      # without ROS
+"""
+
+import time
+
+import numpy as np
+from numpy import ndarray
+
+from robodyn_ros.driver import DriverFacts, Fault, Reading, WAITS
+
+
+class $constant:
+    """
+    Driver of the arm by its SDK or bus: replace the stand-in below.
+
+    Arrays are in the order of model.joint_names, in rad, m, N·m and N: convert units, signs and
+    order here. The guard detects errors only once the arm is armed.
+
+    :param model: the robot; model.joint_names, model.effort_limit, ...
+    :param address, rate: examples of options, which users set by driver_options.
+    """
+
+    # WAITS: read() waits for a state. LATEST: it returns the newest one at once. INLINE: the
+    # thread of the loop reads, computes and writes, for an SDK that holds the GIL
+    reading = WAITS
+
+    def __init__(self, model, address: str = '', rate: float = 1000.0):
+        # Connect, or raise an exception with the reason. What the arm says of itself replaces the
+        # URDF: effort_limit, velocity_limit, armature (nv,), compensates_gravity, brakes.
+        self.facts = DriverFacts()
+        self._period, self._next = 1.0 / rate, time.monotonic()
+        self._position, self._effort = np.zeros(model.nv), np.zeros(model.nv)
+
+    def read(self) -> Reading | None:
+        """
+        Wait for the next state of the arm; return None if none comes within, say, 10 ms.
+
+        A dedicated thread calls this in a loop. An exception is logged. The state becomes stale
+        after an exception, and while this waits.
+        """
+        self._next += self._period
+        time.sleep(max(0.0, self._next - time.monotonic()))
+        # Velocity NaN: not measured. Effort None: not measured, NaN: the drive is off; else that
+        # of the motor on the joint. age: s since each joint was measured. Raise DriverLost where
+        # the connection is gone for good.
+        faults: list[Fault] = []        # such as Fault('joint4', 'rotor too hot')
+        return Reading(self._position.copy(), np.zeros(len(self._position)), self._effort.copy(),
+                       age=0.0, faults=faults)
+
+    def write(self, tau: ndarray) -> None:
+        """
+        Send efforts, without waiting for an answer; the control thread calls this.
+
+        The drives must stop by themselves without efforts: nothing else helps if this process
+        dies.
+        """
+        self._effort = tau.copy()
+
+    def enable(self) -> None:
+        """Switch the drives on, before the first efforts; may be left out."""
+
+    def diagnostics(self) -> dict:
+        """Return temperatures, bus errors and the like, for /diagnostics; may be left out."""
+        return {}
+
+    def close(self) -> None:
+        """End the connection."""
+''')
+
+DRIVER_TEST = Template('''\
+"""The driver $name gives states of the right shape, and takes efforts."""
+
+import numpy as np
+from $name import $constant
+
+from robodyn_ros import load_urdf
+from robodyn_ros.driver import Driver
+
+
+def test_it_reads_and_writes():
+    arm = load_urdf('two_link')
+    driver = $constant(arm)
+    assert isinstance(driver, Driver)
+    reading = driver.read()
+    assert np.shape(reading.position) == np.shape(reading.velocity) == (arm.nv,)
+    driver.write(np.ones(arm.nv))
+    driver.close()
+''')
+
+
+@command(DEVELOP, 'my_arm')
+def new_driver(name: Annotated[str, typer.Argument(
+                   metavar='NAME', help='Name of the driver and of its module, such as my_arm.')],
+               folder: Annotated[Path, output('Folder to write to.', 'FOLDER')] = Path('.'),
+               force: Force = False) -> None:
+    """Write a commented template of a driver, and its test."""
+    constant = ''.join(word.capitalize() for word in name.split('_'))
+    driver, test = write_module(name, folder, {'': DRIVER, 'test_': DRIVER_TEST}, constant, force)
+    console().print(f'{driver}: the driver, parameter driver {name}:{constant}\n{test}: its test\n'
+                    f'run the test: {test_command(test)}')
