@@ -33,6 +33,7 @@ from . import (
     payload_transition,
     phase_efforts,
     plausibility,
+    standing_joints,
     time_scaling,
     trajectory_tracking,
     velocity_estimator,
@@ -179,6 +180,7 @@ class Vectors(NamedTuple):
     collisions: collisions.Memory
     friction_compensation: friction_compensation.Memory
     gravity_check: gravity_check.Memory
+    standing_joints: standing_joints.Memory
 
     @classmethod
     def of(cls, rows: ndarray) -> 'Vectors':
