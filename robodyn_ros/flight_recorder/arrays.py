@@ -7,7 +7,7 @@ Damage is detected by the checksums of the zip. Values that the compiled cycle u
 checked before a snapshot is returned.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from io import BytesIO
 import json
@@ -27,7 +27,7 @@ from ..control.laws import registry
 from ..control.settings.settings import Settings
 from ..control.settings.task_and_bounds import bounds_of, FrameKernel, task_of
 from ..control.steps import guard, payload_transition
-from ..control.steps.cycle_data import JOINT, SETTINGS, VECTOR_NAMES
+from ..control.steps.cycle_data import CONTROLLER_STATE, JOINT, SETTINGS, VECTOR_NAMES
 from ..control.steps.velocity_estimator import MISSING_VELOCITY
 from ..dynamics.model_data import parameters
 from ..dynamics.specialize import with_kernels
@@ -39,6 +39,8 @@ from ..model.urdf import load_urdf
 
 FORMAT = 'robodyn_ros flight 17'
 ARRAYS = Snapshot._fields[:7]
+# Vectors that recordings without a list of their names lack
+UNLISTED = 'standing_joints.'
 MAX_BYTES = 1 << 32         # of all arrays, unpacked
 
 # Fields that are indices, and into how many phases, reasons, ...
@@ -81,7 +83,8 @@ def described(model: RobotModel, snapshot: Snapshot, about: About) -> dict[str, 
     """
     watched = any(v.settings.self_collision_distance for v in snapshot.versions.values())
     model = replace(model, shapes=link_capsules(model)[0] if watched else ())
-    return {'format': FORMAT, 'about': asdict(about), 'model': to_urdf(model, shapes=True),
+    return {'format': FORMAT, 'vectors': VECTOR_NAMES, 'about': asdict(about),
+            'model': to_urdf(model, shapes=True),
             'settings': [asdict(v.settings) for v in snapshot.versions.values()],
             'laws': {str(k): registry.mode_name(k) for k in sorted(
                 {*map(int, snapshot.memory['mode'])}
@@ -131,6 +134,7 @@ def unpacked(data: bytes) -> Flown:
     if not str(text['model']).startswith('<'):          # never another file
         raise ValueError('no model')
     model, about = load_urdf(text['model']), About(**text['about'])
+    absent = _complete(arrays, text.get('vectors'))
     nv, k = model.nv, arrays['vectors'].shape[1] if arrays['vectors'].ndim == 3 else 0
     c, versions = len(arrays['cycles']), len(arrays['settings'])
     policies = len(arrays['policies'])
@@ -153,9 +157,35 @@ def unpacked(data: bytes) -> Flown:
         versions=dict(_versions(model, text, arrays)), policies=dict(_policies(arrays)),
         points=dict(_references('', Points.none(nv), arrays)),
         poses=dict(_references('pose_', PosePoints.none(), arrays)),
-        **{name: np.ascontiguousarray(arrays[name]) for name in ARRAYS})
+        **{name: np.ascontiguousarray(arrays[name]) for name in ARRAYS}, absent=absent)
     _check(snapshot, nv)
     return Flown(model, snapshot, about)
+
+
+def _complete(arrays: dict[str, ndarray], recorded: Sequence[str] | None) -> frozenset[str]:
+    """
+    Add fields and vectors, all zero, that the version of a recording had not; return their names.
+
+    :param recorded: names of its vectors; None: it does not list them.
+    """
+    absent: set[str] = set()
+    for name, kind in (('memory', CONTROLLER_STATE), ('settings', SETTINGS)):
+        old = arrays[name]
+        had, has = old.dtype.names or (), kind.names or ()
+        if all(field in has and old.dtype[field] == kind[field] for field in had):
+            arrays[name] = np.zeros(old.shape, kind)
+            for field in had:
+                arrays[name][field] = old[field]
+            absent |= {*has} - {*had}
+    names = recorded if recorded is not None else [
+        name for name in VECTOR_NAMES if not name.startswith(UNLISTED)]
+    if new := [name for name in VECTOR_NAMES if name not in names]:
+        old = dict(zip(names, arrays['vectors'].transpose(1, 0, 2)))
+        blank = np.zeros_like(arrays['vectors'][:, 0])
+        arrays['vectors'] = np.concatenate(
+            [np.stack([old.get(name, blank) for name in VECTOR_NAMES], 1),
+             arrays['vectors'][:, len(names):]], 1)
+    return frozenset(absent.union(new))
 
 
 def _present_numbers(laws: dict[str, str], recorded: ndarray) -> ndarray:
@@ -184,8 +214,8 @@ def _versions(model: RobotModel, text: dict[str, Any],
     for said, special, with_frame, joints, record in zip(
             text['settings'], text['specialized'], text['frame_kernel'], arrays['joints'],
             arrays['settings'], strict=True):
-        if said.keys() != {f.name for f in fields(Settings)}:
-            raise ValueError('other settings than there are now')
+        if unknown := said.keys() - {f.name for f in fields(Settings)}:
+            raise ValueError(f'settings that there are no more: {", ".join(sorted(unknown))}')
         if said['mode'] != registry.mode_name(int(record['mode'])):
             raise ValueError('settings of another law')
         values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value

@@ -85,9 +85,10 @@ class Replay:
         return [*(['tau'] if _differ(self.tau, s.tau[k + 1]) else []),
                 *(['published'] if published != s.cycles[k]['published'] else []),
                 *(name for name in CONTROLLER_STATE.names or ()
-                  if _differ(self.memory[0][name], after[name])),
+                  if name not in s.absent and _differ(self.memory[0][name], after[name])),
                 *((name for name, a, b in zip(self._names, self.vectors, s.vectors[k + 1])
-                   if _differ(a, b)) if _differ(self.vectors, s.vectors[k + 1]) else ())]
+                   if name not in s.absent and _differ(a, b))
+                  if _differ(self.vectors, s.vectors[k + 1]) else ())]
 
     def compare(self) -> Agreement:
         """Recompute all cycles and return how they compare with the recorded ones."""

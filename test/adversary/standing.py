@@ -22,11 +22,10 @@ from robodyn_ros.parallel import in_processes
 from robodyn_ros.verification.arm import Arm, arm_of, damping_rate, gains, UnheldError
 from robodyn_ros.verification.catalogue import CATALOGUE
 from robodyn_ros.verification.injection import Active, FOR_EVER, Injection, PLANT, SEEN
-from robodyn_ros.verification.library import Library
 from robodyn_ros.verification.plant import Plant
-from robodyn_ros.verification.play import Planned, play
 from robodyn_ros.verification.sensing import Conditions, Sample
-from robodyn_ros.verification.world import World
+from robodyn_ros.verification.trial import Planned, play
+from robodyn_ros.verification.world import Library, World
 
 from . import arms
 

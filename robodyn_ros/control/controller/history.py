@@ -46,6 +46,7 @@ class Snapshot(NamedTuple):
     points: dict[int, Points]           # by serial
     policies: dict[int, Policy]         # by serial
     poses: dict[int, PosePoints]        # by serial
+    absent: frozenset[str] = frozenset()  # fields and vectors that the version before had not
 
 
 class History:
