@@ -39,8 +39,6 @@ from ..model.urdf import load_urdf
 
 FORMAT = 'robodyn_ros flight 17'
 ARRAYS = Snapshot._fields[:7]
-# Vectors that recordings without a list of their names lack
-UNLISTED = 'standing_joints.'
 MAX_BYTES = 1 << 32         # of all arrays, unpacked
 
 # Fields that are indices, and into how many phases, reasons, ...
@@ -166,7 +164,7 @@ def _complete(arrays: dict[str, ndarray], recorded: Sequence[str] | None) -> fro
     """
     Add fields and vectors, all zero, that the version of a recording had not; return their names.
 
-    :param recorded: names of its vectors; None: it does not list them.
+    :param recorded: names of its vectors; None: those of now, from before they were listed.
     """
     absent: set[str] = set()
     for name, kind in (('memory', CONTROLLER_STATE), ('settings', SETTINGS)):
@@ -177,8 +175,7 @@ def _complete(arrays: dict[str, ndarray], recorded: Sequence[str] | None) -> fro
             for field in had:
                 arrays[name][field] = old[field]
             absent |= {*has} - {*had}
-    names = recorded if recorded is not None else [
-        name for name in VECTOR_NAMES if not name.startswith(UNLISTED)]
+    names = VECTOR_NAMES if recorded is None else recorded
     if new := [name for name in VECTOR_NAMES if name not in names]:
         old = dict(zip(names, arrays['vectors'].transpose(1, 0, 2)))
         blank = np.zeros_like(arrays['vectors'][:, 0])

@@ -15,30 +15,14 @@ ARMS = {'two_link': (TWO_LINK, POSE), 'panda': (PANDA, BENT)}
 
 
 class Blockable(Told):
-    """
-    An arm of which joints that are ``blocked`` stay where they are, by efforts on these only.
+    """An arm of which joints that are ``blocked`` stay where they are."""
 
-    The last bit of its readings jitters: an encoder that never changes is taken for a dead driver.
-    """
-
-    blocked, substeps, jitters = (), 0, False
-
-    def lie(self, q, qd):
-        self.jitters = not self.jitters
-        return np.nextafter(q, np.inf) if self.jitters else q, qd
+    blocked = ()
 
     def tick(self, **how):
-        published = super().tick(**how)
-        at, h = list(self.blocked), self.period / 4
-        for _ in range(0 if self.braked else 4):
-            self.qd[at] = 0.0
-            qdd = self.dynamics.forward_dynamics(self.q, self.qd, self.tau + self.external)
-            if at:
-                columns = np.linalg.inv(self.dynamics.mass_matrix(self.q))[:, at]
-                qdd = qdd - columns @ np.linalg.solve(columns[at], qdd[at])
-                qdd[at] = 0.0
-            self.qd += h * qdd
-            self.q += h * self.qd
+        q, published = self.q.copy(), super().tick(**how)
+        for i in self.blocked:
+            self.q[i], self.qd[i] = q[i], 0.0
         return published
 
 

@@ -107,8 +107,7 @@ def test_a_difference_is_found_and_named():
     assert Replay(MODEL, s).differences(150) == [
         'applied', *(f'momentum_observer.{name}' for name in (
             'external', 'external_impulse', 'sent_impulse', 'sent_rate')),
-        'gravity_check.tau_mean', *(f'standing_joints.{name}' for name in (
-            'unexplained', 'baseline', 'balance'))]
+        'gravity_check.tau_mean']
     assert (found.cycle, found.joint) == (149, 1) and found.largest == pytest.approx(1e-9)
     s.state['position'][100] += 1e-9
     assert 'gravity' in Replay(MODEL, s).differences(100)
@@ -175,7 +174,7 @@ def test_it_begins_anew_with_the_loop_and_can_be_off():
 
 def test_its_memory_is_bounded():
     ring, _, _ = ring_buffer.recorder(7, 10**9)
-    assert len(ring.cycles) > 10_000
+    assert len(ring.cycles) > 11_000
     assert sum(a.nbytes for a in ring[1:-1]) <= ring_buffer.MAX_RING_BYTES
     ring, _, _ = ring_buffer.recorder(7, 5000)
     assert len(ring.cycles) == 5002

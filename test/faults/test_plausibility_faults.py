@@ -2,21 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Joint states that the arm cannot have sent: one test a row of the table in docs/safety.md."""
 
-from control.closed_loop import Told
-from control.risen import follow, risen
 from faults.arm import Arm, running
 from faults.played_arm import PERIOD, TELEPORTED, ZERO
 from faults.rows import row
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
-from robodyn_ros.control.steps import (
-    frozen_readings,
-    guard,
-    phase_efforts,
-    plausibility,
-    standing_joints,
-)
+from robodyn_ros.control.steps import frozen_readings, guard, phase_efforts, plausibility
 from robodyn_ros.model.resources import robot_path
 
 near = pytest.approx
@@ -99,21 +91,6 @@ def test_driver_that_repeats_its_last_reading(mode):
     last = arm.state()['position']
     assert len(arm.until(position=last, velocity=[0.0, 0.0])) <= 10
     arm.faulted('STATE_INCONSISTENT')
-
-
-@row('the reading of one joint stands still', 'STATE_INCONSISTENT', 'JOINT_BLOCKED',
-     where=standing_joints.weigh, find='_[i] = max(_[i], 0.0) + 1.0', instead='pass')
-def test_reading_of_one_joint_that_stands_still():
-    """With noise, so that none repeats: the other joint shows that the first one moves on."""
-    rig = risen(Told, mode='joint_impedance')
-    follow(rig, [1.1, 0.9], 0.8)
-    rig.run(0.2)
-    here, random = rig.q[0], np.random.default_rng(0)
-    rig.lie = lambda q, qd: (np.array([here + 2e-6 * random.standard_normal(), q[1]]),
-                             np.array([0.0, qd[1]]))
-    rig.run(0.1)
-    assert rig.controller.reason_code == 'STATE_INCONSISTENT' and not rig.tau.any()
-    assert abs(rig.qd[0]) < 0.2 * FASTEST[0]
 
 
 @row('a robot stops by itself', 'ROBOT_STOPPED', where=frozen_readings.note_sample,

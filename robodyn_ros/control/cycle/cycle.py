@@ -33,7 +33,6 @@ from ..steps import (
     phase_efforts,
     plausibility,
     self_collision,
-    standing_joints,
     time_scaling,
     trajectory_tracking,
     velocity_estimator,
@@ -90,10 +89,6 @@ def cycle(c: Cycle, now: float, tau: ndarray) -> bool:
         found, still = frozen_readings.frozen_joint(c, robot.friction, dt if jumped else elapsed)
         if found != guard.NO_REASON and valid:
             reason, joint, valid = found, still, found == guard.ROBOT_STOPPED
-        found, still = standing_joints.standing_fault(c, robot.friction, fresh, dt)
-        if found != guard.NO_REASON and valid and (
-                reason == guard.NO_REASON or found == guard.STATE_INCONSISTENT):
-            reason, joint, valid = found, still, found == guard.JOINT_BLOCKED
 
     # Decision: requests, arming, faults
     guard.take_request(cycle_input, m, now)
@@ -144,7 +139,6 @@ def cycle(c: Cycle, now: float, tau: ndarray) -> bool:
         for i in range(n):
             v.requested[i] = tau[i]
         limits.limit_efforts(c, dt, tau)
-        standing_joints.clip(c, robot.friction, dt, tau)
         for i in range(n):              # without what the joint limits add
             v.tau_residual[i] = tau[i] - v.tau_gravity[i]
         limits.enforce_joint_limits(c, robot, dt, tau, 1.0)

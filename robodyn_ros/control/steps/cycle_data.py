@@ -33,7 +33,6 @@ from . import (
     payload_transition,
     phase_efforts,
     plausibility,
-    standing_joints,
     time_scaling,
     trajectory_tracking,
     velocity_estimator,
@@ -180,7 +179,6 @@ class Vectors(NamedTuple):
     collisions: collisions.Memory
     friction_compensation: friction_compensation.Memory
     gravity_check: gravity_check.Memory
-    standing_joints: standing_joints.Memory
 
     @classmethod
     def of(cls, rows: ndarray) -> 'Vectors':

@@ -46,6 +46,10 @@ CONTRADICTION_SHARE = 0.02
 CONTRADICTION_STEPS = 3.0    # encoder steps: one for each of two readings, and one of reserve
 # Greatest encoder step [rad | m], assumed before the first change of position: 12 bit a turn
 MAX_ENCODER_STEP = 2e-3
+# Encoders with finer steps [rad | m] show the elastic motion of a joint that sticks, so that
+# efforts beyond its known friction and UNKNOWN_STICTION [effort limits] move it visibly. Before
+# its first change of position an encoder counts as fine: the arm may be light, and not measured
+FINE_ENCODER_STEP, UNKNOWN_STICTION = 1e-4, 0.01
 # Longest interval between readings that are published several times [s]; the usual interval grows
 # at once, and falls with the weight RENEWAL_WEIGHT; changes are late after LATE_RENEWALS of it
 MAX_RENEWAL_TIME, RENEWAL_WEIGHT, LATE_RENEWALS = 0.02, 0.1, 1.5
@@ -125,17 +129,20 @@ def frozen_joint(c: Cycle, friction: ndarray, dt: float) -> tuple[int, int]:
     """
     joints, s, m, v, M = c.joints, c.settings, c.controller, c.vectors, c.workspace.M
     own = c.vectors.frozen_readings
-    reason, found, alike = guard.NO_REASON, -1, True
+    reason, found, alike, share = guard.NO_REASON, -1, True, UNKNOWN_STICTION
     braked, kept = False, exp(-dt / CONSISTENCY_TIME)
     for i in range(v.q.shape[0]):
         alike &= own.unchanged[i] > 0.0
         braked |= brakes_hold(v, i)
+        if FINE_ENCODER_STEP <= own.encoder_step[i] < inf:
+            share = s.arming_effort
     yields = (alike and (m.phase == guard.RUNNING or m.phase == guard.STOPPING)
-              and overcomes_friction(joints, friction, M, v, s.arming_effort))
+              and overcomes_friction(joints, friction, M, v, s.arming_effort if braked else share))
     for i in range(v.q.shape[0]):
         driven = yields and (brakes_hold(v, i) or not braked)
         if alike:
-            braking = breakaway_effort(joints[i], friction, s.arming_effort, i) / M[i, i]
+            braking = breakaway_effort(joints[i], friction, s.arming_effort if driven and braked
+                                       else share, i) / M[i, i]
         else:
             rate, _ = limit_rates(s, effective_delay(s, v, i))
             braking = ACCELERATION_SHARE * rate * VELOCITY_SHARE * v.speed_limit[i]

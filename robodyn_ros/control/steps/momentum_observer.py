@@ -21,7 +21,6 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 import numpy as np
 from numpy import ndarray
 
-from . import standing_joints
 from .robot_dynamics import inverse_dynamics
 from ..algebra import filtered, momentum_change
 from ..declare import choice, number
@@ -92,7 +91,6 @@ def observe(c: Cycle, robot: ModelData, known: bool, fresh: int, elapsed: float,
             own.external[i] = own.impulse[i] = own.pushing[i] = own.sliding[i] = 0.0
             own.external_impulse[i] = own.sent_impulse[i] = own.sent_rate[i] = 0.0
             own.observed_qd[i] = v.qd[i]
-        standing_joints.begin(c.joints, v)
         return
     m.unsampled += elapsed
     for i in range(n):
@@ -106,12 +104,10 @@ def observe(c: Cycle, robot: ModelData, known: bool, fresh: int, elapsed: float,
     bandwidth, push_bandwidth = s.external_effort_bandwidth, s.push_bandwidth
     # The next sample cancels the contribution of a rejected velocity
     kept = 1.0 if rejects(v) else exp(-dt / IMPULSE_TIME)
-    left, share = standing_joints.decay(dt)
     for i in range(n):
         unknown = momentum_change(work.M, v.qd, own.observed_qd, i) - own.impulse[i]
         own.external[i] = filtered(own.external[i], bandwidth, unknown, dt)
         own.impulse[i] = 0.0
-        standing_joints.add_impulse(v, i, unknown, dt, left, share)
         own.external_impulse[i] = kept * (own.external_impulse[i] + unknown)
         before = own.sent_impulse[i]
         own.sent_impulse[i] = kept * (before + tau[i] * dt)
