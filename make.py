@@ -89,10 +89,10 @@ COVERED_TESTS = [*QUICK[:-1], 'not (alone or process or ros)', 'test']
 PROVED_FILES = (
     'adaptive', 'collisions', 'cycle', 'effort_feedforward', 'energy_tank', 'feedback_policy',
     'friction_compensation', 'gravity_check', 'guard', 'hand_guiding',
-    'leader_follower', 'limits', 'motion_checks', 'motor_test', 'own_law', 'payload_transition',
-    'plausibility', 'pose_planning', 'presliding_damping', 'reference_joining',
-    'reference_stream', 'ring_buffer', 'self_collision', 'task_efforts', 'time_scaling',
-    'trajectory')
+    'leader_follower', 'limits', 'lowering', 'motion_checks', 'motor_test', 'own_law',
+    'payload_transition', 'planner', 'plausibility', 'pose_planning', 'presliding_damping',
+    'reference_joining', 'reference_stream', 'ring_buffer', 'self_collision', 'sine_motion',
+    'task_efforts', 'time_scaling', 'trajectory')
 PROVED_SELECTION = ['-m', 'proof or not (alone or ros or slow)', *(
     os.path.join('test', path) for path in (
         'faults', *(f'control/test_{name}.py' for name in PROVED_FILES),
