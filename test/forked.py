@@ -39,7 +39,7 @@ NODES = 'clients.play', 'clients.record', 'controller.node', 'simulator.node'
 COMMANDS = (
     'cli.app', 'control.learning', 'flight_recorder.replay',
     'identification.estimation.payload', 'identification.excitation.payload_motion',
-    'identification.excitation.taught_motion', 'identification.recorded_motion',
+    'identification.excitation.trajectory_file', 'identification.recorded_motion',
     'nodes.clients.live_control', 'nodes.clients.running_controller', 'report.document')
 # Name in the environment: seconds that a controller which is activated waits for the discovery of
 # other publishers of the commands, instead of DISCOVERY of nodes/topics/publishers.py

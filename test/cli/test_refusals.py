@@ -37,7 +37,7 @@ CLEAR = 'it is not clear what to write', 'give one of --c, --js and --config'
        for name in ('two words', 'class', '1st', 'Upper', '../x')},
     'new-law spring': ('test_spring.py exists', '--force'),
     'loop-report timing.npz': ('timing.npz cannot be read', 'timing_file'),
-    'replay flight.mcap': ('flight.mcap cannot be read', 'give a file that a flight recorder'),
+    'replay flight.mcap': ('flight.mcap cannot be read', 'give a file, all of it, that a flight recorder'),
     'compare-laws two_link --picture laws.abc': ('laws.abc cannot be written', '--picture'),
     'warmup two_lnik': ("no robot 'two_lnik'", 'did you mean two_link?'),
     'view two_link --allow-control --no-browser': ('--allow-control', 'add --live'),
