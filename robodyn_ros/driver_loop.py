@@ -18,6 +18,7 @@ from .errors import ParameterError
 from .model.robot import RobotModel
 
 QUEUE_DEPTH = 10    # readings
+OF_MODEL = 'effort_limit', 'velocity_limit', 'armature'     # facts that the model has, too
 FACT_TOLERANCE = 1e-6    # relative, of the limits that a driver states
 STOP_MARGIN = 1.0       # s beyond `stop_timeout` for which the arm may take to come to rest
 
@@ -42,7 +43,7 @@ def drive(controller: Controller, driver: Driver, over: Callable[[], bool],
     """
     facts = facts_of(driver)
     model, settings = with_facts(facts, controller.model, controller.settings)
-    for name in ('effort_limit', 'velocity_limit', 'armature'):
+    for name in OF_MODEL:
         if (getattr(model, name) != getattr(controller.model, name)).any():
             raise _contradicted(name, getattr(controller.model, name).tolist(),
                                 getattr(facts, name))
@@ -89,7 +90,7 @@ def with_facts(facts: DriverFacts, model: RobotModel, settings: Settings,
         the drives, or another rotor inertia or gravity compensation is set.
     """
     changes: dict[str, Any] = {}
-    for name in ('effort_limit', 'velocity_limit', 'armature'):
+    for name in OF_MODEL:
         if (fact := getattr(facts, name)) is None:
             continue
         values = np.asarray(fact, float)

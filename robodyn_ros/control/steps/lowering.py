@@ -58,15 +58,13 @@ def lowers(s: record, m: record) -> bool:
 
 
 def forget(m: record) -> None:
-    """Forget the last descent."""
+    """Begin with all support: no descent has begun."""
     m.support, m.descent, m.lying = 1.0, 0.0, 0.0
 
 
 def lower(c: Cycle, dt: float, tau: ndarray) -> bool:
     """Write the efforts (nv,) [N·m | N] of a descent; return whether it is over."""
     s, m, v = c.settings, c.controller, c.vectors
-    if m.descent == 0.0:
-        m.support, m.lying = 1.0, 0.0
     m.descent += dt
     speed = 0.0
     for i in range(tau.shape[0]):
