@@ -20,6 +20,8 @@ setup(
     name=name,
     version=manifest.findtext('version'),
     description=manifest.findtext('description'),
+    long_description=open('README.md', encoding='utf-8').read(),
+    long_description_content_type='text/markdown',
     author=manifest.findtext('author'),
     url=manifest.findtext('url'),
     maintainer=manifest.findtext('maintainer'),
