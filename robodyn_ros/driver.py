@@ -18,10 +18,12 @@ import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
 
-from .errors import load_object, refused
+from .errors import load_object, refused, RobodynError
 
 #: How a driver is read: its member ``reading``.
 READING = WAITS, LATEST, INLINE = 'waits', 'latest', 'inline'
+# Files of recorded readings, and the module that reads and writes them, which imports this one
+LOG, LOGS = '.mcap', 'robodyn_ros.flight_recorder.reading_log'
 RETRY_PAUSE = 0.01    # [s] after a read that failed or returned nothing at once
 # A driver that waits is read this often in a period at most, so that one whose read returns at
 # once leaves the CPU to others, and a full buffer is still emptied
@@ -137,16 +139,27 @@ def make(name: str, model: Any, options: Mapping[str, Any]) -> Driver:
     """
     Return the driver of a name.
 
-    :param name: ``package.module:NAME`` of a class or function.
-    :param model: robot model, its first argument; ``options``: its keywords.
-    :raises ParameterError: it cannot be imported or made, or it lacks a method.
+    :param name: ``package.module:NAME`` of a class or function, or a file of recorded readings.
+    :param model: robot model, its first argument.
+    :param options: its keywords; ``record`` is for any driver: the name of a new file (.mcap) of
+        its latest readings, which is written when the driver is closed.
+    :raises RobodynError: it cannot be imported or made, or it lacks a method.
     """
-    module, kind = load_object('driver', name, 'class')
+    reference = name
+    if 'record' in options:
+        others = {key: value for key, value in options.items() if key != 'record'}
+        reference = f'{LOGS}:RecordedDriver'
+        options = {'driver': name, 'options': others, 'file': options['record']}
+    elif name.endswith(LOG):
+        reference, options = f'{LOGS}:ReadingLog', {**options, 'file': name}
+    module, kind = load_object('driver', reference, 'class')
     if kind is None:
         raise refused('driver', name, f'{module.__name__} has no {name.partition(":")[2]}',
                       'see robodyn new-driver')
     try:
         driver = kind(model, **options)
+    except RobodynError:
+        raise
     except Exception as error:          # any error of the user's class
         raise refused('driver', name, f'{type(error).__name__}: {error}', 'correct it, the '
                       'parameter driver_options or the connection') from error

@@ -86,10 +86,10 @@ LOOP = (
 )
 
 DRIVER = (
-    Parameter('driver', str, '', 'Driver in place of the topics, `package.module:NAME`. Empty: '
-              'none.'),
+    Parameter('driver', str, '', 'Driver in place of the topics, `package.module:NAME`, or a file '
+              'of recorded readings. Empty: none.'),
     Parameter('driver_options', list[str], [], 'Options of the driver, `name=value` with values '
-              'in YAML.'),
+              'in YAML; `record` records its readings.'),
     Parameter('discovery_time', float, -1.0, 'Time to discover other command publishers before '
               'activation. Negative: 0.7 s with Fast DDS, else 2 s.', 's', -1.0, 30.0),
     Parameter('arming_timeout', float, 5.0, 'Time for which activation and reset wait for a good '
