@@ -8,7 +8,7 @@ calls both without messages in between (parameter ``driver`` of the node, :func:
 library); all else, from the decoding of states to the limits of efforts, is as with topics.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from queue import Empty, SimpleQueue
 import threading
 from time import monotonic, time_ns
@@ -17,8 +17,9 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
+import yaml
 
-from .errors import load_object, refused, RobodynError
+from .errors import load_object, ParameterError, refused, RobodynError
 
 #: How a driver is read: its member ``reading``.
 READING = WAITS, LATEST, INLINE = 'waits', 'latest', 'inline'
@@ -169,6 +170,27 @@ def make(name: str, model: Any, options: Mapping[str, Any]) -> Driver:
         raise refused('driver', name, f'its reading is {reading_of(driver)!r}',
                       f'it is one of {", ".join(READING)}')
     return driver
+
+
+def given_options(texts: Iterable[str]) -> dict[str, Any]:
+    """
+    Return the options of a driver, whose values are YAML.
+
+    :param texts: each of the form name=value.
+    :raises ParameterError: one is of another form.
+    """
+    options = {}
+    for text in texts:
+        name, equals, value = text.partition('=')
+        try:
+            if not (name.isidentifier() and equals):
+                raise ValueError
+            options[name] = yaml.safe_load(value)
+        except (ValueError, yaml.YAMLError):
+            raise ParameterError(f'option {text!r} of the driver is refused',
+                                 name='driver_options', value=text,
+                                 remedy='write name=value, as rate=500') from None
+    return options
 
 
 def reading_of(driver: Driver) -> str:
