@@ -23,6 +23,8 @@ from .errors import load_object, ParameterError, refused, RobodynError
 
 #: How a driver is read: its member ``reading``.
 READING = WAITS, LATEST, INLINE = 'waits', 'latest', 'inline'
+# Drivers of this package that have a name
+NAMED = {'franka': 'robodyn_ros.drivers.franka:Franka'}
 # Files of recorded readings, and the module that reads and writes them, which imports this one
 LOG, LOGS = '.mcap', 'robodyn_ros.flight_recorder.reading_log'
 RETRY_PAUSE = 0.01    # [s] after a read that failed or returned nothing at once
@@ -147,13 +149,14 @@ def make(name: str, model: Any, options: Mapping[str, Any]) -> Driver:
     """
     Return the driver of a name.
 
-    :param name: ``package.module:NAME`` of a class or function, or a file of recorded readings.
+    :param name: ``package.module:NAME`` of a class or function, one of NAMED, or a file of
+        recorded readings.
     :param model: robot model, its first argument.
     :param options: its keywords; ``record`` is for any driver: the name of a new file (.mcap) of
         its latest readings, which is written when the driver is closed.
     :raises RobodynError: it cannot be imported or made, or it lacks a method.
     """
-    reference = name
+    reference = NAMED.get(name, name)
     if 'record' in options:
         others = {key: value for key, value in options.items() if key != 'record'}
         reference = f'{LOGS}:RecordedDriver'

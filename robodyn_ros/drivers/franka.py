@@ -17,7 +17,7 @@ import numpy as np
 from numpy import ndarray
 
 from ..driver import DriverFacts, DriverLost, Fault, INLINE, Reading
-from ..errors import ParameterError
+from ..errors import ParameterError, require_modules
 from ..model.robot import RobotModel
 
 RATE = 1000.0   # [Hz]
@@ -46,12 +46,13 @@ class Franka:
                         armature=ARMATURE, max_rate=RATE)
 
     def __init__(self, model: RobotModel, address: str, recover: bool = False):
-        import pylibfranka
-
         if model.nv != len(MAX_EFFORT):
             raise ParameterError(f'a Franka has {len(MAX_EFFORT)} joints, and the model '
                                  f'{model.nv}', name='locked_joints', value=model.nv,
                                  remedy='lock the joints of the hand')
+        require_modules('franka', ['pylibfranka'], ParameterError)
+        import pylibfranka
+
         self._franka = pylibfranka
         # The scheduling is that of the control loop, which reports it
         self._robot: Any = pylibfranka.Robot(address, pylibfranka.RealtimeConfig.kIgnore)

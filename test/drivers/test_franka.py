@@ -21,7 +21,7 @@ import pytest
 from robodyn_ros import Controller, drive, load_urdf, Settings
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.steps import guard
-from robodyn_ros.driver import DriverLost
+from robodyn_ros.driver import DriverLost, make
 from robodyn_ros.driver_loop import with_facts
 from robodyn_ros.drivers import franka
 from robodyn_ros.drivers.franka import ARMATURE, Franka, MAX_STEP, SILENCE
@@ -47,11 +47,13 @@ class Library:
     class NetworkException(RuntimeError):  # noqa: N818
         """As of pylibfranka."""
 
-    RobotMode = SimpleNamespace(Idle='Idle', Move='Move')
+    __spec__ = 'found'
+    RobotMode = SimpleNamespace(Idle=SimpleNamespace(name='Idle'),
+                                Move=SimpleNamespace(name='Move'))
     RealtimeConfig = SimpleNamespace(kIgnore=0)
 
     def __init__(self):
-        self.sent, self.raised, self.errors, self.mode = [], [], '', 'Idle'
+        self.sent, self.raised, self.errors, self.mode = [], [], '', self.RobotMode.Idle
         self.recovered = self.motions = 0
 
     def Robot(self, address, config):  # noqa: N802
@@ -91,14 +93,8 @@ class Library:
 @pytest.fixture
 def library(monkeypatch):
     library = Library()
-    library.RobotMode = SimpleNamespace(Idle=_mode('Idle'), Move=_mode('Move'))
-    library.mode = library.RobotMode.Idle
     monkeypatch.setitem(sys.modules, 'pylibfranka', library)
     return library
-
-
-def _mode(name):
-    return SimpleNamespace(name=name)
 
 
 @pytest.fixture
@@ -165,7 +161,7 @@ def test_efforts_that_nobody_takes_are_a_fault(arm):
     ('["joint_velocity_violation"]', 'Reflex', ['joint_velocity_violation', 'mode Reflex']),
     ('', 'UserStopped', ['mode UserStopped']), ('', 'Guiding', ['mode Guiding'])])
 def test_a_robot_that_takes_no_efforts_is_a_fault(arm, library, errors, mode, words):
-    library.errors, library.mode = errors, _mode(mode)
+    library.errors, library.mode = errors, SimpleNamespace(name=mode)
     faults = arm.read().faults
     assert all(word in fault.text for word, fault in zip(words, faults, strict=True))
 
@@ -185,7 +181,13 @@ def test_a_lost_connection_is_final(arm, library):
 
 def test_another_robot_is_refused(library):
     with pytest.raises(ParameterError, match='has 7 joints, and the model 2'):
-        Franka(load_urdf('two_link'), 'robot')
+        make('franka', load_urdf('two_link'), {'address': 'robot'})
+
+
+def test_a_missing_library_is_named(monkeypatch):
+    monkeypatch.setattr('robodyn_ros.errors.find_spec', lambda name: None)
+    with pytest.raises(ParameterError, match='pylibfranka'):
+        make('franka', SEVEN, {'address': 'robot'})
 
 
 @pytest.fixture(scope='module')
