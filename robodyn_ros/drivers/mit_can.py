@@ -21,7 +21,8 @@ from ..model.robot import RobotModel
 
 CATCH_UP = 1.0      # periods that a late cycle is caught up at most
 PERIODS = 4         # without a command that a motor has to admit
-SAMPLES = 3         # of the time that a motor takes to answer
+# Of the times that a motor takes to answer: a busy machine, not the adapter, has made others long
+SAMPLES, QUICK = 5, 0.1
 SLACK = 1.2         # of the time of an exchange
 REST_MOTION, REST_TIME = 0.005, 0.5     # an arm that moves less [rad] for so long [s] is at rest
 
@@ -59,7 +60,7 @@ class MitCan:
         self.motors.strange.clear()
         # All motors are asked at once, so that what an adapter adds to one answer counts once
         busy = sum(exchange_time(motor, arm) for motor in motors[1:]) + max(
-            exchange_time(motors[0], arm), float(np.median(self.motors.round_trips)))
+            exchange_time(motors[0], arm), float(np.quantile(self.motors.round_trips, QUICK)))
         ranges = [found for found in self.motors.ranges if found is not None]
         self._sign = np.array([motor.sign for motor in motors], float)
         self._offset = np.array([motor.offset for motor in motors])
