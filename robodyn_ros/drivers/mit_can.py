@@ -61,6 +61,7 @@ class MitCan:
         # All motors are asked at once, so that what an adapter adds to one answer counts once
         busy = sum(exchange_time(motor, arm) for motor in motors[1:]) + max(
             exchange_time(motors[0], arm), float(np.quantile(self.motors.round_trips, QUICK)))
+        armature = [motor.armature for motor in motors]
         ranges = [found for found in self.motors.ranges if found is not None]
         self._sign = np.array([motor.sign for motor in motors], float)
         self._offset = np.array([motor.offset for motor in motors])
@@ -70,8 +71,7 @@ class MitCan:
             effort_limit=[min(m.limit or r.effort, r.effort) for m, r in zip(motors, ranges)],
             velocity_limit=[min(m.velocity_limit or r.velocity, r.velocity)
                             for m, r in zip(motors, ranges)],
-            armature=None if any(m.armature is None for m in motors) else [
-                m.armature for m in motors],
+            armature=None if None in armature else np.array(armature, float),
             max_rate=round(1.0 / busy, 1))
         self._busy = SLACK * busy   # after it, no answer to what was asked comes [s]
         self._on = False            # the motors have been switched on for efforts
