@@ -211,7 +211,8 @@ class DamiaoSerial:
     TAKE = struct.Struct('<BBBI8sB')
 
     def __init__(self, channel: str, baud: int = 921600):
-        self._port = _imported('serial', 'pyserial').Serial(channel, baud, timeout=0, write_timeout=0, exclusive=True)
+        self._port = _imported('serial', 'pyserial').Serial(
+            channel, baud, timeout=0, write_timeout=0, exclusive=True)
         self._bytes = bytearray()
         self.errors: Counter[str] = Counter()
         self.off = False

@@ -24,6 +24,7 @@ PERIODS = 4         # without a command that a motor has to admit
 # Of the times that a motor takes to answer: a busy machine, not the adapter, has made others long
 SAMPLES, QUICK = 5, 0.1
 SLACK = 1.2         # of the time of an exchange
+MOST_FRAMES = 200   # that are received in a cycle
 REST_MOTION, REST_TIME = 0.005, 0.5     # an arm that moves less [rad] for so long [s] is at rest
 
 
@@ -205,9 +206,10 @@ class MitCan:
 
     def _listen(self) -> None:
         """Receive what has arrived, and the answers that are still to come."""
-        while self.motors.take(self._asked + self._busy - self._clock()
-                               if self.motors.waiting else 0.0):
-            pass
+        for _ in range(MOST_FRAMES):        # others may flood the bus
+            if not self.motors.take(self._asked + self._busy - self._clock()
+                                    if self.motors.waiting else 0.0):
+                break
 
     def _reading(self, now: float) -> Reading:
         answers = [answer for answer in self.motors.answers if answer is not None]
