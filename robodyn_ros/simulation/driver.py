@@ -104,9 +104,10 @@ class SpringArm(SimulatedArm):
     def advance(self) -> Reading:
         """Simulate a period; return the state there, with the effort of the whole drive."""
         reading, plant = super().advance(), self._drive.plant
-        own = (self._share * self._stiffness * (self._pose - reading.position)
-               - plant.joint_damping * reading.velocity)
-        return reading._replace(effort=reading.effort + own)
+        position, velocity, effort = np.array(reading[:3], float)
+        own = (self._share * self._stiffness * (self._pose - position)
+               - plant.joint_damping * velocity)
+        return reading._replace(effort=effort + own)
 
     def enable(self) -> None:
         """Hold the pose in the spring, unless it does so already."""
