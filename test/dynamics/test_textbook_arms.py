@@ -139,17 +139,6 @@ def test_efforts_through_the_task_accelerate_it_as_asked(robot, close, task):
           1e-9)
 
 
-@pytest.mark.parametrize('task', TASKS, ids=str)
-def test_velocity_terms_are_split_the_same_way(robot, close, task):
-    name, *where = task
-    dynamics, rng = robot(name).dynamics, np.random.default_rng(2)
-    q, qd = rng.uniform(0.4, 1.0, (2, dynamics.model.nv))
-    terms = dynamics.task_velocity_terms(q, *where)
-    products = np.outer(qd, qd)[np.triu_indices(len(q), 1)]
-    close(terms.coriolis @ products + terms.centrifugal @ qd**2,
-          dynamics.task_space(q, qd, *where).velocity, 1e-10)
-
-
 def test_two_link_arm_as_in_the_textbook(robot, close):
     # Craig 2005, section 6.10, writes the arm of two point masses in the axes of its tip.
     l1, l2, m1, m2, g = 0.7, 0.4, 3.0, 2.0, 9.81
