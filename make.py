@@ -20,8 +20,7 @@ Run the demo or the tests on a machine that has nothing but Linux x86_64 and a P
                   fails if tests notice fewer than 95 %
   lint            ruff, codespell, import-linter, mypy
   fuzz [WHAT ...] `urdf [N]`: N mutated URDFs (10,000); `files [N]`: N damaged files of each other
-                  kind (2,000); `wire`: hostile messages for the decoders until coverage stops
-                  growing, 10 minutes at most; default: all
+                  kind (2,000); `wire`: hostile messages for the decoders (20,000); default: all
   adversary [ARG ...]
                   random combinations of faults for ten minutes; --help for more
   bench [ARG ...] compare the dynamics with Pinocchio, MuJoCo and NumPy, then the loop with rclpy

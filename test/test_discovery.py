@@ -40,9 +40,6 @@ def test_the_package_lists_what_it_offers():
         assert getattr(robodyn_ros, name) is not None
     with pytest.raises(AttributeError, match='Dynamic'):
         _ = robodyn_ros.Dynamic
-
-
-def test_importing_the_package_loads_nothing_heavy():
     subprocess.run([sys.executable, '-c', LAZY], check=True, timeout=60)
 
 
@@ -65,16 +62,13 @@ def test_signatures_can_be_read(function):
     assert '_typing' not in text and len(text) < 520
 
 
-def test_robots_have_names():
+def test_robots_by_name(tmp_path, monkeypatch):
     names = robot_names()
     assert len(names) == len(set(names)) > 50 and {'two_link', 'panda', 'ur5', 'xarm7'} <= {*names}
     assert load_urdf('xarm7').nv == 7
     assert load_urdf('ur10').joint_names[0] == 'shoulder_pan_joint'
     with pytest.raises(UrdfError, match='did you mean xarm7.*robot_names'):
         load_urdf('xarm')
-
-
-def test_a_file_comes_before_a_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / 'panda').write_text(resources.robot_path('rp').read_text())
     assert load_urdf('panda').name == load_urdf('rp').name

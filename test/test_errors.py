@@ -8,10 +8,11 @@ from robodyn_ros import errors
 from robodyn_ros.errors import RobodynError, UnknownNameError
 
 
-def test_a_message_is_one_printable_line_and_the_name_stays_as_it_is():
+def test_a_message_is_one_printable_line_with_the_known_names():
     error = RobodynError('joint a\nb', name='a\nb', remedy='no \x1b[2J' + 'x' * 10_000)
     assert str(error).startswith(r'joint a\nb: no \x1b[2Jxxx') and len(str(error)) < 1100
     assert error.name == 'a\nb' and len(error.remedy) > 10_000
+    assert str(UnknownNameError('joint', 'a', [])).endswith('none: there is no joint')
 
 
 @pytest.mark.parametrize('name, text', [
@@ -24,10 +25,6 @@ def test_a_message_is_one_printable_line_and_the_name_stays_as_it_is():
 def test_an_unknown_name_is_told_with_the_known_ones(name, text):
     error = UnknownNameError('joint', name, ['elbow', '\u00e9'])
     assert str(error) == text and error.choices == ('elbow', '\u00e9')
-
-
-def test_where_there_is_nothing_to_choose():
-    assert str(UnknownNameError('joint', 'a', [])).endswith('none: there is no joint')
 
 
 def subclasses(kind):

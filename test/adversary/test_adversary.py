@@ -49,14 +49,11 @@ def test_the_catalogue_is_complete():
     assert all(what.scenes for what in CATALOGUE.values())
 
 
-def test_nothing_injected_violates_nothing(two_link):
+def test_what_is_injected_is_seen(two_link):
     result = run(two_link, 'nothing', Scene())
     assert result.armed and not result.violations
     assert result.figures.velocity < 0.5 and np.isnan(result.figures.fault)
-
-
-def test_states_that_stop_are_seen(two_link):
-    """Fault, zero and their times, as the guard has them."""
+    # Fault, zero and their times, as the guard has them.
     figures = run(two_link, 'states stop', Scene()).figures
     assert figures.reason == 'STALE_STATE' and figures.fault == pytest.approx(50.0, abs=2.0)
     assert figures.zero >= figures.fault

@@ -167,6 +167,10 @@ def test_a_program_without_python_gives_the_same_efforts(folder, pushed, tmp_pat
     status, output = replayed(folder, pushed[0], tmp_path)
     assert status == 0 and output.startswith('4200 steps agree'), output
     assert 'none allocates' in output
+    cycles = bytearray(pushed[0])
+    cycles[300 * (56 + 32 + 2 * 56 + 16) - 8] ^= 1          # of an effort
+    status, output = replayed(folder, cycles, tmp_path)
+    assert status == 1 and 'step 299 differs' in output
 
 
 SINE = 2.0      # rad/s
@@ -341,13 +345,6 @@ def test_random_references_are_those_of_the_program(folder, exported, tmp_path):
     assert 'none allocates' in output
 
 
-def test_the_program_notices_one_bit(folder, pushed, tmp_path):
-    cycles = bytearray(pushed[0])
-    cycles[300 * (56 + 32 + 2 * 56 + 16) - 8] ^= 1          # of an effort
-    status, output = replayed(folder, cycles, tmp_path)
-    assert status == 1 and 'step 299 differs' in output
-
-
 def test_it_needs_libm_and_libc_alone(folder):
     if not (nm := shutil.which('nm')) or not (readelf := shutil.which('readelf')):
         pytest.skip('needs nm and readelf')
@@ -434,14 +431,11 @@ def test_the_library_tells_what_was_exported(library):
     assert f('error_text')(8).startswith(b'the law in force') and f('error_text')(99)
 
 
-def test_another_header_or_robot_gets_no_controller(library):
+def test_headers_and_neighbours(library, folder):
     create, error = library.function('create'), ctypes.c_int()
     for version, joints, expected in ((1, 2, 1), (3, 2, 1), (2, 3, 2), (2, 2, 0)):
         controller = create(version, joints, 0, ctypes.byref(error))
         assert (controller is None, error.value) == (expected != 0, expected)
-
-
-def test_two_controllers_share_nothing(library, folder):
     other = Library(folder)
     library.start()
     other.run(400)
@@ -450,7 +444,7 @@ def test_two_controllers_share_nothing(library, folder):
     library.function('destroy')(None)
 
 
-def test_an_emergency_stop_holds_until_it_is_released(library):
+def test_stops_of_others(library):
     library.arm()
     library.run(100)
     assert library.phase() == guard.INACTIVE            # the file asks for it from the beginning
@@ -459,9 +453,6 @@ def test_an_emergency_stop_holds_until_it_is_released(library):
     library.emergency_stop(0)                           # between two steps: it is not missed
     library.run(1)
     assert library.phase() == guard.FAULT and library.reason() == b'EMERGENCY_STOP'
-
-
-def test_silence_of_the_heartbeat_is_a_stop(library):
     library.start()
     library.beats = False
     library.run(190)
@@ -504,7 +495,6 @@ def test_an_arm_that_is_armed_in_every_cycle_is_armed(library):
         library.arm()
         library.run(1)
     assert library.phase() == guard.RUNNING, library.reason()
-
 
 
 def test_a_payload_changes_gravity_within_its_bounds(library, tmp_path):

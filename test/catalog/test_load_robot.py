@@ -10,32 +10,23 @@ from robodyn_ros.model.resources import robot_path
 from robots import ARM
 
 
-def test_a_known_robot_comes_with_its_configuration():
+def test_a_known_robot_comes_with_its_configuration(tmp_path):
     robot = load_robot('panda', {}, [])
     assert robot.model.nv == 7
     assert robot.pose[3] == pytest.approx(-3 * np.pi / 4)
     assert robot.parameters['controller']['locked_joints'] == [
         'panda_finger_joint1', 'panda_finger_joint2']
-
-
-def test_what_is_said_replaces_the_configuration():
     robot = load_robot('panda', {'panda_finger_joint1': 0.0, 'panda_finger_joint2': 0.01},
                        [0, 0, 0, -1, 0, 1, 0])
     for node in robot.parameters.values():
         assert node['locked_positions'] == [0.0, 0.01]
     assert robot.pose.tolist() == robot.parameters['simulator']['initial_position'] \
         == [0, 0, 0, -1, 0, 1, 0]
-
-
-def test_a_file_is_taken_as_it_is(tmp_path):
     path = shutil.copy(robot_path('rp'), tmp_path / 'mine.urdf')
     robot = load_robot(str(path), {}, [])
     assert robot.name == 'mine'
     assert robot.pose.tolist() == [0.0, 0.5]        # the carriage cannot be at zero
     assert robot.parameters['controller'] == {}
-
-
-def test_a_pose_outside_the_limits_is_refused():
     with pytest.raises(ParameterError, match='joint2'):
         load_robot('rp', {}, [0.0, 0.9])
 

@@ -72,7 +72,7 @@ def test_gains_suit_a_slow_loop(file):
     assert taken(file)['trigger'] == 'state'    # or efforts are older than the loop delay
 
 
-def test_every_parameter_has_the_comment_of_its_declaration(file):
+def test_what_no_urdf_says_is_named(file, tmp_path):
     init('two_link', '--output', file)
     text = ' '.join(file.read_text().replace('#', '').split())
     declared = {p.name: p for p in controller_parameters.TABLE}
@@ -80,6 +80,21 @@ def test_every_parameter_has_the_comment_of_its_declaration(file):
     assert {'stiffness', 'acceleration_kd', 'effort_limit', 'velocity_limit'} <= written.keys()
     for name in written:
         assert ' '.join(declared[name].description.split()) in text, name
+    said = init('two_link', '--output', file)
+    assert 'Gravity compensation: set' in said
+    assert '# robot_compensates_gravity: ?' in file.read_text()
+    assert not taken(file)['robot_compensates_gravity']
+    said = init('two_link', '--output', file, '--force', '--robot-compensates-gravity')
+    assert 'Gravity compensation: set' not in said
+    assert taken(file)['robot_compensates_gravity'] is True
+    path = changed(tmp_path, ('effort="30"', 'effort="0"'))
+    assert 'Effort limit of joint2: set effort_limit' in init(path, '--output', file, CHOSEN)
+    assert '# effort_limit: [80.0, ?]' in file.read_text()
+    values = taken(file)
+    assert values['effort_limit'] == [] and values['urdf'] == str(path)
+    path = changed(tmp_path, ('izz="0.01"', 'izz="0.05"'), text=ARM)
+    said = init(path, '--output', file, CHOSEN)
+    assert 'Physically consistent inertia of' in said and 'accepted_links' in file.read_text()
 
 
 def test_joints_without_rotors_get_the_smallest_plausible_armature(file):
@@ -94,30 +109,6 @@ def test_joints_without_rotors_get_the_smallest_plausible_armature(file):
         'urdf': 'panda', 'armature': armature, 'compensates_gravity': False,
         **{name: both['/**/controller']['ros__parameters'][name]
            for name in ('locked_joints', 'locked_positions')}}
-
-
-def test_what_no_urdf_says_is_left_to_a_person(file):
-    said = init('two_link', '--output', file)
-    assert 'Gravity compensation: set' in said
-    assert '# robot_compensates_gravity: ?' in file.read_text()
-    assert not taken(file)['robot_compensates_gravity']
-    said = init('two_link', '--output', file, '--force', '--robot-compensates-gravity')
-    assert 'Gravity compensation: set' not in said
-    assert taken(file)['robot_compensates_gravity'] is True
-
-
-def test_limits_that_the_urdf_lacks_are_named(tmp_path, file):
-    path = changed(tmp_path, ('effort="30"', 'effort="0"'))
-    assert 'Effort limit of joint2: set effort_limit' in init(path, '--output', file, CHOSEN)
-    assert '# effort_limit: [80.0, ?]' in file.read_text()
-    values = taken(file)
-    assert values['effort_limit'] == [] and values['urdf'] == str(path)
-
-
-def test_an_inertia_of_no_rigid_body_is_named(tmp_path, file):
-    path = changed(tmp_path, ('izz="0.01"', 'izz="0.05"'), text=ARM)
-    said = init(path, '--output', file, CHOSEN)
-    assert 'Physically consistent inertia of' in said and 'accepted_links' in file.read_text()
 
 
 def test_no_gains_come_from_inertias_in_other_units(tmp_path, file):
@@ -140,12 +131,16 @@ def test_gravity_and_root_are_in_the_file(file):
     assert node_robot.controlled(values, node_robot.description(values)).nv == 4
 
 
-def test_a_file_is_replaced_only_on_request(tmp_path, monkeypatch):
+def test_files_are_replaced_on_request_and_all_or_none(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (file := tmp_path / 'two_link.yaml').write_text('mine')
     assert '--force' in refused('init', 'two_link') and file.read_text() == 'mine'
     init('two_link', '--force')
     assert 'stiffness' in file.read_text()
+    (tmp_path / '.github').write_text('a file')
+    words = changed(tmp_path), '--output', (file := tmp_path / 'my_arm.yaml'), CHOSEN, '--ci'
+    assert 'verify.yml cannot be written' in refused('init', *words)
+    assert not file.exists() and not (tmp_path / 'test_my_arm.py').exists()
 
 
 def test_files_for_continuous_integration(tmp_path):
@@ -160,10 +155,3 @@ def test_files_for_continuous_integration(tmp_path):
     assert command in test
     file.unlink()       # nothing is written where one of them exists
     assert 'test_my_arm.py' in refused('init', *words) and not file.exists()
-
-
-def test_where_one_file_cannot_be_written_none_is(tmp_path):
-    (tmp_path / '.github').write_text('a file')
-    words = changed(tmp_path), '--output', (file := tmp_path / 'my_arm.yaml'), CHOSEN, '--ci'
-    assert 'verify.yml cannot be written' in refused('init', *words)
-    assert not file.exists() and not (tmp_path / 'test_my_arm.py').exists()

@@ -142,13 +142,18 @@ def test_an_arm_that_is_clamped_lets_go():
         assert hit.clamping < 0.5 * hit.peak
 
 
-def test_what_cannot_be_learned_from_is_refused():
-    """No estimate, or external efforts of the size of the effort limit."""
+def test_what_cannot_be_learned_or_estimated():
+    # No estimate, or external efforts of the size of the effort limit.
     ones = np.ones((5, 2))
     with pytest.raises(ArgumentError, match='no external effort'):
         thresholds(ones, ones, np.nan * ones, np.array([10.0, 10.0]))
     with pytest.raises(ArgumentError, match='joint 1 .* although nothing touches the arm'):
         thresholds(ones, ones, ones * [1.0, 9.0], np.array([10.0, 10.0]))
+    # An arm that is not driven, or whose state is stale, has none.
+    loop = resting()
+    loop.controller.begin()
+    assert np.isnan(loop.controller.external_effort).all()
+    assert loop.controller.external_effort.shape == (2,)
 
 
 def resting(mode='joint_impedance', **settings):
@@ -218,14 +223,6 @@ def test_measured_efforts_show_what_the_drives_do_not_deliver():
             loop.tick()
         out[observed] = abs(loop.controller.external_effort).max()
     assert out['measured'] < 0.1 * out['commanded']
-
-
-def test_no_estimate_without_efforts_in_force():
-    """An arm that is not driven, or whose state is stale, has none."""
-    loop = resting()
-    loop.controller.begin()
-    assert np.isnan(loop.controller.external_effort).all()
-    assert loop.controller.external_effort.shape == (2,)
 
 
 @pytest.mark.parametrize('dt', [1e-4, 1e-3, 1.0])

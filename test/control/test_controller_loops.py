@@ -94,7 +94,7 @@ def missed(intervals, period=1e-3):
     return found, pace
 
 
-def test_repeated_requests_to_arm_are_one():
+def test_requests_to_arm():
     once, often = Rig(TWO_LINK, [0.3, 0.5]), Rig(TWO_LINK, [0.3, 0.5])
     once.controller.arm()
     for _ in range(60):
@@ -102,9 +102,6 @@ def test_repeated_requests_to_arm_are_one():
         once.tick(), often.tick()
         assert often.controller.memory['good_samples'] == once.controller.memory['good_samples']
     assert often.phase == once.phase == 'RUNNING'
-
-
-def test_the_last_request_before_a_cycle_counts():
     rig = Rig(TWO_LINK, [0.3, 0.5])
     rig.controller.arm()
     rig.tick()
@@ -146,15 +143,12 @@ def test_a_slow_loop_in_a_row_of_stalls_is_told_its_rate():
     assert 'every 10 ms' in rig.controller.reason
 
 
-def test_what_is_left_over_of_periods_is_kept():
+def test_periods_are_counted():
     assert sum(missed([1e-3] * 20_000)[0]) == 0
     assert sum(missed([1.25e-3] * 400)[0]) == pytest.approx(100, abs=1)
     assert sum(missed([0.01] * 10)[0]) == 90
     assert sum(missed([0.4e-3, 1.6e-3] * 500)[0]) < 0.7 * 500    # jitter is not made up for
     assert sum(missed([0.5e-3] * 1000)[0]) == 0
-
-
-def test_time_that_jumps_or_stands_still_is_no_slow_loop():
     found, pace = missed([1e-3, 0.0, -3.0, 1e-3, 20.0, 1e-3])
     assert sum(found) == 0 and pace.interval == pytest.approx(1e-3)
     assert pace.sentence(1e-3) == ''
@@ -237,11 +231,14 @@ def test_missed_periods_count_for_all():
     assert 'step is called every 2 ms' in batch[2].reason
 
 
-def test_only_an_equal_controller_vouches_for_another_one():
+def test_like_and_count():
     first = Controller(TWO_LINK, SETTINGS, specialize=False)
     for model, other in ((replace(TWO_LINK), SETTINGS), (TWO_LINK, replace(SETTINGS, rate=900.0))):
         with pytest.raises(ArgumentError, match='another model or other settings'):
             Controller(model, other, specialize=False, like=first)
+    for count in (2.5, '2', np.nan, 0):
+        with pytest.raises(ArgumentError, match=f'count is .?{count}'):
+            ControllerBatch(TWO_LINK, SETTINGS, count)
 
 
 def test_controllers_that_share_code_count_periods_of_their_own():
@@ -267,9 +264,3 @@ def test_a_check_of_settings_changes_nothing():
     controller.use(weak)
     assert controller.scarcity is not before
     assert not before.scarce.any() and controller.scarcity.scarce.any()
-
-
-def test_there_is_at_least_one_arm():
-    for count in (2.5, '2', np.nan, 0):
-        with pytest.raises(ArgumentError, match=f'count is .?{count}'):
-            ControllerBatch(TWO_LINK, SETTINGS, count)

@@ -45,6 +45,9 @@ def test_without_a_policy_the_arm_is_held():
     rig = running()
     rig.run(1.0)
     assert abs(rig.q - POSE).max() < 1e-6 and rig.controller.reason_code == 'NO_REASON'
+    rig = risen(mode='joint_impedance')
+    with pytest.raises(ArgumentError, match='joint_impedance uses no policy'):
+        rig.controller.follow_policy(rig.time, np.zeros(2), POSE, np.zeros(2), np.zeros((2, 4)))
 
 
 @pytest.mark.slow
@@ -119,12 +122,6 @@ def test_policies_that_are_refused(changed, why):
     with pytest.raises(ArgumentError, match=why):
         rig.controller.follow_policy(**{**good, **changed})
     assert rig.controller.inputs.policy is before
-
-
-def test_other_laws_use_none():
-    rig = risen(mode='joint_impedance')
-    with pytest.raises(ArgumentError, match='joint_impedance uses no policy'):
-        rig.controller.follow_policy(rig.time, np.zeros(2), POSE, np.zeros(2), np.zeros((2, 4)))
 
 
 @pytest.mark.slow

@@ -100,24 +100,18 @@ def test_noise_bounds_the_distance_that_is_compensated(panda):
     assert found.distance.any() == bool(found.too_noisy())
 
 
-def test_an_effort_of_the_wrong_sign_is_named(panda):
+def test_what_cannot_be_calibrated_is_named(panda):
     pose, known, plant, recording = panda
     effort = recording.effort.copy()
     effort[:, 1] *= -1.0
     with pytest.raises(RecordingError, match='panda_joint2'):
         calibrate(replace(recording, effort=effort), known)
-
-
-def test_the_motion_needs_room(panda):
     pose, known, *_ = panda
     away = float_motion(known, pose, duration=20.0).positions - pose
     assert away[-1] == pytest.approx(0.0) and (abs(away).max(0) >= MIN_AMPLITUDE / 2).all()
     near = np.where(np.arange(known.nv) == 3, known.position_upper - 0.01, pose)
     with pytest.raises(IdentificationError, match='panda_joint4 has no room'):
         float_motion(known, near)
-
-
-def test_a_payload_does_not_become_part_of_the_robot(panda):
     known = panda[1]
     with pytest.raises(ParameterError, match='a payload is set'):
         without_payload(known, Settings(mode='pd', payload_mass=1.0, payload_frame='panda_hand'))

@@ -54,10 +54,7 @@ def test_a_motion_to_a_pose_ends_there_at_rest():
     assert poses[0].position == near(HOME.position) and not poses[0].velocity.any()
     assert poses[-1].position == near(GOAL) and not poses[-1].velocity.any()
     assert poses[-1].rotation == near(TURNED.as_matrix() @ HOME.rotation)
-
-
-def test_a_motion_that_only_just_reaches_its_acceleration():
-    """Under 1 m/s² and 10 m/s³, Ruckig itself finds no motion of exactly 2 cm."""
+    # Under 1 m/s² and 10 m/s³, Ruckig itself finds no motion of exactly 2 cm.
     points = to_pose(pose_limits(Settings()), HOME, HOME.position + [0.02, 0.0, 0.0],
                      BEGIN.as_quat(), 1.0, 3)
     assert sample_pose(points, 9.0).position == near(HOME.position + [0.02, 0.0, 0.0])
@@ -89,18 +86,12 @@ def test_a_motion_takes_over_from_another(start):
     assert splice_poses(old, new, 8.0) is new or start == 9.0
 
 
-def test_a_pose_is_held():
+def test_what_is_asked_for_is_taken_as_it_is():
     assert all((a == b).all() for a, b in zip(sample_pose(at_rest(HOME, 1.0, 3), 2.0), HOME,
                                               strict=True))
-
-
-def test_a_target_is_a_position_and_a_rotation():
     p, o = checked_pose([0.1, 0.2, 0.3], TURNED.as_quat(), np.zeros(3), 1.0)
     assert p.tolist() == [0.1, 0.2, 0.3] and (o == TURNED.as_quat()).all()
-
-
-def test_what_is_asked_for_is_taken_as_it_is():
-    """A stiffness is a diagonal or a matrix."""
+    # A stiffness is a diagonal or a matrix.
     wrench, K = [30.0, 0.0, 40.0, 0.0, 3.0, 4.0], changed({(0, 1): 40.0, (1, 0): 40.0})
     assert checked_wrench(wrench, (50.0, 5.0)).tolist() == wrench
     assert (checked_stiffness(MOST.diagonal(), MOST) == MOST).all()

@@ -141,15 +141,12 @@ def test_what_cannot_be_joined_in_time_is_refused(distance, speed, acceleration)
                 start_tolerance=np.array([10.0]))
 
 
-def test_a_first_velocity_is_no_step():
-    """A trajectory that begins with a motion is joined by a reference at rest."""
+def test_first_waypoints_are_no_step():
+    # A trajectory that begins with a motion is joined by a reference at rest.
     asked = Waypoints(NAMES, np.array([0.0, 1.0, 2.0]), np.stack([HERE, HERE + 0.5, HERE + 0.6]),
                       np.array([[0.5, 0.5], [0.4, 0.4], [0.0, 0.0]]))
     check(planned(asked), (HERE, np.zeros(2)), 20.0)
-
-
-def test_a_first_waypoint_that_comes_at_once_is_joined():
-    """The measured pose within milliseconds: not a jump to it."""
+    # The measured pose within milliseconds: not a jump to it.
     asked = smooth(HERE + [-2e-3, 1e-3], [0.9, -0.4], 2.0)
     asked = replace(asked, times=asked.times + 2e-3)
     check(planned(asked), (HERE, np.zeros(2)))

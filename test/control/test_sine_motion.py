@@ -28,16 +28,13 @@ def test_it_stays_within_all_limits(planned):
                 <= 0.75 * model.effort_limit).all()
 
 
-def test_it_begins_and_ends_at_the_pose_at_rest(planned):
+def test_it_begins_and_ends_at_rest_and_is_seen(planned):
     robot, _, asked = planned
     q = motion.reference(robot.model, asked)
     for t in (0.0, asked.times[-1]):
         assert q(t) == pytest.approx(robot.pose, abs=1e-12)
         assert q(t, 1) == pytest.approx(0.0, abs=1e-12)
         assert q(t, 2) == pytest.approx(0.0, abs=1e-9)
-
-
-def test_every_joint_moves_far_enough_to_see(planned):
     robot, _, asked = planned
     assert (np.ptp(asked.positions, axis=0) > 0.05).all()
 
@@ -55,16 +52,13 @@ def test_velocity_and_acceleration_are_the_derivatives_of_position():
     assert np.abs(fine - curve.accelerations)[2:-2].max() < 0.1 * np.abs(fine).max()
 
 
-def test_too_weak_a_robot_is_refused_by_the_joint(tmp_path):
+def test_robots_without_limits_or_power_are_refused(tmp_path):
     from robodyn_ros.model.resources import robot_path
     weak = tmp_path / 'weak.urdf'
     weak.write_text(robot_path('two_link').read_text().replace('effort="80"', 'effort="8"'))
     robot = load_robot(str(weak), {}, [])
     with pytest.raises(DemoError, match='joint1'):
         motion.plan(Dynamics(robot.model), robot.pose, 4.0)
-
-
-def test_a_robot_whose_limits_are_zero_is_refused():
     robot = load_robot('double_pendulum', {}, [])
     with pytest.raises(DemoError, match='joint1 .*range is 0.*velocity limit is 0.*effort limit '
                                         'is 0.*joint2 .*<limit') as refused:
@@ -72,9 +66,6 @@ def test_a_robot_whose_limits_are_zero_is_refused():
     assert len(refused.value.value) == 2
     for name in ROBOTS:
         motion.check_limits(load_robot(name, {}, []).model)
-
-
-def test_robots_that_error_texts_offer_can_be_driven():
     with pytest.raises(UrdfError) as refused:
         load_robot('no such robot', {}, [])
     offered = refused.value.remedy.partition('one of ')[2].partition(' (')[0].split(', ')

@@ -130,14 +130,11 @@ def test_damping_that_is_given(settings):
     assert state.efforts() == near(impedance(state, lambda J, state: FULL_DAMPING), abs=1e-6)
 
 
-def test_damping_of_a_unit_inertia():
+def test_damping_of_designs():
     state = State('cartesian_impedance', task_stiffness=STIFFNESS, task_damping_ratio=0.4,
                   task_damping_design='unit_inertia')
     assert state.efforts() == near(impedance(
         state, lambda J, state: np.diag(0.8 * np.sqrt(STIFFNESS))), abs=1e-6)
-
-
-def test_no_stiffness_has_no_damping():
     state = State('cartesian_impedance', task_stiffness=[0.0] * 6)
     assert state.efforts() == near(impedance(state, lambda J, state: np.zeros((6, 6))), abs=1e-9)
 

@@ -59,11 +59,18 @@ def test_the_cycle_follows_it():
         assert v.target_qdd == pytest.approx(xdd, abs=1e-12)
 
 
-def test_joints_are_matched_by_name():
-    """The order of the message does not matter."""
+def test_names_are_matched():
+    # The order of the message does not matter.
     straight = plan([1.0], [[0.5, -0.4]])
     turned = plan([1.0], [[-0.4, 0.5]], names=['joint2', 'joint1'])
     assert (straight.coefficients == turned.coefficients).all()
+    # An accent of its own, a letter of another script: another name, and told apart.
+    joints = ['caf\u00e9', 'elbow']
+    for name, why in (('cafe\u0301', r"\('cafe\\u0301'\): .*'caf\\xe9' looks the same"),
+                      ('\u0435lbow', r"\('\\u0435lbow'\): the joints are")):
+        with pytest.raises(TrajectoryError, match=why):
+            joint_order(joints, ['elbow', name])
+    assert joint_order(joints, ['elbow', 'caf\u00e9']) == [1, 0]
 
 
 @pytest.mark.parametrize('start', [10.0, 10.3, 10.5, 10.99, 11.0, 12.0])
@@ -101,16 +108,6 @@ def test_a_queue_of_trajectories_is_bounded():
     assert len(splice(waiting, later, 11.0).coefficients) <= MAX_SEGMENTS
 
 
-def test_names_that_only_look_the_same():
-    """An accent of its own, a letter of another script: another name, and told apart."""
-    joints = ['caf\u00e9', 'elbow']
-    for name, why in (('cafe\u0301', r"\('cafe\\u0301'\): .*'caf\\xe9' looks the same"),
-                      ('\u0435lbow', r"\('\\u0435lbow'\): the joints are")):
-        with pytest.raises(TrajectoryError, match=why):
-            joint_order(joints, ['elbow', name])
-    assert joint_order(joints, ['elbow', 'caf\u00e9']) == [1, 0]
-
-
 @pytest.mark.parametrize(('name', 'change', 'word'), [
     ('elbow', {'names': ['joint1', 'elbow']}, ''), ('positions', {'names': ['joint1']}, ''),
     ('joint1', {'names': ['joint1', 'joint1']}, ''), ('positions', {'positions': None}, ''),
@@ -139,17 +136,14 @@ def test_refused(name, change, word):
     assert name in (None, refusal.value.name) and refusal.value.remedy in str(refusal.value)
 
 
-def test_the_whole_of_a_long_trajectory_is_checked():
-    """The limits hold in its last segment too, not only in the first ones."""
+def test_every_segment_is_within_reason():
+    # The limits hold in its last segment too, not only in the first ones.
     times, positions = np.arange(1.0, 1001.0), np.zeros((1000, 2))
     plan(times, positions)
     positions[-2, 1] = 9.0
     with pytest.raises(TrajectoryError, match='joint2 would be .* at 99[89]'):
         plan(times, positions)
-
-
-def test_what_no_limit_forbids_stays_within_reason():
-    """A joint without limits is not sent to where numbers end."""
+    # A joint without limits is not sent to where numbers end.
     plan([1.0], [[1e6, 0.0]], model=FREE)
     with pytest.raises(TrajectoryError, match='beyond 1e.09'):
         plan([1.0], [[1e12, 0.0]], model=FREE)

@@ -177,12 +177,24 @@ def test_goal_time_tolerance(seconds, ended):
         assert 'after the end' in result.text and NAMES[0] in result.text
 
 
-def test_an_arm_that_does_not_reach_its_goal(cell):
-    """Something holds it away: with the default tolerances the goal fails, and says how far."""
+def test_goals_that_are_not_reached_or_dropped(cell):
+    # Something holds it away: with the default tolerances the goal fails, and says how far.
     cell.rig.external[1] = 1.0
     result = cell.end(cell.goal(POSE + 0.1))
     assert (result.status, result.code) == (Status.ABORTED, GOAL_TOLERANCE_VIOLATED)
     assert f'position of {NAMES[1]} is 0.' in result.text and 'more than 0.05' in result.text
+    # Other gains take the present pose as the reference: the goal is not reached any more.
+    goal = cell.goal(POSE + 0.2, 1.0)
+    assert cell.run(goal, 100) is None
+    cell.controller.use(replace(cell.controller.settings, mode='joint_impedance'))
+    result = cell.end(goal, 200)
+    assert result.status == Status.ABORTED and 'the present pose' in result.text
+    # Before its start nothing moves, and nothing does afterwards.
+    goal = cell.goal(POSE + 0.2, 0.5, later=1.0)
+    assert cell.run(goal, 100) is None and goal.cancel() == ''
+    assert cell.end(goal).status == Status.CANCELED
+    cell.rig.run(2.0)
+    assert cell.rig.q == pytest.approx(POSE, abs=1e-4)
 
 
 def test_faults_and_stops_abort(cell):
@@ -200,24 +212,6 @@ def test_faults_and_stops_abort(cell):
     assert 'the controller is' in other.end(goal).text
     with pytest.raises(TrajectoryError, match='the controller is'):
         other.goal(POSE)
-
-
-def test_a_reference_that_is_dropped_aborts(cell):
-    """Other gains take the present pose as the reference: the goal is not reached any more."""
-    goal = cell.goal(POSE + 0.2, 1.0)
-    assert cell.run(goal, 100) is None
-    cell.controller.use(replace(cell.controller.settings, mode='joint_impedance'))
-    result = cell.end(goal, 200)
-    assert result.status == Status.ABORTED and 'the present pose' in result.text
-
-
-def test_a_goal_that_waits_is_canceled(cell):
-    """Before its start nothing moves, and nothing does afterwards."""
-    goal = cell.goal(POSE + 0.2, 0.5, later=1.0)
-    assert cell.run(goal, 100) is None and goal.cancel() == ''
-    assert cell.end(goal).status == Status.CANCELED
-    cell.rig.run(2.0)
-    assert cell.rig.q == pytest.approx(POSE, abs=1e-4)
 
 
 def test_tolerances():

@@ -46,19 +46,13 @@ def test_nothing_holds_an_arm_that_falls(bench):
     assert scene.held_share(bench.dynamics, fall) < 0.02
 
 
-def test_an_arm_that_is_held_is_not_taken_for_one_that_falls():
+def test_how_much_of_an_arm_is_held():
     bench = Bench('panda')
     share = scene.held_share(bench.dynamics, bench.record(0.2, bench.dynamics.gravity))
     assert share == pytest.approx(1.0, abs=0.01)
-
-
-def test_half_held_is_half_held():
     bench = Bench('ur5')
     falling = bench.record(0.2, lambda q: 0.5 * bench.dynamics.gravity(q))
     assert scene.held_share(bench.dynamics, falling) == pytest.approx(0.5, abs=0.05)
-
-
-def test_an_arm_that_hangs_is_not_moved_by_gravity():
     robot = load_robot('two_link', {}, [-np.pi / 2, 0.0])
     assert not scene.moved_by_gravity(Dynamics(robot.model), robot.pose)
 

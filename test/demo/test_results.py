@@ -44,11 +44,13 @@ def test_the_loop_in_real_time_is_reported_with_what_disturbs_it():
     assert 'LOOP_STALLED' in found and 'measured while the machine was busy' in found
 
 
-def test_rms_and_peak_are_over_time_and_joints():
+def test_figures_and_units():
     t = Tracking('pd', np.arange(2.0), np.array([[3.0, 0.0], [0.0, -4.0]]),
                  *np.zeros((2, 2, 2)))
     assert t.rms == 2.5
     assert t.peak == 4.0
+    results = Results(trackings=[tracking('pd', 0.01)])
+    assert '[mrad]' in printed(results) and '[mrad | mm]' in printed(results, 'rp')
 
 
 @pytest.mark.parametrize(('robot', 'width'), [('two_link', 140), ('two_link', 80), ('rp', 80)])
@@ -72,20 +74,12 @@ def test_a_distance_below_any_encoder_is_no_figure(value, text):
     assert thousandths(value) == text
 
 
-def test_units_are_those_of_the_joints():
-    results = Results(trackings=[tracking('pd', 0.01)])
-    assert '[mrad]' in printed(results) and '[mrad | mm]' in printed(results, 'rp')
-
-
 def test_the_picture_is_drawn(tmp_path):
     path = tmp_path / 'two_link.png'
     draw(load_urdf(robot_path('two_link')), Results(
         trackings=[tracking(m, e) for m, e in zip(MODES, (1, .1, .01))]), path)
     assert path.read_bytes().startswith(b'\x89PNG')
     assert path.stat().st_size > 20_000
-
-
-def test_names_in_a_picture_are_no_formulas(tmp_path):
     text = robot_path('two_link').read_text().replace('"joint1"', r'"$\frac{$"')
     draw(load_urdf(text), Results(trackings=[tracking('pd', 1)]), tmp_path / 'odd.png')
     assert (tmp_path / 'odd.png').stat().st_size > 20_000

@@ -24,28 +24,19 @@ def efforts(model, speeds):
     return np.array([dynamics.friction([qd])[0] for qd in speeds])
 
 
-def test_far_from_rest_it_is_viscous_and_coulomb():
+def test_the_curve():
     assert effort(ARM, 4.0) == pytest.approx(0.5 * 4 + 2)
     assert effort(ARM, -4.0) == pytest.approx(-0.5 * 4 - 2)
     assert effort(STICKY, 4.0) == pytest.approx(0.5 * 4 + 2)
-
-
-def test_near_rest_it_rises_towards_static_friction_and_is_none_at_rest():
     speeds = np.linspace(0, 0.5, 2001)
     curve = efforts(STICKY, speeds) - 0.5 * speeds
     assert curve[0] == 0.0
     assert 2.7 < curve.max() <= 3.0
     assert curve[-1] == pytest.approx(2.0)
-
-
-def test_it_has_no_step():
     speeds = np.linspace(-0.1, 0.1, 4001)
     curve = efforts(STICKY, speeds)
     steepest = 0.5 + 3.0 / ARM.friction_velocity[0]         # F_v + F_s / v_0, at rest
     assert np.abs(np.diff(curve)).max() <= 1.001 * steepest * (speeds[1] - speeds[0])
-
-
-def test_each_direction_has_its_own():
     model = replace(ARM, backward_friction=np.array([[0.1], [1.0], [1.0]]))
     assert effort(model, 4.0) == pytest.approx(0.5 * 4 + 2)
     assert effort(model, -4.0) == pytest.approx(-0.1 * 4 - 1)

@@ -44,13 +44,10 @@ def test_the_rows_of_a_modified_dh_table_come_back():
     assert frames.offset[1] == pytest.approx(rows[1][0])
 
 
-def test_nearly_parallel_axes_keep_their_frames_near():
+def test_axes_and_angles_are_not_rounded(robot):
     arm = from_dh([DhLink(0, 0, 0.5, angle, mass=1, inertia=np.eye(3))
                    for angle in (1e-5, 1e-3, 0.05)])
     assert np.abs(record_frames(arm).origin).max() < 1e-9
-
-
-def test_an_almost_right_angle_is_not_rounded(robot):
     # The URDF writes 1.57079632679 for angles about the joints' own axes: 5e-12 are missing.
     offset = record_frames(robot('ur5').model).offset
     missing = np.abs(offset - np.pi / 2 * np.round(offset / (np.pi / 2)))

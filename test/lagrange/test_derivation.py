@@ -101,15 +101,12 @@ def test_christoffels_matrix_makes_a_skew_one(three):
     np.testing.assert_allclose(skew, -skew.T, atol=1e-10)
 
 
-def test_both_conventions_give_one_arm(tmp_path):
+def test_arms_of_dh_files(tmp_path):
     modified, standard = (derive(planar(tmp_path, c)) for c in ('modified', 'standard'))
     assert modified.trusted and standard.trusted
     for name in 'MBCg':
         difference = getattr(modified, name) - getattr(standard, name)
         assert difference.applyfunc(sp.expand) == sp.zeros(*difference.shape)
-
-
-def test_planar_arm_of_three_links_has_sums_of_angles_alone(tmp_path):
     derivation = derive(planar(tmp_path, 'modified'))
     t1, t2, t3 = derivation.q
     angles = {a.args[0] for X in (derivation.M, derivation.B, derivation.C)
@@ -126,10 +123,13 @@ def test_trees_with_skew_axes(numbers):
     assert bool(derivation.values) is not numbers
 
 
-def test_real_arm_in_task_space():
+def test_real_arms():
     locked = {f'joint_{i}': 0.3 for i in (4, 5, 6)}
     model = load_urdf(robot_path('arm6'), locked=locked)
     assert derive(model, frame='link_3', axes='zrp').trusted
+    hand = derive(load_urdf(GRIPPER))
+    assert hand.M.shape == (2, 2)
+    assert hand.trusted and hand.deviation < 1e-12
 
 
 def test_numbers_are_those_of_the_symbols():
@@ -138,9 +138,6 @@ def test_numbers_are_those_of_the_symbols():
     difference = symbols.M.subs(symbols.values) - plain.M
     assert max(abs(float(x.subs({plain.q[0]: 0.3, plain.q[1]: 0.7})))
                for x in difference) < 1e-14
-
-
-def test_a_wrong_formula_is_found():
     right = derive('two_link')
     arm = right.arm
     heavier = {s: x * (1 + 1e-7 * (s.name == 'm_2')) for s, x in arm.values.items()}
@@ -199,12 +196,6 @@ def test_angles_written_with_few_digits(tmp_path):
     assert len(str(skew.g)) > 2 * len(str(same.g))
     with pytest.raises(DerivationError, match='rounding'):
         derive(model, rounding=0.1)
-
-
-def test_joints_that_mimic_others():
-    hand = derive(load_urdf(GRIPPER))
-    assert hand.M.shape == (2, 2)
-    assert hand.trusted and hand.deviation < 1e-12
 
 
 def test_what_rounding_leaves_of_locked_joints_is_not_shown():

@@ -29,9 +29,6 @@ def test_text(arms):
     assert '  B[1,12] = -2 m₂ l₁ l₂ s₂' in lines
     assert '  Gₓ[1] = m₂ g s₁₂ + m₁ g c₁ / s₂' in lines
     assert 'where, in SI units, m₁ = 2, m₂ = 1, l₁ = 0.5, l₂ = 0.4, g = 9.81' in lines
-
-
-def test_text_without_unicode(arms):
     for arm in arms.values():
         assert text(arm, ascii_only=True).isascii()
     lines = text(arms['rp'], ascii_only=True).splitlines()
@@ -50,7 +47,7 @@ def test_lines_fit_and_broken_ones_say_the_same(arms, width):
             assert broken.split() == text(arm, width=10_000, ascii_only=plain).split()
 
 
-def test_latex_is_balanced(arms):
+def test_latex(arms):
     for arm in arms.values():
         source = '\n'.join(line for line in latex(arm).splitlines() if not line.startswith('%'))
         assert source.isascii()
@@ -61,9 +58,6 @@ def test_latex_is_balanced(arms):
         for block in re.findall(r'\\begin\{align\*\}\n(.*?)\n\\end', source, re.DOTALL):
             rows = block.split('\\\\\n')
             assert all(row.count('&') == 1 for row in rows)
-
-
-def test_latex_of_the_mass_matrix(arms):
     assert (r'M_{11} &= \left(m_{1} + m_{2}\right) l_{1}^{2} + m_{2} l_{2}^{2} '
             r'+ 2 m_{2} l_{1} l_{2} c_{2} \\') in latex(arms['two_link'])
     assert r'(M_x)_{11} &= m_{2} + \frac{m_{1}}{s_{2}^{2}} \\' in latex(arms['two_link'])

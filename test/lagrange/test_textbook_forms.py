@@ -48,16 +48,13 @@ def velocity_terms(d, B, C):
     return B * i * j + C * sp.Matrix([i**2, j**2])
 
 
-def test_two_link_as_sympy(two_link):
+def test_two_link(two_link):
     assert two_link.q == (t1, t2) and two_link.qd == (w1, w2)
     same(two_link.M, [[l2**2*m2 + 2*l1*l2*m2*c2 + l1**2*(m1 + m2), l2**2*m2 + l1*l2*m2*c2],
                       [l2**2*m2 + l1*l2*m2*c2, l2**2*m2]])
     same(velocity_terms(two_link, two_link.B, two_link.C), [
         -m2*l1*l2*s2*w2**2 - 2*m2*l1*l2*s2*w1*w2, m2*l1*l2*s2*w1**2])
     same(two_link.g, [m2*l2*g*c12 + (m1 + m2)*l1*g*c1, m2*l2*g*c12])
-
-
-def test_two_link_as_printed(two_link):
     assert printed(two_link, two_link.M_form) == [
         ['(m_1 + m_2) l_1^2 + m_2 l_2^2 + 2 m_2 l_1 l_2 c_2', 'm_2 l_2^2 + m_2 l_1 l_2 c_2'],
         ['m_2 l_2^2 + m_2 l_1 l_2 c_2', 'm_2 l_2^2']]
@@ -66,9 +63,6 @@ def test_two_link_as_printed(two_link):
                                                   ['m_2 l_1 l_2 s_2', '0']]
     assert printed(two_link, [two_link.g_form]) == [
         ['(m_1 + m_2) l_1 g c_1 + m_2 l_2 g c_12', 'm_2 l_2 g c_12']]
-
-
-def test_two_link_in_task_space_as_sympy(two_link):
     task = two_link.task
     same(two_link.matrix(task.J), [[l1*s2, 0], [l1*c2 + l2, l2]])
     same(two_link.matrix(task.M), [[m2 + m1/s2**2, 0], [0, m2]])
@@ -77,17 +71,11 @@ def test_two_link_in_task_space_as_sympy(two_link):
              - (2*m2*l2 + m2*l1*c2 + m1*l1*c2/s2**2)*w1*w2,
              m2*l1*s2*w1**2 + m2*l1*s2*w1*w2])
     same(two_link.matrix(task.G), [m1*g*c1/s2 + m2*g*s12, m2*g*c12])
-
-
-def test_two_link_in_task_space_as_printed(two_link):
     task = two_link.task
     assert printed(two_link, task.M) == [['m_2 + m_1 / s_2^2', '0'], ['0', 'm_2']]
     assert printed(two_link, task.B) == [['-2 m_2 l_2 - m_2 l_1 c_2 - m_1 l_1 c_2 / s_2^2'],
                                          ['m_2 l_1 s_2']]
     assert printed(two_link, task.G) == [['m_2 g s_12 + m_1 g c_1 / s_2'], ['m_2 g c_12']]
-
-
-def test_coriolis_row_in_joint_efforts_has_the_sine_once(two_link):
     assert printed(two_link, two_link.task.B_joint) == [
         ['-m_2 l_1 l_2 s_2 - m_1 l_1^2 c_2 / s_2'], ['m_2 l_1 l_2 s_2']]
     assert printed(two_link, two_link.task.C_joint) == [['0', '-m_2 l_1 l_2 s_2'],
@@ -105,10 +93,7 @@ def test_rp(rp):
     assert printed(rp, rp.B_form) == [['2 m_2 d_2'], ['0']]
     assert printed(rp, rp.C_form) == [['0', '0'], ['-m_2 d_2', '0']]
     assert printed(rp, [rp.g_form]) == [['(m_1 l_1 + m_2 d_2) g c_1', 'm_2 g s_1']]
-
-
-def test_derivative_of_the_kinetic_energy_of_the_rp_arm(rp):
-    """∂k/∂q is [0, m_2 d_2 θ̇_1²], not a force on the joint that turns."""
+    # ∂k/∂q is [0, m_2 d_2 θ̇_1²], not a force on the joint that turns.
     k = (sp.Matrix(rp.qd).T * rp.M * sp.Matrix(rp.qd))[0] / 2
     assert [sp.expand(k.diff(q)) for q in rp.q] == [0, m2*d2*w1**2]
 

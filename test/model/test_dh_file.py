@@ -26,8 +26,14 @@ def test_values(text, value):
     assert evaluate(parse(text), KNOWN, float) == value
 
 
-def test_names_are_told_without_pi():
+def test_names_and_values():
     assert names(parse('a*pi + b*(a - c1)')) == {'a', 'b', 'c1'}
+    with pytest.raises(ZeroDivisionError):
+        evaluate(parse('1/(l1 - l1)'), KNOWN, float)
+    with pytest.raises(OverflowError):
+        evaluate(parse('1e200**8'), KNOWN, float)
+    with pytest.raises(KeyError):
+        evaluate(parse('l2'), KNOWN, float)
 
 
 @pytest.mark.parametrize('text', [
@@ -40,15 +46,6 @@ def test_anything_else_is_refused(text):
     with pytest.raises(ArgumentError) as caught:
         parse(text)
     assert '\n' not in str(caught.value) and len(str(caught.value)) < 400
-
-
-def test_what_has_no_value():
-    with pytest.raises(ZeroDivisionError):
-        evaluate(parse('1/(l1 - l1)'), KNOWN, float)
-    with pytest.raises(OverflowError):
-        evaluate(parse('1e200**8'), KNOWN, float)
-    with pytest.raises(KeyError):
-        evaluate(parse('l2'), KNOWN, float)
 
 
 GOOD = """
@@ -98,14 +95,11 @@ values: {h: 0.4, J: h*2}
     np.testing.assert_array_equal(model.frame('tool').origin, expected.frame('tool').origin)
 
 
-def test_the_example_is_the_urdf_of_the_same_arm():
+def test_the_examples():
     rows, urdf = load_dh(rows_path('craig_2r')), load_urdf(robot_path('two_link'))
     q, qd, qdd = np.random.default_rng(0).normal(size=(3, 2))
     np.testing.assert_allclose(Dynamics(rows).inverse_dynamics(q, qd, qdd),
                                Dynamics(urdf).inverse_dynamics(q, qd, qdd), rtol=1e-12)
-
-
-def test_every_example_has_its_name():
     assert {path.stem for path in share_path('examples').glob('*.yaml')} == set(OWN_ROWS)
 
 

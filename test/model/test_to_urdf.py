@@ -53,11 +53,15 @@ def test_robots_as_they_come(name):
     assert_survives(load_urdf(ROBOTS[name], locked=LOCKED.get(name, {})))
 
 
-def test_robots_cut_down():
+def test_parts_and_payloads():
     locked = {'panda_joint5': 0.0, 'panda_joint7': 1.2, **LOCKED['panda']}
     assert_survives(load_urdf(REAL['panda'], root='panda_link2', tip='panda_link6', locked=locked,
                               gravity=(1, 2, 3)))
     assert_survives(load_urdf(ARM, locked={'slide': 0.1}))
+    for model, frame in ((load_urdf(ARM), 'tool'), (dh_arm(tool=TOOL), 'tool'),
+                         (dh_arm(), 'link2')):
+        assert_survives(with_payload(model, frame, 1.3, (0.1, 0.2, 0.3), ROD))
+        assert_survives(with_payload(model, frame, 0.7))
 
 
 @pytest.mark.slow
@@ -76,14 +80,7 @@ def test_dh_arms(arm):
     assert_survives(dh_arm(convention, **options))
 
 
-def test_payloads():
-    for model, frame in ((load_urdf(ARM), 'tool'), (dh_arm(tool=TOOL), 'tool'),
-                         (dh_arm(), 'link2')):
-        assert_survives(with_payload(model, frame, 1.3, (0.1, 0.2, 0.3), ROD))
-        assert_survives(with_payload(model, frame, 0.7))
-
-
-def test_limits_of_a_model_that_had_none():
+def test_limits_and_warnings_of_the_first_reading_stay():
     model = dh_arm()
     low, high = np.array([-1.0, -np.inf, 0.0, -np.inf]), np.array([np.inf, 2.0, 0.5, np.inf])
     bounded = replace(model, position_lower=low, position_upper=high,
@@ -96,16 +93,10 @@ def test_limits_of_a_model_that_had_none():
         'revolute', 'revolute', 'prismatic', 'continuous']      # others hold these limits too
     assert joints['joint2'].find('limit').attrib == {
         'lower': '-1000000000.0', 'upper': '2.0', 'velocity': '1000000000.0', 'effort': '20.0'}
-
-
-def test_limits_taken_from_a_model():
     model = load_urdf(ARM)
     none = np.full(2, np.inf)
     assert_survives(replace(model, position_lower=-none, position_upper=none.copy(),
                             velocity_limit=none.copy(), effort_limit=none.copy()))
-
-
-def test_warnings_of_the_first_reading_stay():
     model = load_urdf(ARM.replace('<axis xyz="0 1 0"/>', '<axis xyz="0 2 0"/>').replace(
         '<link name="base"/>', '<link name="base"/><loop><a/></loop>').replace(
         'effort="40"', 'effort="0"'))

@@ -62,9 +62,13 @@ def test_the_pose_at_the_start_is_looked_at():
         load_urdf(text)
 
 
-def test_a_massless_link_between_crossing_axes_is_accepted():
+def test_what_is_accepted_or_resisted():
     model = load_urdf(chain('', point(1, '0 0.5 1'), '1 0 0', xyz='0.2 0 0'))
     assert model.warnings[0] == "link 'one' has no mass"
+    text = chain(point(1, '1 0 0'), '', '0 1 0').replace(
+        '</robot>', '<robodyn><joint name="b" armature="1e-6"/></robodyn></robot>')
+    model = load_urdf(text)
+    assert model.massless_joints == () and model.warnings == ("link 'two' has no mass",)
 
 
 @pytest.mark.parametrize('name', OWN)
@@ -85,16 +89,13 @@ def test_an_inertia_that_no_body_has_is_listed(izz, listed, said):
         check_inertias(model)
 
 
-def test_all_that_nothing_resists_is_named_at_once():
+def test_all_that_nothing_resists():
     text = chain('', '', '0 1 0')
     with pytest.raises(InertiaError) as refused:
         load_urdf(text)
     assert "no inertia for joints 'a', 'b': the mass matrix" in str(refused.value)
     assert "links 'one', 'two' with the links fixed to them have no mass" in str(refused.value)
     assert "massless='warn'" in refused.value.remedy and 'armature' in refused.value.remedy
-
-
-def test_massless_joints_can_be_loaded_with_a_warning():
     model = load_urdf(chain(point(1, '1 0 0'), '', '0 1 0'), massless='warn')
     assert model.massless_joints == ('b',)
     assert "URDF has no inertia for joint 'b'" in model.warnings[-1]
@@ -102,19 +103,9 @@ def test_massless_joints_can_be_loaded_with_a_warning():
         model.require_inertia('simulation')
     both = load_urdf(chain('', point(1, '1 0 0'), '0 0 1'), massless='warn')
     assert both.massless_joints == ('a', 'b')       # which nothing resists together
-
-
-def test_how_to_take_massless_joints_is_one_of_two_words():
     with pytest.raises(ArgumentError, match='refuse, warn') as refused:
         load_urdf(ARM, massless='yes')
     assert refused.value.name == 'massless'
-
-
-def test_armature_is_inertia_of_the_joint():
-    text = chain(point(1, '1 0 0'), '', '0 1 0').replace(
-        '</robot>', '<robodyn><joint name="b" armature="1e-6"/></robodyn></robot>')
-    model = load_urdf(text)
-    assert model.massless_joints == () and model.warnings == ("link 'two' has no mass",)
 
 
 def test_all_implausible_links_are_refused_at_once_and_by_how_much():

@@ -111,11 +111,16 @@ def test_tables(table):
             assert p.lower is not None, p.name
 
 
-def test_docs_are_up_to_date():
-    """docs/parameters.md is what python -m robodyn_ros.nodes.parameter_docs prints."""
+def test_the_page_of_parameters():
+    # docs/parameters.md is what python -m robodyn_ros.nodes.parameter_docs prints.
     docs = Path(__file__).parents[2] / 'docs' / 'parameters.md'
     assert docs.read_text() == parameter_docs.page(), (
         'run: python -m robodyn_ros.nodes.parameter_docs > docs/parameters.md')
+    page, simulator = parameter_docs.page().split('## Simulator\n')
+    named = re.findall(r'^\| `(\w+)` \|', page, re.MULTILINE)
+    assert sorted(named) == sorted(p.name for p in controller_parameters.TABLE)
+    assert tuple(named[:len(parameter_docs.ESSENTIAL)]) == parameter_docs.ESSENTIAL
+    assert all(f'`{p.name}`' in simulator for p in simulator_parameters.TABLE)
 
 
 def test_gains_with_a_bad_value_refuse_their_law(node):
@@ -138,11 +143,3 @@ def test_gains_are_declared_with_their_law(node):
     assert put(node, mode='own_laws:SPRING') == '' and p['mode'] == 'own_laws:SPRING'
     assert put(node, spring=[-1.0]) != '' and put(node, spring=[1.0]) == ''
     assert p['spring'] == [1.0]
-
-
-def test_the_page_has_every_parameter_once_and_begins_with_the_essential_ones():
-    page, simulator = parameter_docs.page().split('## Simulator\n')
-    named = re.findall(r'^\| `(\w+)` \|', page, re.MULTILINE)
-    assert sorted(named) == sorted(p.name for p in controller_parameters.TABLE)
-    assert tuple(named[:len(parameter_docs.ESSENTIAL)]) == parameter_docs.ESSENTIAL
-    assert all(f'`{p.name}`' in simulator for p in simulator_parameters.TABLE)

@@ -27,10 +27,21 @@ def test_colcon_takes_it_for_a_ros_package(clean, tmp_path):
     assert 'package.xml' not in listed.stderr
 
 
-def test_setup_reads_the_version(clean):
+def test_the_version_is_said_once(clean):
     shown = subprocess.run([sys.executable, 'setup.py', '--version'], cwd=ROOT, env=clean,
                            text=True, capture_output=True, check=True)
     assert shown.stdout.split()[-1] == VERSION
+    headings = re.findall(r'^(\S+)(?: \(.*\))?\n-{3,}$', (ROOT / 'CHANGELOG.rst').read_text(),
+                          re.MULTILINE)
+    assert headings[0] in (VERSION, 'Forthcoming')
+    # Version and date of CITATION.cff are those of the newest release in the changelog.
+    released = dict(re.findall(r'^(\S+) \((.*)\)\n-{3,}$', (ROOT / 'CHANGELOG.rst').read_text(),
+                               re.MULTILINE))
+    citation = (ROOT / 'CITATION.cff').read_text()
+    assert f'\nversion: {VERSION}\ndate-released: {released[VERSION]}\n' in citation
+    elsewhere = [p for pattern in ('*.py', '*.cfg', '*.toml', 'robodyn_ros/**/*.py')
+                 for p in ROOT.glob(pattern) if f"'{VERSION}'" in p.read_text()]
+    assert elsewhere == []
 
 
 def test_rosdep_finds_each_key_in_the_system():
@@ -49,20 +60,6 @@ def test_colcon_test_runs_what_says_that_an_installation_works(pytestconfig):
     assert 'test/nodes/test_controller_life.py' in files and 4 < len(files) < 10, files
 
 
-def test_changelog_begins_with_the_version():
-    headings = re.findall(r'^(\S+)(?: \(.*\))?\n-{3,}$', (ROOT / 'CHANGELOG.rst').read_text(),
-                          re.MULTILINE)
-    assert headings[0] in (VERSION, 'Forthcoming')
-
-
-def test_the_citation_is_that_of_the_version():
-    """Version and date of CITATION.cff are those of the newest release in the changelog."""
-    released = dict(re.findall(r'^(\S+) \((.*)\)\n-{3,}$', (ROOT / 'CHANGELOG.rst').read_text(),
-                               re.MULTILINE))
-    citation = (ROOT / 'CITATION.cff').read_text()
-    assert f'\nversion: {VERSION}\ndate-released: {released[VERSION]}\n' in citation
-
-
 def test_codespell_skips_what_git_ignores():
     """As `venv/` of the README; the other linters read .gitignore, or name what they check."""
     (skipped,) = re.findall("^skip = '(.*)'$", (ROOT / 'pyproject.toml').read_text(), re.MULTILINE)
@@ -71,9 +68,3 @@ def test_codespell_skips_what_git_ignores():
     assert 'venv' in ignored
     assert not [name for name in ignored
                 if not any(fnmatch(name, pattern) for pattern in skipped.split(','))]
-
-
-def test_nobody_else_says_the_version():
-    elsewhere = [p for pattern in ('*.py', '*.cfg', '*.toml', 'robodyn_ros/**/*.py')
-                 for p in ROOT.glob(pattern) if f"'{VERSION}'" in p.read_text()]
-    assert elsewhere == []

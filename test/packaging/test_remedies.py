@@ -64,20 +64,14 @@ def test_packages_that_texts_and_extras_name_are_found():
     assert done.returncode == 0, done.stderr
 
 
-def test_extras_that_texts_name_are_declared():
+def test_extras_and_versions_of_texts():
     named = {extra.strip() for text in written() for word in shlex.split(text)
              if word.startswith('.[') for extra in word[2:-1].split(',')}
     assert {'identify', 'sim'} <= named <= set(EXTRAS)
-
-
-def test_nothing_names_the_package_on_an_index():
-    """This package is in no index: `pip install robodyn_ros` would fail."""
+    # This package is in no index: `pip install robodyn_ros` would fail.
     for path in SOURCES:
         if path.name != 'extras.py':
             assert not re.search(r'pip install [\'"]?robodyn', path.read_text()), path
-
-
-def test_versions_are_those_of_the_extras():
     assert pip_install('mujoco', 'mcap', 'PyYAML') == "pip install 'mujoco>=3.14' mcap PyYAML"
 
 

@@ -25,13 +25,17 @@ from robodyn_ros.realtime.scheduling import Scheduling
 HOUR = 3_600_000_000_000        # ns; so long that no machine is too slow for these tests
 
 
-def test_points_are_exact_multiples_of_the_period():
+def test_the_grid():
     grid = Grid(100_003)
     start, points = grid.deadline, 0
     for _ in range(300):
         points += 1 + grid.wait()
         assert grid.deadline == start + points * 100_003
         assert monotonic_ns() >= grid.deadline      # it did sleep until there
+    grid = Grid(HOUR)
+    start = grid.deadline
+    assert [grid.advance() for _ in range(3)] == [0, 0, 0]
+    assert grid.deadline == start + 3 * HOUR
 
 
 @pytest.mark.parametrize('late, missed', [(0.5, 0), (1.5, 1), (10.5, 10)])
@@ -45,13 +49,6 @@ def test_a_late_loop_counts_what_it_missed_once(late, missed):
     assert 0 < grid.deadline - monotonic_ns() <= HOUR
     assert grid.advance() == 0
     assert grid.deadline == start + (missed + 3) * HOUR
-
-
-def test_a_loop_in_time_misses_nothing():
-    grid = Grid(HOUR)
-    start = grid.deadline
-    assert [grid.advance() for _ in range(3)] == [0, 0, 0]
-    assert grid.deadline == start + 3 * HOUR
 
 
 def test_a_signal_does_not_shorten_the_sleep():
@@ -127,14 +124,11 @@ def test_the_final_spin_is_a_part_of_the_period(spin):
         Grid(1000, spin)
 
 
-def test_no_wake_up_comes_before_its_point(monkeypatch, tmp_path):
+def test_latencies_of_wake_ups(monkeypatch, tmp_path):
     monkeypatch.setenv('PATH', str(tmp_path))       # without cyclictest
     late, source = measure(200.0, Scheduling(), 0.1)
     assert source == 'Python' and 1 <= len(late) <= 20 and (late >= 0.0).all()
-
-
-def test_points_that_are_missed_count_as_points(monkeypatch, tmp_path):
-    """At a rate no machine has, the loop still ends after so many points."""
+    # At a rate no machine has, the loop still ends after so many points.
     monkeypatch.setenv('PATH', str(tmp_path))
     assert 1 <= len(measure(1e9, Scheduling(), 1e-4).late) < 100_000    # points of 1 ns
 
@@ -172,7 +166,7 @@ def test_cyclictest_measures_where_it_may(monkeypatch, tmp_path, name):
     assert words['policy'] == 'other' and {'default-system', 'mlockall'} <= set(words)
 
 
-def test_the_rate_leaves_three_quarters_of_the_period():
+def test_the_rate_that_a_machine_bears():
     late = np.full(10_000, 20e-6)
     assert judge([late], 4000.0)[:2] == (4000, pytest.approx(20e-6))
     assert judge([late], 4000.0).margin == pytest.approx(230e-6)
@@ -181,16 +175,10 @@ def test_the_rate_leaves_three_quarters_of_the_period():
     assert judge([late], 4000.0).rate == 1000
     late[:20] = 260e-6
     assert judge([late], 4000.0).rate == 500
-
-
-def test_a_rare_wake_up_costs_periods_and_no_rate():
     late = np.full(10_000, 20e-6)
     late[7] = 3.5e-3
     found = judge([np.full(10_000, 1e-6), late], 4000.0)
     assert found.rate == 4000 and found.worst == 3.5e-3 and found.lost == 14
-
-
-def test_a_machine_may_be_unfit_for_any_rate():
     found = judge([np.full(100, 1.0 / CANDIDATE_RATES[0])], 4000.0)
     assert found.rate == 0 and found.margin == 0.0
 

@@ -83,10 +83,15 @@ def ask(wanted, *, rtprio=None, memlock=None, humble=False, without=None):
     return json.loads(done.stdout)
 
 
-def test_nothing_wanted_changes_nothing():
+def test_nothing_is_left_behind():
     found = ask({})
     assert found['before'] == found['inside'] == found['after']
     assert found['granted'] == found['refused'] == []
+    before = os.sched_getaffinity(0)
+    with pytest.raises(ZeroDivisionError), scheduled(Scheduling(cpus=(min(before),))):
+        assert os.sched_getaffinity(0) == {min(before)}
+        raise ZeroDivisionError
+    assert os.sched_getaffinity(0) == before
 
 
 def test_without_privilege_each_refusal_is_a_line_and_the_loop_goes_on():
@@ -167,14 +172,6 @@ def test_a_cpu_that_is_not_there_is_refused_whole(others):
         assert os.sched_getaffinity(0) == mine
     assert outcome.granted == [] and str(outcome) == 'no real-time priority'
     assert '900' in outcome.refused[0] and f'may use {listed(mine)}' in outcome.refused[0]
-
-
-def test_undone_after_an_exception_too():
-    before = os.sched_getaffinity(0)
-    with pytest.raises(ZeroDivisionError), scheduled(Scheduling(cpus=(min(before),))):
-        assert os.sched_getaffinity(0) == {min(before)}
-        raise ZeroDivisionError
-    assert os.sched_getaffinity(0) == before
 
 
 def test_cpus_are_listed_as_the_kernel_does():

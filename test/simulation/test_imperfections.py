@@ -16,16 +16,13 @@ def samples(noise, count=4000):
     return [noise.apply(STATE) for _ in range(count)]
 
 
-def test_noise_has_the_deviations_asked_for():
+def test_noise_of_the_sensors():
     seen = samples(Noise(1e-3, 0.02, 0.5, seed=3))
     for name, deviation in (('position', 1e-3), ('velocity', 0.02), ('effort', 0.5)):
         errors = np.array([getattr(state, name) for state in seen]) - getattr(STATE, name)
         assert errors.std(0) == pytest.approx(np.full(3, deviation), rel=0.05)
         assert np.abs(np.corrcoef(errors.T) - np.eye(3)).max() < 0.1
     assert {state.time for state in seen} == {1.5}
-
-
-def test_noise_is_repeatable_and_can_be_absent():
     (a,), (b,), (c,) = (samples(Noise(velocity=1, seed=s), 1) for s in (5, 5, 6))
     assert (a.velocity == b.velocity).all() and (a.velocity != c.velocity).all()
     assert (a.position == STATE.position).all() and (a.effort == STATE.effort).all()
@@ -40,7 +37,7 @@ def test_encoders_have_steps():
     assert (np.remainder(seen.position, 0.5) == 0.0).all()
 
 
-def test_commands_arrive_in_time_the_newest_counts():
+def test_commands_arrive_in_time():
     delay, tau = Delay(0.003), [np.full(2, float(n)) for n in range(4)]
     delay.send(tau[0], 0.1)
     delay.send(tau[1], 0.1005)
@@ -53,9 +50,6 @@ def test_commands_arrive_in_time_the_newest_counts():
     assert delay.arrived(0.105) is tau[2]
     delay.forget()
     assert delay.arrived(9.0) is None
-
-
-def test_without_delay_a_command_is_there_at_once():
     delay = Delay()
     delay.send(np.ones(2), 0.1)
     assert delay.arrived(0.1) is not None

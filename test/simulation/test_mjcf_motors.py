@@ -108,14 +108,11 @@ def test_what_is_no_scene_of_this_robot(actuator, text, error, message, scene):
         check_scene(scene(actuator, text), load_urdf('two_link'))
 
 
-def test_no_file(tmp_path):
+def test_files_of_scenes(tmp_path, scene):
     with pytest.raises(SimulationError, match='cannot read the scene') as refused:
         check_scene(tmp_path / 'none.xml', load_urdf('two_link'))
     assert 'MJCF' in refused.value.remedy
-
-
-def test_actuators_of_an_included_file(tmp_path, scene):
-    """And meshes that are not there: they are no matter of efforts."""
+    # And meshes that are not there: they are no matter of efforts.
     (tmp_path / 'arm.xml').write_text(SCENE.format('<general joint="joint1" class="servo"/>'))
     whole = scene('', '<mujoco><asset><mesh file="none.stl"/></asset><include file="arm.xml"/>'
                       '</mujoco>')

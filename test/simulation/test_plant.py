@@ -103,12 +103,9 @@ def swing(timestep, duration=1.0):
         yield plant.state()
 
 
-def test_a_free_swing_keeps_its_energy():
+def test_a_free_swing_keeps_its_energy_in_fourth_order():
     energies = np.array([energy(state) for state in swing(0.25e-3, 2.0)])
     assert np.ptp(energies) < 1e-6
-
-
-def test_a_free_swing_converges_in_fourth_order():
     *_, coarse = swing(8e-3)
     *_, fine = swing(4e-3)
     *_, exact = swing(0.5e-3)
@@ -145,10 +142,14 @@ def test_brakes_stop_the_motion_and_let_it_go_on():
     assert plant.state().velocity[0] == pytest.approx(-9.81 / 0.5 * 1e-3, rel=0.01)
 
 
-def test_efforts_are_clamped_and_measured():
+def test_limits_of_the_plant():
     plant = make('two_link')
     plant.step([1e6, -3.5])
     assert plant.state().effort == pytest.approx([plant.model.effort_limit[0], -3.5])
+    plant = make('arm6')
+    for _ in range(1500):
+        plant.step(0.5 * plant.model.effort_limit)
+    assert plant.state().position == pytest.approx(plant.model.position_upper, abs=1e-3)
 
 
 @pytest.mark.parametrize('name', ['panda', 'tree, locked'])
@@ -179,13 +180,6 @@ def test_gravity_is_added_to_efforts_where_the_robot_compensates_it(name):
     plant.brakes = True
     plant.reset(q)
     assert plant.state().effort == pytest.approx(gravity, abs=1e-9)
-
-
-def test_position_limits_stop_the_arm():
-    plant = make('arm6')
-    for _ in range(1500):
-        plant.step(0.5 * plant.model.effort_limit)
-    assert plant.state().position == pytest.approx(plant.model.position_upper, abs=1e-3)
 
 
 def test_dry_friction_holds_and_brakes():

@@ -37,13 +37,10 @@ def test_rclpy_reads_what_the_encoder_writes(tau):
 
 
 def test_a_refused_message_leaves_the_output_alone():
-    """Others are in test_wire_fuzz.py."""
+    # Others are in test_wire_fuzz.py.
     out = np.full(3, 7.0)
     assert EffortDecoder(3).decode(message([1, 2]), out) == LENGTHS
     assert out.tolist() == [7, 7, 7]
-
-
-def test_shapes_are_checked():
     with pytest.raises(ArgumentError, match=r'out has shape \(3,\): give it shape \(2,\)'):
         EffortDecoder(2).decode(message([1, 2]), np.zeros(3))
     with pytest.raises(ArgumentError, match='tau has shape'):

@@ -44,12 +44,22 @@ def test_bytes_made_by_numpy_are_a_message(fields):
     assert read.header.stamp == Time(sec=-3, nanosec=7)
 
 
-def test_every_cut_is_told():
-    """A message that ends before its last byte is never read as a shorter one."""
+def test_what_is_refused_and_told_apart():
+    # A message that ends before its last byte is never read as a shorter one.
     whole = trajectory_bytes(['a', 'b'], [0.0, 1.0, 2.0], np.zeros((3, 2)))
     assert JointTrajectoryMessage(whole).points()[0].tolist() == [0.0, 1.0, 2.0]
     for size in range(len(whole)):
         assert 'ends' in (why := refusal(whole[:size])) or 'cut off' in why
+    # Big-endian bytes are not taken for little-endian ones.
+    data = bytearray(serialize_message(message()))
+    data[1] = 0
+    assert 'little-endian' in refusal(bytes(data)) and 'little-endian' in refusal(b'')
+    # Two joints never become one by decoding.
+    data = bytearray(serialize_message(message(joint_names=['??', '!!'])))
+    data[data.index(b'??'):data.index(b'??') + 2] = b'\xff\xfe'
+    data[data.index(b'!!'):data.index(b'!!') + 2] = b'\xfe\xff'
+    first, second = JointTrajectoryMessage(bytes(data)).joint_names
+    assert first != second and repr(first) == r"'\udcff\udcfe'"
 
 
 @pytest.mark.parametrize(('change', 'why'), [
@@ -80,22 +90,6 @@ def test_refused_waypoint(which, change, why):
     for field, value in change.items():
         setattr(asked.points[which], field, value)
     assert why in refusal(serialize_message(asked))
-
-
-def test_other_encodings_are_refused():
-    """Big-endian bytes are not taken for little-endian ones."""
-    data = bytearray(serialize_message(message()))
-    data[1] = 0
-    assert 'little-endian' in refusal(bytes(data)) and 'little-endian' in refusal(b'')
-
-
-def test_names_that_are_not_utf8_stay_different():
-    """Two joints never become one by decoding."""
-    data = bytearray(serialize_message(message(joint_names=['??', '!!'])))
-    data[data.index(b'??'):data.index(b'??') + 2] = b'\xff\xfe'
-    data[data.index(b'!!'):data.index(b'!!') + 2] = b'\xfe\xff'
-    first, second = JointTrajectoryMessage(bytes(data)).joint_names
-    assert first != second and repr(first) == r"'\udcff\udcfe'"
 
 
 def test_the_number_of_waypoints_is_known_before_any_is_read():

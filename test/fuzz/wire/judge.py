@@ -13,13 +13,16 @@ protected pages, and both must leave the very same bytes everywhere.
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 import math
 import os
 import struct
+import traceback
 from typing import Any
 
+from fuzz.judge import Canary, FAILED, VALID, Verdict
 from fuzz.wire.buffers import effort_arrays, guarded, joint_state_arrays, Letterbox, Strict
-from fuzz.wire.streams import EFFORTS, JOINT_STATES, Kind, OURS, split, TRAJECTORIES
+from fuzz.wire.streams import EFFORTS, JOINT_STATES, Kind, made, OURS, split, TRAJECTORIES
 import numpy as np
 from numpy import ndarray
 from rclpy.serialization import deserialize_message
@@ -290,3 +293,15 @@ class Judge:
         decoder.begin()
         return [(kind.what, decoder.take(wire, self._letterbox.deliver(wire), k))
                 for k, wire in enumerate(messages)]
+
+
+the_judge = cache(Judge)
+
+
+def judged(seed: int, index: int, canary: Canary) -> Verdict:
+    """Judge a stream that anybody can make again, for :func:`fuzz.campaign.campaign`."""
+    try:
+        the_judge()(made(seed, index))
+    except Exception:
+        return Verdict(FAILED, traceback.format_exc())
+    return Verdict(VALID)
