@@ -6,9 +6,8 @@ from dataclasses import replace
 from functools import cache
 import re
 
-from control.closed_loop import Told
 from control.one_cycle import arm_of, gains_of, memory_of, readable
-from control.risen import BENT, FINGERS, follow, POSE, risen
+from control.rig import BENT, FINGERS, follow, POSE, risen, Told
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf, Settings, Waypoints

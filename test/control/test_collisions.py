@@ -4,8 +4,7 @@
 
 from dataclasses import replace
 
-from control.closed_loop import Rig
-from control.risen import POSE, TWO_LINK
+from control.rig import POSE, Rig, TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, Settings

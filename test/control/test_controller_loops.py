@@ -4,8 +4,7 @@
 
 from dataclasses import replace
 
-from control.closed_loop import GAINS, Rig
-from control.risen import POSE, risen, TWO_LINK
+from control.rig import GAINS, POSE, Rig, risen, TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros import (

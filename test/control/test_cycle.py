@@ -6,8 +6,7 @@ from dataclasses import replace
 import subprocess
 import sys
 
-from control.closed_loop import GAINS, Rig
-from control.risen import follow, POSE, risen, TWO_LINK
+from control.rig import follow, GAINS, POSE, Rig, risen, TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros import Controller, Dynamics, Settings

@@ -4,8 +4,7 @@
 
 from dataclasses import replace
 
-from control.closed_loop import Told
-from control.risen import ARMS, follow, POSE, TWO_LINK
+from control.rig import ARMS, follow, POSE, Told, TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, Settings, simulate

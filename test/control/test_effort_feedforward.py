@@ -5,8 +5,7 @@
 from dataclasses import replace
 from math import inf, nan
 
-from control.closed_loop import Rig, Told
-from control.risen import risen
+from control.rig import Rig, risen, Told
 from flight_recorder.flights import MODEL, POSE, recording_rig, replayed
 import numpy as np
 import pytest

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Feedback policies of a slower planner, and what becomes of the arm when they stop."""
 
-from control.risen import POSE, risen, TWO_LINK
+from control.rig import POSE, risen, TWO_LINK
 from flight_recorder.flights import recording_rig, replayed
 import numpy as np
 import pytest

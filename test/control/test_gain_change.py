@@ -4,7 +4,7 @@
 
 from dataclasses import replace
 
-from control.risen import follow, risen, TWO_LINK
+from control.rig import follow, risen, TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros.control.references.trajectory import Waypoints

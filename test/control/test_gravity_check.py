@@ -5,8 +5,7 @@
 from collections import deque
 from types import SimpleNamespace
 
-from control.closed_loop import Rig
-from control.risen import follow, integrate, POSE, risen, TWO_LINK
+from control.rig import follow, integrate, POSE, Rig, risen, TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros.control.laws.registry import FOLLOWING, MODES

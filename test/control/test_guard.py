@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Guard: admitted efforts, and those published in a fault."""
 
-from control.closed_loop import Rig, Told
 from control.disturbed import OF_JOINTS
-from control.risen import POSE, risen, TWO_LINK
+from control.rig import POSE, Rig, risen, Told, TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros import Phase

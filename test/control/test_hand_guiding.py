@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hand guiding: floating within walls while it is enabled, holding where it is let go."""
 
-from control.closed_loop import Rig, Told
 from control.one_cycle import arm_of, readable
-from control.risen import backward, follow, POSE, risen, TWO_LINK
+from control.rig import backward, follow, POSE, Rig, risen, Told, TWO_LINK
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import numpy as np

@@ -6,8 +6,7 @@ from dataclasses import replace
 import re
 from typing import Annotated, NamedTuple
 
-from control.closed_loop import GAINS, Rig
-from control.risen import Blockable, follow, POSE, risen, TWO_LINK
+from control.rig import Blockable, follow, GAINS, POSE, Rig, risen, TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros.control.laws import registry

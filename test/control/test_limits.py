@@ -4,8 +4,8 @@
 
 from dataclasses import replace
 
-from control.closed_loop import Rig
 from control.disturbed import guided_within_walls, HARD, MOST, run, Worst
+from control.rig import Rig
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf

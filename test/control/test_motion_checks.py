@@ -6,8 +6,7 @@ from collections import deque
 from dataclasses import replace
 from types import SimpleNamespace
 
-from control.closed_loop import GAINS, Rig
-from control.risen import backward, BENT, Blockable, integrate, PANDA, POSE, risen, TWO_LINK
+from control.rig import ARMS, backward, Blockable, GAINS, integrate, POSE, Rig, risen, TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros import Controller, Dynamics, Settings
@@ -163,11 +162,11 @@ def test_time_of_a_fault():
 
 def test_a_fault_without_a_hold_comes_down_by_its_ramp():
     """Gravity makes the arm faster as its efforts fall: that is no reason for a step to zero."""
-    rig = Rig(PANDA, BENT, mode='gravity_compensation',
-              velocity_scale=0.25, stiffness=[10.0], damping=[1.0])
+    rig = Rig(*ARMS['panda'], mode='gravity_compensation', velocity_scale=0.25, stiffness=[10.0],
+              damping=[1.0])
     stopped(rig)
     efforts = np.array([rig.tau.copy(), *(t for t in rig.run(1.2) if t is not None)])
-    assert (abs(np.diff(efforts, axis=0)) <= 0.06 * PANDA.effort_limit).all()
+    assert (abs(np.diff(efforts, axis=0)) <= 0.06 * rig.model.effort_limit).all()
     assert not efforts[-1].any()
 
 

@@ -4,8 +4,7 @@
 
 from dataclasses import replace
 
-from control.closed_loop import GAINS, Rig
-from control.risen import follow, POSE, risen, TWO_LINK
+from control.rig import follow, GAINS, POSE, Rig, risen, TWO_LINK
 from flight_recorder.flights import recording_rig
 import numpy as np
 import pytest

@@ -5,7 +5,7 @@
 from dataclasses import replace
 
 from control.planned import ACCELERATION, ARM, HERE, JERK, LIMITS, NAMES, planned, samples, SPEED
-from control.risen import risen
+from control.rig import risen
 import numpy as np
 import pytest
 from robodyn_ros.control.inputs.pose_tracking import HEADER, Points, sample_state

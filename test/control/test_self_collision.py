@@ -5,7 +5,7 @@
 from types import SimpleNamespace
 
 from control.one_cycle import bounded
-from control.risen import follow, risen
+from control.rig import follow, risen
 from control.task_bench import Bench, DYNAMICS, PANDA
 from control.test_time_scaling import held_and_back, SOLID
 from flight_recorder.flights import recording_rig, replayed

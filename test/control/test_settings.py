@@ -5,7 +5,7 @@
 from dataclasses import dataclass, fields, replace
 
 from control.disturbed import run
-from control.risen import BENT, follow, PANDA, risen, TWO_LINK
+from control.rig import BENT, follow, PANDA, risen, TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf, Settings, simulate

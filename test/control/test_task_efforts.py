@@ -6,7 +6,7 @@ from ctypes import c_void_p, CFUNCTYPE
 from dataclasses import replace
 
 from control.one_cycle import arm_of, gains_of, memory_of, readable
-from control.risen import PANDA
+from control.rig import PANDA
 from flight_recorder.flights import about, MODEL, recording_rig, replayed
 import numpy as np
 import pytest

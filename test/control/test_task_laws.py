@@ -192,7 +192,7 @@ def test_the_port_is_passive():
     target, given, K = bench.pose, 0.0, np.array([500.0] * 3 + [30.0] * 3)
 
     def stored():
-        state, T = bench.drive.state(), bench.pose
+        state, T = bench.plant.state(), bench.pose
         e = np.concatenate([(target - T)[:3, 3], Rotation.from_matrix(
             target[:3, :3] @ T[:3, :3].T).as_rotvec()])
         return 0.5 * (state.velocity @ DYNAMICS.mass_matrix(state.position) @ state.velocity

@@ -6,9 +6,8 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 from benchmarks.contact_speed import reflected_mass
-from control.closed_loop import Rig
 from control.one_cycle import bounded
-from control.risen import follow, risen, TWO_LINK
+from control.rig import follow, Rig, risen, TWO_LINK
 from control.task_bench import Bench, DYNAMICS, FRAME, PANDA, POSE
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -8,7 +8,7 @@ from subprocess import run
 import sys
 
 from control.planned import HERE, samples
-from control.risen import TWO_LINK
+from control.rig import TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros.control.inputs.pose_tracking import sample

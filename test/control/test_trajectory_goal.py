@@ -5,7 +5,7 @@
 from dataclasses import replace
 from math import inf
 
-from control.risen import POSE, risen, TWO_LINK
+from control.rig import POSE, risen, TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros.control.controller.trajectory_goal import (

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import warnings
 
 from builtin_interfaces.msg import Duration, Time
-from control.closed_loop import Rig
+from control.rig import Rig
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nodes.bring_up import POSE
