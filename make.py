@@ -98,7 +98,7 @@ PROVED_SELECTION = ['-m', 'proof or not (alone or ros or slow)', *(
         'control/test_gain_change.py::test_a_twist_goes_on',
         'control/test_gain_change.py::'
         'test_stiffer_gains_do_not_throw_an_arm_that_a_hand_holds_aside',
-        'control/test_laws.py::test_a_memory_states_a_length_or_two'))]
+        'control/test_gain_change.py::test_a_memory_states_a_length_or_two'))]
 PROVED_TESTS = ['-n', '2', *DISTRIBUTION, *PROVED_SELECTION]
 PROVEN = 99
 

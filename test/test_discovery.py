@@ -1,7 +1,8 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Interactive discovery: names, representations, signatures, robots by name."""
+"""Interactive discovery: names, representations, signatures, robots by name, lazy loading."""
 
+import importlib
 import inspect
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import pytest
 import robodyn_ros
 from robodyn_ros import Controller, Dynamics, from_dh, load_urdf, robot_names
 from robodyn_ros.errors import UrdfError
+from robodyn_ros.lazy_import import from_modules
 from robodyn_ros.model import resources
 from robodyn_ros.model.resources import share_path
 
@@ -103,3 +105,28 @@ def test_robots_of_robot_descriptions():
         load_urdf('xacro')
     with pytest.raises(UrdfError, match="no robot 'mesh'"):
         load_urdf('mesh')
+
+
+@pytest.fixture
+def load(tmp_path, monkeypatch):
+    """Return the ``__getattr__`` of a package with a good module and a broken one."""
+    package = tmp_path / 'lazy_package'
+    package.mkdir()
+    (package / '__init__.py').write_text('')
+    (package / 'good.py').write_text('VALUE = 1\n')
+    (package / 'broken.py').write_text('import math\nVALUE = math.no_such_function\n')
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.invalidate_caches()
+    return from_modules('lazy_package', {'VALUE': '.good', 'BROKEN': '.broken'})
+
+
+def test_a_name_is_loaded(load):
+    assert load('VALUE') == 1
+    with pytest.raises(AttributeError, match="module 'lazy_package' has no attribute 'OTHER'"):
+        load('OTHER')
+
+
+def test_the_cause_of_a_broken_module_is_shown(load):
+    """An AttributeError would become "cannot import name"."""
+    with pytest.raises(ImportError, match=r'lazy_package\.BROKEN cannot be loaded.*no_such_func'):
+        load('BROKEN')

@@ -111,13 +111,13 @@ def test_reports_without_a_grid_or_a_picture(tmp_path, monkeypatch):
     output = done('loop-report', tmp_path / 'timing.npz', '--picture', tmp_path / 'a.png').output
     assert 'not measured with this trigger' in output and 'nominally' not in output
     assert (tmp_path / 'a.png').exists() and not (tmp_path / 'timing.png').exists()
-    monkeypatch.setitem(sys.modules, 'matplotlib', None)    # as if it were not installed
-    recording(tmp_path / 'timing.npz')
-    output = done('loop-report', tmp_path / 'timing.npz').output
-    assert 'wake-up error' in output and 'matplotlib is not installed' in output
-    assert not (tmp_path / 'timing.png').exists()
     recording(tmp_path / 'empty.npz', n=0)
     assert 'holds no cycle' in refused('loop-report', tmp_path / 'empty.npz')
     recording(tmp_path / 'timing.npz', n=9)
     result = robodyn('loop-report', tmp_path / 'timing.npz', '--picture', tmp_path / 'b' / 'a.png')
     assert result.exit_code == 1 and 'a.png cannot be written' in result.stderr
+    monkeypatch.setitem(sys.modules, 'matplotlib', None)    # as if it were not installed
+    recording(tmp_path / 'timing.npz')
+    output = done('loop-report', tmp_path / 'timing.npz').output
+    assert 'wake-up error' in output and 'matplotlib is not installed' in output
+    assert not (tmp_path / 'timing.png').exists()

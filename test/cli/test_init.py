@@ -1,8 +1,9 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The file of `robodyn init` is taken by the controller as it stands, and says what is missing."""
+"""Files of `robodyn init`, `new-law` and `new-driver` work as they stand."""
 
 import re
+import sys
 
 from cli.commands import changed, done, refused
 import pytest
@@ -80,7 +81,7 @@ def test_what_no_urdf_says_is_named(file, tmp_path):
     assert {'stiffness', 'acceleration_kd', 'effort_limit', 'velocity_limit'} <= written.keys()
     for name in written:
         assert ' '.join(declared[name].description.split()) in text, name
-    said = init('two_link', '--output', file)
+    said = init('two_link', '--output', file, '--force')
     assert 'Gravity compensation: set' in said
     assert '# robot_compensates_gravity: ?' in file.read_text()
     assert not taken(file)['robot_compensates_gravity']
@@ -88,12 +89,13 @@ def test_what_no_urdf_says_is_named(file, tmp_path):
     assert 'Gravity compensation: set' not in said
     assert taken(file)['robot_compensates_gravity'] is True
     path = changed(tmp_path, ('effort="30"', 'effort="0"'))
-    assert 'Effort limit of joint2: set effort_limit' in init(path, '--output', file, CHOSEN)
+    assert 'Effort limit of joint2: set effort_limit' in init(
+        path, '--output', file, '--force', CHOSEN)
     assert '# effort_limit: [80.0, ?]' in file.read_text()
     values = taken(file)
     assert values['effort_limit'] == [] and values['urdf'] == str(path)
     path = changed(tmp_path, ('izz="0.01"', 'izz="0.05"'), text=ARM)
-    said = init(path, '--output', file, CHOSEN)
+    said = init(path, '--output', file, '--force', CHOSEN)
     assert 'Physically consistent inertia of' in said and 'accepted_links' in file.read_text()
 
 
@@ -155,3 +157,24 @@ def test_files_for_continuous_integration(tmp_path):
     assert command in test
     file.unlink()       # nothing is written where one of them exists
     assert 'test_my_arm.py' in refused('init', *words) and not file.exists()
+
+
+@pytest.mark.parametrize(('files', 'env'), [
+    ('test_my_spring.py test_my_arm.py', {}),
+    ('test_my_spring.py::test_it_holds_the_arm', {'ROBODYN_PLAIN': '1'})],
+    ids=['compiled', 'in plain Python'])
+def test_their_tests_pass(start, tmp_path, files, env):
+    pytest.importorskip('mujoco')
+    result = done('new-law', 'my_spring', '--output', tmp_path)
+    assert 'mode my_spring:MY_SPRING' in result.output
+    result = done('new-driver', 'my_arm', '--output', tmp_path)
+    assert 'parameter driver my_arm:MyArm' in result.output
+    process = start([sys.executable, '-m', 'pytest', '-v', *files.split()], cwd=tmp_path, env=env)
+    assert process.wait() == 0, process.text
+    assert all(f'{name.partition(":")[0]}::' in process.text for name in files.split())
+
+
+def test_a_file_is_replaced_only_on_request(tmp_path):
+    (path := tmp_path / 'test_spring.py').write_text('mine')
+    done('new-law', 'spring', '--output', tmp_path, '--force')
+    assert 'mine' not in path.read_text()

@@ -259,7 +259,7 @@ def held():
     ('follow_stiffness', ([550.0] * 3 + [30.0] * 3,), 'of x is 550'),
     ('follow_wrench', ([60.0, 0.0, 0.0, 0.0, 0.0, 0.0],), 'force of the wrench is 60')])
 def test_refused_commands_change_nothing(held, command, given, word):
-    """Each is checked as in test_pose_planning.py."""
+    """Each is checked as in test_planner.py."""
     c = held.controller
     before = c.pose.serial, c.inputs.task.wrench.copy(), c.inputs.task.stiffness.copy()
     with pytest.raises(TrajectoryError, match=word):

@@ -1,8 +1,12 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
+"""Tables, figures and pictures of the demo, and its page."""
+
 import numpy as np
 import pytest
 from rich.console import Console
+from robodyn_ros.catalog.robots import load_robot
+from robodyn_ros.cli.options import locked_joints
 from robodyn_ros.demo.results import (
     Check,
     draw,
@@ -12,6 +16,7 @@ from robodyn_ros.demo.results import (
     thousandths,
     Tracking,
 )
+from robodyn_ros.demo.run import viewer
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.model.urdf import load_urdf
 
@@ -83,3 +88,16 @@ def test_the_picture_is_drawn(tmp_path):
     text = robot_path('two_link').read_text().replace('"joint1"', r'"$\frac{$"')
     draw(load_urdf(text), Results(trackings=[tracking('pd', 1)]), tmp_path / 'odd.png')
     assert (tmp_path / 'odd.png').stat().st_size > 20_000
+
+
+@pytest.mark.parametrize('by_path', [False, True])
+def test_the_page_waits_for_the_joints_that_are_published(by_path):
+    """The Panda's are those without its fingers, which are locked; one more would never come."""
+    known = load_robot('panda', {}, [])
+    locked = dict(zip(known.parameters['controller']['locked_joints'], (0.02, 0.01)))
+    robot = load_robot(str(robot_path('panda')), locked, []) if by_path else known
+    *_, name, live, first, second = viewer(robot)
+    assert live == '--live'
+    words = [word.removeprefix('--locked=') for word in (first, second)]
+    shown = load_robot(name, locked_joints(words), [])
+    assert shown.model.joint_names == known.model.joint_names

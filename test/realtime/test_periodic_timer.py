@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The grid of a loop is exact and late points are counted; wake-up latencies of this machine."""
+"""The grid of a loop and its late points; the trial of what the native loop relies on."""
 
 import json
 from pathlib import Path
@@ -10,9 +10,15 @@ import threading
 from time import monotonic_ns
 
 import numpy as np
+from processes import until
 import pytest
-from robodyn_ros.errors import ArgumentError
+import rclpy
+from rclpy.context import Context
+from robodyn_ros.errors import ArgumentError, DataPathError
+from robodyn_ros.nodes.middleware.raw_subscription import SerializedSubscription
 from robodyn_ros.realtime import system_checks
+from robodyn_ros.realtime.native import io, probe
+from robodyn_ros.realtime.native.loop import aligned_copy
 from robodyn_ros.realtime.periodic_timer import (
     CANDIDATE_RATES,
     Grid,
@@ -21,6 +27,8 @@ from robodyn_ros.realtime.periodic_timer import (
     sharpen_timers,
 )
 from robodyn_ros.realtime.scheduling import Scheduling
+from robodyn_ros.wire.codecs import EffortEncoder
+from std_msgs.msg import Float64MultiArray
 
 HOUR = 3_600_000_000_000        # ns; so long that no machine is too slow for these tests
 
@@ -189,3 +197,71 @@ def test_every_fact_has_a_value_and_every_blemish_a_remedy():
     for fact in facts:
         assert fact.value and (fact.advice or fact.grade == system_checks.FINE)
         assert '\n' not in fact.value + fact.advice
+
+
+@pytest.fixture
+def ends():
+    """Return a subscription and a publisher that have found each other."""
+    context = Context()
+    rclpy.init(context=context)
+    node = rclpy.create_node('of_the_test', context=context)
+    heard = SerializedSubscription(node, Float64MultiArray, 'trial', 10)
+    ours = node.create_publisher(Float64MultiArray, 'trial', 10)
+    until(lambda: heard.publisher_count() and ours.get_subscription_count())
+    yield heard, ours
+    node.destroy_node()
+    context.shutdown()
+
+
+def test_passes_again_and_again(ends):
+    """Messages go out and come in, small and large, and nothing else is written."""
+    heard, ours = ends
+    for _ in range(20):
+        probe.probe(heard.handle, ours.handle, ours.publish, heard.drain_numbered)
+
+
+@pytest.mark.parametrize(('what', 'symbols', 'named'), [
+    ('a function is missing', {'librcl.so': ('rcl_take_nothing',)}, 'rcl_take_nothing'),
+    ('a library is missing', {'libnothing.so': ()}, 'libnothing.so')])
+def test_names_what_is_missing(ends, monkeypatch, what, symbols, named):
+    """Before the linker looks for it, which would end the process."""
+    heard, ours = ends
+    monkeypatch.setattr(io, 'SYMBOLS', symbols)
+    with pytest.raises(DataPathError, match=named):
+        probe.probe(heard.handle, ours.handle, ours.publish, heard.drain_numbered)
+
+
+@pytest.mark.parametrize(('send', 'drain', 'said'), [
+    (lambda message: message, lambda number: number + 1, 'numbers of messages'),
+    (lambda message: message + b'\0\0\0\0', lambda number: number, 'as another one'),
+    (None, lambda number: number, 'no message came back')])
+def test_trusts_nothing_that_differs(ends, monkeypatch, send, drain, said):
+    """Other bytes, other numbers or none at all end the trial."""
+    heard, ours = ends
+    monkeypatch.setattr(probe, 'TRIAL_TIMEOUT', 0.2)
+    with pytest.raises(DataPathError, match=said):
+        probe.probe(
+            heard.handle, ours.handle,
+            (lambda message: ours.publish(send(message))) if send else lambda message: None,
+            lambda: [sample._replace(number=drain(sample.number))
+                     for sample in heard.drain_numbered()])
+
+
+def test_a_struct_of_another_size_is_seen(ends, monkeypatch):
+    """What librcl writes behind the words that are expected is not overlooked."""
+    heard, ours = ends
+    canary = io.INFO_EXPECTED
+    assert 3 <= canary < io.INFO_WORDS
+    monkeypatch.setattr(probe, 'INFO_EXPECTED', 3)
+    with pytest.raises(DataPathError, match='writes where it is not expected'):
+        probe.probe(heard.handle, ours.handle, ours.publish, heard.drain_numbered)
+
+
+def test_efforts_are_aligned_for_the_processor():
+    """The numbers of a message are at the addresses that float64s have."""
+    for n in range(1, 9):
+        encoder = EffortEncoder(n)
+        message, numbers = aligned_copy(encoder.message, encoder.numbers)
+        assert numbers.ctypes.data % 8 == 0 and len(numbers) == n
+        numbers[:] = np.arange(n)
+        assert message.tobytes() == encoder.encode(np.arange(n))

@@ -1,10 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""
-JointState bytes against rclpy's own serialisation, as the classes read and write them.
-
-What has to be refused, and leaves no trace, is in test_wire_fuzz.py.
-"""
+"""Joint states and efforts on the wire, as rclpy reads and writes them."""
 
 import math
 
@@ -14,9 +10,16 @@ import numpy as np
 import pytest
 from rclpy.serialization import deserialize_message, serialize_message
 from robodyn_ros.errors import ArgumentError
-from robodyn_ros.wire.codecs import JointStateDecoder, JointStateEncoder
-from robodyn_ros.wire.decoders import ACCEPTED, FOREIGN
+from robodyn_ros.wire.cdr import write, Writer
+from robodyn_ros.wire.codecs import (
+    EffortDecoder,
+    EffortEncoder,
+    JointStateDecoder,
+    JointStateEncoder,
+)
+from robodyn_ros.wire.decoders import ACCEPTED, FOREIGN, LENGTHS
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, MultiArrayDimension, MultiArrayLayout
 
 NAMES = ('a', 'elbow', 'Gelenk_ä', '')
 TEXT = st.text(st.characters(exclude_characters='\0', exclude_categories=('Cs',)), max_size=9)
@@ -124,3 +127,56 @@ def test_names_are_checked():
         JointStateEncoder(['a\0'])
     with pytest.raises(ArgumentError, match=r'velocity has shape \(1,\).*\(2,\)'):
         JointStateEncoder(['a', 'b']).encode(0, [1, 2], [1], [1, 2])
+
+
+def test_items_stand_at_their_alignment():
+    out = Writer()
+    out.string('é')
+    out.pack('I', 0x01020304)
+    buffer, (empty, pair) = out.finish(0, 2)
+    assert bytes(buffer[:24]) == (b'\0\1\0\0' b'\3\0\0\0' b'\xc3\xa9\0' b'\0' b'\4\3\2\1'
+                                  b'\0\0\0\0' b'\2\0\0\0')
+    assert (len(buffer) - 4) % 8 == 0
+    pair[:] = 1.0, -2.0
+    assert bytes(buffer[-16:]) == np.array([1.0, -2.0], '<f8').tobytes()
+    assert empty.size == 0
+
+
+@pytest.mark.parametrize('numbers', [1.0, [1.0], [1.0, 2.0, 3.0], [[1.0, 2.0]]])
+def test_numbers_are_never_broadcast(numbers):
+    out = np.zeros(2)
+    with pytest.raises(ArgumentError, match=r'tau has shape .*: give it shape \(2,\)'):
+        write('tau', numbers, out)
+    assert not out.any()
+
+
+def effort_message(data, labels=()):
+    dimensions = [MultiArrayDimension(label=text, size=2, stride=3) for text in labels]
+    return serialize_message(
+        Float64MultiArray(layout=MultiArrayLayout(dim=dimensions), data=data))
+
+
+@given(st.lists(NUMBER, max_size=9), st.lists(st.text('ä/x', max_size=7), max_size=3))
+def test_reads_what_rclpy_writes(data, labels):
+    out = np.full(len(data), np.nan)
+    assert EffortDecoder(len(data)).decode(effort_message(data, labels), out) == ACCEPTED
+    assert out.tolist() == data
+
+
+@given(st.lists(NUMBER, max_size=9))
+def test_rclpy_reads_encoded_efforts(tau):
+    encoder = EffortEncoder(len(tau))
+    for numbers in ([7.0] * len(tau), tau):
+        read = deserialize_message(encoder.encode(numbers), Float64MultiArray)
+        assert (read.data.tolist(), read.layout.dim) == (numbers, [])
+
+
+def test_a_refused_message_leaves_the_output_alone():
+    # Others are in test_wire_fuzz.py.
+    out = np.full(3, 7.0)
+    assert EffortDecoder(3).decode(effort_message([1, 2]), out) == LENGTHS
+    assert out.tolist() == [7, 7, 7]
+    with pytest.raises(ArgumentError, match=r'out has shape \(3,\): give it shape \(2,\)'):
+        EffortDecoder(2).decode(effort_message([1, 2]), np.zeros(3))
+    with pytest.raises(ArgumentError, match='tau has shape'):
+        EffortEncoder(2).encode(np.zeros(1))
