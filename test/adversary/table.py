@@ -53,8 +53,7 @@ def row(what: Injection, scene: Scene, run: Run) -> Row:
     """Return one row as JSON knows it."""
     figures = {k: None if v != v else v for k, v in asdict(run.figures).items()}
     figures['phase'] = guard.PHASES[run.figures.phase] if run.armed else 'not armed'
-    return {'injection': what.name, 'scene': title(scene), **figures,
-            'violations': run.violations}
+    return {'injection': what.name, 'scene': title(scene), **figures, 'violations': run.violations}
 
 
 def title(scene: Scene) -> str:

@@ -63,8 +63,7 @@ def folder(tmp_path_factory):
     """Return a folder with the library of two_link, and a program that replays recordings."""
     pytest.importorskip('rclpy')
     place = tmp_path_factory.mktemp('library')
-    words = ['export', 'two_link', '-o', str(place), '--force', '--payload',
-             f'{MASS},{DISTANCE}']
+    words = ['export', 'two_link', '-o', str(place), '--force', '--payload', f'{MASS},{DISTANCE}']
     for name, values in FILES.items():
         (place / f'{name}.yaml').write_text(yaml.safe_dump(
             {'/**/controller': {'ros__parameters': NODE | COMMON | values}}))

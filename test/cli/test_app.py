@@ -58,8 +58,7 @@ def test_version_is_that_of_the_package():
 
 def test_inspect_shows_chain_followers_limits_and_gravity(tmp_path):
     output = inspect('rp')
-    assert row(output, 'joint1', 'Chain')[1:] == [
-        'revolute', '0', '0', '1', 'base_link', 'link1']
+    assert row(output, 'joint1', 'Chain')[1:] == ['revolute', '0', '0', '1', 'base_link', 'link1']
     assert row(output, 'joint2', 'Chain')[1:] == ['prismatic', '1', '0', '0', 'link1', 'link2']
     assert row(output, 'link1', 'Bodies')[1] == '3'
     assert row(output, 'link2', 'Bodies')[1] == '1.5'

@@ -21,8 +21,7 @@ GROUP = typer.main.get_command(app)
 def test_examples_are_accepted_and_shown(name):
     shown = robodyn(name, '--help', env={'COLUMNS': '200'})
     assert shown.exit_code == 0
-    program, command, *words = shlex.split(
-        re.search(r'Example: (.*)', shown.output)[1])
+    program, command, *words = shlex.split(re.search(r'Example: (.*)', shown.output)[1])
     assert (program, command) == ('robodyn', name)
     GROUP.commands[name].make_context(name, words)
 

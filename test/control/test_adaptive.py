@@ -107,8 +107,7 @@ def test_power_is_that_of_the_regressor(name):
         law.memory.error[:], law.memory.acceleration[:] = s, a
         arm = law.arm._replace(q=q, qd=qd)
         H = adaptive.motion(arm, law.memory, law.tau)
-        velocities(arm.robot.bodies, arm.robot.base, arm.workspace.joints, s,
-                   arm.workspace.bodies)
+        velocities(arm.robot.bodies, arm.robot.base, arm.workspace.joints, s, arm.workspace.bodies)
         L = np.array(power_matrix(point_velocities(arm.workspace.bodies[-2]), H))
         np.testing.assert_array_equal(L, L.T)
         m, inertia, c = model.mass[-1], model.inertia[-1], model.com[-1]

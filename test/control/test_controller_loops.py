@@ -7,14 +7,7 @@ from dataclasses import replace
 from control.rig import GAINS, POSE, Rig, risen, TWO_LINK
 import numpy as np
 import pytest
-from robodyn_ros import (
-    Controller,
-    ControllerBatch,
-    Dynamics,
-    Phase,
-    Settings,
-    Waypoints,
-)
+from robodyn_ros import Controller, ControllerBatch, Dynamics, Phase, Settings, Waypoints
 from robodyn_ros.control.controller import controller_batch
 from robodyn_ros.control.controller.status import Pace, TelemetryReader
 from robodyn_ros.control.steps import guard

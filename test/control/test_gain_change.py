@@ -96,8 +96,7 @@ def test_a_twist_goes_on():
     c.follow_twist([0.05, 0.0, 0.0, 0.0, 0.0, 0.0], rig.time)
     rig.run(0.1)
     before = c.memory['pose_position'][0].copy()
-    softer = replace(c.settings, task_stiffness=tuple(
-        0.5 * np.array(c.settings.task_stiffness)))
+    softer = replace(c.settings, task_stiffness=tuple(0.5 * np.array(c.settings.task_stiffness)))
     assert c.reference_ended_by(softer) == ''
     c.use(softer)
     rig.run(0.1)

@@ -71,8 +71,7 @@ def test_a_right_choice_is_never_contradicted(by_robot, mode, delay):
 @pytest.mark.parametrize('delay', [0, 5])
 @pytest.mark.parametrize('fault_action', ['ramp', 'hold'])
 @pytest.mark.parametrize('by_robot', [False, True])
-def test_a_wrong_choice_neither_throws_the_arm_nor_lets_it_fall(by_robot, fault_action,
-                                                                delay):
+def test_a_wrong_choice_neither_throws_the_arm_nor_lets_it_fall(by_robot, fault_action, delay):
     """The fault latches within milliseconds, and its efforts are those of the other choice."""
     rig = Drives(TWO_LINK, by_robot, not by_robot, delay=delay, fault_action=fault_action)
     rig.controller.arm()
@@ -148,8 +147,7 @@ class Misled(Drives):
 @pytest.mark.parametrize('lasting', [0.0035, 5.0])
 @pytest.mark.parametrize('fault_action', ['ramp', 'hold'])
 @pytest.mark.parametrize('by_robot', [False, True])
-def test_false_efforts_neither_throw_the_arm_nor_let_it_fall(by_robot, fault_action,
-                                                             lasting):
+def test_false_efforts_neither_throw_the_arm_nor_let_it_fall(by_robot, fault_action, lasting):
     """The fault latches; the arm then moves as if the first choice were right, which it gets."""
     rig = Misled(TWO_LINK, by_robot, by_robot, fault_action=fault_action)
     rig.lasting = lasting

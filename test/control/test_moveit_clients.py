@@ -60,8 +60,7 @@ def test_a_stream_of_single_waypoints(fields, rate):
 @pytest.mark.parametrize('fields', ['p', 'pv'])
 def test_a_stream_of_windows(fields):
     """MoveIt Servo from Jazzy on: windows that begin in the past and end with a velocity."""
-    arm = SaggingArm(MODEL, mode='joint_impedance',
-                     allow_nonzero_velocity_at_trajectory_end=True)
+    arm = SaggingArm(MODEL, mode='joint_impedance', allow_nonzero_velocity_at_trajectory_end=True)
     servo, begin, furthest = Servo(arm, 0.01, fields, measured=False), arm.measured, 0.0
     for tick in range(1500):
         if tick % 10 == 0 and tick < 1200:

@@ -91,8 +91,7 @@ def mujoco_distances(model, q):
     mj = spec.compile()
     data = mujoco.MjData(mj)
     mujoco.mj_forward(mj, data)
-    return [mujoco.mj_geomDistance(mj, data, int(a), int(b), 10.0, None)
-            for a, b in watched.pairs]
+    return [mujoco.mj_geomDistance(mj, data, int(a), int(b), 10.0, None) for a, b in watched.pairs]
 
 
 @pytest.mark.proof
@@ -243,8 +242,7 @@ def test_a_hand_does_not_fold_an_arm_whose_pose_rests(bounded):
     (SOLID, {'self_collision_distance': np.nan}, 'self_collision_distance', 'refused')])
 def test_what_cannot_be_watched_is_refused(model, asked, name, word):
     with pytest.raises(ParameterError, match=word) as caught:
-        Controller(model, Settings(**{'self_collision_distance': 0.02, **asked}),
-                   specialize=False)
+        Controller(model, Settings(**{'self_collision_distance': 0.02, **asked}), specialize=False)
     assert caught.value.name == name
 
 

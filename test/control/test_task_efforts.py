@@ -192,8 +192,7 @@ def test_pose_and_jacobian_are_those_of_the_frame():
     model = load_urdf(random_tree(5, 6))
     dynamics, data = Dynamics(model), parameters(model)
     name = max(model.frames, key=lambda name: model.frame(name).body)
-    address = kernel_address('pose_and_jacobian', data,
-                             {'frame': frame_record(model, data, name)})
+    address = kernel_address('pose_and_jacobian', data, {'frame': frame_record(model, data, name)})
     call = CFUNCTYPE(None, c_void_p, c_void_p, c_void_p)(address)
     for q in np.random.default_rng(6).uniform(-2.0, 2.0, (10, model.nv)):
         T, J = np.full((4, 4), np.nan), np.full((6, model.nv), np.nan)

@@ -123,8 +123,7 @@ def test_optional_parts_are_loaded_before_the_arm_is_driven(monkeypatch):
 def held_and_back(rig, goal, watch):
     """Return why a motion is held, its goal aborted, and the way back is free."""
     controller, results = rig.controller, []
-    planned = controller.prepare(Waypoints(rig.model.joint_names, [0.8], [goal]),
-                                 rig.time + 0.002)
+    planned = controller.prepare(Waypoints(rig.model.joint_names, [0.8], [goal]), rig.time + 0.002)
     goal = TrajectoryGoal(controller, planned, default_tolerances(rig.model, controller.settings))
     begin = rig.q.copy()
     for _ in range(1800):
@@ -252,8 +251,7 @@ LOOSE = {'tool_speed_limit': 5.0, 'workspace_lower': [-9.0, -9.0, -2.0],
 
 def shares(given):
     """Share that an arm which folds may have of its speed, and of that of its pose; reasons."""
-    (bounds, robot, work), dynamics = bounded(SOLID, task_frame='tool0', **given), Dynamics(
-        SOLID)
+    (bounds, robot, work), dynamics = bounded(SOLID, task_frame='tool0', **given), Dynamics(SOLID)
     task = Task.of(np.zeros(1, TASK), no_frame(), 2)
     task.target[:] = dynamics.pose(FOLDING, 'tool0')
     task.jacobian[:] = dynamics.jacobian(FOLDING, 'tool0')

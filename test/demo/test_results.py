@@ -50,8 +50,7 @@ def test_the_loop_in_real_time_is_reported_with_what_disturbs_it():
 
 
 def test_figures_and_units():
-    t = Tracking('pd', np.arange(2.0), np.array([[3.0, 0.0], [0.0, -4.0]]),
-                 *np.zeros((2, 2, 2)))
+    t = Tracking('pd', np.arange(2.0), np.array([[3.0, 0.0], [0.0, -4.0]]), *np.zeros((2, 2, 2)))
     assert t.rms == 2.5
     assert t.peak == 4.0
     results = Results(trackings=[tracking('pd', 0.01)])

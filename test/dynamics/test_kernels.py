@@ -67,8 +67,7 @@ def test_kernels_run_in_loops_without_the_gil(robot):
     # Unless the loop lets go of the GIL, the flag is raised when it is over.
     flag, seen = np.zeros(1, np.int64), []
     wait_for(np.ones(1, np.int64), np.zeros(7), np.zeros(7))
-    thread = threading.Thread(
-        target=lambda: seen.append(wait_for(flag, np.zeros(7), np.zeros(7))))
+    thread = threading.Thread(target=lambda: seen.append(wait_for(flag, np.zeros(7), np.zeros(7))))
     thread.start()
     flag[0] = 1
     thread.join()

@@ -74,8 +74,7 @@ def times(matrices, vectors):
 def summed(terms, qd):
     """Return the velocity term of its two parts."""
     one, other = np.triu_indices(qd.shape[-1], 1)
-    return (times(terms.coriolis, qd[..., one] * qd[..., other])
-            + times(terms.centrifugal, qd**2))
+    return (times(terms.coriolis, qd[..., one] * qd[..., other]) + times(terms.centrifugal, qd**2))
 
 
 def test_matrices(case, same):

@@ -100,8 +100,7 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
 sys.addaudithook(_audit)        # for good: there is no way to remove one
 
 
-def judge(mutant: Mutant, canary: Canary,
-          load: Callable[..., RobotModel] = load_urdf) -> Verdict:
+def judge(mutant: Mutant, canary: Canary, load: Callable[..., RobotModel] = load_urdf) -> Verdict:
     """Say what became of a mutant."""
     source = mutant.source
     if isinstance(source, bytes):

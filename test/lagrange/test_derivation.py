@@ -136,8 +136,7 @@ def test_numbers_are_those_of_the_symbols():
     symbols, plain = derive('two_link'), derive('two_link', numbers=True)
     assert not plain.values and plain.M.free_symbols <= {*plain.q}
     difference = symbols.M.subs(symbols.values) - plain.M
-    assert max(abs(float(x.subs({plain.q[0]: 0.3, plain.q[1]: 0.7})))
-               for x in difference) < 1e-14
+    assert max(abs(float(x.subs({plain.q[0]: 0.3, plain.q[1]: 0.7}))) for x in difference) < 1e-14
     right = derive('two_link')
     arm = right.arm
     heavier = {s: x * (1 + 1e-7 * (s.name == 'm_2')) for s, x in arm.values.items()}

@@ -88,8 +88,7 @@ def test_rp(rp):
     same(rp.M, [[m1*l1**2 + I1 + I2 + m2*d2**2, 0], [0, m2]])
     same(velocity_terms(rp, rp.B, rp.C), [2*m2*d2*w1*u2, -m2*d2*w1**2])
     same(rp.g, [(m1*l1 + m2*d2)*g*c1, m2*g*s1])
-    assert printed(rp, rp.M_form) == [['m_1 l_1^2 + I_zz1 + I_yy2 + m_2 d_2^2', '0'],
-                                      ['0', 'm_2']]
+    assert printed(rp, rp.M_form) == [['m_1 l_1^2 + I_zz1 + I_yy2 + m_2 d_2^2', '0'], ['0', 'm_2']]
     assert printed(rp, rp.B_form) == [['2 m_2 d_2'], ['0']]
     assert printed(rp, rp.C_form) == [['0', '0'], ['-m_2 d_2', '0']]
     assert printed(rp, [rp.g_form]) == [['(m_1 l_1 + m_2 d_2) g c_1', 'm_2 g s_1']]

@@ -51,8 +51,7 @@ def test_bodies_are_joined():
     def body(points, masses):
         com = masses @ points / masses.sum()
         r = points - com
-        inertia = (np.eye(3) * (masses @ (r * r).sum(1))
-                   - np.einsum('n,ni,nj->ij', masses, r, r))
+        inertia = (np.eye(3) * (masses @ (r * r).sum(1)) - np.einsum('n,ni,nj->ij', masses, r, r))
         return Inertial(masses.sum(), com, inertia)
 
     rotation, origin = rpy_rotation([0.3, -1, 2]), np.array([0.5, 1, -2])

@@ -223,8 +223,7 @@ class Remote:
 
     def state(self) -> str:
         """Lifecycle state of the controller."""
-        return self.call(GetState, 'controller/get_state',
-                         GetState.Request()).current_state.label
+        return self.call(GetState, 'controller/get_state', GetState.Request()).current_state.label
 
     def set(self, node: str, **values: object) -> str:  # noqa: A003
         """Set parameters as one set; the reason of a refusal, or ''; wait while they compile."""

@@ -35,8 +35,7 @@ class Untakeable(Waitable):
         self.taken += 1
         raise OSError('out of order')
 
-    async def execute(self, taken_data):
-        raise AssertionError('nothing was taken')
+    async def execute(self, taken_data): raise AssertionError('nothing was taken')
 
     def __enter__(self):
         pass

@@ -43,8 +43,7 @@ def test_all_can_be_asked_for_at_once(node):
     """One unset parameter would make rclpy answer nothing: `ros2 param dump` does ask so."""
     p = Parameters(node, TABLE)
     handle, = (s for s in node.services if s.srv_type is GetParameters)
-    answer = handle.callback(GetParameters.Request(names=list(p.table)),
-                             GetParameters.Response())
+    answer = handle.callback(GetParameters.Request(names=list(p.table)), GetParameters.Response())
     kinds = [value.type for value in answer.values]
     assert kinds == [p.table[name].descriptor().type for name in p.table]
     assert put(node, gains=[1.0]) == '' and p['gains'] == [1.0]

@@ -59,8 +59,7 @@ def test_a_motion_is_refused_then_approached_played_and_recorded(pair, remote, s
         'robodyn: controller refuses it: the trajectory starts 0.3 rad from the reference of ')
 
     assert not (tmp_path / 'motion.npz').exists()
-    near = start(PLAY, file, '--sim-time', '--approach', 1.0, '--record',
-                 tmp_path / 'motion.npz')
+    near = start(PLAY, file, '--sim-time', '--approach', 1.0, '--record', tmp_path / 'motion.npz')
     assert near.wait() == 0, near.text
     assert controller.text.count('following a trajectory') == 2
     for word in ('approach', 'motion.npz', 'position, velocity, effort'):
@@ -136,8 +135,7 @@ def test_controllers_of_others_are_played_to_unconfirmed(start, motion, node):
     with session('asking') as here, pytest.raises(RosError, match='of_the_test says nothing'):
         Player(here, '/other/joint_trajectory', 'joint_states', confirm=True, within=1.0).find()
     clock = node.create_publisher(Clock, '/clock', 10)
-    process = start(PLAY, file, '--node', '/other', '--unconfirmed',
-                    '--sim-time', '--delay', 0.1)
+    process = start(PLAY, file, '--node', '/other', '--unconfirmed', '--sim-time', '--delay', 0.1)
     now, end = 1000.0, time.monotonic() + 60.0
     while process.popen.poll() is None:
         assert time.monotonic() < end

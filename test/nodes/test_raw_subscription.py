@@ -229,8 +229,7 @@ def test_messages_come_whole_or_with_their_size(reader):
 def test_a_message_that_cannot_be_taken_is_told(reader, monkeypatch, capfd):
     """Nothing is raised in the executor, on which the arm's node depends; the next one comes."""
     with monkeypatch.context() as without_memory:
-        without_memory.setattr(cdr.rcutils(), 'rcutils_get_default_allocator',
-                               cdr.Allocator)
+        without_memory.setattr(cdr.rcutils(), 'rcutils_get_default_allocator', cdr.Allocator)
         reader.publisher.publish(String(data='lost'))
         said = ''
         while 'a message on /text is lost: rcl error' not in said:

@@ -12,10 +12,7 @@ from robodyn_ros.errors import UrdfError
 from robodyn_ros.nodes.controller import robot
 from robodyn_ros.nodes.controller.robot import RobotDescription
 from robodyn_ros.nodes.middleware import qos
-from robodyn_ros.nodes.topics.publishers import (
-    IncompatiblePublishers,
-    unmatched_subscribers,
-)
+from robodyn_ros.nodes.topics.publishers import IncompatiblePublishers, unmatched_subscribers
 from robodyn_ros.nodes.topics.trajectory_subscriber import TrajectorySubscriber
 from robots import ARM
 from std_msgs.msg import Float64MultiArray, String

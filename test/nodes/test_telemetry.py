@@ -114,8 +114,7 @@ def live(node):
         statuses = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
         errors = node.create_publisher(JointState, '/arm/controller/tracking_error', 10)
 
-        def until(condition, position=(0.3, -0.2), status=None, joints=JOINTS,
-                  error=()):
+        def until(condition, position=(0.3, -0.2), status=None, joints=JOINTS, error=()):
             end = time.monotonic() + 60.0
             while not condition():
                 assert time.monotonic() < end

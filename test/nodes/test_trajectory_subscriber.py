@@ -186,8 +186,7 @@ def test_what_was_planned_too_late_starts_after_planning_it_again():
 
 def test_trajectories_of_some_joints_each_do_not_replace_one_another(desk):
     """Published one after the other, and taken between two control cycles: both are followed."""
-    planner = desk.nodes[0].create_publisher(
-        JointTrajectory, '/of_the_test/joint_trajectory', 10)
+    planner = desk.nodes[0].create_publisher(JointTrajectory, '/of_the_test/joint_trajectory', 10)
     desk.nodes[0].destroy_publisher(desk.publisher)
     desk.until(lambda: planner.get_subscription_count() and not desk.trouble())
     for name, there in zip(NAMES, (0.6, 0.7)):

@@ -51,8 +51,7 @@ def test_packages_that_texts_and_extras_name_are_found():
     named = {word for text in written() for word in shlex.split(text)
              if not word.startswith(('.', '--'))}
     assert {'example-robot-data', 'mcap', 'rosbags'} <= named
-    for extra in ('cluster', 'derive', 'identify', 'ik', 'sim', 'view', 'docs',
-                  'bench', 'ros'):
+    for extra in ('cluster', 'derive', 'identify', 'ik', 'sim', 'view', 'docs', 'bench', 'ros'):
         command = shlex.split(pip_install_extra(extra))
         assert command[:2] == ['pip', 'install'] and len(command) - 2 == len(EXTRAS[extra])
         if extra != 'ros' or 'pip install' in install_ros():    # wheels for few platforms

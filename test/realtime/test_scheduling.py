@@ -183,8 +183,7 @@ def test_cpus_are_listed_as_the_kernel_does():
 
 SUPPORTED = (tuple(int(x) for x in platform.release().split('.')[:2]) >= (6, 12)
              and platform.machine() in scheduling.SYSCALL_NUMBERS)
-has_slices = pytest.mark.skipif(not SUPPORTED,
-                                reason='the kernel has no time slices of threads')
+has_slices = pytest.mark.skipif(not SUPPORTED, reason='the kernel has no time slices of threads')
 
 
 @has_slices

@@ -187,8 +187,7 @@ def test_limits_in_degrees_are_refused_by_name():
 
 def test_an_arming_that_is_refused_has_no_injected_fault_as_its_cause():
     """Faults begin after it: the same world without one is refused for the same reason."""
-    mistake = {m.name: m.planted for m in planted.MISTAKES}[
-        'payload of 2 kg there, none declared']
+    mistake = {m.name: m.planted for m in planted.MISTAKES}['payload of 2 kg there, none declared']
     case = short(mistake(planted.sound()), 0.5)
     faulty = replace(case.worlds, fault_share=1.0)
     player, refused = Player(case, specialize=False), 0
@@ -202,8 +201,7 @@ def test_an_arming_that_is_refused_has_no_injected_fault_as_its_cause():
 
 def test_an_arm_without_measured_efforts_is_armed_with_a_wrong_payload():
     """The same worlds with efforts refuse some; a sound arm is played without them, too."""
-    mistake = {m.name: m.planted for m in planted.MISTAKES}[
-        'payload of 2 kg there, none declared']
+    mistake = {m.name: m.planted for m in planted.MISTAKES}['payload of 2 kg there, none declared']
     for plant in (mistake, lambda case: case):
         case = short(plant(planted.sound()), 0.5)
         worlds_ = replace(case.worlds, truth=replace(case.worlds.truth, measures_effort=False))

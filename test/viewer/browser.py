@@ -55,8 +55,7 @@ class Tab:
     def call(self, method: str, **parameters: Any) -> dict[str, Any]:
         """Call a method of the protocol and return its result."""
         self._number += 1
-        self._socket.send(json.dumps({'id': self._number, 'method': method,
-                                      'params': parameters}))
+        self._socket.send(json.dumps({'id': self._number, 'method': method, 'params': parameters}))
         while True:
             answer = json.loads(self._socket.recv(timeout=150))
             if answer.get('id') == self._number:

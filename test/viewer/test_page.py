@@ -43,8 +43,7 @@ def drawn_position(page, link):
     T, name = np.eye(4), page.robot.links[link].name
     while name in handles:
         w, x, y, z = handles[name].wxyz
-        T = homogeneous(Rotation.from_quat([x, y, z, w]).as_matrix(),
-                        handles[name].position) @ T
+        T = homogeneous(Rotation.from_quat([x, y, z, w]).as_matrix(), handles[name].position) @ T
         name = name.rpartition('/')[0]
     return T[:3, 3]
 

@@ -152,8 +152,7 @@ def test_numbers_are_never_broadcast(numbers):
 
 def effort_message(data, labels=()):
     dimensions = [MultiArrayDimension(label=text, size=2, stride=3) for text in labels]
-    return serialize_message(
-        Float64MultiArray(layout=MultiArrayLayout(dim=dimensions), data=data))
+    return serialize_message(Float64MultiArray(layout=MultiArrayLayout(dim=dimensions), data=data))
 
 
 @given(st.lists(NUMBER, max_size=9), st.lists(st.text('ä/x', max_size=7), max_size=3))

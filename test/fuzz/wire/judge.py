@@ -127,8 +127,7 @@ class _JointStates:
 
     def __init__(self, known: int, plain: Any, compiled: Any):
         self._forms = plain.joint_state, compiled.joint_state
-        self._arrays = (joint_state_arrays(OURS, known),
-                        joint_state_arrays(OURS, known, guarded))
+        self._arrays = (joint_state_arrays(OURS, known), joint_state_arrays(OURS, known, guarded))
         self._strict = DecoderArrays(*map(Strict, self._arrays[0]))
         self._new = [a.copy() for a in self._arrays[0]]
 
@@ -212,8 +211,7 @@ class _Efforts:
         plain, compiled = self._forms
         same('code', plain(Strict(np.frombuffer(wire, np.uint8)), len(wire), *self._strict),
              wanted)
-        same('code of the compiled form', compiled(delivered, len(wire), *self._arrays[1]),
-             wanted)
+        same('code of the compiled form', compiled(delivered, len(wire), *self._arrays[1]), wanted)
         same('efforts', self._arrays[0][2], self._out)
         for ours, theirs in zip(*self._arrays):
             same('array of the compiled form', theirs, ours)
