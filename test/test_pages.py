@@ -72,8 +72,10 @@ def test_the_architecture_lists_the_packages_there_are():
     assert all((package / path).exists() for path in named)
 
 
-def test_the_readme_stays_short():
+def test_pages_of_the_site():
     assert len((ROOT / 'README.md').read_text().splitlines()) <= MOST_LINES
+    text = (ROOT / 'mkdocs.yml').read_text().partition('\nnav:')[2]
+    assert not [page for page in PAGES if f'{page}.md' not in text]
 
 
 def test_each_law_is_on_its_page_with_a_picture_that_shows_what_it_says():
@@ -120,11 +122,6 @@ def test_bring_up_lists_every_launch_file_and_has_the_example_of_the_module():
     example, module = (re.sub(r'\s+', ' ', text) for text in (
         re.search(r'(def test_.*)```', BRING_UP, re.DOTALL)[1], testing.__doc__ + ' '))
     assert example in module
-
-
-def test_every_page_is_in_the_navigation():
-    text = (ROOT / 'mkdocs.yml').read_text().partition('\nnav:')[2]
-    assert not [page for page in PAGES if f'{page}.md' not in text]
 
 
 @pytest.mark.slow

@@ -23,7 +23,7 @@ FEWER = 8               # compositions
 
 @pytest.fixture(autouse=True)
 def few_poses(monkeypatch):
-    """Judge gains at two poses: test_stability.py is about that."""
+    """Judge gains at two poses: test_gain_stability.py is about that."""
     monkeypatch.setattr(control_settings, 'CHECKED_POSES', 2)
 
 

@@ -236,7 +236,7 @@ def followed(exported):
     return played(exported, 5000, asked)
 
 
-def test_references_are_followed_or_refused_with_their_reason(followed):
+def test_references_are_followed_or_refused_with_their_reason(followed, folder, tmp_path):
     _, phases, motion, errors = followed
     assert phases[-1] == ('RUNNING', 'NO_REASON'), phases
     assert np.abs(motion[899, 1] - [0.6, 0.2]).max() < 1e-9
@@ -250,9 +250,6 @@ def test_references_are_followed_or_refused_with_their_reason(followed):
         2700: 'NOT_FINITE', 2710: 'OUTSIDE', 2720: 'WRONG_TIMES', 2730: 'MOVING_END',
         2740: 'TOO_FAST', 2750: 'NOT_FINITE', 2760: 'JUMP', 2770: 'TOO_FAST',
         2780: 'NOT_FOLLOWED', 4600: 'NOT_FINITE', 4700: 'OUTSIDE', 4800: 'NOT_FOLLOWED'}
-
-
-def test_so_does_the_program(folder, followed, tmp_path):
     status, output = replayed(folder, followed[0], tmp_path)
     assert status == 0 and output.startswith('5000 steps agree'), output
     assert 'none allocates' in output
@@ -534,7 +531,7 @@ def test_without_cycles_to_record_there_is_no_recording(folder, tmp_path):
 # --- In Python -------------------------------------------------------------------------------
 
 
-def test_settings_that_need_another_loop_are_refused():
+def test_what_is_not_exported_is_refused(tmp_path):
     model, first = load_urdf('two_link'), settings_of(STIFF)
     with pytest.raises(ParameterError, match='rate of slow is 500.0: give 1000.0'):
         Exported(model, {'fast': first, 'slow': replace(first, rate=500.0)})
@@ -542,9 +539,6 @@ def test_settings_that_need_another_loop_are_refused():
         Exported(model, {'bare': replace(first, payload_frame='')}, Options(1.0, 0.1))
     with pytest.raises(ParameterError, match='unstable'):
         Exported(model, {'fast': first, 'hard': replace(first, stiffness=(1e5, 1e5))})
-
-
-def test_files_of_another_robot_are_refused(tmp_path):
     pytest.importorskip('rclpy')
     words = ['export', 'two_link', '-o', str(tmp_path / 'out')]
     for name, more in (('one', {}), ('two', {'tip': 'link1'})):
@@ -555,7 +549,7 @@ def test_files_of_another_robot_are_refused(tmp_path):
     assert result.exit_code and "tip is 'link1' in two, and '' in the first" in result.output
 
 
-def test_arrays_that_share_memory_do_so_in_the_image():
+def test_images_of_arrays_and_machine_code_for_arm():
     controller = Controller(load_urdf('two_link'), settings_of(STIFF), specialize=False)
     found = image([(CYCLE_INPUTS, controller.inputs)] * 2, {})
     v, ring = controller.inputs.vectors, controller.inputs.ring
@@ -563,9 +557,6 @@ def test_arrays_that_share_memory_do_so_in_the_image():
     assert found.place_of(v.qd) == found.place_of(v.q) + 2
     assert set(found.pointers.values()) <= set(range(len(found.words)))
     assert len(found.tuples) == 2 and len(found.pointers) % 2 == 0
-
-
-def test_machine_code_for_arm_is_made_of_the_same_functions():
     functions = {'robodyn_law': compiled_law(JOINT_IMPEDANCE)}
     assert '@llvm.x86' in str(functions['robodyn_law']._library._get_module_for_linking())
     code = object_file(functions, ARM_CPU, ARM)

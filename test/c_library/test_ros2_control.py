@@ -79,16 +79,10 @@ def test_names_of_manifest_plugin_and_parameters_agree(package):
     assert trajectory['joints'] == ['joint1', 'joint2']
     assert trajectory['command_joints'] == [f'{PACKAGE}/joint1', f'{PACKAGE}/joint2']
     ast.parse((package / 'launch' / f'{PACKAGE}.launch.py').read_text())
-
-
-def test_the_manifest_is_valid(package):
     parse_package = pytest.importorskip('catkin_pkg.package').parse_package
     warnings = []
     assert parse_package(package, warnings=warnings).get_build_type() == 'ament_cmake'
     assert not warnings
-
-
-def test_dependencies_are_those_that_are_included_and_linked(package):
     manifest = ElementTree.parse(package / 'package.xml')
     depends = {element.text for element in manifest.findall('depend')}
     cmake = (package / 'CMakeLists.txt').read_text()

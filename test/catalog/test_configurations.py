@@ -29,8 +29,11 @@ PRESETS = {'franka': robot_path('panda').read_text().replace('panda_', 'fr3_'),
            'ur': robot_path('ur5')}
 
 
-def test_there_is_one_for_each_robot():
+def test_each_robot_has_one_and_a_franka_brakes():
     assert set(NAMES) == {'two_link', 'rp', 'arm6', 'panda', 'ur5', *PRESETS}
+    # Steps of more than 1 N·m in 1 ms would be limited by libfranka, or end in a reflex.
+    (rate,) = read_configuration('franka')['controller']['effort_rate_limit']
+    assert BRAKING_RATE * rate <= 1000.0
 
 
 @pytest.fixture(scope='module', params=NAMES)
@@ -89,12 +92,6 @@ def test_both_nodes_agree(name, sections):
     assert controller.get('robot_compensates_gravity', False) == (name in PRESETS)
 
 
-def test_a_franka_is_braked_within_the_rate_of_its_interface():
-    """Steps of more than 1 N·m in 1 ms would be limited by libfranka, or end in a reflex."""
-    (rate,) = read_configuration('franka')['controller']['effort_rate_limit']
-    assert BRAKING_RATE * rate <= 1000.0
-
-
 def test_slow_loops_wait_for_no_timer(values):
     """Efforts may be a period older where a timer starts the cycle: more than `loop_delay`."""
     assert values['trigger'] == 'state' or 2.0 / values['rate'] <= values['loop_delay']
@@ -121,22 +118,16 @@ def test_a_known_robot_comes_with_its_configuration(tmp_path):
         load_robot('rp', {}, [0.0, 0.9])
 
 
-def test_parameters_written_are_read_back(tmp_path, monkeypatch):
+def test_parameters_of_a_robot_are_written_and_read(tmp_path, monkeypatch):
     monkeypatch.setattr('robodyn_ros.catalog.robots.share_path',
                         lambda *parts: tmp_path / parts[-1])
     parameters = {'controller': {'mode': 'pd', 'stiffness': [1.0, 2.0]},
                   'simulator': {'urdf': 'rp'}}
     write_parameters(tmp_path / 'x.yaml', parameters)
     assert read_configuration('x') == parameters
-
-
-def test_accepted_links_go_to_the_controller():
     assert load_robot('two_link', {}, [], accepted_links=['*']).parameters['controller'][
         'accepted_links'] == ['*']
     assert 'accepted_links' not in load_robot('two_link', {}, []).parameters['controller']
-
-
-def test_a_robot_that_is_to_be_moved_has_room(tmp_path):
     (path := tmp_path / 'arm.urdf').write_text(ARM)
     assert load_robot(str(path), {}, []).pose[1] == 0.0
     assert load_robot(str(path), {}, [], roomy=True).pose[1] == pytest.approx(0.15)

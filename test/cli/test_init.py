@@ -60,7 +60,7 @@ def test_the_controller_takes_it_in_every_mode(name, file):
         assert settings.motor_test_effort == 0.1
 
 
-def test_gains_suit_a_slow_loop(file):
+def test_gains_suit_loops_and_rotors(file, tmp_path):
     init('two_link', '--output', file, '--rate', 100, '--loop-delay', 0.03)
     values = taken(file)
     assert (values['rate'], values['loop_delay']) == (100.0, 0.03)
@@ -71,6 +71,25 @@ def test_gains_suit_a_slow_loop(file):
     assert values['trigger'] == 'timer'
     init('two_link', '--output', file, '--force', '--rate', 500)
     assert taken(file)['trigger'] == 'state'    # or efforts are older than the loop delay
+    # Of Panda's wrist; controller and simulator have the same, and the efforts are stated.
+    said = init('panda', '--output', file, CHOSEN)
+    assert 'Without it, the velocity limits leave little effort besides gravity' in said
+    assert 'of 12 (panda_joint7)' in said
+    armature = taken(file)['armature']
+    assert armature[1] == 0.0 and armature[6] == pytest.approx(0.0229)  # 12 N·m 5 ms / 2.61 rad/s
+    both = yaml.safe_load(file.read_text())
+    assert both['/**/simulator']['ros__parameters'] == {
+        'urdf': 'panda', 'armature': armature, 'compensates_gravity': False,
+        **{name: both['/**/controller']['ros__parameters'][name]
+           for name in ('locked_joints', 'locked_positions')}}
+    text = robot_path('two_link').read_text()
+    old = re.search('<inertia .*?/>', text)[0]
+    path = changed(tmp_path, (old, '<inertia ixx="30000" ixy="0" ixz="0" iyy="30000" iyz="0" '
+                                   'izz="4000"/>'))
+    assert 'kg·mm², not in kg·m²' in refused('init', path, '--output', file, CHOSEN)
+    assert not file.exists()
+    init(path, '--output', file, CHOSEN, '--accept-inertia')
+    assert 'kg·mm²' in file.read_text()
 
 
 def test_what_no_urdf_says_is_named(file, tmp_path):
@@ -97,31 +116,6 @@ def test_what_no_urdf_says_is_named(file, tmp_path):
     path = changed(tmp_path, ('izz="0.01"', 'izz="0.05"'), text=ARM)
     said = init(path, '--output', file, '--force', CHOSEN)
     assert 'Physically consistent inertia of' in said and 'accepted_links' in file.read_text()
-
-
-def test_joints_without_rotors_get_the_smallest_plausible_armature(file):
-    """Of Panda's wrist; controller and simulator have the same, and the efforts are stated."""
-    said = init('panda', '--output', file, CHOSEN)
-    assert 'Without it, the velocity limits leave little effort besides gravity' in said
-    assert 'of 12 (panda_joint7)' in said
-    armature = taken(file)['armature']
-    assert armature[1] == 0.0 and armature[6] == pytest.approx(0.0229)  # 12 N·m 5 ms / 2.61 rad/s
-    both = yaml.safe_load(file.read_text())
-    assert both['/**/simulator']['ros__parameters'] == {
-        'urdf': 'panda', 'armature': armature, 'compensates_gravity': False,
-        **{name: both['/**/controller']['ros__parameters'][name]
-           for name in ('locked_joints', 'locked_positions')}}
-
-
-def test_no_gains_come_from_inertias_in_other_units(tmp_path, file):
-    text = robot_path('two_link').read_text()
-    old = re.search('<inertia .*?/>', text)[0]
-    path = changed(tmp_path, (old, '<inertia ixx="30000" ixy="0" ixz="0" iyy="30000" iyz="0" '
-                                   'izz="4000"/>'))
-    assert 'kg·mm², not in kg·m²' in refused('init', path, '--output', file, CHOSEN)
-    assert not file.exists()
-    init(path, '--output', file, CHOSEN, '--accept-inertia')
-    assert 'kg·mm²' in file.read_text()
 
 
 def test_gravity_and_root_are_in_the_file(file):

@@ -137,8 +137,8 @@ def test_the_estimate_is_a_body_within_its_bounds(name, seed):
     assert farthest > 0.3
 
 
-def test_nothing_is_learned_without_cause():
-    """At rest, in a late cycle, with effort withheld, no rate, in the dead band, out of bounds."""
+def test_how_much_is_learned():
+    # At rest, in a late cycle, with effort withheld, no rate, in the dead band, out of bounds.
     model, x = robot('two_link'), np.array([0.2, 0.1])
     zero, moving = np.zeros(2), {'q': POSE, 'qd': np.zeros(2), 'q_reference': POSE + x,
                                  'qd_reference': x, 'qdd_reference': x}
@@ -155,10 +155,7 @@ def test_nothing_is_learned_without_cause():
         law.arm = law.arm._replace(time=law.arm.time + state.pop('time', 0.0))
         law.step(**{**moving, **state})
         assert (law.memory.factor != before).any() == learns, (gains, state)
-
-
-def test_a_cycle_learns_a_share_at_most():
-    """Each changes G by MAX_FACTOR_STEP of itself, however large the errors are."""
+    # Each changes G by MAX_FACTOR_STEP of itself, however large the errors are.
     law, x = Law(robot('two_link'), damping=1e6, adaptation_rate=20.0), np.array([0.2, 0.1])
     state = {'q': POSE, 'q_reference': POSE + x, 'qd_reference': x}
     law.step(**state)
@@ -166,10 +163,7 @@ def test_a_cycle_learns_a_share_at_most():
     law.step(**state)
     change = np.linalg.solve(before, law.memory.factor.reshape(4, 4) - before)
     assert np.linalg.norm(change) == pytest.approx(adaptive.MAX_FACTOR_STEP)
-
-
-def test_another_payload_takes_the_learned_part_away():
-    """By the share of the transition that a cycle is, and all of it with the last one."""
+    # By the share of the transition that a cycle is, and all of it with the last one.
     model, x = robot('two_link'), np.array([0.2, 0.1])
     law, state = Law(model), {'q': POSE, 'q_reference': POSE + x, 'qd_reference': x}
     for _ in range(20):

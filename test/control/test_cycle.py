@@ -94,8 +94,8 @@ def test_computed_torque_is_exact():
     assert abs(rig.q - POSE).max() < 1e-3
 
 
-def test_a_second_publisher_is_forgotten_in_time_although_time_jumps_back():
-    """No arm rises beside it, and it does once the timeout has passed."""
+def test_odd_inputs():
+    # No arm rises beside it, and it does once the timeout has passed.
     rig = Rig(TWO_LINK, POSE, mode='joint_impedance')
     rig.time = 100.0
     rig.tick()
@@ -105,10 +105,7 @@ def test_a_second_publisher_is_forgotten_in_time_although_time_jumps_back():
     assert 'two publishers send' in rig.controller.arming_refusal
     rig.run(0.2)
     rig.rise()
-
-
-def test_a_caller_that_writes_no_number_into_the_efforts():
-    """Efforts are finite, whatever is left where the cycle writes them."""
+    # Efforts are finite, whatever is left where the cycle writes them.
     rig = Rig(TWO_LINK, POSE, mode='joint_impedance')
     rig.controller.tau[:] = np.nan, np.inf
     rig.tick()

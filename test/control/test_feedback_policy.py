@@ -69,8 +69,8 @@ def test_a_regulator_of_50_hz_takes_the_arm_to_its_goal():
     assert rig.tick() == pytest.approx(u + K @ state, abs=1e-6)
 
 
-def test_a_policy_that_stops_is_replaced_without_a_bump():
-    """The arm is held where it was then; efforts change by the fade, not at once."""
+def test_policies_stop_and_come_back_without_a_bump():
+    # The arm is held where it was then; efforts change by the fade, not at once.
     rig = running(policy_timeout=[0.05])
     moving = planned(rig, 0.2, 50.0, regulator(GOAL))
     efforts, poses, before = [moving[-1]], [], rig.controller.tau.copy()
@@ -84,9 +84,6 @@ def test_a_policy_that_stops_is_replaced_without_a_bump():
     assert abs(rig.qd).max() < 1e-3
     stale = poses[50]
     assert abs(rig.q - stale).max() < 0.1       # not back to where it began, nor on to the goal
-
-
-def test_it_comes_back_without_a_bump():
     rig = running(policy_timeout=[0.05])
     planned(rig, 0.5, 50.0, regulator(GOAL))
     rig.run(0.5)
@@ -139,8 +136,8 @@ def test_policies_are_recorded_and_replayed():
     assert len(flown.snapshot.policies) > 10
 
 
-def test_a_gain_in_any_order_of_memory():
-    """As a transposed solution has it."""
+def test_gains_in_any_order_and_time_that_jumps():
+    # As a transposed solution has it.
     rig = running()
     u, K = regulation(rig.dynamics, POSE)
     efforts = []
@@ -148,9 +145,6 @@ def test_a_gain_in_any_order_of_memory():
         rig.controller.follow_policy(rig.time, u, POSE, np.zeros(2), gain)
         efforts.append(rig.tick().copy())
     assert efforts[0] == pytest.approx(efforts[1], abs=1e-6)
-
-
-def test_policies_go_on_after_time_has_jumped_back():
     rig = running()
     rig.controller.cycle_input['simulated_time'] = 1
     rig.time += 100.0
@@ -230,8 +224,8 @@ def test_whatever_ends_them_no_effort_jumps(interruption):
     assert rig.phase == 'RUNNING'
 
 
-def test_the_efforts_of_two_trajectories_follow_each_other():
-    """Those of the old one until the new one starts."""
+def test_efforts_of_trajectories_follow_each_other_and_end():
+    # Those of the old one until the new one starts.
     rig = risen(mode='joint_impedance')
     c = rig.controller
     held(rig, [[1.0, 1.0]] * 2, 1.0)
@@ -243,10 +237,7 @@ def test_the_efforts_of_two_trajectories_follow_each_other():
     assert c._v.feedforward == pytest.approx(1.0)
     rig.run(0.2)
     assert c._v.feedforward == pytest.approx(3.0)
-
-
-def test_a_velocity_that_is_missing_ends_them():
-    """The detour over gravity alone adds nothing, and nothing comes back after it."""
+    # The detour over gravity alone adds nothing, and nothing comes back after it.
     rig = risen(Told, mode='joint_impedance', missing_velocity='gravity_only')
     held(rig, [0.1 * LIMIT] * 2, 5.0)
     rig.run(0.2)

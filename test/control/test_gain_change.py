@@ -89,8 +89,8 @@ def test_what_a_reference_depends_on_ends_it(change, what):
     assert c.reference_ended_by(replace(new, mode='pd')) == ''
 
 
-def test_a_twist_goes_on():
-    """The reference of a law that follows a pose is likewise kept, and another frame ends it."""
+def test_references_that_go_on_or_are_planned_again():
+    # The reference of a law that follows a pose is likewise kept, and another frame ends it.
     rig = risen(mode='cartesian_impedance', twist_timeout=0.5)
     c = rig.controller
     c.follow_twist([0.05, 0.0, 0.0, 0.0, 0.0, 0.0], rig.time)
@@ -103,6 +103,16 @@ def test_a_twist_goes_on():
     assert c.memory['pose_following'][0] == 1
     assert c.memory['pose_position'][0][0] - before[0] > 3e-3
     assert 'task_frame' in c.reference_ended_by(replace(softer, task_frame='link2'))
+    # New gains make the present pose the reference while a trajectory is being planned.
+    rig = moving('joint_impedance')
+    rig.run(0.6)
+    c = rig.controller
+    planned = c.prepare(Waypoints(TWO_LINK.joint_names, [1.0], [POSE], REST), rig.time + 0.01)
+    rig.q = rig.q + [0.01, -0.01]
+    c.use(replace(c.settings, stiffness=[300.0, 80.0]))
+    rig.tick()
+    with pytest.raises(TrajectoryError, match='has changed while it was planned'):
+        c.commit(planned)
 
 
 @pytest.mark.parametrize('seed', range(seeds(1, 10)))
@@ -134,16 +144,13 @@ def soft(distance):
     return rig
 
 
-def test_a_reference_that_ends_with_its_law_is_no_following_error():
-    """Of a law that takes over from one without a following error, far from its reference."""
+def test_references_end_with_their_law():
+    # Of a law that takes over from one without a following error, far from its reference.
     rig = soft(0.7)
     rig.controller.use(replace(rig.controller.settings, mode='computed_torque'))
     rig.run(0.1)
     assert rig.phase == 'RUNNING', rig.controller.reason
-
-
-def test_a_trajectory_before_a_change_of_mode_does_not_begin_at_the_old_reference():
-    """It is dropped."""
+    # It is dropped.
     rig = soft(0.4)
     c, asked = rig.controller, Waypoints(TWO_LINK.joint_names, [1.0], [END], REST)
     c.follow(asked, rig.time)
@@ -155,19 +162,6 @@ def test_a_trajectory_before_a_change_of_mode_does_not_begin_at_the_old_referenc
     rig.external[:] = 0.0
     rig.run(1.5)
     assert rig.q == pytest.approx(END, abs=1e-3) and rig.phase == 'RUNNING'
-
-
-def test_a_plan_from_a_pose_that_is_held_no_more_is_made_again():
-    """New gains make the present pose the reference while a trajectory is being planned."""
-    rig = moving('joint_impedance')
-    rig.run(0.6)
-    c = rig.controller
-    planned = c.prepare(Waypoints(TWO_LINK.joint_names, [1.0], [POSE], REST), rig.time + 0.01)
-    rig.q = rig.q + [0.01, -0.01]
-    c.use(replace(c.settings, stiffness=[300.0, 80.0]))
-    rig.tick()
-    with pytest.raises(TrajectoryError, match='has changed while it was planned'):
-        c.commit(planned)
 
 
 @pytest.mark.parametrize('stiffness', [4.0, 20.0])

@@ -114,8 +114,8 @@ def test_walls_hold_a_push(walls):
     assert rig.phase == 'RUNNING'
 
 
-def test_walls_of_a_corner_add_up():
-    """Beyond two planes, the tool is pushed by each as if it were alone."""
+def test_walls_of_a_corner_and_of_a_box():
+    # Beyond two planes, the tool is pushed by each as if it were alone.
     tool, dynamics = frame_record(TWO_LINK, parameters(TWO_LINK), 'tool0'), Dynamics(TWO_LINK)
     x, _, z = dynamics.pose(POSE, 'tool0')[:3, 3]
     walls = [[1.0, 0.0, 0.0, x - 0.01], [0.0, 0.0, 1.0, z - 0.02], [0.0, 0.0, 1.0, z + 0.02]]
@@ -130,6 +130,11 @@ def test_walls_of_a_corner_add_up():
     first, second, inside = map(efforts, walls)
     assert abs(first).max() > 1.0 and abs(second).max() > 1.0 and not inside.any()
     assert efforts(*walls) == near(first + second)
+    # Six planes, of which two that face each other are no stiffer than one; twins are.
+    box = workspace_planes(Settings(workspace_lower=[-1.0] * 3, workspace_upper=[1.0] * 3,
+                                    workspace_planes=[0.0, 0.0, 2.0, 3.0]))
+    assert box.shape == (7, 4) and box[6] == near([0.0, 0.0, 1.0, 1.5])
+    assert coincidence(box[:6]) == near(1.0) and coincidence(box) == near(2.0)
 
 
 @pytest.mark.parametrize('given', [{'wall_upper': [9.0, 0.55]}, {
@@ -184,11 +189,3 @@ def test_walls_are_passive(stiffness, ratio, speed, mass):
 def test_bad_walls_are_refused(given, why):
     with pytest.raises(ParameterError, match=why):
         Rig(TWO_LINK, POSE, **{**HAND, **given})
-
-
-def test_planes_of_a_box():
-    """Six planes, of which two that face each other are no stiffer than one; twins are."""
-    box = workspace_planes(Settings(workspace_lower=[-1.0] * 3, workspace_upper=[1.0] * 3,
-                                    workspace_planes=[0.0, 0.0, 2.0, 3.0]))
-    assert box.shape == (7, 4) and box[6] == near([0.0, 0.0, 1.0, 1.5])
-    assert coincidence(box[:6]) == near(1.0) and coincidence(box) == near(2.0)

@@ -115,12 +115,20 @@ def test_passive_whatever_the_hands_do():
     assert phases(arms) == {('RUNNING', 'NO_REASON')}
 
 
-def test_one_arm_that_leaves_takes_the_other_with_it():
+def test_one_arm_that_leaves_takes_the_other_with_it_and_maps_conserve_power():
     arms = coupled()
     arms.loops[0].controller.cycle_input['stop_reason'] = guard.EMERGENCY_STOP
     for _ in range(20):
         arms.tick()
     assert phases(arms) == {('FAULT', 'EMERGENCY_STOP'), ('FAULT', 'PARTNER_LOST')}
+    random = np.random.default_rng(1)
+    joints = JointMap(np.array([2, 0]), ('a', 'b'), np.array([-0.5, 3.0]), np.array([0.1, 0.2]))
+    rows = random.uniform(0.1, 1.0, (5, 3))
+    there = joints.to_leader(rows)
+    back = joints.from_leader(there, np.array([0, 1]), 3)
+    assert back[:, [0, 2]] == pytest.approx(rows[:, [0, 2]]) and not back[:, 1].any()
+    power = rows[3, [2, 0]] * rows[1, [2, 0]]**2
+    assert there[3] * there[1]**2 == pytest.approx(power)
 
 
 @pytest.mark.slow
@@ -137,17 +145,6 @@ def test_joints_are_mapped():
         least = np.minimum(least, own[0] + own[1][::-1])
     assert b == pytest.approx([0.5 - 0.5 * a[1], -0.4 + 2.0 * a[0]], abs=0.02)
     assert abs(a - POSE).max() > 0.05 and (least > -1e-3).all()
-
-
-def test_maps_conserve_power():
-    random = np.random.default_rng(1)
-    joints = JointMap(np.array([2, 0]), ('a', 'b'), np.array([-0.5, 3.0]), np.array([0.1, 0.2]))
-    rows = random.uniform(0.1, 1.0, (5, 3))
-    there = joints.to_leader(rows)
-    back = joints.from_leader(there, np.array([0, 1]), 3)
-    assert back[:, [0, 2]] == pytest.approx(rows[:, [0, 2]]) and not back[:, 1].any()
-    power = rows[3, [2, 0]] * rows[1, [2, 0]]**2
-    assert there[3] * there[1]**2 == pytest.approx(power)
 
 
 @pytest.mark.parametrize(('settings', 'why'), [

@@ -89,12 +89,20 @@ def test_coupled_joints_are_limited_together(mode, seed):
     assert not worst.violations() and worst.cut > 100, worst
 
 
-def test_what_exceeds_a_limit_is_told():
-    """All that the other tests here ask."""
+def test_violations_are_told_and_no_limits_are_missed():
+    # All that the other tests here ask.
     fine = Worst(0.0, 1.0, 1.0, 0.01, 0.01, 'RUNNING', 0)
     assert fine.violations() == []
     for name, most in MOST.items():
         assert fine._replace(**{name: 1.01 * most}).violations() == [name]
+    # The same world is too much for a controller that knows of no limits.
+    model, dynamics = arm('two_link')
+    unlimited = np.full(2, np.inf)
+    known = replace(model, position_lower=-unlimited, position_upper=unlimited,
+                    velocity_limit=unlimited)
+    for seed in (20, 27, 29):
+        worst = run(model, dynamics, seed, known)
+        assert worst.velocity > 1.10 or worst.position > 0.02, f'seed {seed}: {worst}'
 
 
 @pytest.mark.parametrize('disturbance', [HARD, HARD._replace(stopped=0.3)],
@@ -202,17 +210,6 @@ def test_the_state_is_predicted_for_the_time_when_efforts_act():
     predicted, here = rig.controller._v.limits.predicted_q.copy(), rig.q.copy()
     rig.run(0.02)
     assert predicted - here == pytest.approx(rig.q - here, rel=0.1)
-
-
-def test_without_them_arms_leave():
-    """The same world is too much for a controller that knows of no limits."""
-    model, dynamics = arm('two_link')
-    unlimited = np.full(2, np.inf)
-    known = replace(model, position_lower=-unlimited, position_upper=unlimited,
-                    velocity_limit=unlimited)
-    for seed in (20, 27, 29):
-        worst = run(model, dynamics, seed, known)
-        assert worst.velocity > 1.10 or worst.position > 0.02, f'seed {seed}: {worst}'
 
 
 def test_room():

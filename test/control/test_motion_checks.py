@@ -111,8 +111,8 @@ def test_an_arm_that_recoils_is_not_braked_at_once():
     assert rig.tau[1] < g[1] and rig.controller.driving
 
 
-def test_what_asks_for_far_too_much_is_sooner_too_long():
-    """Beyond 5 effort limits the time in which an effort is cut counts more than once."""
+def test_efforts_that_are_cut_and_their_reversals():
+    # Beyond 5 effort limits the time in which an effort is cut counts more than once.
     joints = np.zeros(1, JOINT).view(np.recarray)
     joints.effort_limit, joints.effort_rate_limit = 10.0, np.inf
     memory = np.zeros(1, CONTROLLER_STATE).view(np.recarray)
@@ -122,10 +122,7 @@ def test_what_asks_for_far_too_much_is_sooner_too_long():
         memory.saturation_time, tau = 0.0, np.array([effort])
         limits.limit_efforts(c, 1.0, tau)
         assert memory[0].saturation_time == pytest.approx(seconds) and abs(tau[0]) == 10.0
-
-
-def test_reversals_of_an_effort_that_is_cut_are_counted_and_forgiven():
-    """Ten a second are forgiven; where nothing is cut, or the swing is small, there is none."""
+    # Ten a second are forgiven; where nothing is cut, or the swing is small, there is none.
     joints, v = np.zeros(1, JOINT).view(np.recarray), Vectors.zeros(1)
     joints.effort_limit, v.tau_gravity[:] = 10.0, 2.0
     for residual, requested, swings in ((3.0, 8.0, 0.0), (-3.0, -4.0, 1.0), (-3.0, -4.0, 0.99),
@@ -161,18 +158,23 @@ def test_time_of_a_fault():
     assert rig.tick() is None
 
 
-def test_a_fault_without_a_hold_comes_down_by_its_ramp():
-    """Gravity makes the arm faster as its efforts fall: that is no reason for a step to zero."""
+def test_efforts_of_a_fault_end_by_ramps():
+    # Gravity makes the arm faster as its efforts fall: that is no reason for a step to zero.
     rig = Rig(*ARMS['panda'], mode='gravity_compensation', velocity_scale=0.25, stiffness=[10.0],
               damping=[1.0])
     stopped(rig)
     efforts = np.array([rig.tau.copy(), *(t for t in rig.run(1.2) if t is not None)])
     assert (abs(np.diff(efforts, axis=0)) <= 0.06 * rig.model.effort_limit).all()
     assert not efforts[-1].any()
-
-
-def test_stopping_after_a_fault_goes_on_while_its_cause_does():
-    """An emergency stop that is held down does not prolong what it stopped."""
+    # The action of a fault that has long been held is changed: no step to zero.
+    rig = Rig(TWO_LINK, POSE, mode='gravity_compensation', fault_action='hold')
+    stopped(rig)
+    rig.run(2.0)
+    before = rig.tau.copy()
+    rig.controller.use(replace(rig.controller.settings, fault_action='ramp'))
+    rig.tick()
+    assert rig.tau == pytest.approx(before, abs=0.01)
+    # An emergency stop that is held down does not prolong what it stopped.
     rig = Rig(TWO_LINK, POSE, mode='gravity_compensation', fault_action='hold')
     stopped(rig)
     rig.qd[:] = 0.3, -0.2
@@ -181,17 +183,6 @@ def test_stopping_after_a_fault_goes_on_while_its_cause_does():
     rig.run(rig.controller.settings.stop_timeout + 0.1)
     assert rig.phase == 'INACTIVE'
     assert rig.controller.reason_code == 'EMERGENCY_STOP'
-
-
-def test_a_held_fault_ramps_from_when_it_is_told_to():
-    """The action of a fault that has long been held is changed: no step to zero."""
-    rig = Rig(TWO_LINK, POSE, mode='gravity_compensation', fault_action='hold')
-    stopped(rig)
-    rig.run(2.0)
-    before = rig.tau.copy()
-    rig.controller.use(replace(rig.controller.settings, fault_action='ramp'))
-    rig.tick()
-    assert rig.tau == pytest.approx(before, abs=0.01)
 
 
 def test_arming_begins_with_what_is_in_force():

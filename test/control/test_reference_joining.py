@@ -58,14 +58,24 @@ def test_a_plan_from_the_measured_pose_is_joined(distance, fields):
     assert samples(points, late) == pytest.approx(samples(exact, late), abs=1e-9)
 
 
-def test_joints_on_the_plan_follow_it_exactly():
-    """Only the joint that is elsewhere leaves the plan, for as long as it needs."""
+def test_plans_are_followed_exactly_or_refused_by_name():
+    # Only the joint that is elsewhere leaves the plan, for as long as it needs.
     asked = smooth(HERE + [0.02, 0.0], [0.9, -0.4], 2.0)
     points = planned(asked)
     exact = planned(asked, pose=asked.positions[0])
     t = np.linspace(10.0, 12.0, 100)
     assert samples(points, t)[:, :, 1] == pytest.approx(samples(exact, t)[:, :, 1], abs=1e-9)
     assert abs(samples(points, t)[0, :, 0] - samples(exact, t)[0, :, 0]).max() < 0.0201
+    # Joint, distance, tolerance and remedy; the tolerance is a parameter, for each joint.
+    asked = smooth(HERE + [0.02, -0.06], [0.9, -0.4], 2.0)
+    with pytest.raises(TrajectoryError) as refusal:
+        planned(asked)
+    for part in ('0.06 rad from the reference of joint2', 'trajectory_start_tolerance of 0.05 rad',
+                 'start at 0.2', 'raise trajectory_start_tolerance'):
+        assert part in str(refusal.value)
+    planned(asked, start_tolerance=np.array([0.03, 0.07]))
+    with pytest.raises(TrajectoryError, match='of joint1'):
+        planned(asked, start_tolerance=np.array([0.01, 0.07]))
 
 
 @pytest.mark.parametrize('limit', [1.5, -1.5])
@@ -104,19 +114,6 @@ def test_any_state_joins_within_its_limits(seed):
         assert 'cannot join' in str(error) and abs(state[1]).max() > 0.5
         return
     check(points, state, max(ACCELERATION, own))
-
-
-def test_further_away_it_is_refused_by_name():
-    """Joint, distance, tolerance and remedy; the tolerance is a parameter, for each joint."""
-    asked = smooth(HERE + [0.02, -0.06], [0.9, -0.4], 2.0)
-    with pytest.raises(TrajectoryError) as refusal:
-        planned(asked)
-    for part in ('0.06 rad from the reference of joint2', 'trajectory_start_tolerance of 0.05 rad',
-                 'start at 0.2', 'raise trajectory_start_tolerance'):
-        assert part in str(refusal.value)
-    planned(asked, start_tolerance=np.array([0.03, 0.07]))
-    with pytest.raises(TrajectoryError, match='of joint1'):
-        planned(asked, start_tolerance=np.array([0.01, 0.07]))
 
 
 @pytest.mark.parametrize(('names', 'positions', 'why'), [

@@ -66,7 +66,7 @@ def test_every_phase_is_computed_again_bit_by_bit():
     assert agreement.same == agreement.cycles == rig.controller.memory['cycles'][0]
 
 
-def test_so_are_the_kernels_of_one_robot_and_a_fault_of_the_law():
+def test_other_kernels_and_requests():
     rig = recording_rig(1000, specialize=True, mode='computed_torque')
     rig.rise()
     rig.controller.use(rig.controller.settings)
@@ -78,10 +78,7 @@ def test_so_are_the_kernels_of_one_robot_and_a_fault_of_the_law():
     assert guard.CODES[s.memory['reason'][k + 1]] == 'EFFORT_NOT_FINITE'
     agreement = Replay(MODEL, s).compare()
     assert agreement.cycles == agreement.same > 200
-
-
-def test_a_request_is_recorded_as_the_cycle_took_it():
-    """It comes from another thread, at any time: also between the recording and the taking."""
+    # It comes from another thread, at any time: also between the recording and the taking.
     rig = recording_rig(100)
     c = rig.controller
 
@@ -113,7 +110,7 @@ def test_a_difference_is_found_and_named():
     assert 'gravity' in Replay(MODEL, s).differences(100)
 
 
-def test_what_no_cycle_refers_to_is_forgotten():
+def test_what_is_forgotten(monkeypatch):
     rig = recording_rig(50, mode='pd')
     rig.rise()
     for k in range(8):
@@ -126,9 +123,6 @@ def test_what_no_cycle_refers_to_is_forgotten():
     assert 2 < len(s.versions) <= len(kept.kept['version']) <= 5
     assert 2 < len(s.points) <= len(kept.kept['serial']) <= 5
     assert Replay(MODEL, s).compare().same == len(s.cycles) >= 50
-
-
-def test_what_is_too_much_is_forgotten_with_its_cycles(monkeypatch):
     rig = recording_rig(1000, mode='pd')
     rig.rise()
     monkeypatch.setattr(history, 'MAX_HISTORY_BYTES', 1500)       # a handful of small references
@@ -140,8 +134,8 @@ def test_what_is_too_much_is_forgotten_with_its_cycles(monkeypatch):
     assert Replay(MODEL, s).compare().same == len(s.cycles)
 
 
-def test_large_references_are_bounded_in_all():
-    """16 MiB of them, however many come; 8 trajectories of 20,000 waypoints took 51 MB once."""
+def test_memory_is_bounded():
+    # 16 MiB of them, however many come; 8 trajectories of 20,000 waypoints took 51 MB once.
     rig = recording_rig(60_000, mode='pd')
     rig.rise()
     one, known = 20_000 * 7 * 6 * 8, rig.controller.history
@@ -151,6 +145,12 @@ def test_large_references_are_bounded_in_all():
     assert 8 in known.kept['serial'] and 1 not in known.kept['serial']
     kept = sum(a.nbytes for points in known.kept['serial'].values() for a in points)
     assert one < kept <= 1 << 24
+    ring, _, _ = ring_buffer.recorder(7, 10**9)
+    assert len(ring.cycles) > 11_000
+    assert sum(a.nbytes for a in ring[1:-1]) <= ring_buffer.MAX_RING_BYTES
+    ring, _, _ = ring_buffer.recorder(7, 5000)
+    assert len(ring.cycles) == 5002
+    assert sum(a.nbytes for a in ring[1:-1]) == 5002 * ring_buffer.bytes_a_cycle(7, 0)
 
 
 def test_it_begins_anew_with_the_loop_and_can_be_off():
@@ -170,15 +170,6 @@ def test_it_begins_anew_with_the_loop_and_can_be_off():
     off.rise()
     assert len(off.controller.history.take().cycles) == 0
     assert off.controller.history.kept['version'] == {}
-
-
-def test_its_memory_is_bounded():
-    ring, _, _ = ring_buffer.recorder(7, 10**9)
-    assert len(ring.cycles) > 11_000
-    assert sum(a.nbytes for a in ring[1:-1]) <= ring_buffer.MAX_RING_BYTES
-    ring, _, _ = ring_buffer.recorder(7, 5000)
-    assert len(ring.cycles) == 5002
-    assert sum(a.nbytes for a in ring[1:-1]) == 5002 * ring_buffer.bytes_a_cycle(7, 0)
 
 
 @pytest.mark.slow

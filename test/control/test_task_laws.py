@@ -44,13 +44,24 @@ def test_a_force_deflects_the_spring_of_a_full_stiffness():
     assert abs(expected[4]) > 0.005 and moved == near(expected, rel=0.02, abs=3e-4)
 
 
-def test_a_stiffness_of_zero_frees_an_axis():
+def test_a_stiffness_frees_an_axis_and_is_followed_between_cycles():
     bench = Bench(task_stiffness=(0.0, 500.0, 500.0, 30.0, 30.0, 30.0))
     before = bench.pose
     bench.plant.push(FRAME, [3.0, 0.0, 0.0], 0.3)
     bench.run(0.5)
     moved = (bench.pose - before)[:3, 3]
     assert moved[0] > 0.03 and abs(moved[1:]).max() < 0.01
+    # A stiffness, a pose and a wrench that come before a cycle has seen the one before.
+    bench = Bench(nullspace_kp=[0.0])
+    K, task = np.array([400.0] * 3 + [20.0] * 3), bench.controller.inputs.task
+    bench.controller.follow_stiffness(K, bench.now)
+    bench.go(bench.pose[:3, 3] + [0.0, 0.02, 0.0])
+    bench.controller.follow_wrench([0.0, 0.0, -2.0, 0.0, 0.0, 0.0], bench.now)
+    bench.tick()
+    assert task.stiffness.diagonal() == near(K) and task.wrench[2] == -2.0
+    before = task.target[1, 3]
+    bench.run(0.3)
+    assert task.target[1, 3] > before + 0.01
 
 
 @BOTH
@@ -71,8 +82,8 @@ def test_a_wrench_acts_in_an_axis_that_is_left_out(mode):
     assert not bench.controller.inputs.task.wrench.any()
 
 
-def test_a_wrench_ends_in_time_however_slow_the_references_are():
-    """Who sends wrenches may have ended: ``wrench_timeout`` is on the clock of the loop."""
+def test_wrenches_end_in_time_in_any_axes():
+    # Who sends wrenches may have ended: ``wrench_timeout`` is on the clock of the loop.
     bench = Bench(tool_speed_limit=0.1)
     bench.go(bench.pose[:3, 3] + [0.0, 0.1, 0.0])
     bench.run(2.0)
@@ -82,10 +93,7 @@ def test_a_wrench_ends_in_time_however_slow_the_references_are():
     assert bench.controller.inputs.task.wrench[2] == -5.0
     bench.run(0.25)
     assert not bench.controller.inputs.task.wrench.any()
-
-
-def test_a_wrench_in_the_axes_of_the_tool():
-    """Jᵀ F, whatever the axes of the stiffness are."""
+    # Jᵀ F, whatever the axes of the stiffness are.
     bench = Bench(nullspace_kp=[0.0])
     wrench = 0.3 * np.array([3.0, -2.0, 1.0, 0.2, 0.1, -0.3])     # within a cycle's rate limit
     bench.controller.follow_wrench(wrench, bench.now, tool_axes=True)
@@ -136,20 +144,6 @@ def test_the_stiffness_follows_and_pays_for_its_energy():
     bench.controller.follow_stiffness(0.5 * full, bench.now)
     bench.run(1.0)
     assert bench.controller._law_memory.ravel()[:36] == near(0.5 * full.ravel(), abs=1.0)
-
-
-def test_commands_between_two_cycles_are_all_followed():
-    """A stiffness, a pose and a wrench that come before a cycle has seen the one before."""
-    bench = Bench(nullspace_kp=[0.0])
-    K, task = np.array([400.0] * 3 + [20.0] * 3), bench.controller.inputs.task
-    bench.controller.follow_stiffness(K, bench.now)
-    bench.go(bench.pose[:3, 3] + [0.0, 0.02, 0.0])
-    bench.controller.follow_wrench([0.0, 0.0, -2.0, 0.0, 0.0, 0.0], bench.now)
-    bench.tick()
-    assert task.stiffness.diagonal() == near(K) and task.wrench[2] == -2.0
-    before = task.target[1, 3]
-    bench.run(0.3)
-    assert task.target[1, 3] > before + 0.01
 
 
 @BOTH
@@ -269,13 +263,10 @@ def test_refused_commands_change_nothing(held, command, given, word):
     assert (c.inputs.task.stiffness == before[2]).all()
 
 
-def test_other_laws_follow_no_pose():
+def test_laws_without_a_pose_and_before_they_have_run():
     with pytest.raises(TrajectoryError, match='joint_impedance follows no pose'):
         Bench(mode='joint_impedance').go(np.ones(3))
-
-
-def test_a_pose_may_be_asked_for_before_the_law_has_run():
-    """The controller has just become RUNNING: the motion begins where the arm is."""
+    # The controller has just become RUNNING: the motion begins where the arm is.
     loop = ClosedLoop(PANDA, Settings(mode='cartesian_impedance', task_frame=FRAME), POSE)
     loop.start()
     T = DYNAMICS.pose(POSE, FRAME)

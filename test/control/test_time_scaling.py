@@ -293,13 +293,19 @@ def test_a_brake_is_damping_in_proportion_to_the_excess_of_speed(bound, speed):
     assert tau == near(-BRAKE_RATE_SHARE * record['limit_rate'] * excess * v.momentum)
 
 
-def test_points_at_rest_bound_nothing():
+def test_nothing_is_bounded_at_rest():
     bounds, robot, work = bounded(TWO_LINK, contact_region='hands')
     assert time_scaling.joint_share(bounds, robot, work, START, np.zeros(2))[0] == np.inf
     assert contact_share(robot, work, bounds.points[0], bounds.region, np.zeros(2),
                          *bounds.vector) == np.inf
     assert time_scaling.joint_share(Bounds.none(2), robot, work, START, np.ones(2)) == (
         np.inf, guard.NO_REASON)
+    # The clock of references is that of the controller, bit by bit.
+    rig = moving()
+    rig.run(1.0)
+    m = rig.controller.memory
+    assert m['lag'][0] == 0.0 and m['slowing'][0] == 0.0
+    assert not rig.controller.records.record['bounded'][0]
 
 
 @pytest.mark.parametrize('outward, distance, share', [
@@ -308,12 +314,3 @@ def test_points_at_rest_bound_nothing():
 def test_only_motions_outward_are_slowed(outward, distance, share):
     bounds = Bounds.none(2)._replace(planes=np.array([[1.0, 0.0, 0.0, distance]]))
     assert time_scaling.tool_share(bounds, (0.0, 0.0, 0.0), (outward, 1.0, 0.0))[0] == near(share)
-
-
-def test_nothing_is_computed_where_nothing_is_bounded():
-    """The clock of references is that of the controller, bit by bit."""
-    rig = moving()
-    rig.run(1.0)
-    m = rig.controller.memory
-    assert m['lag'][0] == 0.0 and m['slowing'][0] == 0.0
-    assert not rig.controller.records.record['bounded'][0]

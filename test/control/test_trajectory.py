@@ -93,8 +93,8 @@ def test_a_new_trajectory_takes_over_without_a_step(start):
     assert splice(old, new, 11.5) is new
 
 
-def test_a_queue_of_trajectories_is_bounded():
-    """Each waits for the one before it; no more segments wait than the limit, and it says so."""
+def test_splines_and_queues_are_bounded_and_exact():
+    # Each waits for the one before it; no more segments wait than the limit, and it says so.
     most = MAX_SEGMENTS // 4
     times = np.linspace(1.0 / most, 1.0, most)
     waiting, positions = plan(times, np.tile(HERE, (most, 1))), np.tile(HERE, (most, 1))
@@ -109,6 +109,18 @@ def test_a_queue_of_trajectories_is_bounded():
         splice(waiting, later, 10.0)
     # What is over does not count any more
     assert len(splice(waiting, later, 11.0).coefficients) <= MAX_SEGMENTS
+    # Durations of segments differ by a factor of ten thousand, in twenty thousand segments.
+    rng = np.random.default_rng(1)
+    times = np.cumsum(10.0 ** rng.uniform(-4.0, 0.0, 20_000))
+    times -= times[0]
+    x = np.cumsum(np.append(0.0, np.diff(times)))[:, None] * [0.01, 0.0] + 1e-6 * rng.uniform(
+        -1.0, 1.0, (len(times), 2))
+    expected = CubicSpline(times, x, bc_type=((1, [0.5, 0.0]), (1, [0.0, 0.0])))
+    got = interpolate(FREE, Waypoints(FREE.joint_names, times, x), x[0], np.array([0.5, 0.0]),
+                      0.0, 1)
+    scale = np.diff(times)[:, None, None] ** np.arange(4)[:, None]
+    assert np.abs((got.coefficients[:, 3::-1] - expected.c.transpose(1, 0, 2))
+                  * scale[:, ::-1]).max() < 1e-9
 
 
 @pytest.mark.parametrize(('name', 'change', 'word'), [
@@ -171,21 +183,6 @@ def test_polynomials_are_those_of_scipy(count):
         assert points.times == pytest.approx(times)
         assert points.coefficients[:, :len(expected.c)][:, ::-1] == pytest.approx(
             expected.c.transpose(1, 0, 2), rel=1e-9, abs=1e-9)
-
-
-def test_the_spline_of_most_waypoints_is_as_exact():
-    """Durations of segments differ by a factor of ten thousand, in twenty thousand segments."""
-    rng = np.random.default_rng(1)
-    times = np.cumsum(10.0 ** rng.uniform(-4.0, 0.0, 20_000))
-    times -= times[0]
-    x = np.cumsum(np.append(0.0, np.diff(times)))[:, None] * [0.01, 0.0] + 1e-6 * rng.uniform(
-        -1.0, 1.0, (len(times), 2))
-    expected = CubicSpline(times, x, bc_type=((1, [0.5, 0.0]), (1, [0.0, 0.0])))
-    got = interpolate(FREE, Waypoints(FREE.joint_names, times, x), x[0], np.array([0.5, 0.0]),
-                      0.0, 1)
-    scale = np.diff(times)[:, None, None] ** np.arange(4)[:, None]
-    assert np.abs((got.coefficients[:, 3::-1] - expected.c.transpose(1, 0, 2))
-                  * scale[:, ::-1]).max() < 1e-9
 
 
 FIRST_MOTION = """

@@ -70,7 +70,7 @@ def test_a_push_moves_the_arm_as_far_as_expected(bench):
     assert np.abs(states.velocity[-1]).max() < 1e-3
 
 
-def test_a_push_on_a_follower_is_felt_by_its_driver(tmp_path):
+def test_pushes_move_arms_as_expected(tmp_path):
     # The last link turns back by what its carrier turns: it keeps its direction
     path = tmp_path / 'level.urdf'
     path.write_text(robot_path('two_link').read_text().replace(
@@ -86,30 +86,6 @@ def test_a_push_on_a_follower_is_felt_by_its_driver(tmp_path):
     states = bench.record(3.0, bench.dynamics.gravity)
     moved = states.position[-1] - states.position[0]
     assert moved == pytest.approx(push.displacement, rel=0.15)
-
-
-def test_without_friction_computed_torque_may_be_any_better():
-    robot = load_robot('two_link', {}, [])
-    reference = np.array([[robot.pose, [0.1, 0.2], [1.0, 2.0]]])
-    assert scene.best_ratio(Dynamics(robot.model), reference, np.zeros((1, 2))) == np.inf
-
-
-def test_friction_bounds_what_computed_torque_can_gain(tmp_path):
-    rubbing = tmp_path / 'rubbing.urdf'
-    rubbing.write_text(robot_path('two_link').read_text().replace('friction="0"',
-                                                                  'friction="0.5"'))
-    robot = load_robot(str(rubbing), {}, [0.4, 0.9])
-    dynamics = Dynamics(robot.model)
-    reference = np.array([[robot.pose, [1e-6, -1e-6], [0.0, 0.0]]])
-    g, inertia = dynamics.gravity(robot.pose), dynamics.mass_matrix(robot.pose).diagonal()
-    friction = np.array([0.5, -0.5])
-    expected = np.linalg.norm((g + friction) / inertia) / np.linalg.norm(friction / inertia)
-    assert scene.best_ratio(dynamics, reference, np.zeros((1, 2))) == pytest.approx(expected)
-    # A law that knows all there is to know leaves as much to feedback
-    assert scene.best_ratio(dynamics, reference, g[None]) == pytest.approx(1.0)
-
-
-def test_a_finger_is_not_what_is_pushed(tmp_path):
     # The last link slides by 1 cm, and the push would end there
     path = tmp_path / 'finger.urdf'
     path.write_text(robot_path('two_link').read_text().replace('</robot>', """
@@ -122,3 +98,21 @@ def test_a_finger_is_not_what_is_pushed(tmp_path):
     dynamics = Dynamics(robot.model)
     push = scene.push(dynamics, robot.pose, scene.damping(dynamics, robot.pose), 0.5)
     assert push.link != 'finger' and np.abs(push.displacement).max() >= 0.05
+
+
+def test_friction_bounds_what_computed_torque_can_gain(tmp_path):
+    robot = load_robot('two_link', {}, [])
+    reference = np.array([[robot.pose, [0.1, 0.2], [1.0, 2.0]]])
+    assert scene.best_ratio(Dynamics(robot.model), reference, np.zeros((1, 2))) == np.inf
+    rubbing = tmp_path / 'rubbing.urdf'
+    rubbing.write_text(robot_path('two_link').read_text().replace('friction="0"',
+                                                                  'friction="0.5"'))
+    robot = load_robot(str(rubbing), {}, [0.4, 0.9])
+    dynamics = Dynamics(robot.model)
+    reference = np.array([[robot.pose, [1e-6, -1e-6], [0.0, 0.0]]])
+    g, inertia = dynamics.gravity(robot.pose), dynamics.mass_matrix(robot.pose).diagonal()
+    friction = np.array([0.5, -0.5])
+    expected = np.linalg.norm((g + friction) / inertia) / np.linalg.norm(friction / inertia)
+    assert scene.best_ratio(dynamics, reference, np.zeros((1, 2))) == pytest.approx(expected)
+    # A law that knows all there is to know leaves as much to feedback
+    assert scene.best_ratio(dynamics, reference, g[None]) == pytest.approx(1.0)

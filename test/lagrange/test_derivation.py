@@ -146,7 +146,7 @@ def test_numbers_are_those_of_the_symbols():
     assert not replace(right, deviation=wrong).trusted
 
 
-def test_coordinates_do_not_share_names_with_symbols(tmp_path):
+def test_coordinates_and_digits(tmp_path):
     path = tmp_path / 'slide.yaml'
     path.write_text('convention: standard\nlinks: [{theta: 0, d: d1, a: 0, alpha: 0, '
                     'joint: prismatic, mass: m1}]\nvalues: {m1: 2, d1: 0.1}')
@@ -154,6 +154,16 @@ def test_coordinates_do_not_share_names_with_symbols(tmp_path):
     assert [s.name for s in derivation.q] == ['q_1']
     assert derivation.M == sp.Matrix([[sp.Symbol('m_1', real=True)]])
     assert derivation.trusted and derivation.B.shape == (1, 0)
+    # The cosine of 0.3 is a decimal, and its square and that of the sine are not quite 1.
+    pendulum = derive(load_urdf(robot_path('two_link'), locked={'joint1': 0.3}))
+    m, length = sp.symbols('m_1 l_1', real=True)
+    assert pendulum.M == sp.Matrix([[m * length**2]])
+    assert pendulum.C == sp.zeros(1) and pendulum.trusted
+    locked = {'joint_1': 0.3, 'joint_4': 0.2, 'joint_5': -0.7, 'joint_6': 0.1}
+    arm = derive(load_urdf(robot_path('arm6'), locked=locked))
+    numbers = {x for term in (*arm.M, *arm.B, *arm.C) for x in term.atoms(sp.Number)}
+    assert all(x.is_integer for x in numbers) and arm.trusted
+    assert not arm.M.has(arm.q[0])          # M depends on the elbow alone
 
 
 @pytest.mark.parametrize(('arguments', 'kind', 'said'), [
@@ -195,19 +205,6 @@ def test_angles_written_with_few_digits(tmp_path):
     assert len(str(skew.g)) > 2 * len(str(same.g))
     with pytest.raises(DerivationError, match='rounding'):
         derive(model, rounding=0.1)
-
-
-def test_what_rounding_leaves_of_locked_joints_is_not_shown():
-    """The cosine of 0.3 is a decimal, and its square and that of the sine are not quite 1."""
-    pendulum = derive(load_urdf(robot_path('two_link'), locked={'joint1': 0.3}))
-    m, length = sp.symbols('m_1 l_1', real=True)
-    assert pendulum.M == sp.Matrix([[m * length**2]])
-    assert pendulum.C == sp.zeros(1) and pendulum.trusted
-    locked = {'joint_1': 0.3, 'joint_4': 0.2, 'joint_5': -0.7, 'joint_6': 0.1}
-    arm = derive(load_urdf(robot_path('arm6'), locked=locked))
-    numbers = {x for term in (*arm.M, *arm.B, *arm.C) for x in term.atoms(sp.Number)}
-    assert all(x.is_integer for x in numbers) and arm.trusted
-    assert not arm.M.has(arm.q[0])          # M depends on the elbow alone
 
 
 def test_a_geared_motor_adds_to_m(tmp_path):

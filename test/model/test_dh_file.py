@@ -146,20 +146,22 @@ def test_a_mistake_is_one_line_with_file_row_and_key(tmp_path, old, new, said):
     assert '\n' not in str(caught.value)
 
 
-def test_gravity_is_ours_without_a_word_about_it(tmp_path):
+def test_gravity_motors_and_files_that_are_none(tmp_path):
     text = GOOD.replace('gravity: [0, -g, 0]', 'base: [[1,0,0,0],[0,0,-1,0],[0,1,0,0],[0,0,0,1]]')
     model = load_dh(written(tmp_path, text))
     np.testing.assert_array_equal(model.gravity_vector, [0, 0, -9.81])
     with pytest.raises(DhFileError, match="there is no 'gravity'"):
         load_dh(written(tmp_path, text.replace('9.81', '1.62')))
-
-
-def test_files_and_robots_that_are_none(tmp_path):
     for path in (tmp_path / 'nothing.yaml', tmp_path):
         with pytest.raises(DhFileError, match='cannot be read'):
             load_dh(path)
     with pytest.raises(InertiaError):
         load_dh(written(tmp_path, GOOD.replace('mass: m2', 'mass: 0')))
+    text = GOOD.replace('mass: m2', 'mass: m2, armature: 0.1, rotor_inertia: 1e-4, '
+                        'gear_ratio: 10*l1, coulomb: 0.2, static_friction: 0.3')
+    model = load_dh(written(tmp_path, text))
+    np.testing.assert_allclose(model.armature, [0.0, 0.1 + 1e-4 * 25], rtol=1e-15)
+    assert model.static_friction.tolist() == [0.0, 0.3]
 
 
 @settings(max_examples=seeds(100, 1000), suppress_health_check=[
@@ -181,11 +183,3 @@ def test_any_text_is_a_sound_robot_or_refused_in_plain_words(tmp_path, data):
         assert str(error).isprintable()
     else:
         assert np.isfinite(Dynamics(model).gravity(np.zeros(model.nv))).all()
-
-
-def test_a_geared_motor_and_static_friction(tmp_path):
-    text = GOOD.replace('mass: m2', 'mass: m2, armature: 0.1, rotor_inertia: 1e-4, '
-                        'gear_ratio: 10*l1, coulomb: 0.2, static_friction: 0.3')
-    model = load_dh(written(tmp_path, text))
-    np.testing.assert_allclose(model.armature, [0.0, 0.1 + 1e-4 * 25], rtol=1e-15)
-    assert model.static_friction.tolist() == [0.0, 0.3]

@@ -122,13 +122,10 @@ def test_a_driver_that_is_not_loaded_is_asked_for(text, options):
     assert no.value.name == ('right_tip' if options.get('root') == 'right_finger' else 'right')
 
 
-def test_a_driver_that_is_not_loaded_may_be_locked():
+def test_followers_beside_a_chain_and_outside_of_limits():
     model = load_urdf(APART, tip='right_pad', locked={'left': 0.02})
     assert model.joint_names == ('wrist',) and 'left_finger' in model.frame_names
     np.testing.assert_allclose(finger_places(model), [0, 0.1], atol=1e-15)
-
-
-def test_a_follower_beside_the_chain_has_to_be_locked_or_is_missed():
     with pytest.raises(UrdfError, match="'right' moves, but is not between.*lock it"):
         load_urdf(GRIPPER, tip='left_finger')
     model = load_urdf(GRIPPER, root='hand', tip='left_finger', gravity=DOWN)
@@ -138,6 +135,11 @@ def test_a_follower_beside_the_chain_has_to_be_locked_or_is_missed():
     # A fault of it is no concern then
     text = changed(('mimic joint="left"', 'mimic joint="nobody"'))
     assert load_urdf(text, root='hand', tip='left_finger', gravity=DOWN).warnings == ()
+    model = load_urdf(GRIPPER, locked={'left': 0.0})
+    right, pad = model.warnings
+    assert "'right' is fixed at 0.01" in right and '[-0.01, 0.005]' in right
+    assert "'right_tip' is fixed at 0.3" in pad
+    np.testing.assert_allclose(finger_places(model), [0.01, 0.3])
 
 
 def finger_places(model):
@@ -169,14 +171,6 @@ def test_a_follower_that_is_fixed(changes, locked, joints, places):
     assert model.joint_names == model.body_joint_names == joints
     np.testing.assert_allclose(finger_places(model), places)
     assert model.position_upper[-1] == (0.05 if 'left' in joints else 2)
-
-
-def test_a_follower_fixed_outside_of_its_limits_is_warned_of():
-    model = load_urdf(GRIPPER, locked={'left': 0.0})
-    right, pad = model.warnings
-    assert "'right' is fixed at 0.01" in right and '[-0.01, 0.005]' in right
-    assert "'right_tip' is fixed at 0.3" in pad
-    np.testing.assert_allclose(finger_places(model), [0.01, 0.3])
 
 
 @pytest.mark.parametrize('position', [np.nan, 0.06])

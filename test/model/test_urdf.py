@@ -47,11 +47,20 @@ def test_a_fault_is_refused_with_its_place_and_remedy(fault):
     assert advice in refused.value.remedy
 
 
-def test_only_a_loop():
+def test_chains_of_tips_and_loops():
     text = ARM.replace('<parent link="base"/><child link="upper"/>',
                        '<parent link="tool"/><child link="upper"/>')
     with pytest.raises(UrdfError, match='closed loop'):
         load_urdf(text.replace('<link name="base"/>', ''))
+    # Their joints are those of both chains, in the order of the document.
+    model = load_urdf(TORSO, tip=['r_tool', 'l2'], locked={'grip': 0.5})
+    whole = load_urdf(TORSO, locked={'grip': 0.5})
+    assert model.joint_names == load_urdf(TORSO, tip=['l2', 'r_tool'],
+                                          locked={'grip': 0.5}).joint_names
+    assert set(model.joint_names) == {'l_shoulder', 'l_elbow', 'r_shoulder', 'r_elbow'}
+    assert set(model.joint_names) <= set(whole.joint_names)
+    with pytest.raises(UrdfError, match="'grip' moves.*'r_tool' or 'l2'"):
+        load_urdf(TORSO, tip=['r_tool', 'l2'])
 
 
 def test_order_and_parts_of_a_tree():
@@ -70,18 +79,6 @@ def test_order_and_parts_of_a_tree():
     model = load_urdf(TORSO, tip='l2')
     assert model.joint_names == ('l_shoulder', 'l_elbow')
     assert set(model.frame_names) == {'base', 'l1', 'l2', 'camera'}
-
-
-def test_two_tips_are_two_arms_of_one_robot():
-    """Their joints are those of both chains, in the order of the document."""
-    model = load_urdf(TORSO, tip=['r_tool', 'l2'], locked={'grip': 0.5})
-    whole = load_urdf(TORSO, locked={'grip': 0.5})
-    assert model.joint_names == load_urdf(TORSO, tip=['l2', 'r_tool'],
-                                          locked={'grip': 0.5}).joint_names
-    assert set(model.joint_names) == {'l_shoulder', 'l_elbow', 'r_shoulder', 'r_elbow'}
-    assert set(model.joint_names) <= set(whole.joint_names)
-    with pytest.raises(UrdfError, match="'grip' moves.*'r_tool' or 'l2'"):
-        load_urdf(TORSO, tip=['r_tool', 'l2'])
 
 
 def test_what_is_not_in_the_chain_has_to_be_locked():

@@ -222,7 +222,7 @@ def test_a_deviation_without_physics_is_a_warning(deviation):
     np.testing.assert_array_equal(model.joint_axis, regular.joint_axis)
 
 
-def test_a_limit_of_urdf_1_2_may_lack_effort_and_velocity():
+def test_rotations_and_limits_of_newer_versions():
     newer = ARM.replace('<robot name', '<robot version="1.2" name').replace(
         'upper="2" effort="40" velocity="3"', 'upper="2"')
     model = load_urdf(newer)
@@ -231,9 +231,6 @@ def test_a_limit_of_urdf_1_2_may_lack_effort_and_velocity():
                                    'unlimited' for limit in ('effort', 'velocity'))
     with pytest.raises(UrdfError, match='has no effort'):
         load_urdf(newer.replace('"1.2"', '"1.0"'))
-
-
-def test_a_quaternion_is_the_rotation_it_says():
     quaternion = Rotation.from_euler('xyz', [0.1, 0.2, 0.3]).as_quat().tolist()
     text = ' '.join(map(repr, quaternion))
     model = load_urdf(ARM.replace('rpy="0.1 0.2 0.3"', f'quat_xyzw="{text}"'))

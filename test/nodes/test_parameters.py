@@ -30,17 +30,14 @@ def put(node, **values):
         [RosParameter(k, value=v) for k, v in values.items()]).reason
 
 
-def test_defaults_and_descriptors(node):
-    """What is declared can be read, lists that are empty too, and is described with its range."""
+def test_defaults_descriptors_and_all_at_once(node):
+    # What is declared can be read, lists that are empty too, and is described with its range.
     p = Parameters(node, TABLE)
     assert p.values() == {'gain': 1.0, 'gains': [], 'mode': 'pd', 'count': 1, 'names': []}
     gain = node.describe_parameter('gain')
     assert gain.description == 'a gain [N]' and gain.floating_point_range[0].to_value == 2.0
     assert node.describe_parameter('count').integer_range[0].from_value == 1
-
-
-def test_all_can_be_asked_for_at_once(node):
-    """One unset parameter would make rclpy answer nothing: `ros2 param dump` does ask so."""
+    # One unset parameter would make rclpy answer nothing: `ros2 param dump` does ask so.
     p = Parameters(node, TABLE)
     handle, = (s for s in node.services if s.srv_type is GetParameters)
     answer = handle.callback(GetParameters.Request(names=list(p.table)), GetParameters.Response())

@@ -277,20 +277,8 @@ def test_each_refusal_says_why(desk, capfd):
     assert desk.send(goal())
 
 
-def test_names_do_not_forge_the_log(desk, capfd):
-    """A name is quoted with its line ends, escapes, right-to-left marks and bytes spelled out."""
-    forged = 'x\n[INFO] [1.0] [controller]: RUNNING \x1b[2J\r\u202e\u2028'
-    data = bytearray(serialize_message(goal(joint_names=['joint1', forged])))
-    assert not desk.send(bytes(data))
-    data[data.index(b'[2J')] = 0xff
-    assert not desk.send(bytes(data))
-    lines = capfd.readouterr().err.splitlines()
-    assert len(lines) == 2 and all('trajectory refused: no joint' in line for line in lines)
-    assert all(c.isprintable() for line in lines for c in line) and r'\udcff' in lines[1]
-
-
-def test_a_stream_of_refusals_is_not_all_logged(desk, capfd):
-    """It does not fill the disk; all are counted, and what was not said is told with the next."""
+def test_streams_are_not_all_logged(desk, capfd):
+    # It does not fill the disk; all are counted, and what was not said is told with the next.
     for _ in range(500):
         assert not desk.send(goal(points=[point(0.4)]))
     assert desk.references.refused == 500
@@ -305,6 +293,15 @@ def test_a_stream_of_refusals_is_not_all_logged(desk, capfd):
         assert not desk.send(goal(points=[point(0.4)]))
         said += capfd.readouterr().err
     assert said.count('trajectory refused') < 500
+    # A name is quoted with its line ends, escapes, right-to-left marks and bytes spelled out.
+    forged = 'x\n[INFO] [1.0] [controller]: RUNNING \x1b[2J\r\u202e\u2028'
+    data = bytearray(serialize_message(goal(joint_names=['joint1', forged])))
+    assert not desk.send(bytes(data))
+    data[data.index(b'[2J')] = 0xff
+    assert not desk.send(bytes(data))
+    lines = capfd.readouterr().err.splitlines()
+    assert len(lines) == 2 and all('trajectory refused: no joint' in line for line in lines)
+    assert all(c.isprintable() for line in lines for c in line) and r'\udcff' in lines[1]
 
 
 def test_a_stream_of_trajectories_is_not_all_logged(desk, capfd):

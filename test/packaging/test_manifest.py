@@ -48,11 +48,18 @@ def test_the_version_is_said_once(clean):
     assert elsewhere == []
 
 
-def test_rosdep_finds_each_key_in_the_system():
-    """`rosdep install`, and the packages of the build farm, take none that only pip has."""
+def test_ros_tools_read_the_manifest():
+    # `rosdep install`, and the packages of the build farm, take none that only pip has.
     keys = [element.text for element in ElementTree.parse(ROOT / 'package.xml').getroot()
             if element.tag.endswith('depend')]
     assert keys and not [key for key in keys if key.endswith('-pip')]
+    # As `venv/` of the README; the other linters read .gitignore, or name what they check.
+    (skipped,) = re.findall("^skip = '(.*)'$", (ROOT / 'pyproject.toml').read_text(), re.MULTILINE)
+    ignored = [line.strip('/') for line in (ROOT / '.gitignore').read_text().splitlines()
+               if line and line[0] != '#' and line.strip('/')[0] not in '._']
+    assert 'venv' in ignored
+    assert not [name for name in ignored
+                if not any(fnmatch(name, pattern) for pattern in skipped.split(','))]
 
 
 def test_colcon_test_runs_what_says_that_an_installation_works(pytestconfig):
@@ -62,16 +69,6 @@ def test_colcon_test_runs_what_says_that_an_installation_works(pytestconfig):
              for file in (path.rglob('test_*.py') if path.is_dir() else [path])}
     assert pytestconfig.inipath == ROOT / 'pyproject.toml' and all(p.exists() for p in paths)
     assert 'test/nodes/test_controller_life.py' in files and 4 < len(files) < 10, files
-
-
-def test_codespell_skips_what_git_ignores():
-    """As `venv/` of the README; the other linters read .gitignore, or name what they check."""
-    (skipped,) = re.findall("^skip = '(.*)'$", (ROOT / 'pyproject.toml').read_text(), re.MULTILINE)
-    ignored = [line.strip('/') for line in (ROOT / '.gitignore').read_text().splitlines()
-               if line and line[0] != '#' and line.strip('/')[0] not in '._']
-    assert 'venv' in ignored
-    assert not [name for name in ignored
-                if not any(fnmatch(name, pattern) for pattern in skipped.split(','))]
 
 
 FILES = sorted((ROOT / 'launch').glob('*.launch.py'))

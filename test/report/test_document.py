@@ -59,7 +59,7 @@ def test_a_report_holds_everything_and_hostile_names_are_text():
     assert 'robodyn_ros' in text and 'Plotly' in text
 
 
-def test_an_envelope_keeps_the_peaks():
+def test_curves_of_a_report():
     x = np.zeros(100_000)
     x[[777, 54_321]], x[10:20] = (5.0, -3.0), np.nan
     at = envelope(x)
@@ -69,16 +69,13 @@ def test_an_envelope_keeps_the_peaks():
     assert finite(np.array([1.23456789, np.nan, np.inf])) == [1.23457, None, None]
     numbers = np.array([0.0, -1.5e-7, 1234567.8, -9.9999999e-5, 3e-280, 1.5e300])
     assert finite(numbers) == [float(f'{x:.6g}') for x in numbers]
+    x = np.sin(np.linspace(0.0, 9.0, 12_000))
+    x[[4_000, 8_000]] = np.nan
+    at = envelope(x)
+    assert np.isnan(x[at]).sum() == 2 and len(at) <= MAX_POINTS + 2
 
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / 'file').write_text('')
     with pytest.raises(ArgumentError, match='give --report a path of a file'):
         Report('x').write(tmp_path / 'file' / 'report.html')
-
-
-def test_breaks_of_a_long_curve_are_kept():
-    x = np.sin(np.linspace(0.0, 9.0, 12_000))
-    x[[4_000, 8_000]] = np.nan
-    at = envelope(x)
-    assert np.isnan(x[at]).sum() == 2 and len(at) <= MAX_POINTS + 2

@@ -47,16 +47,13 @@ def test_presliding_is_elastic_then_slides(arm):
     assert pushed(elastic, 1.5 * COULOMB, 1.0)[-1].max() > 0.1
 
 
-def test_static_friction_and_offset(arm):
+def test_static_and_load_dependent_friction(arm):
     sticky = replace(arm, static_friction=1.5 * COULOMB, backward_friction=np.array(
         [np.zeros(2), COULOMB, 1.5 * COULOMB]))
     assert abs(pushed(sticky, 1.3 * COULOMB, 0.3)[-1]).max() < 1e-3     # above Coulomb friction
     assert abs(pushed(sticky, 1.7 * COULOMB, 0.3)[-1]).max() > 1e-2
     offset = 0.6 * COULOMB
     assert abs(pushed(arm, 1.3 * COULOMB, 0.3, friction_offset=offset)[-1]).max() < 1e-3
-
-
-def test_load_dependent_friction_holds_an_arm_against_gravity():
     model = load_urdf('two_link')
     steep = replace(model, load_friction=np.full(2, 1.2))
     falls, holds = (Plant(model.to_urdf(), model=it) for it in (model, steep))

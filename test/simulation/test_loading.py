@@ -67,15 +67,12 @@ def test_inertias_that_mujoco_refuses_are_simulated_as_they_are(upper):
     assert mass_matrix(urdf, q) == pytest.approx(expected, abs=3 * POINT_INERTIA, rel=0)
 
 
-def test_inertia_added_to_massless_links_is_told():
+def test_what_stays_out_and_is_added():
     gone = load(bodies(''), ['a', 'b'], timestep=1e-3, gravity=EARTH)[1]
     assert gone == ('upper',)
     _, points = load(OWN['two_link'].read_text(), ['joint1', 'joint2'], timestep=1e-3,
                      gravity=EARTH)
     assert points == ('link1', 'link2')
-
-
-def test_what_is_not_physics_of_a_link_stays_out():
     urdf = bodies('').replace('</robot>', """
         <link name="tip"><collision><geometry><mesh filename="package://no/where.stl"/></geometry>
         </collision></link>

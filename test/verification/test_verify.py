@@ -239,18 +239,8 @@ def test_a_changed_custom_law_is_another_case(tmp_path, monkeypatch):
     assert found[0] == found[1] != found[2]
 
 
-def test_an_encoder_offset_moves_the_arm_and_its_stops():
-    model = load_urdf('two_link')
-    case = planted.sound()
-    truth = replace(case.worlds.truth, encoder_offset=(0.3, -0.1))
-    found, q = nominal_model(model, truth), np.array([0.4, 0.7])
-    np.testing.assert_allclose(Dynamics(found).pose(q, 'tool0'),
-                               Dynamics(model).pose(q - [0.3, -0.1], 'tool0'), atol=1e-12)
-    assert found.position_upper[0] == model.position_upper[0] + 0.3
-
-
-def test_drawn_bodies_are_real():
-    """Even with errors of half their size, and gravity keeps its magnitude."""
+def test_what_is_drawn():
+    # Even with errors of half their size, and gravity keeps its magnitude.
     model = load_urdf('panda')
     case = planted.sound()
     wild = replace(worlds.default_worlds(model, replace(
@@ -265,9 +255,6 @@ def test_drawn_bodies_are_real():
         assert found.gravity_vector[2] == pytest.approx(-9.81 * np.cos(0.3))
     first, second = (draw(wild, model.nv, 7, index) for index in (0, 1))
     assert first.values != second.values and draw(wild, model.nv, 7, 0) == first
-
-
-def test_the_draws_fill_their_ranges():
     case = planted.sound()
     drawn = [draw(case.worlds, 2, 0, index) for index in range(256)]
     for quantity in QUANTITIES:
@@ -276,10 +263,17 @@ def test_the_draws_fill_their_ranges():
         assert (values >= low).all() and (values <= high).all()
         assert values.mean() == pytest.approx((low + high) / 2, abs=0.02 * (high - low) + 1e-12)
     assert np.mean([bool(one.injection) for one in drawn]) == pytest.approx(0.25, abs=0.02)
+    model = load_urdf('two_link')
+    case = planted.sound()
+    truth = replace(case.worlds.truth, encoder_offset=(0.3, -0.1))
+    found, q = nominal_model(model, truth), np.array([0.4, 0.7])
+    np.testing.assert_allclose(Dynamics(found).pose(q, 'tool0'),
+                               Dynamics(model).pose(q - [0.3, -0.1], 'tool0'), atol=1e-12)
+    assert found.position_upper[0] == model.position_upper[0] + 0.3
 
 
-def test_the_drives_lag_saturate_and_do_nothing_to_small_commands():
-    """Against closed forms, on the elbow of the textbook arm without gravity."""
+def test_drives_lag_and_ripple():
+    # Against closed forms, on the elbow of the textbook arm without gravity.
     model = replace(load_urdf('two_link'), gravity_vector=np.zeros(3))
     arm = arm_of('two_link', model)
     lagging = Plant(arm, np.zeros(2), drives=Drives(lag=0.02))
@@ -297,10 +291,7 @@ def test_the_drives_lag_saturate_and_do_nothing_to_small_commands():
     assert strong.qd[1] / plain.qd[1] == pytest.approx(0.5, rel=0.02)
     assert not small.qd.any()
     np.testing.assert_allclose(reverse.qd, -plain.qd, rtol=1e-2)
-
-
-def test_the_effort_of_a_drive_ripples_with_its_position():
-    """Its work over a period is zero: the elbow, thrown, is as fast after each one."""
+    # Its work over a period is zero: the elbow, thrown, is as fast after each one.
     model = replace(load_urdf('two_link'), gravity_vector=np.zeros(3))
     plant = Plant(arm_of('two_link', model), np.zeros(2), drives=Drives(
         ripple=np.array([0.0, 2.0]), ripple_period=np.array([1.0, 0.2]), ripple_phase=0.5 * np.pi))
