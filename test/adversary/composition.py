@@ -55,7 +55,6 @@ class Composition:
         return arms.settings(self.robot, self.mode, share=self.share)
 
     def world(self, settings: Settings) -> World:
-        """Return the world in which it happens."""
         world = World(arms.arm(self.robot), settings, self.conditions, self.motion, self.trigger,
                       [self.seed, 1])
         if self.path != 'library':       # in a simulation, silence is noticed within two timeouts
@@ -83,7 +82,6 @@ def path_of(seed: int) -> str:
 
 
 def composition(seed: int) -> Composition:
-    """Return the composition of a seed."""
     random, path = np.random.default_rng([seed, 0]), path_of(seed)
     robot = str(random.choice(ROBOTS, p=OFTEN))
     if path != 'library' and robot == arms.CONTINUOUS:
@@ -181,7 +179,6 @@ def followed(results: Iterable[Result], console: Console) -> Iterator[Result]:
 
 
 def summary(results: list[Result]) -> Iterator[Table]:
-    """Tables of what came of them."""
     paths = Table('path', 'compositions', 'not armed', 'faults', 'with violations', box=None,
                   pad_edge=False)
     for path in PATHS:

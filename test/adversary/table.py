@@ -92,7 +92,6 @@ class Subjects:
 
 
 def shown(rows_: list[Row]) -> Table:
-    """Return the table."""
     table = Table(title='step and v are shares of the limits', title_justify='left', box=None,
                   pad_edge=False)
     table.add_column('injection', overflow='fold')
@@ -110,6 +109,5 @@ def shown(rows_: list[Row]) -> Table:
 
 
 def write(rows_: list[Row], path: Path) -> None:
-    """Write rows as JSON."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(rows_, indent=1, ensure_ascii=False) + '\n')

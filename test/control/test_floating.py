@@ -165,7 +165,6 @@ def test_undeclared_delay_shakes_no_more_than_with_joint_impedance(name):
 
 
 def test_compensated_friction_counts_as_known():
-    """Friction that is compensated is not compensated once more by the observer."""
     model = replace(TWO_LINK, coulomb_friction=np.array([1.0, 0.4]),
                     static_friction=np.array([1.0, 0.4]),
                     backward_friction=np.array([[0.0, 0.0], [1.0, 0.4], [1.0, 0.4]]))

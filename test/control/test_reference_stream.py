@@ -75,7 +75,6 @@ def test_a_stream_continues_q_qd_and_qdd():
 
 
 def streamed(positions=None, velocities=None, period=0.02, names=NAMES):
-    """One waypoint of a stream."""
     return Waypoints(names, np.array([period]), *(
         None if a is None else np.array([a], float) for a in (positions, velocities)))
 

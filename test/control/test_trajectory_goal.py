@@ -240,7 +240,6 @@ def test_tolerances():
 
 
 def test_codes():
-    """Each refusal has its code."""
     told = {'name': 'x', 'remedy': 'x'}
     assert refusal_code(TrajectoryOverError('x', **told)) == OLD_HEADER_TIMESTAMP
     assert refusal_code(TrajectoryJointsError('x', **told)) == INVALID_JOINTS

@@ -109,7 +109,6 @@ class Replaced(ast.NodeTransformer):
         self._node, self._new = node, new
 
     def visit(self, node: ast.AST) -> ast.AST | list[ast.AST]:
-        """Replace the node."""
         return self._new if node is self._node else self.generic_visit(node)
 
 

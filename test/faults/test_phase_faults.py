@@ -201,7 +201,6 @@ COM, INERTIA = [0.02, 0.0, 0.03], [0.001, 0.0, 0.0, 0.002, 0.0, 0.002]
 
 
 def payload(mass=1.0, com=COM, frame='tool0', inertia=INERTIA):
-    """Return the settings of a payload."""
     return {'payload_frame': frame, 'payload_mass': mass, 'payload_com': com,
             'payload_inertia': inertia}
 

@@ -101,7 +101,6 @@ sys.addaudithook(_audit)        # for good: there is no way to remove one
 
 
 def judge(mutant: Mutant, canary: Canary, load: Callable[..., RobotModel] = load_urdf) -> Verdict:
-    """Say what became of a mutant."""
     source = mutant.source
     if isinstance(source, bytes):
         source = canary.put_into(source)

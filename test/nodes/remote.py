@@ -180,7 +180,6 @@ class Remote:
                    f'{pattern!r} in {process.output}')
 
     def listen(self, seconds: float) -> None:
-        """Listen for a while."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0.0:
             self.executor.spin_once(min(0.02, left))
@@ -267,7 +266,6 @@ class Remote:
         return len(self._states)
 
     def newest_state(self) -> JointState | None:
-        """Return the last of them, None if there is none."""
         return self._states.newest()
 
     def newest_command(self) -> list[float] | None:

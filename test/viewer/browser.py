@@ -47,8 +47,6 @@ def wait_for(get: Callable[[], Any], patience: float = 150.0) -> Any:
 
 
 class Tab:
-    """A tab of the browser."""
-
     def __init__(self, socket: Any):
         self._socket, self._number = socket, 0
 
@@ -70,7 +68,6 @@ class Tab:
         return result['result'].get('value')
 
     def text(self) -> str:
-        """Return the text that is to be seen."""
         return self.run('document.body.innerText')
 
     def click(self, label: str, done: Callable[[], Any] = lambda: True) -> None:
