@@ -72,7 +72,7 @@ def test_gains_suit_loops_and_rotors(file, tmp_path):
     init('two_link', '--output', file, '--force', '--rate', 500)
     assert taken(file)['trigger'] == 'state'    # or efforts are older than the loop delay
     # Of Panda's wrist; controller and simulator have the same, and the efforts are stated.
-    said = init('panda', '--output', file, CHOSEN)
+    said = init('panda', '--output', file, '--force', CHOSEN)
     assert 'Without it, the velocity limits leave little effort besides gravity' in said
     assert 'of 12 (panda_joint7)' in said
     armature = taken(file)['armature']
@@ -82,6 +82,7 @@ def test_gains_suit_loops_and_rotors(file, tmp_path):
         'urdf': 'panda', 'armature': armature, 'compensates_gravity': False,
         **{name: both['/**/controller']['ros__parameters'][name]
            for name in ('locked_joints', 'locked_positions')}}
+    file.unlink()
     text = robot_path('two_link').read_text()
     old = re.search('<inertia .*?/>', text)[0]
     path = changed(tmp_path, (old, '<inertia ixx="30000" ixy="0" ixz="0" iyy="30000" iyz="0" '
