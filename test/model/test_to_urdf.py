@@ -7,7 +7,6 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
-import mujoco
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -182,30 +181,6 @@ def test_pinocchio_moves_the_same_dh_arm(arm):
         there = data.oMf[reference.getFrameId(name, pin.BODY)]
         np.testing.assert_allclose(there.translation, joint.act(frame.origin), atol=1e-12)
         np.testing.assert_allclose(there.rotation, joint.rotation @ frame.rotation, atol=1e-12)
-
-
-@pytest.mark.parametrize('model', [
-    load_urdf(ARM), load_urdf(random_tree(6, 8)), load_urdf(REAL['ur5']),
-    with_payload(load_urdf(OWN['arm6']), 'tool0', 1.0, inertia=ROD)],
-    ids=['arm', 'tree', 'ur5', 'arm6 with payload'])
-def test_mujoco_reads_it(model):
-    theirs = mujoco.MjModel.from_xml_string(model.to_urdf())
-    data, rng = mujoco.MjData(theirs), np.random.default_rng(7)
-    q, qd, qdd = rng.uniform(-0.9, 0.9, (3, model.nv))
-    for i, name in enumerate(model.joint_names):
-        joint = theirs.joint(name)
-        data.qpos[joint.qposadr], data.qvel[joint.dofadr] = q[i], qd[i]
-    theirs.opt.gravity = model.gravity_vector
-    theirs.dof_armature[[theirs.joint(name).dofadr[0] for name in model.joint_names]
-                        ] = model.armature
-    mujoco.mj_forward(theirs, data)
-    at = [theirs.joint(name).dofadr[0] for name in model.joint_names]
-    acceleration, inertial = np.zeros((2, theirs.nv))
-    acceleration[at] = qdd
-    mujoco.mj_mulM(theirs, data, inertial, acceleration)
-    np.testing.assert_allclose((inertial + data.qfrc_bias)[at],
-                               Dynamics(model).inverse_dynamics(q, qd, qdd), rtol=1e-6, atol=1e-8)
-    assert data.qpos.shape == (model.nv,)
 
 
 def test_a_joint_that_mimics():
