@@ -119,12 +119,6 @@ def test_a_known_robot_comes_with_its_configuration(tmp_path):
 
 
 def test_parameters_of_a_robot_are_written_and_read(tmp_path, monkeypatch):
-    monkeypatch.setattr('robodyn_ros.catalog.robots.share_path',
-                        lambda *parts: tmp_path / parts[-1])
-    parameters = {'controller': {'mode': 'pd', 'stiffness': [1.0, 2.0]},
-                  'simulator': {'urdf': 'rp'}}
-    write_parameters(tmp_path / 'x.yaml', parameters)
-    assert read_configuration('x') == parameters
     assert load_robot('two_link', {}, [], accepted_links=['*']).parameters['controller'][
         'accepted_links'] == ['*']
     assert 'accepted_links' not in load_robot('two_link', {}, []).parameters['controller']
@@ -132,3 +126,9 @@ def test_parameters_of_a_robot_are_written_and_read(tmp_path, monkeypatch):
     assert load_robot(str(path), {}, []).pose[1] == 0.0
     assert load_robot(str(path), {}, [], roomy=True).pose[1] == pytest.approx(0.15)
     assert load_robot(str(path), {}, [0.1, 0.01], roomy=True).pose[1] == 0.01
+    monkeypatch.setattr('robodyn_ros.catalog.robots.share_path',
+                        lambda *parts: tmp_path / parts[-1])
+    parameters = {'controller': {'mode': 'pd', 'stiffness': [1.0, 2.0]},
+                  'simulator': {'urdf': 'rp'}}
+    write_parameters(tmp_path / 'x.yaml', parameters)
+    assert read_configuration('x') == parameters

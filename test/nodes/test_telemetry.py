@@ -127,10 +127,13 @@ def live(node):
         yield robot, until
 
 
-def test_what_a_display_is_told(live):
+def test_newest_positions_in_the_order_of_the_model(live):
     robot, until = live
     until(lambda: robot.update(1.0), (-0.2, 0.3), joints=JOINTS[::-1])
     assert robot.position == pytest.approx([0.3, -0.2]) and robot.report() == []
+
+
+def test_what_is_missing_or_old_is_told(live):
     robot, until = live
     robot.update(0.0)
     (line,) = robot.report()
