@@ -93,8 +93,7 @@ def test_bad_target_of_a_stream():
     assert arm.phase == 'RUNNING'
 
 
-@row('a stream of targets ends', where=motions.plan_goal, find='_ != 0.0',
-     instead='False')
+@row('a stream of targets ends', where=motions.plan_goal, find='_ != 0.0', instead='False')
 def test_a_stream_of_targets_ends():
     """The last target had a velocity: the reference comes to rest behind it, and is held."""
     arm = running(mode='computed_torque', acceleration_kp=[156.0], acceleration_kd=[25.0],

@@ -133,8 +133,7 @@ def test_a_file_that_was_cut_is_refused(path, share):
 
 
 @settings(max_examples=seeds(30, 300), suppress_health_check=list(HealthCheck))
-@given(where=st.floats(0.0, 1.0, exclude_max=True), flip=st.integers(1, 255),
-       end=st.booleans())
+@given(where=st.floats(0.0, 1.0, exclude_max=True), flip=st.integers(1, 255), end=st.booleans())
 def test_a_damaged_file_is_refused_or_means_the_same(path, where, flip, end):
     """Bytes that only viewers read may be others; the summary, at the end, is hit more often."""
     damaged = path.with_name('damaged')

@@ -148,8 +148,7 @@ def test_what_is_right_passes(name, model, seed):
     assert issues(recorded(name, seed), model) == []
 
 
-@pytest.mark.parametrize(('samples', 'size'), [
-    (slice(400, 401), 20.0), (slice(2600, 2603), 1e5)])
+@pytest.mark.parametrize(('samples', 'size'), [(slice(400, 401), 20.0), (slice(2600, 2603), 1e5)])
 def test_spikes_of_efforts_are_gaps(name, model, r, samples, size):
     """In the fitted part or the other one; a few false samples do not change the motion."""
     value = size * abs(r.effort[:, 0]).max()

@@ -231,8 +231,7 @@ def test_refuses_with_the_place(path, old, new, word):
     assert word in str(caught.value)
 
 
-@pytest.mark.parametrize('text', [
-    None, '', '[]', 'joint_names: [a]\npoints: []\n', '\x00'])
+@pytest.mark.parametrize('text', [None, '', '[]', 'joint_names: [a]\npoints: []\n', '\x00'])
 def test_refuses_what_is_no_trajectory(path, text):
     if text is not None:
         path.write_text(text)

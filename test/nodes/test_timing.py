@@ -161,8 +161,7 @@ def test_a_timing_file_is_that_of_one_controller(tmp_path, monkeypatch):
         file.release()
 
 
-@pytest.mark.parametrize('change', [
-    {'spin': 0.001}, {'spin': 0.0002, 'rate': 5000.0}])
+@pytest.mark.parametrize('change', [{'spin': 0.001}, {'spin': 0.0002, 'rate': 5000.0}])
 def test_a_spin_of_a_whole_period_is_refused(change):
     values = {p.name: p.default for p in TABLE}
     assert LoopSettings.of(values) == LoopSettings()    # nothing, if nobody asks
