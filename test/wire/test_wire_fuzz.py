@@ -68,7 +68,7 @@ WRONG = [
 ]
 
 
-# The same of the reader of trajectories; see also test_joint_trajectory.py
+# The same of the reader of trajectories; see also test_joint_state.py
 WRONG_TRAJECTORY = [
     ('if self._end < BODY_OFFSET + 8:', 'if False:'),
     ('        if nanosec >= NS_PER_S:', '        if False:'),
