@@ -118,11 +118,11 @@ def test_stamps_publishers_and_units(write):
     assert 'times of receipt (all header stamps are zero)' in r.notes[0]
     merged = sorted([*samples(('joint1',)), *samples(('joint2',), late=1000)],
                     key=lambda one: one[0])
-    r = read(write({'/joint_states': merged}), robot('two_link'))
+    r = read(write({'/joint_states': merged}, 'merged'), robot('two_link'))
     np.testing.assert_allclose(r.position, R.position, atol=1e-9)
     assert noted(r, '2 kinds')
     wrong = replace(R, position=np.rad2deg(R.position), effort=-R.effort)
-    r = read(write({'/joint_states': samples(r=wrong)}), robot('two_link'),
+    r = read(write({'/joint_states': samples(r=wrong)}, 'wrong'), robot('two_link'),
              units={'position': 'deg', 'effort': '-N·m'})
     np.testing.assert_allclose(r.position, R.position, atol=1e-12)
     np.testing.assert_array_equal(r.effort, R.effort)
