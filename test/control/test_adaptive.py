@@ -79,8 +79,8 @@ def states(model, count=20):
 
 
 @ROBOTS
-def test_efforts_of_the_model(name):
-    """M a + C(q, q̇) v + g, with the Coriolis matrix of the Christoffel symbols."""
+def test_efforts_and_power_are_those_of_the_model(name):
+    # M a + C(q, q̇) v + g, with the Coriolis matrix of the Christoffel symbols.
     model = robot(name)
     dynamics, law = Dynamics(model), Law(model, damping=0.0, adaptive_bandwidth=0.0)
     for q, qd, s, a in states(model):
@@ -88,11 +88,7 @@ def test_efforts_of_the_model(name):
         wanted = (dynamics.mass_matrix(q) @ a + dynamics.coriolis_matrix(q, qd) @ (qd + s)
                   + dynamics.gravity(q))
         np.testing.assert_allclose(law.tau, wanted, atol=1e-10)
-
-
-@ROBOTS
-def test_power_is_that_of_the_regressor(name):
-    """tr(L P) = sᵀ Y(q, q̇, v, a) π of the last body, Y by another polarisation."""
+    # tr(L P) = sᵀ Y(q, q̇, v, a) π of the last body, Y by another polarisation.
     model = robot(name)
     dynamics, law, n = Dynamics(model), Law(model), model.nv
     for q, qd, s, a in states(model):

@@ -127,12 +127,22 @@ def test_a_loop_that_keeps_its_rate_runs(kind, rate):
     assert rig.controller.memory['missed'][0] == 0.0
 
 
-def test_a_slow_loop_in_a_row_of_stalls_is_told_its_rate():
+def test_slow_loops_are_told_their_rate():
     rig = Slow(TWO_LINK, [0.3, 0.5], state_timeout=0.005)
     rig.controller.arm()
     rig.run(0.5)
     assert rig.controller.reason_code == 'LOOP_STALLED'
     assert 'every 10 ms' in rig.controller.reason
+    batch = ControllerBatch(TWO_LINK, SETTINGS, 3, specialize=False)
+    gravity = Dynamics(TWO_LINK).gravity([0.1, 0.2])
+    batch.state['position'], batch.state['velocity'] = [0.1, 0.2], 0.0
+    batch.state['effort'] = gravity
+    batch.arm()
+    for k in range(300):                # twice as slow as the gains were judged for
+        batch.state['received'] = now = 2 * DT * k
+        batch.step(now)
+    assert {one.reason_code for one in batch} == {'PERIODS_MISSED'}
+    assert 'step is called every 2 ms' in batch[2].reason
 
 
 def test_periods_are_counted():
@@ -210,19 +220,6 @@ def test_each_does_what_it_would_do_alone(threaded, monkeypatch):
     assert len({one.phase for one in batch}) == 3 and len(batch) == n
 
 
-def test_missed_periods_count_for_all():
-    batch = ControllerBatch(TWO_LINK, SETTINGS, 3, specialize=False)
-    gravity = Dynamics(TWO_LINK).gravity([0.1, 0.2])
-    batch.state['position'], batch.state['velocity'] = [0.1, 0.2], 0.0
-    batch.state['effort'] = gravity
-    batch.arm()
-    for k in range(300):                # twice as slow as the gains were judged for
-        batch.state['received'] = now = 2 * DT * k
-        batch.step(now)
-    assert {one.reason_code for one in batch} == {'PERIODS_MISSED'}
-    assert 'step is called every 2 ms' in batch[2].reason
-
-
 def test_like_and_count():
     first = Controller(TWO_LINK, SETTINGS, specialize=False)
     for model, other in ((replace(TWO_LINK), SETTINGS), (TWO_LINK, replace(SETTINGS, rate=900.0))):
@@ -233,8 +230,8 @@ def test_like_and_count():
             ControllerBatch(TWO_LINK, SETTINGS, count)
 
 
-def test_controllers_that_share_code_count_periods_of_their_own():
-    """One that is stepped at its rate, and one made like it that is stepped every third period."""
+def test_controllers_that_share_code_and_checks_that_change_nothing():
+    # One that is stepped at its rate, and one made like it that is stepped every third period.
     first = Controller(TWO_LINK, SETTINGS, specialize=False)
     second = Controller(TWO_LINK, SETTINGS, specialize=False, like=first)
     missed = np.zeros(2)
@@ -244,10 +241,7 @@ def test_controllers_that_share_code_count_periods_of_their_own():
                 one.step(DT * k)
                 missed[i] += one.cycle_input['missed'][0]
     assert missed.tolist() == [0, 198]
-
-
-def test_a_check_of_settings_changes_nothing():
-    """What limits leave to the joints, which faults report, is that of the settings in use."""
+    # What limits leave to the joints, which faults report, is that of the settings in use.
     controller = Controller(TWO_LINK, SETTINGS, specialize=False)
     before, memory = controller.scarcity, controller.memory.copy()
     weak = replace(SETTINGS, velocity_limit=[0.3], effort_limit=[18.0])

@@ -80,8 +80,8 @@ def test_holds_and_follows(mode):
     assert error == pytest.approx(sag, rel=0.02, abs=1e-4)
 
 
-def test_computed_torque_is_exact():
-    """With the exact model the tracking error stays at what sampling at 1 kHz leaves."""
+def test_trajectories_are_exact_and_sooner_ones_first():
+    # With the exact model the tracking error stays at what sampling at 1 kHz leaves.
     rig = risen(mode='computed_torque')
     names, times = TWO_LINK.joint_names, np.array([1.0, 2.0])
     rest = np.zeros((2, 2))
@@ -92,6 +92,16 @@ def test_computed_torque_is_exact():
         worst = max(worst, abs(rig.q - rig.controller._v.target).max())
     assert worst < 6e-3       # one period of motion at 2 rad/s, twice: sampled late and held
     assert abs(rig.q - POSE).max() < 1e-3
+    # It takes the other one's place and begins at its own beginning.
+    rig = risen(mode='computed_torque')
+    names = TWO_LINK.joint_names
+    rig.controller.follow(Waypoints(names, [1.0], [[1.0, 0.0]]), rig.time + 5.0)
+    rig.run(0.01)
+    rig.controller.follow(Waypoints(names, [1.0], [[0.0, 0.0]]), rig.time + 0.01)
+    rig.tick()
+    assert rig.controller._v.target == pytest.approx(POSE, abs=1e-9)
+    rig.run(1.5)
+    assert abs(rig.q).max() < 1e-3
 
 
 def test_odd_inputs():
@@ -111,19 +121,6 @@ def test_odd_inputs():
     rig.tick()
     assert not rig.controller.tau.any()
     rig.rise()
-
-
-def test_sooner_than_one_that_has_not_begun():
-    """It takes the other one's place and begins at its own beginning."""
-    rig = risen(mode='computed_torque')
-    names = TWO_LINK.joint_names
-    rig.controller.follow(Waypoints(names, [1.0], [[1.0, 0.0]]), rig.time + 5.0)
-    rig.run(0.01)
-    rig.controller.follow(Waypoints(names, [1.0], [[0.0, 0.0]]), rig.time + 0.01)
-    rig.tick()
-    assert rig.controller._v.target == pytest.approx(POSE, abs=1e-9)
-    rig.run(1.5)
-    assert abs(rig.q).max() < 1e-3
 
 
 @pytest.mark.parametrize(('mode', 'names', 'start', 'word'), [

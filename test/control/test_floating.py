@@ -126,18 +126,14 @@ EACH = pytest.mark.parametrize('name', ['two_link', 'panda'] if seeds(0, 1) else
 
 
 @EACH
-def test_friction_is_cancelled(name):
-    """At equal stiffness, the error is a fifth of that of joint impedance, or less."""
+def test_friction_is_cancelled_without_a_limit_cycle(name):
+    # At equal stiffness, the error is a fifth of that of joint impedance, or less.
     false, pose = scenes(ARMS[name][0])[1], ARMS[name][1]
     asked = motion.plan(Dynamics(false.known), pose, 3.0)
     observed, impedance = (drive(false, law, pose, asked, 0.5).rms
                            for law in ('disturbance_observer', 'joint_impedance'))
     assert 5.0 * observed < impedance
-
-
-@EACH
-def test_no_limit_cycle_at_rest(name):
-    """After a motion, 12 s at rest with Coulomb friction: neither arm nor efforts move."""
+    # After a motion, 12 s at rest with Coulomb friction: neither arm nor efforts move.
     (_, known, plant, _), pose = scenes(ARMS[name][0])[1], ARMS[name][1]
     asked = motion.plan(Dynamics(known), pose, 2.0)
     settings = Settings(mode='disturbance_observer', **suggest_gains(known, pose)._asdict())

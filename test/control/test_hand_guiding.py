@@ -56,8 +56,8 @@ def test_the_arm_follows_the_hand_and_holds_where_it_is_let_go():
     assert rig.phase == 'RUNNING'
 
 
-def test_silence_ends_it():
-    """The permission ends by itself, and one too far ahead is none."""
+def test_hands_that_let_go():
+    # The permission ends by itself, and one too far ahead is none.
     rig = hand(guiding_timeout=0.05)
     rig.controller.guide(rig.time + 0.05)
     rig.run(0.04)
@@ -67,10 +67,7 @@ def test_silence_ends_it():
     rig.controller.guide(rig.time + 0.2)
     rig.run(0.01)
     assert rig.controller.memory['guided'][0] == 0
-
-
-def test_trajectories_are_followed_where_the_arm_is_let_go_only():
-    """As `robodyn play` sends them after `robodyn teach`."""
+    # As `robodyn play` sends them after `robodyn teach`.
     rig = hand()
     asked = Waypoints(TWO_LINK.joint_names, [0.3], [[0.4, 0.6]])
     rig.pushed(0.02, np.zeros(2))

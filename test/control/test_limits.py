@@ -39,7 +39,7 @@ def arm(name):
 
 @pytest.mark.parametrize('name', ROBOTS)
 def test_no_joint_leaves_its_limits(name):
-    """Random poses, modes, gains, payloads and references; late efforts, lost samples."""
+    # Random poses, modes, gains, payloads and references; late efforts, lost samples.
     model, dynamics = arm(name)
     acted = 0
     for seed in range(SEEDS):
@@ -47,30 +47,23 @@ def test_no_joint_leaves_its_limits(name):
         assert not worst.violations(), f'{name}, seed {seed}: {worst}'
         acted += worst.cut > 0
     assert acted > 0.1 * SEEDS
-
-
-def test_efforts_that_a_fault_ramps_late_do_not_end():
-    """They pass zero while what acted before looks like a reversed motor: the arm is braked on."""
-    model, dynamics = arm('two_link')
-    worst = run(model, dynamics, 72, mode='disturbance_observer')
-    assert not worst.violations() and worst.phase == 'FAULT', worst
-
-
-def test_a_law_of_a_user_is_limited_too():
-    """The limits do not ask who computes the effort."""
-    model, dynamics = arm('two_link')
-    for seed in range(seeds(15, 200)):
-        worst = run(model, dynamics, seed, mode='own_laws:IMPEDANCE')
-        assert not worst.violations(), f'seed {seed}: {worst}'
-
-
-@pytest.mark.parametrize('name', ROBOTS)
-def test_an_arm_that_is_guided_is_limited_too(name):
-    """Floating within walls near its pose, held, and moved along trajectories in between."""
+    # Floating within walls near its pose, held, and moved along trajectories in between.
     model, dynamics = arm(name)
     for seed in range(seeds(5, 200)):
         worst = run(model, dynamics, seed, **guided_within_walls(model))
         assert not worst.violations(), f'{name}, seed {seed}: {worst}'
+
+
+def test_efforts_of_faults_and_of_users_are_limited():
+    # They pass zero while what acted before looks like a reversed motor: the arm is braked on.
+    model, dynamics = arm('two_link')
+    worst = run(model, dynamics, 72, mode='disturbance_observer')
+    assert not worst.violations() and worst.phase == 'FAULT', worst
+    # The limits do not ask who computes the effort.
+    model, dynamics = arm('two_link')
+    for seed in range(seeds(15, 200)):
+        worst = run(model, dynamics, seed, mode='own_laws:IMPEDANCE')
+        assert not worst.violations(), f'seed {seed}: {worst}'
 
 
 @pytest.mark.parametrize('mode, seed', [

@@ -31,8 +31,8 @@ class Late(Rig):
         return published
 
 
-def test_a_joint_that_all_of_the_effort_does_not_slow_down_is_found():
-    """The sum of an effort at its limit and g(q) is rounded, which is no action of the limits."""
+def test_loops_that_are_unstable_or_out_of_effort():
+    # The sum of an effort at its limit and g(q) is rounded, which is no action of the limits.
     controller = Controller(TWO_LINK, Settings(mode='joint_impedance', **GAINS,
                                                effort_rate_limit=[1e7],
                                                consistency_tolerance=[0.0]), specialize=False)
@@ -47,10 +47,7 @@ def test_a_joint_that_all_of_the_effort_does_not_slow_down_is_found():
             controller.state[name] = value
         controller.step(Rig.period * k)
     assert controller.reason_code == 'WRONG_DIRECTION'
-
-
-def test_an_unstable_loop_is_found():
-    """Delay that gains were not made for: a fault soon, and velocities within their limits."""
+    # Delay that gains were not made for: a fault soon, and velocities within their limits.
     rig = risen(Late, mode='joint_impedance')
     rig.qd[:] = 0.02, -0.02
     begin, fastest = rig.time, 0.0

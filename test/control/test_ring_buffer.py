@@ -93,7 +93,7 @@ def test_other_kernels_and_requests():
     assert s.memory['arming'].tolist() == [0, 1] and s.inputs['request'][0] != 0
 
 
-def test_a_difference_is_found_and_named():
+def test_differences_are_found_and_rings_begin_anew():
     rig = recording_rig(300)
     rig.rise()
     s = rig.controller.history.take()
@@ -108,6 +108,22 @@ def test_a_difference_is_found_and_named():
     assert (found.cycle, found.joint) == (149, 1) and found.largest == pytest.approx(1e-9)
     s.state['position'][100] += 1e-9
     assert 'gravity' in Replay(MODEL, s).differences(100)
+    rig = recording_rig(100, mode='pd')
+    rig.rise()
+    for _ in range(3):
+        go(rig, [0.3, 0.5])
+        rig.run(0.1)
+    rig.controller.begin()
+    assert len(rig.controller.history.take().cycles) == 0
+    rig.run(0.01)
+    rig.controller.use(rig.controller.settings)
+    rig.run(0.01)
+    s = rig.controller.history.take()
+    assert len(s.cycles) == 20 == Replay(MODEL, s).compare().same
+    off = recording_rig(0)
+    off.rise()
+    assert len(off.controller.history.take().cycles) == 0
+    assert off.controller.history.kept['version'] == {}
 
 
 def test_what_is_forgotten(monkeypatch):
@@ -151,25 +167,6 @@ def test_memory_is_bounded():
     ring, _, _ = ring_buffer.recorder(7, 5000)
     assert len(ring.cycles) == 5002
     assert sum(a.nbytes for a in ring[1:-1]) == 5002 * ring_buffer.bytes_a_cycle(7, 0)
-
-
-def test_it_begins_anew_with_the_loop_and_can_be_off():
-    rig = recording_rig(100, mode='pd')
-    rig.rise()
-    for _ in range(3):
-        go(rig, [0.3, 0.5])
-        rig.run(0.1)
-    rig.controller.begin()
-    assert len(rig.controller.history.take().cycles) == 0
-    rig.run(0.01)
-    rig.controller.use(rig.controller.settings)
-    rig.run(0.01)
-    s = rig.controller.history.take()
-    assert len(s.cycles) == 20 == Replay(MODEL, s).compare().same
-    off = recording_rig(0)
-    off.rise()
-    assert len(off.controller.history.take().cycles) == 0
-    assert off.controller.history.kept['version'] == {}
 
 
 @pytest.mark.slow

@@ -182,7 +182,7 @@ def fault(model, kp, kd):
     return rig.controller.reason_code
 
 
-def test_stiffness_is_as_much_lower_as_damping():
+def test_scarce_efforts_and_stiffness():
     # Stretched upwards, the Panda's joints 1 and 3 turn about one line: bent, they move little
     model = load_urdf(REAL['panda'], locked=PANDA_LOCKED)
     pose = np.array([0.0, 0.0, 0.0, -1.57, 0.0, 1.87, 0.0])
@@ -194,14 +194,6 @@ def test_stiffness_is_as_much_lower_as_damping():
     # The disturbance observer has its room: it adds damping
     assert SUGGESTED_KP / SUGGESTED_KD <= ratio.max() <= 1.45 * SUGGESTED_KP / SUGGESTED_KD
     assert gains.observer_bandwidth.min() >= 25.0
-
-
-def with_rotors(model, times):
-    """Return a model with a multiple of the smallest plausible rotor inertia."""
-    return replace(model, armature=times * Settings().scarcity(model).armature)
-
-
-def test_what_is_left_is_quantified():
     found = Settings().scarcity(PANDA)
     assert found.scarce[6] and not found.scarce[1]
     assert (found.available[found.scarce] < SCARCE_EFFORT * PANDA.effort_limit[found.scarce]).all()
@@ -214,6 +206,11 @@ def test_what_is_left_is_quantified():
     assert not Settings().scarcity(with_rotors(PANDA, 1.0)).scarce.any()
     assert not Settings(armature=found.armature.tolist()).scarcity(
         Settings(armature=found.armature.tolist()).loaded(PANDA)).scarce.any()
+
+
+def with_rotors(model, times):
+    """Return a model with a multiple of the smallest plausible rotor inertia."""
+    return replace(model, armature=times * Settings().scarcity(model).armature)
 
 
 @pytest.mark.parametrize('known, fault', [(False, 'FOLLOWING_ERROR'), (True, '')])

@@ -104,8 +104,8 @@ def test_wrenches_end_in_time_in_any_axes():
                                                                              abs=0.05)
 
 
-def test_modes_of_the_damping_begin_anew_with_the_law():
-    """After another law has been in force, whatever that one has left in the memory."""
+def test_stiffness_and_damping_begin_anew():
+    # After another law has been in force, whatever that one has left in the memory.
     forces = []
     for between in (False, True):
         bench = Bench(nullspace_kp=[0.0], nullspace_kd=[0.0])
@@ -120,10 +120,7 @@ def test_modes_of_the_damping_begin_anew_with_the_law():
         forces.append(bench.controller._v.tau_law - bench.controller._v.gravity)
     assert abs(forces[0]).max() > 0.3
     assert forces[1] == near(forces[0], abs=0.02)
-
-
-def test_the_stiffness_follows_and_pays_for_its_energy():
-    """Softened under a load, the spring does not pull it back for nothing."""
+    # Softened under a load, the spring does not pull it back for nothing.
     bench = Bench(nullspace_kp=[0.0], tank_energy=0.05)
     K = np.array([500.0] * 3 + [30.0] * 3)
     in_force = bench.controller._law_memory.ravel()[:36:7]      # the diagonal
@@ -147,8 +144,8 @@ def test_the_stiffness_follows_and_pays_for_its_energy():
 
 
 @BOTH
-def test_motion_of_the_null_space_does_not_move_the_tool(mode):
-    """An elbow that swings at 0.6 rad/s comes back to its posture; the tool stays within 1 mm."""
+def test_motions_of_the_null_space_and_through_a_singularity(mode):
+    # An elbow that swings at 0.6 rad/s comes back to its posture; the tool stays within 1 mm.
     bench = Bench(mode=mode)
     before = bench.pose
     _, _, rows = np.linalg.svd(DYNAMICS.jacobian(bench.q, FRAME, 'aligned'))
@@ -160,11 +157,7 @@ def test_motion_of_the_null_space_does_not_move_the_tool(mode):
         moved = max(moved, np.linalg.norm((bench.pose - before)[:3, 3]))
     assert bench.phase == 'RUNNING' and far > 0.015 and moved < 1e-3
     assert abs(bench.q - POSE).max() < 2e-3
-
-
-@BOTH
-def test_through_a_singularity_and_back(mode):
-    """Stretched until the target is out of reach, held there, and back: no step of an effort."""
+    # Stretched until the target is out of reach, held there, and back: no step of an effort.
     bench = Bench(STRETCHED, mode=mode, task_velocity_limit=(0.6, 1.0))
     home = bench.pose
     shoulder = np.array([0.0, 0.0, 0.333])
@@ -180,8 +173,8 @@ def test_through_a_singularity_and_back(mode):
     assert bench.largest_step() <= 1.0 + 1e-9
 
 
-def test_the_port_is_passive():
-    """At constant K, who pushes never gets more energy than he has given, whatever the forces."""
+def test_passivity_and_limits_of_the_reference():
+    # At constant K, who pushes never gets more energy than he has given, whatever the forces.
     bench, random = Bench(nullspace_kp=[0.0]), np.random.default_rng(5)
     target, given, K = bench.pose, 0.0, np.array([500.0] * 3 + [30.0] * 3)
 
@@ -202,10 +195,7 @@ def test_the_port_is_passive():
         least = min(least, given - (stored() - begin))
     assert bench.phase == 'RUNNING' and given > 1.0
     assert least > -0.02 * given
-
-
-def test_the_reference_keeps_its_limits_whatever_is_asked():
-    """Targets and twists at random, from any motion: continuous, within velocity and more."""
+    # Targets and twists at random, from any motion: continuous, within velocity and more.
     bench, random = Bench(), np.random.default_rng(2)
     home, c = bench.pose, bench.controller
     rows = []

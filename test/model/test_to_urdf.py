@@ -77,6 +77,23 @@ def test_random_trees(seed):
 def test_dh_arms(arm):
     convention, options = DH[arm]
     assert_survives(dh_arm(convention, **options))
+    convention, options = DH[arm]
+    model = replace(dh_arm(convention, **options), armature=np.zeros(4))
+    text, rng, dynamics = model.to_urdf(), np.random.default_rng(5), Dynamics(model)
+    reference = pin.buildModelFromXML(text)
+    data = reference.createData()
+    q, qd, qdd = rng.uniform(-1, 1, (3, 4))
+    np.testing.assert_allclose(rnea(text, model, q, qd, qdd),
+                               dynamics.inverse_dynamics(q, qd, qdd), rtol=1e-10, atol=1e-10)
+    # The frames of the rows are links of theirs too, where the books have them
+    pin.framesForwardKinematics(reference, data, configuration(reference, model, q))
+    for name, frame in model.frames.items():
+        if frame.body < 0:
+            continue
+        joint = data.oMi[reference.getJointId(model.joint_names[frame.body])]
+        there = data.oMf[reference.getFrameId(name, pin.BODY)]
+        np.testing.assert_allclose(there.translation, joint.act(frame.origin), atol=1e-12)
+        np.testing.assert_allclose(there.rotation, joint.rotation @ frame.rotation, atol=1e-12)
 
 
 def test_limits_and_warnings_of_the_first_reading_stay():
@@ -160,27 +177,6 @@ def test_pinocchio_feels_no_difference(text):
         before = rnea(text, model, *state)
         np.testing.assert_allclose(rnea(model.to_urdf(), model, *state), before, rtol=1e-9,
                                    atol=1e-11 * abs(before).max())
-
-
-@pytest.mark.parametrize('arm', DH)
-def test_pinocchio_moves_the_same_dh_arm(arm):
-    convention, options = DH[arm]
-    model = replace(dh_arm(convention, **options), armature=np.zeros(4))
-    text, rng, dynamics = model.to_urdf(), np.random.default_rng(5), Dynamics(model)
-    reference = pin.buildModelFromXML(text)
-    data = reference.createData()
-    q, qd, qdd = rng.uniform(-1, 1, (3, 4))
-    np.testing.assert_allclose(rnea(text, model, q, qd, qdd),
-                               dynamics.inverse_dynamics(q, qd, qdd), rtol=1e-10, atol=1e-10)
-    # The frames of the rows are links of theirs too, where the books have them
-    pin.framesForwardKinematics(reference, data, configuration(reference, model, q))
-    for name, frame in model.frames.items():
-        if frame.body < 0:
-            continue
-        joint = data.oMi[reference.getJointId(model.joint_names[frame.body])]
-        there = data.oMf[reference.getFrameId(name, pin.BODY)]
-        np.testing.assert_allclose(there.translation, joint.act(frame.origin), atol=1e-12)
-        np.testing.assert_allclose(there.rotation, joint.rotation @ frame.rotation, atol=1e-12)
 
 
 def test_a_joint_that_mimics():

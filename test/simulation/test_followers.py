@@ -38,8 +38,8 @@ def make(name, **options):
 
 
 @pytest.mark.parametrize('name', ROBOTS)
-def test_a_driver_moves_what_follows_it(name):
-    """Mass, weight, damping and friction of followers are those that the model says."""
+def test_followers_are_moved_and_carried_by_their_rule(name):
+    # Mass, weight, damping and friction of followers are those that the model says.
     model = load_urdf(ROBOTS[name], gravity=TILT)
     q, v, tau = somewhere(model)
     found = measured_acceleration(partial(make, name), q, v, tau)
@@ -47,10 +47,6 @@ def test_a_driver_moves_what_follows_it(name):
     expected = Dynamics(model).forward_dynamics(q, v, tau - friction)
     # A constraint is softer than iron: MuJoCo reaches 0.9999 of what it needs
     assert found == pytest.approx(expected, rel=1e-3)
-
-
-@pytest.mark.parametrize('name', ROBOTS)
-def test_followers_obey_their_rule(name):
     model = load_urdf(ROBOTS[name], gravity=TILT)
     mj, _ = load(ROBOTS[name], model.joint_names, timestep=0.25e-3, gravity=np.array(TILT))
     assert [mj.joint(j).name for j in mj.actuator_trnid[:, 0]] == [*model.joint_names]
@@ -68,10 +64,6 @@ def test_followers_obey_their_rule(name):
         assert np.abs(q - model.ratio * drivers - model.shift).max() < 1e-5
         moved = max(moved, abs(drivers[-1] - start[-1]))
     assert moved > 0.01
-
-
-@pytest.mark.parametrize('name', ROBOTS)
-def test_a_robot_that_compensates_gravity_carries_its_followers(name):
     plant = make(name, compensates_gravity=True)
     q, v, _ = somewhere(plant.model)
     gravity = Dynamics(plant.model).gravity(q)
