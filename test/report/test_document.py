@@ -1,17 +1,21 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Reports: one file that loads nothing, whatever names and values there are."""
+"""Reports: one file that loads nothing; the moving robot that another process draws."""
 
 from html.parser import HTMLParser
 import json
+from pathlib import Path
 import re
 
 import numpy as np
 import pytest
 from rich.table import Table
-from robodyn_ros.errors import ArgumentError
+from robodyn_ros import load_urdf
+from robodyn_ros.errors import ArgumentError, DemoError
+from robodyn_ros.model.resources import robot_path
 from robodyn_ros.report.document import Report
 from robodyn_ros.report.run_figure import envelope, finite, MAX_POINTS
+from robodyn_ros.report.scene import MovingRobot
 
 pytest.importorskip('plotly', reason='needs pip install plotly')
 
@@ -79,3 +83,24 @@ def test_a_file_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / 'file').write_text('')
     with pytest.raises(ArgumentError, match='give --report a path of a file'):
         Report('x').write(tmp_path / 'file' / 'report.html')
+
+
+def test_a_process_that_cannot_draw_says_why():
+    """Takes 3 s: a process that imports viser."""
+    pytest.importorskip('viser', reason='needs pip install viser')
+    model = load_urdf(robot_path('two_link'))
+    with MovingRobot() as moving:
+        assert moving.page() == ''          # nothing was asked for
+        moving.draw(model, Path('/nowhere/robot.urdf'), np.arange(3.0), np.zeros((3, 2)))
+        with pytest.raises(DemoError, match=r'/nowhere/robot.urdf.*robodyn view'):
+            moving.page()
+
+
+def test_a_process_that_dies_is_not_waited_for():
+    pytest.importorskip('viser', reason='needs pip install viser')
+    model = load_urdf(robot_path('two_link'))
+    with MovingRobot() as moving:
+        moving.draw(model, None, np.arange(3.0), np.zeros((3, 2)))
+        moving._process.kill()
+        with pytest.raises(DemoError, match='exit code -9'):
+            moving.page()
