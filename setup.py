@@ -55,7 +55,7 @@ setup(
     },
     install_requires=[
         'lxml',
-        'numba>=0.58,<0.69',        # both ends: test/packaging/test_numba_versions.py
+        'numba>=0.58,<0.69',        # both ends: test/packaging/test_remedies.py
         'numpy',
         'platformdirs',
         'PyYAML',
