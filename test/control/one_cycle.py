@@ -64,19 +64,19 @@ def memory_of(law, nv):
 
 class OneCycle(SimpleNamespace):
     """
-    The data of a cycle of two joints, without the dynamics, of which each field has a short name.
+    The data of a cycle of ``nv`` joints, without the dynamics, of which each field has a short name.
 
     A letter tells where it is: ``j_effort_limit`` of the joints, see PLACES.
     """
 
-    def __init__(self, given):
-        self.records = {'j': np.zeros(2, JOINT), 's': np.zeros(1, SETTINGS), 'x': no_state(2),
+    def __init__(self, given, nv):
+        self.records = {'j': np.zeros(nv, JOINT), 's': np.zeros(1, SETTINGS), 'x': no_state(nv),
                         'm': np.zeros(1, CONTROLLER_STATE), 'i': np.zeros(1, CYCLE_INPUT)}
         joints, settings, state, controller, cycle_input = map(Records, self.records.values())
         super().__init__(
             records=self.records, joints=joints, settings=settings[0], state=state,
-            controller=controller[0], cycle_input=cycle_input[0], vectors=Vectors.zeros(2),
-            workspace=SimpleNamespace(M=np.eye(2)))
+            controller=controller[0], cycle_input=cycle_input[0], vectors=Vectors.zeros(nv),
+            workspace=SimpleNamespace(M=np.eye(nv)))
         for name, value in {**USUAL, **given}.items():
             self.at(name)[...] = value
 
@@ -101,9 +101,9 @@ USUAL = {'j_effort_limit': 10.0, 'j_effort_rate_limit': 100.0, 'j_velocity_limit
          'v_speed_limit': 2.0, 'v_measured': np.nan, 'm_publishing': 1, 'i_listeners': 1}
 
 
-def played(function, given, returned, expected):
+def played(function, given, returned, expected, nv=2):
     """Call a function of a cycle with what is given; compare what it returns and writes."""
-    c = OneCycle(given)
+    c = OneCycle(given, nv)
     compared(function(c), returned, 'returned')
     for name, value in expected.items():
         compared(c.at(name), np.broadcast_to(value, c.at(name).shape), name)
