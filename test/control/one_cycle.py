@@ -64,9 +64,9 @@ def memory_of(law, nv):
 
 class OneCycle(SimpleNamespace):
     """
-    The data of a cycle of ``nv`` joints, without the dynamics, of which each field has a short name.
+    The data of a cycle of ``nv`` joints, without dynamics; a short name for each field.
 
-    A letter tells where it is: ``j_effort_limit`` of the joints, see PLACES.
+    Its first letter tells where it is: ``j_effort_limit`` of the joints, see PLACES.
     """
 
     def __init__(self, given, nv):

@@ -240,8 +240,9 @@ MOVES = {'v_published': [4.0, 0.0], 'v_tau_gravity': 0.0}
 
 
 @pytest.mark.parametrize(('given', 'tau', 'after', 'expected'), [
-    (MOVES, [4.0, 0.0], [4.0, 0.0], {'m_joint_limited': 0, 'l_push': 0.0,
-                                     'v_acceleration': [4.0, -2.0], 'l_pending_qd': [0.04, -0.02]}),
+    (MOVES, [4.0, 0.0], [4.0, 0.0], {
+        'm_joint_limited': 0, 'l_push': 0.0, 'v_acceleration': [4.0, -2.0],
+        'l_pending_qd': [0.04, -0.02]}),
     # A joint at 97 % of its velocity limit is not accelerated
     ({**MOVES, 'l_predicted_qd': [1.94, 0.0]}, [4.0, 0.0], [0.0, 0.0], {
         'm_joint_limited': 1, 'l_push': [-4.0, 0.0], 'v_acceleration': 0.0}),

@@ -18,7 +18,8 @@ NONE = (NO_REASON, -1)
 SAMPLE = {'j_consistency_tolerance': 1.0 / 32.0, 'x_received': 10.0, 'p_accepted': 10.0 - STEP,
           'x_stamp': nan, 'p_stamp': 8.0}
 FAST = {**SAMPLE, 'p_velocity': [2.5, 0.0]}
-MOVES_SO = {**FAST, 'p_position': [6.0 / 512.0, 0.0], 'p_rejected': [2.0, 7.0]}   # beyond than 5/512 rad
+# Further than 5/512 rad
+MOVES_SO = {**FAST, 'p_position': [6.0 / 512.0, 0.0], 'p_rejected': [2.0, 7.0]}
 USED = {'p_rejected': [0.0, 7.0], 'p_accepted': [10.0, 10.0 - STEP], 'm_implausible': 0}
 
 
@@ -148,7 +149,7 @@ def first(name, value, usual=PUNCTUAL):
     ({'x_stamp': 8.05, 'p_last_offset': 1.94}, DRIVEN, first('p_offset', 1.95)),
     # Bounds of one sample, and of its share in the mean
     ({'x_stamp': 7.0}, DRIVEN, {**first('p_late', MOST), **first('p_set_back', 1.0)}),
-    ({'x_stamp': 7.0, 'p_late': 0.1}, DRIVEN, first('p_late', 0.1 + 0.75 * 0.025, {'p_late': 0.1})),
+    ({'x_stamp': 7.0, 'p_late': 0.1}, DRIVEN, first('p_late', 0.11875, {'p_late': 0.1})),
     ({'x_stamp': 7.0, 'p_interval': 0.5}, DRIVEN, {'p_late': 0.0}),
     ({'p_late': 0.0625}, DRIVEN, first('p_late', 0.015625, {'p_late': 0.0625})),
     ({'p_late': 0.0625, 'p_interval': 0.5}, DRIVEN, {
@@ -211,7 +212,7 @@ BEGUN = {'p_judged': 10.0, 'p_accepted': 10.0, 'p_position': [0.25, -0.5], 'p_ve
     ({'m_without_state': 1}, DRIVEN, NONE, {'p_judged': 10.0}),
     ({'m_without_state': 0}, IN_FAULT, NONE, {'p_judged': 10.0}),
     # The first sample, or the first one after a jump of time
-    ({**{name: 5.0 for name in BEGUN}, 'm_observing': 0, 'x_stamp': 8.0, 'x_velocity': 0.75,
+    ({**dict.fromkeys(BEGUN, 5.0), 'm_observing': 0, 'x_stamp': 8.0, 'x_velocity': 0.75,
       'x_position': [0.25, -0.5]}, DRIVEN, NONE, BEGUN),
     # Continuous joints
     ({'j_periodic': 1, 'x_position': 2.0 * pi, 'p_accepted': 9.875}, DRIVEN, NONE, {
