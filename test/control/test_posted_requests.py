@@ -3,7 +3,7 @@
 """References as C posts them, planned in the cycle that begins: what is refused, and motions."""
 
 from copy import deepcopy
-from math import inf, nan
+from math import inf, nan, pi
 
 from control.risen import risen, TWO_LINK
 import numpy as np
@@ -12,7 +12,7 @@ from robodyn_ros.control.cycle.plain_cycle import fields_readable, Records
 from robodyn_ros.control.inputs.pose_tracking import Points, PosePoints
 from robodyn_ros.control.references import joint_requests, pose_requests
 from robodyn_ros.control.references.pose_planning import pose_limits
-from robodyn_ros.control.references.request import ERRORS, request, segments_of
+from robodyn_ros.control.references.request import ERRORS, PERIODIC, request, segments_of
 from robodyn_ros.control.settings.motion_limits import limit_rows, motion_limits
 from robodyn_ros.control.settings.task_and_bounds import reach
 from robodyn_ros.control.steps import guard
@@ -145,6 +145,31 @@ def test_quaternions_that_are_none(spatial, quaternion):
     pose = pose_of(spatial)
     pose[3:7] = quaternion
     assert spatial.refusal(pose_requests.begin_pose, {}, pose=pose)[0] == 'NOT_FINITE'
+
+
+def test_turns_of_continuous_joints_do_not_count(running):
+    limits, away = running.r.limits.copy(), HERE + [2.0 * pi, -4.0 * pi]
+    limits[0, PERIODIC] = 1.0
+    for function in joint_requests.begin_target, joint_requests.stream_joints:
+        error, r = running.refusal(function, {}, limits=limits, asked=[away, [0, 0], [0, 0]])
+        assert error == 'OK'
+        assert r.points.coefficients[0, 0] == pytest.approx(HERE, abs=1e-3)
+
+
+@pytest.mark.parametrize('slowing, start', [(0.0, -1.0), (0.5, -1.0005 - 1e-9)])
+def test_references_begin_on_their_own_clock(running, slowing, start):
+    """Which is behind by 1 s, and runs at half of its speed in the cycle that begins."""
+    error, r = running.refusal(joint_requests.begin_target, {'m_slowing': slowing, 'm_lag': 1.0},
+                               asked=AT_REST)
+    assert error == 'OK'
+    assert r.points.header[0].start - running.rig.time == pytest.approx(start, abs=1e-11)
+
+
+def test_a_pose_from_where_the_arm_is(spatial):
+    """Before any reference of a pose."""
+    error, r = spatial.refusal(pose_requests.begin_pose, {'m_pose_held': 0}, pose=pose_of(spatial))
+    assert error == 'OK'
+    assert r.poses.coefficients[0, 0] == pytest.approx(pose_of(spatial)[:3] + [0.0] * 3, abs=1e-3)
 
 
 def test_a_target_and_a_stop_on_the_way_to_another():
