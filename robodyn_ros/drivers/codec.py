@@ -15,6 +15,9 @@ from typing import NamedTuple
 from .frames import EXTENDED, Frame
 
 
+SPECIAL = 0xFF_FFFF_FFFF_FFFF      # first seven bytes of frames of Damiao that are no commands
+
+
 class Ranges(NamedTuple):
     """What the largest codes mean: of ±position, ±velocity, ±effort, stiffness and damping."""
 
@@ -115,6 +118,8 @@ class Damiao:
         bits = (encoded(p, ranges.position, 16) << 48 | encoded(v, ranges.velocity, 12) << 36
                 | encoded_gain(kp, ranges.stiffness, 12) << 24
                 | encoded_gain(kd, ranges.damping, 12) << 12 | encoded(t, ranges.effort, 12))
+        if bits >> 8 == SPECIAL:        # it would switch the motor on or off, or set its zero
+            bits -= 1 << 36
         return self.identifier, bits.to_bytes(8, 'big')
 
     def answer(self, ranges: Ranges, identifier: int, data: bytes) -> Answer | None:
@@ -150,8 +155,8 @@ class Damiao:
         """Return the frame that clears an error."""
         return self._special(0xFB)
 
-    def refresh(self) -> Frame:
-        """Return the frame that asks for the state."""
+    def refresh(self, timeout: float) -> Frame:
+        """Return the frame that asks for the state; ``timeout``: value of that register."""
         return self._request(self.REFRESH)
 
     def store(self) -> Frame:
@@ -169,8 +174,8 @@ class Damiao:
 
     def register(self, register: int, identifier: int, data: bytes) -> float | None:
         """Return the value that a frame of 8 bytes brings of a register, None if it does not."""
-        if identifier == self.COMMON or data[2] not in (self.READ, self.WRITE) or (
-                data[0] | data[1] << 8, data[3]) != (self.identifier, register):
+        if identifier == self.COMMON or (data[0] | data[1] << 8, data[2], data[3]) != (
+                self.identifier, self.READ, register):     # the echo of a write proves nothing
             return None
         return struct.unpack_from('<I' if register in self.UNSIGNED else '<f', data, 4)[0]
 
@@ -182,7 +187,7 @@ class Damiao:
         return identifier & ~0x300 == self.identifier
 
     def _special(self, last: int) -> Frame:
-        return self.identifier, b'\xff' * 7 + bytes([last])
+        return self.identifier, (SPECIAL << 8 | last).to_bytes(8, 'big')
 
     def _request(self, what: int, register: int = 0, value: bytes = bytes(4)) -> Frame:
         return self.COMMON, struct.pack('<HBB4s', self.identifier, what, register, value)
@@ -258,9 +263,13 @@ class RobStride:
         """Return the frame that clears an error, and switches the motor off."""
         return self._frame(self.DISABLE, b'\1' + bytes(7))
 
-    def refresh(self) -> Frame:
-        """Return the frame that asks for the state; it switches the motor off."""
-        return self.disable()
+    def refresh(self, timeout: float) -> Frame:
+        """
+        Return a frame that is answered with the state: it writes a parameter to what it is.
+
+        :param timeout: value of TIMEOUT.
+        """
+        return self.write(self.TIMEOUT, timeout)
 
     def store(self) -> Frame:
         """Return the frame that stores the parameters for good."""

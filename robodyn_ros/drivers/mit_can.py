@@ -19,7 +19,14 @@ from ..driver import DriverFacts, DriverLost, Fault, INLINE, Reading
 from ..errors import ParameterError
 from ..model.robot import RobotModel
 
-LISTENING = 1.5     # periods after which a late cycle is not caught up
+CATCH_UP = 1.0      # periods that a late cycle is caught up at most
+PERIODS = 4         # without a command that a motor has to admit
+# Of the times that a motor takes to answer: a busy machine, not the adapter, has made others long
+SAMPLES, QUICK = 5, 0.1
+ENABLE_TIMEOUT = 0.02   # [s] for one answer, within the control loop
+SLACK = 1.2         # of the time of an exchange
+MOST_FRAMES = 200   # that are received in a cycle
+REST_MOTION, REST_TIME = 0.005, 0.5     # an arm that moves less [rad] for so long [s] is at rest
 
 
 class MitCan:
@@ -53,6 +60,11 @@ class MitCan:
             self._bus.close()
             raise
         self.motors.strange.clear()
+        self.motors.timeout = ENABLE_TIMEOUT
+        # All motors are asked at once, so that what an adapter adds to one answer counts once
+        busy = sum(exchange_time(motor, arm) for motor in motors[1:]) + max(
+            exchange_time(motors[0], arm), float(np.quantile(self.motors.round_trips, QUICK)))
+        armature = [motor.armature for motor in motors]
         ranges = [found for found in self.motors.ranges if found is not None]
         self._sign = np.array([motor.sign for motor in motors], float)
         self._offset = np.array([motor.offset for motor in motors])
@@ -62,29 +74,30 @@ class MitCan:
             effort_limit=[min(m.limit or r.effort, r.effort) for m, r in zip(motors, ranges)],
             velocity_limit=[min(m.velocity_limit or r.velocity, r.velocity)
                             for m, r in zip(motors, ranges)],
-            armature=None if any(m.armature is None for m in motors) else [
-                m.armature for m in motors],
-            max_rate=round(1.0 / sum(exchange_time(m, arm) for m in motors), 1))
+            armature=None if None in armature else np.array(armature, float),
+            max_rate=round(1.0 / busy, 1))
+        self._busy = SLACK * busy   # after it, no answer to what was asked comes [s]
         self._on = False            # the motors have been switched on for efforts
-        self._written = -np.inf     # time of the last efforts [s]
-        self._due, self._fresh = clock(), True
+        self._written = self._asked = -np.inf   # times of the last efforts and questions [s]
+        self._due, self._driven = clock(), False    # driven: efforts were written in this cycle
+        self._pose, self._share, self._damps = [0.0] * len(motors), 0.0, False
+        self._rested_at, self._rested = np.full(len(motors), np.inf), 0.0
 
     def read(self) -> Reading:
         """Return the state at the end of the period; ask for the next one if nothing was sent."""
         now = self._clock()
-        self._due = max(self._due + self.period, now - LISTENING * self.period)
+        self._due = max(self._due + self.period, now - CATCH_UP * self.period)
         if self._due > now:
             self._sleep(self._due - now)
-        while self.motors.take():
-            pass
-        now = self._clock()
-        if self._on and now - self._written > self.arm.timeout:     # they have stopped by now
+        self._listen()
+        now, driven = self._clock(), self._driven
+        reading, self._driven = self._reading(now), False
+        if now - self._written > self.arm.timeout and not driven:
+            if self._on:            # efforts have ended, and the motors have stopped by themselves
+                self._tell_all(lambda motor: motor.codec.disable())
+            else:
+                self._tell_all(lambda motor: motor.codec.refresh(self._code(motor)))
             self._on = False
-            self._tell_all(lambda motor: motor.codec.disable())
-        reading = self._reading(now)
-        if not self._fresh and not self._on:
-            self._refresh(now)
-        self._fresh = False
         return reading
 
     def write(self, tau: ndarray) -> None:
@@ -95,29 +108,57 @@ class MitCan:
         """
         if not np.isfinite(tau).all():
             raise ValueError(f'efforts {tau.tolist()} are not finite')
-        self._command([Command(effort=effort) for effort in (self._sign * tau).tolist()])
+        share, damps = self._share, self._damps
+        self._damps = False
+        self._command([
+            Command(pose, 0.0, share * motor.stiffness, motor.damping if damps else
+                    share * motor.damping, effort)
+            for motor, pose, effort in zip(self.motors.motors, self._pose,
+                                           (self._sign * tau).tolist())])
+
+    def fade(self, share: float) -> None:
+        """Leave a share of the spring in which the motors hold the arm, from the next write on."""
+        self._share = share
+
+    def rest(self, dt: float) -> bool:
+        """Damp the next write; return whether no joint has moved for a while."""
+        self._damps = True
+        position = np.array([answer.position for answer in self.motors.answers if answer])
+        if (np.abs(position - self._rested_at) > REST_MOTION).any():
+            self._rested_at, self._rested = position, 0.0
+        self._rested += dt
+        return self._rested >= REST_TIME
 
     def enable(self) -> None:
         """
-        Switch the motors on, without torque.
+        Switch the motors on, in a spring that holds the present pose.
 
         :raises ParameterError: one reports an error, which only a person may clear, or is not on.
         """
-        for i, motor in enumerate(self.motors.motors):
-            answer = self.motors.answers[i]
+        if (most := self.arm.timeout / PERIODS) < self.period:
+            raise ParameterError(
+                f'the motors stop after {self.arm.timeout:g} s without commands, which come every '
+                f'{self.period:g} s', name='rate', value=1.0 / self.period,
+                remedy=f'use a rate of at least {1.0 / most:g} Hz')
+        self._listen()      # frames that switch a motor off must not come after those below
+        for motor, answer in zip(self.motors.motors, self.motors.answers):
             if answer is not None and (words := motor.codec.words(answer.status)):
                 if not (isinstance(motor.codec, Damiao) and answer.status == Damiao.LOST):
                     raise ParameterError(f'{motor} reports {words}', name=motor.joint, value=words,
                                          remedy='remove the cause, then switch it off and on')
                 self.motors.confirm(motor, motor.codec.clear(), lambda answer: not answer.status)
+        for i, motor in enumerate(self.motors.motors):
             answer = self.motors.confirm(motor, motor.codec.enable(), lambda a: a.enabled)
             if not answer.enabled:
                 words = motor.codec.words(answer.status) or 'off'
                 raise ParameterError(f'{motor} cannot be switched on: it reports {words}',
                                      name=motor.joint, value=words,
                                      remedy='remove the cause, then switch it off and on')
-            self.motors.command(i, Command())
-        self._on, self._written = True, self._clock()
+            self._pose[i] = answer.position
+            self.motors.command(i, Command(answer.position, 0.0, motor.stiffness, motor.damping))
+        self._due = self._written = self._asked = self._clock()
+        self._on, self._share = True, 1.0
+        self._listen()
 
     def diagnostics(self) -> dict[str, object]:
         """Return temperatures, errors of the bus and lost answers."""
@@ -151,22 +192,26 @@ class MitCan:
             raise ParameterError(f'register {codec.REPLY} (MST_ID) of {motor} is {reply:#x} and '
                                  f'not {motor.reply:#x}', name=motor.joint, value=reply,
                                  remedy='correct the reply of the motor')
-        if self.motors.refresh(motor).enabled:
+        if any(self.motors.refresh(motor).enabled for _ in range(SAMPLES)):
             raise ParameterError(
                 f'{motor} is on already: another program may control it', name=motor.joint,
                 value=motor.id, remedy='end that program; or support the arm, then switch the '
                 'motor off and on')
         for register, value in ((codec.MODE, codec.MIT),
-                                (codec.TIMEOUT, round(self.arm.timeout / codec.TIMEOUT_UNIT))):
+                                (codec.TIMEOUT, self._code(motor))):
             if self.motors.read_register(motor, register) != value:
                 self.motors.write_register(motor, register, value)
 
-    def _refresh(self, now: float) -> None:
-        for i, motor in enumerate(self.motors.motors):
-            try:
-                self.motors.ask(i, motor.codec.refresh())
-            except OSError:         # counted by the bus; its age grows
-                pass
+    def _code(self, motor: Motor) -> int:
+        """Return the value of the register TIMEOUT."""
+        return round(self.arm.timeout / motor.codec.TIMEOUT_UNIT)
+
+    def _listen(self) -> None:
+        """Receive what has arrived, and the answers that are still to come."""
+        for _ in range(MOST_FRAMES):        # others may flood the bus
+            if not self.motors.take(self._asked + self._busy - self._clock()
+                                    if self.motors.waiting else 0.0):
+                break
 
     def _reading(self, now: float) -> Reading:
         answers = [answer for answer in self.motors.answers if answer is not None]
@@ -181,7 +226,7 @@ class MitCan:
             faults.append(Fault('', 'the CAN controller is off the bus'))
         for motor, answer in zip(self.motors.motors, answers):
             words = motor.codec.words(answer.status)
-            if self._on and not answer.enabled:
+            if self._driven and not answer.enabled:
                 faults.append(Fault(motor.joint, words or 'switched off'))
             elif words and not (isinstance(motor.codec, Damiao) and answer.status == Damiao.LOST):
                 faults.append(Fault(motor.joint, words))
@@ -203,7 +248,8 @@ class MitCan:
             except OSError as error:
                 failed.append(self.motors.motors[i].joint)
                 why = error
-        self._fresh, self._written = True, self._clock()
+        self._driven, self._written = True, self._clock()
+        self._asked = self._written
         if why is not None:
             raise OSError(why.errno, f'no command to {", ".join(failed)}: {why.strerror}')
 
@@ -211,8 +257,9 @@ class MitCan:
         for i, motor in enumerate(self.motors.motors):
             try:
                 self.motors.ask(i, frame(motor))
-            except OSError:         # it stops by itself
+            except OSError:         # counted by the bus; its age grows, and it stops by itself
                 pass
+        self._asked = self._clock()
 
 
 def connect(model: RobotModel, arm: str | Path) -> MitCan:

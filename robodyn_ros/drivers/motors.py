@@ -14,7 +14,7 @@ from .codec import Answer, Command, Damiao, key_of, Ranges
 from .frames import Bus, Frame
 from ..errors import ParameterError
 
-ANSWER_TIMEOUT = 0.02   # [s] for one answer
+ANSWER_TIMEOUT = 0.2    # [s] for one answer, on a busy machine
 TRIES = 3               # of a question
 TOLERANCE = 1e-3        # relative, of a range: registers are single precision
 INTRUSION = 1.0         # [s] for which another host is reported after its last frame
@@ -30,6 +30,8 @@ class Motors:
     def __init__(self, bus: Bus, motors: Sequence[Motor], clock: Callable[[], float] = monotonic):
         self.bus, self.motors, self.clock = bus, tuple(motors), clock
         n = len(self.motors)
+        #: For one answer [s].
+        self.timeout = ANSWER_TIMEOUT
         #: Last answers of the motors, None of one that has never answered.
         self.answers: list[Answer | None] = [None] * n
         #: Ranges of the codes of each motor; None until :meth:`read_ranges`.
@@ -40,17 +42,22 @@ class Motors:
         self.lost, self.strange = Counter[str](), Counter[str]()
         #: When another host has last commanded a joint [s].
         self.intruded: dict[str, float] = {}
+        #: Times from questions to their answers, as :meth:`confirm` has seen them [s].
+        self.round_trips: list[float] = []
         self._at = {motor.id: i for i, motor in enumerate(self.motors)}
         self._keys = {key: i for i, motor in enumerate(self.motors) for key in motor.codec.keys}
         self._asked: list[float | None] = [None] * n     # the oldest question without an answer
-        self._sent = [-np.inf] * n                       # the last one
+
+    @property
+    def waiting(self) -> bool:
+        """Whether an answer is still to come."""
+        return self._asked.count(None) < len(self._asked)
 
     def ask(self, i: int, frame: Frame) -> None:
         """Send a frame to motor ``i``, which answers with its state; errors are those of a bus."""
         self.bus.send(*frame)
-        self._sent[i] = now = self.clock()
         if self._asked[i] is None:
-            self._asked[i] = now
+            self._asked[i] = self.clock()
         else:
             self.lost[self.motors[i].joint] += 1
 
@@ -75,8 +82,10 @@ class Motors:
         elif (ranges := self.ranges[i]) is not None and (
                 answer := self.motors[i].codec.answer(ranges, identifier, data)) is not None:
             self.answers[i] = answer
-            asked, self._asked[i] = self._asked[i], None
-            self.measured[i] = self._sent[i] if asked is None else asked
+            if (asked := self._asked[i]) is not None:
+                self.measured[i], self._asked[i] = asked, None
+            else:       # late, to another host, or of another motor with the same id
+                self.strange['answers that nobody asked for'] += 1
         else:
             self.strange['answers without a state'] += 1
 
@@ -97,7 +106,7 @@ class Motors:
         for _ in range(TRIES):
             self.bus.send(*motor.codec.write(register, value))
             self._drain()
-            if (taken := self.read_register(motor, register)) == value:
+            if (taken := self.read_register(motor, register)) in (value, np.float32(value)):
                 return
         raise ParameterError(f'register {register:#x} of {motor} is {taken:g} and not {value:g}, '
                              'which was written', name=motor.joint, value=taken,
@@ -120,11 +129,13 @@ class Motors:
                         f'{" or ".join(f"{value:g}" for value in expected[k])}', name=motor.joint,
                         value=found[k], remedy='correct the type or the ranges of the motor, or '
                         'the register')
-        elif (most := self.read_register(motor, codec.TORQUE_LIMIT)) > found[2] * (1 + TOLERANCE):
+        elif not (motor.limit or 0.0) <= (most := self.read_register(
+                motor, codec.TORQUE_LIMIT)) <= found[2] * (1.0 + TOLERANCE):
             raise ParameterError(
-                f'register {codec.TORQUE_LIMIT:#x} (limit_torque) of {motor} is {most:g}, above '
-                f'its range of {found[2]:g} N·m', name=motor.joint, value=most,
-                remedy='correct the type or the ranges of the motor')
+                f'register {codec.TORQUE_LIMIT:#x} (limit_torque) of {motor} is {most:g}, not '
+                f'from its limit, {motor.limit or 0.0:g}, to its range, {found[2]:g} N·m',
+                name=motor.joint, value=most, remedy='correct the type, the ranges or the limit '
+                'of the motor')
         ranges = Ranges(*found, *codec.GAINS.get(motor.type, ()))
         if motor.id in self._at:
             self.ranges[self._at[motor.id]] = ranges
@@ -132,11 +143,13 @@ class Motors:
 
     def refresh(self, motor: Motor) -> Answer:
         """
-        Return the present state of a motor whose ranges are known; a RobStride is switched off.
+        Return the present state of a motor whose ranges are known.
 
         :raises ParameterError: it does not answer.
         """
-        return self.confirm(motor, motor.codec.refresh())
+        timeout = 0.0 if isinstance(motor.codec, Damiao) else self.read_register(
+            motor, motor.codec.TIMEOUT)
+        return self.confirm(motor, motor.codec.refresh(timeout))
 
     def confirm(self, motor: Motor, frame: Frame,
                 wanted: Callable[[Answer], bool] = lambda answer: True) -> Answer:
@@ -150,11 +163,12 @@ class Motors:
             self._drain()
             self._asked[i] = None
             self.ask(i, frame)
-            end = self.clock() + ANSWER_TIMEOUT
+            end = self.clock() + self.timeout
             while (left := end - self.clock()) > 0:
                 self.take(left)
                 answer = self.answers[i]
                 if self._asked[i] is None and answer is not None:
+                    self.round_trips.append(self.clock() - self.measured[i])
                     answered = True
                     if wanted(answer):
                         return answer
@@ -166,7 +180,7 @@ class Motors:
         for _ in range(TRIES):
             self._drain()
             self.bus.send(*question)
-            end = self.clock() + ANSWER_TIMEOUT
+            end = self.clock() + self.timeout
             while (left := end - self.clock()) > 0 and (frame := self.bus.receive(left)):
                 if len(frame[1]) == 8 and (
                         value := motor.codec.register(register, *frame)) is not None:
