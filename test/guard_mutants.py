@@ -7,8 +7,8 @@ Each comparison, sign, constant, `and` and `or` in the functions of FILES, and e
 modules, is changed, one at a time, in a fork of a process that has run the tests of the tables
 once. Those that reach the changed lines run, quickest first, until one fails: the mutant is
 killed, as it is if it does not end. Mutants that change nothing are in `equivalent_mutants.txt`,
-each with its reason. (cosmic-ray would start pytest for each mutant, which takes seconds; mutmut knows the
-tests of functions, not of lines, and wraps functions that rows of test/faults find.)
+each with its reason. (cosmic-ray would start pytest for each mutant, which takes seconds; mutmut
+knows the tests of functions, not of lines, and wraps functions that rows of test/faults find.)
 """
 
 import ast
