@@ -81,10 +81,11 @@ def test_a_sign(j):
 
 @pytest.mark.parametrize('j', [1, 2, 3, 4])
 def test_a_zero(j):
+    """As well as friction lets it be seen, for which the wrist has the weight of a hand."""
     q, tau = efforts()
     q[:, j] += 0.2
     finding = found(q, tau)
-    assert finding[:2] == (ZERO, (f'joint{j + 1}',)) and finding.value == near(0.2, abs=0.06)
+    assert finding[:2] == (ZERO, (f'joint{j + 1}',)) and finding.value == near(0.2, abs=0.1)
 
 
 @pytest.mark.parametrize('pair', [(1, 2), (3, 4), (3, 5)])
