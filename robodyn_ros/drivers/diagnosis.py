@@ -76,7 +76,7 @@ def diagnose(dynamics: Dynamics, position: ndarray, effort: ndarray, deviation: 
     :param effort: (N, nv) that the drives measured there [N·m | N].
     :param deviation: (nv,) standard deviation of an effort: friction and quantization [N·m | N].
     :param sign, offset: (nv,) by which the driver turns angles of motors into positions
-        ``sign * angle + offset``; None: 1 and 0.
+        ``sign * (angle - offset)``; None: 1 and 0.
     :raises ArgumentError: there are too few poses, or numbers are not finite.
     """
     model = dynamics.model
@@ -130,7 +130,7 @@ def _mistakes(dynamics: Dynamics, position: ndarray, effort: ndarray, gravity: n
     for j, name in enumerate(names):
         yield from _ratio(name, effort, gravity, deviation, slice(j, j + 1))
         q, tau = position.copy(), effort.copy()
-        q[:, j], tau[:, j] = 2.0 * offset[j] - q[:, j], -tau[:, j]
+        q[:, j], tau[:, j] = -q[:, j], -tau[:, j]
         yield (SIGN, (name,), -1.0, f'{name} turns the other way: change its sign', tau
                - _gravity(dynamics, q), 1)
         zero = _zero(dynamics, position, effort, deviation, j)
@@ -138,12 +138,12 @@ def _mistakes(dynamics: Dynamics, position: ndarray, effort: ndarray, gravity: n
                f'{"m" if model.slides[j] else "rad"}: correct its offset, or set its zero',
                effort - _gravity(dynamics, _moved(position, j, -zero)), 1)
     yield from _ratio('all joints', effort, gravity, deviation, slice(None))
-    angle = (position - offset) * sign
+    angle = sign * position + offset
     for a, b in combinations(range(model.nv), 2):
         q, tau, pair = angle.copy(), effort * sign, [a, b]
         q[:, pair], tau[:, pair] = q[:, pair[::-1]], tau[:, pair[::-1]]
         yield (SWAPPED, (names[a], names[b]), np.nan, f'{names[a]} and {names[b]} are swapped: '
-               'exchange their ids', sign * tau - _gravity(dynamics, sign * q + offset), 1)
+               'exchange their ids', sign * tau - _gravity(dynamics, sign * (q - offset)), 1)
     yield from _masses(dynamics, position, effort - gravity, deviation)
 
 

@@ -71,12 +71,10 @@ def test_one_range_of_all_joints():
 
 @pytest.mark.parametrize('j', [1, 2, 3])
 def test_a_sign(j):
-    """Positions and efforts change theirs, about the offset."""
+    """Positions and efforts change theirs."""
     q, tau = efforts()
-    q[:, j], tau[:, j] = 0.2 - q[:, j], -tau[:, j]
-    offset = np.zeros(ARM.nv)
-    offset[j] = 0.1
-    assert found(q, tau, offset=offset)[:2] == (SIGN, (f'joint{j + 1}',))
+    q[:, j], tau[:, j] = -q[:, j], -tau[:, j]
+    assert found(q, tau)[:2] == (SIGN, (f'joint{j + 1}',))
 
 
 @pytest.mark.parametrize('j', [1, 2, 3, 4])
@@ -90,15 +88,14 @@ def test_a_zero(j):
 
 @pytest.mark.parametrize('pair', [(1, 2), (3, 4), (3, 5)])
 def test_two_swapped_ids(pair):
-    """Also where the signs of the two differ."""
+    """Also where signs and offsets of the two differ."""
     q, tau = efforts()
-    sign = np.ones(ARM.nv)
-    sign[pair[0]] = -1.0
-    for values in (q, tau):
-        values *= sign                  # of the motors
+    sign, offset = np.ones(ARM.nv), np.zeros(ARM.nv)
+    sign[pair[0]], offset[pair[1]] = -1.0, 0.3
+    angle = sign * q + offset
+    for values in (angle, tau := sign * tau):
         values[:, pair] = values[:, pair[::-1]]
-        values *= sign
-    assert found(q, tau, sign=sign)[:2] == (SWAPPED, tuple(f'joint{j + 1}' for j in pair))
+    assert found(sign * (angle - offset), sign * tau, sign=sign, offset=offset)[:2] == (SWAPPED, tuple(f'joint{j + 1}' for j in pair))
 
 
 def test_a_payload():

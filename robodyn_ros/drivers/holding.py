@@ -1,0 +1,120 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Arm that its drives hold by their own springs, so that their efforts can be compared with g(q).
+
+No model takes part: the spring of a motor and its encoder agree whatever a URDF or a file says.
+The spring is anchored where the arm is, and exerts SHARE of the effort limit at most: an arm that
+carries more yields slowly, against the damping.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple, NoReturn, Protocol
+
+import numpy as np
+from numpy import ndarray
+
+from ..driver import Reading, words_of
+from ..errors import DriverError
+
+PERIOD = 0.01    # [s] of commands
+SHARE = 0.3    # of the effort limit that a spring exerts
+DEFLECTION = 0.1    # [rad] at which it does
+DAMPING_TIME = 0.06    # [s] damping over stiffness
+MAX_DAMPING = 5.0    # [N·m·s/rad] of the motors
+SETTLE_TIME, MEASURE_TIME = 1.5, 1.5    # [s]
+MAX_SPEED = 1.0    # [rad/s] at which the arm is lowered, since its springs do not hold it
+SLIPS = 0.98    # of DEFLECTION: the spring is at its end
+AT_REST = 0.05    # [rad/s] mean velocity while it is measured
+LOWERING_SPEED = 0.25    # [rad/s] of the anchors, under the largest effort of the springs
+LOWERED = 0.08    # share of a spring's effort that is taken for none: friction
+LOWERING_TIME = 15.0    # [s], at most
+
+
+class Springs(Protocol):
+    """What drives have to offer; the joints in the order of the model, in its signs."""
+
+    def spring(self, position: ndarray, stiffness: ndarray, damping: ndarray) -> Reading:
+        """Command springs anchored at a position, without any effort; return the state."""
+
+    def off(self) -> Reading:
+        """Switch the motors off; return the state, whose efforts are not measured."""
+
+
+class Held(NamedTuple):
+    """A pose at rest: position and mean effort (nv,) [rad, N·m]."""
+
+    position: ndarray
+    effort: ndarray
+
+
+def hold(drives: Springs, limit: ndarray, names: tuple[str, ...],
+         wait: Callable[[float], object]) -> Held:
+    """
+    Hold an arm where it is, measure its efforts, and lower it until it lies, whatever happens.
+
+    :param limit: (nv,) efforts of the motors [N·m].
+    :param wait: passes the time until the next command [s].
+    :raises DriverError: the arm moves, a drive reports a fault, or a joint carries more than its
+        spring.
+    """
+    springs = _Anchored(drives, limit)
+    rows = []
+    try:
+        for k in range(round((SETTLE_TIME + MEASURE_TIME) / PERIOD)):
+            reading = springs.command()
+            if stopping := [fault for fault in reading.faults if fault.stop]:
+                _give_up(f'a drive reports {", ".join(map(words_of, stopping))}', (),
+                         'read it with `robodyn driver scan`, and remove its cause')
+            if (fast := np.abs(np.asarray(reading.velocity)) > MAX_SPEED).any():
+                _give_up(f'faster than {MAX_SPEED:g} rad/s although its spring holds it: ',
+                         _named(names, fast), 'support the arm, and choose another pose')
+            if k >= SETTLE_TIME / PERIOD:
+                rows.append((reading.position, reading.velocity, reading.effort))
+            wait(PERIOD)
+        position, velocity, effort = np.mean(rows, axis=0)
+        slips = (np.abs(springs.anchor - position) > SLIPS * DEFLECTION) | (
+            np.abs(velocity) > AT_REST)
+        if slips.any():
+            _give_up(f'more load than {SHARE:.0%} of the effort limit holds: ',
+                     _named(names, slips), 'choose a pose in which it carries less')
+    finally:
+        springs.lower(wait)
+    return Held(position, effort)
+
+
+class _Anchored:
+    """Springs whose anchors are never further from the arm than DEFLECTION."""
+
+    def __init__(self, drives: Springs, limit: ndarray):
+        self._drives, self._most = drives, SHARE * limit
+        self._stiffness = self._most / DEFLECTION
+        self._damping = np.minimum(DAMPING_TIME * self._stiffness, MAX_DAMPING)
+        self.anchor = np.array(drives.off().position, float)
+
+    def command(self) -> Reading:
+        reading = self._drives.spring(self.anchor, self._stiffness, self._damping)
+        self.anchor = np.clip(self.anchor, reading.position - DEFLECTION,
+                              reading.position + DEFLECTION)
+        return reading
+
+    def lower(self, wait: Callable[[float], object]) -> None:
+        """Let the anchors yield to the load until there is none; switch the motors off."""
+        try:
+            for _ in range(round(LOWERING_TIME / PERIOD)):
+                load = np.asarray(self.command().effort) / self._most
+                if (np.abs(load) < LOWERED).all():
+                    break
+                self.anchor -= LOWERING_SPEED * PERIOD * np.clip(load, -1.0, 1.0)
+                wait(PERIOD)
+        finally:
+            self._drives.off()
+
+
+def _named(names: tuple[str, ...], which: ndarray) -> tuple[str, ...]:
+    return tuple(name for name, it in zip(names, which) if it)
+
+
+def _give_up(text: str, names: tuple[str, ...], remedy: str) -> NoReturn:
+    raise DriverError(text + ', '.join(names), name=names[0] if names else 'drives',
+                      remedy=remedy)
