@@ -20,6 +20,8 @@ setup(
     name=name,
     version=manifest.findtext('version'),
     description=manifest.findtext('description'),
+    long_description=open('README.md', encoding='utf-8').read(),
+    long_description_content_type='text/markdown',
     author=manifest.findtext('author'),
     url=manifest.findtext('url'),
     maintainer=manifest.findtext('maintainer'),
@@ -28,7 +30,8 @@ setup(
     python_requires='>=3.10',
     packages=find_packages(include=[name, f'{name}.*']),
     package_data={name: ['py.typed', 'c_library/c/*', 'c_library/ros2_control/**',
-                         'nodes/middleware/*.xml', 'report/templates/*.html']},
+                         'drivers/arms/*.yaml', 'nodes/middleware/*.xml',
+                         'report/templates/*.html']},
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{name}']),
         (f'share/{name}', ['package.xml', 'LICENSE']),

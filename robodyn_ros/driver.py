@@ -107,7 +107,14 @@ class Driver(Protocol):
       return, None if need be, within about ten periods.
     - ``facts``: a :class:`DriverFacts`.
     - ``enable()``: switch the drives on; called by the thread that writes, before the first
-      efforts and again after the controller was stopped.
+      efforts, and again before the next ones after efforts had ended. With ``fade`` it has the
+      drives hold the present pose in a spring of their own.
+    - ``fade(share)``: share in [0, 1] that the next ``write`` leaves of this spring; called before
+      each. It falls from 1 to 0 while g(q) takes over, so that nothing sags.
+    - ``rest(dt)``: add the drives' own damping to the next ``write``, and return whether the arm
+      is at rest; called once a cycle, each ``dt`` [s], before ``write``, while an arm without
+      brakes comes down, and from a fault without a valid state on. It is called with zero efforts
+      after that, until it returns True, a minute at most.
     - ``diagnostics()``: a dictionary of temperatures, bus errors and the like, which the node
       publishes once a second; called by another thread.
     """
@@ -184,16 +191,20 @@ class DriverReader:
     Unless the driver is read inline, a thread reads it, so that a blocked driver does not stall
     the control loop.
 
+    :param controller: the :class:`.Controller` of the arm.
     :param keep: readings that wait at most; older ones are dropped, as from a topic.
-    :param period: of the controller [s].
-    :param timeout: for which writing may fail before it is a fault [s].
     :param tell: called with a sentence for each failure.
     :param stop: called with the words of DRIVE_FAULT when they change; '': the drives are well.
     """
 
-    def __init__(self, driver: Driver, keep: int, period: float, timeout: float,
-                 tell: Callable[[str], object], stop: Callable[[str], object]):
-        self._driver, self._keep, self._period, self._timeout = driver, keep, period, timeout
+    def __init__(self, driver: Driver, controller: Any, keep: int, tell: Callable[[str], object],
+                 stop: Callable[[str], object]):
+        self._driver, self._controller, self._keep = driver, controller, keep
+        self._period = period = 1.0 / controller.settings.rate
+        self._timeout = controller.settings.state_timeout   # for which writing may fail
+        self._enable, self._fade, self._rest = (
+            getattr(driver, name, None) for name in ('enable', 'fade', 'rest'))
+        controller.cycle_input['spring'] = self._fade is not None
         self._interval = period / (1 if reading_of(driver) == LATEST else READS_PER_PERIOD)
         self._due = monotonic()
         self._tell, self._stop = tell, stop
@@ -252,10 +263,10 @@ class DriverReader:
         :raises DriverLost: the driver has raised it.
         """
         try:
-            if not self._enabled and (enable := getattr(self._driver, 'enable', None)):
-                enable()
+            if not self._enabled and self._enable:
+                self._enable()
             self._enabled = True
-            self._driver.write(tau)
+            self._send(tau)
         except DriverLost as error:
             self._report('write', error)
             raise
@@ -267,8 +278,15 @@ class DriverReader:
             if self._failed_at - self._failing_since >= self._timeout:
                 self._change('write', words)
             return
+        if not self._controller.memory['publishing'][0]:
+            self._enabled = False       # efforts end
         self._failing_since = np.inf
         self._change('write', '')
+
+    def _send(self, tau: ndarray) -> None:
+        if self._fade:
+            self._fade(float(self._controller.memory['spring'][0]))
+        self._driver.write(tau)
 
     def diagnostics(self) -> dict[str, object]:
         """Return what the driver tells of itself, and how many efforts it did not take."""

@@ -51,8 +51,7 @@ def drive(controller: Controller, driver: Driver, over: Callable[[], bool],
         if getattr(controller.settings, name) != fact:
             raise _contradicted(name, not fact, fact)
     period, number, stop_at = 1.0 / controller.settings.rate, 0, np.inf
-    reader = DriverReader(driver, QUEUE_DEPTH, period, controller.settings.state_timeout, tell,
-                          controller.report_drives)
+    reader = DriverReader(driver, controller, QUEUE_DEPTH, tell, controller.report_drives)
     controller.begin()
     controller.state[...] = np.nan
     controller.arm()

@@ -45,6 +45,10 @@ EXTRAS = {
         'pycollada',                # meshes in .dae files, for trimesh
         'viser',                    # 3D scenes in the browser; brings trimesh
     ],
+    'can': [
+        'pyserial',                 # the USB-CAN adapter of Damiao
+        'python-can',               # adapters other than those of SocketCAN
+    ],
     'cluster': [
         'distributed',              # Dask: worlds of `robodyn verify` on several machines
     ],

@@ -22,8 +22,8 @@ SOFT = {'mode': 'joint_impedance', 'stiffness': [1.0, 1.0], 'damping': [1.0, 0.5
         'task_frame': 'tool0', 'effort_rate_limit': [1e7, 1e7]}
 
 
-@row('bad walls', where=task_and_bounds.workspace_planes, find='corner.size not in (0, 3)',
-     instead='False')
+@row('invalid virtual walls', where=task_and_bounds.workspace_planes,
+     find='corner.size not in (0, 3)', instead='False')
 def test_bad_walls():
     """Not finite, of the wrong number, without room: refused, and the walls in force stay."""
     arm = running(**HAND)
@@ -71,7 +71,7 @@ def test_the_tool_would_be_too_fast():
     assert 0.015 < np.linalg.norm(way[1] - way[0]) / 0.1 <= 0.02
 
 
-@row('a contact would be too hard', 'CONTACT_SPEED', where=time_scaling.joint_share,
+@row('a contact would exceed its force limit', 'CONTACT_SPEED', where=time_scaling.joint_share,
      find='not contact >= share', instead='False')
 def test_a_contact_would_be_too_hard():
     """A heavy payload, and a region that bears little: the reference is slowed down."""
@@ -82,7 +82,7 @@ def test_a_contact_would_be_too_hard():
     assert arm.phase == 'RUNNING'
 
 
-@row('the arm is faster than a contact may be', where=contact_brake.brake, find='share < 1.0',
+@row('the arm exceeds the speed for contacts', where=contact_brake.brake, find='share < 1.0',
      instead='False')
 def test_the_arm_is_faster_than_a_contact_may_be():
     """Whatever made it so: the more the faster, and as damping of all joints together."""
@@ -121,7 +121,7 @@ def test_two_links_come_too_close():
     assert arm.phase == 'RUNNING'
 
 
-@row('a motion that no reference has brings two links together', 'SELF_COLLISION',
+@row('a motion without reference brings two links together', 'SELF_COLLISION',
      where=self_collision.keep_apart, find='excess > 0.0 and _', instead='False')
 def test_a_motion_without_a_reference_brings_two_links_together():
     """A task leaves the arm free, and a hand folds it: braked together, and free apart."""
@@ -142,7 +142,7 @@ def test_a_motion_without_a_reference_brings_two_links_together():
     assert arm.phase == 'RUNNING'
 
 
-@row('no shapes to keep apart', where=task_and_bounds._require, find='len(pairs) == 0',
+@row('links without collision shapes', where=task_and_bounds._require, find='len(pairs) == 0',
      instead='False')
 def test_no_shapes_to_keep_apart():
     """Nobody believes in a distance that is not watched: refused, and nothing changes."""

@@ -51,7 +51,7 @@ def stuff(reader):
         os.close(writer)
 
 
-@row('a log that nobody reads', where=log_relay.able_to_block, find='_ or _ or _', instead='False')
+@row('a blocked log', where=log_relay.able_to_block, find='_ or _ or _', instead='False')
 @pytest.mark.parametrize('reader_stays', [True, False])
 def test_a_log_that_nobody_reads(piped, reader_stays):
     """The arm is stopped, faults and is reset as ever; the end of the process is bounded."""

@@ -163,7 +163,7 @@ def test_measured_efforts_contradict_who_compensates_gravity():
     arm.refuses('contradict robot_compensates_gravity')
 
 
-@row('nobody listens on commands', 'NOBODY_LISTENS', where=cycle.cycle,
+@row('no subscriber of the commands', 'NOBODY_LISTENS', where=cycle.cycle,
      find='_.listeners == 0', instead='False')
 def test_nobody_listens_on_commands():
     """No arming; while RUNNING nothing adds up that a new listener would get."""

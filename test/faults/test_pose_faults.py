@@ -45,7 +45,7 @@ def refuses(arm, why, send, *given):
     assert arm.ticks(60)[-1] == near(arm.gravity, abs=1e-9)
 
 
-@row('bad target pose', where=pose_planning.checked_pose, find='np.isfinite(a).all()',
+@row('invalid target pose', where=pose_planning.checked_pose, find='np.isfinite(a).all()',
      instead='True')
 def test_bad_target_pose():
     """Refused with the reason; the reference is held."""
@@ -71,8 +71,8 @@ def test_target_poses_jump_or_stop():
     assert arm.phase == 'RUNNING'
 
 
-@row('bad target wrench or stiffness', where=pose_planning._finite, find='np.isfinite(_).all()',
-     instead='True')
+@row('invalid target wrench or stiffness', where=pose_planning._finite,
+     find='np.isfinite(_).all()', instead='True')
 def test_bad_target_wrench_or_stiffness():
     """Refused with the reason; nothing changes in the efforts."""
     arm = running(**TASK)

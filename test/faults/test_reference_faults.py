@@ -73,7 +73,7 @@ def test_efforts_of_a_trajectory():
     assert arm.phase == 'RUNNING'
 
 
-@row('bad target of a stream', where=joint_requests.asked_goal,
+@row('invalid target of a stream', where=joint_requests.asked_goal,
      find='_ <= fastest * limits[VELOCITY, i]', instead='True')
 def test_bad_target_of_a_stream():
     """Not finite, outside the limits, or too fast to stop within them: refused, nothing moves."""
@@ -130,7 +130,7 @@ def plans(arm, **changed):
         'velocity': np.zeros(2), 'gain': GAIN, **changed})
 
 
-@row('bad feedback policy', where=partner.checked_policy, find='np.isfinite(arrays[name])',
+@row('invalid feedback policy', where=partner.checked_policy, find='np.isfinite(arrays[name])',
      instead='np.ones_like(arrays[name], bool)')
 def test_bad_policy():
     """Refused with the reason; the arm is held."""

@@ -142,7 +142,7 @@ def refuses(arm, publisher, message, why):
     arm.steady(5)
 
 
-@row('bad reference', where=TrajectorySubscriber._start, find='_ < _', instead='False')
+@row('invalid reference', where=TrajectorySubscriber._start, find='_ < _', instead='False')
 def test_bad_reference(arm, sender):
     """Expired, not finite, or of other joints: refused, and the pose is held as before."""
     uses(arm, 'computed_torque')
@@ -193,7 +193,7 @@ def in_force(arm):
     return [parameter_value_to_python(value) for value in answer.values]
 
 
-@row('bad payload', where=PayloadSubscriber._set, find='result.successful', instead='True')
+@row('invalid payload', where=PayloadSubscriber._set, find='result.successful', instead='True')
 def test_bad_payload(arm, sender):
     """Not finite, of no link, against the measurement: refused, and the parameters stay."""
     uses(arm, 'gravity_compensation')

@@ -1,27 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""
-Fixtures for tests of other packages: an arm in MuJoCo, its controller, trajectories and faults.
-
-Simulator and controller are the real nodes, in separate processes and a unique namespace. They
-advance in lockstep on simulation time, so that a busy machine makes a test slow but not wrong.
-While the simulation is paused, parameters, pushes and trajectories take effect at an exact time:
-the states of :meth:`SimulatedArm.run` are then the same on every machine.
-
-    def test_my_law_holds_the_arm():
-        with simulated_arm('two_link', controller={'mode': 'joint_impedance'}) as arm:
-            arm.wait_for('RUNNING')
-            arm.move([0.5, 0.2], duration=1.0)
-            assert abs(arm.position() - [0.5, 0.2]).max() < 0.05
-            arm.pause()
-            arm.push('link2', [0.0, 0.0, 20.0])
-            states = arm.run(0.2)
-            assert abs(states.velocity).max() > 0.1
-            arm.resume()
-            arm.second_state_publisher()
-            arm.wait_for('FAULT')
-            assert arm.reason_code() == 'TWO_STATE_PUBLISHERS'
-"""
+"""Simulated arm and its controller as nodes, which tests of other packages run and disturb."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, ExitStack
@@ -47,20 +26,20 @@ from rclpy.time import Time
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
-from .catalog.robots import CatalogRobot, load_robot, write_parameters
-from .control.cycle.compile_ahead import COMPILING
-from .control.references.trajectory import Waypoints
-from .control.steps import guard
-from .errors import RosError
-from .model.robot import RobotModel
-from .nodes.clients.live_control import push_message
-from .nodes.clients.play import Player
-from .nodes.clients.processes import Child, running
-from .nodes.clients.running_controller import parameter_request
-from .nodes.middleware import qos
-from .nodes.middleware.client_session import Services, Session, session
-from .nodes.middleware.raw_subscription import open_subscription
-from .viewer.wishes import Push
+from ..catalog.robots import CatalogRobot, load_robot, write_parameters
+from ..control.cycle.compile_ahead import COMPILING
+from ..control.references.trajectory import Waypoints
+from ..control.steps import guard
+from ..errors import RosError
+from ..model.robot import RobotModel
+from ..nodes.clients.live_control import push_message
+from ..nodes.clients.play import Player
+from ..nodes.clients.processes import Child, running
+from ..nodes.clients.running_controller import parameter_request
+from ..nodes.middleware import qos
+from ..nodes.middleware.client_session import Services, Session, session
+from ..nodes.middleware.raw_subscription import open_subscription
+from ..viewer.wishes import Push
 
 # [s] of wall time: they end what hangs. A busy machine takes long to start Python and to compile.
 START_TIMEOUT = ANSWER_TIMEOUT = 600.0
