@@ -86,6 +86,7 @@ class Arm:
     :param brakes: whether something holds the arm without efforts.
     :param urdf: correction of the public one, as data.
     :param source: where the numbers come from; ``confirmed``: by whom they were seen on hardware.
+    :param unconfirmed: nobody has: the driver limits the velocity, see :class:`.MitCan`.
     """
 
     name: str
@@ -97,6 +98,7 @@ class Arm:
     urdf: Mapping[str, Any] = field(default_factory=dict)
     source: str = ''
     confirmed: str = ''
+    unconfirmed: bool = False
 
     def __post_init__(self) -> None:
         if not 0.0 < self.timeout <= MAX_TIMEOUT:

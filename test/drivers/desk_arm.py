@@ -7,9 +7,9 @@ from math import pi
 from robodyn_ros import DhLink, from_dh
 
 BIG, SMALL = {'armature': 0.032, 'coulomb': 0.3}, {'armature': 0.0018, 'coulomb': 0.06}
-#: Poses in which the joints carry weight [rad].
-POSES = [[0.0, 0.6, -1.0, 0.5, 0.3, 0.4], [0.3, 1.2, -1.6, -0.5, -0.8, 1.2],
-         [-0.4, 0.9, -0.5, 1.0, 0.6, -0.9]]
+#: Poses in which the joints carry weight, and less than their springs [rad].
+POSES = [[0.4, 1.4, -1.7, 1.2, -1.5, -0.4], [-0.5, 1.6, -1.0, -0.6, 1.2, 1.2],
+         [-0.2, 1.7, 1.7, 1.0, -1.0, 0.6]]
 
 
 def desk_arm():

@@ -48,10 +48,10 @@ def found(q, tau, **turned):
 
 
 def test_a_sound_arm_agrees():
-    """The base's axis is vertical, joint5 hardly tilts the hand: either sign would do."""
+    """The base's axis is vertical, joint6 hardly moves weight: either sign would do."""
     diagnosis = diagnose(DYNAMICS, *efforts(), DEVIATION)
     assert diagnosis.agrees and len(diagnosis.findings) == 1
-    assert diagnosis.unseen == ('joint1', 'joint5')
+    assert diagnosis.unseen == ('joint1', 'joint6')
     assert diagnosis.ratio[1:5] == near([1.0] * 4, abs=0.1) and np.isnan(diagnosis.ratio[0])
 
 
@@ -103,7 +103,7 @@ def test_a_payload():
     assert finding[:2] == (PAYLOAD, ('link6',)) and finding.value == near(1.0, abs=0.05)
 
 
-@pytest.mark.parametrize('link', [2, 3, 4])
+@pytest.mark.parametrize('link', [2, 3])
 def test_a_wrong_mass(link):
     finding = found(*efforts(heavier(link, 1.6)))
     assert finding[:2] == (MASS, (f'link{link + 1}',)) and finding.value == near(1.6, abs=0.06)
