@@ -106,6 +106,8 @@ class Driver(Protocol):
       in turn, for an SDK that holds the GIL, or a bus that answers commands; ``read`` has to
       return, None if need be, within about ten periods.
     - ``facts``: a :class:`DriverFacts`.
+    - ``period``: of the control loop [s], which sets it before the first ``read``, for a driver
+      that has to keep time itself.
     - ``enable()``: switch the drives on; called by the thread that writes, before the first
       efforts, and again before the next ones after efforts had ended. With ``fade`` it has the
       drives hold the present pose in a spring of their own.
@@ -205,6 +207,8 @@ class DriverReader:
         self._enable, self._fade, self._rest = (
             getattr(driver, name, None) for name in ('enable', 'fade', 'rest'))
         controller.cycle_input['spring'] = self._fade is not None
+        if hasattr(driver, 'period'):
+            driver.period = period
         self._interval = period / (1 if reading_of(driver) == LATEST else READS_PER_PERIOD)
         self._due = monotonic()
         self._tell, self._stop = tell, stop

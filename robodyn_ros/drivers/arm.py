@@ -29,7 +29,8 @@ class Motor:
         the type. They have to agree with the registers of the motor.
     :param limit: of the effort [N·m]; ``velocity_limit`` [rad/s]; None: that of its range.
     :param armature: rotor inertia at the joint [kg·m²]; None: that of the URDF.
-    :param damping: while the arm is brought to rest without efforts [N·m·s/rad].
+    :param stiffness, damping: of the spring in which the drives hold the arm when they are
+        switched on [N·m/rad, N·m·s/rad]; the damping also while the arm comes down without it.
     """
 
     joint: str
@@ -42,6 +43,7 @@ class Motor:
     limit: float | None = None
     velocity_limit: float | None = None
     armature: float | None = None
+    stiffness: float = 20.0
     damping: float = 1.0
     codec: Codec = field(init=False, repr=False, compare=False)
 
@@ -60,6 +62,7 @@ class Motor:
                 ('velocity_limit', self.velocity_limit is None or self.velocity_limit > 0,
                  'positive [rad/s]'),
                 ('armature', self.armature is None or self.armature >= 0, 'not negative'),
+                ('stiffness', self.stiffness >= 0, 'not negative'),
                 ('damping', self.damping >= 0, 'not negative')):
             if not valid:
                 value = getattr(self, name)

@@ -20,7 +20,9 @@ from ..driver import DriverFacts, DriverLost, Fault, INLINE, Reading
 from ..errors import ParameterError
 from ..model.robot import RobotModel
 
-LISTENING = 1.5     # periods after which a late cycle is not caught up
+CATCH_UP = 1.0      # periods that a late cycle is caught up at most
+SLACK = 1.2         # of the time of an exchange
+REST_MOTION, REST_TIME = 0.005, 0.5     # an arm that moves less [rad] for so long [s] is at rest
 
 UNCONFIRMED_SPEED = 0.3     # [rad/s] of an arm whose file nobody has seen on hardware
 
@@ -59,6 +61,7 @@ class MitCan:
             self._bus.close()
             raise
         self.motors.strange.clear()
+        busy = sum(exchange_time(motor, arm) for motor in motors)
         ranges = [found for found in self.motors.ranges if found is not None]
         self._sign = np.array([motor.sign for motor in motors], float)
         self._offset = np.array([motor.offset for motor in motors])
@@ -75,26 +78,28 @@ class MitCan:
                             for m, r in zip(motors, ranges)],
             armature=None if any(m.armature is None for m in motors) else [
                 m.armature for m in motors],
-            max_rate=round(1.0 / sum(exchange_time(m, arm) for m in motors), 1))
+            max_rate=round(1.0 / busy, 1))
+        self._busy = SLACK * busy   # after it, no answer to what was asked comes [s]
         self._on = False            # the motors have been switched on for efforts
-        self._written = -np.inf     # time of the last efforts [s]
+        self._written = self._asked = -np.inf   # times of the last efforts and questions [s]
         self._due, self._fresh = clock(), True
+        self._pose, self._share, self._damps = [0.0] * len(motors), 0.0, False
+        self._rested_at, self._rested = np.full(len(motors), np.inf), 0.0
 
     def read(self) -> Reading:
         """Return the state at the end of the period; ask for the next one if nothing was sent."""
         now = self._clock()
-        self._due = max(self._due + self.period, now - LISTENING * self.period)
+        self._due = max(self._due + self.period, now - CATCH_UP * self.period)
         if self._due > now:
             self._sleep(self._due - now)
-        while self.motors.take():
-            pass
+        self._listen()
         now = self._clock()
         if self._on and now - self._written > self.arm.timeout:     # they have stopped by now
-            self._on = False
+            self._on, self._fresh = False, True
             self._tell_all(lambda motor: motor.codec.disable())
         reading = self._reading(now)
         if not self._fresh and not self._on:
-            self._refresh(now)
+            self._tell_all(lambda motor: motor.codec.refresh())
         self._fresh = False
         return reading
 
@@ -106,14 +111,34 @@ class MitCan:
         """
         if not np.isfinite(tau).all():
             raise ValueError(f'efforts {tau.tolist()} are not finite')
-        self._command([Command(effort=effort) for effort in (self._sign * tau).tolist()])
+        share, damps = self._share, self._damps
+        self._damps = False
+        self._command([
+            Command(pose, 0.0, share * motor.stiffness, motor.damping if damps else
+                    share * motor.damping, effort)
+            for motor, pose, effort in zip(self.motors.motors, self._pose,
+                                           (self._sign * tau).tolist())])
+
+    def fade(self, share: float) -> None:
+        """Leave a share of the spring in which the motors hold the arm, from the next write on."""
+        self._share = share
+
+    def rest(self, dt: float) -> bool:
+        """Damp the next write; return whether no joint has moved for a while."""
+        self._damps = True
+        position = np.array([answer.position for answer in self.motors.answers if answer])
+        if (np.abs(position - self._rested_at) > REST_MOTION).any():
+            self._rested_at, self._rested = position, 0.0
+        self._rested += dt
+        return self._rested >= REST_TIME
 
     def enable(self) -> None:
         """
-        Switch the motors on, without torque.
+        Switch the motors on, in a spring that holds the present pose.
 
         :raises ParameterError: one reports an error, which only a person may clear, or is not on.
         """
+        self._listen()      # frames that switch a motor off must not come after those below
         for i, motor in enumerate(self.motors.motors):
             answer = self.motors.answers[i]
             if answer is not None and (words := motor.codec.words(answer.status)):
@@ -127,8 +152,11 @@ class MitCan:
                 raise ParameterError(f'{motor} cannot be switched on: it reports {words}',
                                      name=motor.joint, value=words,
                                      remedy='remove the cause, then switch it off and on')
-            self.motors.command(i, Command())
-        self._on, self._written = True, self._clock()
+            self._pose[i] = answer.position
+            self.motors.command(i, Command(answer.position, 0.0, motor.stiffness, motor.damping))
+        self._due = self._written = self._asked = self._clock()
+        self._on, self._share = True, 1.0
+        self._listen()
 
     def spring(self, position: ndarray, stiffness: ndarray, damping: ndarray) -> None:
         """Hold joints (nv,) by springs of their motors, without efforts of the controller."""
@@ -184,12 +212,11 @@ class MitCan:
             if self.motors.read_register(motor, register) != value:
                 self.motors.write_register(motor, register, value)
 
-    def _refresh(self, now: float) -> None:
-        for i, motor in enumerate(self.motors.motors):
-            try:
-                self.motors.ask(i, motor.codec.refresh())
-            except OSError:         # counted by the bus; its age grows
-                pass
+    def _listen(self) -> None:
+        """Receive what has arrived, and the answers that are still to come."""
+        while self.motors.take(self._asked + self._busy - self._clock()
+                               if self.motors.waiting else 0.0):
+            pass
 
     def _reading(self, now: float) -> Reading:
         answers = [answer for answer in self.motors.answers if answer is not None]
@@ -228,6 +255,7 @@ class MitCan:
                 failed.append(self.motors.motors[i].joint)
                 why = error
         self._fresh, self._written = True, self._clock()
+        self._asked = self._written
         if why is not None:
             raise OSError(why.errno, f'no command to {", ".join(failed)}: {why.strerror}')
 
@@ -235,8 +263,9 @@ class MitCan:
         for i, motor in enumerate(self.motors.motors):
             try:
                 self.motors.ask(i, frame(motor))
-            except OSError:         # it stops by itself
+            except OSError:         # counted by the bus; its age grows, and it stops by itself
                 pass
+        self._asked = self._clock()
 
 
 def connect(model: RobotModel, arm: str | Path, accept_unconfirmed: bool = False) -> MitCan:

@@ -45,6 +45,11 @@ class Motors:
         self._asked: list[float | None] = [None] * n     # the oldest question without an answer
         self._sent = [-np.inf] * n                       # the last one
 
+    @property
+    def waiting(self) -> bool:
+        """Whether an answer is still to come."""
+        return self._asked.count(None) < len(self._asked)
+
     def ask(self, i: int, frame: Frame) -> None:
         """Send a frame to motor ``i``, which answers with its state; errors are those of a bus."""
         self.bus.send(*frame)

@@ -10,11 +10,10 @@ an arm. :class:`LockstepBus` runs them on simulated time in the thread of the dr
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from heapq import heappop, heappush
 from math import inf
 import os
 from pathlib import Path
@@ -31,6 +30,7 @@ from ..driver import DriverLost
 from ..drivers.arm import Arm, Motor
 from ..drivers.codec import Command, Damiao, decoded, encoded, Ranges, RobStride
 from ..drivers.frames import Bus, DamiaoSerial, EXTENDED, Frame, SocketBus
+from ..drivers.mit_can import exchange_time
 from ..dynamics import Dynamics
 from ..model.robot import RobotModel
 
@@ -38,6 +38,7 @@ STEP = 0.25e-3          # [s] of the motion, at most
 TURNAROUND = 40e-6      # [s] from a command to the answer
 ROOM = 25.0             # [°C]
 COOLING = 60.0          # [s]
+SUPPORT = 1.0           # [s] for which an arm that is switched on lies on something
 
 
 @dataclass
@@ -85,8 +86,8 @@ class SimulatedMotor:
             registers[codec.TORQUE_LIMIT] = ranges.effort
         return cls(motor, ranges, sign=motor.sign, offset=motor.offset, registers=registers)
 
-    def torque(self, now: float) -> float:
-        """Return the torque that it reports, of its law [N·m]; stop where it has to."""
+    def torque(self, now: float, dt: float) -> float:
+        """Return the torque that it reports, of its law [N·m]; warm up, stop where it has to."""
         codec, c = self.motor.codec, self.command
         timeout = self.registers[codec.TIMEOUT] * codec.TIMEOUT_UNIT
         if self.on and 0.0 < timeout < now - self.commanded:
@@ -97,6 +98,8 @@ class SimulatedMotor:
         self.effort = 0.0 if not self.on else float(np.clip(
             c.effort + c.stiffness * (c.position - self.position)
             + c.damping * (c.velocity - self.velocity), -self.ranges.effort, self.ranges.effort))
+        self.temperature += dt * (self.heating * (self.effort / self.ranges.effort) ** 2
+                                  - (self.temperature - ROOM) / COOLING)
         return self.effort
 
     def receive(self, identifier: int, data: bytes, now: float,
@@ -203,7 +206,7 @@ class MotorBus:
     :param arm: its motors; ``model``: of the moving arm, None: the motors stand still.
     :param position: (nv,) of the joints at the start [rad]; None: zero.
     :param friction: (nv,) viscous friction of the gears [N·m·s/rad].
-    :param supported: whether the arm lies on something until a motor is switched on.
+    :param supported: whether the arm lies on something, until motors have been on for a second.
     """
 
     def __init__(self, arm: Arm, model: RobotModel | None = None,
@@ -224,48 +227,73 @@ class MotorBus:
         self.spoil: Callable[[Frame], Sequence[Frame]] = lambda frame: [frame]
         self._dynamics = Dynamics(model) if model is not None else None
         self._random = np.random.default_rng(seed)
+        self._frame_time = max(0.5 * exchange_time(motor.motor, arm) for motor in self.motors)
+        # Frames that wait for the bus: when they may be sent [s], identifier, data, of a motor
+        self._queue: list[tuple[float, int, bytes, bool]] = []
         self._free = 0.0            # when the bus is free again [s]
-        bitrate = arm.bus.get('bitrate', 1_000_000)
-        self._bit = 1.0 / bitrate if not arm.bus.get('fd') else 0.4 / bitrate
+        self._moved = self._on_for = 0.0    # until when the arm has moved, with motors on [s]
+        #: Frames that have arrived at the host.
+        self.arrived: deque[Frame] = deque()
         self._place()
 
-    def exchange(self, identifier: int, data: bytes) -> list[tuple[float, Frame]]:
-        """Take a frame of a host; return the answers with the times of their arrival [s]."""
-        arrived = self._free = max(self.now, self._free) + self._frame_time(identifier)
-        answers: list[tuple[float, Frame]] = []
-        for motor in self.motors:
-            answer = motor.receive(identifier, data, self.now, self._random)
-            if answer is not None:
-                self._free = max(self._free, arrived + TURNAROUND) + self._frame_time(answer[0])
-                answers += [(self._free, spoilt) for spoilt in self.spoil(answer)]
-        return answers
+    def send(self, identifier: int, data: bytes, of_motor: bool = False,
+             delay: float = 0.0) -> None:
+        """Queue a frame for the bus: of the host, or of a motor, which the host receives."""
+        self._queue.append((self.now + delay, identifier, data, of_motor))
+
+    def next_end(self) -> float:
+        """Return when the next frame will have been transferred [s]; infinite without any."""
+        return self._next_start() + self._frame_time
+
+    def receive(self, until: float) -> Frame | None:
+        """Let time pass until a frame arrives at the host, or to a time [s] (None)."""
+        while not self.arrived and (start := self._next_start()) + self._frame_time <= until:
+            frame = min((frame for frame in self._queue if frame[0] <= start),
+                        key=lambda frame: frame[1])     # that the arbitration lets pass
+            self._queue.remove(frame)
+            self._free = start + self._frame_time
+            self.advance(self._free)
+            _, identifier, data, of_motor = frame
+            if of_motor:
+                self.arrived += self.spoil((identifier, data))
+                continue
+            for motor in self.motors:
+                answer = motor.receive(identifier, data, self.now, self._random)
+                if answer is not None:
+                    self.send(*answer, of_motor=True, delay=TURNAROUND)
+        if self.arrived:
+            return self.arrived.popleft()
+        self.advance(until)
+        return None
 
     def advance(self, until: float) -> None:
         """Move the arm until a time [s]."""
-        while self.now < until - 1e-9:
-            dt = min(STEP, until - self.now)
-            torque = np.array([motor.torque(self.now) for motor in self.motors])
-            self.supported = self.supported and not any(motor.on for motor in self.motors)
+        self.now = max(self.now, until)
+        while self._moved <= self.now - STEP:
+            self._moved += STEP
+            torque = np.array([motor.torque(self._moved, STEP) for motor in self.motors])
+            self._on_for += STEP * any(motor.on for motor in self.motors)
+            self.supported = self.supported and self._on_for < SUPPORT
             if self._dynamics is not None and self.model is not None and not self.supported:
-                sign = np.array([motor.sign * motor.scale for motor in self.motors[:self.n]])
-                qdd = self._dynamics.forward_dynamics(
-                    self.q, self.qd, sign * torque[:self.n] - self.friction * self.qd)
-                self.qd = self.qd + dt * qdd
-                q = self.q + dt * self.qd
-                self.q = np.clip(q, self.model.position_lower, self.model.position_upper)
-                self.qd[self.q != q] = 0.0      # at a joint stop
-            for motor, t in zip(self.motors, torque):
-                motor.temperature += dt * (motor.heating * (t / motor.ranges.effort) ** 2
-                                           - (motor.temperature - ROOM) / COOLING)
-            self.now += dt
-            self._place()
+                self._move(self._dynamics, self.model, torque[:self.n])
+                self._place()
+
+    def _next_start(self) -> float:
+        if not self._queue:
+            return inf
+        return max(self._free, min(ready for ready, *_ in self._queue))
+
+    def _move(self, dynamics: Dynamics, model: RobotModel, torque: ndarray) -> None:
+        sign = np.array([motor.sign * motor.scale for motor in self.motors[:self.n]])
+        self.qd = self.qd + STEP * dynamics.forward_dynamics(
+            self.q, self.qd, sign * torque - self.friction * self.qd)
+        q = self.q + STEP * self.qd
+        self.q = np.clip(q, model.position_lower, model.position_upper)
+        self.qd[self.q != q] = 0.0      # at a joint stop
 
     def _place(self) -> None:
         for motor, q, qd in zip(self.motors, self.q, self.qd):
             motor.position, motor.velocity = motor.sign * q + motor.offset, motor.sign * qd
-
-    def _frame_time(self, identifier: int) -> float:
-        return self._bit * (150 if identifier & EXTENDED else 125)
 
 
 class LockstepBus:
@@ -273,35 +301,22 @@ class LockstepBus:
 
     def __init__(self, motors: MotorBus):
         self.motors, self.errors, self.off = motors, Counter[str](), False
-        self._coming: list[tuple[float, int, Frame]] = []
-        self._number = 0
+        self.send = motors.send
 
     def clock(self) -> float:
         """Return the simulated time [s]."""
         return self.motors.now
 
     def sleep(self, duration: float) -> None:
-        """Let time pass [s]."""
-        self.motors.advance(self.motors.now + duration)
-
-    def send(self, identifier: int, data: bytes) -> None:
-        """See :class:`.Bus`."""
-        for when, frame in self.motors.exchange(identifier, data):
-            self.arrive(when, frame)
-
-    def arrive(self, when: float, frame: Frame) -> None:
-        """Have a frame arrive at a time [s]."""
-        self._number += 1
-        heappush(self._coming, (when, self._number, frame))
+        """Let time pass [s]; frames that arrive meanwhile wait."""
+        arrived, end = [], self.motors.now + duration
+        while (frame := self.motors.receive(end)) is not None:
+            arrived.append(frame)
+        self.motors.arrived.extend(arrived)
 
     def receive(self, timeout: float) -> Frame | None:
         """See :class:`.Bus`."""
-        if not self._coming or self._coming[0][0] > self.motors.now + timeout:
-            self.motors.advance(self.motors.now + timeout)
-            return None
-        when, _, frame = heappop(self._coming)
-        self.motors.advance(when)
-        return frame
+        return self.motors.receive(self.motors.now + timeout)
 
     def close(self) -> None:
         """See :class:`.Bus`."""
@@ -311,35 +326,32 @@ class Served:
     """
     Simulated motors in real time, in a thread, behind a bus.
 
-    :param bus: the end of the motors: :func:`socket_pair`, :class:`SerialBridge`, or any other.
+    :param bus: the end of the motors: of :func:`socket_pair`, a :class:`SerialBridge`, or others.
     """
 
     def __init__(self, motors: MotorBus, bus: Bus):
         self.motors, self.bus = motors, bus
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._run, name='motors', daemon=True)
-        self._thread.start()
+        self.over = threading.Event()
+        self.thread = threading.Thread(target=self._run, name='motors', daemon=True)
+        self.thread.start()
 
     def close(self) -> None:
         """Switch the motors off."""
-        self._over.set()
-        self._thread.join()
+        self.over.set()
+        self.thread.join()
         self.bus.close()
 
     def _run(self) -> None:
-        motors, begun, coming, number = self.motors, monotonic(), [], 0
+        motors, begun = self.motors, monotonic() - self.motors.now
         with suppress(DriverLost):
-            while not self._over.is_set():
-                wait = coming[0][0] - motors.now if coming else 1e-3
-                frame = self.bus.receive(max(wait, 0.0))
-                motors.advance(monotonic() - begun)
-                if frame is not None:
-                    for when, answer in motors.exchange(*frame):
-                        number += 1
-                        heappush(coming, (when, number, answer))
-                while coming and coming[0][0] <= motors.now:
-                    with suppress(OSError):
-                        self.bus.send(*heappop(coming)[2])
+            while not self.over.is_set():
+                now = monotonic() - begun
+                if frame := self.bus.receive(min(max(motors.next_end() - now, 0.0), 1e-3)):
+                    motors.advance(monotonic() - begun)
+                    motors.send(*frame)
+                while answer := motors.receive(monotonic() - begun):
+                    with suppress(OSError):     # a host that does not read
+                        self.bus.send(*answer)
 
 
 def socket_pair(fd: bool = False) -> tuple[SocketBus, SocketBus]:
@@ -399,7 +411,7 @@ def serve(motors: MotorBus, path: str | Path, over: Callable[[], bool]) -> None:
         while not over():
             with suppress(TimeoutError):
                 served = Served(motors, SocketBus(listening.accept()[0]))
-                while served._thread.is_alive() and not over():
-                    served._thread.join(0.1)
+                while served.thread.is_alive() and not over():
+                    served.thread.join(0.1)
                 served.close()
 
