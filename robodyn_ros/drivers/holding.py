@@ -23,8 +23,8 @@ from ..model.robot import RobotModel
 
 PERIOD = 0.01    # [s] of commands
 SHARE = 0.3    # of the effort limit that a spring exerts
-DEFLECTION = 0.1    # [rad] at which it does
-DAMPING_TIME = 0.06    # [s] damping over stiffness
+DEFLECTION = 0.05    # [rad] at which it does
+DAMPING_TIME = 0.03    # [s] damping over stiffness
 MAX_DAMPING = 5.0    # [N·m·s/rad] of the motors
 SETTLE_TIME, MEASURE_TIME = 1.0, 0.5    # [s]
 MAX_SPEED = 1.0    # [rad/s] at which the arm is lowered, since its springs do not hold it

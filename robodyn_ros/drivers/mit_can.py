@@ -165,9 +165,10 @@ class MitCan:
             damping.tolist())])
 
     def switch_off(self) -> None:
-        """Switch the motors off."""
+        """Switch the motors off, whose present state this brings."""
+        self._listen()      # late answers are none to this
         for motor in self.motors.motors:
-            self.motors.confirm(motor, motor.codec.disable())
+            self.motors.confirm(motor, motor.codec.disable(), lambda a: not a.enabled)
         self._on, self._fresh = False, True
 
     def diagnostics(self) -> dict[str, object]:

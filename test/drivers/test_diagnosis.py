@@ -4,7 +4,6 @@
 
 from dataclasses import replace
 
-from drivers.desk_arm import desk_arm, POSES
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics
@@ -21,6 +20,7 @@ from robodyn_ros.drivers.diagnosis import (
 )
 from robodyn_ros.errors import ArgumentError
 from robodyn_ros.model.robot import with_payload
+from robodyn_ros.testing.desk_arm import desk_arm, POSES
 
 near = pytest.approx
 ARM = desk_arm()
@@ -48,10 +48,10 @@ def found(q, tau, **turned):
 
 
 def test_a_sound_arm_agrees():
-    """The base's axis is vertical, joint6 hardly moves weight: either sign would do."""
+    """Either sign of two joints would do in these poses, and they are named."""
     diagnosis = diagnose(DYNAMICS, *efforts(), DEVIATION)
     assert diagnosis.agrees and len(diagnosis.findings) == 1
-    assert diagnosis.unseen == ('joint1', 'joint6')
+    assert diagnosis.unseen == ('joint1', 'joint5')
     assert diagnosis.ratio[1:5] == near([1.0] * 4, abs=0.1) and np.isnan(diagnosis.ratio[0])
 
 
@@ -106,7 +106,7 @@ def test_a_payload():
 @pytest.mark.parametrize('link', [2, 3])
 def test_a_wrong_mass(link):
     finding = found(*efforts(heavier(link, 1.6)))
-    assert finding[:2] == (MASS, (f'link{link + 1}',)) and finding.value == near(1.6, abs=0.06)
+    assert finding[:2] == (MASS, (f'link{link + 1}',)) and finding.value == near(1.6, abs=0.1)
 
 
 def test_two_mistakes_are_none_that_is_known():

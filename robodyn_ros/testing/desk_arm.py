@@ -1,18 +1,19 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A desk arm of nobody's make, of the size, mass and motors of a YAM."""
+"""A desk arm of nobody's make, of the size, mass and motors of a YAM, for demo and tests."""
 
 from math import pi
 
-from robodyn_ros import DhLink, from_dh
+from ..model.dh import DhLink, from_dh
+from ..model.robot import RobotModel
 
 BIG, SMALL = {'armature': 0.032, 'coulomb': 0.3}, {'armature': 0.0018, 'coulomb': 0.06}
 #: Poses in which the joints carry weight, and less than their springs [rad].
-POSES = [[0.4, 1.4, -1.7, 1.2, -1.5, -0.4], [-0.5, 1.6, -1.0, -0.6, 1.2, 1.2],
-         [-0.2, 1.7, 1.7, 1.0, -1.0, 0.6]]
+POSES = [[0.3, 1.6, -1.0, 0.2, -1.0, -1.0], [0.1, 1.5, 1.0, 1.5, 1.4, 0.1],
+         [-0.5, 0.2, 1.9, 0.4, 1.2, 0.9]]
 
 
-def desk_arm():
+def desk_arm() -> RobotModel:
     """Return the arm: six joints, 3.6 kg, 0.6 m."""
     rows = [(0.1, 0.02, pi / 2, 0.12, (-0.02, 0, 0), BIG),
             (0.0, 0.264, 0.0, 1.25, (-0.13, 0, 0.03), BIG),
