@@ -104,7 +104,11 @@ def _found(bus: Bus, identifier: int, kind: type[Damiao] | type[RobStride],
     motor = Motor('', identifier, reply, types[0] if types else motor.type, ranges=ranges)
     asked = Motors(bus, [motor], clock)
     asked.read_ranges(motor)
-    answer = asked.refresh(motor)
+    try:
+        answer = asked.refresh(motor)
+    except ParameterError:
+        return Found(identifier, reply, types, ranges, timeout, None, 'tells no state', nan,
+                     registers)
     return Found(identifier, reply, types, ranges, timeout, answer.enabled,
                  Damiao.words(answer.status), answer.rotor, registers)
 
@@ -130,9 +134,9 @@ def check(bus: Bus, arm: Arm, clock: Callable[[], float] = monotonic) -> list[Co
             rows.append(Compared(joint, f'{name} of {motor.type}', _either(expected),
                                  f'{value:g}', _agrees(value, expected)))
         rows.append(Compared(joint, 'timeout [s]', f'{arm.timeout:g}', f'{found.timeout:g}', None))
-        if found.enabled is not None:
-            rows.append(Compared(joint, 'state', 'off', 'on' if found.enabled else
-                                 found.words or 'off', not found.enabled and not found.words))
+        if found.words or found.enabled is not None:
+            rows.append(Compared(joint, 'state', 'off', found.words or (
+                'on' if found.enabled else 'off'), not found.enabled and not found.words))
     return rows
 
 

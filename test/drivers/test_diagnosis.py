@@ -95,7 +95,8 @@ def test_two_swapped_ids(pair):
     angle = sign * q + offset
     for values in (angle, tau := sign * tau):
         values[:, pair] = values[:, pair[::-1]]
-    assert found(sign * (angle - offset), sign * tau, sign=sign, offset=offset)[:2] == (SWAPPED, tuple(f'joint{j + 1}' for j in pair))
+    finding = found(sign * (angle - offset), sign * tau, sign=sign, offset=offset)
+    assert finding[:2] == (SWAPPED, tuple(f'joint{j + 1}' for j in pair))
 
 
 def test_a_payload():
