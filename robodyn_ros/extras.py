@@ -49,6 +49,9 @@ EXTRAS = {
         'pyserial',                 # the USB-CAN adapter of Damiao
         'python-can',               # adapters other than those of SocketCAN
     ],
+    'franka': [
+        'pylibfranka',
+    ],
     'cluster': [
         'distributed',              # Dask: worlds of `robodyn verify` on several machines
     ],

@@ -18,6 +18,7 @@ from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.cli import main
 from robodyn_ros.cli.app import app
 from robodyn_ros.cli.inspect import report
+from robodyn_ros.driver import DriverFacts
 from robodyn_ros.extras import ROS
 from robodyn_ros.model.resources import share_path
 from robots import ARM, GRIPPER
@@ -103,6 +104,55 @@ def test_inspect_compares_gravity_with_the_effort_limit(tmp_path):
     output = inspect(changed(tmp_path, ('effort="30"', 'effort="3"')), '--at', '0,0')
     assert row(output, 'joint2', 'Gravity')[-3:] == ['130.8%', 'TOO', 'HEAVY']
     assert output.count('TOO HEAVY') == 1
+
+
+class DrivenArm:
+    """The driver of a two_link with weaker drives."""
+
+    reading = 'inline'
+
+    def __init__(self, model, limit=12.0):
+        self.facts = DriverFacts(True, None, [limit, 30.0], None, [0.1, 0.2], 500.0)
+
+    def read(self):
+        """Return nothing: nobody reads it."""
+
+    def write(self, tau):
+        """Fail: nobody writes to it."""
+        raise AssertionError
+
+    enable = write
+
+    def close(self):
+        """Close nothing."""
+        DrivenArm.closed = True
+
+
+def test_inspect_shows_what_a_driver_states():
+    """Its limits are in force, beside those of the URDF; what contradicts it is named."""
+    output = inspect('two_link', '--driver', f'{__name__}:DrivenArm', '--at', '0,0',
+                     '--driver-options', 'limit=10')
+    assert row(output, 'joint1', 'Driver, beside') == ['joint1', '80', '10', '0', '0.1']
+    assert row(output, 'joint2', 'Driver, beside') == ['joint2', '30', '30', '0', '0.2']
+    assert 'TOO HEAVY' in output and DrivenArm.closed
+    assert ('reading inline, compensates gravity yes, brakes not stated, highest rate 500 Hz'
+            in output)
+    assert '! effort_limit of the URDF is 80, and of the drives 10 (joint1)' in output
+    assert '! parameter rate = 1000.0 contradicts the driver, which states 500.0' in output
+    assert 'armature of the URDF' not in output
+    stated = json.loads(done('inspect', 'two_link', '--driver', f'{__name__}:DrivenArm',
+                             '--json').output)
+    assert stated['effort_limit'] == [12.0, 30.0] and stated['driver']['reading'] == 'inline'
+    assert len(stated['driver']['contradictions']) == 2
+
+
+@pytest.mark.parametrize(('options', 'why'), [
+    (['--driver', 'nowhere.at_all:Arm'], 'cannot be imported'),
+    (['--driver', f'{__name__}:DrivenArm', '--driver-options', 'limit'], 'write name=value'),
+    (['--driver', f'{__name__}:DrivenArm', '--driver-options', 'limit=-1'], 'facts of the driver'),
+    (['--driver', 'nothing.mcap'], 'nothing.mcap cannot be read')])
+def test_inspect_refuses_drivers(options, why):
+    assert why in refused('inspect', 'two_link', *options)
 
 
 def test_inspect_shows_any_name_as_it_is(tmp_path):
