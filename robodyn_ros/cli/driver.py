@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
-import io
+from itertools import count
 import json
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any, TYPE_CHECKING
 from zipfile import ZIP_DEFLATED, ZipFile
 
@@ -45,10 +46,12 @@ if TYPE_CHECKING:
     from ..drivers.diagnosis import Diagnosis
     from ..drivers.holding import Held
     from ..drivers.mit_can import MitCan
+    from ..flight_recorder.reading_log import RecordedDriver
     from ..model.robot import RobotModel
 
 FRAME_PERIOD = 0.1    # [s] of a terminal's table
 RECORDING_PERIOD = 0.01    # [s] of readings in a report
+RECORDING = 'readings.mcap'    # which `driver:=` replays
 SERIAL = '/dev/tty', '/dev/cu', 'COM'    # beginnings of serial ports
 GROUP = 'driver'
 
@@ -182,6 +185,7 @@ def driver_report(arm: ArmFile, robot: Robot, locked: Locked = [],  # noqa: B006
 
     While it is recorded a person moves the arm, whose motors are off.
     """
+    from ..flight_recorder.reading_log import RecordedDriver
     from ..model.resources import package_version
 
     if not force:
@@ -190,24 +194,23 @@ def driver_report(arm: ArmFile, robot: Robot, locked: Locked = [],  # noqa: B006
         file.open('ab').close()     # before a person carries an arm around
     chosen, described, out = chosen_robot(robot, locked, tip=tip), _arm(arm, channel), console()
     checked = _checked(described)
-    with _drives(described, chosen.model, out) as drives:
+    with TemporaryDirectory() as folder, _drives(described, chosen.model, out) as drives:
+        recorded = RecordedDriver(chosen.model, drives, str(log := Path(folder) / RECORDING))
         held, diagnosis = _hold(drives, chosen, poses, out)
         typer.prompt(f'Motors are off. Move each joint for {seconds:g} s; Enter begins',
                      default='', show_default=False, err=True)
-        drives.period = RECORDING_PERIOD
-        readings = [reading[:4] for reading in _readings(drives, seconds, drives.period)]
+        for _ in _readings(recorded, seconds, RECORDING_PERIOD):
+            pass
         diagnostics = drives.diagnostics()
-    recording = io.BytesIO()
-    np.savez_compressed(recording, period=RECORDING_PERIOD, joints=chosen.model.joint_names,
-                        **{name: np.array(values) for name, values in zip(
-                            ('position', 'velocity', 'effort', 'age'), zip(*readings))})
+        recorded.close()
+        readings = log.read_bytes()
     about = {'robodyn_ros': package_version(), 'arm': described.name,
              'bus': dict(described.bus), 'motors': [str(motor) for motor in described.motors],
              'check': [row._asdict() for row in checked],
              'hold': _plain_diagnosis(held, diagnosis), 'diagnostics': diagnostics}
     with writing(file, '--output'), ZipFile(file, 'w', ZIP_DEFLATED) as archive:
         archive.writestr('report.json', json.dumps(plain(about), indent=1, ensure_ascii=False))
-        archive.writestr('recording.npz', recording.getvalue())
+        archive.writestr(RECORDING, readings)
         archive.writestr('robot.urdf', chosen.model.to_urdf())
     out.print(_diagnosed(chosen.model, held, diagnosis))
     out.print(f'Written: {file}')
@@ -245,13 +248,13 @@ def _checked(arm: Arm) -> list[Compared]:
         bus.close()
 
 
-def _readings(drives: MitCan, seconds: float, period: float = FRAME_PERIOD) -> Iterator[Reading]:
+def _readings(drives: MitCan | RecordedDriver, seconds: float, period: float = FRAME_PERIOD
+              ) -> Iterator[Reading]:
     """Yield readings with the motors off, for a time or until Ctrl-C."""
     drives.period = period
-    count = round(seconds / period) if seconds else None
-    while count is None or count > 0:
-        yield drives.read()
-        count = None if count is None else count - 1
+    for _ in range(round(seconds / period)) if seconds else count():
+        if (reading := drives.read()) is not None:
+            yield reading
 
 
 def _hold(drives: MitCan, robot: CatalogRobot, poses: int, out: Console

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from robodyn_ros.drivers import bring_up, frames, mit_can
 from robodyn_ros.drivers.arm import arm_names, load_arm, with_friction
+from robodyn_ros.flight_recorder.reading_log import ReadingLog, RecordedDriver
 from robodyn_ros.testing.desk_arm import desk_arm
 from robodyn_ros.testing.mit_motors import LockstepBus, MotorBus
 import typer
@@ -129,10 +130,18 @@ def test_a_report_is_one_file(arm, urdf, tmp_path):
     done('driver', 'report', 'yam', urdf, '-o', file, '--seconds', '1.0')
     with ZipFile(file) as archive:
         about = json.loads(archive.read('report.json'))
-        with archive.open('recording.npz') as recording:
-            arrays = np.load(recording)
-            assert arrays['position'].shape == (100, 6) and np.isnan(arrays['effort']).all()
+        log = ReadingLog(arm.model, archive.extract('readings.mcap', tmp_path))
         assert b'desk_arm' in archive.read('robot.urdf')
+    readings = [log.read() for _ in range(100)]
+    assert readings[-1].position == near(arm.plant.q, abs=1e-3)
+    assert np.isnan(readings[-1].effort).all()
     assert about['hold']['findings'][0]['kind'] == 'agrees' and about['arm'] == 'YAM'
     assert {row['joint'] for row in about['check']} >= {'joint1', 'gripper'}
     assert 'exists' in refused('driver', 'report', 'yam', urdf, '-o', file)
+
+
+def test_a_recorded_driver_has_the_period_of_the_loop(arm, tmp_path):
+    drives = arm.driver()
+    recorded = RecordedDriver(arm.model, drives, str(tmp_path / 'log.mcap'))
+    recorded.period = 0.004
+    assert drives.period == recorded.period == 0.004
