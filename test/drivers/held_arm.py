@@ -12,7 +12,7 @@ from robodyn_ros.testing import mit_motors
 from robodyn_ros.testing.desk_arm import desk_arm, POSES
 from robodyn_ros.testing.mit_motors import LockstepBus, MotorBus
 
-LETS_GO = 0.95      # s of SUPPORT that are over when the motors are switched on
+LETS_GO = 0.05      # s after which a person lets go of an arm whose motors are on
 
 
 class HeldArm:
@@ -36,16 +36,11 @@ class HeldArm:
 
     def support(self, text=''):
         """Take hold of the arm."""
-        self.plant.supported, self.plant._on_for = True, -np.inf
-        self.plant.qd[:] = 0.0
-        self.plant._place()
+        self.plant.place(self.plant.q, np.inf)
 
     def carry(self, *_, **__):
         """Bring it to the next pose; its motors have it soon after they are on."""
-        self.support()
-        self.plant.q[:] = next(self.poses)
-        self.plant._place()
-        self.plant._on_for = LETS_GO
+        self.plant.place(next(self.poses), LETS_GO)
         return ''
 
 
