@@ -174,18 +174,20 @@ app = typer.Typer(
            'Ctrl-C.')
 
 
-def command(panel: str, example: str, group: str = '') -> Callable[[Callback], Callback]:
+def command(panel: str, example: str, group: str = '', **settings: Any
+            ) -> Callable[[Callback], Callback]:
     """
     Declare a function as a subcommand of its name, with dashes.
 
     :param panel: of `robodyn --help`, one of PANELS.
     :param example: words of an example after `robodyn` and the name.
     :param group: of commands it belongs to, one of GROUPS; its name is ``group_name`` then.
+    :param settings: of the context of click.
     """
     def declared(function: Callback) -> Callback:
         name = function.__name__.removeprefix(f'{group}_').rstrip('_').replace('_', '-')
         return (GROUPS[group] if group else app).command(
-            name, rich_help_panel=None if group else panel,
+            name, rich_help_panel=None if group else panel, context_settings=settings,
             epilog=f'Example: robodyn {group} {name} {example}'.replace('  ', ' ').rstrip()
             )(function)
     return declared

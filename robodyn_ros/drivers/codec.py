@@ -150,8 +150,8 @@ class Damiao:
         """Return the frame that clears an error."""
         return self._special(0xFB)
 
-    def refresh(self) -> Frame:
-        """Return the frame that asks for the state."""
+    def refresh(self, timeout: float) -> Frame:
+        """Return the frame that asks for the state; ``timeout``: value of that register."""
         return self._request(self.REFRESH)
 
     def store(self) -> Frame:
@@ -169,8 +169,8 @@ class Damiao:
 
     def register(self, register: int, identifier: int, data: bytes) -> float | None:
         """Return the value that a frame of 8 bytes brings of a register, None if it does not."""
-        if identifier == self.COMMON or data[2] not in (self.READ, self.WRITE) or (
-                data[0] | data[1] << 8, data[3]) != (self.identifier, register):
+        if identifier == self.COMMON or (data[0] | data[1] << 8, data[2], data[3]) != (
+                self.identifier, self.READ, register):     # the echo of a write proves nothing
             return None
         return struct.unpack_from('<I' if register in self.UNSIGNED else '<f', data, 4)[0]
 
@@ -258,9 +258,13 @@ class RobStride:
         """Return the frame that clears an error, and switches the motor off."""
         return self._frame(self.DISABLE, b'\1' + bytes(7))
 
-    def refresh(self) -> Frame:
-        """Return the frame that asks for the state; it switches the motor off."""
-        return self.disable()
+    def refresh(self, timeout: float) -> Frame:
+        """
+        Return a frame that is answered with the state: it writes a parameter to what it is.
+
+        :param timeout: value of TIMEOUT.
+        """
+        return self.write(self.TIMEOUT, timeout)
 
     def store(self) -> Frame:
         """Return the frame that stores the parameters for good."""

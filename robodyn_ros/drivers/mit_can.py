@@ -21,6 +21,8 @@ from ..errors import ParameterError
 from ..model.robot import RobotModel
 
 CATCH_UP = 1.0      # periods that a late cycle is caught up at most
+PERIODS = 4         # without a command that a motor has to admit
+SAMPLES = 3         # of the time that a motor takes to answer
 SLACK = 1.2         # of the time of an exchange
 REST_MOTION, REST_TIME = 0.005, 0.5     # an arm that moves less [rad] for so long [s] is at rest
 
@@ -61,7 +63,9 @@ class MitCan:
             self._bus.close()
             raise
         self.motors.strange.clear()
-        busy = sum(exchange_time(motor, arm) for motor in motors)
+        # All motors are asked at once, so that what an adapter adds to one answer counts once
+        busy = sum(exchange_time(motor, arm) for motor in motors[1:]) + max(
+            exchange_time(motors[0], arm), float(np.median(self.motors.round_trips)))
         ranges = [found for found in self.motors.ranges if found is not None]
         self._sign = np.array([motor.sign for motor in motors], float)
         self._offset = np.array([motor.offset for motor in motors])
@@ -82,7 +86,7 @@ class MitCan:
         self._busy = SLACK * busy   # after it, no answer to what was asked comes [s]
         self._on = False            # the motors have been switched on for efforts
         self._written = self._asked = -np.inf   # times of the last efforts and questions [s]
-        self._due, self._fresh = clock(), True
+        self._due, self._driven = clock(), False    # driven: efforts were written in this cycle
         self._pose, self._share, self._damps = [0.0] * len(motors), 0.0, False
         self._rested_at, self._rested = np.full(len(motors), np.inf), 0.0
 
@@ -93,14 +97,14 @@ class MitCan:
         if self._due > now:
             self._sleep(self._due - now)
         self._listen()
-        now = self._clock()
-        if self._on and now - self._written > self.arm.timeout:     # they have stopped by now
-            self._on, self._fresh = False, True
-            self._tell_all(lambda motor: motor.codec.disable())
-        reading = self._reading(now)
-        if not self._fresh and not self._on:
-            self._tell_all(lambda motor: motor.codec.refresh())
-        self._fresh = False
+        now, driven = self._clock(), self._driven
+        reading, self._driven = self._reading(now), False
+        if now - self._written > self.arm.timeout and not driven:
+            if self._on:            # efforts have ended, and the motors have stopped by themselves
+                self._tell_all(lambda motor: motor.codec.disable())
+            else:
+                self._tell_all(lambda motor: motor.codec.refresh(self._code(motor)))
+            self._on = False
         return reading
 
     def write(self, tau: ndarray) -> None:
@@ -138,14 +142,19 @@ class MitCan:
 
         :raises ParameterError: one reports an error, which only a person may clear, or is not on.
         """
+        if (most := self.arm.timeout / PERIODS) < self.period:
+            raise ParameterError(
+                f'the motors stop after {self.arm.timeout:g} s without commands, which come every '
+                f'{self.period:g} s', name='rate', value=1.0 / self.period,
+                remedy=f'use a rate of at least {1.0 / most:g} Hz')
         self._listen()      # frames that switch a motor off must not come after those below
-        for i, motor in enumerate(self.motors.motors):
-            answer = self.motors.answers[i]
+        for motor, answer in zip(self.motors.motors, self.motors.answers):
             if answer is not None and (words := motor.codec.words(answer.status)):
                 if not (isinstance(motor.codec, Damiao) and answer.status == Damiao.LOST):
                     raise ParameterError(f'{motor} reports {words}', name=motor.joint, value=words,
                                          remedy='remove the cause, then switch it off and on')
                 self.motors.confirm(motor, motor.codec.clear(), lambda answer: not answer.status)
+        for i, motor in enumerate(self.motors.motors):
             answer = self.motors.confirm(motor, motor.codec.enable(), lambda a: a.enabled)
             if not answer.enabled:
                 words = motor.codec.words(answer.status) or 'off'
@@ -203,15 +212,19 @@ class MitCan:
             raise ParameterError(f'register {codec.REPLY} (MST_ID) of {motor} is {reply:#x} and '
                                  f'not {motor.reply:#x}', name=motor.joint, value=reply,
                                  remedy='correct the reply of the motor')
-        if self.motors.refresh(motor).enabled:
+        if any(self.motors.refresh(motor).enabled for _ in range(SAMPLES)):
             raise ParameterError(
                 f'{motor} is on already: another program may control it', name=motor.joint,
                 value=motor.id, remedy='end that program; or support the arm, then switch the '
                 'motor off and on')
         for register, value in ((codec.MODE, codec.MIT),
-                                (codec.TIMEOUT, round(self.arm.timeout / codec.TIMEOUT_UNIT))):
+                                (codec.TIMEOUT, self._code(motor))):
             if self.motors.read_register(motor, register) != value:
                 self.motors.write_register(motor, register, value)
+
+    def _code(self, motor: Motor) -> int:
+        """Return the value of the register TIMEOUT."""
+        return round(self.arm.timeout / motor.codec.TIMEOUT_UNIT)
 
     def _listen(self) -> None:
         """Receive what has arrived, and the answers that are still to come."""
@@ -233,7 +246,7 @@ class MitCan:
             faults.append(Fault('', 'the CAN controller is off the bus'))
         for motor, answer in zip(self.motors.motors, answers):
             words = motor.codec.words(answer.status)
-            if self._on and not answer.enabled:
+            if self._driven and not answer.enabled:
                 faults.append(Fault(motor.joint, words or 'switched off'))
             elif words and not (isinstance(motor.codec, Damiao) and answer.status == Damiao.LOST):
                 faults.append(Fault(motor.joint, words))
@@ -255,7 +268,7 @@ class MitCan:
             except OSError as error:
                 failed.append(self.motors.motors[i].joint)
                 why = error
-        self._fresh, self._written = True, self._clock()
+        self._driven, self._written = True, self._clock()
         self._asked = self._written
         if why is not None:
             raise OSError(why.errno, f'no command to {", ".join(failed)}: {why.strerror}')

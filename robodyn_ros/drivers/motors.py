@@ -40,10 +40,11 @@ class Motors:
         self.lost, self.strange = Counter[str](), Counter[str]()
         #: When another host has last commanded a joint [s].
         self.intruded: dict[str, float] = {}
+        #: Times from questions to their answers, as :meth:`confirm` has seen them [s].
+        self.round_trips: list[float] = []
         self._at = {motor.id: i for i, motor in enumerate(self.motors)}
         self._keys = {key: i for i, motor in enumerate(self.motors) for key in motor.codec.keys}
         self._asked: list[float | None] = [None] * n     # the oldest question without an answer
-        self._sent = [-np.inf] * n                       # the last one
 
     @property
     def waiting(self) -> bool:
@@ -53,9 +54,8 @@ class Motors:
     def ask(self, i: int, frame: Frame) -> None:
         """Send a frame to motor ``i``, which answers with its state; errors are those of a bus."""
         self.bus.send(*frame)
-        self._sent[i] = now = self.clock()
         if self._asked[i] is None:
-            self._asked[i] = now
+            self._asked[i] = self.clock()
         else:
             self.lost[self.motors[i].joint] += 1
 
@@ -80,8 +80,10 @@ class Motors:
         elif (ranges := self.ranges[i]) is not None and (
                 answer := self.motors[i].codec.answer(ranges, identifier, data)) is not None:
             self.answers[i] = answer
-            asked, self._asked[i] = self._asked[i], None
-            self.measured[i] = self._sent[i] if asked is None else asked
+            if (asked := self._asked[i]) is not None:
+                self.measured[i], self._asked[i] = asked, None
+            else:       # late, to another host, or of another motor with the same id
+                self.strange['answers that nobody asked for'] += 1
         else:
             self.strange['answers without a state'] += 1
 
@@ -137,11 +139,13 @@ class Motors:
 
     def refresh(self, motor: Motor) -> Answer:
         """
-        Return the present state of a motor whose ranges are known; a RobStride is switched off.
+        Return the present state of a motor whose ranges are known.
 
         :raises ParameterError: it does not answer.
         """
-        return self.confirm(motor, motor.codec.refresh())
+        timeout = 0.0 if isinstance(motor.codec, Damiao) else self.read_register(
+            motor, motor.codec.TIMEOUT)
+        return self.confirm(motor, motor.codec.refresh(timeout))
 
     def confirm(self, motor: Motor, frame: Frame,
                 wanted: Callable[[Answer], bool] = lambda answer: True) -> Answer:
@@ -160,6 +164,7 @@ class Motors:
                 self.take(left)
                 answer = self.answers[i]
                 if self._asked[i] is None and answer is not None:
+                    self.round_trips.append(self.clock() - self.measured[i])
                     answered = True
                     if wanted(answer):
                         return answer

@@ -34,7 +34,7 @@ from ..drivers.mit_can import exchange_time
 from ..dynamics import Dynamics
 from ..model.robot import RobotModel
 
-STEP = 0.25e-3          # [s] of the motion, at most
+STEP = 0.5e-3           # [s] of the motion
 TURNAROUND = 40e-6      # [s] from a command to the answer
 ROOM = 25.0             # [°C]
 COOLING = 60.0          # [s]
@@ -95,12 +95,17 @@ class SimulatedMotor:
             self.status = Damiao.LOST if isinstance(codec, Damiao) else 0
         if self.temperature > self.hottest:
             self.on, self.status = False, 0xC if isinstance(codec, Damiao) else 1 << 2
-        self.effort = 0.0 if not self.on else float(np.clip(
+        most = self.ranges.effort if self.on else 0.0
+        self.effort = max(-most, min(most, (
             c.effort + c.stiffness * (c.position - self.position)
-            + c.damping * (c.velocity - self.velocity), -self.ranges.effort, self.ranges.effort))
+            + c.damping * (c.velocity - self.velocity))))
         self.temperature += dt * (self.heating * (self.effort / self.ranges.effort) ** 2
                                   - (self.temperature - ROOM) / COOLING)
         return self.effort
+
+    def addressed(self, identifier: int) -> bool:
+        """Return whether a frame may be for this motor."""
+        return identifier == Damiao.COMMON or identifier & 0xFF == self.motor.id
 
     def receive(self, identifier: int, data: bytes, now: float,
                 random: np.random.Generator) -> Frame | None:
@@ -264,8 +269,8 @@ class MotorBus:
                 self.arrived += self.spoil((identifier, data))
                 continue
             for motor in self.motors:
-                answer = motor.receive(identifier, data, self.now, self._random)
-                if answer is not None:
+                if motor.addressed(identifier) and (answer := motor.receive(
+                        identifier, data, self.now, self._random)) is not None:
                     self.send(*answer, of_motor=True, delay=TURNAROUND)
         if self.arrived:
             return self.arrived.popleft()
@@ -277,7 +282,8 @@ class MotorBus:
         self.now = max(self.now, until)
         while self._moved <= self.now - STEP:
             self._moved += STEP
-            torque = np.array([motor.torque(self._moved, STEP) for motor in self.motors])
+            torque = np.array([motor.sign * motor.scale * motor.torque(self._moved, STEP)
+                               for motor in self.motors])
             self._on_for += STEP * any(motor.on for motor in self.motors)
             self.supported = self.supported and self._on_for < SUPPORT
             if self._dynamics is not None and self.model is not None and not self.supported:
@@ -290,15 +296,14 @@ class MotorBus:
         return max(self._free, min(ready for ready, *_ in self._queue))
 
     def _move(self, dynamics: Dynamics, model: RobotModel, torque: ndarray) -> None:
-        sign = np.array([motor.sign * motor.scale for motor in self.motors[:self.n]])
-        self.qd = self.qd + STEP * dynamics.forward_dynamics(
-            self.q, self.qd, sign * torque - self.friction * self.qd)
+        self.qd = self.qd + STEP * dynamics.forward_dynamics(self.q, self.qd,
+                                                             torque - self.friction * self.qd)
         q = self.q + STEP * self.qd
-        self.q = np.clip(q, model.position_lower, model.position_upper)
+        self.q = np.minimum(np.maximum(q, model.position_lower), model.position_upper)
         self.qd[self.q != q] = 0.0      # at a joint stop
 
     def _place(self) -> None:
-        for motor, q, qd in zip(self.motors, self.q, self.qd):
+        for motor, q, qd in zip(self.motors, self.q.tolist(), self.qd.tolist()):
             motor.position, motor.velocity = motor.sign * q + motor.offset, motor.sign * qd
 
 

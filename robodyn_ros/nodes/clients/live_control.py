@@ -351,9 +351,9 @@ def parsed(parameter: Parameter, text: str) -> Any:
 
 def written(value: Any) -> str:
     """Return a value of a parameter as text."""
-    if isinstance(value, (str, bool, int)):
-        return str(value)
-    return f'{value:g}' if isinstance(value, float) else ', '.join(f'{one:g}' for one in value)
+    if isinstance(value, float):
+        return f'{value:g}'
+    return ', '.join(map(written, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def pose_message(wish: Target) -> PoseStamped:

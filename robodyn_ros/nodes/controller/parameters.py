@@ -67,6 +67,8 @@ ROBOT = (
     Parameter('root', str, '', 'Link of the fixed base. Empty: root link of the URDF.'),
     Parameter('tip', str, '', 'Last links of the controlled chains, separated by commas. Empty: '
               'the whole tree.'),
+    Parameter('poses', list[str], [], 'Named poses for `robodyn goto`: `name=0.0,-0.8` (rad, m).',
+              live=True),
     Parameter('accepted_links', list[str], [], 'Links whose physically inconsistent inertia is '
               'accepted; `*`: all.'),
 )
