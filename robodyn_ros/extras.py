@@ -77,10 +77,13 @@ EXTRAS = {
         'hypothesis',
         'import-linter==2.*',
         'mink',
+        'motorbridge; platform_system == "Linux" and platform_machine == "x86_64"',    # frames
         'mypy==2.4.*',
         'pin',
+        'pyserial',
         'pytest==8.3.*',            # the last that launch_testing runs under
         'pytest-xdist',
+        'python-can',
         'ruckig',                   # beside which motions to targets are timed
         'ruff==0.17.*',
         'setuptools==79.0.1',       # the last that colcon build --symlink-install runs under

@@ -10,6 +10,7 @@ SocketCAN.
 from collections import Counter
 from collections.abc import Mapping
 import errno
+from importlib import import_module
 from math import ceil
 import select
 import socket
@@ -19,7 +20,8 @@ from time import monotonic
 from typing import Any, NoReturn, Protocol
 
 from ..driver import DriverLost
-from ..errors import ParameterError, require_modules
+from ..errors import ParameterError
+from ..extras import pip_install
 
 Frame = tuple[int, bytes]
 
@@ -28,6 +30,7 @@ ERROR, REMOTE = 0x20000000, 0x40000000
 # Classic and FD frames of SocketCAN: identifier, length, flags, two reserved bytes, data
 CLASSIC, FD = struct.Struct('=IBBxx8s'), struct.Struct('=IBBxx64s')
 BIT_RATE_SWITCH = 0x01
+ERROR_FILTER = 2        # <linux/can/raw.h>, which not every Python knows
 # Flags of the error frames of SocketCAN, <linux/can/error.h>
 ERRORS = {0x001: 'transmit timeout', 0x002: 'arbitration lost', 0x004: 'controller problem',
           0x008: 'protocol violation', 0x010: 'transceiver problem', 0x020: 'no acknowledgement',
@@ -105,7 +108,7 @@ def _socketcan(channel: str, fd: bool) -> socket.socket:
     opened = socket.socket(socket.AF_CAN, socket.SOCK_RAW, socket.CAN_RAW)
     if fd:
         opened.setsockopt(socket.SOL_CAN_RAW, socket.CAN_RAW_FD_FRAMES, 1)
-    opened.setsockopt(socket.SOL_CAN_RAW, socket.CAN_RAW_ERR_FILTER, 0x1FFFFFFF)
+    opened.setsockopt(socket.SOL_CAN_RAW, ERROR_FILTER, sum(ERRORS))
     opened.bind((channel,))
     return opened
 
@@ -114,6 +117,14 @@ def _counterpart(path: str) -> socket.socket:
     opened = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     opened.connect(path)
     return opened
+
+
+def _imported(name: str, package: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise ParameterError(f'this bus needs {package}', name='interface', value=name,
+                             remedy=f'run `{pip_install(package)}`') from error
 
 
 def _raise(error: OSError, what: str) -> NoReturn:
@@ -200,10 +211,8 @@ class DamiaoSerial:
     TAKE = struct.Struct('<BBBI8sB')
 
     def __init__(self, channel: str, baud: int = 921600):
-        require_modules('the serial bridge of Damiao', ['serial'], ParameterError)
-        import serial
-
-        self._port = serial.Serial(channel, baud, timeout=0, write_timeout=0, exclusive=True)
+        self._port = _imported('serial', 'pyserial').Serial(
+            channel, baud, timeout=0, write_timeout=0, exclusive=True)
         self._bytes = bytearray()
         self.errors: Counter[str] = Counter()
         self.off = False
@@ -275,13 +284,10 @@ class PythonCan:
     """
 
     def __init__(self, interface: str, channel: str, fd: bool, options: Mapping[str, Any]):
-        require_modules(f'the bus interface {interface}', ['can'], ParameterError)
-        import can
-
-        self._can, self._fd = can, fd
+        self._can, self._fd = _imported('can', 'python-can'), fd
         try:
-            self._bus = can.Bus(channel, interface, fd=fd, **options)
-        except can.CanError as error:
+            self._bus = self._can.Bus(channel, interface, fd=fd, **options)
+        except self._can.CanError as error:
             raise OSError(str(error)) from error
         self.errors: Counter[str] = Counter()
         self.off = False

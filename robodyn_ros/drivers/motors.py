@@ -104,7 +104,7 @@ class Motors:
         for _ in range(TRIES):
             self.bus.send(*motor.codec.write(register, value))
             self._drain()
-            if (taken := self.read_register(motor, register)) == value:
+            if (taken := self.read_register(motor, register)) in (value, np.float32(value)):
                 return
         raise ParameterError(f'register {register:#x} of {motor} is {taken:g} and not {value:g}, '
                              'which was written', name=motor.joint, value=taken,
@@ -127,11 +127,13 @@ class Motors:
                         f'{" or ".join(f"{value:g}" for value in expected[k])}', name=motor.joint,
                         value=found[k], remedy='correct the type or the ranges of the motor, or '
                         'the register')
-        elif (most := self.read_register(motor, codec.TORQUE_LIMIT)) > found[2] * (1 + TOLERANCE):
+        elif not (motor.limit or 0.0) <= (most := self.read_register(
+                motor, codec.TORQUE_LIMIT)) <= found[2] * (1.0 + TOLERANCE):
             raise ParameterError(
-                f'register {codec.TORQUE_LIMIT:#x} (limit_torque) of {motor} is {most:g}, above '
-                f'its range of {found[2]:g} N·m', name=motor.joint, value=most,
-                remedy='correct the type or the ranges of the motor')
+                f'register {codec.TORQUE_LIMIT:#x} (limit_torque) of {motor} is {most:g}, not '
+                f'from its limit, {motor.limit or 0.0:g}, to its range, {found[2]:g} N·m',
+                name=motor.joint, value=most, remedy='correct the type, the ranges or the limit '
+                'of the motor')
         ranges = Ranges(*found, *codec.GAINS.get(motor.type, ()))
         if motor.id in self._at:
             self.ranges[self._at[motor.id]] = ranges

@@ -21,7 +21,7 @@ import select
 import socket
 import struct
 import threading
-from time import monotonic
+from time import monotonic, sleep
 
 import numpy as np
 from numpy import ndarray
@@ -231,6 +231,8 @@ class MotorBus:
         #: Changes frames on their way to the host: returns what arrives. For faults of a bus.
         self.spoil: Callable[[Frame], Sequence[Frame]] = lambda frame: [frame]
         self._dynamics = Dynamics(model) if model is not None else None
+        if self._dynamics is not None:      # compiles it
+            self._dynamics.forward_dynamics(self.q, self.qd, self.qd)
         self._random = np.random.default_rng(seed)
         self._frame_time = max(0.5 * exchange_time(motor.motor, arm) for motor in self.motors)
         # Frames that wait for the bus: when they may be sent [s], identifier, data, of a motor
@@ -356,8 +358,9 @@ class Served:
         motors, begun = self.motors, monotonic() - self.motors.now
         with suppress(DriverLost):
             while not self.over.is_set():
-                now = monotonic() - begun
-                if frame := self.bus.receive(min(max(motors.next_end() - now, 0.0), 1e-3)):
+                if (left := motors.next_end() - monotonic() + begun) < inf:
+                    sleep(max(left, 0.0))       # finer than the waits of sockets
+                while frame := self.bus.receive(0.0 if motors.next_end() < inf else 1e-3):
                     motors.advance(monotonic() - begun)
                     motors.send(*frame)
                 while answer := motors.receive(monotonic() - begun):

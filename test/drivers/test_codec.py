@@ -176,7 +176,7 @@ def test_other_frames_are_those_of_a_stranger(stranger):
     for call, frame in ((motor.enable, codec.enable()), (motor.disable, codec.disable()),
                         (motor.clear_error, codec.clear()),
                         (motor.set_zero_position, codec.zero()),
-                        (motor.request_feedback, codec.refresh())):
+                        (motor.request_feedback, codec.refresh(0.0))):
         call()
         assert sent(bridge) == [frame]
     motor.store_parameters()

@@ -161,9 +161,9 @@ def test_frames_of_python_can():
     ({}, 'the bus has no channel'),
     ({'channel': 'can99'}, r'bus can99 \(socketcan\) cannot be opened'),
     ({'channel': '/no/where', 'interface': 'socket'}, 'cannot be opened: .* No such file'),
-    ({'channel': '/no/where', 'interface': 'damiao_serial'}, 'cannot be opened|needs serial'),
-    ({'channel': 'x', 'interface': 'damiao_serial', 'bauds': 1}, 'cannot be opened|needs serial'),
-    ({'channel': 'x', 'interface': 'nothing'}, 'cannot be opened|needs can')])
+    ({'channel': '/no/where', 'interface': 'damiao_serial'}, 'cannot be opened|needs pyserial'),
+    ({'channel': 'x', 'interface': 'damiao_serial', 'bauds': 1}, 'cannot be opened|needs py'),
+    ({'channel': 'x', 'interface': 'nothing'}, 'cannot be opened|needs python-can')])
 def test_buses_that_cannot_be_opened(bus, why):
     with pytest.raises(ParameterError, match=why):
         open_bus(bus)

@@ -4,6 +4,7 @@
 
 from dataclasses import replace
 
+from hypothesis import given, strategies
 from motors_arm import DAMIAO, desktop_arm, desktop_model, MotorsArm, POSE, ROBSTRIDE
 import numpy as np
 import pytest
@@ -80,8 +81,8 @@ def on(plant):
     plant.motors[2].on = True
 
 
-def hot(plant):
-    plant.motors[2].registers[0x700B] = 61.0
+def torque_limit(value):
+    return lambda plant: plant.motors[2].registers.update({0x700B: value})
 
 
 @pytest.mark.parametrize(('types', 'change', 'why'), [
@@ -96,8 +97,10 @@ def hot(plant):
      r'joint5 \(DM4310, id 0x05\) does not answer: check its power'),
     (DAMIAO, on, r'joint3 .* is on already: another program may control it'),
     (ROBSTRIDE, on, r'joint3 .* is on already'),
-    (ROBSTRIDE, hot, r'register 0x700b \(limit_torque\) of joint3 .* is 61, above its range of '
-     '36 N·m'),
+    (ROBSTRIDE, torque_limit(61.0), r'register 0x700b \(limit_torque\) of joint3 .* is 61, not '
+     r'from its limit, 24.3, to its range, 36 N·m'),
+    (ROBSTRIDE, torque_limit(9.0), 'is 9, not from its limit'),
+    (ROBSTRIDE, torque_limit(np.nan), 'is nan, not from its limit'),
     (ROBSTRIDE, stubborn(0x7028, 0.0), 'register 0x7028 of joint5 .* is 0 and not 1000')])
 def test_motors_that_are_not_as_the_arm_says(types, change, why):
     """Nothing is switched on or off before."""
@@ -122,6 +125,22 @@ def test_motors_are_put_into_the_order_of_the_model():
     assert driver.read().position == near(POSE, abs=4e-4)
     with pytest.raises(ParameterError, match='and the URDF moves joint1'):
         connected(arm=replace(arm, motors=arm.motors[:5]))
+
+
+def test_frames_of_anybody_move_no_joint():
+    """Whatever comes over the bus, unless it is a whole answer of the motor."""
+    driver, plant = connected()
+    before = driver.read().position.tolist()
+    identifiers = strategies.one_of(
+        strategies.integers(0, 0x7FF), strategies.integers(0x80000000, 0x9FFFFFFF),
+        strategies.sampled_from([0x11, 0x13, 3, 0x7FF]))
+
+    @given(strategies.lists(strategies.tuples(identifiers, strategies.binary(max_size=12))))
+    def move_none(frames):
+        plant.arrived += [(identifier, data) for identifier, data in frames
+                          if len(data) != 8 or not 0x11 <= identifier <= 0x16]
+        assert driver.read().position.tolist() == before
+    move_none()
 
 
 @pytest.mark.parametrize('effort', [np.nan, np.inf, -np.inf])
