@@ -9,6 +9,7 @@ library); all else, from the decoding of states to the limits of efforts, is as 
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from queue import Empty, SimpleQueue
 import threading
 from time import monotonic, time_ns
@@ -25,6 +26,8 @@ from .errors import load_object, ParameterError, refused, RobodynError
 READING = WAITS, LATEST, INLINE = 'waits', 'latest', 'inline'
 # Drivers of this package that have a name
 NAMED = {'franka': 'robodyn_ros.drivers.franka:Franka'}
+# Arms whose motors are on a CAN bus: by their names in this folder, or by their files
+ARMS, ARM_FILES = Path(__file__).parent / 'drivers' / 'arms', ('.yaml', '.yml')
 # Files of recorded readings, and the module that reads and writes them, which imports this one
 LOG, LOGS = '.mcap', 'robodyn_ros.flight_recorder.reading_log'
 RETRY_PAUSE = 0.01    # [s] after a read that failed or returned nothing at once
@@ -151,8 +154,8 @@ def make(name: str, model: Any, options: Mapping[str, Any]) -> Driver:
     """
     Return the driver of a name.
 
-    :param name: ``package.module:NAME`` of a class or function, one of NAMED, or a file of
-        recorded readings.
+    :param name: ``package.module:NAME`` of a class or function, one of NAMED, an arm on a CAN bus,
+        or a file of recorded readings.
     :param model: robot model, its first argument.
     :param options: its keywords; ``record`` is for any driver: the name of a new file (.mcap) of
         its latest readings, which is written when the driver is closed.
@@ -165,6 +168,8 @@ def make(name: str, model: Any, options: Mapping[str, Any]) -> Driver:
         options = {'driver': name, 'options': others, 'file': options['record']}
     elif name.endswith(LOG):
         reference, options = f'{LOGS}:ReadingLog', {**options, 'file': name}
+    elif name.endswith(ARM_FILES) or (ARMS / f'{name}.yaml').is_file():
+        reference, options = 'robodyn_ros.drivers.mit_can:connect', {**options, 'arm': name}
     module, kind = load_object('driver', reference, 'class')
     if kind is None:
         raise refused('driver', name, f'{module.__name__} has no {name.partition(":")[2]}',

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf, isinf
 from typing import Annotated, Any, NamedTuple, TYPE_CHECKING
 
@@ -43,7 +44,7 @@ ZERO_EFFORT = 1e-9    # smaller efforts are shown as zero
 # Settings of config/ROBOT.yaml that a driver may contradict
 SETTINGS = ('effort_limit', 'velocity_limit', 'armature', 'rate', 'robot_compensates_gravity',
             'lower_to_rest')
-WORDS = {True: 'yes', False: 'no'}
+WORDS = {True: 'yes', False: 'no', None: None}
 UNITS = {'m': 'm, m/s, N', 'rad': 'rad, rad/s, N·m'}
 
 
@@ -111,9 +112,9 @@ def stated_by(name: str, options: list[str], robot: CatalogRobot) -> Stated:
     for quantity in SETTINGS:
         if (value := robot.parameters['controller'].get(quantity)) is None:
             continue
+        given: dict[str, Any] = {quantity: tuple(value) if isinstance(value, list) else value}
         try:
-            with_facts(facts, robot.model, Settings(**{
-                quantity: tuple(value) if isinstance(value, list) else value}), [quantity])
+            with_facts(facts, robot.model, replace(Settings(), **given), [quantity])
         except ParameterError as error:
             contradictions.append(str(error))
     return Stated(reading, facts, model, contradictions)
@@ -133,9 +134,10 @@ def _driver(name: str, stated: Stated, urdf: RobotModel) -> RenderableType:
                                for _, *both in told for values in both))
     facts = stated.facts
     words = [f'reading {stated.reading}', *(
-        f'{text} {"not stated" if value is None else WORDS.get(value, f"{value:g} Hz")}'
-        for text, value in (('compensates gravity', facts.compensates_gravity),
-                            ('brakes', facts.brakes), ('highest rate', facts.max_rate)))]
+        f'{text} {"not stated" if value is None else told_as.format(value)}'
+        for text, value, told_as in (
+            ('compensates gravity', WORDS[facts.compensates_gravity], '{}'),
+            ('brakes', WORDS[facts.brakes], '{}'), ('highest rate', facts.max_rate, '{:g} Hz')))]
     return Group(Text(f'Driver {name}', 'bold'), Text(', '.join(words)), *[table] * bool(told), *(
         [Text(f'! {text}', 'yellow') for text in stated.contradictions]
         or [Text('no contradictions', 'green')]))

@@ -163,7 +163,7 @@ class $constant:
         # What is known of the arm replaces the URDF; a parameter that contradicts it is refused
         self.facts = DriverFacts(
             # compensates_gravity=False,    # does the robot add g(q) to the efforts?
-            # brakes=False,                 # False: nothing holds the arm; it is lowered to rest
+            # brakes=False,                 # False: nothing holds the arm, which is lowered
             # effort_limit=[27.0, 27.0],    # of the drives, one a joint [N·m | N]
             # velocity_limit=[3.0, 3.0],    # [rad/s | m/s]
             # armature=[0.05, 0.05],        # rotor inertia times gear ratio squared [kg·m² | kg]
@@ -199,10 +199,14 @@ class $constant:
     # Members that may be left out: uncomment those that the drives have
 
     # def enable(self) -> None:
-    #     """Switch the drives on, before the first efforts and after each stop."""
+    #     """Switch the drives on, before the first efforts; hold the pose where they can."""
 
-    # def rest(self, dt: float) -> None:
-    #     """End without brakes: damp in the drives until the arm rests, then switch them off."""
+    # def fade(self, share: float) -> None:
+    #     """Leave this share of the drives' own spring, with the next write; from 1 to 0."""
+
+    # def rest(self, dt: float) -> bool:
+    #     """Damp in the drives, with the next write, as the arm comes down; return if it rests."""
+    #     return True
 
     # def diagnostics(self) -> dict:
     #     """Return temperatures, bus errors and the like, for /diagnostics, once a second."""

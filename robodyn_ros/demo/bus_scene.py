@@ -8,6 +8,7 @@ It is what a person does with a new arm: scan, check, hold, float, push, follow,
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
@@ -78,7 +79,7 @@ class Bench:
         self.reader = DriverReader(self.driver, self.controller, 1, self.told.append,
                                    self.controller.report_drives)
 
-    def with_mode(self, mode: str, gains: dict[str, ndarray]) -> Settings:
+    def with_mode(self, mode: str, gains: dict[str, Any]) -> Settings:
         """Return the settings with another law and its gains."""
         return with_facts(self.driver.facts, self.model,
                           Settings(rate=RATE, mode=mode, **gains))[1]

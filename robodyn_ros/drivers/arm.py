@@ -125,9 +125,9 @@ def with_friction(arm: Arm, model: RobotModel) -> RobotModel:
     """Return the model with the friction that the arm's file states, where it does."""
     names = {motor.joint: i for i, motor in enumerate(arm.motors)}
     order = [names[joint] for joint in model.joint_names]
-    return replace(model, **{
-        key: np.array(arm.urdf[key], float)[order]
-        for key in ('coulomb_friction', 'viscous_friction') if key in arm.urdf})
+    stated: dict[str, Any] = {key: np.array(arm.urdf[key], float)[order] for key in (
+        'coulomb_friction', 'viscous_friction') if key in arm.urdf}
+    return replace(model, **stated)
 
 
 def load_arm(name: str | Path) -> Arm:

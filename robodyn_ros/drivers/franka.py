@@ -61,7 +61,7 @@ class Franka:
         self._control: Any = None           # pylibfranka.ActiveControlBase during a motion
         self._state = self._robot.read_once()
         self._tau, self._written = np.zeros(model.nv), 0.0
-        self._report, self._reported = '', 0.0
+        self._report, self._reported, self._lost = '', 0.0, ''
         self._lock, self._over = threading.Lock(), threading.Event()
         threading.Thread(target=self._watch, name='franka', daemon=True).start()
 
@@ -81,6 +81,7 @@ class Franka:
         :raises DriverLost: the connection is gone.
         """
         with self._lock:
+            self._check_connection()
             self._end_in_silence()
             try:
                 try:
@@ -91,13 +92,19 @@ class Franka:
                     self._tell(str(error))
                     self._state = self._robot.read_once()
             except self._franka.NetworkException as error:
-                raise DriverLost(str(error)) from error
+                self._lost, self._control = str(error), None
+                raise DriverLost(self._lost) from error
             state = self._state
             return Reading(state.q, state.dq, state.tau_J, faults=self._faults())
 
     def write(self, tau: ndarray) -> None:
-        """Answer the last state with efforts, within the rate that the robot takes."""
+        """
+        Answer the last state with efforts, within the rate that the robot takes.
+
+        :raises DriverLost: the connection is gone.
+        """
         with self._lock:
+            self._check_connection()
             if self._control is None:
                 self._tell(self._report or f'no efforts came for {SILENCE:g} s')
                 return
@@ -115,6 +122,10 @@ class Franka:
         with self._lock:
             self._end()
             self._robot = None
+
+    def _check_connection(self) -> None:
+        if self._lost:
+            raise DriverLost(self._lost)
 
     def _send(self, tau: ndarray, finished: bool = False) -> None:
         self._tau = np.clip(tau, self._tau - MAX_STEP, self._tau + MAX_STEP)

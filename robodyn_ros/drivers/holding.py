@@ -66,7 +66,7 @@ def hold(drives: MitCan, tell: Callable[[str], object] = lambda text: None) -> H
                 _give_up(f'faster than {MAX_SPEED:g} rad/s although its spring holds it: ',
                          _named(names, fast), 'support the arm, and choose another pose')
             if k >= SETTLE_TIME / PERIOD:
-                rows.append((reading.position, reading.velocity, reading.effort))
+                rows.append(np.array([reading.position, reading.velocity, reading.effort], float))
         position, velocity, effort = np.mean(rows, axis=0)
         slips = (np.abs(springs.anchor - position) > SLIPS * DEFLECTION) | (
             np.abs(velocity) > AT_REST)

@@ -24,6 +24,7 @@ CATCH_UP = 1.0      # periods that a late cycle is caught up at most
 PERIODS = 4         # without a command that a motor has to admit
 # Of the times that a motor takes to answer: a busy machine, not the adapter, has made others long
 SAMPLES, QUICK = 5, 0.1
+ENABLE_TIMEOUT = 0.02   # [s] for one answer, within the control loop
 SLACK = 1.2         # of the time of an exchange
 MOST_FRAMES = 200   # that are received in a cycle
 REST_MOTION, REST_TIME = 0.005, 0.5     # an arm that moves less [rad] for so long [s] is at rest
@@ -65,6 +66,7 @@ class MitCan:
             self._bus.close()
             raise
         self.motors.strange.clear()
+        self.motors.timeout = ENABLE_TIMEOUT
         # All motors are asked at once, so that what an adapter adds to one answer counts once
         busy = sum(exchange_time(motor, arm) for motor in motors[1:]) + max(
             exchange_time(motors[0], arm), float(np.quantile(self.motors.round_trips, QUICK)))

@@ -14,7 +14,7 @@ from .codec import Answer, Command, Damiao, key_of, Ranges
 from .frames import Bus, Frame
 from ..errors import ParameterError
 
-ANSWER_TIMEOUT = 0.02   # [s] for one answer
+ANSWER_TIMEOUT = 0.2    # [s] for one answer, on a busy machine
 TRIES = 3               # of a question
 TOLERANCE = 1e-3        # relative, of a range: registers are single precision
 INTRUSION = 1.0         # [s] for which another host is reported after its last frame
@@ -30,6 +30,8 @@ class Motors:
     def __init__(self, bus: Bus, motors: Sequence[Motor], clock: Callable[[], float] = monotonic):
         self.bus, self.motors, self.clock = bus, tuple(motors), clock
         n = len(self.motors)
+        #: For one answer [s].
+        self.timeout = ANSWER_TIMEOUT
         #: Last answers of the motors, None of one that has never answered.
         self.answers: list[Answer | None] = [None] * n
         #: Ranges of the codes of each motor; None until :meth:`read_ranges`.
@@ -161,7 +163,7 @@ class Motors:
             self._drain()
             self._asked[i] = None
             self.ask(i, frame)
-            end = self.clock() + ANSWER_TIMEOUT
+            end = self.clock() + self.timeout
             while (left := end - self.clock()) > 0:
                 self.take(left)
                 answer = self.answers[i]
@@ -178,7 +180,7 @@ class Motors:
         for _ in range(TRIES):
             self._drain()
             self.bus.send(*question)
-            end = self.clock() + ANSWER_TIMEOUT
+            end = self.clock() + self.timeout
             while (left := end - self.clock()) > 0 and (frame := self.bus.receive(left)):
                 if len(frame[1]) == 8 and (
                         value := motor.codec.register(register, *frame)) is not None:

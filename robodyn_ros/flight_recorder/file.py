@@ -270,10 +270,11 @@ def description(model: RobotModel, versions: Mapping[int, Version], inputs: Cycl
     """
     nv = model.nv
     kinds = slot_types(nv, len(inputs.ring.present))
+    arrays: dict[str, Any] = {
+        name: np.zeros(int(name in BOUNDARIES), kind) for name, kind in kinds.items()}
     snapshot = Snapshot(
-        **{name: np.zeros(int(name in BOUNDARIES), kind) for name, kind in kinds.items()},
-        versions=dict(versions), points={0: Points.none(nv)}, policies={0: Policy.none(nv)},
-        poses={0: PosePoints.none()})
+        **arrays, versions=dict(versions), points={0: Points.none(nv)},
+        policies={0: Policy.none(nv)}, poses={0: PosePoints.none()})
     snapshot.memory['mode'] = versions[0].record['mode']
     about = About('C library', 'NO_REASON', '', 'at an unknown time', 'c', 'step', 'steady', 0.0,
                   package_version(), compiled().code, machine())
@@ -317,10 +318,10 @@ def cycles_of(data: bytes) -> Flown:
     used = slice(begin, count)
     versions = {int(number): _version(first.snapshot.versions, int(number), known[int(number)])
                 for number in np.unique(cycles['version'][used])}
+    arrays: dict[str, Any] = {name: array[begin:] if name in BOUNDARIES else array[used]
+                              for name, array in ring.items()}
     snapshot = Snapshot(
-        **{name: array[begin:] if name in BOUNDARIES else array[used]
-           for name, array in ring.items()},
-        versions=versions, points=_used(points, cycles['serial'][used]),
+        **arrays, versions=versions, points=_used(points, cycles['serial'][used]),
         policies=first.snapshot.policies, poses=_used(poses, cycles['pose'][used]))
     about = _about(first.about, model, snapshot)
     text = json.dumps(described(model, snapshot, about),

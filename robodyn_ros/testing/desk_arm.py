@@ -3,11 +3,13 @@
 """A desk arm of nobody's make, of the size, mass and motors of a YAM, for demo and tests."""
 
 from math import pi
+from typing import Any
 
 from ..model.dh import DhLink, from_dh
 from ..model.robot import RobotModel
 
-BIG, SMALL = {'armature': 0.032, 'coulomb': 0.3}, {'armature': 0.0018, 'coulomb': 0.06}
+BIG: dict[str, Any] = {'armature': 0.032, 'coulomb': 0.3}
+SMALL: dict[str, Any] = {'armature': 0.0018, 'coulomb': 0.06}
 #: Poses in which the joints carry weight, and less than their springs [rad].
 POSES = [[0.3, 1.6, -1.0, 0.2, -1.0, -1.0], [0.1, 1.5, 1.0, 1.5, 1.4, 0.1],
          [-0.5, 0.2, 1.9, 0.4, 1.2, 0.9]]

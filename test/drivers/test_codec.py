@@ -20,7 +20,6 @@ from robodyn_ros.drivers.codec import (
     Ranges,
     RobStride,
 )
-from robodyn_ros.drivers.motors import Motors
 from robodyn_ros.testing.mit_motors import MotorBus, SerialBridge, Served, SimulatedMotor
 
 near = pytest.approx
@@ -206,19 +205,3 @@ def test_a_stranger_reads_our_motors_and_we_its_words(stranger):
     ours = Damiao(3, 0x13).answer(RANGES, *simulated._state(RANDOM))
     assert (state.pos, state.vel, state.torq) == near(ours[:3], abs=2e-5)
     assert (state.t_mos, state.t_rotor) == (ours.mosfet, ours.rotor)
-
-
-def test_our_questions_over_the_serial_bridge():
-    """The same bridge, with our end of it."""
-    pytest.importorskip('serial', reason='pyserial is not installed')
-    from robodyn_ros.drivers.frames import open_bus
-    bridge = SerialBridge()
-    served = Served(MotorBus(desktop_arm()), bridge)
-    bus = open_bus({'interface': 'damiao_serial', 'channel': bridge.port})
-    try:
-        motors = Motors(bus, desktop_arm().motors)
-        assert motors.read_ranges(motors.motors[5]) == RANGES
-        assert motors.refresh(motors.motors[5]).position == near(0.0, abs=2e-4)
-    finally:
-        bus.close()
-        served.close()

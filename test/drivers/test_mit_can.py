@@ -3,16 +3,28 @@
 """The driver of motors on a CAN bus: what it refuses, what it states, what it sends."""
 
 from dataclasses import replace
+import threading
+import time
 
 from hypothesis import given, strategies
 from motors_arm import DAMIAO, desktop_arm, desktop_model, MotorsArm, POSE, ROBSTRIDE
 import numpy as np
 import pytest
 from robodyn_ros.control.steps import guard
+from robodyn_ros.driver import make
 from robodyn_ros.drivers.arm import arm_of, load_arm
+from robodyn_ros.drivers.frames import open_bus
 from robodyn_ros.drivers.mit_can import MitCan
 from robodyn_ros.errors import ParameterError, UnknownNameError
-from robodyn_ros.testing.mit_motors import LockstepBus, MotorBus
+from robodyn_ros.testing.mit_motors import (
+    LockstepBus,
+    MotorBus,
+    SerialBridge,
+    serve,
+    Served,
+    socket_pair,
+)
+import yaml
 
 near = pytest.approx
 
@@ -266,3 +278,55 @@ def test_an_arm_is_loaded_from_a_file(tmp_path):
         load_arm('my_arm_of_arms')
     with pytest.raises(ParameterError, match='cannot be read'):
         load_arm(tmp_path / 'none.yaml')
+
+
+def test_the_file_of_an_arm_is_a_driver(tmp_path):
+    """Over a socket, in real time; the motors of another process are so, too."""
+    file, path, over = tmp_path / 'desktop.yaml', tmp_path / 'bus', []
+    arm = desktop_arm()
+    file.write_text(yaml.safe_dump({
+        'bus': {'interface': 'socket', 'channel': str(path)}, 'motors': [
+            {name: getattr(motor, name) for name in ('joint', 'id', 'reply', 'type', 'sign',
+                                                     'offset')} for motor in arm.motors]}))
+    thread = threading.Thread(target=serve, args=(
+        MotorBus(arm, desktop_model(), POSE), path, lambda: over))
+    thread.start()
+    try:
+        while not path.exists():
+            time.sleep(0.01)
+        connected = make(str(file), desktop_model(), {})
+        assert connected.read().position == near(POSE, abs=4e-4)
+        connected.close()
+    finally:
+        over.append(True)
+        thread.join()
+
+
+def buses(kind):
+    """Return the ends of a bus: of the host, and of the motors."""
+    if kind == 'socket':
+        return socket_pair()
+    if kind == 'damiao_serial':
+        pytest.importorskip('serial', reason='pyserial is not installed')
+        bridge = SerialBridge()
+        return open_bus({'interface': kind, 'channel': bridge.port}), bridge
+    pytest.importorskip('can', reason='python-can is not installed')
+    return [open_bus({'interface': kind, 'channel': 'motors'}) for _ in range(2)]
+
+
+@pytest.mark.parametrize('kind', ['socket', 'damiao_serial', 'virtual'])
+@pytest.mark.parametrize('types', [DAMIAO, ROBSTRIDE])
+def test_motors_are_switched_on_over_each_bus(kind, types):
+    """In real time; extended identifiers, too."""
+    ours, theirs = buses(kind)
+    plant = MotorBus(desktop_arm(types), desktop_model(), POSE)
+    served = Served(plant, theirs)
+    try:
+        driver = MitCan(plant.arm, desktop_model(), bus=ours)
+        driver.motors.timeout = 1.0     # the machine may be busy
+        driver.enable()
+        assert all(answer.enabled for answer in driver.motors.answers)
+        assert driver.read().position == near(POSE, abs=2e-3)
+        driver.close()
+    finally:
+        served.close()
