@@ -8,7 +8,6 @@ from functools import partial
 import numpy as np
 from robodyn_ros.drivers.arm import load_arm
 from robodyn_ros.drivers.mit_can import MitCan
-from robodyn_ros.testing import mit_motors
 from robodyn_ros.testing.desk_arm import desk_arm, POSES
 from robodyn_ros.testing.mit_motors import LockstepBus, MotorBus
 
@@ -23,7 +22,6 @@ class HeldArm:
     """
 
     def __init__(self, plant=None, arm=None, **motors):
-        mit_motors.STEP = 1e-3          # as exact as its springs need
         self.model, self.arm = desk_arm(), load_arm('yam')
         self.plant = MotorBus(arm or self.arm, plant or self.model, POSES[0], **motors)
         self.bus = LockstepBus(self.plant)

@@ -12,6 +12,7 @@ import pytest
 from robodyn_ros.drivers import bring_up, frames, mit_can
 from robodyn_ros.drivers.arm import arm_names, load_arm, with_friction
 from robodyn_ros.flight_recorder.reading_log import ReadingLog, RecordedDriver
+from robodyn_ros.testing import mit_motors
 from robodyn_ros.testing.desk_arm import desk_arm
 from robodyn_ros.testing.mit_motors import LockstepBus, MotorBus
 import typer
@@ -23,6 +24,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture
 def arm(monkeypatch):
     """Return a YAM on the bus that the commands open, carried by a person when they ask."""
+    monkeypatch.setattr(mit_motors, 'STEP', 1e-3)       # as exact as its springs need
     held = HeldArm()
     monkeypatch.setattr(frames, 'open_bus', lambda bus: held.bus)
     monkeypatch.setattr(mit_can, 'MitCan', held.make)
@@ -118,7 +120,7 @@ def test_watch_shows_the_joints_with_motors_off(arm, urdf):
 
 def test_hold_prints_the_table_and_the_mistake(arm, urdf):
     arm.plant.motors[1].scale = 2.0
-    result = robodyn('driver', 'hold', 'yam', urdf)
+    result = robodyn('driver', 'hold', 'yam', urdf, '--poses', '2')
     assert result.exit_code == 1
     assert 'efforts of joint2 are measured 0.5 times as large as they are' in result.stdout
     row = next(line.split() for line in result.stdout.splitlines() if 'joint2' in line)
@@ -127,7 +129,7 @@ def test_hold_prints_the_table_and_the_mistake(arm, urdf):
 
 def test_a_report_is_one_file(arm, urdf, tmp_path):
     file = tmp_path / 'yam.zip'
-    done('driver', 'report', 'yam', urdf, '-o', file, '--seconds', '1.0')
+    done('driver', 'report', 'yam', urdf, '-o', file, '--seconds', '1.0', '--poses', '2')
     with ZipFile(file) as archive:
         about = json.loads(archive.read('report.json'))
         log = ReadingLog(arm.model, archive.extract('readings.mcap', tmp_path))

@@ -12,10 +12,17 @@ from robodyn_ros.drivers import holding
 from robodyn_ros.drivers.arm import load_arm
 from robodyn_ros.errors import DriverError
 from robodyn_ros.model.robot import with_payload
+from robodyn_ros.testing import mit_motors
 from robodyn_ros.testing.desk_arm import desk_arm, POSES
 
 near = pytest.approx
 pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(autouse=True)
+def steps(monkeypatch):
+    """Have the plant as exact as its springs need."""
+    monkeypatch.setattr(mit_motors, 'STEP', 1e-3)
 
 
 def held(arm):
