@@ -8,7 +8,8 @@ calls both without messages in between (parameter ``driver`` of the node, :func:
 library); all else, from the decoding of states to the limits of efforts, is as with topics.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from queue import Empty, SimpleQueue
 import threading
 from time import monotonic, time_ns
@@ -17,11 +18,18 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
+import yaml
 
-from .errors import load_object, refused
+from .errors import load_object, ParameterError, refused, RobodynError
 
 #: How a driver is read: its member ``reading``.
 READING = WAITS, LATEST, INLINE = 'waits', 'latest', 'inline'
+# Drivers of this package that have a name
+NAMED = {'franka': 'robodyn_ros.drivers.franka:Franka'}
+# Arms whose motors are on a CAN bus: by their names in this folder, or by their files
+ARMS, ARM_FILES = Path(__file__).parent / 'drivers' / 'arms', ('.yaml', '.yml')
+# Files of recorded readings, and the module that reads and writes them, which imports this one
+LOG, LOGS = '.mcap', 'robodyn_ros.flight_recorder.reading_log'
 RETRY_PAUSE = 0.01    # [s] after a read that failed or returned nothing at once
 # A driver that waits is read this often in a period at most, so that one whose read returns at
 # once leaves the CPU to others, and a full buffer is still emptied
@@ -106,8 +114,17 @@ class Driver(Protocol):
       in turn, for an SDK that holds the GIL, or a bus that answers commands; ``read`` has to
       return, None if need be, within about ten periods.
     - ``facts``: a :class:`DriverFacts`.
+    - ``period``: of the control loop [s], which sets it before the first ``read``, for a driver
+      that has to keep time itself.
     - ``enable()``: switch the drives on; called by the thread that writes, before the first
-      efforts and again after the controller was stopped.
+      efforts, and again before the next ones after efforts had ended. With ``fade`` it has the
+      drives hold the present pose in a spring of their own.
+    - ``fade(share)``: share in [0, 1] that the next ``write`` leaves of this spring; called before
+      each. It falls from 1 to 0 while g(q) takes over, so that nothing sags.
+    - ``rest(dt)``: add the drives' own damping to the next ``write``, and return whether the arm
+      is at rest; called once a cycle, each ``dt`` [s], before ``write``, while an arm without
+      brakes comes down, and from a fault without a valid state on. It is called with zero efforts
+      after that, until it returns True, a minute at most.
     - ``diagnostics()``: a dictionary of temperatures, bus errors and the like, which the node
       publishes once a second; called by another thread.
     """
@@ -137,16 +154,30 @@ def make(name: str, model: Any, options: Mapping[str, Any]) -> Driver:
     """
     Return the driver of a name.
 
-    :param name: ``package.module:NAME`` of a class or function.
-    :param model: robot model, its first argument; ``options``: its keywords.
-    :raises ParameterError: it cannot be imported or made, or it lacks a method.
+    :param name: ``package.module:NAME`` of a class or function, one of NAMED, an arm on a CAN bus,
+        or a file of recorded readings.
+    :param model: robot model, its first argument.
+    :param options: its keywords; ``record`` is for any driver: the name of a new file (.mcap) of
+        its latest readings, which is written when the driver is closed.
+    :raises RobodynError: it cannot be imported or made, or it lacks a method.
     """
-    module, kind = load_object('driver', name, 'class')
+    reference = NAMED.get(name, name)
+    if 'record' in options:
+        others = {key: value for key, value in options.items() if key != 'record'}
+        reference = f'{LOGS}:RecordedDriver'
+        options = {'driver': name, 'options': others, 'file': options['record']}
+    elif name.endswith(LOG):
+        reference, options = f'{LOGS}:ReadingLog', {**options, 'file': name}
+    elif name.endswith(ARM_FILES) or (ARMS / f'{name}.yaml').is_file():
+        reference, options = 'robodyn_ros.drivers.mit_can:connect', {**options, 'arm': name}
+    module, kind = load_object('driver', reference, 'class')
     if kind is None:
         raise refused('driver', name, f'{module.__name__} has no {name.partition(":")[2]}',
                       'see robodyn new-driver')
     try:
         driver = kind(model, **options)
+    except RobodynError:
+        raise
     except Exception as error:          # any error of the user's class
         raise refused('driver', name, f'{type(error).__name__}: {error}', 'correct it, the '
                       'parameter driver_options or the connection') from error
@@ -156,6 +187,27 @@ def make(name: str, model: Any, options: Mapping[str, Any]) -> Driver:
         raise refused('driver', name, f'its reading is {reading_of(driver)!r}',
                       f'it is one of {", ".join(READING)}')
     return driver
+
+
+def given_options(texts: Iterable[str]) -> dict[str, Any]:
+    """
+    Return the options of a driver, whose values are YAML.
+
+    :param texts: each of the form name=value.
+    :raises ParameterError: one is of another form.
+    """
+    options = {}
+    for text in texts:
+        name, equals, value = text.partition('=')
+        try:
+            if not (name.isidentifier() and equals):
+                raise ValueError
+            options[name] = yaml.safe_load(value)
+        except (ValueError, yaml.YAMLError):
+            raise ParameterError(f'option {text!r} of the driver is refused',
+                                 name='driver_options', value=text,
+                                 remedy='write name=value, as rate=500') from None
+    return options
 
 
 def reading_of(driver: Driver) -> str:
@@ -184,16 +236,22 @@ class DriverReader:
     Unless the driver is read inline, a thread reads it, so that a blocked driver does not stall
     the control loop.
 
+    :param controller: the :class:`.Controller` of the arm.
     :param keep: readings that wait at most; older ones are dropped, as from a topic.
-    :param period: of the controller [s].
-    :param timeout: for which writing may fail before it is a fault [s].
     :param tell: called with a sentence for each failure.
     :param stop: called with the words of DRIVE_FAULT when they change; '': the drives are well.
     """
 
-    def __init__(self, driver: Driver, keep: int, period: float, timeout: float,
-                 tell: Callable[[str], object], stop: Callable[[str], object]):
-        self._driver, self._keep, self._period, self._timeout = driver, keep, period, timeout
+    def __init__(self, driver: Driver, controller: Any, keep: int, tell: Callable[[str], object],
+                 stop: Callable[[str], object]):
+        self._driver, self._controller, self._keep = driver, controller, keep
+        self._period = period = 1.0 / controller.settings.rate
+        self._timeout = controller.settings.state_timeout   # for which writing may fail
+        self._enable, self._fade, self._rest = (
+            getattr(driver, name, None) for name in ('enable', 'fade', 'rest'))
+        controller.cycle_input['spring'] = self._fade is not None
+        if hasattr(driver, 'period'):
+            driver.period = period
         self._interval = period / (1 if reading_of(driver) == LATEST else READS_PER_PERIOD)
         self._due = monotonic()
         self._tell, self._stop = tell, stop
@@ -252,10 +310,10 @@ class DriverReader:
         :raises DriverLost: the driver has raised it.
         """
         try:
-            if not self._enabled and (enable := getattr(self._driver, 'enable', None)):
-                enable()
+            if not self._enabled and self._enable:
+                self._enable()
             self._enabled = True
-            self._driver.write(tau)
+            self._send(tau)
         except DriverLost as error:
             self._report('write', error)
             raise
@@ -267,8 +325,15 @@ class DriverReader:
             if self._failed_at - self._failing_since >= self._timeout:
                 self._change('write', words)
             return
+        if not self._controller.memory['publishing'][0]:
+            self._enabled = False       # efforts end
         self._failing_since = np.inf
         self._change('write', '')
+
+    def _send(self, tau: ndarray) -> None:
+        if self._fade:
+            self._fade(float(self._controller.memory['spring'][0]))
+        self._driver.write(tau)
 
     def diagnostics(self) -> dict[str, object]:
         """Return what the driver tells of itself, and how many efforts it did not take."""

@@ -27,7 +27,13 @@ from ..control.laws import registry
 from ..control.settings.settings import Settings
 from ..control.settings.task_and_bounds import bounds_of, FrameKernel, task_of
 from ..control.steps import guard, payload_transition
-from ..control.steps.cycle_data import CONTROLLER_STATE, JOINT, SETTINGS, VECTOR_NAMES
+from ..control.steps.cycle_data import (
+    CONTROLLER_STATE,
+    CYCLE_INPUT,
+    JOINT,
+    SETTINGS,
+    VECTOR_NAMES,
+)
 from ..control.steps.velocity_estimator import MISSING_VELOCITY
 from ..dynamics.model_data import parameters
 from ..dynamics.specialize import with_kernels
@@ -167,7 +173,8 @@ def _complete(arrays: dict[str, ndarray], recorded: Sequence[str] | None) -> fro
     :param recorded: names of its vectors; None: those of now, from before they were listed.
     """
     absent: set[str] = set()
-    for name, kind in (('memory', CONTROLLER_STATE), ('settings', SETTINGS)):
+    for name, kind in (('memory', CONTROLLER_STATE), ('settings', SETTINGS),
+                       ('inputs', CYCLE_INPUT)):
         old = arrays[name]
         had, has = old.dtype.names or (), kind.names or ()
         if all(field in has and old.dtype[field] == kind[field] for field in had):

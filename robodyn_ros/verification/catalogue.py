@@ -233,7 +233,7 @@ EXCUSES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     'control loop stands still': (('LOOP_STALLED',), STALLS),
     'clock of the simulation stops, states go on': (('CLOCK_STOPPED',), (
         'clock stops, states go on',)),
-    'nobody listens on commands': (('NOBODY_LISTENS',), ('nobody listens',)),
+    'no subscriber of the commands': (('NOBODY_LISTENS',), ('nobody listens',)),
     'a second publisher on commands': (('OTHER_COMMANDS',), ('second publisher of commands',)),
     'the heartbeat is silent or false': (('HEARTBEAT_LOST',), ('heartbeat is lost',)),
     'emergency stop': (('EMERGENCY_STOP',), (

@@ -19,7 +19,7 @@ ANY_VELOCITY = {'consistency_tolerance': [0.0]}     # the position does not move
 LONG = 60.0         # s of arming_timeout that nobody waits for here
 
 
-@row('~/reset is refused, or waits', where=arming.ResetService._on_reset,
+@row('`~/reset` is refused', where=arming.ResetService._on_reset,
      find='_answer = await _',
      instead='while (_answer := arming.poll()) is None:\n    __import__("time").sleep(0.01)')
 def test_reset_waits_without_the_executor(running, remote):

@@ -79,7 +79,7 @@ def test_parameter_file_without_a_section_for_the_node(start, remote):
     assert 'ur.yaml has no section for node /pilot, only for /**/controller' in process.text
 
 
-@row('who compensates gravity is not said', where=parameter_files.check_gravity_given,
+@row('`robot_compensates_gravity` is missing', where=parameter_files.check_gravity_given,
      find='_ in _ or _ in _', instead='True')
 def test_who_compensates_gravity_is_not_said(controller, remote):
     """Of an arm that may be hardware a preset, or a person, has to say it; the log repeats it."""
@@ -226,7 +226,7 @@ def test_deactivation_does_not_wait_for_a_subscriber(running, remote):
     deaf.destroy_node()
 
 
-@row('nobody holds the arm between the last effort and the controllers that take over',
+@row('the hand-over would leave the arm without efforts',
      where=forward_controller.check_hand_over, find="_['stop_with'] != _", instead='False')
 def test_nobody_would_hold_the_arm(controller, remote):
     """Controllers are replaced, and the last effort is zero, of an arm that it does not hold."""

@@ -95,7 +95,7 @@ def test_the_partner_leaves(follower):
     held(arm)
 
 
-@row('bad message of the partner', where=partner.checked, find='np.isfinite(rows)',
+@row('invalid message of the partner', where=partner.checked, find='np.isfinite(rows)',
      instead='np.ones(rows.shape, bool)')
 def test_bad_message_of_the_partner(follower):
     """Refused with the reason; what was said before counts until the timeout."""

@@ -16,7 +16,8 @@ from robodyn_ros import drive, driver, Dynamics, load_urdf
 from robodyn_ros.control.steps import guard
 from robodyn_ros.driver import DriverReader, Fault, note_age, Reading
 from robodyn_ros.errors import ParameterError
-from robodyn_ros.nodes.controller.parameters import driver_options
+from robodyn_ros.simulation.driver import SpringArm
+from spring_arm import PlayedDrives
 
 near = pytest.approx
 MOST = 500              # cycles in which a fault has to come, 2.5 s
@@ -141,6 +142,23 @@ def test_a_silent_drive_is_a_stale_state_of_its_joint():
     assert controller.reason == 'state is stale (joint2)'
 
 
+HELD = {'two_link': [0.3, 0.5], 'panda': [0.3, 0.9, 0.2, -1.2, 0.5, 1.5, 0.7, 0.02]}
+
+
+@row('drives hold the arm in their own spring', where=DriverReader._send, find='self._fade(_)',
+     instead='self._fade(0.0)')
+@pytest.mark.parametrize('name', HELD)
+def test_g_takes_over_from_the_spring_of_drives(name):
+    """Nothing sags, although the efforts begin without g(q)."""
+    arm = PlayedDrives(name, HELD[name])
+    shares = []
+    arm.driver.fade = lambda share: (shares.append(share), SpringArm.fade(arm.driver, share))
+    arm.reader = DriverReader(arm.driver, arm.controller, 1, arm.told.append, arm.told.append)
+    assert arm.arm() < 0.01
+    assert shares[0] > 0.99 and shares[-1] == 0.0 and (np.diff(shares) <= 0.0).all()
+    assert np.abs(arm.position - HELD[name]).max() < 0.005 and arm.told == []
+
+
 @row('a driver is lost', where=DriverReader.write, find='raise\n', instead='return\n')
 def test_driver_that_is_lost(driven):
     """The control loop ends, zeros are tried, and the node deactivates itself."""
@@ -160,7 +178,7 @@ def test_driver_that_is_lost(driven):
     ('robodyn_ros.simulation.driver:SimulatedArm', ['rate 3'], 'write name=value')])
 def test_drivers_that_cannot_be_used(name, options, why):
     with pytest.raises(ParameterError, match=why):
-        driver.make(name, load_urdf('two_link'), driver_options({'driver_options': options}))
+        driver.make(name, load_urdf('two_link'), driver.given_options(options))
 
 
 def test_a_driver_is_refused_on_simulation_time(start):

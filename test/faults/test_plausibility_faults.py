@@ -18,7 +18,7 @@ STIFFNESS, DAMPING = np.array([400.0, 100.0]), np.array([40.0, 10.0])   # faults
 FOUND = 50                                  # ticks of 1 ms that a contradiction may last
 
 
-@row('one sample that cannot be', where=plausibility.check_sample, find='_ != _ and (_ or _)',
+@row('one impossible sample', where=plausibility.check_sample, find='_ != _ and (_ or _)',
      instead='False')
 @pytest.mark.parametrize('mode', ['gravity_compensation', 'joint_impedance'])
 def test_one_sample_that_cannot_be(mode):

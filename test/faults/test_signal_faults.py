@@ -78,9 +78,10 @@ def test_a_node_told_to_ignore_the_end_of_its_session_does(start, remote):
 @pytest.mark.alone
 def test_signal_in_a_fault_without_states(running, remote):
     """Nothing brakes an arm whose state is unknown: its efforts have the time of a fault."""
-    arm = running(state_timeout=0.05, fault_hold_time=20.0, stop_timeout=0.1)
+    # A stall of the machine of `state_timeout`, here 0.5 s, would end the efforts
+    arm = running(fault_hold_time=20.0, stop_timeout=0.1)
     arm.tick()
-    arm.pass_time(0.0495)
+    arm.pass_time(0.4995)
     assert arm.answer() == near(arm.gravity)
     arm.pass_time()
     assert arm.answer() == near(arm.gravity)

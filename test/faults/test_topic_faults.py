@@ -38,14 +38,12 @@ def header(message, arm, frame='', late=0):
 
 
 def trajectory(arm, position=(0.6, 0.2), seconds=1, names=NAMES):
-    """Return a trajectory to a position, from now on."""
     point = JointTrajectoryPoint(positions=list(position), velocities=[0.0, 0.0],
                                  time_from_start=Duration(sec=seconds))
     return JointTrajectory(joint_names=names, points=[point])
 
 
 def payload(arm, mass=1.0, frame='tool0'):
-    """Return a payload, a point in the frame."""
     message = InertiaStamped()
     message.header.frame_id, message.inertia.m = frame, mass
     return message
@@ -142,7 +140,7 @@ def refuses(arm, publisher, message, why):
     arm.steady(5)
 
 
-@row('bad reference', where=TrajectorySubscriber._start, find='_ < _', instead='False')
+@row('invalid reference', where=TrajectorySubscriber._start, find='_ < _', instead='False')
 def test_bad_reference(arm, sender):
     """Expired, not finite, or of other joints: refused, and the pose is held as before."""
     uses(arm, 'computed_torque')
@@ -193,7 +191,7 @@ def in_force(arm):
     return [parameter_value_to_python(value) for value in answer.values]
 
 
-@row('bad payload', where=PayloadSubscriber._set, find='result.successful', instead='True')
+@row('invalid payload', where=PayloadSubscriber._set, find='result.successful', instead='True')
 def test_bad_payload(arm, sender):
     """Not finite, of no link, against the measurement: refused, and the parameters stay."""
     uses(arm, 'gravity_compensation')

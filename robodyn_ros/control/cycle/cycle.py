@@ -110,6 +110,8 @@ def cycle(c: Cycle, now: float, tau: ndarray) -> bool:
     # Requested efforts
     last_message = False
     unheard = cycle_input.listeners == 0
+    if m.phase != guard.RISING:
+        phase_efforts.fade_spring(m, dt)
     if m.phase == guard.RISING:
         risen = phase_efforts.rising_efforts(c, 0.0 if unheard else dt, tau)
         if risen and s.motor_test_effort > 0.0:
@@ -176,6 +178,8 @@ def cycle(c: Cycle, now: float, tau: ndarray) -> bool:
             v.tau_residual[i] = v.published[i] = 0.0
     publish = publishing or m.publishing == 1       # the last message is published once
     m.publishing = 1 if publishing else 0
+    if not publishing:
+        m.spring = 0.0
     return publish
 
 

@@ -55,6 +55,8 @@ CYCLE_INPUT = np.dtype([
     ('simulated_time', np.int64),       # 1: jumps of the time are resets of a simulation
     ('clock_stopped', float),           # s for which the arm has moved while time stood still
     ('guiding_until', float),           # s, until when the arm may be guided by hand
+    ('spring', np.int64),               # 1: drives hold the pose in a spring of their own, that
+                                        # fades while the arm rises
 ])
 
 

@@ -432,7 +432,8 @@ def arm(c: Cycle, reason: int, joint: int, fresh: int, now: float, tau: ndarray)
 
     The efforts rise from the measured ones. They rise from the last message instead where no
     efforts are measured, where the robot adds its own gravity compensation, and where the last
-    message is still in force.
+    message is still in force; and from zero where drives that are switched on now hold the arm in
+    a spring of their own.
 
     :param reason, joint: result of :func:`arming_refusal`.
     :param tau: (nv,) efforts of the last message [N·m | N].
@@ -445,10 +446,11 @@ def arm(c: Cycle, reason: int, joint: int, fresh: int, now: float, tau: ndarray)
     m.good_samples += fresh
     if m.good_samples < s.arming_samples:
         return
+    m.spring = 1.0 if c.cycle_input.spring == 1 and m.publishing == 0 else 0.0
     for i in range(v.q.shape[0]):
         limit, begin = joints[i].effort_limit, v.measured[i]
-        if isnan(begin) or m.gravity_by_robot == 1 or m.publishing == 1:
-            begin = tau[i]
+        if isnan(begin) or m.gravity_by_robot == 1 or m.publishing == 1 or m.spring == 1.0:
+            begin = 0.0 if m.spring == 1.0 else tau[i]
         v.tau_rising[i] = min(max(begin, -limit), limit)
         v.tau_residual[i] = v.published[i] = v.tau_rising[i] - v.tau_gravity[i]
     m.arming, m.reason, m.joint, m.without_state, m.following = 0, NO_REASON, -1, 0, 0

@@ -40,24 +40,40 @@ WRONG_DIRECTION_VELOCITY, WRONG_DIRECTION_GROWTH = 0.5, 1.5
 # an arm that becomes faster gets gravity compensation only, which neither brakes nor drives,
 # before its speed is checked again
 RECOIL_TIME = 0.05
+FADE_TIME = 1.0    # s in which g(q) takes over from a spring of the drives
 #: Fields of the controller state.
 STATE = [
     ('unbraked', float),            # s without braking after a collision, see phase_efforts.py
+    ('spring', float),              # share that is left of the drives' own spring
 ]
 
 
 def rising_efforts(c: Cycle, dt: float, tau: ndarray) -> bool:
-    """Ramp the gravity term to g(q) at ``effort_rate_limit``, with damping; True once reached."""
-    joints, s, v = c.joints, c.settings, c.vectors
+    """
+    Ramp the gravity term to g(q) at ``effort_rate_limit``, with damping; True once reached.
+
+    Where drives hold the arm in a spring of their own, its share σ falls to 0 while the efforts
+    are (1 - σ) g(q): the spring then carries σ g(q) with the same deflection all the time.
+    """
+    joints, s, m, v = c.joints, c.settings, c.controller, c.vectors
     done = True
     for i in range(v.q.shape[0]):
-        step, gap = joints[i].effort_rate_limit * dt, v.tau_gravity[i] - v.tau_rising[i]
+        step = joints[i].effort_rate_limit * dt
+        gap = (1.0 - m.spring) * v.tau_gravity[i] - v.tau_rising[i]
         if abs(gap) > step:
             done = False
             gap = step if gap > 0.0 else -step
         v.tau_rising[i] += gap
         tau[i] = v.tau_rising[i] - s.damping_rate * v.momentum[i]
+    if done and m.spring > 0.0:
+        fade_spring(m, dt)
+        return False
     return done
+
+
+def fade_spring(m: record, dt: float) -> None:
+    """Lower the share of the drives' own spring."""
+    m.spring = max(0.0, m.spring - dt / FADE_TIME)
 
 
 def damped_gravity(s: record, v: Vectors, tau: ndarray) -> None:

@@ -141,8 +141,7 @@ class ControllerTopics:
                                             self._commands, self._clock)
         else:
             self._shown = node.create_publisher(JointState, 'joint_states', qos.STATES_OUT)
-            reader = DriverReader(driver, QUEUE_DEPTH, 1.0 / settings.rate,
-                                  controller.settings.state_timeout, node.get_logger().error,
+            reader = DriverReader(driver, controller, QUEUE_DEPTH, node.get_logger().error,
                                   self._on_drive_fault)
             states, self.drives = DriverStates(reader, decoder.joint_names, self._shown,
                                                self._commands), reader.diagnostics

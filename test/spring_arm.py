@@ -1,0 +1,56 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A simulated arm without brakes and its controller, in lockstep on simulated time."""
+
+import numpy as np
+from robodyn_ros import Controller, load_urdf, Settings
+from robodyn_ros.driver import DriverReader
+from robodyn_ros.driver_loop import with_facts
+from robodyn_ros.simulation.driver import SpringArm
+
+RATE = 500.0        # Hz
+
+
+class PlayedDrives:
+    """
+    An arm, its controller, and what the control loop does between them.
+
+    :param kind: class of the driver; ``settings``: of the controller.
+    """
+
+    def __init__(self, name, pose, kind=SpringArm, **settings):
+        model, settings = with_facts(kind.facts, load_urdf(name), Settings(rate=RATE, **settings))
+        self.controller = Controller(model, settings, specialize=False)
+        self.driver = kind(model, RATE, pose, timeout=1e9)
+        self.driver.reading = 'inline'
+        self.told = []
+        self.reader = DriverReader(self.driver, self.controller, 1, self.told.append,
+                                   self.controller.report_drives)
+        self.time, self.velocity, self.valid = 0.0, np.zeros(model.nv), True
+        self.position = np.array(pose)
+
+    def cycle(self):
+        """Run a cycle; while the state is not `valid`, the controller gets none."""
+        reading, state = self.driver.advance(), self.controller.state
+        self.time += 1.0 / RATE
+        self.position, self.velocity = reading.position, reading.velocity
+        if self.valid:
+            state['position'], state['velocity'] = reading.position, reading.velocity
+            state['effort'] = np.nan if reading.effort is None else reading.effort
+            state['received'], state['sequence'] = self.time, round(self.time * RATE)
+        if self.controller.step(self.time):
+            self.reader.write(self.controller.tau.copy())
+
+    def until(self, over, seconds=30.0):
+        """Run until `over()`; return the fastest velocity [rad/s]."""
+        fastest, end = 0.0, self.time + seconds
+        while not over():
+            assert self.time < end, (self.controller.phase, self.controller.arming_refusal)
+            self.cycle()
+            fastest = max(fastest, np.abs(self.velocity).max())
+        return fastest
+
+    def arm(self):
+        """Arm; return the fastest velocity until it runs."""
+        self.controller.arm()
+        return self.until(lambda: self.controller.phase == 2)
