@@ -417,7 +417,7 @@ class Settings(ControlParameters):
                                  remedy='give a number above 0 for each joint')
         outside = ((joints['rest_position'] < model.position_lower)
                    | (joints['rest_position'] > model.position_upper))
-        if outside.any():
+        if self._given('rest_position') and outside.any():
             joint = model.joint_names[int(outside.argmax())]
             raise ParameterError(f'rest_position of {joint} is outside its position limits',
                                  name=joint, remedy='give positions within those of the URDF')

@@ -21,10 +21,8 @@ a reference that moves at LOWERING_VELOCITY, under the checks of an arm that is 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import nan
 from typing import Any, TYPE_CHECKING
 
-import numpy as np
 from numpy import ndarray, record
 
 from .guard import at_rest, FAULT, NO_REASON
@@ -57,8 +55,7 @@ class Parameters:
         'Lower the arm slowly before its efforts end, because it has no brakes.', record=SETTINGS)
     rest_position: PerJoint = numbers(
         'rad or m', -1e3, 1e3, 'Where a stop takes such an arm, in a straight line of the joints, '
-        'before it is lowered. Empty: it is lowered where it is.', record=JOINT_RECORD,
-        implied=lambda model, settings: np.full(model.nv, nan))
+        'before it is lowered. Empty: it is lowered where it is.', record=JOINT_RECORD)
 
 
 #: Fields of the controller state.
