@@ -4,8 +4,8 @@
 A known and an unknown payload.
 
 `with_payload` attaches a load to a frame of a model. A controller without the payload sags by
-g_load / K; one with it (`payload_mass`, or `robodyn set-payload` at run time) does not. The load
-that an arm can hold depends on the pose: g(q) must stay below the effort limits.
+g_load / K; one with it (`payload_mass`; `robodyn set payload_mass=...` at run time) does not. The
+load that an arm can hold depends on the pose: g(q) must stay below the effort limits.
 """
 
 import matplotlib.pyplot as plt

@@ -8,7 +8,8 @@ calls both without messages in between (parameter ``driver`` of the node, :func:
 library); all else, from the decoding of states to the limits of efforts, is as with topics.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from queue import Empty, SimpleQueue
 import threading
 from time import monotonic, time_ns
@@ -17,11 +18,18 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
+import yaml
 
-from .errors import load_object, refused
+from .errors import load_object, ParameterError, refused, RobodynError
 
 #: How a driver is read: its member ``reading``.
 READING = WAITS, LATEST, INLINE = 'waits', 'latest', 'inline'
+# Drivers of this package that have a name
+NAMED = {'franka': 'robodyn_ros.drivers.franka:Franka'}
+# Arms whose motors are on a CAN bus: by their names in this folder, or by their files
+ARMS, ARM_FILES = Path(__file__).parent / 'drivers' / 'arms', ('.yaml', '.yml')
+# Files of recorded readings, and the module that reads and writes them, which imports this one
+LOG, LOGS = '.mcap', 'robodyn_ros.flight_recorder.reading_log'
 RETRY_PAUSE = 0.01    # [s] after a read that failed or returned nothing at once
 # A driver that waits is read this often in a period at most, so that one whose read returns at
 # once leaves the CPU to others, and a full buffer is still emptied
@@ -106,6 +114,8 @@ class Driver(Protocol):
       in turn, for an SDK that holds the GIL, or a bus that answers commands; ``read`` has to
       return, None if need be, within about ten periods.
     - ``facts``: a :class:`DriverFacts`.
+    - ``period``: of the control loop [s], which sets it before the first ``read``, for a driver
+      that has to keep time itself.
     - ``enable()``: switch the drives on; called by the thread that writes, before the first
       efforts, and again before the next ones after efforts had ended. With ``fade`` it has the
       drives hold the present pose in a spring of their own.
@@ -144,16 +154,30 @@ def make(name: str, model: Any, options: Mapping[str, Any]) -> Driver:
     """
     Return the driver of a name.
 
-    :param name: ``package.module:NAME`` of a class or function.
-    :param model: robot model, its first argument; ``options``: its keywords.
-    :raises ParameterError: it cannot be imported or made, or it lacks a method.
+    :param name: ``package.module:NAME`` of a class or function, one of NAMED, an arm on a CAN bus,
+        or a file of recorded readings.
+    :param model: robot model, its first argument.
+    :param options: its keywords; ``record`` is for any driver: the name of a new file (.mcap) of
+        its latest readings, which is written when the driver is closed.
+    :raises RobodynError: it cannot be imported or made, or it lacks a method.
     """
-    module, kind = load_object('driver', name, 'class')
+    reference = NAMED.get(name, name)
+    if 'record' in options:
+        others = {key: value for key, value in options.items() if key != 'record'}
+        reference = f'{LOGS}:RecordedDriver'
+        options = {'driver': name, 'options': others, 'file': options['record']}
+    elif name.endswith(LOG):
+        reference, options = f'{LOGS}:ReadingLog', {**options, 'file': name}
+    elif name.endswith(ARM_FILES) or (ARMS / f'{name}.yaml').is_file():
+        reference, options = 'robodyn_ros.drivers.mit_can:connect', {**options, 'arm': name}
+    module, kind = load_object('driver', reference, 'class')
     if kind is None:
         raise refused('driver', name, f'{module.__name__} has no {name.partition(":")[2]}',
                       'see robodyn new-driver')
     try:
         driver = kind(model, **options)
+    except RobodynError:
+        raise
     except Exception as error:          # any error of the user's class
         raise refused('driver', name, f'{type(error).__name__}: {error}', 'correct it, the '
                       'parameter driver_options or the connection') from error
@@ -163,6 +187,27 @@ def make(name: str, model: Any, options: Mapping[str, Any]) -> Driver:
         raise refused('driver', name, f'its reading is {reading_of(driver)!r}',
                       f'it is one of {", ".join(READING)}')
     return driver
+
+
+def given_options(texts: Iterable[str]) -> dict[str, Any]:
+    """
+    Return the options of a driver, whose values are YAML.
+
+    :param texts: each of the form name=value.
+    :raises ParameterError: one is of another form.
+    """
+    options = {}
+    for text in texts:
+        name, equals, value = text.partition('=')
+        try:
+            if not (name.isidentifier() and equals):
+                raise ValueError
+            options[name] = yaml.safe_load(value)
+        except (ValueError, yaml.YAMLError):
+            raise ParameterError(f'option {text!r} of the driver is refused',
+                                 name='driver_options', value=text,
+                                 remedy='write name=value, as rate=500') from None
+    return options
 
 
 def reading_of(driver: Driver) -> str:
@@ -205,6 +250,8 @@ class DriverReader:
         self._enable, self._fade, self._rest = (
             getattr(driver, name, None) for name in ('enable', 'fade', 'rest'))
         controller.cycle_input['spring'] = self._fade is not None
+        if hasattr(driver, 'period'):
+            driver.period = period
         self._interval = period / (1 if reading_of(driver) == LATEST else READS_PER_PERIOD)
         self._due = monotonic()
         self._tell, self._stop = tell, stop

@@ -112,10 +112,13 @@ def with_facts(facts: DriverFacts, model: RobotModel, settings: Settings,
     for name in OF_MODEL:
         if (fact := getattr(facts, name)) is None:
             continue
-        values = np.asarray(fact, float)
+        try:
+            values = np.asarray(fact, float)
+        except (TypeError, ValueError):     # no numbers
+            values = np.zeros(0)
         if values.shape != (model.nv,) or not (values >= 0.0).all():
             raise ParameterError(f'{name} of the driver is not one number for each of '
-                                 f'{model.nv} joints', name=name, value=values.tolist(),
+                                 f'{model.nv} joints', name=name, value=fact,
                                  remedy='correct the facts of the driver')
         changes[name] = values
         if len(chosen := getattr(settings, name)):

@@ -45,6 +45,13 @@ EXTRAS = {
         'pycollada',                # meshes in .dae files, for trimesh
         'viser',                    # 3D scenes in the browser; brings trimesh
     ],
+    'can': [
+        'pyserial',                 # the USB-CAN adapter of Damiao
+        'python-can',               # adapters other than those of SocketCAN
+    ],
+    'franka': [
+        'pylibfranka',
+    ],
     'cluster': [
         'distributed',              # Dask: worlds of `robodyn verify` on several machines
     ],
@@ -60,9 +67,6 @@ EXTRAS = {
         'frax',
     ],
     'test': [
-        # Not available on all platforms: `fuzz wire` then reports that it is missing.
-        'atheris; platform_system == "Linux" and platform_machine == "x86_64" '
-        'and python_version < "3.14"',
         'clang-format==23.*',
         'codespell==2.4.*',
         'colcon-common-extensions',
@@ -70,10 +74,13 @@ EXTRAS = {
         'hypothesis',
         'import-linter==2.*',
         'mink',
+        'motorbridge; platform_system == "Linux" and platform_machine == "x86_64"',    # frames
         'mypy==2.4.*',
         'pin',
+        'pyserial',
         'pytest==8.3.*',            # the last that launch_testing runs under
         'pytest-xdist',
+        'python-can',
         'ruckig',                   # beside which motions to targets are timed
         'ruff==0.17.*',
         'setuptools==79.0.1',       # the last that colcon build --symlink-install runs under

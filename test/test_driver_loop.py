@@ -154,7 +154,8 @@ def test_facts_of_a_driver_replace_what_the_urdf_says():
      'velocity_limit'),
     (DriverFacts(armature=[0.1, 0.1]), Settings(armature=(0.1, 0.2)), (), 'armature'),
     (DriverFacts(max_rate=500.0), Settings(rate=1000.0), (), 'rate'),
-    (DriverFacts(effort_limit=[9.0]), Settings(), (), 'effort_limit')])
+    (DriverFacts(effort_limit=[9.0]), Settings(), (), 'effort_limit'),
+    (DriverFacts(armature='none'), Settings(), (), 'armature')])
 def test_settings_that_contradict_a_driver(facts, settings, given, name):
     with pytest.raises(ParameterError, match=name) as refused:
         with_facts(facts, load_urdf('two_link'), settings, given)

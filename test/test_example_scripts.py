@@ -31,6 +31,8 @@ CLAIMS = {
     'controller_without_ros': lambda n: 'contradict each other' in n['reason'],
     'dh_conventions': lambda n: n['difference'] < 1e-12,
     'disturbance_observer': lambda n: angles(n)[0] > 2.0 and max(angles(n)[2:]) < 0.01,
+    'driver_readings': lambda n: {*n['reasons'].values()} == {'none'}
+    and abs(np.array([*n['positions'].values()]) - n['POSE']).max() < 0.05,
     'energy': lambda n: n['drift'] < 1e-4 and abs(n['x'] - n['other']).max() > 0.1,
     'feedback_policy': lambda n: np.degrees([*n['final'].values()][0]).max() < 0.01
     and [*n['final'].values()][1].min() > 0.05 and [*n['held'].values()][1].max() < 1e-3,

@@ -129,7 +129,7 @@ def without_payload(model: RobotModel, settings: Settings) -> RobotModel:
     """
     if settings.payload_mass:
         raise ParameterError('a payload is set', name='payload_mass', value=settings.payload_mass,
-                             remedy='take it off the arm, and `robodyn set-payload --mass 0`')
+                             remedy='take it off the arm, and `robodyn set payload_mass=0`')
     return settings.loaded(model)
 
 

@@ -5,15 +5,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf, isinf
-from typing import Any, TYPE_CHECKING
+from typing import Annotated, Any, NamedTuple, TYPE_CHECKING
 
+import numpy as np
 from numpy import ndarray
 from numpy.linalg import eigvalsh
 from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
+import typer
 
 from .options import (
     AsJson,
@@ -29,12 +32,19 @@ from .options import (
     Root,
     Tip,
 )
+from ..errors import ParameterError
 
 if TYPE_CHECKING:
+    from ..catalog.robots import CatalogRobot
+    from ..driver import DriverFacts
     from ..model.robot import RobotModel
 
 TEXT_COLUMNS = ('joint', 'type', 'parent link', 'child link', 'link', 'unit')
 ZERO_EFFORT = 1e-9    # smaller efforts are shown as zero
+# Settings of config/ROBOT.yaml that a driver may contradict
+SETTINGS = ('effort_limit', 'velocity_limit', 'armature', 'rate', 'robot_compensates_gravity',
+            'lower_to_rest')
+WORDS = {True: 'yes', False: 'no', None: None}
 UNITS = {'m': 'm, m/s, N', 'rad': 'rad, rad/s, N·m'}
 
 
@@ -44,13 +54,93 @@ def inspect(robot: Robot, locked: Locked = [],  # noqa: B006  (typer copies it)
             tip: Tip = '',
             gravity: Gravity = '',
             at: At = '',
+            driver: Annotated[str, typer.Option(
+                '--driver', metavar='NAME', help='Driver whose facts replace those of the URDF; '
+                'it connects to the arm, and enables nothing.')] = '',
+            driver_options: Annotated[list[str], typer.Option(
+                '--driver-options', metavar='NAME=VALUE',
+                help='Option of the driver. Repeatable.')] = [],  # noqa: B006
             as_json: AsJson = False) -> None:
     """Show joints, bodies, limits, gravity torques at a pose, and warnings about the URDF."""
     chosen = chosen_robot(robot, locked, root, tip, gravity, at, massless='warn')
+    stated = stated_by(driver, driver_options, chosen) if driver else None
+    model = stated.model if stated else chosen.model
     if as_json:
-        print_json(figures(chosen.model, chosen.pose))
+        print_json(figures(model, chosen.pose) | (
+            {'driver': {'reading': stated.reading, **stated.facts._asdict(),
+                        'contradictions': stated.contradictions}} if stated else {}))
     else:
-        console().print(report(chosen.model, chosen.pose, chosen.source))
+        console().print(report(model, chosen.pose, chosen.source))
+        if stated:
+            console().print(_driver(driver, stated, chosen.model))
+
+
+class Stated(NamedTuple):
+    """What a driver states of itself, the model with it, and what contradicts the driver."""
+
+    reading: str
+    facts: DriverFacts
+    model: RobotModel
+    contradictions: list[str]
+
+
+def stated_by(name: str, options: list[str], robot: CatalogRobot) -> Stated:
+    """
+    Return what the driver of a name states, beside the URDF and config/ROBOT.yaml.
+
+    :raises RobodynError: it cannot be made, or its facts do not fit the robot.
+    """
+    from ..control.settings.settings import Settings
+    from ..driver import facts_of, given_options, make, reading_of
+    from ..driver_loop import OF_MODEL, with_facts
+
+    driver = make(name, robot.model, given_options(options))
+    try:
+        reading, facts = reading_of(driver), facts_of(driver)
+    finally:
+        driver.close()
+    model, _ = with_facts(facts._replace(max_rate=None), robot.model, Settings())
+    contradictions = []
+    for quantity in OF_MODEL:
+        urdf, driven = getattr(robot.model, quantity), getattr(model, quantity)
+        # A URDF has no rotor inertia of its own: 0 is none
+        if len(joints := np.flatnonzero((urdf != driven) & (
+                (urdf > 0.0) | (quantity != 'armature')))):
+            contradictions.append(
+                f'{quantity} of the URDF is {_vector(urdf[joints])}, and of the drives '
+                f'{_vector(driven[joints])} ({", ".join(model.joint_names[i] for i in joints)})')
+    for quantity in SETTINGS:
+        if (value := robot.parameters['controller'].get(quantity)) is None:
+            continue
+        given: dict[str, Any] = {quantity: tuple(value) if isinstance(value, list) else value}
+        try:
+            with_facts(facts, robot.model, replace(Settings(), **given), [quantity])
+        except ParameterError as error:
+            contradictions.append(str(error))
+    return Stated(reading, facts, model, contradictions)
+
+
+def _driver(name: str, stated: Stated, urdf: RobotModel) -> RenderableType:
+    """Return what a driver states, beside the URDF, and what contradicts it."""
+    from ..driver_loop import OF_MODEL
+
+    told = [(quantity, getattr(urdf, quantity), getattr(stated.model, quantity))
+            for quantity in OF_MODEL if getattr(stated.facts, quantity) is not None]
+    table = _table('Driver, beside the URDF', 'joint', *(
+        f'{quantity.removesuffix("_limit")} {of}' for quantity, *_ in told
+        for of in ('URDF', 'drive')))
+    for i, joint in enumerate(urdf.joint_names if told else ()):
+        table.add_row(joint, *('-' if isinf(values[i]) else f'{values[i]:.4g}'
+                               for _, *both in told for values in both))
+    facts = stated.facts
+    words = [f'reading {stated.reading}', *(
+        f'{text} {"not stated" if value is None else told_as.format(value)}'
+        for text, value, told_as in (
+            ('compensates gravity', WORDS[facts.compensates_gravity], '{}'),
+            ('brakes', WORDS[facts.brakes], '{}'), ('highest rate', facts.max_rate, '{:g} Hz')))]
+    return Group(Text(f'Driver {name}', 'bold'), Text(', '.join(words)), *[table] * bool(told), *(
+        [Text(f'! {text}', 'yellow') for text in stated.contradictions]
+        or [Text('no contradictions', 'green')]))
 
 
 def figures(model: RobotModel, pose: ndarray) -> dict[str, Any]:

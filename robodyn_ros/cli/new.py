@@ -126,8 +126,9 @@ DRIVER = Template('''\
 """
 Driver: the arm $name, read and written in the process of the controller.
 
+    PYTHONPATH=. robodyn inspect my_arm.urdf --driver $name:$constant       # what it states
     PYTHONPATH=. ros2 run robodyn_ros controller --ros-args -p driver:=$name:$constant \\
-        -p "driver_options:=[address=192.168.0.2]" -p trigger:=state -p urdf:=...
+        -p "driver_options:=[address=192.168.0.2]" -p trigger:=state -p urdf:=my_arm.urdf
     drive(Controller(model, settings), $constant(model), over)      # without ROS
 """
 
@@ -151,31 +152,40 @@ class $constant:
     """
 
     # WAITS: read() waits for a state. LATEST: it returns the newest one at once. INLINE: the
-    # thread of the loop reads, computes and writes, for an SDK that holds the GIL
+    # thread of the loop reads, computes and writes, for an SDK that holds the GIL, or a bus whose
+    # drives answer commands
     reading = WAITS
 
     def __init__(self, model, address: str = '', rate: float = 1000.0):
-        # Connect, or raise an exception with the reason. What the arm says of itself replaces the
-        # URDF: effort_limit, velocity_limit, armature (nv,), compensates_gravity, brakes.
-        self.facts = DriverFacts()
+        # Connect, or raise an exception with the reason; enable nothing
         self._period, self._next = 1.0 / rate, time.monotonic()
         self._position, self._effort = np.zeros(model.nv), np.zeros(model.nv)
+        # What is known of the arm replaces the URDF; a parameter that contradicts it is refused
+        self.facts = DriverFacts(
+            # compensates_gravity=False,    # does the robot add g(q) to the efforts?
+            # brakes=False,                 # False: nothing holds the arm, which is lowered
+            # effort_limit=[27.0, 27.0],    # of the drives, one a joint [N·m | N]
+            # velocity_limit=[3.0, 3.0],    # [rad/s | m/s]
+            # armature=[0.05, 0.05],        # rotor inertia times gear ratio squared [kg·m² | kg]
+            # max_rate=rate,                # at which the arm takes efforts [Hz]
+        )
 
     def read(self) -> Reading | None:
         """
         Wait for the next state of the arm; return None if none comes within, say, 10 ms.
 
-        A dedicated thread calls this in a loop. An exception is logged. The state becomes stale
-        after an exception, and while this waits.
+        An exception is logged. The state becomes stale after an exception, and while this waits.
+        Raise robodyn_ros.driver.DriverLost where the connection is gone for good.
         """
         self._next += self._period
         time.sleep(max(0.0, self._next - time.monotonic()))
-        # Velocity NaN: not measured. Effort None: not measured, NaN: the drive is off; else that
-        # of the motor on the joint. age: s since each joint was measured. Raise DriverLost where
-        # the connection is gone for good.
         faults: list[Fault] = []        # such as Fault('joint4', 'rotor too hot')
-        return Reading(self._position.copy(), np.zeros(len(self._position)), self._effort.copy(),
-                       age=0.0, faults=faults)
+        return Reading(
+            self._position.copy(),
+            np.zeros(len(self._position)),      # velocity; NaN: not measured
+            self._effort.copy(),                # of the motor on the joint; NaN: its drive is off
+            age=0.0,                            # s since each joint was measured, (nv,) or all
+            faults=faults)
 
     def write(self, tau: ndarray) -> None:
         """
@@ -186,12 +196,21 @@ class $constant:
         """
         self._effort = tau.copy()
 
-    def enable(self) -> None:
-        """Switch the drives on, before the first efforts; may be left out."""
+    # Members that may be left out: uncomment those that the drives have
 
-    def diagnostics(self) -> dict:
-        """Return temperatures, bus errors and the like, for /diagnostics; may be left out."""
-        return {}
+    # def enable(self) -> None:
+    #     """Switch the drives on, before the first efforts; hold the pose where they can."""
+
+    # def fade(self, share: float) -> None:
+    #     """Leave this share of the drives' own spring, with the next write; from 1 to 0."""
+
+    # def rest(self, dt: float) -> bool:
+    #     """Damp in the drives, with the next write, as the arm comes down; return if it rests."""
+    #     return True
+
+    # def diagnostics(self) -> dict:
+    #     """Return temperatures, bus errors and the like, for /diagnostics, once a second."""
+    #     return {'temperature of joint1 [°C]': 41}
 
     def close(self) -> None:
         """End the connection."""
@@ -203,16 +222,19 @@ DRIVER_TEST = Template('''\
 import numpy as np
 from $name import $constant
 
-from robodyn_ros import load_urdf
-from robodyn_ros.driver import Driver
+from robodyn_ros import load_urdf, Settings
+from robodyn_ros.driver import ages_of, Driver, READING
+from robodyn_ros.driver_loop import with_facts
 
 
 def test_it_reads_and_writes():
     arm = load_urdf('two_link')
     driver = $constant(arm)
-    assert isinstance(driver, Driver)
+    assert isinstance(driver, Driver) and driver.reading in READING
+    with_facts(driver.facts, arm, Settings())       # raises an error where they are none
     reading = driver.read()
     assert np.shape(reading.position) == np.shape(reading.velocity) == (arm.nv,)
+    assert (ages_of(reading) < 0.1).all()
     driver.write(np.ones(arm.nv))
     driver.close()
 ''')

@@ -174,16 +174,17 @@ app = typer.Typer(
            'Ctrl-C.')
 
 
-def command(panel: str, example: str) -> Callable[[Callback], Callback]:
+def command(panel: str, example: str, **settings: Any) -> Callable[[Callback], Callback]:
     """
     Declare a function as a subcommand of its name, with dashes.
 
     :param panel: of `robodyn --help`, one of PANELS.
     :param example: words of an example after `robodyn` and the name.
+    :param settings: of the context of click.
     """
     def declared(function: Callback) -> Callback:
         name = function.__name__.rstrip('_').replace('_', '-')
-        return app.command(name, rich_help_panel=panel,
+        return app.command(name, rich_help_panel=panel, context_settings=settings,
                            epilog=f'Example: robodyn {name} {example}'.rstrip())(function)
     return declared
 

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Subcommands `set-payload` and `find-payload`: the payload of a running controller."""
+"""Subcommand `find-payload`: the payload of a running controller."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ import typer
 
 from .options import (
     command,
-    connected,
     console,
     NodeName,
-    numbers,
     playing,
     RUN,
     seconds_bar,
@@ -27,7 +25,7 @@ from .options import (
     Wait,
 )
 from .recording_options import OF_LOAD
-from ..errors import IdentificationError, ParameterError
+from ..errors import IdentificationError
 
 if TYPE_CHECKING:
     from ..control.settings.settings import Settings
@@ -41,25 +39,6 @@ if TYPE_CHECKING:
     from ..nodes.middleware.client_session import Session
 
 UPPER_TRIANGLE = np.triu_indices(3)          # ixx, ixy, ixz, iyy, iyz, izz
-
-
-@command(RUN, '--mass 1.5 --com 0,0,0.06')
-def set_payload(mass: Annotated[float, typer.Option(
-                    help='Mass (kg); 0: no payload.')],
-                com: Annotated[str, typer.Option(
-                    metavar='X,Y,Z', help='Center of mass in the link (m); not needed without a '
-                    'mass.')] = '',
-                inertia: Annotated[str, typer.Option(
-                    metavar='IXX,IXY,IXZ,IYY,IYZ,IZZ', help='Inertia about the center of mass, '
-                    'in the axes of the link (kg·m²). Default: a point mass.')] = '',
-                frame: Annotated[str, typer.Option(
-                    help='Link that holds it. Default: the present payload_frame.')] = '',
-                node: NodeName = 'controller', sim_time: SimTime = False,
-                wait: Wait = 10.0) -> None:
-    """Set the payload of a running controller; fails if the controller refuses it."""
-    values = _values(mass, numbers('--com', com), numbers('--inertia', inertia))
-    with connected('set-payload', node, sim_time, wait) as (_, controller):
-        _set(controller, values, frame, console())
 
 
 @command(RUN, '--set')
@@ -173,20 +152,8 @@ def _check_determined(found: Payload) -> None:
 
 def _found(found: Payload) -> dict[str, Any]:
     inertia = np.zeros(6) if found.inertia is None else found.inertia[UPPER_TRIANGLE]
-    return _values(found.mass, found.com.tolist(), inertia.tolist())
-
-
-def _values(mass: float, com: Sequence[float], inertia: Sequence[float]) -> dict[str, Any]:
-    """Return values of the payload parameters; of no mass, of no payload."""
-    if mass and len(com) != 3:
-        raise ParameterError('the center of mass is missing', name='--com', value=list(com),
-                             remedy='give its three coordinates in the link: --com 0,0,0.05')
-    if len(inertia) not in (0, 6):
-        raise ParameterError(f'{len(inertia)} moments of inertia', name='--inertia',
-                             value=list(inertia), remedy='give six, ixx,ixy,ixz,iyy,iyz,izz, or '
-                             'none for a point mass')
-    return {'payload_mass': float(mass), 'payload_com': [float(x) for x in com or [0.0] * 3],
-            'payload_inertia': [float(x) for x in inertia or [0.0] * 6]}
+    return {'payload_mass': float(found.mass), 'payload_com': found.com.tolist(),
+            'payload_inertia': inertia.tolist()}
 
 
 def _set(controller: RunningController, values: dict[str, Any], frame: str,
@@ -194,9 +161,6 @@ def _set(controller: RunningController, values: dict[str, Any], frame: str,
     """Set the payload at a frame, '' for the present one, and print the present payload."""
     controller.set(values | ({'payload_frame': frame} if frame else {}))
     now = controller.settings()
-    if not now.payload_mass:
-        out.print('accepted: no payload')
-        return
     out.print(f'accepted: {now.payload_mass:.4g} kg at {_listed(now.payload_com)} m of '
               f'{now.payload_frame}, inertia {_listed(now.payload_inertia)} kg·m²; active '
               f'after {now.payload_transition:g} s')

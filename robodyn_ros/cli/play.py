@@ -52,7 +52,7 @@ def play(file: Annotated[Path, typer.Argument(
              'packages.')] = False,
          sim_time: SimTime = False,
          wait: Wait = 10.0) -> None:
-    """Send a trajectory to a running controller; fails if the controller refuses it."""
+    """Send a trajectory to a running controller; fails if it is refused. Ctrl-C stops the arm."""
     require_modules('play', ['rclpy'], RosError)
     from ..identification.excitation.trajectory_file import read
     from ..identification.recordings.recording import check_target, write
@@ -71,12 +71,7 @@ def play(file: Annotated[Path, typer.Argument(
 
         def go(what: str, asked: JointTrajectory) -> None:
             bar = bars.add_task(what)
-            try:
-                player.play(asked, lambda at, end: bars.update(bar, completed=at, total=end))
-            except KeyboardInterrupt:
-                out.print('The controller has the whole trajectory and goes on to its end; to '
-                          'stop it, deactivate it.', style='yellow')
-                raise
+            player.play(asked, lambda at, end: bars.update(bar, completed=at, total=end))
         if delay:
             _count_down(here, bars, delay)
         if approach:

@@ -60,14 +60,9 @@ def verification_case(robot: str, locked: Mapping[str, float], config: Path | No
 
     :raises RobodynError: a file cannot be read, or does not fit the robot.
     """
-    values = _configured(robot, config)
-    if not locked:
-        locked = dict(zip(values.get('locked_joints', []), values.get('locked_positions', [])))
-    chosen = load_robot(robot, locked, [], root=values.get('root') or None,
-                        tip=values.get('tip') or None, gravity=values.get('gravity') or None)
-    check_gravity_given(values, chosen.name)
-    settings = _settings(values, out)
+    values, chosen, settings = configured_robot(robot, locked, config, out)
     model = chosen.model
+    locked = locked or _locked(values)
     found = (worlds_files.default_worlds(model, settings) if worlds is None
              else worlds_files.read(worlds, model, settings))
     true = _true_model(found.truth, chosen, values)
@@ -98,7 +93,7 @@ def verification_case(robot: str, locked: Mapping[str, float], config: Path | No
     given = (robot_path(robot), urdf, share_path('config', f'{robot}.yaml') if config is None else
              config_path(str(config)), motion, worlds)
     return Case(chosen.name, model, settings, found, seed, trigger,
-                None if motion is None else _waypoints(motion, model, settings),
+                None if motion is None else waypoints(motion, model, settings),
                 tuple((str(path), f'sha256 {hashlib.sha256(path.read_bytes()).hexdigest()[:16]}')
                       for path in given if path is not None and path.is_file()), true), again
 
@@ -125,6 +120,26 @@ def _true_model(truth: worlds_files.Truth, chosen: CatalogRobot, values: Mapping
     return true
 
 
+def configured_robot(robot: str, locked: Mapping[str, float], config: Path | None, out: Console,
+                     pose: Sequence[float] = ()) -> tuple[dict[str, Any], CatalogRobot, Settings]:
+    """
+    Return the values of a parameter file, its robot, and its settings.
+
+    :param locked: replaces the locked joints of the file; ``config``: None: config/ROBOT.yaml.
+    :raises RobodynError: a file cannot be read, or does not fit the robot.
+    """
+    values = _configured(robot, config)
+    chosen = load_robot(robot, locked or _locked(values), list(pose),
+                        root=values.get('root') or None, tip=values.get('tip') or None,
+                        gravity=values.get('gravity') or None)
+    check_gravity_given(values, chosen.name)
+    return values, chosen, _settings(values, out)
+
+
+def _locked(values: Mapping[str, Any]) -> dict[str, float]:
+    return dict(zip(values.get('locked_joints', []), values.get('locked_positions', [])))
+
+
 def _configured(robot: str, config: Path | None) -> dict[str, Any]:
     if config is not None:
         return values_in(config_path(str(config)), NODE)
@@ -149,7 +164,7 @@ def _settings(values: Mapping[str, Any], out: Console) -> Settings:
                     gains={name: values[name] for name in own if values.get(name)})
 
 
-def _waypoints(path: Path, model: RobotModel, settings: Settings) -> Waypoints:
+def waypoints(path: Path, model: RobotModel, settings: Settings) -> Waypoints:
     """Return the motion of a trajectory file or a recording, whose time begins at zero."""
     if path.suffix in ('.yaml', '.yml'):
         from ..identification.excitation.trajectory_file import read

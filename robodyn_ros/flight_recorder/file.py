@@ -12,7 +12,8 @@ arrays of the ring, the changes of the settings, the references, and the number 
 overwritten while the file was written. All numbers have eight bytes, in the order of x86-64.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
 import json
@@ -114,22 +115,34 @@ def write(path: Path, model: RobotModel, snapshot: Snapshot, about: About) -> No
     :raises OSError: it cannot be written.
     :raises RobodynError: the model cannot be written as a URDF.
     """
-    from mcap import writer
-
     text = json.dumps(described(model, snapshot, about), indent=1,
                       default=lambda value: np.asarray(value).tolist())
-    times = _nanoseconds(snapshot.cycles['now'] + about.offset)
+    times = nanoseconds(snapshot.cycles['now'] + about.offset)
     last = int(times[-1]) if len(times) else 0
+    with written(path, about.version) as out:
+        out.add_metadata('robodyn_ros', {'reason': about.reason, 'what': about.sentence,
+                                         'time': about.time, 'node': about.node})
+        out.add_attachment(last, last, WORDS, 'application/json', text.encode())
+        out.add_attachment(last, last, ARRAYS, 'application/zip', packed(text, snapshot))
+        _messages(out, model, snapshot, times, about.offset)
+
+
+@contextmanager
+def written(path: Path, version: str) -> Iterator[Any]:
+    """
+    Yield the writer of a file of MCAP, which appears when it is complete.
+
+    :param version: of this package.
+    :raises OSError: it cannot be written.
+    """
+    from mcap import writer
+
     part = path.with_name(f'{path.name}.{os.getpid()}.part')
     try:
         with part.open('wb') as stream:
             out = writer.Writer(stream)
-            out.start('ros2', f'robodyn_ros {about.version}')
-            out.add_metadata('robodyn_ros', {'reason': about.reason, 'what': about.sentence,
-                                             'time': about.time, 'node': about.node})
-            out.add_attachment(last, last, WORDS, 'application/json', text.encode())
-            out.add_attachment(last, last, ARRAYS, 'application/zip', packed(text, snapshot))
-            _messages(out, model, snapshot, times, about.offset)
+            out.start('ros2', f'robodyn_ros {version}')
+            yield out
             out.finish()
         part.replace(path)
     finally:
@@ -143,23 +156,36 @@ def read(path: Path) -> Flown:
     :raises RecordingError: the file cannot be read, or is no recording; it names the file.
     """
     with reading(path, RecordingError, 'file', GIVE), path.open('rb') as stream:
-        if is_cycles_file(stream.read(len(MAGIC))):
-            stream.seek(0)
-            return _of(cycles_of, stream.read())
-        stream.seek(0)
-        if not available():
-            raise RecordingError(f'{path} cannot be read: the library mcap is missing',
-                                 name='file', value=str(path),
-                                 remedy=f'run `{pip_install("mcap")}`')
-        from mcap.reader import make_reader
+        if is_cycles_file(start := stream.read(len(MAGIC))):
+            return _of(cycles_of, start + stream.read())
+        return _of(unpacked, attachment(path, ARRAYS))
 
+
+def attachment(path: Path, name: str) -> bytes:
+    """
+    Return the attachment of this name in a file of MCAP.
+
+    :raises RecordingError: the library that reads it is missing.
+    :raises ValueError: there is none; a damaged file raises this and other exceptions.
+    """
+    require_mcap(path)
+    from mcap.reader import make_reader
+
+    with path.open('rb') as stream:
         reader = make_reader(stream)
         if reader.get_summary() is None:
             raise ValueError('it has no end')
-        data = [a.data for a in reader.iter_attachments() if a.name == ARRAYS]
-        if len(data) != 1:
-            raise ValueError(f'no attachment {ARRAYS}')
-        return _of(unpacked, data[0])
+        data = [a.data for a in reader.iter_attachments() if a.name == name]
+    if len(data) != 1:
+        raise ValueError(f'no attachment {name}')
+    return data[0]
+
+
+def require_mcap(path: Path) -> None:
+    """Raise :class:`RecordingError` where the library that reads and writes a file is missing."""
+    if not available():
+        raise RecordingError(f'{path}: the library mcap is missing', name='file', value=str(path),
+                             remedy=f'run `{pip_install("mcap")}`')
 
 
 def _of(parse: Callable[[bytes], Flown], data: bytes) -> Flown:
@@ -170,7 +196,7 @@ def _of(parse: Callable[[bytes], Flown], data: bytes) -> Flown:
         raise ValueError(str(error)) from error
 
 
-def _nanoseconds(seconds: np.ndarray) -> np.ndarray:
+def nanoseconds(seconds: np.ndarray) -> np.ndarray:
     """Return times [s] as those of MCAP [ns]: neither NaN nor before 1970."""
     return (np.nan_to_num(seconds, nan=0.0).clip(0.0, MAX_STAMP) * 1e9).astype(np.int64)
 
@@ -187,7 +213,7 @@ def _messages(out: Any, model: RobotModel, s: Snapshot, times: np.ndarray, offse
             ('joint_states', state), ('reference', state), ('commands', array),
             ('guard', diagnostics)))
     target, speed, tau_law = map(VECTOR_NAMES.index, ('target', 'target_qd', 'tau_law'))
-    received = _nanoseconds(s.state['received'].max(axis=1, initial=-np.inf) + offset)
+    received = nanoseconds(s.state['received'].max(axis=1, initial=-np.inf) + offset)
     for k, time in enumerate(times.tolist()):
         def send(channel: int, data: bytes, k: int = k, time: int = time) -> None:
             out.add_message(channel, time, data, time, k & 0xffffffff)
@@ -244,10 +270,11 @@ def description(model: RobotModel, versions: Mapping[int, Version], inputs: Cycl
     """
     nv = model.nv
     kinds = slot_types(nv, len(inputs.ring.present))
+    arrays: dict[str, Any] = {
+        name: np.zeros(int(name in BOUNDARIES), kind) for name, kind in kinds.items()}
     snapshot = Snapshot(
-        **{name: np.zeros(int(name in BOUNDARIES), kind) for name, kind in kinds.items()},
-        versions=dict(versions), points={0: Points.none(nv)}, policies={0: Policy.none(nv)},
-        poses={0: PosePoints.none()})
+        **arrays, versions=dict(versions), points={0: Points.none(nv)},
+        policies={0: Policy.none(nv)}, poses={0: PosePoints.none()})
     snapshot.memory['mode'] = versions[0].record['mode']
     about = About('C library', 'NO_REASON', '', 'at an unknown time', 'c', 'step', 'steady', 0.0,
                   package_version(), compiled().code, machine())
@@ -291,10 +318,10 @@ def cycles_of(data: bytes) -> Flown:
     used = slice(begin, count)
     versions = {int(number): _version(first.snapshot.versions, int(number), known[int(number)])
                 for number in np.unique(cycles['version'][used])}
+    arrays: dict[str, Any] = {name: array[begin:] if name in BOUNDARIES else array[used]
+                              for name, array in ring.items()}
     snapshot = Snapshot(
-        **{name: array[begin:] if name in BOUNDARIES else array[used]
-           for name, array in ring.items()},
-        versions=versions, points=_used(points, cycles['serial'][used]),
+        **arrays, versions=versions, points=_used(points, cycles['serial'][used]),
         policies=first.snapshot.policies, poses=_used(poses, cycles['pose'][used]))
     about = _about(first.about, model, snapshot)
     text = json.dumps(described(model, snapshot, about),

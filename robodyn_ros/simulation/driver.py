@@ -13,10 +13,11 @@ from numpy import ndarray
 
 from .drive import Drive
 from .plant import Plant
-from ..driver import DriverFacts, Reading
+from ..driver import DriverFacts, LATEST, Reading, WAITS
 from ..model.robot import initial_position, RobotModel
 
 MAX_PHYSICS_STEP = 0.25e-3    # [s]
+MAX_LAG = 0.1    # [s] of real time that the simulation catches up with
 RESTING_VELOCITY = 0.02    # [rad/s | m/s]
 
 
@@ -28,27 +29,41 @@ class SimulatedArm:
     :param rate: of the states [Hz].
     :param position: (nv,) at the start [rad | m]; empty: as :func:`.initial_position`.
     :param timeout: without efforts, after which the brakes engage [s].
+    :param reading: how it is read, see :class:`.Driver`: ``'latest'`` returns the newest state at
+        once, with its age; the others wait for the next one.
     :raises SimulationError: MuJoCo rejects the robot.
     """
 
     def __init__(self, model: RobotModel, rate: float = 1000.0, position: Sequence[float] = (),
-                 timeout: float = 0.1):
+                 timeout: float = 0.1, reading: str = WAITS):
         substeps = int(np.ceil(1.0 / rate / MAX_PHYSICS_STEP - 1e-9))
         plant = Plant(model.to_urdf(), model=model, timestep=1.0 / rate / substeps,
                       substeps=substeps)
         self._drive = Drive(plant, initial=initial_position(model, list(position)),
                             timeout=timeout)
-        self._period = 1.0 / rate
+        self.reading, self._period = reading, 1.0 / rate
+        self._newest: Reading | None = None
         self._lock = threading.Lock()       # read and write are called by two threads
         self._next = time.monotonic()
 
     def read(self) -> Reading:
-        """Wait for the end of the period; return the state there."""
+        """Return the state at the end of a period: wait for it, or the newest one."""
+        if self.reading == LATEST:
+            return self._read_newest(time.monotonic())
         self._next = max(self._next + self._period, time.monotonic() - self._period)
         time.sleep(max(0.0, self._next - time.monotonic()))
         with self._lock:
             self._drive.watch(time.monotonic())
             return self.advance()
+
+    def _read_newest(self, now: float) -> Reading:
+        with self._lock:
+            self._drive.watch(now)
+            self._next = max(self._next, now - MAX_LAG)
+            while self._newest is None or self._next + self._period <= now:
+                self._next += self._period
+                self._newest = self.advance()
+            return self._newest._replace(age=max(0.0, now - self._next))
 
     def advance(self) -> Reading:
         """Simulate a period, whatever time it is; return the state there."""
@@ -89,9 +104,10 @@ class SpringArm(SimulatedArm):
     def advance(self) -> Reading:
         """Simulate a period; return the state there, with the effort of the whole drive."""
         reading, plant = super().advance(), self._drive.plant
-        own = (self._share * self._stiffness * (self._pose - reading.position)
-               - plant.joint_damping * reading.velocity)
-        return reading._replace(effort=reading.effort + own)
+        position, velocity, effort = np.array(reading[:3], float)
+        own = (self._share * self._stiffness * (self._pose - position)
+               - plant.joint_damping * velocity)
+        return reading._replace(effort=effort + own)
 
     def enable(self) -> None:
         """Hold the pose in the spring, unless it does so already."""

@@ -17,7 +17,6 @@ from robodyn_ros.control.steps import guard
 from robodyn_ros.control.steps.velocity_estimator import slower
 from robodyn_ros.driver import DriverReader, Fault, note_age, Reading
 from robodyn_ros.errors import ParameterError
-from robodyn_ros.nodes.controller.parameters import driver_options
 from robodyn_ros.simulation.driver import SpringArm
 from spring_arm import PlayedDrives
 
@@ -213,7 +212,7 @@ def test_driver_that_is_lost(driven):
     ('robodyn_ros.simulation.driver:SimulatedArm', ['rate 3'], 'write name=value')])
 def test_drivers_that_cannot_be_used(name, options, why):
     with pytest.raises(ParameterError, match=why):
-        driver.make(name, load_urdf('two_link'), driver_options({'driver_options': options}))
+        driver.make(name, load_urdf('two_link'), driver.given_options(options))
 
 
 def test_a_driver_is_refused_on_simulation_time(start):

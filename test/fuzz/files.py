@@ -16,6 +16,7 @@ from fuzz.judge import Canary, FAILED, LONGEST, VALID, Verdict
 import numpy as np
 from robodyn_ros import load_dh, load_urdf, Settings
 from robodyn_ros.errors import RobodynError
+from robodyn_ros.flight_recorder.reading_log import ReadingLog, RecordedDriver
 from robodyn_ros.identification import result_files
 from robodyn_ros.identification.excitation import trajectory_file
 from robodyn_ros.identification.recordings.read import read as read_recording
@@ -26,6 +27,7 @@ from robodyn_ros.model.resources import rows_path
 from robodyn_ros.nodes.middleware.parameter_files import values_in
 from robodyn_ros.realtime import statistics
 from robodyn_ros.realtime.statistics import no_cycles
+from robodyn_ros.simulation.driver import SimulatedArm
 from robodyn_ros.verification import worlds
 from robodyn_ros.verification.results import Results
 from robodyn_ros.verification.trial import Case, Outcome
@@ -119,6 +121,13 @@ def _rows(path: Path) -> None:
     path.write_bytes(rows.read_bytes() if rows else b'')
 
 
+def _readings(path: Path) -> None:
+    driver = RecordedDriver(ROBOT, SimulatedArm(ROBOT), f'{path}.new.mcap')
+    driver.read()
+    driver.close()
+    Path(f'{path}.new.mcap').replace(path)
+
+
 def _recorded(path: Path) -> object:
     return read_recording(path, ROBOT)
 
@@ -138,6 +147,7 @@ KINDS = (
     Kind('worlds.yaml', _worlds, lambda path: worlds.read(path, ROBOT, _case().settings)),
     Kind('results.sqlite', _results, _resumed),
     Kind('timing.npz', _timing, statistics.load),
+    Kind('readings.mcap', _readings, lambda path: ReadingLog(ROBOT, str(path))),
     Kind('rows.dh.yaml', _rows, load_dh))
 
 

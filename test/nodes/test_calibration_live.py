@@ -14,7 +14,7 @@ from processes import node
 import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.catalog.robots import load_robot
-from robodyn_ros.cli.payload import set_payload
+from robodyn_ros.cli.drive import set_
 from robodyn_ros.control.settings.settings import symmetric
 from robodyn_ros.errors import IdentificationError, ParameterError
 from robodyn_ros.identification.excitation.payload_motion import payload_motion
@@ -118,13 +118,11 @@ def test_a_payload_is_found_and_set(carrying, start, remote, capsys):
     words = re.search(r'accepted: (\S+) kg at \[(.*?)\]', ' '.join(finding.text.split()))
     assert float(words[1]) == pytest.approx(MASS, rel=0.03)
     assert [float(x) for x in words[2].split(',')] == pytest.approx(COM, abs=0.01)
-    there = {'sim_time': True, 'wait': 20.0}
     with pytest.raises(ParameterError, match='the gravity torque of'):
-        set_payload(80.0, '0,0,0.1', **there)
-    set_payload(MASS, ','.join(map(str, COM)), ','.join(map(str, INERTIA)), FRAME, **there)
-    assert 'accepted: 1.5 kg at [0.01, -0.02, 0.06] m of tool0' in capsys.readouterr().out
-    with pytest.raises(ParameterError, match='center of mass is missing'):
-        set_payload(MASS, frame=FRAME, **there)
+        set_(['payload_mass=80', 'payload_com=0,0,0.1'], wait=20.0)
+    set_([f'payload_mass={MASS}', f'payload_com={COM}'.replace('(', '[').replace(')', ']'),
+          'payload_inertia=' + ','.join(map(str, INERTIA)), f'payload_frame={FRAME}'], wait=20.0)
+    assert 'accepted: payload_com = 0.01, -0.02, 0.06' in capsys.readouterr().out
     remote.listen(0.7)
     assert quiet_efforts(remote.commands, model)
     assert 'FAULT' not in controller.text

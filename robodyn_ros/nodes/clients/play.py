@@ -4,13 +4,13 @@
 
 from collections.abc import Callable, Sequence
 import time
-from typing import TYPE_CHECKING
 
 from builtin_interfaces.msg import Duration
 from diagnostic_msgs.msg import DiagnosticArray
 import numpy as np
 from numpy import ndarray
 from rcl_interfaces.msg import Log
+import rclpy.duration
 from rclpy.time import Time
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -18,24 +18,21 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from ..middleware import qos
 from ..middleware.client_session import Session
 from ..topics.publishers import full_name, publisher_names, told_name, UNKNOWN
+from ...control.references.trajectory import QUINTIC_PEAK_RATIO, Waypoints
 from ...errors import RosError, TrajectoryError
 from ...identification.excitation import trajectory_file
-
-if TYPE_CHECKING:
-    from ...control.references.trajectory import Waypoints
 
 ANSWER_TIMEOUT = 15.0   # [s]; reports come once a second
 LOG_TIMEOUT = 1.0    # [s] for the log line that explains a refusal
 SETTLE_TIME = 0.5    # [s] at rest after the approach, and after the motion
 APPROACH_SPEED_SHARE = 0.5    # of the highest velocity of each joint in the motion
-QUINTIC_PEAK_RATIO = 15 / 8    # peak over mean velocity of a quintic from rest to rest
 MAX_APPROACH_TIME = 300.0    # [s]
 START_TOLERANCE = 1e-3    # [rad | m] within which no approach is needed
 # Counters of the diagnostics
 ACCEPTED, REFUSED = 'accepted trajectories', 'refused trajectories'
 
 
-def trajectory_message(asked: 'Waypoints | trajectory_file.JointTrajectory') -> JointTrajectory:
+def trajectory_message(asked: Waypoints | trajectory_file.JointTrajectory) -> JointTrajectory:
     """Return the message of a trajectory that starts on arrival."""
     message = JointTrajectory(joint_names=list(asked.joint_names))
     rows = [asked.positions, asked.velocities, asked.accelerations,
@@ -103,7 +100,10 @@ class Player:
         self._report: dict[str, str] = {}
         self._pose: dict[str, float] = {}
         self._publisher = here.node.create_publisher(JointTrajectory, self._topic, 1)
+        self._reference: dict[str, float] = {}
         here.node.create_subscription(DiagnosticArray, '/diagnostics', self._on_report, 10)
+        here.node.create_subscription(JointState, f'{self._topic.rpartition("/")[0]}/reference',
+                                      self._on_reference, qos.STATES_IN)
         here.node.create_subscription(Log, '/rosout', self._on_log, 100)
 
     def find(self) -> None:
@@ -158,10 +158,12 @@ class Player:
                            remedy='see that it is published, or give another --states')
         return np.array([self._pose[name] for name in joint_names])
 
-    def play(self, motion: 'Waypoints | trajectory_file.JointTrajectory',
+    def play(self, motion: Waypoints | trajectory_file.JointTrajectory,
              tell: Callable[[float, float], None]) -> None:
         """
         Publish a trajectory, which starts on arrival, and wait until it has been executed.
+
+        A signal (:class:`KeyboardInterrupt`) stops the motion.
 
         :param tell: called with time and end of the motion [s].
         :raises TrajectoryError: the controller refuses it.
@@ -171,6 +173,15 @@ class Player:
         if not self._here.until(self._now, self._within):
             raise RosError('simulation time is still zero', name='/clock',
                            remedy='see that the simulation runs, or go without --sim-time')
+        try:
+            self._play(motion, tell)
+        except KeyboardInterrupt:
+            self._publisher.publish(JointTrajectory())      # without waypoints: it stops
+            self._publisher.wait_for_all_acked(rclpy.duration.Duration(seconds=1))
+            raise
+
+    def _play(self, motion: Waypoints | trajectory_file.JointTrajectory,
+              tell: Callable[[float, float], None]) -> None:
         began = self._now()
         self.send(motion)
         end = float(motion.times[-1]) + SETTLE_TIME
@@ -182,9 +193,14 @@ class Player:
                                remedy='see its log')
             if self._confirm:
                 self._check()
+        # It starts on arrival, which may be later than it was sent; without telemetry this is not
+        # known
+        if self._reference and not self._over(motion):
+            self._here.until(lambda: self._over(motion), ANSWER_TIMEOUT)
+            self._here.until(lambda: False, SETTLE_TIME)
         tell(end, end)
 
-    def send(self, motion: 'Waypoints | trajectory_file.JointTrajectory',
+    def send(self, motion: Waypoints | trajectory_file.JointTrajectory,
              start: Time | None = None) -> None:
         """
         Publish a trajectory and wait until the controller has accepted it.
@@ -206,6 +222,11 @@ class Player:
     def listener(self) -> str:
         """Name of the controller that was found, with its namespace and without leading slash."""
         return self._listener
+
+    def _over(self, motion: Waypoints | trajectory_file.JointTrajectory) -> bool:
+        """Return whether the reference of the controller is that at the end of the motion."""
+        return all(abs(self._reference.get(name, x) - x) < START_TOLERANCE for name, x in zip(
+            motion.joint_names, np.asarray(motion.positions)[-1]))
 
     def _now(self) -> float:
         node = self._here.node
@@ -245,13 +266,17 @@ class Player:
         if self._report.get('phase') != 'RUNNING':
             raise RosError(f'{self._listener} is not running: {self._report["message"]}',
                            name=self._listener, value=self._report.get('phase'),
-                           remedy='activate it, or call ~/reset after a fault; then retry')
+                           remedy='`robodyn reset` arms it again')
 
     def _on_report(self, message: DiagnosticArray) -> None:
         for status in message.status:
             if self._listener and status.name == f'{self._listener}: control loop':
                 self._report = {pair.key: pair.value for pair in status.values}
                 self._report['message'] = status.message
+
+    def _on_reference(self, message: JointState) -> None:
+        self._reference = {name: x for name, x in zip(message.name, message.position)
+                           if np.isfinite(x)}
 
     def _on_log(self, message: Log) -> None:
         if message.name == self._logger and 'trajectory refused: ' in message.msg:

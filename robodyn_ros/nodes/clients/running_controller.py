@@ -5,9 +5,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from lifecycle_msgs.msg import State, Transition
+from lifecycle_msgs.srv import ChangeState, GetState
 from rcl_interfaces.srv import GetParameters, SetParametersAtomically
 from rclpy.parameter import Parameter, parameter_value_to_python
 from std_msgs.msg import String
+from std_srvs.srv import Trigger
 
 from ..controller import robot
 from ..controller.parameters import law_parameters, settings, TABLE
@@ -20,6 +23,7 @@ from ...errors import ParameterError, RosError
 from ...model.robot import RobotModel
 
 RETRY_INTERVAL = 1.0    # [s] of changes refused until their code is compiled
+TRANSITION_TIMEOUT = 120.0      # [s]: configuring may compile, and an arm may be lowered to rest
 
 
 class RunningController:
@@ -78,6 +82,58 @@ class RunningController:
                                      remedy=result.reason)
             self._here.until(lambda: False, RETRY_INTERVAL)
 
+    def get(self, names: Sequence[str]) -> dict[str, Any]:
+        """
+        Return the values of these parameters.
+
+        :raises RosError: the node does not answer, or lacks one of them.
+        """
+        return self._values(names)
+
+    def arm(self) -> str:
+        """
+        Arm the controller: after a fault, or activate it, configured if necessary; return how.
+
+        :raises RosError: the node does not answer, or refuses.
+        """
+        state = self._call(GetState, 'get_state', GetState.Request()).current_state.id
+        if state == State.PRIMARY_STATE_ACTIVE:
+            answer = self._call(Trigger, 'reset', Trigger.Request())
+            if not answer.success:
+                raise RosError(f'{self._name} is not armed', name=self._name,
+                               remedy=answer.message)
+            return answer.message
+        if state == State.PRIMARY_STATE_UNCONFIGURED:
+            self._change(Transition.TRANSITION_CONFIGURE, 'configured')
+        self._change(Transition.TRANSITION_ACTIVATE, 'activated')
+        return 'activated'
+
+    def release_brakes(self) -> str:
+        """
+        Release the brakes of a simulator in the namespace; return its answer, '' without one.
+
+        :raises RosError: it does not answer.
+        """
+        space = self._name.rpartition('/')[0]
+        found = [name for name, _ in self._here.node.get_service_names_and_types()
+                 if name.startswith(f'{space}/') and name.endswith('/release_brakes')
+                 and name.count('/') == space.count('/') + 2]
+        return '; '.join(self._call(Trigger, name, Trigger.Request()).message for name in found)
+
+    def stop(self) -> None:
+        """
+        Deactivate the controller: bring the arm to rest, then end its efforts.
+
+        :raises RosError: the node does not answer, or is not active.
+        """
+        self._change(Transition.TRANSITION_DEACTIVATE, 'deactivated: is it active?')
+
+    def _change(self, transition: int, done: str) -> None:
+        request = ChangeState.Request(transition=Transition(id=transition))
+        if not self._call(ChangeState, 'change_state', request, TRANSITION_TIMEOUT).success:
+            raise RosError(f'{self._name} was not {done}', name=self._name,
+                           remedy='see `robodyn status` and the log of the node')
+
     def _values(self, names: Sequence[str]) -> dict[str, Any]:
         answer = self._call(GetParameters, 'get_parameters',
                             GetParameters.Request(names=list(names)))
@@ -88,11 +144,12 @@ class RunningController:
         return {name: value if isinstance(value, (str, bool, int, float)) else list(value)
                 for name, value in zip(names, values, strict=True)}
 
-    def _call(self, kind: Any, service: str, request: Any) -> Any:
+    def _call(self, kind: Any, service: str, request: Any, within: float = 0.0) -> Any:
         """Return the response of a service of the node; raise :class:`RosError` without one."""
         try:
-            return self._services.call(kind, f'{self._name}/{service}', request, self._within,
-                                       self._within)
+            return self._services.call(
+                kind, service if service.startswith('/') else f'{self._name}/{service}', request,
+                max(within, self._within), self._within)
         except TimeoutError as error:
             raise RosError(f'node {self._name} does not answer ({error})', name=self._name,
                            remedy='start the controller, or give its name; both need the same '

@@ -11,8 +11,6 @@ from collections.abc import Callable
 from dataclasses import Field, fields
 from typing import Any
 
-import yaml
-
 from . import robot
 from .control_loop import ControlLoop
 from .forward_controller import check_hand_over
@@ -69,6 +67,8 @@ ROBOT = (
     Parameter('root', str, '', 'Link of the fixed base. Empty: root link of the URDF.'),
     Parameter('tip', str, '', 'Last links of the controlled chains, separated by commas. Empty: '
               'the whole tree.'),
+    Parameter('poses', list[str], [], 'Named poses for `robodyn goto`: `name=0.0,-0.8` (rad, m).',
+              live=True),
     Parameter('accepted_links', list[str], [], 'Links whose physically inconsistent inertia is '
               'accepted; `*`: all.'),
 )
@@ -86,10 +86,10 @@ LOOP = (
 )
 
 DRIVER = (
-    Parameter('driver', str, '', 'Driver in place of the topics, `package.module:NAME`. Empty: '
-              'none.'),
+    Parameter('driver', str, '', 'Driver in place of the topics, `package.module:NAME`, or a file '
+              'of recorded readings. Empty: none.'),
     Parameter('driver_options', list[str], [], 'Options of the driver, `name=value` with values '
-              'in YAML.'),
+              'in YAML; `record` records its readings.'),
     Parameter('discovery_time', float, -1.0, 'Time to discover other command publishers before '
               'activation. Negative: 0.7 s with Fast DDS, else 2 s.', 's', -1.0, 30.0),
     Parameter('arming_timeout', float, 5.0, 'Time for which activation and reset wait for a good '
@@ -152,26 +152,6 @@ def settings(values: dict[str, Any]) -> Settings:
                     gains={name: values[name] for name in own if values.get(name)})
 
 
-def driver_options(values: dict[str, Any]) -> dict[str, Any]:
-    """
-    Return the options of the driver.
-
-    :raises ParameterError: one is not of the form name=value.
-    """
-    options = {}
-    for text in values['driver_options']:
-        name, equals, value = text.partition('=')
-        try:
-            if not (name.isidentifier() and equals):
-                raise ValueError
-            options[name] = yaml.safe_load(value)
-        except (ValueError, yaml.YAMLError):
-            raise ParameterError(f'option {text!r} of the driver is refused',
-                                 name='driver_options', value=text,
-                                 remedy='write name=value, as rate=500') from None
-    return options
-
-
 def driver_of(values: dict[str, Any], model: RobotModel, sim_time: bool) -> Driver | None:
     """
     Return the driver that the parameters name, None if they name none.
@@ -184,7 +164,7 @@ def driver_of(values: dict[str, Any], model: RobotModel, sim_time: bool) -> Driv
     if sim_time:
         raise ParameterError('a driver is read in real time', name='driver',
                              value=values['driver'], remedy='set use_sim_time to false')
-    made = driver.make(values['driver'], model, driver_options(values))
+    made = driver.make(values['driver'], model, driver.given_options(values['driver_options']))
     if driver.reading_of(made) == driver.INLINE and values['trigger'] != 'state':
         made.close()
         raise ParameterError('the loop reads this driver, whose reading is inline', name='trigger',
