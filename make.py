@@ -7,7 +7,8 @@ Run the demo or the tests on a machine that has nothing but Linux x86_64 and a P
   demo [ROBOT] [SCENE]
                   two nodes over ROS 2: an arm falls, floats and tracks; ROBOT is panda (default),
                   ur5, two_link, ... or a URDF file. In the SCENE contact, the arm is pushed,
-                  guided by hand, and hits a post. --view shows the demo in the browser
+                  guided by hand, and hits a post. --view shows the demo in the browser.
+                  `demo --arm yam`: an arm whose motors are simulated on a CAN bus
   test [ARG ...]  lint without mypy, then all tests; pytest gets the arguments
   quick [ARG ...] lint, then the tests without processes, ROS or long computations: under a minute
                   once caches are warm; pytest gets the arguments
@@ -302,6 +303,9 @@ def call(env, *command):
 
 def demo(arguments):
     """Run `robodyn demo`."""
+    if arguments[:1] == ['--arm']:      # its motors are simulated, without ROS
+        env, python = prepare({ROS.get(DISTRO), 'sim'})
+        become(env, os.path.join(os.path.dirname(python), 'robodyn'), 'demo', *arguments)
     viewed = [one for one in arguments if one == '--view']
     arguments = [one for one in arguments if one != '--view']
     if len(arguments) > 2:
