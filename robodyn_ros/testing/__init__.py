@@ -32,5 +32,5 @@ if TYPE_CHECKING:
 
 __all__ = ['START_TIMEOUT', 'SimulatedArm', 'States', 'TIME_TOLERANCE', 'simulated_arm']
 
-# Motors without ROS are beside it. A module of the name of a function would take its place
+# Motors without ROS are beside it
 __getattr__ = from_modules(__name__, dict.fromkeys(__all__, '.lockstep'))

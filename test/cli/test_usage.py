@@ -5,37 +5,34 @@
 import re
 import shlex
 
-from cli.commands import robodyn
+from cli.commands import COMMANDS, GROUP, robodyn, split
 import click
 import pytest
 from rich.text import Text
-from robodyn_ros.cli.app import app
 from robodyn_ros.cli.options import as_option, locked_joints, numbers, PANELS, robots
 from robodyn_ros.errors import Argument, Placeholder, RobodynError
-import typer
-
-GROUP = typer.main.get_command(app)
 
 
-@pytest.mark.parametrize('name', sorted(GROUP.commands))
+@pytest.mark.parametrize('name', sorted(COMMANDS))
 def test_examples_are_accepted_and_shown(name):
-    shown = robodyn(name, '--help', env={'COLUMNS': '200'})
+    shown = robodyn(*name.split(), '--help', env={'COLUMNS': '200'})
     assert shown.exit_code == 0
-    program, command, *words = shlex.split(re.search(r'Example: (.*)', shown.output)[1])
+    program, *words = shlex.split(re.search(r'Example: (.*)', shown.output)[1])
+    command, words = split(words)
     assert (program, command) == ('robodyn', name)
-    GROUP.commands[name].make_context(name, words)
+    COMMANDS[name].make_context(name, words)
 
 
 def test_groups_options_codes_and_completion():
     # --output goes with -o; where a file or folder is chosen, --force replaces it.
-    for name, command in GROUP.commands.items():
+    for name, command in COMMANDS.items():
         options = {option for one in command.params for option in one.opts}
         assert ('--output' in options) == ('-o' in options), name
         assert not {'--overwrite', '--folder'} & options, name
         if '--output' in options and name not in {'demo', 'verify'}:    # which go on with theirs
             assert '--force' in options, name
     # Rich drops [kg] and [s] as tags: units are in parentheses.
-    for command in GROUP.commands.values():
+    for command in COMMANDS.values():
         for text in (command.help, *(getattr(one, 'help', None) for one in command.params)):
             assert Text.from_markup(text or '').plain == (text or '')
     # Those of a success and of an error are asked for by the tests of all commands.

@@ -4,14 +4,12 @@
 
 from collections import deque
 from dataclasses import replace
-from types import SimpleNamespace
 
 from control.rig import ARMS, backward, Blockable, GAINS, integrate, POSE, Rig, risen, TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros import Controller, Dynamics, load_urdf, Settings
-from robodyn_ros.control.steps import guard, limits, motion_checks
-from robodyn_ros.control.steps.cycle_data import CONTROLLER_STATE, JOINT, Vectors
+from robodyn_ros.control.steps import guard
 from robodyn_ros.simulation.plant import Plant
 
 
@@ -106,28 +104,6 @@ def test_an_arm_that_recoils_is_not_braked_at_once():
         rig.tick()
         assert (abs(rig.tau - g).max() < 1e-9) == (k < 29)
     assert rig.tau[1] < g[1] and rig.controller.driving
-
-
-def test_efforts_that_are_cut_and_their_reversals():
-    # Beyond 5 effort limits the time in which an effort is cut counts more than once.
-    joints = np.zeros(1, JOINT).view(np.recarray)
-    joints.effort_limit, joints.effort_rate_limit = 10.0, np.inf
-    memory = np.zeros(1, CONTROLLER_STATE).view(np.recarray)
-    v = SimpleNamespace(gravity=np.zeros(1), tau_gravity=np.zeros(1), tau_residual=np.zeros(1))
-    c = SimpleNamespace(joints=joints, controller=memory[0], vectors=v)
-    for effort, seconds in ((10.0, 0.0), (11.0, 1.0), (60.0, 1.0), (110.0, 4.0), (-110.0, 4.0)):
-        memory.saturation_time, tau = 0.0, np.array([effort])
-        limits.limit_efforts(c, 1.0, tau)
-        assert memory[0].saturation_time == pytest.approx(seconds) and abs(tau[0]) == 10.0
-    # Ten a second are forgiven; where nothing is cut, or the swing is small, there is none.
-    joints, v = np.zeros(1, JOINT).view(np.recarray), Vectors.zeros(1)
-    joints.effort_limit, v.tau_gravity[:] = 10.0, 2.0
-    for residual, requested, swings in ((3.0, 8.0, 0.0), (-3.0, -4.0, 1.0), (-3.0, -4.0, 0.99),
-                                        (3.0, 8.0, 1.98), (-3.0, -1.0, 1.97), (2.9, 3.0, 1.96),
-                                        (3.0, 8.0, 1.95), (-3.0, -4.0, 2.94)):
-        v.tau_residual[:], v.requested[:] = residual, requested
-        motion_checks.update(joints, v, 1e-3)
-        assert v.motion_checks.swings[0] == pytest.approx(swings)
 
 
 def stopped(rig):

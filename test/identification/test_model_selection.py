@@ -4,6 +4,7 @@
 
 from dataclasses import replace
 import sys
+from types import SimpleNamespace
 
 from motions import motion, noisy, relative_errors, sliding, with_joints
 import numpy as np
@@ -12,11 +13,19 @@ from robodyn_ros import DhLink, Dynamics, from_dh
 from robodyn_ros.errors import IdentificationError
 from robodyn_ros.identification import identify, ParameterSelection
 from robodyn_ros.identification.estimation.base_parameters import base_parameters
-from robodyn_ros.identification.estimation.cross_validation import Candidate, Score, Trial
+from robodyn_ros.identification.estimation.cross_validation import (
+    Candidate,
+    choose_weight,
+    Score,
+    Trial,
+)
 from robodyn_ros.identification.estimation.estimate import trusted, with_inertial_parameters
 from robodyn_ros.identification.estimation.least_squares import solution_without
 from robodyn_ros.identification.estimation.model_selection import select_model
-from robodyn_ros.identification.estimation.physical_consistency import armature_scale
+from robodyn_ros.identification.estimation.physical_consistency import (
+    armature_scale,
+    PRIOR_WEIGHTS,
+)
 from robodyn_ros.identification.estimation.regression import regression, VALIDATION_BLOCKS
 from robodyn_ros.identification.estimation.search import Mounting
 from robodyn_ros.identification.options import PipelineOptions
@@ -254,3 +263,15 @@ def test_armature_far_beyond_the_inertia_of_the_link_is_found(robot):
     assert 0.5 < scale[-1] / heavy.armature[-1] < 5.0
     found = identify(robot, given)
     assert found.of_joints('armature')[-1] == pytest.approx(heavy.armature[-1], rel=0.02)
+
+
+def test_a_larger_prior_costs_a_hundredth_of_the_error_at_most():
+    """However much the blocks differ, so that a standard error would permit more."""
+    noise = 0.2 * np.array([[1.0], [-1.0], [1.0], [-1.0], [0.0]])
+    costs = dict(zip(PRIOR_WEIGHTS, (0.0, 0.009, 0.011, 0.012, 0.02, 0.03, 0.04)))
+    scores = {weight: Score((1.0 + cost)**2 + noise * (cost > 0.0), np.full(1, 5.0))
+              for weight, cost in costs.items()}
+    trial = SimpleNamespace(exported=scores.__getitem__)
+    for weight in PRIOR_WEIGHTS[1:5]:
+        assert np.less_equal(*scores[PRIOR_WEIGHTS[0]].gain(scores[weight]))
+    assert choose_weight(trial)[0] == PRIOR_WEIGHTS[1]

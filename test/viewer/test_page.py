@@ -122,7 +122,7 @@ SIMULATED = ['-p', 'urdf:=two_link', '-p', 'initial_position:=[0.3, 0.9]', '-p',
              '-p', 'publish_clock:=true', '-p', 'command_timeout:=5.0']
 CONTROLLER = ['-p', 'urdf:=two_link', '-p', 'use_sim_time:=true', '-p', 'trigger:=state', '-p',
               'autostart:=true', '-p', 'robot_compensates_gravity:=false', '-p',
-              'task_frame:=tool0', '-p', 'flight_recorder:=0.0']
+              'task_frame:=tool0', '-p', 'flight_recorder:=0.0', '-p', 'state_timeout:=1.0']
 LINK = 390, 262         # pixels of the first link in a new tab
 AWAY = 390, 190
 
@@ -179,7 +179,7 @@ def test_texts_become_values_or_are_refused_with_a_reason():
 @needs_browser
 def test_a_browser_changes_pushes_and_is_refused(start):
     """
-    A refusal with its reason, a push from the page, and the end of it with its tab.
+    Refusals with their reasons, stop and start, a push from the page, and its end with the tab.
 
     Takes 20 s of a processor: two nodes, the page, and a browser that draws in software.
     """
@@ -204,6 +204,9 @@ def test_a_browser_changes_pushes_and_is_refused(start):
             tab.type_into('0, 0, 0', '0, 0, 1, 2')
             tab.click('set payload', lambda: re.search('refused: .*payload_com', tab.text()))
             wait_for(lambda: tab.has_input('0, 0, 0'))  # what is in force is shown again
+            tab.click('move the arm', lambda: 'follows no reference' in tab.text())
+            tab.click('STOP', lambda: 'control loop: not active' in tab.text())
+            tab.click('arm, also after a fault', lambda: 'control loop: RUNNING' in tab.text())
             seen = tab.picture()
             assert len(np.unique(seen.reshape(-1, 3), axis=0)) > 100    # a scene, no blank
             assert not shows_the_pull(seen)
