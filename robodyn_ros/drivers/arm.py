@@ -3,15 +3,17 @@
 """An arm as data: its bus and its motors, read from a YAML file."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import yaml
 
 from .codec import Codec, codec_of, CODECS
 from ..errors import ParameterError, reading, UnknownNameError
+from ..model.robot import RobotModel
 
 FOLDER = Path(__file__).parent / 'arms'
 MAX_TIMEOUT = 1.0       # [s]
@@ -89,6 +91,7 @@ class Arm:
     :param brakes: whether something holds the arm without efforts.
     :param urdf: correction of the public one, as data.
     :param source: where the numbers come from; ``confirmed``: by whom they were seen on hardware.
+    :param unconfirmed: nobody has: the driver limits the velocity, see :class:`.MitCan`.
     """
 
     name: str
@@ -100,6 +103,7 @@ class Arm:
     urdf: Mapping[str, Any] = field(default_factory=dict)
     source: str = ''
     confirmed: str = ''
+    unconfirmed: bool = False
 
     def __post_init__(self) -> None:
         if not 0.0 < self.timeout <= MAX_TIMEOUT:
@@ -115,6 +119,15 @@ class Arm:
                                          'joint, id or reply', name='motors', value=motor.id,
                                          remedy='give each its own')
                 seen[key] = motor
+
+
+def with_friction(arm: Arm, model: RobotModel) -> RobotModel:
+    """Return the model with the friction that the arm's file states, where it does."""
+    names = {motor.joint: i for i, motor in enumerate(arm.motors)}
+    order = [names[joint] for joint in model.joint_names]
+    stated: dict[str, Any] = {key: np.array(arm.urdf[key], float)[order] for key in (
+        'coulomb_friction', 'viscous_friction') if key in arm.urdf}
+    return replace(model, **stated)
 
 
 def load_arm(name: str | Path) -> Arm:

@@ -52,13 +52,11 @@ def arm_of(model, **fields):
 
 
 def gains_of(law, nv, **values):
-    """Return the gains of a law, the same for each joint."""
     kind = registry.gains_class(law)
     return kind(*(np.full(nv, values[name]) for name in kind._fields))
 
 
 def memory_of(law, nv):
-    """Return the memory of a law that begins."""
     return registry.memory_fields(law, np.zeros((registry.memory_rows(law, nv), nv)))
 
 

@@ -5,7 +5,7 @@
 from copy import deepcopy
 from math import inf, nan, pi
 
-from control.risen import risen, TWO_LINK
+from control.rig import risen, TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros.control.cycle.plain_cycle import fields_readable, Records

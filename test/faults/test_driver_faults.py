@@ -8,6 +8,7 @@ import time
 
 from driven_arm import driven_arm, fault_is_over
 from faults.rows import row
+from motors_arm import desktop_arm, MotorsArm
 from nodes.bring_up import CONTROLLER
 import numpy as np
 from processes import node
@@ -15,8 +16,10 @@ import pytest
 from robodyn_ros import drive, driver, Dynamics, load_urdf
 from robodyn_ros.control.steps import guard
 from robodyn_ros.driver import DriverReader, Fault, note_age, Reading
+from robodyn_ros.drivers.mit_can import MitCan
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.simulation.driver import SpringArm
+from robodyn_ros.testing.mit_motors import LockstepBus, MotorBus
 from spring_arm import PlayedDrives
 
 near = pytest.approx
@@ -186,3 +189,19 @@ def test_a_driver_is_refused_on_simulation_time(start):
                        'use_sim_time:=true', '-p', 'driver:=a:B', '-p', 'autostart:=true')
     controller.wait_for_line('a driver is read in real time', deadline=STARTS)
     assert controller.interrupt() == 0
+
+
+@row('an arm whose file nobody has seen on hardware', 'VELOCITY_ABOVE_LIMIT',
+     where=MitCan.__init__, find='inf if _ else UNCONFIRMED_SPEED', instead='inf')
+def test_an_unconfirmed_arm_is_slow_until_its_user_accepts_it():
+    """It is said at the start; what is faster than 0.3 rad/s is a fault."""
+    arm = MotorsArm(desktop_arm(unconfirmed=True), mode='gravity_compensation')
+    arm.start()
+    assert 'desktop is unconfirmed, nobody has seen its file on hardware' in arm.told[0]
+    assert arm.run(0.2) < 0.3 and arm.phase == guard.RUNNING
+    arm.plant.qd[0] = 0.6
+    arm.until(lambda: arm.phase == guard.FAULT, seconds=0.5)
+    assert arm.controller.reason_code == 'VELOCITY_ABOVE_LIMIT'
+    limits = [MitCan(arm.arm, bus=LockstepBus(MotorBus(arm.arm)), accept_unconfirmed=accepted
+                     ).facts.velocity_limit for accepted in (False, True)]
+    assert limits == [[0.3] * 6, [6.0] * 6]
