@@ -3,6 +3,7 @@
 """Package definition for colcon and pip; name, version and description come from package.xml."""
 
 from glob import glob
+from pathlib import Path
 from runpy import run_path
 import sys
 from xml.etree import ElementTree
@@ -15,12 +16,14 @@ by_pip = not {'bdist_wheel', 'dist_info', 'editable_wheel'}.isdisjoint(sys.argv)
 
 manifest = ElementTree.parse('package.xml')
 name = manifest.findtext('name')
+# Beside the file itself: colcon runs a link to it in another folder
+README = Path(__file__).resolve().with_name('README.md').read_text(encoding='utf-8')
 
 setup(
     name=name,
     version=manifest.findtext('version'),
     description=manifest.findtext('description'),
-    long_description=open('README.md', encoding='utf-8').read(),
+    long_description=README,
     long_description_content_type='text/markdown',
     author=manifest.findtext('author'),
     url=manifest.findtext('url'),
@@ -52,7 +55,7 @@ setup(
     },
     install_requires=[
         'lxml',
-        'numba>=0.58,<0.69',        # both ends: test/packaging/test_numba_versions.py
+        'numba>=0.58,<0.69',        # both ends: test/packaging/test_remedies.py
         'numpy',
         'platformdirs',
         'PyYAML',

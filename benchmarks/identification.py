@@ -22,13 +22,19 @@ one. Time, position, velocity and effort of each are saved as arrays in SI units
 - Franka Panda: marcocognetti/FrankaEmikaPandaDynModel, matlab/data/Exciting_Traj/Trajectory_1
 - UR10e: shamilmamedov/dynamic_calibration, dataset_ur10e/identification_data, columns 0 time, 1-6
   position, 7-12 velocity, 13-18 current times 14.87, 13.26, 11.13, 10.62, 11.03, 11.47 N·m/A
-- KUKA LWR 4+: kjyv/FloBaRoID, data/KUKA/HW of the commits 4e2e5a29 and e6c077ea
+- KUKA LWR 4+: kjyv/FloBaRoID, data/KUKA/HW of the commits 4e2e5a29 and e6c077ea, 1 fitted and 2
+  predicted
 - Kinova Gen3: wissem01chiha/dynamic-identification, datasets/kinova/identification_data of the
   commit 44f47d56, at 1 kHz, joint 7 locked
 - Rokae xMate3 Pro: YanjunLIU-ac/Dynamic_Parameter_Identification_for_Rokae_xMate,
   filtering/data/excit, at 1 kHz, kinematics from its DH parameters
 - Rokae xMate7 Pro: NEUer02/Dynamic_Parameter_Identification_for_Rokae_xMate, in the same way
-- Rokae AR5: FrankJIE09/Dynamics_identification_Frank, src/config, gravity along x
+- Rokae AR5: FrankJIE09/Dynamics_identification_Frank, src/config,
+  dynamics_identification_data_real, with `--gravity=9.81,0,0`
+- AIRBOT Play: Zeyu1-oss/dynamics_calibration_airbot, results/unified_corrected_j2j3, opt and
+  N8T25QR fitted, ga_N12T25 predicted, with `--accept stuck`
+- Schunk LWA 4P: nikhilushinde/AutoKoopman, branch experiment_rerun, autoKoopman_codeocean/data/
+  Robot, 80, 1 and 21 fitted, 100 predicted; kinematics of ipa320/schunk_modular_robotics
 - Rethink Sawyer: songtangzhong/robot-dynamics-identify-v1.3, other_files/data_filter, kinematics
   from its DH parameters
 - Staubli TX40: thanhndv212/figaroh-examples, examples/staubli_TX40/data, at 5 kHz, reductions and

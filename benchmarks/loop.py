@@ -109,6 +109,8 @@ def bench(peers: Annotated[list[str] | None, typer.Argument(
     if docs:
         pages.publish(output / 'loop.json')
         say('Picture and figures are in docs/.')
+    if not all(row['met'] for row in found['expected']):
+        raise typer.Exit(1)
 
 
 def _echo_program(chosen: list[str], folder: Path, say: Callable[[str], None]) -> str:

@@ -67,9 +67,6 @@ EXTRAS = {
         'frax',
     ],
     'test': [
-        # Not available on all platforms: `fuzz wire` then reports that it is missing.
-        'atheris; platform_system == "Linux" and platform_machine == "x86_64" '
-        'and python_version < "3.14"',
         'clang-format==23.*',
         'codespell==2.4.*',
         'colcon-common-extensions',

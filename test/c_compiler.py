@@ -19,6 +19,5 @@ needs_compiler = pytest.mark.skipif(not COMPILER, reason='needs a C compiler: in
 
 def compile_c(folder, *words):
     """Compile without a warning, in a folder."""
-    done = subprocess.run([*COMPILER, *STRICT, *words], cwd=folder, text=True,
-                          capture_output=True)
+    done = subprocess.run([*COMPILER, *STRICT, *words], cwd=folder, text=True, capture_output=True)
     assert done.returncode == 0, done.stderr

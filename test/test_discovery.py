@@ -1,7 +1,8 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Interactive discovery: names, representations, signatures, robots by name."""
+"""Interactive discovery: names, representations, signatures, robots by name, lazy loading."""
 
+import importlib
 import inspect
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import pytest
 import robodyn_ros
 from robodyn_ros import Controller, Dynamics, from_dh, load_urdf, robot_names
 from robodyn_ros.errors import UrdfError
+from robodyn_ros.lazy_import import from_modules
 from robodyn_ros.model import resources
 from robodyn_ros.model.resources import share_path
 
@@ -40,9 +42,6 @@ def test_the_package_lists_what_it_offers():
         assert getattr(robodyn_ros, name) is not None
     with pytest.raises(AttributeError, match='Dynamic'):
         _ = robodyn_ros.Dynamic
-
-
-def test_importing_the_package_loads_nothing_heavy():
     subprocess.run([sys.executable, '-c', LAZY], check=True, timeout=60)
 
 
@@ -65,16 +64,13 @@ def test_signatures_can_be_read(function):
     assert '_typing' not in text and len(text) < 520
 
 
-def test_robots_have_names():
+def test_robots_by_name(tmp_path, monkeypatch):
     names = robot_names()
     assert len(names) == len(set(names)) > 50 and {'two_link', 'panda', 'ur5', 'xarm7'} <= {*names}
     assert load_urdf('xarm7').nv == 7
     assert load_urdf('ur10').joint_names[0] == 'shoulder_pan_joint'
     with pytest.raises(UrdfError, match='did you mean xarm7.*robot_names'):
         load_urdf('xarm')
-
-
-def test_a_file_comes_before_a_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / 'panda').write_text(resources.robot_path('rp').read_text())
     assert load_urdf('panda').name == load_urdf('rp').name
@@ -109,3 +105,28 @@ def test_robots_of_robot_descriptions():
         load_urdf('xacro')
     with pytest.raises(UrdfError, match="no robot 'mesh'"):
         load_urdf('mesh')
+
+
+@pytest.fixture
+def load(tmp_path, monkeypatch):
+    """Return the ``__getattr__`` of a package with a good module and a broken one."""
+    package = tmp_path / 'lazy_package'
+    package.mkdir()
+    (package / '__init__.py').write_text('')
+    (package / 'good.py').write_text('VALUE = 1\n')
+    (package / 'broken.py').write_text('import math\nVALUE = math.no_such_function\n')
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.invalidate_caches()
+    return from_modules('lazy_package', {'VALUE': '.good', 'BROKEN': '.broken'})
+
+
+def test_a_name_is_loaded(load):
+    assert load('VALUE') == 1
+    with pytest.raises(AttributeError, match="module 'lazy_package' has no attribute 'OTHER'"):
+        load('OTHER')
+
+
+def test_the_cause_of_a_broken_module_is_shown(load):
+    """An AttributeError would become "cannot import name"."""
+    with pytest.raises(ImportError, match=r'lazy_package\.BROKEN cannot be loaded.*no_such_func'):
+        load('BROKEN')

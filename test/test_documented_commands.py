@@ -51,7 +51,7 @@ ELSEWHERE = {
     'teach': 'nodes/test_terminal_commands.py',
     'validate': 'identification/test_identify_command.py',
     'verify': 'verification/test_verify.py',
-    'view': 'viewer/test_control_page.py',
+    'view': 'viewer/test_page.py',
     'warmup': 'cli/test_warmup.py'}
 pages = pytest.mark.parametrize('page', PAGES, ids=lambda page: page.stem)
 

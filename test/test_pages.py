@@ -1,7 +1,10 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""README.md and docs/: code that runs, figures, pictures, parameters, links; the site of them."""
+"""README.md and docs/: code that runs, figures, pictures, names, links; the site of them."""
 
+import doctest
+from importlib import import_module
+import json
 from pathlib import Path
 import re
 import runpy
@@ -10,10 +13,11 @@ import sys
 
 import numpy as np
 import pytest
-from robodyn_ros import testing
+from robodyn_ros import Dynamics, load_urdf, testing
 from robodyn_ros.control.laws.registry import MODES
 from robodyn_ros.nodes.controller.parameters import TABLE
 from robodyn_ros.nodes.simulator import parameters as simulator_parameters
+from viewer.browser import browsing, needs_browser, wait_for
 import yaml
 
 ROOT = Path(__file__).parents[1]
@@ -72,8 +76,10 @@ def test_the_architecture_lists_the_packages_there_are():
     assert all((package / path).exists() for path in named)
 
 
-def test_the_readme_stays_short():
+def test_pages_of_the_site():
     assert len((ROOT / 'README.md').read_text().splitlines()) <= MOST_LINES
+    text = (ROOT / 'mkdocs.yml').read_text().partition('\nnav:')[2]
+    assert not [page for page in PAGES if f'{page}.md' not in text]
 
 
 def test_each_law_is_on_its_page_with_a_picture_that_shows_what_it_says():
@@ -122,11 +128,6 @@ def test_bring_up_lists_every_launch_file_and_has_the_example_of_the_module():
     assert example in module
 
 
-def test_every_page_is_in_the_navigation():
-    text = (ROOT / 'mkdocs.yml').read_text().partition('\nnav:')[2]
-    assert not [page for page in PAGES if f'{page}.md' not in text]
-
-
 @pytest.mark.slow
 def test_every_page_is_in_the_site_and_no_link_is_broken(tmp_path):
     pytest.importorskip('material', reason='needs pip install mkdocs-material')
@@ -145,3 +146,86 @@ def test_every_page_is_in_the_site_and_no_link_is_broken(tmp_path):
     assert 'href="#robodyn_ros.model.resources.robot_names"' in model
     drawn = 'class="mermaid"' in pages[tmp_path / 'site/architecture.html']
     assert drawn == (tmp_path / 'site/javascripts/mermaid.min.js').exists()
+
+
+MOVE = """(() => {{ const inputs = document.querySelectorAll('#gravity-{robot} input');
+  [...inputs].forEach((one, i) => {{ one.value = {q}[i]; }});
+  inputs[0].dispatchEvent(new Event('input', {{bubbles: true}})); }})()"""
+SHOWN = """[...document.querySelectorAll('#gravity-{robot} tbody tr')].map(row =>
+  [Number(row.querySelector('input').value), row.cells[3].textContent])"""
+
+
+@pytest.mark.slow
+@needs_browser
+def test_a_browser_computes_the_torques_of_the_page(tmp_path):
+    """What the sliders show is to four decimals that of Python, what is computed to 1e-12."""
+    pytest.importorskip('websockets', reason='needs pip install websockets')
+    hooks = runpy.run_path(str(DOCS / 'site_hooks.py'))
+    robots = hooks['GRAVITY'].search((DOCS / 'library.md').read_text())[1]
+    page = tmp_path / 'gravity.html'
+    page.write_text(f'<!DOCTYPE html><meta charset="utf-8">{hooks["gravity_page"](robots)}')
+    with browsing() as browser, browser.tab(page.as_uri()) as tab:
+        for robot in robots.split():
+            wait_for(lambda name=robot: tab.run(SHOWN.format(robot=name)))
+            model, rng = load_urdf(robot), np.random.default_rng(2)
+            dynamics = Dynamics(model)
+            for _ in range(5):
+                wanted = rng.uniform(np.maximum(model.position_lower, -3.0),
+                                     np.minimum(model.position_upper, 3.0))
+                tab.run(MOVE.format(robot=robot, q=json.dumps(wanted.tolist())))
+                rows = tab.run(SHOWN.format(robot=robot))
+                q = np.array([value for value, _ in rows])
+                assert q == pytest.approx(wanted, abs=1e-9)
+                right = dynamics.gravity(q)
+                shown = [float(re.sub(' N·m$', '', text)) for _, text in rows]
+                assert shown == pytest.approx(right, abs=6e-5)
+                found = tab.run(f'Array.from(gravity_{robot}({json.dumps(q.tolist())}))')
+                assert np.abs(found - right).max() <= 1e-12 * max(1.0, np.abs(right).max())
+
+
+THEORY = (ROOT / 'docs' / 'theory.md').read_text()
+PACKAGE = ROOT / 'robodyn_ros'
+MODULES = {path.stem: '.'.join(path.relative_to(ROOT).with_suffix('').parts)
+           for room in ('control', 'dynamics') for path in (PACKAGE / room).rglob('*.py')}
+FUNCTIONS = sorted({name for name in re.findall(r'`([a-z_]+\.[a-z_]+)`', THEORY)
+                    if not name.endswith('.py')})
+
+
+@pytest.mark.parametrize('name', FUNCTIONS)
+def test_functions_of_the_theory(name):
+    module, function = name.split('.')
+    assert hasattr(import_module(MODULES[module]), function)
+
+
+def test_files_and_tests_are_where_the_theory_says():
+    assert len(FUNCTIONS) > 15
+    named = re.findall(r'`((?:[a-z]+/)*[a-z_]+\.py)(?:::([a-z_]+))?`', THEORY)
+    assert {'test_textbook_forms.py', 'model/dh.py', 'control/steps/friction_compensation.py'} <= {
+        file for file, _ in named}
+    for file, test in named:
+        found = list((ROOT / 'test').glob(f'*/{file}')) or [PACKAGE / file]
+        assert found[0].is_file(), file
+        assert f'def {test}' in found[0].read_text(), (file, test)
+
+
+@pytest.mark.slow
+def test_the_picture_of_the_references_is_drawn_by_its_script(tmp_path):
+    pytest.importorskip('matplotlib')
+    subprocess.run([sys.executable, ROOT / 'docs' / 'reference_frames.py', tmp_path / 'new.svg'],
+                   check=True, timeout=120)
+    new, kept = ((folder / name).read_text() for folder, name in (
+        (tmp_path, 'new.svg'), (ROOT / 'docs', 'reference_frames.svg')))
+    for reference in ('aligned', 'body', 'world'):
+        assert reference in new and reference in kept
+
+
+EXAMPLES = ['dynamics.api', 'dynamics.queries', 'dynamics.evaluation',
+           'closed_loop', 'control.controller.controller_batch', 'model.robot', 'model.urdf',
+           'model.dh', 'model.dh_file', 'model.resources']
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('name', EXAMPLES)
+def test_the_examples_run(name):
+    failed, tried = doctest.testmod(import_module(f'robodyn_ros.{name}'))
+    assert tried and not failed

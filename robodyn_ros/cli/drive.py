@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from ..model.robot import RobotModel
     from ..nodes.middleware.client_session import Session
 
-SPEED_SHARE = 0.25      # of the velocity limits, for `goto` without --duration
-MIN_DURATION = 2.0      # [s]
 DISCOVERY_TIME = 0.5    # [s] of the other nodes
 # Values of the diagnostics that are shown
 VALUES = ('phase', 'mode', 'reason', 'reason code', 'rate [Hz]', 'nominal rate [Hz]',
@@ -82,17 +80,12 @@ def goto(pose: Annotated[str, typer.Argument(
     """
     with playing('goto', node, states, sim_time, wait) as (here, controller, player):
         from .payload import slowed
-        from ..identification.excitation.trajectory_file import JointTrajectory
-        from ..nodes.clients.play import QUINTIC_PEAK_RATIO
+        from ..control.references.trajectory import gentle_motion
 
         model = controller.model()
         target = _pose(pose, controller.get(['poses'])['poses'], model)
-        way = np.abs(target - player.pose(model.joint_names))
-        limits = slowed(model, controller.settings()).velocity_limit
-        longest = (QUINTIC_PEAK_RATIO * way / (SPEED_SHARE * limits)).max()
-        rest = np.zeros((1, model.nv))
-        motion = JointTrajectory(model.joint_names, np.array([
-            duration or max(MIN_DURATION, longest)]), target[None], rest, rest)
+        motion = gentle_motion(model.joint_names, player.pose(model.joint_names), target,
+                               slowed(model, controller.settings()).velocity_limit, duration)
         with seconds_bar(console()) as bars:
             bar = bars.add_task(pose, total=float(motion.times[-1]))
             player.play(motion, lambda at, end: bars.update(bar, completed=at, total=end))
@@ -236,8 +229,9 @@ def _links(here: Session, node: str, wait: float) -> dict[str, tuple[list[str], 
     topics = sorted({topic for of in (graph.get_subscriber_names_and_types_by_node,
                                       graph.get_publisher_names_and_types_by_node)
                      for topic, _ in of(name, space or '/')} - {*COMMON})
-    links = {topic: tuple(sorted({full_name(one) for one in endpoints(topic)})
-                          for endpoints in (graph.get_publishers_info_by_topic,
-                                            graph.get_subscriptions_info_by_topic))
-             for topic in topics}
+    def names(endpoints: Any) -> list[str]:
+        return sorted({full_name(one) for one in endpoints})
+
+    links = {topic: (names(graph.get_publishers_info_by_topic(topic)),
+                     names(graph.get_subscriptions_info_by_topic(topic))) for topic in topics}
     return {topic: ends for topic, ends in links.items() if all(ends)}

@@ -109,13 +109,13 @@ def _follow(page: Page, joint_names: Sequence[str], states: str, controller: str
                     poses = page.show(live.position)
                     page.plot(now, live.tracking_error, live.effort, live.external_effort)
                     if panel is not None:
-                        panel.follow(poses)
+                        panel.follow(live.position, poses)
                 if reading := now >= read:
                     read = now + TEXT_INTERVAL
                     page.report(((line.text, line.problem) for line in live.report()),
                                 live.details())
                 if client is not None and panel is not None:
-                    _serve(panel, client, now, reading)
+                    _serve(page, panel, client, now, reading)
         finally:
             if client is not None:
                 client.close()
@@ -129,7 +129,8 @@ def _listen(here: Session, due: float) -> float:
     return time.monotonic()
 
 
-def _serve(panel: ControlPanel, client: LiveControl, now: float, reading: bool) -> None:
+def _serve(page: Page, panel: ControlPanel, client: LiveControl, now: float, reading: bool
+           ) -> None:
     """Forward the requests of the page and the answers; show the current values."""
     for wish in panel.take():
         client.do(wish, now)
@@ -138,7 +139,7 @@ def _serve(panel: ControlPanel, client: LiveControl, now: float, reading: bool) 
         panel.restore(client.refused)
         client.refused.clear()
         panel.show(client.in_force['mode'], client.gains(), client.payload(),
-                   client.in_force['task_frame'])
+                   client.in_force['task_frame'], client.poses(page.model.nv))
 
 
 @contextmanager

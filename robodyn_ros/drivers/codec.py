@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 from .frames import EXTENDED, Frame
 
+SPECIAL = 0xFF_FFFF_FFFF_FFFF      # first seven bytes of frames of Damiao that are no commands
+
 
 class Ranges(NamedTuple):
     """What the largest codes mean: of ±position, ±velocity, ±effort, stiffness and damping."""
@@ -115,6 +117,8 @@ class Damiao:
         bits = (encoded(p, ranges.position, 16) << 48 | encoded(v, ranges.velocity, 12) << 36
                 | encoded_gain(kp, ranges.stiffness, 12) << 24
                 | encoded_gain(kd, ranges.damping, 12) << 12 | encoded(t, ranges.effort, 12))
+        if bits >> 8 == SPECIAL:        # it would switch the motor on or off, or set its zero
+            bits -= 1 << 36
         return self.identifier, bits.to_bytes(8, 'big')
 
     def answer(self, ranges: Ranges, identifier: int, data: bytes) -> Answer | None:
@@ -182,7 +186,7 @@ class Damiao:
         return identifier & ~0x300 == self.identifier
 
     def _special(self, last: int) -> Frame:
-        return self.identifier, b'\xff' * 7 + bytes([last])
+        return self.identifier, (SPECIAL << 8 | last).to_bytes(8, 'big')
 
     def _request(self, what: int, register: int = 0, value: bytes = bytes(4)) -> Frame:
         return self.COMMON, struct.pack('<HBB4s', self.identifier, what, register, value)

@@ -129,7 +129,6 @@ def identify_parts(parts: Parts, model: RobotModel, options: PipelineOptions,
     stage('searching for delay, tilt, presliding, rotor inertia and friction')
     selected = select_model(model, train, replace(selection, still=tuple(at_rest)), options)
     stage('estimating the parameters')
-    selected = without_unexplained(selected, selected.errors)
     estimates = estimate(model, train, selection, selected, options)
     stage('predicting the other part of the motion')
     validations = validate(nominal, test, selected, estimates)
@@ -171,7 +170,7 @@ def without_unexplained(selected: Selected, errors: ndarray) -> Selected:
     """
     Return the selection without the joints whose efforts are not explained.
 
-    :param errors: (nv,) relative RMS of each joint on motion that was not fitted; may be empty.
+    :param errors: (nv,) relative RMS of each joint on motion that was not fitted.
     """
     worse = {*selected.selection.unexplained,
              *np.flatnonzero(errors > MAX_PREDICTING_RMS).tolist()}

@@ -135,7 +135,7 @@ class SimulatedMotor:
             return codec.reply, struct.pack('<HBB4s', codec.identifier, what, register, value)
         if identifier != codec.identifier:
             return None
-        if data[:7] == b'\xff' * 7 and data[7] >= 0xFB:
+        if data[:7] == b'\xff' * 7:
             self._special({0xFC: 'on', 0xFD: 'off', 0xFE: 'zero', 0xFB: 'clear'}.get(data[7]), now)
         elif self.registers[codec.MODE] == codec.MIT:
             bits = int.from_bytes(data, 'big')

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Controls of a running robot on its page: mode, gains, payload, reset, target pose, pushes."""
+"""Controls of a running robot on its page: stop, motions, mode, gains, payload, pushes."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -14,7 +14,8 @@ from numpy import ndarray
 
 from .page import Page
 from .quantities import quaternion, RED
-from .wishes import Aim, Change, Field, Hold, Push, Reset, Target, Wish, Wishes
+from .wishes import Aim, Change, Field, Go, Hold, Push, Reset, Stop, Target, Wish, Wishes
+from ..control.references.trajectory import gentle_motion
 
 MAX_PUSH_DURATION = 10.0    # [s] without a release from the browser
 DRAG_STIFFNESS = 200.0    # [N/m] between a link and the mouse
@@ -86,6 +87,8 @@ MAX_PUSH_LIMIT = 500.0    # [N]
 GIZMO_SHARE = 0.2    # of the size of the robot
 PULL_COLOR = (240, 90, 40)
 TARGET = 'the target'
+PRESENT = 'present'
+SLIDER_STEP = 2e-3      # [rad | m] of the sliders that follow the arm
 
 
 class ControlPanel:
@@ -106,7 +109,9 @@ class ControlPanel:
         self._told: list[tuple[str, bool]] = []
         self._gains: dict[str, Any] = {}
         self._pull: tuple[str, ndarray] | None = None
-        self._frame = ''
+        self._moved = False         # sliders, by a person
+        self._poses: dict[str, ndarray] = {}
+        self._frame, self._at = '', page.position
         self._add(modes, pushable)
         page.server.on_client_disconnect(self._leave)
 
@@ -128,13 +133,17 @@ class ControlPanel:
             f'<div style="padding:0.1em 0.8em;font-size:0.8em;color:{RED if bad else "inherit"}">'
             f'{html.escape(text)}</div>' for text, bad in reversed(self._told))
 
-    def show(self, mode: str, gains: Sequence[Field], payload: Sequence[Field], frame: str
-             ) -> None:
+    def show(self, mode: str, gains: Sequence[Field], payload: Sequence[Field], frame: str,
+             poses: Mapping[str, ndarray]) -> None:
         """
         Show the current values; unchanged fields keep the text typed into them.
 
         :param frame: that a target pose is for, '' for none.
+        :param poses: (nv,) [rad | m] by name.
         """
+        if list(poses) != list(self._poses):
+            self._named.options = (PRESENT, *poses)
+        self._poses = dict(poses)
         if self._shown.get('mode') != mode:
             self._shown['mode'] = mode
             if mode not in self._mode.options:
@@ -153,8 +162,16 @@ class ControlPanel:
             self._frame = frame
             self._aim.label = f'target pose of {frame}' if frame else 'target pose'
 
-    def follow(self, poses: Mapping[str, ndarray]) -> None:
-        """Keep the target at the frame, poses (4, 4) by name, while it is not in use."""
+    def follow(self, position: ndarray, poses: Mapping[str, ndarray]) -> None:
+        """
+        Keep sliders at the position (nv,) [rad | m], and the target at its frame, while unused.
+
+        :param poses: of frames, (4, 4) by name.
+        """
+        if not self._moved and np.isfinite(position).all() and (
+                np.abs(position - self._page.position).max() > SLIDER_STEP):
+            self._page.go(position)
+        self._at = position
         if not self._aim.value and self._frame in poses:
             T = poses[self._frame]
             self._gizmo.wxyz, self._gizmo.position = quaternion(T[:3, :3]), T[:3, 3]
@@ -165,7 +182,19 @@ class ControlPanel:
             self._shown.pop(name, None)
 
     def _add(self, modes: Sequence[str], pushable: bool) -> None:
-        gui = self._gui
+        gui, page = self._gui, self._page
+        stop = gui.add_button('STOP', color='red', order=page.status.order - 0.5,
+                              hint='Bring the arm to rest and end its efforts.')
+        stop.on_click(lambda _: self._wishes.add(Stop()))
+        page.joints.visible = True
+        with page.joints:
+            self._named = gui.add_dropdown('pose', (PRESENT,), hint='Named by the parameter poses')
+            move = gui.add_button('move the arm', hint='In a straight line of the joints, at a '
+                                  'quarter of the velocity limits; collisions are not checked.')
+        for slider in page.sliders:
+            slider.on_update(self._slide)
+        self._named.on_update(self._choose)
+        move.on_click(lambda _: self._go())
         with gui.add_folder('control', order=self._page.status.order + 0.5):
             self._log = gui.add_html('')
             self._mode = gui.add_dropdown('mode', tuple(modes), initial_value=modes[0])
@@ -182,7 +211,7 @@ class ControlPanel:
                                              DEFAULT_PUSH_LIMIT)
                 gui.add_html('<div style="padding:0 0.8em;font-size:0.8em">Drag a link with the '
                              'mouse to push it.</div>')
-            reset = gui.add_button('reset after a fault')
+            reset = gui.add_button('arm, also after a fault')
         self._gizmo = self._page.server.scene.add_transform_controls(
             '/target', GIZMO_SHARE * self._page.size, visible=False)
         self._line = self._page.server.scene.add_line_segments(
@@ -196,6 +225,20 @@ class ControlPanel:
         if pushable:
             for link, handle in self._page.robot.solids:
                 handle.on_drag('left')(partial(self._drag, link))
+
+    def _slide(self, event: Any) -> None:
+        self._moved = self._moved or event.client_id is not None
+
+    def _choose(self, event: Any) -> None:
+        if event.client_id is not None:
+            self._moved = self._named.value != PRESENT
+            self._page.go(self._poses.get(self._named.value, self._at))
+
+    def _go(self) -> None:
+        model, self._moved = self._page.model, False
+        self._wishes.add(Go(gentle_motion(model.joint_names, self._at, self._page.position,
+                                          model.velocity_limit)))
+        self._named.value = PRESENT
 
     def _text(self, field: Field) -> Any:
         label = field.name + (f' [{field.unit}]' if field.unit else '')

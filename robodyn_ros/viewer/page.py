@@ -101,7 +101,8 @@ class Page:
 
     def __init__(self, model: RobotModel, urdf: Path | None, pose: ndarray, port: int = 8080, *,
                  live: bool = False):
-        self._model, self._dynamics = model, Dynamics(model)
+        #: Its model.
+        self.model, self._dynamics = model, Dynamics(model)
         self._live = live
         self._start, self._lock = np.array(pose, float), Lock()
         self._tabulated = -np.inf
@@ -183,11 +184,11 @@ class Page:
             self.status.content = text
 
     def _tabulate(self) -> None:
-        self.table.content = torque_table(self._model, self._seen.gravity, self._seen.share)
+        self.table.content = torque_table(self.model, self._seen.gravity, self._seen.share)
 
     def _draw(self, q: ndarray) -> None:
         self._at = np.array(q)
-        self._seen: Drawn = drawn(self._dynamics, self._model, q)
+        self._seen: Drawn = drawn(self._dynamics, self.model, q)
         seen = self._seen
         with self.server.atomic():
             self.robot.place(seen.frames)
@@ -200,16 +201,18 @@ class Page:
         camera.look_at = (0.46 * self.size, 0.25 * self.size, 0.3 * self.size)
 
     def _add_controls(self) -> None:
-        gui, model = self.server.gui, self._model
+        gui, model = self.server.gui, self.model
         self.status = gui.add_html('', visible=self._live)
         self._plots = [LivePlot(gui, title, model.joint_names) for title in (
             'tracking error [rad | m]', 'measured effort [N·m | N]',
             'external effort [N·m | N]')] if self._live else []
         with gui.add_folder('guard and timing', visible=self._live, expand_by_default=False):
             self.details = gui.add_html('')
-        with gui.add_folder(f'{model.name}: joints', visible=not self._live):
+        #: Folder of the sliders, which a live page hides unless it may move the arm.
+        self.joints = gui.add_folder(f'{model.name}: joints', visible=not self._live)
+        with self.joints:
             self.sliders = [self._add_slider(i) for i in range(model.nv)]
-            back = gui.add_button('initial pose')
+            back = gui.add_button('initial pose', visible=not self._live)
         with gui.add_folder('gravity torques'):
             self.table = gui.add_html('')
         with gui.add_folder('show'):
@@ -222,25 +225,27 @@ class Page:
                                               (*self.notes, *model.warnings)) + '</ul>')
         back.on_click(lambda _: self.go(self._start))
         for slider in self.sliders:
-            slider.on_update(lambda _: self.update())
+            if not self._live:
+                slider.on_update(lambda _: self.update())
         for toggle in self._toggles.values():
             toggle.on_update(lambda _: self._choose())
 
     def _add_slider(self, i: int) -> Any:
-        start, unit = float(self._start[i]), 'm' if self._model.slides[i] else 'rad'
-        low, high = slider_range(self._model, i, start)
-        return self.server.gui.add_slider(f'{self._model.joint_names[i]} [{unit}]', low, high,
+        start, unit = float(self._start[i]), 'm' if self.model.slides[i] else 'rad'
+        low, high = slider_range(self.model, i, start)
+        return self.server.gui.add_slider(f'{self.model.joint_names[i]} [{unit}]', low, high,
                                           min(1e-3, (high - low) / SLIDER_STEPS), start)
 
     def go(self, q: ndarray) -> None:
         """Move the sliders to a position (nv,) [rad | m]."""
         for slider, value in zip(self.sliders, q):
             slider.value = float(value)
-        self.update()
+        if not self._live:
+            self.update()
 
     def _choose(self) -> None:
         """Show what is chosen."""
-        self._com.visible = self._toggles['center of mass'].value and bool(self._model.mass.any())
+        self._com.visible = self._toggles['center of mass'].value and bool(self.model.mass.any())
         for handle in self.robot.links.values():
             handle.visible = self._toggles['shapes'].value
         for handle in self.robot.frames.values():

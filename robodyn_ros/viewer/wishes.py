@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 from numpy import ndarray
 
+from ..control.references.trajectory import Waypoints
+
 MAX_QUEUED = 100
 
 
@@ -27,7 +29,17 @@ class Change(NamedTuple):
 
 
 class Reset(NamedTuple):
-    """Re-arm after a fault."""
+    """Arm the controller: after a fault, or activate it."""
+
+
+class Stop(NamedTuple):
+    """Deactivate the controller: the arm comes to rest, and its efforts end."""
+
+
+class Go(NamedTuple):
+    """Move the joints."""
+
+    motion: Waypoints
 
 
 class Target(NamedTuple):
@@ -54,7 +66,7 @@ class Push(NamedTuple):
     force: ndarray
 
 
-Wish = Change | Reset | Aim | Target | Hold | Push
+Wish = Change | Reset | Stop | Go | Aim | Target | Hold | Push
 
 
 class Wishes:

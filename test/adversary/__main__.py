@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`make adversary`: random compositions of faults; the table of all of them; false alarms."""
 
-import json
 import os
 from pathlib import Path
 import signal
@@ -42,7 +41,7 @@ def compositions(
         minutes = 10.0
     console = Console(highlight=False, markup=False, emoji=False)
     results = list(campaigns.followed(
-        campaigns.campaign(seed, compositions, minutes, jobs), console, minutes, compositions))
+        campaigns.campaign(seed, compositions, minutes, jobs), console))
     for table_ in campaigns.summary(results):
         console.print(table_)
     tables.write([r._asdict() for r in results], OUTPUT / 'compositions.json')
@@ -55,8 +54,6 @@ def table(words: Annotated[list[str] | None, typer.Argument(
           path: Annotated[list[str], typer.Option(
               help='library, native or python; several may be given.'
           )] = ['library'],  # noqa: B006
-          compare: Annotated[Path | None, typer.Option(
-              exists=True, dir_okay=False, help='JSON of another run, shown beside.')] = None,
           output: Annotated[Path, typer.Option(help='Where the JSON goes.')]
           = OUTPUT / 'table.json') -> None:
     """Inject every fault of the catalogue alone and show what came of it."""
@@ -69,8 +66,7 @@ def table(words: Annotated[list[str] | None, typer.Argument(
                           console=console, transient=True))
     finally:
         subjects.close()
-    before = json.loads(compare.read_text()) if compare else None
-    console.print(tables.shown(rows, before))
+    console.print(tables.shown(rows))
     tables.write(rows, output)
     bad = sum(bool(r['violations']) for r in rows)
     console.print(f'{len(rows)} rows in {time.monotonic() - begin:.0f} s, {bad} with violations; '

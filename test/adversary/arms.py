@@ -25,7 +25,6 @@ def urdf(name: str) -> str:
 
 @cache
 def arm(name: str) -> Arm:
-    """Return an arm by its name."""
     return arm_of(name, load_urdf(urdf(name) if name == CONTINUOUS else robot_path(name),
                                   locked=LOCKED.get(name, {})))
 

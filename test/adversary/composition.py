@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from robodyn_ros.control.laws.registry import FOLLOWING
 from robodyn_ros.control.settings.settings import Settings
@@ -56,7 +55,6 @@ class Composition:
         return arms.settings(self.robot, self.mode, share=self.share)
 
     def world(self, settings: Settings) -> World:
-        """Return the world in which it happens."""
         world = World(arms.arm(self.robot), settings, self.conditions, self.motion, self.trigger,
                       [self.seed, 1])
         if self.path != 'library':       # in a simulation, silence is noticed within two timeouts
@@ -84,7 +82,6 @@ def path_of(seed: int) -> str:
 
 
 def composition(seed: int) -> Composition:
-    """Return the composition of a seed."""
     random, path = np.random.default_rng([seed, 0]), path_of(seed)
     robot = str(random.choice(ROBOTS, p=OFTEN))
     if path != 'library' and robot == arms.CONTINUOUS:
@@ -164,21 +161,14 @@ def _play(players: Players, seed: int) -> Result:
     return players.play(composition(seed))
 
 
-def followed(results: Iterable[Result], console: Console, minutes: float | None,
-             count: int | None) -> Iterator[Result]:
-    """Pass results on; show a bar, and each violation with what plays it again."""
-    shown = violating = number = 0
-    begin = time.monotonic()
-    with Progress(TextColumn('{task.description}'), BarColumn(), TimeElapsedColumn(),
-                  console=console, transient=True) as progress:
-        task = progress.add_task('', total=60.0 * minutes if minutes else count)
-        for result in results:
-            number += 1
+def followed(results: Iterable[Result], console: Console) -> Iterator[Result]:
+    """Pass results on; show their number, and each violation with what plays it again."""
+    violating, number, begin = 0, 0, time.monotonic()
+    with console.status('') as status:
+        for number, result in enumerate(results, 1):
             violating += bool(result.violations)
-            progress.update(task, completed=time.monotonic() - begin if minutes else number,
-                            description=f'{number} compositions, {violating} violations')
-            if result.violations and shown < MOST_SHOWN:
-                shown += 1
+            status.update(f'{number} compositions, {violating} violations')
+            if result.violations and violating <= MOST_SHOWN:
                 console.print(f'{composition(result.seed)}', soft_wrap=True)
                 for kind, what in result.violations.items():
                     console.print(f'  {kind}: {what}', soft_wrap=True)
@@ -189,7 +179,6 @@ def followed(results: Iterable[Result], console: Console, minutes: float | None,
 
 
 def summary(results: list[Result]) -> Iterator[Table]:
-    """Tables of what came of them."""
     paths = Table('path', 'compositions', 'not armed', 'faults', 'with violations', box=None,
                   pad_edge=False)
     for path in PATHS:
@@ -198,20 +187,13 @@ def summary(results: list[Result]) -> Iterator[Table]:
             len(there), sum(not r.armed for r in there), sum(bool(r.reason) for r in there),
             sum(bool(r.violations) for r in there))))
     yield paths
-    reasons = Counter(r.reason for r in results if r.reason)
-    yield _counts('fault', reasons)
-    if kinds := Counter(kind for r in results for kind in r.violations):
-        yield _counts('violated', kinds)
-        injections = Counter(name for r in results if r.violations for name in r.injections)
-        played = Counter(name for r in results for name in r.injections)
-        table = _counts('injection in violations', injections)
-        table.add_column('of')
-        table.columns[-1]._cells.extend(str(played[name]) for name, _ in injections.most_common())
-        yield table
-
-
-def _counts(what: str, counter: Counter[str]) -> Table:
-    table = Table(what, 'compositions', box=None, pad_edge=False)
-    for name, number in counter.most_common():
-        table.add_row(name, str(number))
-    return table
+    for what, found in (
+            ('fault', (r.reason for r in results if r.reason)),
+            ('violated', (kind for r in results for kind in r.violations)),
+            ('injection in violations',
+             (name for r in results if r.violations for name in r.injections))):
+        table = Table(what, 'compositions', box=None, pad_edge=False)
+        for name, number in Counter(found).most_common():
+            table.add_row(name, str(number))
+        if table.rows:
+            yield table

@@ -148,8 +148,7 @@ class Hours:
         robot, kind = arms.ROBOTS[seed % 3], KINDS[seed // 3 % len(KINDS)]
         settings = arms.settings(robot, 'gravity_compensation',
                                  share=float(10.0**random.uniform(*kind.share)), **kind.settings)
-        world = World(arms.arm(robot), settings, kind.conditions, 'still', kind.trigger,
-                      [seed, 4])
+        world = World(arms.arm(robot), settings, kind.conditions, 'still', kind.trigger, [seed, 4])
         if robot not in self._known:
             self._known[robot] = Library(world.arm.model, settings)
         subject = self._known[robot]

@@ -53,8 +53,7 @@ def row(what: Injection, scene: Scene, run: Run) -> Row:
     """Return one row as JSON knows it."""
     figures = {k: None if v != v else v for k, v in asdict(run.figures).items()}
     figures['phase'] = guard.PHASES[run.figures.phase] if run.armed else 'not armed'
-    return {'injection': what.name, 'scene': title(scene), **figures,
-            'violations': run.violations}
+    return {'injection': what.name, 'scene': title(scene), **figures, 'violations': run.violations}
 
 
 def title(scene: Scene) -> str:
@@ -92,38 +91,23 @@ class Subjects:
             self._nodes.close()
 
 
-def _cells(row: Row | None) -> list[str]:
-    if row is None:
-        return [''] * 6
-
-    def number(name: str, form: str) -> str:
-        return '-' if row[name] is None else format(row[name], form)
-    end = row['reason'] if row['phase'] == 'FAULT' else row['phase']
-    end = 'ENDED' if row['reason'] == 'ENDED' else end
-    return [number('step', '.2f'), number('velocity', '.2f'), number('travel', '.2f'),
-            number('fault', '.0f'), number('zero', '.0f'), end]
-
-
-def shown(now: list[Row], before: list[Row] | None) -> Table:
-    """Return the table; where there is a ``before``, its row stands above that of now."""
+def shown(rows_: list[Row]) -> Table:
     table = Table(title='step and v are shares of the limits', title_justify='left', box=None,
                   pad_edge=False)
     table.add_column('injection', overflow='fold')
     for name in ('step', 'v', 'rad', 'fault ms', 'zero ms'):
         table.add_column(name, justify='right', no_wrap=True)
     table.add_column('end', overflow='fold')
-    old = {(r['injection'], r['scene']): r for r in before or []}
-    for r in now:
-        name = f'{r["injection"]}\n  [dim]{r["scene"]}[/dim]'
-        cells = [_cells(r)]
-        if before is not None:
-            cells = [_cells(old.get((r['injection'], r['scene']))), *cells]
-        style = 'red' if r['violations'] else None
-        table.add_row(name, *('\n'.join(pair) for pair in zip(*cells)), style=style)
+    for r in rows_:
+        numbers = ('-' if r[name] is None else format(r[name], form) for name, form in (
+            ('step', '.2f'), ('velocity', '.2f'), ('travel', '.2f'), ('fault', '.0f'),
+            ('zero', '.0f')))
+        end = r['reason'] if r['phase'] == 'FAULT' or r['reason'] == 'ENDED' else r['phase']
+        table.add_row(f'{r["injection"]}\n  [dim]{r["scene"]}[/dim]', *numbers, end,
+                      style='red' if r['violations'] else None)
     return table
 
 
 def write(rows_: list[Row], path: Path) -> None:
-    """Write rows as JSON."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(rows_, indent=1, ensure_ascii=False) + '\n')

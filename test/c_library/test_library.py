@@ -63,8 +63,7 @@ def folder(tmp_path_factory):
     """Return a folder with the library of two_link, and a program that replays recordings."""
     pytest.importorskip('rclpy')
     place = tmp_path_factory.mktemp('library')
-    words = ['export', 'two_link', '-o', str(place), '--force', '--payload',
-             f'{MASS},{DISTANCE}']
+    words = ['export', 'two_link', '-o', str(place), '--force', '--payload', f'{MASS},{DISTANCE}']
     for name, values in FILES.items():
         (place / f'{name}.yaml').write_text(yaml.safe_dump(
             {'/**/controller': {'ros__parameters': NODE | COMMON | values}}))
@@ -167,6 +166,10 @@ def test_a_program_without_python_gives_the_same_efforts(folder, pushed, tmp_pat
     status, output = replayed(folder, pushed[0], tmp_path)
     assert status == 0 and output.startswith('4200 steps agree'), output
     assert 'none allocates' in output
+    cycles = bytearray(pushed[0])
+    cycles[300 * (56 + 32 + 2 * 56 + 16) - 8] ^= 1          # of an effort
+    status, output = replayed(folder, cycles, tmp_path)
+    assert status == 1 and 'step 299 differs' in output
 
 
 SINE = 2.0      # rad/s
@@ -233,7 +236,7 @@ def followed(exported):
     return played(exported, 5000, asked)
 
 
-def test_references_are_followed_or_refused_with_their_reason(followed):
+def test_references_are_followed_or_refused_with_their_reason(followed, folder, tmp_path):
     _, phases, motion, errors = followed
     assert phases[-1] == ('RUNNING', 'NO_REASON'), phases
     assert np.abs(motion[899, 1] - [0.6, 0.2]).max() < 1e-9
@@ -247,9 +250,6 @@ def test_references_are_followed_or_refused_with_their_reason(followed):
         2700: 'NOT_FINITE', 2710: 'OUTSIDE', 2720: 'WRONG_TIMES', 2730: 'MOVING_END',
         2740: 'TOO_FAST', 2750: 'NOT_FINITE', 2760: 'JUMP', 2770: 'TOO_FAST',
         2780: 'NOT_FOLLOWED', 4600: 'NOT_FINITE', 4700: 'OUTSIDE', 4800: 'NOT_FOLLOWED'}
-
-
-def test_so_does_the_program(folder, followed, tmp_path):
     status, output = replayed(folder, followed[0], tmp_path)
     assert status == 0 and output.startswith('5000 steps agree'), output
     assert 'none allocates' in output
@@ -341,13 +341,6 @@ def test_random_references_are_those_of_the_program(folder, exported, tmp_path):
     assert 'none allocates' in output
 
 
-def test_the_program_notices_one_bit(folder, pushed, tmp_path):
-    cycles = bytearray(pushed[0])
-    cycles[300 * (56 + 32 + 2 * 56 + 16) - 8] ^= 1          # of an effort
-    status, output = replayed(folder, cycles, tmp_path)
-    assert status == 1 and 'step 299 differs' in output
-
-
 def test_it_needs_libm_and_libc_alone(folder):
     if not (nm := shutil.which('nm')) or not (readelf := shutil.which('readelf')):
         pytest.skip('needs nm and readelf')
@@ -434,14 +427,11 @@ def test_the_library_tells_what_was_exported(library):
     assert f('error_text')(8).startswith(b'the law in force') and f('error_text')(99)
 
 
-def test_another_header_or_robot_gets_no_controller(library):
+def test_headers_and_neighbours(library, folder):
     create, error = library.function('create'), ctypes.c_int()
     for version, joints, expected in ((1, 2, 1), (3, 2, 1), (2, 3, 2), (2, 2, 0)):
         controller = create(version, joints, 0, ctypes.byref(error))
         assert (controller is None, error.value) == (expected != 0, expected)
-
-
-def test_two_controllers_share_nothing(library, folder):
     other = Library(folder)
     library.start()
     other.run(400)
@@ -450,7 +440,7 @@ def test_two_controllers_share_nothing(library, folder):
     library.function('destroy')(None)
 
 
-def test_an_emergency_stop_holds_until_it_is_released(library):
+def test_stops_of_others(library):
     library.arm()
     library.run(100)
     assert library.phase() == guard.INACTIVE            # the file asks for it from the beginning
@@ -459,9 +449,6 @@ def test_an_emergency_stop_holds_until_it_is_released(library):
     library.emergency_stop(0)                           # between two steps: it is not missed
     library.run(1)
     assert library.phase() == guard.FAULT and library.reason() == b'EMERGENCY_STOP'
-
-
-def test_silence_of_the_heartbeat_is_a_stop(library):
     library.start()
     library.beats = False
     library.run(190)
@@ -506,7 +493,6 @@ def test_an_arm_that_is_armed_in_every_cycle_is_armed(library):
     assert library.phase() == guard.RUNNING, library.reason()
 
 
-
 def test_a_payload_changes_gravity_within_its_bounds(library, tmp_path):
     def post(mass, *center):
         error = library.post_payload(ctypes.c_double(mass), numbers(*center))
@@ -545,7 +531,7 @@ def test_without_cycles_to_record_there_is_no_recording(folder, tmp_path):
 # --- In Python -------------------------------------------------------------------------------
 
 
-def test_settings_that_need_another_loop_are_refused():
+def test_what_is_not_exported_is_refused(tmp_path):
     model, first = load_urdf('two_link'), settings_of(STIFF)
     with pytest.raises(ParameterError, match='rate of slow is 500.0: give 1000.0'):
         Exported(model, {'fast': first, 'slow': replace(first, rate=500.0)})
@@ -553,9 +539,6 @@ def test_settings_that_need_another_loop_are_refused():
         Exported(model, {'bare': replace(first, payload_frame='')}, Options(1.0, 0.1))
     with pytest.raises(ParameterError, match='unstable'):
         Exported(model, {'fast': first, 'hard': replace(first, stiffness=(1e5, 1e5))})
-
-
-def test_files_of_another_robot_are_refused(tmp_path):
     pytest.importorskip('rclpy')
     words = ['export', 'two_link', '-o', str(tmp_path / 'out')]
     for name, more in (('one', {}), ('two', {'tip': 'link1'})):
@@ -566,7 +549,7 @@ def test_files_of_another_robot_are_refused(tmp_path):
     assert result.exit_code and "tip is 'link1' in two, and '' in the first" in result.output
 
 
-def test_arrays_that_share_memory_do_so_in_the_image():
+def test_images_of_arrays_and_machine_code_for_arm():
     controller = Controller(load_urdf('two_link'), settings_of(STIFF), specialize=False)
     found = image([(CYCLE_INPUTS, controller.inputs)] * 2, {})
     v, ring = controller.inputs.vectors, controller.inputs.ring
@@ -574,9 +557,6 @@ def test_arrays_that_share_memory_do_so_in_the_image():
     assert found.place_of(v.qd) == found.place_of(v.q) + 2
     assert set(found.pointers.values()) <= set(range(len(found.words)))
     assert len(found.tuples) == 2 and len(found.pointers) % 2 == 0
-
-
-def test_machine_code_for_arm_is_made_of_the_same_functions():
     functions = {'robodyn_law': compiled_law(JOINT_IMPEDANCE)}
     assert '@llvm.x86' in str(functions['robodyn_law']._library._get_module_for_linking())
     code = object_file(functions, ARM_CPU, ARM)

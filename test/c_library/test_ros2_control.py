@@ -43,11 +43,19 @@ def package(tmp_path_factory):
     return folder
 
 
-def test_no_word_of_the_templates_is_left(package):
+def test_templates_and_declarations_agree(package):
     for file in package.rglob('*'):
         if file.is_file():
             text = str(file.relative_to(package)) + file.read_text()
             assert 'robot_controller' not in text and not re.search(r'@\w+@', text), file
+    source = (package / 'src' / f'{PACKAGE}.cpp').read_text()
+    declared = set(re.findall(r'(?:declare_parameter|number)\(\s*"(\w+)"', source))
+    file = yaml.safe_load((package / 'config' / f'{PACKAGE}.yaml').read_text())
+    assert declared == file[PACKAGE]['ros__parameters'].keys() - {'type'}
+    header = (library.SOURCES / library.HEADER).read_text()
+    for source in (package / 'src').iterdir():
+        for function in re.findall(r'\brobodyn_controller_\w+(?=\()', source.read_text()):
+            assert f'{function}(' in header, function
 
 
 def test_names_of_manifest_plugin_and_parameters_agree(package):
@@ -71,16 +79,10 @@ def test_names_of_manifest_plugin_and_parameters_agree(package):
     assert trajectory['joints'] == ['joint1', 'joint2']
     assert trajectory['command_joints'] == [f'{PACKAGE}/joint1', f'{PACKAGE}/joint2']
     ast.parse((package / 'launch' / f'{PACKAGE}.launch.py').read_text())
-
-
-def test_the_manifest_is_valid(package):
     parse_package = pytest.importorskip('catkin_pkg.package').parse_package
     warnings = []
     assert parse_package(package, warnings=warnings).get_build_type() == 'ament_cmake'
     assert not warnings
-
-
-def test_dependencies_are_those_that_are_included_and_linked(package):
     manifest = ElementTree.parse(package / 'package.xml')
     depends = {element.text for element in manifest.findall('depend')}
     cmake = (package / 'CMakeLists.txt').read_text()
@@ -94,20 +96,6 @@ def test_dependencies_are_those_that_are_included_and_linked(package):
     assert sources == set(re.findall(r'src/\w+\.cpp', cmake))
 
 
-def test_declared_parameters_are_those_of_the_file(package):
-    source = (package / 'src' / f'{PACKAGE}.cpp').read_text()
-    declared = set(re.findall(r'(?:declare_parameter|number)\(\s*"(\w+)"', source))
-    file = yaml.safe_load((package / 'config' / f'{PACKAGE}.yaml').read_text())
-    assert declared == file[PACKAGE]['ros__parameters'].keys() - {'type'}
-
-
-def test_the_functions_that_the_plugin_calls_are_declared(package):
-    header = (library.SOURCES / library.HEADER).read_text()
-    for source in (package / 'src').iterdir():
-        for function in re.findall(r'\brobodyn_controller_\w+(?=\()', source.read_text()):
-            assert f'{function}(' in header, function
-
-
 @pytest.mark.parametrize('name', ['My_arm', 'my-arm', '1arm', 'a', 'my__arm', 'arm_'])
 def test_a_folder_that_names_no_package_is_refused(name, tmp_path):
     with pytest.raises(ArgumentError, match='no name of a ROS package'):
@@ -115,20 +103,14 @@ def test_a_folder_that_names_no_package_is_refused(name, tmp_path):
     assert not (tmp_path / name).exists()
 
 
-def test_the_command_refuses_it_before_it_compiles(tmp_path):
+def test_what_is_refused_or_quoted(tmp_path):
     pytest.importorskip('rclpy')
     result = CliRunner().invoke(app, ['export', 'two_link', '--config', 'two_link.yaml', '-o',
                                       str(tmp_path / 'My-Arm')])
     assert result.exit_code and 'no name of a ROS package' in ' '.join(result.output.split())
-
-
-def test_a_rate_that_no_manager_has_is_refused(tmp_path):
     with pytest.raises(ParameterError, match='update_rate'):
         write_package(load_urdf('two_link'), {'a': Settings(rate=333.5)},
                       tmp_path / 'arm_controller')
-
-
-def test_names_are_quoted_where_they_are_data(tmp_path):
     text = (Path(load_urdf.__code__.co_filename).parents[2] / 'urdf/two_link.urdf').read_text()
     model = load_urdf(text.replace('"joint1"', '"on"').replace('"two_link"', '"a&amp;b &lt;c"'))
     write_package(model, {'stiff': SETTINGS}, tmp_path / PACKAGE)

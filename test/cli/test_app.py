@@ -57,13 +57,32 @@ def test_version_is_that_of_the_package():
     assert done('--version').output.split() == ['robodyn_ros', manifest.findtext('version')]
 
 
-def test_inspect_shows_the_chain():
+def test_inspect_shows_chain_followers_limits_and_gravity(tmp_path):
     output = inspect('rp')
-    assert row(output, 'joint1', 'Chain')[1:] == [
-        'revolute', '0', '0', '1', 'base_link', 'link1']
+    assert row(output, 'joint1', 'Chain')[1:] == ['revolute', '0', '0', '1', 'base_link', 'link1']
     assert row(output, 'joint2', 'Chain')[1:] == ['prismatic', '1', '0', '0', 'link1', 'link2']
     assert row(output, 'link1', 'Bodies')[1] == '3'
     assert row(output, 'link2', 'Bodies')[1] == '1.5'
+    output = inspect(changed(tmp_path, text=GRIPPER))
+    assert 'gripper: 2 joints on base, 2 more mimicking, 1.6 kg in motion' in output
+    assert row(output, 'left', 'Chain')[1:3] == ['prismatic', '0']
+    assert row(output, 'right', 'Chain')[1:8] == [
+        'prismatic,', 'mimics', 'left', '×-0.5', '+0.01', '0', '1']
+    assert row(output, 'right_tip', 'Chain')[1:6] == [
+        'revolute,', 'mimics', 'left', '×-10', '+0.3']
+    assert row(output, 'left', 'Limits')[1:5] == ['0.015', '0.04', '0.2', '30']
+    assert 'right' not in output[output.index('Limits'):]
+    found = row(inspect('arm6'), 'joint_3', 'Limits')
+    assert found[1:7] == ['-2.6', '1.3', '4.4', '220', '8', '6']
+    # Both links level: g2 = m2 l2 g, g1 = (m1 + m2) l1 g + g2
+    output = inspect('two_link', '--at', '0,0')
+    assert row(output, 'joint1', 'Gravity')[1:] == ['0', '18.64', '80', '23.3%']
+    assert row(output, 'joint2', 'Gravity')[1:] == ['0', '3.924', '30', '13.1%']
+    output = inspect(changed(tmp_path, ('effort="30"', 'effort="3"')), '--at', '0,0')
+    assert row(output, 'joint2', 'Gravity')[-3:] == ['130.8%', 'TOO', 'HEAVY']
+    assert output.count('TOO HEAVY') == 1
+    output = inspect(changed(tmp_path, ('"joint1"', '"[/red]:smile:"')))
+    assert row(output, '[/red]:smile:', 'Chain')[1] == 'revolute'
 
 
 @pytest.mark.parametrize('robot', ['panda', 'ur5', 'rp'])
@@ -77,33 +96,6 @@ def test_inspect_fits_80_columns(robot):
     for heading in ('Chain', 'Limits', 'Gravity'):
         for name in chosen.model.joint_names:
             assert len(row(text, name, heading)) > 5 - (heading == 'Gravity')
-
-
-def test_inspect_shows_who_mimics_whom(tmp_path):
-    output = inspect(changed(tmp_path, text=GRIPPER))
-    assert 'gripper: 2 joints on base, 2 more mimicking, 1.6 kg in motion' in output
-    assert row(output, 'left', 'Chain')[1:3] == ['prismatic', '0']
-    assert row(output, 'right', 'Chain')[1:8] == [
-        'prismatic,', 'mimics', 'left', '×-0.5', '+0.01', '0', '1']
-    assert row(output, 'right_tip', 'Chain')[1:6] == [
-        'revolute,', 'mimics', 'left', '×-10', '+0.3']
-    assert row(output, 'left', 'Limits')[1:5] == ['0.015', '0.04', '0.2', '30']
-    assert 'right' not in output[output.index('Limits'):]
-
-
-def test_inspect_shows_limits_and_friction():
-    found = row(inspect('arm6'), 'joint_3', 'Limits')
-    assert found[1:7] == ['-2.6', '1.3', '4.4', '220', '8', '6']
-
-
-def test_inspect_compares_gravity_with_the_effort_limit(tmp_path):
-    # Both links level: g2 = m2 l2 g, g1 = (m1 + m2) l1 g + g2
-    output = inspect('two_link', '--at', '0,0')
-    assert row(output, 'joint1', 'Gravity')[1:] == ['0', '18.64', '80', '23.3%']
-    assert row(output, 'joint2', 'Gravity')[1:] == ['0', '3.924', '30', '13.1%']
-    output = inspect(changed(tmp_path, ('effort="30"', 'effort="3"')), '--at', '0,0')
-    assert row(output, 'joint2', 'Gravity')[-3:] == ['130.8%', 'TOO', 'HEAVY']
-    assert output.count('TOO HEAVY') == 1
 
 
 class DrivenArm:
@@ -155,11 +147,6 @@ def test_inspect_refuses_drivers(options, why):
     assert why in refused('inspect', 'two_link', *options)
 
 
-def test_inspect_shows_any_name_as_it_is(tmp_path):
-    output = inspect(changed(tmp_path, ('"joint1"', '"[/red]:smile:"')))
-    assert row(output, '[/red]:smile:', 'Chain')[1] == 'revolute'
-
-
 def test_inspect_prints_every_warning(tmp_path):
     output = inspect(changed(tmp_path, ('<axis xyz="0 0 1"/>', '<axis xyz="0 0 2"/>')))
     assert output.count('\n! ') == 2
@@ -173,22 +160,16 @@ def test_inspect_prints_every_warning(tmp_path):
     assert "URDF has no inertia for joints 'shoulder', 'slide'" in output
 
 
-def test_inspect_takes_locked_joints_root_and_tip():
+def test_inspect_takes_options_and_gives_figures():
     output = inspect('two_link', '--locked', 'joint2=0.5')
     assert ': 1 joint on' in output and 'joint2' not in output
     output = inspect('arm6', '--root', 'link_2', '--tip', 'link_4',
                      '--locked', 'joint_5=0,joint_6=0', '--gravity', '0,0,-9.81')
     assert row(output, 'joint_3', 'Chain')[5] == 'link_2'
     assert 'joint_2' not in output and 'joint_5' not in output
-
-
-def test_inspect_gives_figures_to_scripts():
     found = json.loads(done('inspect', 'two_link', '--at', '0.3,0.5', '--json').stdout)
     assert found['gravity'] == pytest.approx([16.79165356, 2.73387713])
     assert found['joints'] == ['joint1', 'joint2'] and found['warnings'] == []
-
-
-def test_inspect_where_the_output_is_ascii():
     result = CliRunner(charset='ascii').invoke(app, ['inspect', 'two_link'])
     assert result.exit_code == 0, result.exception
     assert 'rad, rad/s, N?m' in result.stdout

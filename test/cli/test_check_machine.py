@@ -54,16 +54,13 @@ def test_without_ros_the_round_trip_is_skipped(monkeypatch, tmp_path):
     assert 'sudo apt install rt-tests' in said
 
 
-def test_fixes_are_printed_and_not_run_without_a_terminal():
+def test_fixes_are_printed_or_run(tmp_path):
     missing = system_checks.missing()
     output = done('check-machine', '--fix').output
     assert ('Nothing is missing' in output) == (not missing)
     for fix in missing:
         assert f'{fix.name}, as root:' in output
         assert all(command in output for command in fix.commands)
-
-
-def test_commands_of_fixes_are_run_until_one_fails(tmp_path):
     if os.geteuid() != 0:
         pytest.skip('asks for a password')
     made = tmp_path / 'made'
@@ -109,24 +106,18 @@ def test_the_report_shows_figures_and_draws(tmp_path):
     assert (tmp_path / 'timing.png').read_bytes().startswith(b'\x89PNG')
 
 
-def test_where_states_start_the_cycles_there_is_no_wake_up_error(tmp_path):
+def test_reports_without_a_grid_or_a_picture(tmp_path, monkeypatch):
     recording(tmp_path / 'timing.npz', 'state')
     output = done('loop-report', tmp_path / 'timing.npz', '--picture', tmp_path / 'a.png').output
     assert 'not measured with this trigger' in output and 'nominally' not in output
     assert (tmp_path / 'a.png').exists() and not (tmp_path / 'timing.png').exists()
-
-
-def test_without_matplotlib_there_are_figures_only(monkeypatch, tmp_path):
-    monkeypatch.setitem(sys.modules, 'matplotlib', None)    # as if it were not installed
-    recording(tmp_path / 'timing.npz')
-    output = done('loop-report', tmp_path / 'timing.npz').output
-    assert 'wake-up error' in output and 'matplotlib is not installed' in output
-    assert not (tmp_path / 'timing.png').exists()
-
-
-def test_a_report_is_refused_without_cycles_and_where_its_picture_cannot_be_written(tmp_path):
     recording(tmp_path / 'empty.npz', n=0)
     assert 'holds no cycle' in refused('loop-report', tmp_path / 'empty.npz')
     recording(tmp_path / 'timing.npz', n=9)
     result = robodyn('loop-report', tmp_path / 'timing.npz', '--picture', tmp_path / 'b' / 'a.png')
     assert result.exit_code == 1 and 'a.png cannot be written' in result.stderr
+    monkeypatch.setitem(sys.modules, 'matplotlib', None)    # as if it were not installed
+    recording(tmp_path / 'timing.npz')
+    output = done('loop-report', tmp_path / 'timing.npz').output
+    assert 'wake-up error' in output and 'matplotlib is not installed' in output
+    assert not (tmp_path / 'timing.png').exists()

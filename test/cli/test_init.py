@@ -1,8 +1,9 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The file of `robodyn init` is taken by the controller as it stands, and says what is missing."""
+"""Files of `robodyn init`, `new-law` and `new-driver` work as they stand."""
 
 import re
+import sys
 
 from cli.commands import changed, done, refused
 import pytest
@@ -59,7 +60,7 @@ def test_the_controller_takes_it_in_every_mode(name, file):
         assert settings.motor_test_effort == 0.1
 
 
-def test_gains_suit_a_slow_loop(file):
+def test_gains_suit_loops_and_rotors(file, tmp_path):
     init('two_link', '--output', file, '--rate', 100, '--loop-delay', 0.03)
     values = taken(file)
     assert (values['rate'], values['loop_delay']) == (100.0, 0.03)
@@ -70,21 +71,8 @@ def test_gains_suit_a_slow_loop(file):
     assert values['trigger'] == 'timer'
     init('two_link', '--output', file, '--force', '--rate', 500)
     assert taken(file)['trigger'] == 'state'    # or efforts are older than the loop delay
-
-
-def test_every_parameter_has_the_comment_of_its_declaration(file):
-    init('two_link', '--output', file)
-    text = ' '.join(file.read_text().replace('#', '').split())
-    declared = {p.name: p for p in controller_parameters.TABLE}
-    written = yaml.safe_load(file.read_text())['/**/controller']['ros__parameters']
-    assert {'stiffness', 'acceleration_kd', 'effort_limit', 'velocity_limit'} <= written.keys()
-    for name in written:
-        assert ' '.join(declared[name].description.split()) in text, name
-
-
-def test_joints_without_rotors_get_the_smallest_plausible_armature(file):
-    """Of Panda's wrist; controller and simulator have the same, and the efforts are stated."""
-    said = init('panda', '--output', file, CHOSEN)
+    # Of Panda's wrist; controller and simulator have the same, and the efforts are stated.
+    said = init('panda', '--output', file, '--force', CHOSEN)
     assert 'Without it, the velocity limits leave little effort besides gravity' in said
     assert 'of 12 (panda_joint7)' in said
     armature = taken(file)['armature']
@@ -94,33 +82,7 @@ def test_joints_without_rotors_get_the_smallest_plausible_armature(file):
         'urdf': 'panda', 'armature': armature, 'compensates_gravity': False,
         **{name: both['/**/controller']['ros__parameters'][name]
            for name in ('locked_joints', 'locked_positions')}}
-
-
-def test_what_no_urdf_says_is_left_to_a_person(file):
-    said = init('two_link', '--output', file)
-    assert 'Gravity compensation: set' in said
-    assert '# robot_compensates_gravity: ?' in file.read_text()
-    assert not taken(file)['robot_compensates_gravity']
-    said = init('two_link', '--output', file, '--force', '--robot-compensates-gravity')
-    assert 'Gravity compensation: set' not in said
-    assert taken(file)['robot_compensates_gravity'] is True
-
-
-def test_limits_that_the_urdf_lacks_are_named(tmp_path, file):
-    path = changed(tmp_path, ('effort="30"', 'effort="0"'))
-    assert 'Effort limit of joint2: set effort_limit' in init(path, '--output', file, CHOSEN)
-    assert '# effort_limit: [80.0, ?]' in file.read_text()
-    values = taken(file)
-    assert values['effort_limit'] == [] and values['urdf'] == str(path)
-
-
-def test_an_inertia_of_no_rigid_body_is_named(tmp_path, file):
-    path = changed(tmp_path, ('izz="0.01"', 'izz="0.05"'), text=ARM)
-    said = init(path, '--output', file, CHOSEN)
-    assert 'Physically consistent inertia of' in said and 'accepted_links' in file.read_text()
-
-
-def test_no_gains_come_from_inertias_in_other_units(tmp_path, file):
+    file.unlink()
     text = robot_path('two_link').read_text()
     old = re.search('<inertia .*?/>', text)[0]
     path = changed(tmp_path, (old, '<inertia ixx="30000" ixy="0" ixz="0" iyy="30000" iyz="0" '
@@ -129,6 +91,32 @@ def test_no_gains_come_from_inertias_in_other_units(tmp_path, file):
     assert not file.exists()
     init(path, '--output', file, CHOSEN, '--accept-inertia')
     assert 'kg·mm²' in file.read_text()
+
+
+def test_what_no_urdf_says_is_named(file, tmp_path):
+    init('two_link', '--output', file)
+    text = ' '.join(file.read_text().replace('#', '').split())
+    declared = {p.name: p for p in controller_parameters.TABLE}
+    written = yaml.safe_load(file.read_text())['/**/controller']['ros__parameters']
+    assert {'stiffness', 'acceleration_kd', 'effort_limit', 'velocity_limit'} <= written.keys()
+    for name in written:
+        assert ' '.join(declared[name].description.split()) in text, name
+    said = init('two_link', '--output', file, '--force')
+    assert 'Gravity compensation: set' in said
+    assert '# robot_compensates_gravity: ?' in file.read_text()
+    assert not taken(file)['robot_compensates_gravity']
+    said = init('two_link', '--output', file, '--force', '--robot-compensates-gravity')
+    assert 'Gravity compensation: set' not in said
+    assert taken(file)['robot_compensates_gravity'] is True
+    path = changed(tmp_path, ('effort="30"', 'effort="0"'))
+    assert 'Effort limit of joint2: set effort_limit' in init(
+        path, '--output', file, '--force', CHOSEN)
+    assert '# effort_limit: [80.0, ?]' in file.read_text()
+    values = taken(file)
+    assert values['effort_limit'] == [] and values['urdf'] == str(path)
+    path = changed(tmp_path, ('izz="0.01"', 'izz="0.05"'), text=ARM)
+    said = init(path, '--output', file, '--force', CHOSEN)
+    assert 'Physically consistent inertia of' in said and 'accepted_links' in file.read_text()
 
 
 def test_gravity_and_root_are_in_the_file(file):
@@ -140,12 +128,16 @@ def test_gravity_and_root_are_in_the_file(file):
     assert node_robot.controlled(values, node_robot.description(values)).nv == 4
 
 
-def test_a_file_is_replaced_only_on_request(tmp_path, monkeypatch):
+def test_files_are_replaced_on_request_and_all_or_none(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (file := tmp_path / 'two_link.yaml').write_text('mine')
     assert '--force' in refused('init', 'two_link') and file.read_text() == 'mine'
     init('two_link', '--force')
     assert 'stiffness' in file.read_text()
+    (tmp_path / '.github').write_text('a file')
+    words = changed(tmp_path), '--output', (file := tmp_path / 'my_arm.yaml'), CHOSEN, '--ci'
+    assert 'verify.yml cannot be written' in refused('init', *words)
+    assert not file.exists() and not (tmp_path / 'test_my_arm.py').exists()
 
 
 def test_files_for_continuous_integration(tmp_path):
@@ -162,8 +154,25 @@ def test_files_for_continuous_integration(tmp_path):
     assert 'test_my_arm.py' in refused('init', *words) and not file.exists()
 
 
-def test_where_one_file_cannot_be_written_none_is(tmp_path):
-    (tmp_path / '.github').write_text('a file')
-    words = changed(tmp_path), '--output', (file := tmp_path / 'my_arm.yaml'), CHOSEN, '--ci'
-    assert 'verify.yml cannot be written' in refused('init', *words)
-    assert not file.exists() and not (tmp_path / 'test_my_arm.py').exists()
+@pytest.mark.parametrize(('files', 'env'), [
+    ('test_my_spring.py test_my_arm.py test_full_arm.py', {}),
+    ('test_my_spring.py::test_it_holds_the_arm', {'ROBODYN_PLAIN': '1'})],
+    ids=['compiled', 'in plain Python'])
+def test_their_tests_pass(start, tmp_path, files, env):
+    pytest.importorskip('mujoco')
+    result = done('new-law', 'my_spring', '--output', tmp_path)
+    assert 'mode my_spring:MY_SPRING' in result.output
+    result = done('new-driver', 'my_arm', '--output', tmp_path)
+    assert 'parameter driver my_arm:MyArm' in result.output
+    done('new-driver', 'full_arm', '--output', tmp_path)
+    (full := tmp_path / 'full_arm.py').write_text(re.sub(
+        r'^( +)# (def |    |[a-z_]+=)', r'\1\2', full.read_text(), flags=re.MULTILINE))
+    process = start([sys.executable, '-m', 'pytest', '-v', *files.split()], cwd=tmp_path, env=env)
+    assert process.wait() == 0, process.text
+    assert all(f'{name.partition(":")[0]}::' in process.text for name in files.split())
+
+
+def test_a_file_is_replaced_only_on_request(tmp_path):
+    (path := tmp_path / 'test_spring.py').write_text('mine')
+    done('new-law', 'spring', '--output', tmp_path, '--force')
+    assert 'mine' not in path.read_text()

@@ -53,17 +53,14 @@ def test_shows_the_fault(rig, tmp_path):
     assert found['agreeing'] == found['cycles'] > 100 and found['same_code']
 
 
-def test_the_report_has_the_settings_and_the_curves(path, tmp_path):
-    """As in the example of its help; settings are numbers, texts and tuples of them."""
+def test_the_report_and_other_cycles(path, tmp_path):
+    # As in the example of its help; settings are numbers, texts and tuples of them.
     page = tmp_path / 'fault.html'
     done('replay', path, '--report', page, '--picture', tmp_path / 'other.png')
     text = page.read_text()
     assert 'position [rad | m]; dashed: reference' in text
     assert '<td>mode</td><td class=short>joint_impedance</td>' in text
     assert '<td>stiffness</td><td class=short>400.0</td><td class=short>100.0</td>' in text
-
-
-def test_shows_another_cycle(path, tmp_path):
     output = done('replay', path, '--cycle', 22, '--picture', tmp_path / 'other.png').output
     assert 'cycle 22, 0.022000 s (2023-11-14 22:13:20.022000 UTC): RUNNING' in output
     assert (tmp_path / 'other.png').exists() and not path.with_suffix('.png').exists()

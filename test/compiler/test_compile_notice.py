@@ -39,7 +39,7 @@ def compiling(run, tmp_path):
         **{'ROBODYN_PROGRESS': '1', **more})
 
 
-def test_one_line_while_it_compiles_and_none_when_it_loads(compiling, tmp_path):
+def test_one_line_or_none(compiling, tmp_path):
     def files():
         return {path: path.stat().st_mtime_ns for path in (tmp_path / 'cache').rglob('*.nb?')}
     said = compiling('0.01')
@@ -47,10 +47,7 @@ def test_one_line_while_it_compiles_and_none_when_it_loads(compiling, tmp_path):
     compiled = files()
     # Where even loading takes its time
     assert compiling('60') == '' and files() == compiled != {}
-
-
-def test_it_can_be_turned_off_and_goes_to_stderr(compiling, tmp_path):
-    """Both streams of a forked script are one, but for the one that it has redirected."""
+    # Both streams of a forked script are one, but for the one that it has redirected.
     assert compiling('0.01', ROBODYN_PROGRESS='0') == ''
     shutil.rmtree(tmp_path / 'cache')
     file = tmp_path / 'stderr.txt'
@@ -58,7 +55,7 @@ def test_it_can_be_turned_off_and_goes_to_stderr(compiling, tmp_path):
     assert 'compiling square' in file.read_text()
 
 
-def test_a_terminal_shows_progress_and_is_left_clean(compiling):
+def test_terminals_and_closed_streams(compiling):
     ours, theirs = pty.openpty()
     compiling('0.01', output=os.ttyname(theirs))
     shown = os.read(ours, 1 << 16)
@@ -66,9 +63,6 @@ def test_a_terminal_shows_progress_and_is_left_clean(compiling):
     os.close(ours)
     assert b'compiling square' in shown and b'compiling cube' in shown
     assert shown.endswith(b'\r\x1b[K')
-
-
-def test_a_stderr_that_is_closed_stops_nothing(compiling):
     assert compiling('0.01', 'sys.stderr.close()') == ''
 
 

@@ -176,16 +176,12 @@ def test_the_name_is_told_by_text_and_every_module(tmp_path, monkeypatch):
 
 
 @each_kind
-def test_a_folder_that_cannot_be_written_is_replaced_for_this_process(helper, run, script):
+def test_folders_and_processes_of_a_cold_cache(helper, run, script, begin):
     blocked = helper / 'helper.py'
     place, result, misses = run(script, cache=blocked / 'cache').split('|')
     assert (result, misses) == ('2', '1')
     assert not Path(place).parent.exists()
-
-
-@each_kind
-def test_processes_that_start_together_share_a_cold_cache(helper, begin, script):
-    """Of a function, one of them compiles, the other waits and loads what it has left."""
+    # Of a function, one of them compiles, the other waits and loads what it has left.
     answers = [printed().split('|') for printed in [begin(script), begin(script)]]
     assert answers[0][:2] == answers[1][:2]
     if script is FUNCTION:

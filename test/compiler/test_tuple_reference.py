@@ -92,33 +92,21 @@ def test_fields_are_those_of_the_tuple():
     for k in 0, 1:
         assert by_reference(compiled, k) == total(plain, k)
     assert (compiled.column == plain.column).all()
-
-
-def test_references_in_a_tuple():
     assert through_a_tuple(copy(), 1) == total(copy(), 1) + 10.0
-
-
-def test_a_tuple_in_a_tuple():
     assert in_parts(copy()) == 30.0
-
-
-def test_arrays_are_not_owned():
-    """Nothing is released twice: the memory outlives many calls."""
+    # Nothing is released twice: the memory outlives many calls.
     values = copy()
     for _ in range(1000):
         in_parts(values)
     assert values.inner.rows.sum() == 15.0
 
 
-def test_fields_that_are_not_there():
+def test_fields_and_types_that_are_not_there():
     @numba.njit
     def wrong(outer):
         return reference(outer).missing
     with pytest.raises(TypingError, match="Unknown attribute 'missing'"):
         wrong(copy())
-
-
-def test_types_of_different_tuples_differ():
     kinds = [Reference(numba.typeof(values)) for values in (VALUES, VALUES.inner)]
     assert kinds[0] == Reference(numba.typeof(copy())) and kinds[0] != kinds[1]
     assert kinds[0].name != kinds[1].name

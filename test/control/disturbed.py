@@ -302,8 +302,7 @@ def _settings(model: RobotModel, random: np.random.Generator, more: dict[str, An
     apart = random.spawn(1)[0]          # without changing what else a seed stands for
     acceleration_ki = 10.0**apart.uniform(-1, 6, n) * (apart.uniform() < 0.5)
     # About the highest accepted
-    bandwidth = np.minimum(10.0**apart.uniform(0, 3, n),
-                           0.3 / (2.0 * asked.loop_delay + TICK))
+    bandwidth = np.minimum(10.0**apart.uniform(0, 3, n), 0.3 / (2.0 * asked.loop_delay + TICK))
     adaptive = 0.5 * bandwidth
     learning = {'coupling_role': 'follower', 'coupling_delay': 0.0, 'coupling_speed': 10.0,
                 'adaptation_mass': 5.0, 'adaptation_rate': apart.uniform(0.0, 10.0, n)}

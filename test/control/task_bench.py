@@ -2,39 +2,31 @@
 # SPDX-License-Identifier: Apache-2.0
 """A controller of the Panda in task space, in lockstep with MuJoCo, on a clock of its own."""
 
-from math import inf
-
-from control.risen import BENT as POSE
-from control.risen import PANDA
+from control.rig import BENT as POSE
+from control.rig import PANDA
 import numpy as np
 from robodyn_ros import Controller, Dynamics, Settings
+from robodyn_ros.closed_loop import ClosedLoop
 from robodyn_ros.control.steps import guard
-from robodyn_ros.simulation.drive import Drive
-from robodyn_ros.simulation.plant import Plant
 from scipy.spatial.transform import Rotation
 
-FRAME, PERIOD = 'panda_link7', 1e-3
-PANDA_URDF, DYNAMICS = PANDA.to_urdf(), Dynamics(PANDA)
+FRAME, PERIOD, DYNAMICS = 'panda_link7', 1e-3, Dynamics(PANDA)
 
 
-class Bench:
+class Bench(ClosedLoop):
     """The arm is RUNNING from the beginning; ``residual`` has the law's efforts on top of g(q)."""
 
     def __init__(self, q=POSE, *, recorded=0, **settings):
-        self.controller = Controller(PANDA, Settings(**{
+        super().__init__(PANDA, Settings(**{
             'mode': 'cartesian_impedance', 'task_frame': FRAME, 'stiffness': [50.0],
             'damping': [1.0], 'acceleration_kp': [100.0], 'acceleration_kd': [20.0],
-            **settings}), specialize=False, recorded=recorded)
-        self.plant = Plant(PANDA_URDF, model=PANDA, timestep=PERIOD / 2, substeps=2)
-        self.drive = Drive(self.plant, initial=q, timeout=inf)
-        self.k, self.residual = 0, [np.zeros(PANDA.nv)]
-        self.controller.arm()
-        self.run(0.3)
-        assert self.phase == 'RUNNING', self.controller.arming_refusal
-
-    @property
-    def now(self) -> float:
-        return self.k * PERIOD
+            **settings}), q, plant=PANDA)
+        if recorded:
+            self.controller = Controller(PANDA, self.controller.settings, specialize=False,
+                                         recorded=recorded)
+        self.residual = [np.zeros(PANDA.nv)]
+        self.start()
+        self.run(0.2)
 
     @property
     def phase(self) -> str:
@@ -42,7 +34,7 @@ class Bench:
 
     @property
     def q(self) -> np.ndarray:
-        return self.drive.state().position
+        return self.plant.state().position
 
     @property
     def pose(self) -> np.ndarray:
@@ -50,14 +42,8 @@ class Bench:
         return DYNAMICS.pose(self.q, FRAME)
 
     def tick(self) -> None:
-        seen, c = self.drive.state(), self.controller
-        c.state['position'], c.state['velocity'] = seen.position, seen.velocity
-        c.state['effort'], c.state['received'] = seen.effort, self.now
-        if c.step(self.now):
-            self.drive.command(c.tau.copy(), self.now)
-        self.residual.append(c._v.tau_residual.copy())
-        self.drive.advance()
-        self.k += 1
+        super().tick()
+        self.residual.append(self.controller._v.tau_residual.copy())
 
     def run(self, seconds: float) -> None:
         for _ in range(round(seconds / PERIOD)):

@@ -6,13 +6,12 @@ from dataclasses import replace
 from functools import cache
 import re
 
-from control.closed_loop import Told
 from control.one_cycle import arm_of, gains_of, memory_of, readable
-from control.risen import BENT, FINGERS, follow, POSE, risen
+from control.rig import BENT, FINGERS, follow, POSE, risen, Told
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf, Settings, Waypoints
-from robodyn_ros.control.controller.controller import Controller
+from robodyn_ros.closed_loop import ClosedLoop
 from robodyn_ros.control.laws import adaptive, registry
 from robodyn_ros.control.learning import learned_payload
 from robodyn_ros.control.references import sine_motion as motion
@@ -29,8 +28,6 @@ from robodyn_ros.dynamics.pseudo_inertia import (
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.model.robot import with_payload
-from robodyn_ros.simulation.drive import Drive
-from robodyn_ros.simulation.plant import Plant
 from thorough import seeds
 
 pytest.importorskip('mujoco')
@@ -82,8 +79,8 @@ def states(model, count=20):
 
 
 @ROBOTS
-def test_efforts_of_the_model(name):
-    """M a + C(q, q̇) v + g, with the Coriolis matrix of the Christoffel symbols."""
+def test_efforts_and_power_are_those_of_the_model(name):
+    # M a + C(q, q̇) v + g, with the Coriolis matrix of the Christoffel symbols.
     model = robot(name)
     dynamics, law = Dynamics(model), Law(model, damping=0.0, adaptive_bandwidth=0.0)
     for q, qd, s, a in states(model):
@@ -91,11 +88,7 @@ def test_efforts_of_the_model(name):
         wanted = (dynamics.mass_matrix(q) @ a + dynamics.coriolis_matrix(q, qd) @ (qd + s)
                   + dynamics.gravity(q))
         np.testing.assert_allclose(law.tau, wanted, atol=1e-10)
-
-
-@ROBOTS
-def test_power_is_that_of_the_regressor(name):
-    """tr(L P) = sᵀ Y(q, q̇, v, a) π of the last body, Y by another polarisation."""
+    # tr(L P) = sᵀ Y(q, q̇, v, a) π of the last body, Y by another polarisation.
     model = robot(name)
     dynamics, law, n = Dynamics(model), Law(model), model.nv
     for q, qd, s, a in states(model):
@@ -108,8 +101,7 @@ def test_power_is_that_of_the_regressor(name):
         law.memory.error[:], law.memory.acceleration[:] = s, a
         arm = law.arm._replace(q=q, qd=qd)
         H = adaptive.motion(arm, law.memory, law.tau)
-        velocities(arm.robot.bodies, arm.robot.base, arm.workspace.joints, s,
-                   arm.workspace.bodies)
+        velocities(arm.robot.bodies, arm.robot.base, arm.workspace.joints, s, arm.workspace.bodies)
         L = np.array(power_matrix(point_velocities(arm.workspace.bodies[-2]), H))
         np.testing.assert_array_equal(L, L.T)
         m, inertia, c = model.mass[-1], model.inertia[-1], model.com[-1]
@@ -139,8 +131,8 @@ def test_the_estimate_is_a_body_within_its_bounds(name, seed):
     assert farthest > 0.3
 
 
-def test_nothing_is_learned_without_cause():
-    """At rest, in a late cycle, with effort withheld, no rate, in the dead band, out of bounds."""
+def test_how_much_is_learned():
+    # At rest, in a late cycle, with effort withheld, no rate, in the dead band, out of bounds.
     model, x = robot('two_link'), np.array([0.2, 0.1])
     zero, moving = np.zeros(2), {'q': POSE, 'qd': np.zeros(2), 'q_reference': POSE + x,
                                  'qd_reference': x, 'qdd_reference': x}
@@ -157,10 +149,7 @@ def test_nothing_is_learned_without_cause():
         law.arm = law.arm._replace(time=law.arm.time + state.pop('time', 0.0))
         law.step(**{**moving, **state})
         assert (law.memory.factor != before).any() == learns, (gains, state)
-
-
-def test_a_cycle_learns_a_share_at_most():
-    """Each changes G by MAX_FACTOR_STEP of itself, however large the errors are."""
+    # Each changes G by MAX_FACTOR_STEP of itself, however large the errors are.
     law, x = Law(robot('two_link'), damping=1e6, adaptation_rate=20.0), np.array([0.2, 0.1])
     state = {'q': POSE, 'q_reference': POSE + x, 'qd_reference': x}
     law.step(**state)
@@ -168,10 +157,7 @@ def test_a_cycle_learns_a_share_at_most():
     law.step(**state)
     change = np.linalg.solve(before, law.memory.factor.reshape(4, 4) - before)
     assert np.linalg.norm(change) == pytest.approx(adaptive.MAX_FACTOR_STEP)
-
-
-def test_another_payload_takes_the_learned_part_away():
-    """By the share of the transition that a cycle is, and all of it with the last one."""
+    # By the share of the transition that a cycle is, and all of it with the last one.
     model, x = robot('two_link'), np.array([0.2, 0.1])
     law, state = Law(model), {'q': POSE, 'q_reference': POSE + x, 'qd_reference': x}
     for _ in range(20):
@@ -193,39 +179,27 @@ def settings_of(name, **more):
                        **more})
 
 
-class Run:
+class Run(ClosedLoop):
     """An arm in MuJoCo that carries a payload and repeats a motion of 3 s."""
 
-    def __init__(self, name, known, *, delay=0.001, **more):
+    def __init__(self, name, known, **more):
         _, pose, frame, com = SCENES[name]
         self.model, pose = robot(name), np.array(pose)
-        plant = with_payload(self.model, frame, MASS, com, MASS * 0.03**2 * np.eye(3))
-        self.plant = plant
-        self.controller = Controller(plant if known else self.model, settings_of(name, **more),
-                                     specialize=False)
-        self.arm = Drive(Plant(plant.to_urdf(), model=plant, timestep=0.5e-3, substeps=2),
-                         initial=pose, timeout=np.inf, delay=delay)
+        self.carrying = with_payload(self.model, frame, MASS, com, MASS * 0.03**2 * np.eye(3))
+        super().__init__(self.carrying if known else self.model, settings_of(name, **more), pose,
+                         plant=self.carrying, delay=0.001)
         asked = motion.plan(Dynamics(self.model), pose, 3.0)
         self.asked = Waypoints(asked.joint_names, asked.times[1:], asked.positions[1:],
                                asked.velocities[1:], asked.accelerations[1:])
         self.memory = registry.memory_fields(adaptive.LAW, self.controller._law_memory)
-        self.time, self.errors, self.factors = 0.0, [], []
-        self.controller.arm()
-        while self.controller.phase != guard.RUNNING:
-            self.tick()
+        self.errors, self.factors = [], []
+        self.start()
         self.errors.clear()
 
-    def tick(self, velocity=None):
-        seen, c = self.arm.state(), self.controller
-        c.state['position'] = seen.position
-        c.state['velocity'] = seen.velocity if velocity is None else velocity
-        c.state['effort'], c.state['received'] = seen.effort, self.time
-        if c.step(self.time):
-            self.arm.command(c.tau.copy(), self.time)
-        assert c.phase != guard.FAULT, c.reason
-        self.errors.append(c._v.target - seen.position)
-        self.arm.advance()
-        self.time += 1e-3
+    def tick(self):
+        super().tick()
+        assert self.controller.phase != guard.FAULT, self.controller.reason
+        self.errors.append(self.controller._v.target - self.row()[0])
         if self.memory.factor.any():
             self.factors.append(self.memory.factor.reshape(4, 4).copy())
 
@@ -240,7 +214,7 @@ class Run:
         out = []
         for _ in range(times):
             self.errors.clear()
-            self.controller.follow(self.asked, self.time)
+            self.controller.follow(self.asked, self.now + self.period)
             for _ in range(round(1000 * self.asked.times[-1])):
                 self.tick()
             out.append(float(np.sqrt((np.array(self.errors)**2).mean())))
@@ -265,7 +239,7 @@ def test_an_unknown_payload_is_learned(name):
     carried = with_payload(run.model, found.link, found.mass, found.com, found.inertia)
     assert np.linalg.eigvalsh(found.inertia).min() > 0.0
     for q in np.random.default_rng(0).normal(SCENES[name][1], 0.2, (10, run.model.nv)):
-        off, cost = (abs(Dynamics(m).gravity(q) - Dynamics(run.plant).gravity(q)).max()
+        off, cost = (abs(Dynamics(m).gravity(q) - Dynamics(run.carrying).gravity(q)).max()
                      for m in (carried, run.model))
         assert off < 0.1 * cost
     before = run.memory.factor.copy()
@@ -325,13 +299,15 @@ def test_efforts_do_not_step_where_it_is_forgotten():
     run.repeat(2)
     assert learned_payload(run.controller).mass > 1.5
     limit = run.controller.records.joints['effort_rate_limit'] * 1e-3
-    for velocity in [np.nan] * 20 + [None] * 50:
+    state, nothing = run._arm.state, np.full(2, np.nan)
+    for k in range(70):
+        run._arm.state = state if k >= 20 else lambda: state()._replace(velocity=nothing)
         before = run.controller._v.published + run.controller._v.tau_gravity
         gravity = run.controller._v.gravity.copy()
-        run.tick(velocity)
+        run.tick()
         more = abs(run.controller._v.gravity - gravity)
         assert (abs(run.controller.tau - before) <= limit + more + 1e-9).all()
-        assert velocity is None or not run.memory.factor.any()
+        assert k >= 20 or not run.memory.factor.any()
     assert run.memory.factor.any()
 
 

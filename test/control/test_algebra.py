@@ -10,11 +10,7 @@ from robodyn_ros.control import algebra
 from robodyn_ros.control.algebra import cholesky_solve, damped_cholesky
 from robodyn_ros.control.laws.cartesian_impedance import diagonalize
 from robodyn_ros.control.rotations import angular_motion, exp, log, multiplied, rows
-from robodyn_ros.model.rigid_body import (
-    quaternion_matrix,
-    quaternion_product,
-    unit_quaternion,
-)
+from robodyn_ros.model.rigid_body import quaternion_matrix, quaternion_product, unit_quaternion
 from scipy.spatial.transform import Rotation
 
 SEEDS = st.integers(0, 2**32 - 1)

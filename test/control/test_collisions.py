@@ -4,8 +4,7 @@
 
 from dataclasses import replace
 
-from control.closed_loop import Rig
-from control.risen import POSE, TWO_LINK
+from control.rig import POSE, Rig, TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, Settings
@@ -95,8 +94,8 @@ def test_a_push_is_no_collision_where_the_arm_is_to_be_pushed():
 
 
 @pytest.mark.proof
-def test_reactions():
-    """Stop brakes, float lets the arm drift, and retreat moves away from the push."""
+def test_reactions_end_in_time():
+    # Stop brakes, float lets the arm drift, and retreat moves away from the push.
     moved = {}
     for reaction in ('stop', 'float', 'retreat'):
         loop = pushed(collision_reaction=reaction, fault_hold_time=1.0)
@@ -111,10 +110,6 @@ def test_reactions():
             assert speed < 2.0 * RETREAT_SPEED
     assert abs(moved['stop']).max() < 0.5 * abs(moved['float']).max()
     assert abs(moved['stop']).sum() < 0.8 * abs(moved['retreat']).sum()
-
-
-@pytest.mark.proof
-def test_a_retreat_ends_in_time_although_time_jumps_back():
     rig = Rig(TWO_LINK, POSE, mode='joint_impedance',
               collision_threshold=(3.0, 1.5), collision_reaction='retreat', fault_action='hold')
     rig.controller.cycle_input['simulated_time'] = 1
@@ -142,13 +137,18 @@ def test_an_arm_that_is_clamped_lets_go():
         assert hit.clamping < 0.5 * hit.peak
 
 
-def test_what_cannot_be_learned_from_is_refused():
-    """No estimate, or external efforts of the size of the effort limit."""
+def test_what_cannot_be_learned_or_estimated():
+    # No estimate, or external efforts of the size of the effort limit.
     ones = np.ones((5, 2))
     with pytest.raises(ArgumentError, match='no external effort'):
         thresholds(ones, ones, np.nan * ones, np.array([10.0, 10.0]))
     with pytest.raises(ArgumentError, match='joint 1 .* although nothing touches the arm'):
         thresholds(ones, ones, ones * [1.0, 9.0], np.array([10.0, 10.0]))
+    # An arm that is not driven, or whose state is stale, has none.
+    loop = resting()
+    loop.controller.begin()
+    assert np.isnan(loop.controller.external_effort).all()
+    assert loop.controller.external_effort.shape == (2,)
 
 
 def resting(mode='joint_impedance', **settings):
@@ -218,14 +218,6 @@ def test_measured_efforts_show_what_the_drives_do_not_deliver():
             loop.tick()
         out[observed] = abs(loop.controller.external_effort).max()
     assert out['measured'] < 0.1 * out['commanded']
-
-
-def test_no_estimate_without_efforts_in_force():
-    """An arm that is not driven, or whose state is stale, has none."""
-    loop = resting()
-    loop.controller.begin()
-    assert np.isnan(loop.controller.external_effort).all()
-    assert loop.controller.external_effort.shape == (2,)
 
 
 @pytest.mark.parametrize('dt', [1e-4, 1e-3, 1.0])

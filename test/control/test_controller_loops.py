@@ -4,18 +4,10 @@
 
 from dataclasses import replace
 
-from control.closed_loop import GAINS, Rig
-from control.risen import POSE, risen, TWO_LINK
+from control.rig import GAINS, POSE, Rig, risen, TWO_LINK
 import numpy as np
 import pytest
-from robodyn_ros import (
-    Controller,
-    ControllerBatch,
-    Dynamics,
-    Phase,
-    Settings,
-    Waypoints,
-)
+from robodyn_ros import Controller, ControllerBatch, Dynamics, Phase, Settings, Waypoints
 from robodyn_ros.control.controller import controller_batch
 from robodyn_ros.control.controller.status import Pace, TelemetryReader
 from robodyn_ros.control.steps import guard
@@ -94,7 +86,7 @@ def missed(intervals, period=1e-3):
     return found, pace
 
 
-def test_repeated_requests_to_arm_are_one():
+def test_requests_to_arm():
     once, often = Rig(TWO_LINK, [0.3, 0.5]), Rig(TWO_LINK, [0.3, 0.5])
     once.controller.arm()
     for _ in range(60):
@@ -102,9 +94,6 @@ def test_repeated_requests_to_arm_are_one():
         once.tick(), often.tick()
         assert often.controller.memory['good_samples'] == once.controller.memory['good_samples']
     assert often.phase == once.phase == 'RUNNING'
-
-
-def test_the_last_request_before_a_cycle_counts():
     rig = Rig(TWO_LINK, [0.3, 0.5])
     rig.controller.arm()
     rig.tick()
@@ -138,23 +127,30 @@ def test_a_loop_that_keeps_its_rate_runs(kind, rate):
     assert rig.controller.memory['missed'][0] == 0.0
 
 
-def test_a_slow_loop_in_a_row_of_stalls_is_told_its_rate():
+def test_slow_loops_are_told_their_rate():
     rig = Slow(TWO_LINK, [0.3, 0.5], state_timeout=0.005)
     rig.controller.arm()
     rig.run(0.5)
     assert rig.controller.reason_code == 'LOOP_STALLED'
     assert 'every 10 ms' in rig.controller.reason
+    batch = ControllerBatch(TWO_LINK, SETTINGS, 3, specialize=False)
+    gravity = Dynamics(TWO_LINK).gravity([0.1, 0.2])
+    batch.state['position'], batch.state['velocity'] = [0.1, 0.2], 0.0
+    batch.state['effort'] = gravity
+    batch.arm()
+    for k in range(300):                # twice as slow as the gains were judged for
+        batch.state['received'] = now = 2 * DT * k
+        batch.step(now)
+    assert {one.reason_code for one in batch} == {'PERIODS_MISSED'}
+    assert 'step is called every 2 ms' in batch[2].reason
 
 
-def test_what_is_left_over_of_periods_is_kept():
+def test_periods_are_counted():
     assert sum(missed([1e-3] * 20_000)[0]) == 0
     assert sum(missed([1.25e-3] * 400)[0]) == pytest.approx(100, abs=1)
     assert sum(missed([0.01] * 10)[0]) == 90
     assert sum(missed([0.4e-3, 1.6e-3] * 500)[0]) < 0.7 * 500    # jitter is not made up for
     assert sum(missed([0.5e-3] * 1000)[0]) == 0
-
-
-def test_time_that_jumps_or_stands_still_is_no_slow_loop():
     found, pace = missed([1e-3, 0.0, -3.0, 1e-3, 20.0, 1e-3])
     assert sum(found) == 0 and pace.interval == pytest.approx(1e-3)
     assert pace.sentence(1e-3) == ''
@@ -224,28 +220,18 @@ def test_each_does_what_it_would_do_alone(threaded, monkeypatch):
     assert len({one.phase for one in batch}) == 3 and len(batch) == n
 
 
-def test_missed_periods_count_for_all():
-    batch = ControllerBatch(TWO_LINK, SETTINGS, 3, specialize=False)
-    gravity = Dynamics(TWO_LINK).gravity([0.1, 0.2])
-    batch.state['position'], batch.state['velocity'] = [0.1, 0.2], 0.0
-    batch.state['effort'] = gravity
-    batch.arm()
-    for k in range(300):                # twice as slow as the gains were judged for
-        batch.state['received'] = now = 2 * DT * k
-        batch.step(now)
-    assert {one.reason_code for one in batch} == {'PERIODS_MISSED'}
-    assert 'step is called every 2 ms' in batch[2].reason
-
-
-def test_only_an_equal_controller_vouches_for_another_one():
+def test_like_and_count():
     first = Controller(TWO_LINK, SETTINGS, specialize=False)
     for model, other in ((replace(TWO_LINK), SETTINGS), (TWO_LINK, replace(SETTINGS, rate=900.0))):
         with pytest.raises(ArgumentError, match='another model or other settings'):
             Controller(model, other, specialize=False, like=first)
+    for count in (2.5, '2', np.nan, 0):
+        with pytest.raises(ArgumentError, match=f'count is .?{count}'):
+            ControllerBatch(TWO_LINK, SETTINGS, count)
 
 
-def test_controllers_that_share_code_count_periods_of_their_own():
-    """One that is stepped at its rate, and one made like it that is stepped every third period."""
+def test_controllers_that_share_code_and_checks_that_change_nothing():
+    # One that is stepped at its rate, and one made like it that is stepped every third period.
     first = Controller(TWO_LINK, SETTINGS, specialize=False)
     second = Controller(TWO_LINK, SETTINGS, specialize=False, like=first)
     missed = np.zeros(2)
@@ -255,10 +241,7 @@ def test_controllers_that_share_code_count_periods_of_their_own():
                 one.step(DT * k)
                 missed[i] += one.cycle_input['missed'][0]
     assert missed.tolist() == [0, 198]
-
-
-def test_a_check_of_settings_changes_nothing():
-    """What limits leave to the joints, which faults report, is that of the settings in use."""
+    # What limits leave to the joints, which faults report, is that of the settings in use.
     controller = Controller(TWO_LINK, SETTINGS, specialize=False)
     before, memory = controller.scarcity, controller.memory.copy()
     weak = replace(SETTINGS, velocity_limit=[0.3], effort_limit=[18.0])
@@ -267,9 +250,3 @@ def test_a_check_of_settings_changes_nothing():
     controller.use(weak)
     assert controller.scarcity is not before
     assert not before.scarce.any() and controller.scarcity.scarce.any()
-
-
-def test_there_is_at_least_one_arm():
-    for count in (2.5, '2', np.nan, 0):
-        with pytest.raises(ArgumentError, match=f'count is .?{count}'):
-            ControllerBatch(TWO_LINK, SETTINGS, count)

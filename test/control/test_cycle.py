@@ -6,8 +6,7 @@ from dataclasses import replace
 import subprocess
 import sys
 
-from control.closed_loop import GAINS, Rig
-from control.risen import follow, POSE, risen, TWO_LINK
+from control.rig import follow, GAINS, POSE, Rig, risen, TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros import Controller, Dynamics, Settings
@@ -81,8 +80,8 @@ def test_holds_and_follows(mode):
     assert error == pytest.approx(sag, rel=0.02, abs=1e-4)
 
 
-def test_computed_torque_is_exact():
-    """With the exact model the tracking error stays at what sampling at 1 kHz leaves."""
+def test_trajectories_are_exact_and_sooner_ones_first():
+    # With the exact model the tracking error stays at what sampling at 1 kHz leaves.
     rig = risen(mode='computed_torque')
     names, times = TWO_LINK.joint_names, np.array([1.0, 2.0])
     rest = np.zeros((2, 2))
@@ -93,32 +92,7 @@ def test_computed_torque_is_exact():
         worst = max(worst, abs(rig.q - rig.controller._v.target).max())
     assert worst < 6e-3       # one period of motion at 2 rad/s, twice: sampled late and held
     assert abs(rig.q - POSE).max() < 1e-3
-
-
-def test_a_second_publisher_is_forgotten_in_time_although_time_jumps_back():
-    """No arm rises beside it, and it does once the timeout has passed."""
-    rig = Rig(TWO_LINK, POSE, mode='joint_impedance')
-    rig.time = 100.0
-    rig.tick()
-    rig.state['other'], rig.time = rig.time, 0.0
-    rig.controller.arm()
-    rig.tick()
-    assert 'two publishers send' in rig.controller.arming_refusal
-    rig.run(0.2)
-    rig.rise()
-
-
-def test_a_caller_that_writes_no_number_into_the_efforts():
-    """Efforts are finite, whatever is left where the cycle writes them."""
-    rig = Rig(TWO_LINK, POSE, mode='joint_impedance')
-    rig.controller.tau[:] = np.nan, np.inf
-    rig.tick()
-    assert not rig.controller.tau.any()
-    rig.rise()
-
-
-def test_sooner_than_one_that_has_not_begun():
-    """It takes the other one's place and begins at its own beginning."""
+    # It takes the other one's place and begins at its own beginning.
     rig = risen(mode='computed_torque')
     names = TWO_LINK.joint_names
     rig.controller.follow(Waypoints(names, [1.0], [[1.0, 0.0]]), rig.time + 5.0)
@@ -128,6 +102,25 @@ def test_sooner_than_one_that_has_not_begun():
     assert rig.controller._v.target == pytest.approx(POSE, abs=1e-9)
     rig.run(1.5)
     assert abs(rig.q).max() < 1e-3
+
+
+def test_odd_inputs():
+    # No arm rises beside it, and it does once the timeout has passed.
+    rig = Rig(TWO_LINK, POSE, mode='joint_impedance')
+    rig.time = 100.0
+    rig.tick()
+    rig.state['other'], rig.time = rig.time, 0.0
+    rig.controller.arm()
+    rig.tick()
+    assert 'two publishers send' in rig.controller.arming_refusal
+    rig.run(0.2)
+    rig.rise()
+    # Efforts are finite, whatever is left where the cycle writes them.
+    rig = Rig(TWO_LINK, POSE, mode='joint_impedance')
+    rig.controller.tau[:] = np.nan, np.inf
+    rig.tick()
+    assert not rig.controller.tau.any()
+    rig.rise()
 
 
 @pytest.mark.parametrize(('mode', 'names', 'start', 'word'), [

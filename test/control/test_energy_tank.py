@@ -58,14 +58,11 @@ def run(memory, asked, error, capacity, seconds=2.0):
         vary_stiffness(memory, record(capacity, 3.0), asked * np.eye(6), error, DT, np.zeros(6))
 
 
-def test_without_load_the_stiffness_follows_and_costs_nothing():
+def test_the_stiffness_follows():
     memory = tank()
     run(memory, 500.0, np.zeros(6), 0.0)
     assert matrix(memory) == pytest.approx(500.0 * np.eye(6)) and memory.account[SPENT] == 0.0
-
-
-def test_the_stiffness_arrives():
-    """It is the one asked for, to the last bit: what follows from it is computed no more."""
+    # It is the one asked for, to the last bit: what follows from it is computed no more.
     memory, error = tank(), np.full(6, 0.01)
     asked = np.diag([500.0, 0.0, 1e-6, 30.0, 400.0, 100.0])
     changes = [vary_stiffness(memory, record(100.0), asked, error, DT, np.zeros(6))
@@ -73,31 +70,7 @@ def test_the_stiffness_arrives():
     arrived = changes.index(False)
     assert all(changes[:arrived]) and not any(changes[arrived:])
     assert (matrix(memory) == asked).all()
-
-
-@pytest.mark.slow
-def test_under_load_it_rises_by_what_the_tank_pays():
-    memory, error = tank(), np.array([0.05, 0.0, 0.0, 0.0, 0.0, 0.0])
-    run(memory, 500.0, error, 0.2)
-    assert matrix(memory).diagonal() == pytest.approx([100.0 + 2 * 0.2 / 0.05**2] + [500.0] * 5)
-    assert memory.account[SPENT] == pytest.approx(0.2)
-    fill(memory, 0.4, 0.1)              # half of 0.04 J
-    run(memory, 500.0, error, 0.2)
-    assert matrix(memory)[0, 0] == pytest.approx(100.0 + 2 * 0.22 / 0.05**2)
-
-
-@pytest.mark.slow
-def test_softening_gives_back_and_a_full_tank_holds_no_more():
-    memory, error = tank(300.0), np.array([0.05] + [0.0] * 5)
-    run(memory, 100.0, error, 1.0)
-    assert matrix(memory)[0, 0] == pytest.approx(100.0) and memory.account[SPENT] == 0.0
-    run(memory, 300.0, error, 1.0)
-    run(memory, 100.0, error, 1.0)
-    assert memory.account[SPENT] == pytest.approx(0.0, abs=1e-6)
-
-
-def test_with_an_empty_tank_it_can_become_softer_across_the_deflection():
-    """Stiffer along the error, which nobody pays for, and softer across it, which is free."""
+    # Stiffer along the error, which nobody pays for, and softer across it, which is free.
     memory, error = tank(100.0), np.array([0.03, 0.03, 0.0, 0.0, 0.0, 0.0])
     asked = np.diag([500.0, 500.0, 10.0, 10.0, 10.0, 10.0])
     for _ in range(2000):
@@ -107,6 +80,23 @@ def test_with_an_empty_tank_it_can_become_softer_across_the_deflection():
     assert along @ K[:2, :2] @ along == pytest.approx(100.0)
     assert across @ K[:2, :2] @ across == pytest.approx(500.0)
     assert K[2:, 2:] == pytest.approx(10.0 * np.eye(4), abs=1e-3)
+
+
+@pytest.mark.slow
+def test_what_the_tank_pays_and_gets_back():
+    memory, error = tank(), np.array([0.05, 0.0, 0.0, 0.0, 0.0, 0.0])
+    run(memory, 500.0, error, 0.2)
+    assert matrix(memory).diagonal() == pytest.approx([100.0 + 2 * 0.2 / 0.05**2] + [500.0] * 5)
+    assert memory.account[SPENT] == pytest.approx(0.2)
+    fill(memory, 0.4, 0.1)              # half of 0.04 J
+    run(memory, 500.0, error, 0.2)
+    assert matrix(memory)[0, 0] == pytest.approx(100.0 + 2 * 0.22 / 0.05**2)
+    memory, error = tank(300.0), np.array([0.05] + [0.0] * 5)
+    run(memory, 100.0, error, 1.0)
+    assert matrix(memory)[0, 0] == pytest.approx(100.0) and memory.account[SPENT] == 0.0
+    run(memory, 300.0, error, 1.0)
+    run(memory, 100.0, error, 1.0)
+    assert memory.account[SPENT] == pytest.approx(0.0, abs=1e-6)
 
 
 @pytest.mark.slow

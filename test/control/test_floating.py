@@ -1,20 +1,24 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""An arm with false masses falls; with the calibration of a slow motion it floats, lightly."""
+"""Arms in MuJoCo with unknown friction or masses: disturbance observer, calibrated floating."""
 
 from dataclasses import replace
 
+from control.rig import ARMS, follow, POSE, Told, TWO_LINK
 import numpy as np
 import pytest
-from robodyn_ros import Settings, simulate, Waypoints
+from robodyn_ros import Dynamics, Settings, simulate, Waypoints
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.cli.calibrate_float import calibrate, without_payload
 from robodyn_ros.closed_loop import ClosedLoop
+from robodyn_ros.control.references import sine_motion as motion
+from robodyn_ros.control.settings.suggested_gains import suggest_gains
 from robodyn_ros.errors import IdentificationError, ParameterError, RecordingError
 from robodyn_ros.identification.excitation.payload_motion import float_motion, MIN_AMPLITUDE
 from robodyn_ros.identification.recordings.recording import Recording
-from robodyn_ros.law_comparison import scenes, settings_of
+from robodyn_ros.law_comparison import drive, EFFORT_DELAY, scenes, settings_of
 from robodyn_ros.simulation.drive import Noise
+from thorough import seeds
 
 pytest.importorskip('mujoco')
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures('few_poses')]
@@ -100,24 +104,90 @@ def test_noise_bounds_the_distance_that_is_compensated(panda):
     assert found.distance.any() == bool(found.too_noisy())
 
 
-def test_an_effort_of_the_wrong_sign_is_named(panda):
+def test_what_cannot_be_calibrated_is_named(panda):
     pose, known, plant, recording = panda
     effort = recording.effort.copy()
     effort[:, 1] *= -1.0
     with pytest.raises(RecordingError, match='panda_joint2'):
         calibrate(replace(recording, effort=effort), known)
-
-
-def test_the_motion_needs_room(panda):
     pose, known, *_ = panda
     away = float_motion(known, pose, duration=20.0).positions - pose
     assert away[-1] == pytest.approx(0.0) and (abs(away).max(0) >= MIN_AMPLITUDE / 2).all()
     near = np.where(np.arange(known.nv) == 3, known.position_upper - 0.01, pose)
     with pytest.raises(IdentificationError, match='panda_joint4 has no room'):
         float_motion(known, near)
-
-
-def test_a_payload_does_not_become_part_of_the_robot(panda):
     known = panda[1]
     with pytest.raises(ParameterError, match='a payload is set'):
         without_payload(known, Settings(mode='pd', payload_mass=1.0, payload_frame='panda_hand'))
+
+
+# Each law knows the whole arm: most checks are as good on the short one
+EACH = pytest.mark.parametrize('name', ['two_link', 'panda'] if seeds(0, 1) else ['two_link'])
+
+
+@EACH
+def test_friction_is_cancelled_without_a_limit_cycle(name):
+    # At equal stiffness, the error is a fifth of that of joint impedance, or less.
+    false, pose = scenes(ARMS[name][0])[1], ARMS[name][1]
+    asked = motion.plan(Dynamics(false.known), pose, 3.0)
+    observed, impedance = (drive(false, law, pose, asked, 0.5).rms
+                           for law in ('disturbance_observer', 'joint_impedance'))
+    assert 5.0 * observed < impedance
+    # After a motion, 12 s at rest with Coulomb friction: neither arm nor efforts move.
+    (_, known, plant, _), pose = scenes(ARMS[name][0])[1], ARMS[name][1]
+    asked = motion.plan(Dynamics(known), pose, 2.0)
+    settings = Settings(mode='disturbance_observer', **suggest_gains(known, pose)._asdict())
+    run = simulate(known, settings, pose, asked.times[-1] + 12.0, asked, plant=plant,
+                   delay=EFFORT_DELAY)
+    late = run.time > run.time[-1] - 8.0
+    assert run.fault == ''
+    assert abs(run.position[late] - pose).max() < 2e-3
+    assert np.ptp(run.position[late], axis=0).max() < 1e-4
+    assert (np.ptp(run.effort[late], axis=0) < 1e-3 * known.effort_limit).all()
+
+
+@EACH
+def test_undeclared_delay_shakes_no_more_than_with_joint_impedance(name):
+    """The gains of `robodyn init`, whose bandwidth is near the highest, with 8 ms of delay."""
+    model, pose = ARMS[name]
+    gains = suggest_gains(model, pose, Settings())._asdict()
+    asked = motion.plan(Dynamics(model), pose, 2.0)
+    speed = {}
+    for mode in ('joint_impedance', 'disturbance_observer'):
+        run = simulate(model, Settings(mode=mode, **gains), pose, 4.0, asked, delay=0.008)
+        assert run.fault == ''
+        speed[mode] = abs(run.velocity / model.velocity_limit).max()
+    assert speed['disturbance_observer'] < 1.2 * speed['joint_impedance']
+
+
+def test_compensated_friction_counts_as_known():
+    model = replace(TWO_LINK, coulomb_friction=np.array([1.0, 0.4]),
+                    static_friction=np.array([1.0, 0.4]),
+                    backward_friction=np.array([[0.0, 0.0], [1.0, 0.4], [1.0, 0.4]]))
+    asked = motion.plan(Dynamics(model), POSE, 2.0)
+    gains = suggest_gains(model, POSE, Settings())._asdict()
+    rms = []
+    for share in (0.0, 1.0):
+        run = simulate(model, Settings(mode='disturbance_observer', friction_compensation=share,
+                                       **gains), POSE, asked.times[-1], asked)
+        error = run.position - motion.reference(model, asked)(run.time)
+        rms.append(np.sqrt((error**2).mean()))
+    assert rms[1] < 0.5 * rms[0]
+
+
+@pytest.mark.parametrize('noise', [0.01, 0.03])
+def test_noise_of_the_velocity_is_no_oscillation(noise):
+    """It exceeds the effort rate in most cycles: no fault, and the arm hardly notices."""
+    random, rates = np.random.default_rng(0), []
+    rig = Told(TWO_LINK, POSE, mode='disturbance_observer', stiffness=[115.0, 16.0],
+               damping=[23.0, 3.2], observer_bandwidth=[50.0], acceleration_limit=[],
+               arming_velocity=0.5)
+    rig.lie = lambda q, qd: (q, qd + noise * random.standard_normal(2))
+    rig.rise()
+    follow(rig, [0.9, -0.2], 1.5, at_rest=True)
+    for _ in range(4000):
+        rig.tick()
+        rates.append(rig.qd - rig.controller._v.target_qd)
+    assert rig.phase == 'RUNNING', rig.controller.reason
+    assert rig.controller.memory['rate_limited'][0] > 1000
+    assert np.sqrt(np.mean(np.square(rates), axis=0)).max() < 2.0 * noise

@@ -5,9 +5,8 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
-from control.closed_loop import GAINS, Rig
 from control.disturbed import run
-from control.risen import follow, risen, TWO_LINK
+from control.rig import follow, GAINS, Rig, risen, TWO_LINK
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 import numpy as np

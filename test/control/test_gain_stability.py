@@ -112,18 +112,15 @@ def test_against_simulation(seed):
         assert (growth(M, k, d, delay, viscous, 4000) > 1.0) == grows
 
 
-def test_joint_that_floats():
-    """Without stiffness the position counts for nothing, without any gain the joint does."""
+def test_what_a_joint_weighs():
+    # Without stiffness the position counts for nothing, without any gain the joint does.
     assert spectral_radius(TWO, [0.0, 0.0], [0.0, 0.0], T, 5e-3) == 0.0
     assert spectral_radius(TWO, [0.0, 0.0], [5.0, 1.0], T, 5e-3) < 0.999
     assert spectral_radius(TWO, [0.0, 50.0], [0.0, 5.0], T, 5e-3) < 0.999
     # What joint 2 feels of itself while joint 1 floats
     alone = spectral_radius([[0.2 - 0.4**2 / 1.5]], [50.0], [5.0], T, 5e-3)
     assert spectral_radius(TWO, [0.0, 50.0], [0.0, 5.0], T, 5e-3) == pytest.approx(alone)
-
-
-def test_inertia_is_the_reflected_one():
-    """The bound of a damped joint is that of its inertia while the others give way."""
+    # The bound of a damped joint is that of its inertia while the others give way.
     error = refusal(TWO, [0.0, 0.0], [0.0, 100.0], 5e-3)
     expected = (0.2 - 0.4**2 / 1.5) * bound(5) / GAIN_MARGIN
     _, damping = follow(error.remedy, [0.0, 0.0], [0.0, 100.0])
@@ -132,17 +129,14 @@ def test_inertia_is_the_reflected_one():
     assert 'damping 100 (joint2)' in str(error) and 'joint1' not in str(error)
 
 
-def test_worst_pose_counts():
+def test_poses():
     light, heavy = 0.2 * TWO, TWO
     gains = [300.0, 50.0], [60.0, 10.0]
     assert spectral_radius(heavy, *gains, T, 5e-3) < 1.0 < spectral_radius(light, *gains, T, 5e-3)
     both = np.stack([heavy, light, 2.0 * heavy])
     assert spectral_radius(both, *gains, T, 5e-3) == spectral_radius(light, *gains, T, 5e-3)
     assert np.array_equal(highest(both, *gains, T, 5e-3), highest(light, *gains, T, 5e-3))
-
-
-def test_each_change_may_be_worst_at_another_pose():
-    """Joint 1 is light at one pose, joint 2 at the other; what is proposed suits both."""
+    # Joint 1 is light at one pose, joint 2 at the other; what is proposed suits both.
     poses = np.stack([np.diag([0.1, 1.0]), np.diag([1.0, 0.1])])
     K, D = highest(poses, [0.0, 0.0], [1e3, 1e3], T, 2e-3)
     assert D == pytest.approx(0.1 * bound(2) / GAIN_MARGIN * np.ones(2), rel=0.01)
@@ -185,11 +179,14 @@ def test_stiffness_without_damping():
     check(['1', '2'], TWO, K, D, T, 5e-3)
 
 
-def test_weak_gains_are_not_refused_for_rounding():
+def test_rounding_and_delay():
     for exponent in range(-14, 1):
         k = 10.0**exponent
         check(['1', '2'], TWO, [k, 2 * k], [k, k], T, 5e-3)
         check(['1', '2'], TWO, [k * k, 0.0], [k, 0.0], T, 0.0)
+    K, D = [30.0, 10.0], [15.0, 5.0]
+    part, whole, more = (spectral_radius(TWO, K, D, T, delay) for delay in (1.2e-3, 2e-3, 2.1e-3))
+    assert part == whole != more
 
 
 @pytest.mark.parametrize('periods', [9, 17, 40])
@@ -198,12 +195,6 @@ def test_long_delay(periods):
     exact = bound(periods)
     _, damping = highest([[1.0]], [0.0], [1e3], T, periods * T)
     assert 0.93 * exact < GAIN_MARGIN * damping[0] < exact
-
-
-def test_delay_counts_as_whole_periods():
-    K, D = [30.0, 10.0], [15.0, 5.0]
-    part, whole, more = (spectral_radius(TWO, K, D, T, delay) for delay in (1.2e-3, 2e-3, 2.1e-3))
-    assert part == whole != more
 
 
 @st.composite

@@ -5,8 +5,7 @@
 from collections import deque
 from types import SimpleNamespace
 
-from control.closed_loop import Rig
-from control.risen import follow, integrate, POSE, risen, TWO_LINK
+from control.rig import follow, integrate, POSE, Rig, risen, TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros.control.laws.registry import FOLLOWING, MODES
@@ -72,8 +71,7 @@ def test_a_right_choice_is_never_contradicted(by_robot, mode, delay):
 @pytest.mark.parametrize('delay', [0, 5])
 @pytest.mark.parametrize('fault_action', ['ramp', 'hold'])
 @pytest.mark.parametrize('by_robot', [False, True])
-def test_a_wrong_choice_neither_throws_the_arm_nor_lets_it_fall(by_robot, fault_action,
-                                                                delay):
+def test_a_wrong_choice_neither_throws_the_arm_nor_lets_it_fall(by_robot, fault_action, delay):
     """The fault latches within milliseconds, and its efforts are those of the other choice."""
     rig = Drives(TWO_LINK, by_robot, not by_robot, delay=delay, fault_action=fault_action)
     rig.controller.arm()
@@ -125,12 +123,17 @@ class Guided(Drives):
 
 
 @pytest.mark.parametrize('by_robot', [False, True])
-def test_a_right_choice_is_not_contradicted_where_gravity_has_become_small(by_robot):
+def test_what_tells_nothing_of_a_choice(by_robot):
     rig = Guided(TWO_LINK, by_robot, by_robot)
     rig.controller.arm()
     rig.run(1.0)
     assert rig.controller.memory['senses_gravity'][0] == 1
     assert rig.phase == 'RUNNING', rig.controller.reason
+    # Currents, or efforts without gravity, as UR robots give them.
+    rig = Drives(TWO_LINK, by_robot, by_robot, feels=0.0, arming_effort=10.0)
+    rig.rise()
+    rig.run(1.5)
+    assert rig.phase == 'RUNNING' and rig.controller.memory['senses_gravity'][0] == 0
 
 
 class Misled(Drives):
@@ -149,8 +152,7 @@ class Misled(Drives):
 @pytest.mark.parametrize('lasting', [0.0035, 5.0])
 @pytest.mark.parametrize('fault_action', ['ramp', 'hold'])
 @pytest.mark.parametrize('by_robot', [False, True])
-def test_false_efforts_neither_throw_the_arm_nor_let_it_fall(by_robot, fault_action,
-                                                             lasting):
+def test_false_efforts_neither_throw_the_arm_nor_let_it_fall(by_robot, fault_action, lasting):
     """The fault latches; the arm then moves as if the first choice were right, which it gets."""
     rig = Misled(TWO_LINK, by_robot, by_robot, fault_action=fault_action)
     rig.lasting = lasting
@@ -161,15 +163,6 @@ def test_false_efforts_neither_throw_the_arm_nor_let_it_fall(by_robot, fault_act
     assert abs(rig.q - POSE).max() < 0.05 and abs(rig.qd).max() < 0.02
     g = rig.dynamics.gravity(rig.q)
     assert rig.published[-1] == pytest.approx(np.zeros(2) if by_robot else g, abs=0.5)
-
-
-@pytest.mark.parametrize('by_robot', [False, True])
-def test_sensors_that_feel_no_gravity_tell_nothing(by_robot):
-    """Currents, or efforts without gravity, as UR robots give them."""
-    rig = Drives(TWO_LINK, by_robot, by_robot, feels=0.0, arming_effort=10.0)
-    rig.rise()
-    rig.run(1.5)
-    assert rig.phase == 'RUNNING' and rig.controller.memory['senses_gravity'][0] == 0
 
 
 class Braked(Rig):

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Guard: admitted efforts, and those published in a fault."""
 
-from control.closed_loop import Rig, Told
 from control.disturbed import OF_JOINTS
-from control.risen import POSE, risen, TWO_LINK
+from control.rig import POSE, Rig, risen, Told, TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros import Phase
@@ -107,8 +106,8 @@ def test_conditions_of_an_arm_that_is_driven(code, spoil, driven, armed):
     assert (rig.phase == 'FAULT') == (rig.controller.reason_code == code) == driven
 
 
-def test_a_request_to_arm_an_arm_that_is_driven_is_dropped():
-    """It does not wait for the next fault."""
+def test_requests_and_ramps_of_an_arm_that_is_driven():
+    # It does not wait for the next fault.
     rig = risen(fault_hold_time=0.0, fault_ramp_time=0.01)
     rig.controller.arm()
     rig.run(0.02)
@@ -116,9 +115,6 @@ def test_a_request_to_arm_an_arm_that_is_driven_is_dropped():
     rig.run(0.1, sense=False)
     rig.run(0.1)
     assert rig.phase == 'FAULT'
-
-
-def test_a_ramp_goes_on_when_the_listener_leaves_and_comes_back():
     rig = risen(fault_hold_time=0.01, fault_ramp_time=0.2)
     rig.controller.cycle_input['stop_reason'] = guard.EMERGENCY_STOP
     rig.run(0.05)
@@ -180,12 +176,19 @@ def test_a_stop_without_efforts_to_go_on_with_is_dropped(where):
     assert rig.phase == ('INACTIVE' if where == 'INACTIVE' else 'FAULT')
 
 
-def test_an_arm_without_measured_velocities_is_armed_where_they_are_estimated():
+def test_estimated_velocities_and_states_of_the_future():
     rig = Told(TWO_LINK, POSE, missing_velocity='estimate')
     rig.lie = lambda q, qd: (q, [0.0, np.nan] * qd)
     rig.controller.arm()
     rig.run(0.04)
     assert rig.phase == 'RUNNING'
+    # After time has jumped back.
+    rig = risen()
+    rig.time = 0.0
+    rig.run(0.045, sense=False)
+    assert rig.phase == 'RUNNING'
+    rig.run(0.01, sense=False)
+    assert rig.controller.reason_code == 'STALE_STATE'
 
 
 @pytest.mark.parametrize('rests', [True, False])
@@ -226,16 +229,6 @@ def test_limp_stays_limp(change):
     assert all(t is None for t in rig.run(0.1)) and rig.phase == 'FAULT'
 
 
-def test_a_state_of_the_future_becomes_stale():
-    """After time has jumped back."""
-    rig = risen()
-    rig.time = 0.0
-    rig.run(0.045, sense=False)
-    assert rig.phase == 'RUNNING'
-    rig.run(0.01, sense=False)
-    assert rig.controller.reason_code == 'STALE_STATE'
-
-
 def test_arms_from_the_last_message():
     """Without measured efforts the arm rises from what it was told last, not from zero."""
     rig = risen(stop_with='gravity')
@@ -251,8 +244,8 @@ def test_arms_from_the_last_message():
     assert rig.published[count] == pytest.approx(last, abs=1e-9)
 
 
-def test_begin_forgets():
-    """A fault, a wish to arm, a trajectory: nothing of it is there after begin."""
+def test_begin_forgets_and_phases_have_names():
+    # A fault, a wish to arm, a trajectory: nothing of it is there after begin.
     rig = risen()
     rig.run(0.2, sense=False)
     rig.controller.arm()
@@ -260,9 +253,6 @@ def test_begin_forgets():
     assert rig.phase == 'INACTIVE' and rig.controller.reason == 'none'
     assert not rig.controller.arming and not rig.controller.driving
     assert rig.run(0.1) == [None] * 100
-
-
-def test_phases_are_numbers_with_names():
     rig = Rig(TWO_LINK, POSE)
     assert rig.controller.phase is Phase.INACTIVE
     rig.controller.arm()

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hand guiding: floating within walls while it is enabled, holding where it is let go."""
 
-from control.closed_loop import Rig, Told
 from control.one_cycle import arm_of, readable
-from control.risen import backward, follow, POSE, risen, TWO_LINK
+from control.rig import backward, follow, POSE, Rig, risen, Told, TWO_LINK
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import numpy as np
@@ -57,8 +56,8 @@ def test_the_arm_follows_the_hand_and_holds_where_it_is_let_go():
     assert rig.phase == 'RUNNING'
 
 
-def test_silence_ends_it():
-    """The permission ends by itself, and one too far ahead is none."""
+def test_hands_that_let_go():
+    # The permission ends by itself, and one too far ahead is none.
     rig = hand(guiding_timeout=0.05)
     rig.controller.guide(rig.time + 0.05)
     rig.run(0.04)
@@ -68,10 +67,7 @@ def test_silence_ends_it():
     rig.controller.guide(rig.time + 0.2)
     rig.run(0.01)
     assert rig.controller.memory['guided'][0] == 0
-
-
-def test_trajectories_are_followed_where_the_arm_is_let_go_only():
-    """As `robodyn play` sends them after `robodyn teach`."""
+    # As `robodyn play` sends them after `robodyn teach`.
     rig = hand()
     asked = Waypoints(TWO_LINK.joint_names, [0.3], [[0.4, 0.6]])
     rig.pushed(0.02, np.zeros(2))
@@ -115,8 +111,8 @@ def test_walls_hold_a_push(walls):
     assert rig.phase == 'RUNNING'
 
 
-def test_walls_of_a_corner_add_up():
-    """Beyond two planes, the tool is pushed by each as if it were alone."""
+def test_walls_of_a_corner_and_of_a_box():
+    # Beyond two planes, the tool is pushed by each as if it were alone.
     tool, dynamics = frame_record(TWO_LINK, parameters(TWO_LINK), 'tool0'), Dynamics(TWO_LINK)
     x, _, z = dynamics.pose(POSE, 'tool0')[:3, 3]
     walls = [[1.0, 0.0, 0.0, x - 0.01], [0.0, 0.0, 1.0, z - 0.02], [0.0, 0.0, 1.0, z + 0.02]]
@@ -131,6 +127,11 @@ def test_walls_of_a_corner_add_up():
     first, second, inside = map(efforts, walls)
     assert abs(first).max() > 1.0 and abs(second).max() > 1.0 and not inside.any()
     assert efforts(*walls) == near(first + second)
+    # Six planes, of which two that face each other are no stiffer than one; twins are.
+    box = workspace_planes(Settings(workspace_lower=[-1.0] * 3, workspace_upper=[1.0] * 3,
+                                    workspace_planes=[0.0, 0.0, 2.0, 3.0]))
+    assert box.shape == (7, 4) and box[6] == near([0.0, 0.0, 1.0, 1.5])
+    assert coincidence(box[:6]) == near(1.0) and coincidence(box) == near(2.0)
 
 
 @pytest.mark.parametrize('given', [{'wall_upper': [9.0, 0.55]}, {
@@ -185,11 +186,3 @@ def test_walls_are_passive(stiffness, ratio, speed, mass):
 def test_bad_walls_are_refused(given, why):
     with pytest.raises(ParameterError, match=why):
         Rig(TWO_LINK, POSE, **{**HAND, **given})
-
-
-def test_planes_of_a_box():
-    """Six planes, of which two that face each other are no stiffer than one; twins are."""
-    box = workspace_planes(Settings(workspace_lower=[-1.0] * 3, workspace_upper=[1.0] * 3,
-                                    workspace_planes=[0.0, 0.0, 2.0, 3.0]))
-    assert box.shape == (7, 4) and box[6] == near([0.0, 0.0, 1.0, 1.5])
-    assert coincidence(box[:6]) == near(1.0) and coincidence(box) == near(2.0)

@@ -48,8 +48,8 @@ def phases(arms):
 
 
 @pytest.mark.slow
-def test_the_follower_moves_to_the_leader_which_stays():
-    """Neither is jerked: efforts besides gravity stay small, and so do their steps."""
+def test_joints_are_mapped_and_arms_brought_together():
+    # Neither is jerked: efforts besides gravity stay small, and so do their steps.
     arms = loops(follower=POSE + [0.2, -0.2])
     efforts, limit = [], MODEL.effort_limit
     for loop in arms.loops:
@@ -62,6 +62,18 @@ def test_the_follower_moves_to_the_leader_which_stays():
     assert abs(leader - follower).max() < 5e-3 and abs(leader - POSE).max() < 0.05
     assert (abs(np.diff(efforts, axis=0)) / limit).max() < 5e-3
     assert (abs(np.array(efforts)) / limit).max() < 0.1
+    # The follower's joints are half as far, the other way round, in the other order.
+    arms = coupled(follower=[0.25, 0.2], coupling_joints='joint2,joint1',
+                   coupling_scale=[-0.5, 2.0], coupling_offset=[0.5, -0.4])
+    arms.loops[0].plant.push('tool0', 3.0 * UP, 0.3)
+    least = np.zeros(2)
+    for _ in range(1000):
+        arms.tick()
+        (a, _, _), (b, _, _) = (loop.row() for loop in arms.loops)
+        own = [loop.controller.coupling_energy for loop in arms.loops]
+        least = np.minimum(least, own[0] + own[1][::-1])
+    assert b == pytest.approx([0.5 - 0.5 * a[1], -0.4 + 2.0 * a[0]], abs=0.02)
+    assert abs(a - POSE).max() > 0.05 and (least > -1e-3).all()
 
 
 @pytest.mark.parametrize('goes', [True, False])
@@ -83,8 +95,8 @@ def test_the_deviation_waits_for_an_arm_that_lags(goes):
 
 
 @pytest.mark.slow
-def test_the_hand_feels_the_wall():
-    """The force on the wall is that of the hand within 10 %, through a link of 10 ms."""
+def test_the_hand_feels_the_wall_and_gets_no_energy():
+    # The force on the wall is that of the hand within 10 %, through a link of 10 ms.
     arms = coupled(0.01)
     leader, follower = arms.loops
     tip = Dynamics(MODEL).pose(follower.row()[0], 'tool0')[:3, 3]
@@ -98,11 +110,7 @@ def test_the_hand_feels_the_wall():
         forces.append(wall.force)
     assert np.mean(forces[-400:]) == pytest.approx(5.0, rel=0.1)
     assert (least > -1e-3).all() and phases(arms) == {('RUNNING', 'NO_REASON')}
-
-
-@pytest.mark.slow
-def test_passive_whatever_the_hands_do():
-    """Random pushes of both arms, delays that vary from 0 to 10 ms: no energy comes out."""
+    # Random pushes of both arms, delays that vary from 0 to 10 ms: no energy comes out.
     arms, random, least = coupled(), np.random.default_rng(3), np.zeros(2)
     for k in range(1000):
         if k % 100 == 0:
@@ -115,31 +123,12 @@ def test_passive_whatever_the_hands_do():
     assert phases(arms) == {('RUNNING', 'NO_REASON')}
 
 
-def test_one_arm_that_leaves_takes_the_other_with_it():
+def test_one_arm_that_leaves_takes_the_other_with_it_and_maps_conserve_power():
     arms = coupled()
     arms.loops[0].controller.cycle_input['stop_reason'] = guard.EMERGENCY_STOP
     for _ in range(20):
         arms.tick()
     assert phases(arms) == {('FAULT', 'EMERGENCY_STOP'), ('FAULT', 'PARTNER_LOST')}
-
-
-@pytest.mark.slow
-def test_joints_are_mapped():
-    """The follower's joints are half as far, the other way round, in the other order."""
-    arms = coupled(follower=[0.25, 0.2], coupling_joints='joint2,joint1',
-                   coupling_scale=[-0.5, 2.0], coupling_offset=[0.5, -0.4])
-    arms.loops[0].plant.push('tool0', 3.0 * UP, 0.3)
-    least = np.zeros(2)
-    for _ in range(1000):
-        arms.tick()
-        (a, _, _), (b, _, _) = (loop.row() for loop in arms.loops)
-        own = [loop.controller.coupling_energy for loop in arms.loops]
-        least = np.minimum(least, own[0] + own[1][::-1])
-    assert b == pytest.approx([0.5 - 0.5 * a[1], -0.4 + 2.0 * a[0]], abs=0.02)
-    assert abs(a - POSE).max() > 0.05 and (least > -1e-3).all()
-
-
-def test_maps_conserve_power():
     random = np.random.default_rng(1)
     joints = JointMap(np.array([2, 0]), ('a', 'b'), np.array([-0.5, 3.0]), np.array([0.1, 0.2]))
     rows = random.uniform(0.1, 1.0, (5, 3))

@@ -4,8 +4,8 @@
 
 from dataclasses import replace
 
-from control.closed_loop import Rig
 from control.disturbed import guided_within_walls, HARD, MOST, run, Worst
+from control.rig import Rig
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf
@@ -39,7 +39,7 @@ def arm(name):
 
 @pytest.mark.parametrize('name', ROBOTS)
 def test_no_joint_leaves_its_limits(name):
-    """Random poses, modes, gains, payloads and references; late efforts, lost samples."""
+    # Random poses, modes, gains, payloads and references; late efforts, lost samples.
     model, dynamics = arm(name)
     acted = 0
     for seed in range(SEEDS):
@@ -47,30 +47,23 @@ def test_no_joint_leaves_its_limits(name):
         assert not worst.violations(), f'{name}, seed {seed}: {worst}'
         acted += worst.cut > 0
     assert acted > 0.1 * SEEDS
-
-
-def test_efforts_that_a_fault_ramps_late_do_not_end():
-    """They pass zero while what acted before looks like a reversed motor: the arm is braked on."""
-    model, dynamics = arm('two_link')
-    worst = run(model, dynamics, 72, mode='disturbance_observer')
-    assert not worst.violations() and worst.phase == 'FAULT', worst
-
-
-def test_a_law_of_a_user_is_limited_too():
-    """The limits do not ask who computes the effort."""
-    model, dynamics = arm('two_link')
-    for seed in range(seeds(15, 200)):
-        worst = run(model, dynamics, seed, mode='own_laws:IMPEDANCE')
-        assert not worst.violations(), f'seed {seed}: {worst}'
-
-
-@pytest.mark.parametrize('name', ROBOTS)
-def test_an_arm_that_is_guided_is_limited_too(name):
-    """Floating within walls near its pose, held, and moved along trajectories in between."""
+    # Floating within walls near its pose, held, and moved along trajectories in between.
     model, dynamics = arm(name)
     for seed in range(seeds(5, 200)):
         worst = run(model, dynamics, seed, **guided_within_walls(model))
         assert not worst.violations(), f'{name}, seed {seed}: {worst}'
+
+
+def test_efforts_of_faults_and_of_users_are_limited():
+    # They pass zero while what acted before looks like a reversed motor: the arm is braked on.
+    model, dynamics = arm('two_link')
+    worst = run(model, dynamics, 72, mode='disturbance_observer')
+    assert not worst.violations() and worst.phase == 'FAULT', worst
+    # The limits do not ask who computes the effort.
+    model, dynamics = arm('two_link')
+    for seed in range(seeds(15, 200)):
+        worst = run(model, dynamics, seed, mode='own_laws:IMPEDANCE')
+        assert not worst.violations(), f'seed {seed}: {worst}'
 
 
 @pytest.mark.parametrize('mode, seed', [
@@ -89,12 +82,20 @@ def test_coupled_joints_are_limited_together(mode, seed):
     assert not worst.violations() and worst.cut > 100, worst
 
 
-def test_what_exceeds_a_limit_is_told():
-    """All that the other tests here ask."""
+def test_violations_are_told_and_no_limits_are_missed():
+    # All that the other tests here ask.
     fine = Worst(0.0, 1.0, 1.0, 0.01, 0.01, 'RUNNING', 0)
     assert fine.violations() == []
     for name, most in MOST.items():
         assert fine._replace(**{name: 1.01 * most}).violations() == [name]
+    # The same world is too much for a controller that knows of no limits.
+    model, dynamics = arm('two_link')
+    unlimited = np.full(2, np.inf)
+    known = replace(model, position_lower=-unlimited, position_upper=unlimited,
+                    velocity_limit=unlimited)
+    for seed in (20, 27, 29):
+        worst = run(model, dynamics, seed, known)
+        assert worst.velocity > 1.10 or worst.position > 0.02, f'seed {seed}: {worst}'
 
 
 @pytest.mark.parametrize('disturbance', [HARD, HARD._replace(stopped=0.3)],
@@ -202,17 +203,6 @@ def test_the_state_is_predicted_for_the_time_when_efforts_act():
     predicted, here = rig.controller._v.limits.predicted_q.copy(), rig.q.copy()
     rig.run(0.02)
     assert predicted - here == pytest.approx(rig.q - here, rel=0.1)
-
-
-def test_without_them_arms_leave():
-    """The same world is too much for a controller that knows of no limits."""
-    model, dynamics = arm('two_link')
-    unlimited = np.full(2, np.inf)
-    known = replace(model, position_lower=-unlimited, position_upper=unlimited,
-                    velocity_limit=unlimited)
-    for seed in (20, 27, 29):
-        worst = run(model, dynamics, seed, known)
-        assert worst.velocity > 1.10 or worst.position > 0.02, f'seed {seed}: {worst}'
 
 
 def test_room():

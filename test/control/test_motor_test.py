@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Motors that are tested while arming: wrong ones are named, healthy ones pass, all slowly."""
 
-from control.closed_loop import Rig
-from control.risen import TWO_LINK
+from control.rig import Rig, TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics

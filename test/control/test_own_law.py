@@ -7,8 +7,7 @@ import os
 import subprocess
 import sys
 
-from control.closed_loop import Rig
-from control.risen import POSE, risen, TWO_LINK
+from control.rig import POSE, Rig, risen, TWO_LINK
 import numpy as np
 import own_laws
 import pytest

@@ -4,8 +4,7 @@
 
 from dataclasses import replace
 
-from control.closed_loop import GAINS, Rig
-from control.risen import follow, POSE, risen, TWO_LINK
+from control.rig import follow, GAINS, POSE, Rig, risen, TWO_LINK
 from flight_recorder.flights import recording_rig
 import numpy as np
 import pytest
@@ -45,7 +44,7 @@ def felt(rig, effort, cycles=1):
     return np.array(efforts)
 
 
-def test_a_change_on_the_way_goes_on_from_there():
+def test_transitions_go_on_and_are_held_in_a_fault():
     rig = still(payload_transition=0.1)
     felt(rig, FULL, 3)
     change(rig, **LOAD)
@@ -59,6 +58,17 @@ def test_a_change_on_the_way_goes_on_from_there():
     assert back[-1] == pytest.approx(EMPTY, abs=1e-9)
     assert rig.controller.memory['payload_time'][0] == 0.0
     assert abs(np.diff([half, *back], axis=0)).max() < 0.02 * abs(FULL - EMPTY).max()
+    # Efforts of a fault are those of the payload in force; nothing is in force afterwards.
+    rig = still(payload_transition=1.0, fault_hold_time=0.1, fault_ramp_time=0.1)
+    felt(rig, FULL, 3)
+    change(rig, **LOAD)
+    half = felt(rig, FULL, 500)[-1]
+    rig.controller.cycle_input['stop_reason'] = 4
+    held = felt(rig, FULL, 60)
+    assert rig.phase == 'FAULT' and held == pytest.approx(np.tile(half, (60, 1)), abs=0.05)
+    assert np.diff(held[1:], axis=0) == pytest.approx(0.0)
+    assert not felt(rig, FULL, 200)[-1].any()
+    assert rig.controller._v.gravity == pytest.approx(FULL)
 
 
 @pytest.mark.parametrize('seconds', [0.0, 0.001, 0.0035, 0.3])
@@ -87,28 +97,11 @@ def test_no_effort_exceeds_the_rate_limit(seconds):
         assert rig.phase == 'RUNNING' and rig.controller.memory['following'][0]
 
 
-def test_a_fault_holds_the_payload_and_its_end_completes_it():
-    """Efforts of a fault are those of the payload in force; nothing is in force afterwards."""
-    rig = still(payload_transition=1.0, fault_hold_time=0.1, fault_ramp_time=0.1)
-    felt(rig, FULL, 3)
-    change(rig, **LOAD)
-    half = felt(rig, FULL, 500)[-1]
-    rig.controller.cycle_input['stop_reason'] = 4
-    held = felt(rig, FULL, 60)
-    assert rig.phase == 'FAULT' and held == pytest.approx(np.tile(half, (60, 1)), abs=0.05)
-    assert np.diff(held[1:], axis=0) == pytest.approx(0.0)
-    assert not felt(rig, FULL, 200)[-1].any()
-    assert rig.controller._v.gravity == pytest.approx(FULL)
-
-
-def test_an_arm_that_is_not_driven_has_it_at_once():
+def test_payloads_at_rest_and_while_time_jumps():
     rig = Rig(TWO_LINK, POSE, mode='gravity_compensation', payload_transition=60.0)
     change(rig, **LOAD)
     felt(rig, FULL)
     assert rig.controller._v.gravity == pytest.approx(FULL)
-
-
-def test_time_that_stands_or_jumps_makes_no_step():
     rig = still(payload_transition=0.1)
     felt(rig, FULL, 3)
     change(rig, **LOAD)
@@ -120,6 +113,14 @@ def test_time_that_stands_or_jumps_makes_no_step():
         rig.time += jump
         before = rig.controller.tau.copy()
         assert abs(felt(rig, FULL)[0] - before).max() <= 0.011 * abs(FULL - EMPTY).max()
+    rig = Rig(TWO_LINK, POSE, mode='gravity_compensation', payload_transition=0.01,
+              robot_compensates_gravity=True)
+    rig.controller.arm()
+    felt(rig, EMPTY, 100)
+    assert rig.phase == 'RUNNING' and felt(rig, FULL, 3) == pytest.approx(0.0)
+    change(rig, **LOAD)
+    assert felt(rig, FULL, 20) == pytest.approx(0.0, abs=1e-9)
+    assert rig.controller._v.gravity == pytest.approx(FULL)
 
 
 @pytest.mark.slow
@@ -150,17 +151,6 @@ def test_kernels_of_the_robot_are_back_after_a_transition():
         assert rig.controller.memory['payload_time'][0] == 0.0
         held = Dynamics(with_payload(TWO_LINK, 'link2', mass)).gravity(rig.q)
         assert rig.controller._v.gravity == pytest.approx(held, abs=0.01)
-
-
-def test_a_robot_that_compensates_gravity_is_commanded_nothing():
-    rig = Rig(TWO_LINK, POSE, mode='gravity_compensation', payload_transition=0.01,
-              robot_compensates_gravity=True)
-    rig.controller.arm()
-    felt(rig, EMPTY, 100)
-    assert rig.phase == 'RUNNING' and felt(rig, FULL, 3) == pytest.approx(0.0)
-    change(rig, **LOAD)
-    assert felt(rig, FULL, 20) == pytest.approx(0.0, abs=1e-9)
-    assert rig.controller._v.gravity == pytest.approx(FULL)
 
 
 @pytest.mark.parametrize('inertia', [(1.0, 0, 0, 1.0, 0, 3.0), (-1e-3, 0, 0, 1, 0, 1),
@@ -197,8 +187,8 @@ def test_friction_of_the_settings_stays_in_force_in_a_transition():
     assert np.array(seen) == pytest.approx(np.tile([1.0, 0.5], (10, 1)), rel=1e-3)
 
 
-def test_a_payload_that_an_arm_would_be_armed_without_is_refused():
-    """Between a judgement and the settings in force the arm could be armed with others."""
+def test_payloads_and_settings_that_are_judged():
+    # Between a judgement and the settings in force the arm could be armed with others.
     rig = Rig(TWO_LINK, POSE, mode='gravity_compensation')
     rig.controller.arm()
     with pytest.raises(ParameterError, match='just being armed'):
@@ -206,10 +196,7 @@ def test_a_payload_that_an_arm_would_be_armed_without_is_refused():
     rig.controller.disarm()
     rig.tick()
     change(rig, **LOAD)
-
-
-def test_settings_that_were_judged_are_put_in_force_without_another_judgement():
-    """The efforts measured by then could refuse what is stored as a parameter already."""
+    # The efforts measured by then could refuse what is stored as a parameter already.
     rig = still()
     felt(rig, FULL, 3)
     settings = replace(rig.controller.settings, **LOAD)

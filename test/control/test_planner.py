@@ -1,12 +1,25 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The planner of references: compiled and plain, the same request gives the same bits."""
+"""The planner of references, compiled and plain; reference poses and twists."""
 
 from control.planned import FARTHEST, LIMITS, NAMES, planned, samples
 import numpy as np
 import pytest
+from robodyn_ros import Settings
 from robodyn_ros.control.references.compile_planner import compile_planner, plan
 from robodyn_ros.control.references.joint_requests import plan_joints
+from robodyn_ros.control.references.pose_planning import (
+    at_rest,
+    at_twist,
+    checked_pose,
+    checked_stiffness,
+    checked_wrench,
+    pose_limits,
+    PoseState,
+    sample_pose,
+    splice_poses,
+    to_pose,
+)
 from robodyn_ros.control.references.request import (
     ACCELERATIONS,
     DERIVATIVES,
@@ -24,6 +37,7 @@ from robodyn_ros.control.references.request import (
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.settings.motion_limits import limit_rows
 from robodyn_ros.errors import TrajectoryError
+from scipy.spatial.transform import Rotation
 from thorough import seeds
 
 
@@ -80,3 +94,118 @@ def test_a_joint_that_is_not_named_may_be_outside_its_limits(kind, moves):
     assert end[0, -1, 0] == pytest.approx(0.5)
     with pytest.raises(TrajectoryError, match='joint2'):
         planned(Waypoints(NAMES, times, np.array([[*row, pose[1]] for row in rows])), old, pose)
+
+
+near = pytest.approx
+SPEED, TURN, STEP = 0.25, 1.0, 5e-3     # m/s, rad/s, s
+POSE_LIMITS = pose_limits(Settings(task_velocity_limit=[2.0 * SPEED, 2.0 * TURN],
+                                   velocity_scale=0.5))
+BEGIN = Rotation.from_euler('xyz', [0.3, -0.5, 1.0])
+HOME = PoseState(np.array([0.4, 0.1, 0.5]), BEGIN.as_matrix(), np.zeros(6), np.zeros(6))
+GOAL, TURNED = HOME.position + [0.1, -0.05, 0.02], Rotation.from_rotvec([0.0, 0.4, -0.8])
+TWIST = np.array([0.1, 0.0, -0.05, 0.0, 0.0, 0.3])
+MOST = np.diag([500.0] * 3 + [30.0] * 3)
+
+
+def goes_there(start=1.0):
+    """Return the motion from HOME to the goal."""
+    return to_pose(POSE_LIMITS, HOME, GOAL, (TURNED * BEGIN).as_quat(), start, 3)
+
+
+def check(points, begin, end):
+    """Check that velocities are those of the poses, and within the limits; return the poses."""
+    times = np.arange(begin, end, STEP)
+    poses = [sample_pose(points, t) for t in times]
+    velocity = np.array([pose.velocity for pose in poses])
+    moved = np.diff([pose.position for pose in poses], axis=0)
+    turned = np.array([Rotation.from_matrix(b.rotation @ a.rotation.T).as_rotvec()
+                       for a, b in zip(poses, poses[1:], strict=False)])
+    mean = 0.5 * STEP * (velocity[1:] + velocity[:-1])
+    np.testing.assert_allclose(np.hstack([moved, turned]), mean, atol=1e-5)
+    assert (abs(velocity) <= [SPEED] * 3 + [3**0.5 * TURN] * 3).all()
+    return poses
+
+
+def test_a_motion_to_a_pose_ends_there_at_rest():
+    poses = check(goes_there(), 0.9, 4.0)
+    assert poses[0].position == near(HOME.position) and not poses[0].velocity.any()
+    assert poses[-1].position == near(GOAL) and not poses[-1].velocity.any()
+    assert poses[-1].rotation == near(TURNED.as_matrix() @ HOME.rotation)
+    # Under 1 m/s² and 10 m/s³, Ruckig itself finds no motion of exactly 2 cm.
+    points = to_pose(pose_limits(Settings()), HOME, HOME.position + [0.02, 0.0, 0.0],
+                     BEGIN.as_quat(), 1.0, 3)
+    assert sample_pose(points, 9.0).position == near(HOME.position + [0.02, 0.0, 0.0])
+
+
+@pytest.mark.parametrize('duration', [0.0, 0.5])
+def test_a_twist_is_kept_for_a_while(duration):
+    """One that ends before it is reached leads to rest as well."""
+    points = at_twist(POSE_LIMITS, HOME, TWIST, duration, 1.0, 3)
+    poses = check(points, 0.9, 3.0)
+    assert not poses[-1].velocity.any()
+    if duration:
+        assert sample_pose(points, 1.5 - 1e-9).velocity == near(TWIST, abs=1e-6)
+
+
+@pytest.mark.parametrize('start', [0.5, 1.4, 9.0])
+def test_a_motion_takes_over_from_another(start):
+    """Before the first one begins, during it, and after it has come to rest."""
+    old = goes_there()
+    now = sample_pose(old, start)
+    new = at_twist(POSE_LIMITS, now, TWIST, 0.2, start, 4)
+    both = splice_poses(old, new, 0.9)
+    check(both, start - 0.5, start + 1.5)
+    for t in (0.6, 1.2, 1.5, 5.0, 9.1, 10.5):
+        expected = sample_pose(new if t >= start else old, t)
+        for given, wanted in zip(sample_pose(both, t), expected, strict=True):
+            assert given == near(wanted, abs=1e-9)
+    assert both.header['serial'][0] == 4
+    assert splice_poses(old, new, 8.0) is new or start == 9.0
+
+
+def test_what_is_asked_for_is_taken_as_it_is():
+    assert all((a == b).all() for a, b in zip(sample_pose(at_rest(HOME, 1.0, 3), 2.0), HOME,
+                                              strict=True))
+    p, o = checked_pose([0.1, 0.2, 0.3], TURNED.as_quat(), np.zeros(3), 1.0)
+    assert p.tolist() == [0.1, 0.2, 0.3] and (o == TURNED.as_quat()).all()
+    # A stiffness is a diagonal or a matrix.
+    wrench, K = [30.0, 0.0, 40.0, 0.0, 3.0, 4.0], changed({(0, 1): 40.0, (1, 0): 40.0})
+    assert checked_wrench(wrench, (50.0, 5.0)).tolist() == wrench
+    assert (checked_stiffness(MOST.diagonal(), MOST) == MOST).all()
+    assert (checked_stiffness(K.ravel(), MOST) == checked_stiffness(K, MOST)).all()
+
+
+def changed(places):
+    """Return a stiffness with some changed elements."""
+    K = 0.9 * MOST
+    for place, value in places.items():
+        K[place] = value
+    return K
+
+
+@pytest.mark.parametrize(('check', 'given', 'word'), [
+    *((checked_pose, (position, quaternion, np.zeros(3), 1.0), word)
+      for position, quaternion, word in (
+        ([np.nan, 0.0, 0.5], [0, 0, 0, 1], 'position of the target pose'),
+        ([0.3, 0.0], [0, 0, 0, 1], 'give 3 finite'),
+        ([0.3, 0.0, 0.5], [0, 0, np.inf, 1], 'orientation of the target pose'),
+        ([0.3, 0.0, 0.5], [0, 0, 0, 0], 'length 0'), ([0.3, 0.0, 0.5], [0, 0, 0, 2], 'length 2'),
+        ([3.0, 0.0, 0.5], [0, 0, 0, 1], 'within reach, 1 m at most'))),
+    *((at_twist, (POSE_LIMITS, HOME, twist, 0.2, 1.0, 3), word) for twist, word in (
+        ([0.3] + [0.0] * 5, 'velocity of x is 0.3: give at most 0.25'),
+        ([0.0] * 4 + [-1.1, 0.0], 'velocity of rotation about y is -1.1: give at most 1'),
+        ([0.0, np.nan] + [0.0] * 4, 'twist is .*nan'), ([0.0] * 5, 'give 6 finite'),
+        ([0.0] * 20, 'twist is of 20 numbers'))),
+    *((checked_wrench, ([30.0, 0.0, 40.0, 0.0, 3.0, 4.0], most), word) for most, word in (
+        ((49.0, 5.0), 'force of the wrench is 50 N: give at most 49'),
+        ((50.0, 4.0), 'torque of the wrench is 5 N·m: give at most 4'))),
+    *((checked_stiffness, (changed(places), MOST), word) for places, word in (
+        ({(0, 0): 501.0}, 'of x is 501: give 0 to 500'), ({(4, 4): -1.0}, 'about y is -1'),
+        ({(0, 1): 399.0, (1, 0): 400.0}, 'is not symmetric: 399 in row 1, column 2, and 400'),
+        ({(0, 4): 130.0, (4, 0): 130.0}, 'is not positive semi-definite'),
+        ({(0, 0): 500.0, (0, 1): 9.0, (1, 0): 9.0}, 'above task_stiffness along'))),
+    *((checked_stiffness, (K, MOST), '6 or 36 finite|finite') for K in (
+        np.ones(5), np.full(6, np.nan)))])
+def test_refused(check, given, word):
+    with pytest.raises(TrajectoryError, match=word):
+        check(*given)

@@ -4,8 +4,7 @@
 
 from math import nan
 
-from control.closed_loop import Rig, Told
-from control.risen import ARMS, follow, POSE, risen, TWO_LINK
+from control.rig import ARMS, follow, POSE, Rig, risen, Told, TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf

@@ -6,8 +6,7 @@ from dataclasses import replace
 from functools import cache
 from types import SimpleNamespace
 
-from control.closed_loop import Rig
-from control.risen import TWO_LINK
+from control.rig import Rig, TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros.control.settings.settings import Settings

@@ -58,14 +58,24 @@ def test_a_plan_from_the_measured_pose_is_joined(distance, fields):
     assert samples(points, late) == pytest.approx(samples(exact, late), abs=1e-9)
 
 
-def test_joints_on_the_plan_follow_it_exactly():
-    """Only the joint that is elsewhere leaves the plan, for as long as it needs."""
+def test_plans_are_followed_exactly_or_refused_by_name():
+    # Only the joint that is elsewhere leaves the plan, for as long as it needs.
     asked = smooth(HERE + [0.02, 0.0], [0.9, -0.4], 2.0)
     points = planned(asked)
     exact = planned(asked, pose=asked.positions[0])
     t = np.linspace(10.0, 12.0, 100)
     assert samples(points, t)[:, :, 1] == pytest.approx(samples(exact, t)[:, :, 1], abs=1e-9)
     assert abs(samples(points, t)[0, :, 0] - samples(exact, t)[0, :, 0]).max() < 0.0201
+    # Joint, distance, tolerance and remedy; the tolerance is a parameter, for each joint.
+    asked = smooth(HERE + [0.02, -0.06], [0.9, -0.4], 2.0)
+    with pytest.raises(TrajectoryError) as refusal:
+        planned(asked)
+    for part in ('0.06 rad from the reference of joint2', 'trajectory_start_tolerance of 0.05 rad',
+                 'start at 0.2', 'raise trajectory_start_tolerance'):
+        assert part in str(refusal.value)
+    planned(asked, start_tolerance=np.array([0.03, 0.07]))
+    with pytest.raises(TrajectoryError, match='of joint1'):
+        planned(asked, start_tolerance=np.array([0.01, 0.07]))
 
 
 @pytest.mark.parametrize('limit', [1.5, -1.5])
@@ -106,19 +116,6 @@ def test_any_state_joins_within_its_limits(seed):
     check(points, state, max(ACCELERATION, own))
 
 
-def test_further_away_it_is_refused_by_name():
-    """Joint, distance, tolerance and remedy; the tolerance is a parameter, for each joint."""
-    asked = smooth(HERE + [0.02, -0.06], [0.9, -0.4], 2.0)
-    with pytest.raises(TrajectoryError) as refusal:
-        planned(asked)
-    for part in ('0.06 rad from the reference of joint2', 'trajectory_start_tolerance of 0.05 rad',
-                 'start at 0.2', 'raise trajectory_start_tolerance'):
-        assert part in str(refusal.value)
-    planned(asked, start_tolerance=np.array([0.03, 0.07]))
-    with pytest.raises(TrajectoryError, match='of joint1'):
-        planned(asked, start_tolerance=np.array([0.01, 0.07]))
-
-
 @pytest.mark.parametrize(('names', 'positions', 'why'), [
     (NAMES, [[np.nan, 0.0]], 'positions of joint1 at waypoint 0 is nan'),
     (NAMES, [[0.1]], r'shape \(1, 1\): give one value a joint and waypoint: \(1, 2\)'),
@@ -141,15 +138,12 @@ def test_what_cannot_be_joined_in_time_is_refused(distance, speed, acceleration)
                 start_tolerance=np.array([10.0]))
 
 
-def test_a_first_velocity_is_no_step():
-    """A trajectory that begins with a motion is joined by a reference at rest."""
+def test_first_waypoints_are_no_step():
+    # A trajectory that begins with a motion is joined by a reference at rest.
     asked = Waypoints(NAMES, np.array([0.0, 1.0, 2.0]), np.stack([HERE, HERE + 0.5, HERE + 0.6]),
                       np.array([[0.5, 0.5], [0.4, 0.4], [0.0, 0.0]]))
     check(planned(asked), (HERE, np.zeros(2)), 20.0)
-
-
-def test_a_first_waypoint_that_comes_at_once_is_joined():
-    """The measured pose within milliseconds: not a jump to it."""
+    # The measured pose within milliseconds: not a jump to it.
     asked = smooth(HERE + [-2e-3, 1e-3], [0.9, -0.4], 2.0)
     asked = replace(asked, times=asked.times + 2e-3)
     check(planned(asked), (HERE, np.zeros(2)))

@@ -5,7 +5,7 @@
 from dataclasses import replace
 
 from control.planned import ACCELERATION, ARM, HERE, JERK, LIMITS, NAMES, planned, samples, SPEED
-from control.risen import risen
+from control.rig import risen
 import numpy as np
 import pytest
 from robodyn_ros.control.inputs.pose_tracking import HEADER, Points, sample_state
@@ -47,13 +47,19 @@ def check(points, jerk=JERK):
     return x
 
 
-def test_a_target_is_reached_within_all_limits():
-    """From rest, with every limit reached on the way."""
+def test_targets_are_reached_within_all_limits():
+    # From rest, with every limit reached on the way.
     points = planned(target(1.2, -1.0))
     x = check(points)
     assert x[0] == pytest.approx(HERE) and x[-1] == pytest.approx([1.2, -1.0])
     _, xd, xdd = samples(points, 10.0 + np.linspace(0.0, points.times[-1], 5000))
     assert np.abs(xdd).max() == pytest.approx(ACCELERATION, rel=0.01)
+    # It passes the target with that velocity; a stream that ends there leaves an arm at rest.
+    points = planned(target(0.5, 0.5, velocities=[1.0, -1.0]))
+    check(points)
+    k = int(np.argmin(np.abs(samples(points, 10.0 + points.times)[0] - 0.5).max(1)))
+    x, xd, _ = samples(points, 10.0 + points.times[k:k + 1])
+    assert x[0] == pytest.approx([0.5, 0.5]) and xd[0] == pytest.approx([1.0, -1.0])
 
 
 def test_a_stream_continues_q_qd_and_qdd():
@@ -68,17 +74,7 @@ def test_a_stream_continues_q_qd_and_qdd():
         old = new
 
 
-def test_a_target_with_velocity_comes_to_rest():
-    """It passes the target with that velocity; a stream that ends there leaves an arm at rest."""
-    points = planned(target(0.5, 0.5, velocities=[1.0, -1.0]))
-    check(points)
-    k = int(np.argmin(np.abs(samples(points, 10.0 + points.times)[0] - 0.5).max(1)))
-    x, xd, _ = samples(points, 10.0 + points.times[k:k + 1])
-    assert x[0] == pytest.approx([0.5, 0.5]) and xd[0] == pytest.approx([1.0, -1.0])
-
-
 def streamed(positions=None, velocities=None, period=0.02, names=NAMES):
-    """One waypoint of a stream."""
     return Waypoints(names, np.array([period]), *(
         None if a is None else np.array([a], float) for a in (positions, velocities)))
 
@@ -181,8 +177,8 @@ def test_motions_that_cannot_be_planned_are_refused(state, change, why):
         planned(target(1.4, 0.0), moving(**state), **limits._asdict())
 
 
-def test_a_stop_is_within_the_limits():
-    """No waypoints: from the state at that time to rest, and a held pose."""
+def test_stops_are_within_the_limits():
+    # No waypoints: from the state at that time to rest, and a held pose.
     old = planned(target(1.2, -1.2))
     for start in np.arange(10.0, 10.0 + old.times[-1] + 0.1, 0.1):
         stop = planned(STOP, old, start=start, serial=2)
@@ -193,10 +189,7 @@ def test_a_stop_is_within_the_limits():
         assert stop.times[-1] < 1.0
     held = planned(STOP)
     assert samples(held, [10.0, 10.01, 99.0])[0] == pytest.approx(np.tile(HERE, (3, 1)), abs=1e-12)
-
-
-def test_a_stop_keeps_the_position_limit():
-    """Next to it, deceleration is harder than its limit, and the position stays inside."""
+    # Next to it, deceleration is harder than its limit, and the position stays inside.
     times, x = np.array([0.8, 0.9]), np.array([[1.4, 0.2], [1.49, 0.2]])
     old = planned(Waypoints(NAMES, times, x, np.array([[1.5, 0.0], [0.0, 0.0]])),
                   pose=np.array([0.3, 0.2]))

@@ -66,7 +66,7 @@ def test_every_phase_is_computed_again_bit_by_bit():
     assert agreement.same == agreement.cycles == rig.controller.memory['cycles'][0]
 
 
-def test_so_are_the_kernels_of_one_robot_and_a_fault_of_the_law():
+def test_other_kernels_and_requests():
     rig = recording_rig(1000, specialize=True, mode='computed_torque')
     rig.rise()
     rig.controller.use(rig.controller.settings)
@@ -78,10 +78,7 @@ def test_so_are_the_kernels_of_one_robot_and_a_fault_of_the_law():
     assert guard.CODES[s.memory['reason'][k + 1]] == 'EFFORT_NOT_FINITE'
     agreement = Replay(MODEL, s).compare()
     assert agreement.cycles == agreement.same > 200
-
-
-def test_a_request_is_recorded_as_the_cycle_took_it():
-    """It comes from another thread, at any time: also between the recording and the taking."""
+    # It comes from another thread, at any time: also between the recording and the taking.
     rig = recording_rig(100)
     c = rig.controller
 
@@ -96,7 +93,7 @@ def test_a_request_is_recorded_as_the_cycle_took_it():
     assert s.memory['arming'].tolist() == [0, 1] and s.inputs['request'][0] != 0
 
 
-def test_a_difference_is_found_and_named():
+def test_differences_are_found_and_rings_begin_anew():
     rig = recording_rig(300)
     rig.rise()
     s = rig.controller.history.take()
@@ -111,49 +108,6 @@ def test_a_difference_is_found_and_named():
     assert (found.cycle, found.joint) == (149, 1) and found.largest == pytest.approx(1e-9)
     s.state['position'][100] += 1e-9
     assert 'gravity' in Replay(MODEL, s).differences(100)
-
-
-def test_what_no_cycle_refers_to_is_forgotten():
-    rig = recording_rig(50, mode='pd')
-    rig.rise()
-    for k in range(8):
-        rig.controller.use(replace(rig.controller.settings, payload_frame='link2',
-                                   payload_mass=0.01 * k))
-        go(rig, [0.3, 0.5 + 0.001 * k])
-        rig.run(0.02)
-    s, kept = rig.controller.history.take(), rig.controller.history
-    assert sorted(s.versions) == sorted(set(s.cycles['version'])) and max(s.versions) == 9
-    assert 2 < len(s.versions) <= len(kept.kept['version']) <= 5
-    assert 2 < len(s.points) <= len(kept.kept['serial']) <= 5
-    assert Replay(MODEL, s).compare().same == len(s.cycles) >= 50
-
-
-def test_what_is_too_much_is_forgotten_with_its_cycles(monkeypatch):
-    rig = recording_rig(1000, mode='pd')
-    rig.rise()
-    monkeypatch.setattr(history, 'MAX_HISTORY_BYTES', 1500)       # a handful of small references
-    for k in range(20):
-        go(rig, [0.3, 0.5 + 0.001 * k])
-        rig.run(0.02)
-    s = rig.controller.history.take()
-    assert 1 < len(s.points) < 10 and 0 < len(s.cycles) < 200
-    assert Replay(MODEL, s).compare().same == len(s.cycles)
-
-
-def test_large_references_are_bounded_in_all():
-    """16 MiB of them, however many come; 8 trajectories of 20,000 waypoints took 51 MB once."""
-    rig = recording_rig(60_000, mode='pd')
-    rig.rise()
-    one, known = 20_000 * 7 * 6 * 8, rig.controller.history
-    for serial in range(1, 9):
-        known.add(Points(np.array([(0.0, serial)], HEADER), np.zeros(20_001),
-                         np.zeros((20_000, 6, 7)), np.zeros((20_000, 2, 7))))
-    assert 8 in known.kept['serial'] and 1 not in known.kept['serial']
-    kept = sum(a.nbytes for points in known.kept['serial'].values() for a in points)
-    assert one < kept <= 1 << 24
-
-
-def test_it_begins_anew_with_the_loop_and_can_be_off():
     rig = recording_rig(100, mode='pd')
     rig.rise()
     for _ in range(3):
@@ -172,7 +126,41 @@ def test_it_begins_anew_with_the_loop_and_can_be_off():
     assert off.controller.history.kept['version'] == {}
 
 
-def test_its_memory_is_bounded():
+def test_what_is_forgotten(monkeypatch):
+    rig = recording_rig(50, mode='pd')
+    rig.rise()
+    for k in range(8):
+        rig.controller.use(replace(rig.controller.settings, payload_frame='link2',
+                                   payload_mass=0.01 * k))
+        go(rig, [0.3, 0.5 + 0.001 * k])
+        rig.run(0.02)
+    s, kept = rig.controller.history.take(), rig.controller.history
+    assert sorted(s.versions) == sorted(set(s.cycles['version'])) and max(s.versions) == 9
+    assert 2 < len(s.versions) <= len(kept.kept['version']) <= 5
+    assert 2 < len(s.points) <= len(kept.kept['serial']) <= 5
+    assert Replay(MODEL, s).compare().same == len(s.cycles) >= 50
+    rig = recording_rig(1000, mode='pd')
+    rig.rise()
+    monkeypatch.setattr(history, 'MAX_HISTORY_BYTES', 1500)       # a handful of small references
+    for k in range(20):
+        go(rig, [0.3, 0.5 + 0.001 * k])
+        rig.run(0.02)
+    s = rig.controller.history.take()
+    assert 1 < len(s.points) < 10 and 0 < len(s.cycles) < 200
+    assert Replay(MODEL, s).compare().same == len(s.cycles)
+
+
+def test_memory_is_bounded():
+    # 16 MiB of them, however many come; 8 trajectories of 20,000 waypoints took 51 MB once.
+    rig = recording_rig(60_000, mode='pd')
+    rig.rise()
+    one, known = 20_000 * 7 * 6 * 8, rig.controller.history
+    for serial in range(1, 9):
+        known.add(Points(np.array([(0.0, serial)], HEADER), np.zeros(20_001),
+                         np.zeros((20_000, 6, 7)), np.zeros((20_000, 2, 7))))
+    assert 8 in known.kept['serial'] and 1 not in known.kept['serial']
+    kept = sum(a.nbytes for points in known.kept['serial'].values() for a in points)
+    assert one < kept <= 1 << 24
     ring, _, _ = ring_buffer.recorder(7, 10**9)
     assert len(ring.cycles) > 11_000
     assert sum(a.nbytes for a in ring[1:-1]) <= ring_buffer.MAX_RING_BYTES

@@ -5,7 +5,7 @@
 from types import SimpleNamespace
 
 from control.one_cycle import bounded
-from control.risen import follow, risen
+from control.rig import follow, risen
 from control.task_bench import Bench, DYNAMICS, PANDA
 from control.test_time_scaling import held_and_back, SOLID
 from flight_recorder.flights import recording_rig, replayed
@@ -91,8 +91,7 @@ def mujoco_distances(model, q):
     mj = spec.compile()
     data = mujoco.MjData(mj)
     mujoco.mj_forward(mj, data)
-    return [mujoco.mj_geomDistance(mj, data, int(a), int(b), 10.0, None)
-            for a, b in watched.pairs]
+    return [mujoco.mj_geomDistance(mj, data, int(a), int(b), 10.0, None) for a, b in watched.pairs]
 
 
 @pytest.mark.proof
@@ -243,8 +242,7 @@ def test_a_hand_does_not_fold_an_arm_whose_pose_rests(bounded):
     (SOLID, {'self_collision_distance': np.nan}, 'self_collision_distance', 'refused')])
 def test_what_cannot_be_watched_is_refused(model, asked, name, word):
     with pytest.raises(ParameterError, match=word) as caught:
-        Controller(model, Settings(**{'self_collision_distance': 0.02, **asked}),
-                   specialize=False)
+        Controller(model, Settings(**{'self_collision_distance': 0.02, **asked}), specialize=False)
     assert caught.value.name == name
 
 

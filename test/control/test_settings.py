@@ -5,7 +5,7 @@
 from dataclasses import dataclass, fields, replace
 
 from control.disturbed import run
-from control.risen import BENT, follow, PANDA, risen, TWO_LINK
+from control.rig import BENT, follow, PANDA, risen, TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf, Settings, simulate
@@ -136,8 +136,8 @@ def test_a_parameter_is_listed_after_the_one_that_it_names():
 ACCELERATION = 0.97 * 8.0 / 0.25            # of the velocity limits
 
 
-def test_the_highest_damping_is_named_with_the_remedies():
-    """Gain, joint, the highest that is accepted, and the effort rate that it would need."""
+def test_what_effort_rates_allow():
+    # Gain, joint, the highest that is accepted, and the effort rate that it would need.
     given = Settings(mode='joint_impedance', stiffness=[400.0, 60.0], damping=[40.0, 6.0])
     with pytest.raises(ParameterError) as refused:
         given.check_gains(TWO_LINK)
@@ -148,16 +148,24 @@ def test_the_highest_damping_is_named_with_the_remedies():
     for change in ({'damping': [25.7, 6.0]}, {'effort_rate_limit': [1250.0, 300.0]},
                    {'acceleration_limit': [20.0]}, {'mode': 'gravity_compensation'}):
         replace(given, **change).check_gains(TWO_LINK)
-
-
-def test_slow_references_need_no_fast_efforts():
-    """Without a velocity limit, the efforts bound what a reference can be."""
+    # Without a velocity limit, the efforts bound what a reference can be.
     rate, acceleration = np.array([800.0, 300.0]), np.array([np.inf, 2.0])
     most = gain_stability.highest_damping(np.ones(2), acceleration, rate)
     assert most.tolist() == [np.inf, 150.0]
     free = replace(TWO_LINK, velocity_limit=np.full(2, 1e3))
     Settings(mode='joint_impedance', stiffness=[150.0, 50.0],
              damping=[20.0, 4.0]).check_gains(free)
+    # What is accepted by default follows them, what is refused turns them into a fault.
+    accepted, refused = (100.0, 20.0), (3600.0, 120.0)
+    for kp, kd in (accepted, refused):
+        given = Settings(mode='computed_torque', acceleration_kp=[kp], acceleration_kd=[kd])
+        if kd == accepted[1]:
+            given.check_gains(TWO_LINK)
+        else:
+            with pytest.raises(ParameterError, match='acceleration_kd 120'):
+                given.check_gains(TWO_LINK)
+    assert fault(TWO_LINK, *accepted) == 'NO_REASON'
+    assert fault(TWO_LINK, *refused) in ('FOLLOWING_ERROR', 'EFFORT_OSCILLATES', 'EFFORT_LIMITED')
 
 
 def fault(model, kp, kd):
@@ -174,21 +182,7 @@ def fault(model, kp, kd):
     return rig.controller.reason_code
 
 
-def test_the_rule_separates_motions_that_are_followed():
-    """What is accepted by default follows them, what is refused turns them into a fault."""
-    accepted, refused = (100.0, 20.0), (3600.0, 120.0)
-    for kp, kd in (accepted, refused):
-        given = Settings(mode='computed_torque', acceleration_kp=[kp], acceleration_kd=[kd])
-        if kd == accepted[1]:
-            given.check_gains(TWO_LINK)
-        else:
-            with pytest.raises(ParameterError, match='acceleration_kd 120'):
-                given.check_gains(TWO_LINK)
-    assert fault(TWO_LINK, *accepted) == 'NO_REASON'
-    assert fault(TWO_LINK, *refused) in ('FOLLOWING_ERROR', 'EFFORT_OSCILLATES', 'EFFORT_LIMITED')
-
-
-def test_stiffness_is_as_much_lower_as_damping():
+def test_scarce_efforts_and_stiffness():
     # Stretched upwards, the Panda's joints 1 and 3 turn about one line: bent, they move little
     model = load_urdf(REAL['panda'], locked=PANDA_LOCKED)
     pose = np.array([0.0, 0.0, 0.0, -1.57, 0.0, 1.87, 0.0])
@@ -200,14 +194,6 @@ def test_stiffness_is_as_much_lower_as_damping():
     # The disturbance observer has its room: it adds damping
     assert SUGGESTED_KP / SUGGESTED_KD <= ratio.max() <= 1.45 * SUGGESTED_KP / SUGGESTED_KD
     assert gains.observer_bandwidth.min() >= 25.0
-
-
-def with_rotors(model, times):
-    """Return a model with a multiple of the smallest plausible rotor inertia."""
-    return replace(model, armature=times * Settings().scarcity(model).armature)
-
-
-def test_what_is_left_is_quantified():
     found = Settings().scarcity(PANDA)
     assert found.scarce[6] and not found.scarce[1]
     assert (found.available[found.scarce] < SCARCE_EFFORT * PANDA.effort_limit[found.scarce]).all()
@@ -220,6 +206,11 @@ def test_what_is_left_is_quantified():
     assert not Settings().scarcity(with_rotors(PANDA, 1.0)).scarce.any()
     assert not Settings(armature=found.armature.tolist()).scarcity(
         Settings(armature=found.armature.tolist()).loaded(PANDA)).scarce.any()
+
+
+def with_rotors(model, times):
+    """Return a model with a multiple of the smallest plausible rotor inertia."""
+    return replace(model, armature=times * Settings().scarcity(model).armature)
 
 
 @pytest.mark.parametrize('known, fault', [(False, 'FOLLOWING_ERROR'), (True, '')])

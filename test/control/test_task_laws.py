@@ -44,13 +44,24 @@ def test_a_force_deflects_the_spring_of_a_full_stiffness():
     assert abs(expected[4]) > 0.005 and moved == near(expected, rel=0.02, abs=3e-4)
 
 
-def test_a_stiffness_of_zero_frees_an_axis():
+def test_a_stiffness_frees_an_axis_and_is_followed_between_cycles():
     bench = Bench(task_stiffness=(0.0, 500.0, 500.0, 30.0, 30.0, 30.0))
     before = bench.pose
     bench.plant.push(FRAME, [3.0, 0.0, 0.0], 0.3)
     bench.run(0.5)
     moved = (bench.pose - before)[:3, 3]
     assert moved[0] > 0.03 and abs(moved[1:]).max() < 0.01
+    # A stiffness, a pose and a wrench that come before a cycle has seen the one before.
+    bench = Bench(nullspace_kp=[0.0])
+    K, task = np.array([400.0] * 3 + [20.0] * 3), bench.controller.inputs.task
+    bench.controller.follow_stiffness(K, bench.now)
+    bench.go(bench.pose[:3, 3] + [0.0, 0.02, 0.0])
+    bench.controller.follow_wrench([0.0, 0.0, -2.0, 0.0, 0.0, 0.0], bench.now)
+    bench.tick()
+    assert task.stiffness.diagonal() == near(K) and task.wrench[2] == -2.0
+    before = task.target[1, 3]
+    bench.run(0.3)
+    assert task.target[1, 3] > before + 0.01
 
 
 @BOTH
@@ -71,8 +82,8 @@ def test_a_wrench_acts_in_an_axis_that_is_left_out(mode):
     assert not bench.controller.inputs.task.wrench.any()
 
 
-def test_a_wrench_ends_in_time_however_slow_the_references_are():
-    """Who sends wrenches may have ended: ``wrench_timeout`` is on the clock of the loop."""
+def test_wrenches_end_in_time_in_any_axes():
+    # Who sends wrenches may have ended: ``wrench_timeout`` is on the clock of the loop.
     bench = Bench(tool_speed_limit=0.1)
     bench.go(bench.pose[:3, 3] + [0.0, 0.1, 0.0])
     bench.run(2.0)
@@ -82,10 +93,7 @@ def test_a_wrench_ends_in_time_however_slow_the_references_are():
     assert bench.controller.inputs.task.wrench[2] == -5.0
     bench.run(0.25)
     assert not bench.controller.inputs.task.wrench.any()
-
-
-def test_a_wrench_in_the_axes_of_the_tool():
-    """Jᵀ F, whatever the axes of the stiffness are."""
+    # Jᵀ F, whatever the axes of the stiffness are.
     bench = Bench(nullspace_kp=[0.0])
     wrench = 0.3 * np.array([3.0, -2.0, 1.0, 0.2, 0.1, -0.3])     # within a cycle's rate limit
     bench.controller.follow_wrench(wrench, bench.now, tool_axes=True)
@@ -96,8 +104,8 @@ def test_a_wrench_in_the_axes_of_the_tool():
                                                                              abs=0.05)
 
 
-def test_modes_of_the_damping_begin_anew_with_the_law():
-    """After another law has been in force, whatever that one has left in the memory."""
+def test_stiffness_and_damping_begin_anew():
+    # After another law has been in force, whatever that one has left in the memory.
     forces = []
     for between in (False, True):
         bench = Bench(nullspace_kp=[0.0], nullspace_kd=[0.0])
@@ -112,10 +120,7 @@ def test_modes_of_the_damping_begin_anew_with_the_law():
         forces.append(bench.controller._v.tau_law - bench.controller._v.gravity)
     assert abs(forces[0]).max() > 0.3
     assert forces[1] == near(forces[0], abs=0.02)
-
-
-def test_the_stiffness_follows_and_pays_for_its_energy():
-    """Softened under a load, the spring does not pull it back for nothing."""
+    # Softened under a load, the spring does not pull it back for nothing.
     bench = Bench(nullspace_kp=[0.0], tank_energy=0.05)
     K = np.array([500.0] * 3 + [30.0] * 3)
     in_force = bench.controller._law_memory.ravel()[:36:7]      # the diagonal
@@ -138,23 +143,9 @@ def test_the_stiffness_follows_and_pays_for_its_energy():
     assert bench.controller._law_memory.ravel()[:36] == near(0.5 * full.ravel(), abs=1.0)
 
 
-def test_commands_between_two_cycles_are_all_followed():
-    """A stiffness, a pose and a wrench that come before a cycle has seen the one before."""
-    bench = Bench(nullspace_kp=[0.0])
-    K, task = np.array([400.0] * 3 + [20.0] * 3), bench.controller.inputs.task
-    bench.controller.follow_stiffness(K, bench.now)
-    bench.go(bench.pose[:3, 3] + [0.0, 0.02, 0.0])
-    bench.controller.follow_wrench([0.0, 0.0, -2.0, 0.0, 0.0, 0.0], bench.now)
-    bench.tick()
-    assert task.stiffness.diagonal() == near(K) and task.wrench[2] == -2.0
-    before = task.target[1, 3]
-    bench.run(0.3)
-    assert task.target[1, 3] > before + 0.01
-
-
 @BOTH
-def test_motion_of_the_null_space_does_not_move_the_tool(mode):
-    """An elbow that swings at 0.6 rad/s comes back to its posture; the tool stays within 1 mm."""
+def test_motions_of_the_null_space_and_through_a_singularity(mode):
+    # An elbow that swings at 0.6 rad/s comes back to its posture; the tool stays within 1 mm.
     bench = Bench(mode=mode)
     before = bench.pose
     _, _, rows = np.linalg.svd(DYNAMICS.jacobian(bench.q, FRAME, 'aligned'))
@@ -166,11 +157,7 @@ def test_motion_of_the_null_space_does_not_move_the_tool(mode):
         moved = max(moved, np.linalg.norm((bench.pose - before)[:3, 3]))
     assert bench.phase == 'RUNNING' and far > 0.015 and moved < 1e-3
     assert abs(bench.q - POSE).max() < 2e-3
-
-
-@BOTH
-def test_through_a_singularity_and_back(mode):
-    """Stretched until the target is out of reach, held there, and back: no step of an effort."""
+    # Stretched until the target is out of reach, held there, and back: no step of an effort.
     bench = Bench(STRETCHED, mode=mode, task_velocity_limit=(0.6, 1.0))
     home = bench.pose
     shoulder = np.array([0.0, 0.0, 0.333])
@@ -186,13 +173,13 @@ def test_through_a_singularity_and_back(mode):
     assert bench.largest_step() <= 1.0 + 1e-9
 
 
-def test_the_port_is_passive():
-    """At constant K, who pushes never gets more energy than he has given, whatever the forces."""
+def test_passivity_and_limits_of_the_reference():
+    # At constant K, who pushes never gets more energy than he has given, whatever the forces.
     bench, random = Bench(nullspace_kp=[0.0]), np.random.default_rng(5)
     target, given, K = bench.pose, 0.0, np.array([500.0] * 3 + [30.0] * 3)
 
     def stored():
-        state, T = bench.drive.state(), bench.pose
+        state, T = bench.plant.state(), bench.pose
         e = np.concatenate([(target - T)[:3, 3], Rotation.from_matrix(
             target[:3, :3] @ T[:3, :3].T).as_rotvec()])
         return 0.5 * (state.velocity @ DYNAMICS.mass_matrix(state.position) @ state.velocity
@@ -208,10 +195,7 @@ def test_the_port_is_passive():
         least = min(least, given - (stored() - begin))
     assert bench.phase == 'RUNNING' and given > 1.0
     assert least > -0.02 * given
-
-
-def test_the_reference_keeps_its_limits_whatever_is_asked():
-    """Targets and twists at random, from any motion: continuous, within velocity and more."""
+    # Targets and twists at random, from any motion: continuous, within velocity and more.
     bench, random = Bench(), np.random.default_rng(2)
     home, c = bench.pose, bench.controller
     rows = []
@@ -259,7 +243,7 @@ def held():
     ('follow_stiffness', ([550.0] * 3 + [30.0] * 3,), 'of x is 550'),
     ('follow_wrench', ([60.0, 0.0, 0.0, 0.0, 0.0, 0.0],), 'force of the wrench is 60')])
 def test_refused_commands_change_nothing(held, command, given, word):
-    """Each is checked as in test_pose_planning.py."""
+    """Each is checked as in test_planner.py."""
     c = held.controller
     before = c.pose.serial, c.inputs.task.wrench.copy(), c.inputs.task.stiffness.copy()
     with pytest.raises(TrajectoryError, match=word):
@@ -269,13 +253,10 @@ def test_refused_commands_change_nothing(held, command, given, word):
     assert (c.inputs.task.stiffness == before[2]).all()
 
 
-def test_other_laws_follow_no_pose():
+def test_laws_without_a_pose_and_before_they_have_run():
     with pytest.raises(TrajectoryError, match='joint_impedance follows no pose'):
         Bench(mode='joint_impedance').go(np.ones(3))
-
-
-def test_a_pose_may_be_asked_for_before_the_law_has_run():
-    """The controller has just become RUNNING: the motion begins where the arm is."""
+    # The controller has just become RUNNING: the motion begins where the arm is.
     loop = ClosedLoop(PANDA, Settings(mode='cartesian_impedance', task_frame=FRAME), POSE)
     loop.start()
     T = DYNAMICS.pose(POSE, FRAME)

@@ -6,9 +6,8 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 from benchmarks.contact_speed import reflected_mass
-from control.closed_loop import Rig
 from control.one_cycle import bounded
-from control.risen import follow, risen, TWO_LINK
+from control.rig import follow, Rig, risen, TWO_LINK
 from control.task_bench import Bench, DYNAMICS, FRAME, PANDA, POSE
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -124,8 +123,7 @@ def test_optional_parts_are_loaded_before_the_arm_is_driven(monkeypatch):
 def held_and_back(rig, goal, watch):
     """Return why a motion is held, its goal aborted, and the way back is free."""
     controller, results = rig.controller, []
-    planned = controller.prepare(Waypoints(rig.model.joint_names, [0.8], [goal]),
-                                 rig.time + 0.002)
+    planned = controller.prepare(Waypoints(rig.model.joint_names, [0.8], [goal]), rig.time + 0.002)
     goal = TrajectoryGoal(controller, planned, default_tolerances(rig.model, controller.settings))
     begin = rig.q.copy()
     for _ in range(1800):
@@ -253,8 +251,7 @@ LOOSE = {'tool_speed_limit': 5.0, 'workspace_lower': [-9.0, -9.0, -2.0],
 
 def shares(given):
     """Share that an arm which folds may have of its speed, and of that of its pose; reasons."""
-    (bounds, robot, work), dynamics = bounded(SOLID, task_frame='tool0', **given), Dynamics(
-        SOLID)
+    (bounds, robot, work), dynamics = bounded(SOLID, task_frame='tool0', **given), Dynamics(SOLID)
     task = Task.of(np.zeros(1, TASK), no_frame(), 2)
     task.target[:] = dynamics.pose(FOLDING, 'tool0')
     task.jacobian[:] = dynamics.jacobian(FOLDING, 'tool0')
@@ -296,13 +293,19 @@ def test_a_brake_is_damping_in_proportion_to_the_excess_of_speed(bound, speed):
     assert tau == near(-BRAKE_RATE_SHARE * record['limit_rate'] * excess * v.momentum)
 
 
-def test_points_at_rest_bound_nothing():
+def test_nothing_is_bounded_at_rest():
     bounds, robot, work = bounded(TWO_LINK, contact_region='hands')
     assert time_scaling.joint_share(bounds, robot, work, START, np.zeros(2))[0] == np.inf
     assert contact_share(robot, work, bounds.points[0], bounds.region, np.zeros(2),
                          *bounds.vector) == np.inf
     assert time_scaling.joint_share(Bounds.none(2), robot, work, START, np.ones(2)) == (
         np.inf, guard.NO_REASON)
+    # The clock of references is that of the controller, bit by bit.
+    rig = moving()
+    rig.run(1.0)
+    m = rig.controller.memory
+    assert m['lag'][0] == 0.0 and m['slowing'][0] == 0.0
+    assert not rig.controller.records.record['bounded'][0]
 
 
 @pytest.mark.parametrize('outward, distance, share', [
@@ -311,12 +314,3 @@ def test_points_at_rest_bound_nothing():
 def test_only_motions_outward_are_slowed(outward, distance, share):
     bounds = Bounds.none(2)._replace(planes=np.array([[1.0, 0.0, 0.0, distance]]))
     assert time_scaling.tool_share(bounds, (0.0, 0.0, 0.0), (outward, 1.0, 0.0))[0] == near(share)
-
-
-def test_nothing_is_computed_where_nothing_is_bounded():
-    """The clock of references is that of the controller, bit by bit."""
-    rig = moving()
-    rig.run(1.0)
-    m = rig.controller.memory
-    assert m['lag'][0] == 0.0 and m['slowing'][0] == 0.0
-    assert not rig.controller.records.record['bounded'][0]

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Trajectories: what is asked for comes out, and what cannot be followed is refused by name."""
+"""Trajectories and motions of sines: what is asked for comes out, or is refused by name."""
 
 from dataclasses import replace
 import os
@@ -8,10 +8,12 @@ from subprocess import run
 import sys
 
 from control.planned import HERE, samples
-from control.risen import TWO_LINK
+from control.rig import TWO_LINK
 import numpy as np
 import pytest
+from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.control.inputs.pose_tracking import sample
+from robodyn_ros.control.references import sine_motion as motion
 from robodyn_ros.control.references.reference_planning import interpolate
 from robodyn_ros.control.references.trajectory import (
     joint_order,
@@ -21,7 +23,8 @@ from robodyn_ros.control.references.trajectory import (
 )
 from robodyn_ros.control.steps.cycle_data import CONTROLLER_STATE, Vectors
 from robodyn_ros.control.steps.trajectory_tracking import follow
-from robodyn_ros.errors import TrajectoryError
+from robodyn_ros.dynamics import Dynamics
+from robodyn_ros.errors import DemoError, TrajectoryError, UrdfError
 from scipy.interpolate import BPoly, CubicHermiteSpline, CubicSpline, PPoly
 
 REST = np.zeros(2)
@@ -59,11 +62,18 @@ def test_the_cycle_follows_it():
         assert v.target_qdd == pytest.approx(xdd, abs=1e-12)
 
 
-def test_joints_are_matched_by_name():
-    """The order of the message does not matter."""
+def test_names_are_matched():
+    # The order of the message does not matter.
     straight = plan([1.0], [[0.5, -0.4]])
     turned = plan([1.0], [[-0.4, 0.5]], names=['joint2', 'joint1'])
     assert (straight.coefficients == turned.coefficients).all()
+    # An accent of its own, a letter of another script: another name, and told apart.
+    joints = ['caf\u00e9', 'elbow']
+    for name, why in (('cafe\u0301', r"\('cafe\\u0301'\): .*'caf\\xe9' looks the same"),
+                      ('\u0435lbow', r"\('\\u0435lbow'\): the joints are")):
+        with pytest.raises(TrajectoryError, match=why):
+            joint_order(joints, ['elbow', name])
+    assert joint_order(joints, ['elbow', 'caf\u00e9']) == [1, 0]
 
 
 @pytest.mark.parametrize('start', [10.0, 10.3, 10.5, 10.99, 11.0, 12.0])
@@ -83,8 +93,8 @@ def test_a_new_trajectory_takes_over_without_a_step(start):
     assert splice(old, new, 11.5) is new
 
 
-def test_a_queue_of_trajectories_is_bounded():
-    """Each waits for the one before it; no more segments wait than the limit, and it says so."""
+def test_splines_and_queues_are_bounded_and_exact():
+    # Each waits for the one before it; no more segments wait than the limit, and it says so.
     most = MAX_SEGMENTS // 4
     times = np.linspace(1.0 / most, 1.0, most)
     waiting, positions = plan(times, np.tile(HERE, (most, 1))), np.tile(HERE, (most, 1))
@@ -99,16 +109,18 @@ def test_a_queue_of_trajectories_is_bounded():
         splice(waiting, later, 10.0)
     # What is over does not count any more
     assert len(splice(waiting, later, 11.0).coefficients) <= MAX_SEGMENTS
-
-
-def test_names_that_only_look_the_same():
-    """An accent of its own, a letter of another script: another name, and told apart."""
-    joints = ['caf\u00e9', 'elbow']
-    for name, why in (('cafe\u0301', r"\('cafe\\u0301'\): .*'caf\\xe9' looks the same"),
-                      ('\u0435lbow', r"\('\\u0435lbow'\): the joints are")):
-        with pytest.raises(TrajectoryError, match=why):
-            joint_order(joints, ['elbow', name])
-    assert joint_order(joints, ['elbow', 'caf\u00e9']) == [1, 0]
+    # Durations of segments differ by a factor of ten thousand, in twenty thousand segments.
+    rng = np.random.default_rng(1)
+    times = np.cumsum(10.0 ** rng.uniform(-4.0, 0.0, 20_000))
+    times -= times[0]
+    x = np.cumsum(np.append(0.0, np.diff(times)))[:, None] * [0.01, 0.0] + 1e-6 * rng.uniform(
+        -1.0, 1.0, (len(times), 2))
+    expected = CubicSpline(times, x, bc_type=((1, [0.5, 0.0]), (1, [0.0, 0.0])))
+    got = interpolate(FREE, Waypoints(FREE.joint_names, times, x), x[0], np.array([0.5, 0.0]),
+                      0.0, 1)
+    scale = np.diff(times)[:, None, None] ** np.arange(4)[:, None]
+    assert np.abs((got.coefficients[:, 3::-1] - expected.c.transpose(1, 0, 2))
+                  * scale[:, ::-1]).max() < 1e-9
 
 
 @pytest.mark.parametrize(('name', 'change', 'word'), [
@@ -139,17 +151,14 @@ def test_refused(name, change, word):
     assert name in (None, refusal.value.name) and refusal.value.remedy in str(refusal.value)
 
 
-def test_the_whole_of_a_long_trajectory_is_checked():
-    """The limits hold in its last segment too, not only in the first ones."""
+def test_every_segment_is_within_reason():
+    # The limits hold in its last segment too, not only in the first ones.
     times, positions = np.arange(1.0, 1001.0), np.zeros((1000, 2))
     plan(times, positions)
     positions[-2, 1] = 9.0
     with pytest.raises(TrajectoryError, match='joint2 would be .* at 99[89]'):
         plan(times, positions)
-
-
-def test_what_no_limit_forbids_stays_within_reason():
-    """A joint without limits is not sent to where numbers end."""
+    # A joint without limits is not sent to where numbers end.
     plan([1.0], [[1e6, 0.0]], model=FREE)
     with pytest.raises(TrajectoryError, match='beyond 1e.09'):
         plan([1.0], [[1e12, 0.0]], model=FREE)
@@ -174,21 +183,6 @@ def test_polynomials_are_those_of_scipy(count):
         assert points.times == pytest.approx(times)
         assert points.coefficients[:, :len(expected.c)][:, ::-1] == pytest.approx(
             expected.c.transpose(1, 0, 2), rel=1e-9, abs=1e-9)
-
-
-def test_the_spline_of_most_waypoints_is_as_exact():
-    """Durations of segments differ by a factor of ten thousand, in twenty thousand segments."""
-    rng = np.random.default_rng(1)
-    times = np.cumsum(10.0 ** rng.uniform(-4.0, 0.0, 20_000))
-    times -= times[0]
-    x = np.cumsum(np.append(0.0, np.diff(times)))[:, None] * [0.01, 0.0] + 1e-6 * rng.uniform(
-        -1.0, 1.0, (len(times), 2))
-    expected = CubicSpline(times, x, bc_type=((1, [0.5, 0.0]), (1, [0.0, 0.0])))
-    got = interpolate(FREE, Waypoints(FREE.joint_names, times, x), x[0], np.array([0.5, 0.0]),
-                      0.0, 1)
-    scale = np.diff(times)[:, None, None] ** np.arange(4)[:, None]
-    assert np.abs((got.coefficients[:, 3::-1] - expected.c.transpose(1, 0, 2))
-                  * scale[:, ::-1]).max() < 1e-9
 
 
 FIRST_MOTION = """
@@ -218,3 +212,70 @@ assert not {'scipy.interpolate', 'scipy.spatial'} & before, 'they take half a se
 def test_what_motions_need_is_there_before_an_arm_is_driven():
     """What the first motion imported would be late. Takes 2 s: a process of its own."""
     run([sys.executable, '-c', FIRST_MOTION], env={**os.environ, 'ROBODYN_PLAIN': '1'}, check=True)
+
+
+ROBOTS = ['two_link', 'rp', 'arm6', 'panda', 'ur5', 'kinova']
+
+
+@pytest.fixture(scope='module', params=ROBOTS)
+def planned(request):
+    robot = load_robot(request.param, {}, [])
+    dynamics = Dynamics(robot.model)
+    return robot, dynamics, motion.plan(dynamics, robot.pose, 4.0)
+
+
+def test_it_stays_within_all_limits(planned):
+    robot, dynamics, asked = planned
+    model, q = robot.model, motion.reference(robot.model, asked)
+    for t in np.linspace(0.0, asked.times[-1], 500):
+        assert (model.position_lower < q(t)).all() and (q(t) < model.position_upper).all()
+        # Between waypoints it may be a little faster than at them
+        assert (np.abs(q(t, 1)) <= 0.65 * model.velocity_limit).all()
+        assert (np.abs(dynamics.inverse_dynamics(q(t), q(t, 1), q(t, 2)))
+                <= 0.75 * model.effort_limit).all()
+
+
+def test_it_begins_and_ends_at_rest_and_is_seen(planned):
+    robot, _, asked = planned
+    q = motion.reference(robot.model, asked)
+    for t in (0.0, asked.times[-1]):
+        assert q(t) == pytest.approx(robot.pose, abs=1e-12)
+        assert q(t, 1) == pytest.approx(0.0, abs=1e-12)
+        assert q(t, 2) == pytest.approx(0.0, abs=1e-9)
+    robot, _, asked = planned
+    assert (np.ptp(asked.positions, axis=0) > 0.05).all()
+
+
+def test_velocity_and_acceleration_are_the_derivatives_of_position():
+    robot = load_robot('two_link', {}, [])
+    asked = motion.waypoints(robot.model, robot.pose, np.full(2, 0.3), 4.0)
+    dense = motion.reference(robot.model, asked)
+    t, h = asked.times[1:-1], 1e-5
+    assert (dense(t + h) - dense(t - h)) / (2 * h) == pytest.approx(asked.velocities[1:-1],
+                                                                    abs=1e-6)
+    # The polynomials take the accelerations as given: look at the formula across waypoints
+    curve = motion.waypoints(robot.model, robot.pose, np.full(2, 0.3), 4.0)
+    fine = np.gradient(curve.velocities, curve.times, axis=0)
+    assert np.abs(fine - curve.accelerations)[2:-2].max() < 0.1 * np.abs(fine).max()
+
+
+def test_robots_without_limits_or_power_are_refused(tmp_path):
+    from robodyn_ros.model.resources import robot_path
+    weak = tmp_path / 'weak.urdf'
+    weak.write_text(robot_path('two_link').read_text().replace('effort="80"', 'effort="8"'))
+    robot = load_robot(str(weak), {}, [])
+    with pytest.raises(DemoError, match='joint1'):
+        motion.plan(Dynamics(robot.model), robot.pose, 4.0)
+    robot = load_robot('double_pendulum', {}, [])
+    with pytest.raises(DemoError, match='joint1 .*range is 0.*velocity limit is 0.*effort limit '
+                                        'is 0.*joint2 .*<limit') as refused:
+        motion.check_limits(robot.model)
+    assert len(refused.value.value) == 2
+    for name in ROBOTS:
+        motion.check_limits(load_robot(name, {}, []).model)
+    with pytest.raises(UrdfError) as refused:
+        load_robot('no such robot', {}, [])
+    offered = refused.value.remedy.partition('one of ')[2].partition(' (')[0].split(', ')
+    assert {'two_link', 'panda'} <= {*offered}
+    for name in offered:
+        motion.check_limits(load_robot(name, {}, []).model)

@@ -5,7 +5,7 @@
 from dataclasses import replace
 from math import inf
 
-from control.risen import POSE, risen, TWO_LINK
+from control.rig import POSE, risen, TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros.control.controller.trajectory_goal import (
@@ -138,17 +138,6 @@ def test_goals_end_as_they_should():
     assert_smooth(cell.reference)
 
 
-def test_progress(cell):
-    """Reference, state and waypoint of the last cycle."""
-    goal = cell.goal(POSE + 0.2, 0.4)
-    assert cell.run(goal, 200) is None
-    progress = goal.progress()
-    assert progress.time == pytest.approx(0.2 - LEAD, abs=3e-3) and progress.waypoint == 0
-    assert progress.desired[0] == pytest.approx(POSE + 0.1, abs=0.02)
-    assert progress.actual[0] == pytest.approx(progress.desired[0], abs=5e-3)
-    assert (progress.desired[1] > 0.3).all() and (progress.actual[1] > 0.3).all()
-
-
 def test_path_tolerance(cell):
     """A push takes the arm off the path: the reference comes to rest within the limits."""
     goal = cell.goal(POSE + 0.3, 1.0, path=[JointTolerance(NAMES[1], 0.01, 0.0)])
@@ -177,16 +166,28 @@ def test_goal_time_tolerance(seconds, ended):
         assert 'after the end' in result.text and NAMES[0] in result.text
 
 
-def test_an_arm_that_does_not_reach_its_goal(cell):
-    """Something holds it away: with the default tolerances the goal fails, and says how far."""
+def test_goals_that_are_not_reached_or_dropped(cell):
+    # Before its start nothing moves, and nothing does afterwards.
+    goal = cell.goal(POSE + 0.2, 0.5, later=1.0)
+    assert cell.run(goal, 100) is None and goal.cancel() == ''
+    assert cell.end(goal).status == Status.CANCELED
+    cell.rig.run(2.0)
+    assert cell.rig.q == pytest.approx(POSE, abs=1e-4)
+    # Something holds it away: with the default tolerances the goal fails, and says how far.
     cell.rig.external[1] = 1.0
     result = cell.end(cell.goal(POSE + 0.1))
     assert (result.status, result.code) == (Status.ABORTED, GOAL_TOLERANCE_VIOLATED)
     assert f'position of {NAMES[1]} is 0.' in result.text and 'more than 0.05' in result.text
+    # Other gains take the present pose as the reference: the goal is not reached any more.
+    goal = cell.goal(POSE + 0.2, 1.0)
+    assert cell.run(goal, 100) is None
+    cell.controller.use(replace(cell.controller.settings, mode='joint_impedance'))
+    result = cell.end(goal, 200)
+    assert result.status == Status.ABORTED and 'the present pose' in result.text
 
 
-def test_faults_and_stops_abort(cell):
-    """With the reason of the guard; a fault that has been reset meanwhile counts too."""
+def test_faults_and_path_tolerances_abort(cell):
+    # With the reason of the guard; a fault that has been reset meanwhile counts too.
     goal = cell.goal(POSE + 0.2, 1.0)
     assert cell.run(goal, 100) is None
     cell.rig.run(0.1, sense=False)
@@ -200,24 +201,14 @@ def test_faults_and_stops_abort(cell):
     assert 'the controller is' in other.end(goal).text
     with pytest.raises(TrajectoryError, match='the controller is'):
         other.goal(POSE)
-
-
-def test_a_reference_that_is_dropped_aborts(cell):
-    """Other gains take the present pose as the reference: the goal is not reached any more."""
-    goal = cell.goal(POSE + 0.2, 1.0)
-    assert cell.run(goal, 100) is None
-    cell.controller.use(replace(cell.controller.settings, mode='joint_impedance'))
-    result = cell.end(goal, 200)
-    assert result.status == Status.ABORTED and 'the present pose' in result.text
-
-
-def test_a_goal_that_waits_is_canceled(cell):
-    """Before its start nothing moves, and nothing does afterwards."""
-    goal = cell.goal(POSE + 0.2, 0.5, later=1.0)
-    assert cell.run(goal, 100) is None and goal.cancel() == ''
-    assert cell.end(goal).status == Status.CANCELED
-    cell.rig.run(2.0)
-    assert cell.rig.q == pytest.approx(POSE, abs=1e-4)
+    # Reference, state and waypoint of the last cycle.
+    goal = cell.goal(POSE + 0.2, 0.4)
+    assert cell.run(goal, 200) is None
+    progress = goal.progress()
+    assert progress.time == pytest.approx(0.2 - LEAD, abs=3e-3) and progress.waypoint == 0
+    assert progress.desired[0] == pytest.approx(POSE + 0.1, abs=0.02)
+    assert progress.actual[0] == pytest.approx(progress.desired[0], abs=5e-3)
+    assert (progress.desired[1] > 0.3).all() and (progress.actual[1] > 0.3).all()
 
 
 def test_tolerances():
@@ -246,7 +237,6 @@ def test_tolerances():
 
 
 def test_codes():
-    """Each refusal has its code."""
     told = {'name': 'x', 'remedy': 'x'}
     assert refusal_code(TrajectoryOverError('x', **told)) == OLD_HEADER_TIMESTAMP
     assert refusal_code(TrajectoryJointsError('x', **told)) == INVALID_JOINTS

@@ -34,14 +34,7 @@ def test_an_arm_with_friction_and_without_rotors_reaches_its_target(name, mode):
     assert abs(run.position[-1] - goal).max() < 0.01
 
 
-def test_an_assumed_rotor_inertia_gives_way_to_a_given_one():
-    model = load_urdf(WIDE['z1'])
-    for given in (0.0, 0.01):
-        gains = suggest_gains(model, settings=Settings(armature=[given]))
-        assert (gains.armature == given).all()
-
-
-def test_joints_that_friction_keeps_from_their_targets_are_named():
+def test_limits_and_friction_that_do_not_suffice_are_named():
     model = load_urdf(WIDE['z1'])
     weak = Settings(mode='joint_impedance', stiffness=[5.0], damping=[1.0])
     assert resting_errors(model, weak)[1] == pytest.approx(2.0 / 5.0)
@@ -52,6 +45,20 @@ def test_joints_that_friction_keeps_from_their_targets_are_named():
         assert resting_errors(model, cured).max() == 0.0
     assert 'may rest' not in resting_error_warning(model, Settings(
         mode='joint_impedance', **suggest_gains(model)._asdict()))
+    model = load_urdf('two_link')
+    assert holding_warning(model, model.effort_limit) == ''
+    weak = np.array([10.0, model.effort_limit[1]])
+    poses = np.random.default_rng(0).uniform(model.position_lower, model.position_upper, (999, 2))
+    gravity = abs(Dynamics(model).batch.gravity(poses)[:, 0])
+    found = holding_warning(model, weak)
+    assert 'joint1 in ' in found and 'joint2' not in found
+    share, largest = re.search(r'joint1 in (\d+) % \(10 of up to ([\d.]+) N·m', found).groups()
+    assert int(share) == pytest.approx(100.0 * (gravity > 10.0).mean(), abs=8.0)
+    assert float(largest) == pytest.approx(gravity.max(), rel=0.1)
+    model = load_urdf(WIDE['z1'])
+    for given in (0.0, 0.01):
+        gains = suggest_gains(model, settings=Settings(armature=[given]))
+        assert (gains.armature == given).all()
 
 
 @pytest.mark.parametrize('limits, cause', [
@@ -69,16 +76,3 @@ def test_an_arm_that_rests_away_from_its_target_says_why(limits, cause):
     assert not run.fault and 'joint6 rests 0.02 rad from its target: ' in run.warning
     assert cause in run.warning
     assert simulate(model, settings, start, 0.1).warning == ''
-
-
-def test_effort_limits_that_cannot_hold_the_arm_are_named():
-    model = load_urdf('two_link')
-    assert holding_warning(model, model.effort_limit) == ''
-    weak = np.array([10.0, model.effort_limit[1]])
-    poses = np.random.default_rng(0).uniform(model.position_lower, model.position_upper, (999, 2))
-    gravity = abs(Dynamics(model).batch.gravity(poses)[:, 0])
-    found = holding_warning(model, weak)
-    assert 'joint1 in ' in found and 'joint2' not in found
-    share, largest = re.search(r'joint1 in (\d+) % \(10 of up to ([\d.]+) N·m', found).groups()
-    assert int(share) == pytest.approx(100.0 * (gravity > 10.0).mean(), abs=8.0)
-    assert float(largest) == pytest.approx(gravity.max(), rel=0.1)

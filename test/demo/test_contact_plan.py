@@ -22,12 +22,24 @@ def planned(request):
     return dynamics, robot.pose, contact_plan.tool(dynamics, robot.pose)
 
 
-def test_the_tool_moves_in_its_direction(planned):
+def test_the_tool_moves_and_the_post_is_met_within_the_limits(planned):
     dynamics, pose, tool = planned
     assert np.linalg.norm(tool.direction) == pytest.approx(1.0)
     J = dynamics.jacobian(pose, tool.frame, reference='aligned')[:3]
     assert J @ tool.joints == pytest.approx(tool.direction, abs=1e-9)
     assert tool.position == pytest.approx(dynamics.pose(pose, tool.frame)[:3, 3])
+    dynamics, pose, tool = planned
+    model = dynamics.model
+    asked, surface, normal, speed = contact_plan.impact(dynamics, pose, tool)
+    motion, time = reference(model, asked), np.linspace(0.0, asked.times[-1], 201)
+    q, qd = motion(time), motion(time, 1)
+    assert q[0] == pytest.approx(pose)
+    assert (q >= model.position_lower).all() and (q <= model.position_upper).all()
+    assert (np.abs(qd) < model.velocity_limit).all()
+    assert qd[[0, -1]] == pytest.approx(0.0, abs=1e-9)
+    assert 0.1 < speed < 1.2 * contact_plan.MAX_TOOL_SPEED
+    depth = [(surface - dynamics.pose(q, tool.frame)[:3, 3]) @ normal for q in q]
+    assert depth[0] < -0.05 and depth[-1] > 0.03
 
 
 def test_a_push_in_as_many_directions_as_joints_is_that_of_the_spring(planned):
@@ -41,21 +53,6 @@ def test_a_push_in_as_many_directions_as_joints_is_that_of_the_spring(planned):
         assert force == pytest.approx(stiffness[0] * push.moved, rel=1e-6)
     else:           # the other axes of the spring hold against it
         assert force > stiffness[0] * push.moved * (1.0 - 1e-6)
-
-
-def test_the_post_is_met_within_the_limits(planned):
-    dynamics, pose, tool = planned
-    model = dynamics.model
-    asked, surface, normal, speed = contact_plan.impact(dynamics, pose, tool)
-    motion, time = reference(model, asked), np.linspace(0.0, asked.times[-1], 201)
-    q, qd = motion(time), motion(time, 1)
-    assert q[0] == pytest.approx(pose)
-    assert (q >= model.position_lower).all() and (q <= model.position_upper).all()
-    assert (np.abs(qd) < model.velocity_limit).all()
-    assert qd[[0, -1]] == pytest.approx(0.0, abs=1e-9)
-    assert 0.1 < speed < 1.2 * contact_plan.MAX_TOOL_SPEED
-    depth = [(surface - dynamics.pose(q, tool.frame)[:3, 3]) @ normal for q in q]
-    assert depth[0] < -0.05 and depth[-1] > 0.03
 
 
 def test_a_hand_leads_a_damped_arm_with_its_time_constant(planned):

@@ -5,7 +5,7 @@
 from math import inf, nan, pi
 import time
 
-from hypothesis import given, settings, strategies
+from hypothesis import assume, given, settings, strategies
 from motors_arm import desktop_arm
 import numpy as np
 import pytest
@@ -47,9 +47,21 @@ def test_a_motor_gets_each_number_to_half_a_step(kind, shares):
     sizes = np.array([ranges.position, ranges.velocity, ranges.stiffness, ranges.damping,
                       ranges.effort])
     command = Command(*(sizes * shares))
+    assume(min(shares) < 0.99)      # the next test
     motor.receive(*motor.motor.codec.command(ranges, command), 0.0, RANDOM)
     assert (np.abs(np.subtract(motor.command, command))
             <= half_steps(ranges, bits) * (1.0 + 1e-9)).all()
+
+
+@pytest.mark.parametrize('below', np.linspace(0.0, 0.01, 21))
+def test_no_command_is_one_that_sets_the_zero(below):
+    """With all numbers at the ends of their ranges it would be; the velocity is a step lower."""
+    motor = SimulatedMotor.of(MOTORS['DM4310'])
+    frame = motor.motor.codec.command(motor.ranges, Command(12.5, 30.0, 500.0, 5.0, 10.0 - below))
+    assert frame[1][:7] != b'\xff' * 7
+    motor.receive(*frame, 0.0, RANDOM)
+    assert motor.command == near((12.5, 30.0, 500.0, 5.0, 10.0), abs=0.015)
+    assert not motor.on and motor.offset == MOTORS['DM4310'].offset
 
 
 @pytest.mark.parametrize('kind', MOTORS)
@@ -158,6 +170,7 @@ def test_commands_differ_from_those_of_a_stranger_by_rounding(stranger):
            kp=strategies.floats(0.0, 500.0, width=32), kd=strategies.floats(0.0, 5.0, width=32),
            t=strategies.floats(-11.0, 11.0, width=32))
     def compare(p, v, kp, kd, t):
+        assume(min(p / 12.5, v / 30.0, kp / 500.0, kd / 5.0) < 0.99)    # theirs may set the zero
         motor.send_mit(p, v, kp, kd, t)
         (identifier, theirs), = sent(bridge)
         ours = MOTOR.codec.command(RANGES, Command(p, v, kp, kd, t))

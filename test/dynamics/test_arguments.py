@@ -62,20 +62,14 @@ def test_any_array_like_will_do(specialize):
             dynamics.gravity(wrong)
 
 
-def test_large_numbers_are_numbers(ur5):
+def test_results_are_new_and_numbers_may_be_large(ur5):
     assert np.isfinite(ur5.inverse_dynamics(ZERO, ZERO, [1e200] * 6)).all()
-
-
-def test_results_are_new_and_arguments_untouched(ur5):
     q = Q.copy()
     first = ur5.mass_matrix(q)
     kept = first.copy()
     assert ur5.mass_matrix(q + 1) is not first
     assert (first == kept).all()
     assert (q == Q).all()
-
-
-def test_a_link_of_the_base_does_not_move_and_its_wrench_does_nothing(ur5):
     base = ur5.model.base_link
     assert ur5.model.frame(base).body == -1
     assert (ur5.pose(Q, base) == np.eye(4)).all() and not ur5.jacobian(Q, base, 'body').any()
@@ -97,18 +91,6 @@ WRENCHES = (
 def test_bad_wrenches_are_refused(ur5, call, wrenches, error, said):
     with pytest.raises(error, match=said):
         getattr(ur5, call)(ZERO, ZERO, ZERO, wrenches, 'body')
-
-
-def test_wrenches_of_other_numbers_of_states_are_refused(robot):
-    """They would be those of the wrong states, or be read from beyond the array."""
-    dynamics = robot('two_link').dynamics
-    q = np.zeros((5, 2))
-    for count in (0, 2, 10):
-        for wrenches in (np.ones((count, 2, 6)), {'tool0': np.ones((count, 6))}):
-            for reference in ('body', 'world'):
-                with pytest.raises(ArgumentError, match=r'\(5, ') as error:
-                    dynamics.batch.bias(q, q, wrenches, reference)
-                assert error.value.name.startswith('wrenches')
 
 
 @pytest.mark.parametrize(('ask', 'error', 'said', 'name'), [
@@ -134,12 +116,7 @@ def test_what_is_no_option_is_refused(ur5, ask, error, said, name):
     assert name in (None, refused.value.name)
 
 
-def test_more_axes_than_joints_are_refused(robot):
-    with pytest.raises(ArgumentError, match='6 axes .* of 2 joints'):
-        robot('two_link').dynamics.task_space(np.zeros(2), np.zeros(2), 'tool0', reference='body')
-
-
-def test_the_state_at_fault_is_named(robot):
+def test_states_and_axes_at_fault_are_named(robot):
     dynamics = robot('ur5').dynamics
     q = np.zeros((9, 6))
     q[4, 2] = np.nan
@@ -154,6 +131,17 @@ def test_the_state_at_fault_is_named(robot):
     poses[5] = 0.0
     with pytest.raises(SingularityError, match='in state 5'):
         dynamics.batch.task_space(poses, np.zeros((9, 6)), 'tool0', reference='body')
+    with pytest.raises(ArgumentError, match='6 axes .* of 2 joints'):
+        robot('two_link').dynamics.task_space(np.zeros(2), np.zeros(2), 'tool0', reference='body')
+    # They would be those of the wrong states, or be read from beyond the array.
+    dynamics = robot('two_link').dynamics
+    q = np.zeros((5, 2))
+    for count in (0, 2, 10):
+        for wrenches in (np.ones((count, 2, 6)), {'tool0': np.ones((count, 6))}):
+            for reference in ('body', 'world'):
+                with pytest.raises(ArgumentError, match=r'\(5, ') as error:
+                    dynamics.batch.bias(q, q, wrenches, reference)
+                assert error.value.name.startswith('wrenches')
 
 
 def test_damping_that_changes_fills_no_memory(ur5):

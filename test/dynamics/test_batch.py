@@ -83,15 +83,6 @@ def inputs_of(name, count, nv, seed=1):
     return np.random.default_rng(seed).uniform(-3, 3, (len(QUANTITIES[name].inputs), count, nv))
 
 
-def test_it_is_what_vectors_are_computed_by(model):
-    dynamics = Dynamics(model, specialize=True)
-    for name in SPECIALIZED_QUANTITIES & QUANTITIES.keys():
-        if not QUANTITIES[name].options:
-            kernel = getattr(dynamics.kernels, name) if name in VECTORS else None
-            made = simd_batch(name, dynamics._robot, {}, kernel)
-            assert (made is not None) == (name in VECTORS), name
-
-
 @pytest.mark.parametrize('name', VECTORS)
 def test_a_batch_is_what_the_code_for_any_robot_gives(model, name, close):
     ours, any_robot = Batch(model, 1, specialize=True), Batch(model, 1)
@@ -103,20 +94,32 @@ def test_a_batch_is_what_the_code_for_any_robot_gives(model, name, close):
             close(np.asarray(one), np.asarray(other), 1e-12)
 
 
-def test_angles_far_away_among_others(model, close):
+def test_far_angles_and_kinds_of_inputs(model, close):
     ours, any_robot = Batch(model, 1, specialize=True), Batch(model, 1)
     (q,) = inputs_of('gravity', 11, model.nv)
     q[4, 0], q[6, -1] = 3.0 * REDUCTION_LIMIT, -1e12 * REDUCTION_LIMIT
     q[9, -1] = -1e3 * REDUCTION_LIMIT           # in the incomplete group
     for mine, right in zip(ours.gravity(q), any_robot.gravity(q)):
         close(mine, right, 1e-12)
+    dynamics = Dynamics(model, specialize=True)
+    for name in SPECIALIZED_QUANTITIES & QUANTITIES.keys():
+        if not QUANTITIES[name].options:
+            kernel = getattr(dynamics.kernels, name) if name in VECTORS else None
+            made = simd_batch(name, dynamics._robot, {}, kernel)
+            assert (made is not None) == (name in VECTORS), name
 
 
-def test_a_joint_that_is_always_far_away(close):
+def test_none_and_far_away(close):
     far = load_urdf(GRIPPER.replace('offset="0.1"', 'offset="5e8"').replace(
         'lower="-1" upper="0.15"', 'lower="4e8" upper="6e8"'))
     (q,) = inputs_of('gravity', 2 * SIMD_LANES, far.nv)
     close(Batch(far, 1, specialize=True).gravity(q), Batch(far, 1).gravity(q), 1e-12)
+    # The vertical axis at the foot of an arm bears no weight.
+    model = load_urdf(REAL['ur5'])
+    (q,) = inputs_of('gravity', 9, model.nv)
+    mine = Batch(model, 1, specialize=True).gravity(q)
+    assert (mine[:, 0] == 0.0).all()
+    close(mine, Batch(model, 1).gravity(q), 1e-12)
 
 
 def test_the_limit_is_that_of_each_angle():
@@ -129,19 +132,14 @@ def test_the_limit_is_that_of_each_angle():
     assert limit(1.0, 2.0 * REDUCTION_LIMIT) < 0.0
 
 
-def test_what_is_zero_whatever_the_state_is_written(close):
-    """The vertical axis at the foot of an arm bears no weight."""
-    model = load_urdf(REAL['ur5'])
-    (q,) = inputs_of('gravity', 9, model.nv)
-    mine = Batch(model, 1, specialize=True).gravity(q)
-    assert (mine[:, 0] == 0.0).all()
-    close(mine, Batch(model, 1).gravity(q), 1e-12)
-
-
-def test_threads_share_the_states(model):
+def test_threads_share_the_states_and_numbers_may_be_huge(model):
     one, three = Batch(model, 1, specialize=True), Batch(model, 3, specialize=True)
     inputs = inputs_of('inverse_dynamics', 203, model.nv)
     assert (one.inverse_dynamics(*inputs) == three.inverse_dynamics(*inputs)).all()
+    q, qd, qdd = inputs_of('inverse_dynamics', SIMD_LANES, model.nv)
+    qdd[0] = 1.7e308                        # whose sum is not
+    mine = Batch(model, 1, specialize=True).inverse_dynamics(q, qd, qdd)
+    assert np.isfinite(mine[1:]).all()
 
 
 def test_inputs_stay_as_they_are_and_may_be_of_any_kind(model):
@@ -181,10 +179,3 @@ def test_an_input_without_effect_must_be_finite():
     qd[2, 0] = np.nan
     with pytest.raises(ArgumentError, match=r'qd\[2, 0\]'):
         Batch(one, 1, specialize=True).inverse_dynamics(q, qd, qdd)
-
-
-def test_huge_numbers_are_finite(model):
-    q, qd, qdd = inputs_of('inverse_dynamics', SIMD_LANES, model.nv)
-    qdd[0] = 1.7e308                        # whose sum is not
-    mine = Batch(model, 1, specialize=True).inverse_dynamics(q, qd, qdd)
-    assert np.isfinite(mine[1:]).all()

@@ -98,10 +98,6 @@ def test_names_of_the_urdf_stay_in_comments(tmp_path):
                    about=['Joints: */ int z; /*.'])
     assert 'void arm_pose_x___int_y_____(const double q[2], double out_T[16]);' in file.header
     assert test_of(tmp_path)[0] == 0
-
-
-@needs_compiler
-def test_frames_whose_functions_would_have_the_same_names(tmp_path):
     frames = 'tool0', 'tool.0', 'tool_0', 'tool0_batch', 'dot_tool0', 'tool0_out_T'
     text = load_urdf('two_link').to_urdf()
     for k, frame in enumerate(frames[1:]):

@@ -26,11 +26,16 @@ def test_a_kernel_writes_what_the_checked_call_returns(robot, close, name):
         close(out, expected, 1e-13)
 
 
-def test_nan_in_a_bare_kernel_is_not_hidden(robot):
+def test_nan_is_not_hidden_and_large_trees_work(robot, close):
     case = robot('panda')
     q, tau = np.full(7, np.nan), np.zeros(7)
     case.dynamics.kernels.gravity(q, tau)
     assert np.isnan(tau[1])
+    dynamics = Dynamics(load_urdf(random_tree(30, 150)))
+    q, qd, tau = np.random.default_rng(8).uniform(-1, 1, (3, 150))
+    qdd = np.empty(150)
+    dynamics.kernels.forward_dynamics(q, qd, tau, qdd)
+    close(dynamics.inverse_dynamics(q, qd, qdd), tau, 1e-8)
 
 
 @pytest.mark.parametrize('specialize', [False, True])
@@ -67,8 +72,7 @@ def test_kernels_run_in_loops_without_the_gil(robot):
     # Unless the loop lets go of the GIL, the flag is raised when it is over.
     flag, seen = np.zeros(1, np.int64), []
     wait_for(np.ones(1, np.int64), np.zeros(7), np.zeros(7))
-    thread = threading.Thread(
-        target=lambda: seen.append(wait_for(flag, np.zeros(7), np.zeros(7))))
+    thread = threading.Thread(target=lambda: seen.append(wait_for(flag, np.zeros(7), np.zeros(7))))
     thread.start()
     flag[0] = 1
     thread.join()
@@ -103,11 +107,3 @@ def test_two_threads_at_once_do_not_disturb_each_other(robot, kind):
     for thread in threads:
         thread.join()
     assert not wrong
-
-
-def test_a_tree_too_large_for_the_stack_works(close):
-    dynamics = Dynamics(load_urdf(random_tree(30, 150)))
-    q, qd, tau = np.random.default_rng(8).uniform(-1, 1, (3, 150))
-    qdd = np.empty(150)
-    dynamics.kernels.forward_dynamics(q, qd, tau, qdd)
-    close(dynamics.inverse_dynamics(q, qd, qdd), tau, 1e-8)

@@ -74,8 +74,7 @@ def times(matrices, vectors):
 def summed(terms, qd):
     """Return the velocity term of its two parts."""
     one, other = np.triu_indices(qd.shape[-1], 1)
-    return (times(terms.coriolis, qd[..., one] * qd[..., other])
-            + times(terms.centrifugal, qd**2))
+    return (times(terms.coriolis, qd[..., one] * qd[..., other]) + times(terms.centrifugal, qd**2))
 
 
 def test_matrices(case, same):
@@ -90,11 +89,8 @@ def test_matrices(case, same):
          lambda q, qd, _: case.coriolis(q, qd) @ qd)
 
 
-def test_accelerations(case, same):
+def test_accelerations_and_derivatives(case, same):
     same(lambda on, *given: on.forward_dynamics(*given), case.forward_dynamics)
-
-
-def test_derivatives(case, same):
     same(lambda on, *motion: on.inverse_dynamics_derivatives(*motion),
          lambda q, *rates: (*case.derivatives(q, *rates), case.mass_matrix(q)))
     same(lambda on, *given: on.forward_dynamics_derivatives(*given),

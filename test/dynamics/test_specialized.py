@@ -63,11 +63,20 @@ def test_every_quantity_is_that_of_the_generic_kernels(robot, special, close, na
                 close(np.asarray(many)[0], np.asarray(other), 1e-12)
 
 
-def test_positions_far_out_are_as_good_as_near_ones(robot, special, close):
+def test_far_positions_wrenches_and_addresses(robot, special, close):
     case = robot('panda')
     for q, _, _ in case.states():
         for far in (q + 2 * np.pi * 1e9, np.where(np.arange(7) == 3, q + 2 * np.pi * 1e7, q)):
             close(special('panda').gravity(far), case.gravity(far))
+    wrench = {'tool0': np.arange(6.0)}
+    given = np.random.default_rng(0).uniform(-1, 1, (3, 2))
+    close(special('two_link').inverse_dynamics(*given, wrench, 'body'),
+          robot('two_link').dynamics.inverse_dynamics(*given, wrench, 'body'), 1e-15)
+    own = with_kernels(parameters(robot('two_link').model))
+    assert own.addresses.all() and len(set(own.addresses)) == len(own.addresses)
+    M, V, G = np.zeros((1, 1)), np.zeros(1), np.zeros(1)
+    special('two_link').kernels.task_space('tool0', 'z', 'body')(np.ones(2), np.ones(2), M, V, G)
+    assert not np.isfinite(M).all()
 
 
 @pytest.mark.parametrize('bad', [np.array([0.3, np.nan]), np.array([np.inf, 0]), np.zeros(3),
@@ -83,13 +92,6 @@ def test_errors_are_those_of_the_generic_methods(robot, special, bad):
         special('two_link').gravity()
     with pytest.raises(SingularityError):
         special('two_link').task_space([0, 0], [0, 0], 'tool0', 'xy', 'body')
-
-
-def test_wrenches_and_a_moving_base_are_taken(robot, special, close):
-    wrench = {'tool0': np.arange(6.0)}
-    given = np.random.default_rng(0).uniform(-1, 1, (3, 2))
-    close(special('two_link').inverse_dynamics(*given, wrench, 'body'),
-          robot('two_link').dynamics.inverse_dynamics(*given, wrench, 'body'), 1e-15)
 
 
 def test_what_is_too_large_is_generic_and_says_so(close, caplog):
@@ -163,14 +165,3 @@ def test_the_next_process_compiles_nothing(robot, special, tmp_path):
     found = subprocess.run([sys.executable, '-c', SCRIPT, str(urdf)], text=True, check=True,
                            capture_output=True, timeout=120).stdout
     assert found == f'{expected} 0\n'
-
-
-def test_kernels_are_called_by_address_too(robot):
-    own = with_kernels(parameters(robot('two_link').model))
-    assert own.addresses.all() and len(set(own.addresses)) == len(own.addresses)
-
-
-def test_a_task_that_is_singular_everywhere_has_a_kernel_without_meaning(special):
-    M, V, G = np.zeros((1, 1)), np.zeros(1), np.zeros(1)
-    special('two_link').kernels.task_space('tool0', 'z', 'body')(np.ones(2), np.ones(2), M, V, G)
-    assert not np.isfinite(M).all()

@@ -71,15 +71,12 @@ def test_constants_fold_and_equal_expressions_are_one():
     assert lines[-1] == 'z = 2.0'
 
 
-def test_what_nobody_needs_is_not_printed():
+def test_only_what_is_needed_is_printed_in_short_lines():
     graph = Graph()
     a, b = graph.symbol('a'), graph.symbol('b')
     b * b  # noqa: B018
     lines, operations = straight_line(graph, {'x': -a})
     assert operations == 0 and not any('b' in line for line in lines)
-
-
-def test_long_expressions_are_cut_into_lines():
     graph = Graph()
     total = graph.symbol('a')
     for i in range(500):

@@ -66,20 +66,6 @@ def test_accelerations_are_those_of_efforts_as_large(loaded, close, data):
               dynamics.forward_dynamics(q, qd, as_large, base=BASE), 1e-13 * max(10.0, condition))
 
 
-@many
-@given(st.data(), st.sampled_from(['body', 'aligned', 'world']))
-def test_several_add_up(loaded, close, data, reference):
-    dynamics, frame, w, *motion = loaded(data)
-    other = data.draw(st.sampled_from(dynamics.model.frame_names))
-    both = {frame: 3.0 * w} if frame == other else {frame: w, other: 2.0 * w}
-
-    def effect(wrenches):
-        return dynamics.inverse_dynamics(*motion, wrenches, reference)
-
-    free = effect({})
-    close(effect(both), effect({frame: w}) + effect({other: 2.0 * w}) - free, 1e-11)
-
-
 @pytest.mark.parametrize('reference', ['aligned', 'world'])
 def test_on_the_links_in_order_as_by_name(robot, close, reference):
     dynamics = robot('tree7').dynamics

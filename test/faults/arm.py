@@ -145,7 +145,6 @@ class Arm(PlayedArm):
 
     @property
     def phase(self) -> str:
-        """Phase of the controller."""
         return self.controller.phase.name
 
     def counted(self, name: str) -> int:
@@ -166,7 +165,6 @@ class Arm(PlayedArm):
             self.loop.play()
 
     def pass_time(self, seconds: float = PERIOD) -> None:
-        """Let time pass without any state."""
         self.time += seconds
         self.loop.clock = self.time
 
@@ -309,7 +307,6 @@ def encoded(time: float, name: Sequence[str], **numbers: Sequence[float]) -> byt
 
 
 def running(**settings) -> Arm:
-    """Return an arm that is RUNNING."""
     arm = Arm(**settings)
     arm.activate()
     return arm

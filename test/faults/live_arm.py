@@ -107,7 +107,6 @@ class LiveArm(PlayedArm):
                           and self._clock.get_subscription_count(), 'the controller')
 
     def activate(self) -> None:
-        """Activate and rise."""
         self.asked('activate', lambda: self.remote.change('activate'))
         assert self.phase == 'RUNNING'
 

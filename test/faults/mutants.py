@@ -17,7 +17,7 @@ import re
 import time
 
 from faults import arm
-from faults.mutation import Mutation, PACKAGE
+from faults.rows import Mutation, PACKAGE
 from nodes.remote import Remote
 from processes import Process
 import pytest

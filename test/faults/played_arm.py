@@ -24,7 +24,6 @@ SHARES = np.concatenate([np.ones(20), RAMP])
 
 @cache
 def dynamics() -> Dynamics:
-    """Return the dynamics of the arm."""
     return Dynamics(load_urdf(robot_path('two_link')))
 
 
@@ -64,7 +63,6 @@ class PlayedArm:
         raise NotImplementedError
 
     def pass_time(self, seconds: float = PERIOD) -> None:
-        """Let time pass without any state."""
         raise NotImplementedError
 
     def answer(self) -> np.ndarray:

@@ -9,8 +9,7 @@ import re
 import sys
 from types import ModuleType
 
-from faults.mutation import Mutation, PACKAGE
-from faults.rows import with_rows
+from faults.rows import Mutation, PACKAGE, with_rows
 from processes import Process
 import pytest
 from thorough import seeds

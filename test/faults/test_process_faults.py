@@ -5,15 +5,7 @@
 from faults.live_arm import LiveArm
 from faults.rows import row
 from geometry_msgs.msg import WrenchStamped
-from nodes.bring_up import (
-    bring_up,
-    CONTROLLER,
-    IN_STEP,
-    LOCKSTEP,
-    parameters,
-    POSE,
-    SIMULATOR,
-)
+from nodes.bring_up import bring_up, CONTROLLER, IN_STEP, LOCKSTEP, parameters, POSE, SIMULATOR
 import numpy as np
 from processes import node
 import pytest

@@ -140,8 +140,7 @@ def test_a_callback_of_one_hangs(start, remote, left):
 def test_two_controllers_are_given_one_timing_file(start, remote, left, tmp_path):
     """The second one stays unconfigured, with the parameter and the remedy; until it is free."""
     file = tmp_path / 'timing.npz'
-    both = start(node('controllers'), *NAMESPACES, *PATIENT,
-                 '-p', f'timing_file:={file}')
+    both = start(node('controllers'), *NAMESPACES, *PATIENT, '-p', f'timing_file:={file}')
     assert remote.change('configure')
     assert not left.change('configure') and left.state() == 'unconfigured'
     both.wait_for_line(rf'left.controller\]: timing_file {file} is that of another controller.*'

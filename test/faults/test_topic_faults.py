@@ -38,14 +38,12 @@ def header(message, arm, frame='', late=0):
 
 
 def trajectory(arm, position=(0.6, 0.2), seconds=1, names=NAMES):
-    """Return a trajectory to a position, from now on."""
     point = JointTrajectoryPoint(positions=list(position), velocities=[0.0, 0.0],
                                  time_from_start=Duration(sec=seconds))
     return JointTrajectory(joint_names=names, points=[point])
 
 
 def payload(arm, mass=1.0, frame='tool0'):
-    """Return a payload, a point in the frame."""
     message = InertiaStamped()
     message.header.frame_id, message.inertia.m = frame, mass
     return message

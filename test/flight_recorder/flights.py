@@ -5,7 +5,7 @@
 from dataclasses import replace
 import json
 
-from control.closed_loop import GAINS, Rig
+from control.rig import GAINS, Rig
 import numpy as np
 from robodyn_ros import load_urdf
 from robodyn_ros.compiler.code_cache import machine

@@ -107,15 +107,12 @@ def test_its_messages_are_what_any_reader_finds(path):
     assert all(word in first for word in (b'STALE_STATE', b'joint1', b'computed_torque'))
 
 
-def test_simulated_time_may_be_anything(tmp_path):
+def test_times_and_files(tmp_path):
     snapshot, said = flown()
     snapshot = snapshot._replace(cycles=snapshot.cycles.copy())
     snapshot.cycles['now'][:3] = np.nan, -np.inf, 1e300
     file.write(tmp_path / 'f', MODEL, snapshot, said)
     assert same(file.read(tmp_path / 'f').snapshot, snapshot)
-
-
-def test_a_file_that_cannot_be_written_is_an_os_error(tmp_path):
     with pytest.raises(OSError):
         file.write(tmp_path / 'missing' / 'f.mcap', MODEL, *flown())
 
@@ -136,8 +133,7 @@ def test_a_file_that_was_cut_is_refused(path, share):
 
 
 @settings(max_examples=seeds(30, 300), suppress_health_check=list(HealthCheck))
-@given(where=st.floats(0.0, 1.0, exclude_max=True), flip=st.integers(1, 255),
-       end=st.booleans())
+@given(where=st.floats(0.0, 1.0, exclude_max=True), flip=st.integers(1, 255), end=st.booleans())
 def test_a_damaged_file_is_refused_or_means_the_same(path, where, flip, end):
     """Bytes that only viewers read may be others; the summary, at the end, is hit more often."""
     damaged = path.with_name('damaged')

@@ -100,9 +100,7 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
 sys.addaudithook(_audit)        # for good: there is no way to remove one
 
 
-def judge(mutant: Mutant, canary: Canary,
-          load: Callable[..., RobotModel] = load_urdf) -> Verdict:
-    """Say what became of a mutant."""
+def judge(mutant: Mutant, canary: Canary, load: Callable[..., RobotModel] = load_urdf) -> Verdict:
     source = mutant.source
     if isinstance(source, bytes):
         source = canary.put_into(source)

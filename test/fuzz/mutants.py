@@ -34,7 +34,6 @@ def _sources() -> dict[str, bytes]:
 
 
 def mutant(seed: int, index: int) -> Mutant:
-    """Return mutant number ``index``."""
     rng = Random(f'{seed}:{index}')
     name = rng.choice([*_sources(), 'arm'])
     root = etree.fromstring(_sources()[name])

@@ -148,8 +148,7 @@ def test_what_is_right_passes(name, model, seed):
     assert issues(recorded(name, seed), model) == []
 
 
-@pytest.mark.parametrize(('samples', 'size'), [
-    (slice(400, 401), 20.0), (slice(2600, 2603), 1e5)])
+@pytest.mark.parametrize(('samples', 'size'), [(slice(400, 401), 20.0), (slice(2600, 2603), 1e5)])
 def test_spikes_of_efforts_are_gaps(name, model, r, samples, size):
     """In the fitted part or the other one; a few false samples do not change the motion."""
     value = size * abs(r.effort[:, 0]).max()
@@ -182,18 +181,15 @@ def test_what_is_right_passes_for_other_robots(other):
     assert issues(recorded(other), robot(other)) == []
 
 
-def test_masses_that_are_wrong_are_no_reason(name, model):
-    """The URDF need not be right: that is what identification is for."""
+def test_masses_and_small_motions_are_no_reason(name, model):
+    # The URDF need not be right: that is what identification is for.
     rng = np.random.default_rng(7)
     factor = rng.uniform(0.5, 2.0, model.nb)
     wrong = replace(model, mass=model.mass * factor,
                     inertia=model.inertia * factor[:, None, None],
                     com=model.com * rng.uniform(0.7, 1.3, model.com.shape))
     assert issues(recorded(name), wrong) == []
-
-
-def test_small_motions_in_degrees_are_within_the_limits_yet_found(name, model):
-    """No limit is overrun where there is none: only the efforts tell."""
+    # No limit is overrun where there is none: only the efforts tell.
     free = replace(model, position_lower=np.full(model.nv, -np.inf),
                    position_upper=np.full(model.nv, np.inf))
     error = refusal(scaled(recorded(name), position=180 / np.pi, velocity=180 / np.pi), free)
@@ -236,50 +232,41 @@ def test_one_joint_on_a_spring_is_only_a_warning(name):
                for note in issues(with_efforts(r, slice(None), effort, 2), model))
 
 
-def test_a_joint_that_stands_still(r, model):
+def test_warnings_of_recordings_and_models(r, model):
     position = r.position.copy()
     position[:, 0] = position[0, 0] + 1e-4 * np.sin(r.time)
     found = issues(replace(r, position=position, velocity=None), model)
     assert any('still' in note and model.joint_names[0] in note for note in found)
-
-
-def test_efforts_of_few_digits(r, model):
     step = np.ptp(r.effort, axis=0) / 6
     assert any('quantised' in note for note in issues(
         replace(r, effort=np.round(r.effort / step) * step), model))
     fine = np.ptp(r.effort, axis=0) / 100
     assert issues(replace(r, effort=np.round(r.effort / fine) * fine), model) == []
-
-
-def test_one_number_that_is_none_is_a_warning(r, model):
     assert any('not finite' in note for note in issues(with_efforts(r, 1000, np.nan, 0), model))
-
-
-def test_a_model_that_is_not_of_this_robot_is_a_warning(r, model):
     noise = np.random.default_rng(5).normal(size=r.effort.shape)
     assert any('unexplained' in note for note in issues(
         replace(r, effort=noise), model, accept=EVERYTHING.accept))
-
-
-def test_nothing_is_asked_of_gravity_where_there_is_none():
-    """On its side an arm of parallel joints bears no weight."""
-    model = robot('two_link')
-    flat = replace(model, gravity_vector=np.zeros(3))
-    r = recorded('two_link')
-    assert issues(replace(r, effort=r.effort - Batch(model).gravity(r.position)), flat) == []
-
-
-def test_a_rate_that_is_too_low(r, model):
-    """Or a URDF without rotors, which is no reason to stop."""
+    # Or a URDF without rotors, which is no reason to stop.
     found = issues(replace(r, time=3 * r.time, velocity=None), model)
     assert any(note.startswith('time: ') and 'factor of about 3' in note for note in found)
-
-
-def test_the_same_sample_twice_is_no_harm(r, model):
     twice = np.repeat(np.arange(len(r)), 2)
     again = replace(r, **{name: getattr(r, name)[twice] for name in (
         'time', 'position', 'velocity', 'effort')})
     assert issues(again, model) == []
+
+
+def test_gravity_counts_and_accepted_errors():
+    # On its side an arm of parallel joints bears no weight.
+    model = robot('two_link')
+    flat = replace(model, gravity_vector=np.zeros(3))
+    r = recorded('two_link')
+    assert issues(replace(r, effort=r.effort - Batch(model).gravity(r.position)), flat) == []
+    r, model = recorded('arm6'), robot('arm6')
+    keep = np.r_[:1000, 1200:len(r)]
+    lost = replace(r, time=r.time[:len(keep)], position=r.position[keep], velocity=None,
+                   effort=r.effort[keep])
+    assert 'samples were lost there' in refusal(lost, model).remedy
+    assert issues(replace(lost, time=r.time[keep]), model) == []
 
 
 def test_an_encoder_that_stands_while_its_joint_moves(r, model):
@@ -318,15 +305,6 @@ def test_a_jump(r, model, size, says):
     error = refusal(replace(r, position=position, velocity=None), free)
     assert error.name == model.joint_names[0] and says in error.remedy
     assert error.value == pytest.approx(size, abs=0.1)
-
-
-def test_samples_that_a_count_does_not_know_of():
-    r, model = recorded('arm6'), robot('arm6')
-    keep = np.r_[:1000, 1200:len(r)]
-    lost = replace(r, time=r.time[:len(keep)], position=r.position[keep], velocity=None,
-                   effort=r.effort[keep])
-    assert 'samples were lost there' in refusal(lost, model).remedy
-    assert issues(replace(lost, time=r.time[keep]), model) == []
 
 
 def test_a_last_link_whose_inertia_nobody_knew():

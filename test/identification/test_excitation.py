@@ -76,30 +76,21 @@ def test_limits_hold_between_the_samples_that_were_looked_at(two_link, found):
         assert np.allclose(values, most, rtol=1e-3)
 
 
-def test_tells_more_than_the_random_motion_it_began_as(found):
+def test_motions_tell_more_and_are_at_rest_at_both_ends(found, two_link):
     for attempt in found.attempts:
         assert attempt.reached.condition < 0.8 * attempt.start.condition
     assert found.reached.condition == min(a.reached.condition for a in found.attempts)
-
-
-def test_quality_is_that_of_the_trajectory(two_link, found):
     regressor = BaseRegressor(Dynamics(two_link.model), found.limits,
                               SERIES.highest_frequency * found.limits.velocity)
     _, q, qd, qdd = found.trajectory(rate=30.0)
     matrix = regressor(q, qd, qdd).reshape(-1, len(found.columns))
     assert np.isclose(np.linalg.cond(matrix), found.reached.condition, rtol=0.02)
-
-
-def test_same_seed_gives_the_same_motion_and_another_another(two_link, found):
     limits = motion_limits(two_link.model)
     one, same, other = (excite(Dynamics(two_link.model), two_link.pose, limits, series=SERIES,
                                starts=1, seed=seed, criterion='information') for seed in (4, 4, 5))
     assert (one.coefficients == same.coefficients).all()
     assert not np.allclose(one.coefficients, other.coefficients)
     assert one.reached.information > one.attempts[0].start.information
-
-
-def test_trajectory_is_at_rest_at_both_ends_and_repeats(two_link, found):
     times, q, qd, qdd = found.trajectory(repeat=2)
     period = len(times) // 2
     assert np.isclose(times[-1], 2 * SERIES.period) and np.isclose(1 / times[1], found.rate)

@@ -48,7 +48,7 @@ def test_a_delay_that_late_friction_feigns_is_left_again(planar):
         {'delay': np.array([1e3 * feigned])}) - 10.0
 
 
-def test_a_delay_without_late_friction_is_found(planar):
+def test_delays_are_found_or_taken(planar):
     true = with_joints(planar, 0.1, 0.8)
     given = noisy(motion(true, 500, seed=1), 0.02, 2)
     effort = LowPass(8.0, given.rate)(given.effort)
@@ -56,9 +56,6 @@ def test_a_delay_without_late_friction_is_found(planar):
     found = select_effects(planar, given, BODIES, OPTIONS)
     assert found.mounting.delay == pytest.approx(0.012, abs=1e-3)
     assert found.selection.presliding < SHORT_WAY / 3.0
-
-
-def test_a_delay_that_is_asked_for_is_taken(planar):
     given = late_and_sliding(planar, 0.0, 300)
     found = select_effects(planar, given, BODIES, replace(OPTIONS, delay=0.012))
     assert found.mounting.delay == 0.012
@@ -72,16 +69,13 @@ def recorded(model, delay=0.0, sigma=0.1, count=800, seed=0):
     return replace(given, effort=late, cutoff=8.0)
 
 
-def test_efforts_later_by_a_time(planar):
+def test_shifts_of_efforts(planar):
     exact = motion(with_joints(planar, 0.7), 600)
     given = replace(exact, effort=CubicSpline(exact.time, exact.effort)(exact.time - 0.004))
     back = given.later(0.004)
     assert len(back) == 599 and back.segments == ((0, 599),)
     np.testing.assert_allclose(back.effort[5:-5], exact.effort[5:-6], atol=1e-3)
     np.testing.assert_array_equal(back.position, exact.position[:599])
-
-
-def test_borders_stay(planar):
     given = replace(motion(planar, 300), segments=((0, 100), (100, 300)))
     assert given.later(0.025).segments == ((0, 97), (97, 294))
     assert given.later(-0.025).segments == ((0, 97), (97, 294))
@@ -143,7 +137,7 @@ def test_friction_stays_at_a_reversal_and_turns_with_the_way(planar):
     np.testing.assert_array_equal(share[:, 1], 0.0)
 
 
-def test_sliding_friction_is_that_of_the_model(planar):
+def test_friction_of_distances_and_loads(planar):
     model = replace(with_joints(planar, 0.3, COULOMB), static_friction=np.full(planar.nv, 1.1),
                     backward_friction=np.outer([0.2, 0.5, 0.7], np.ones(planar.nv)))
     given = motion(model)
@@ -151,6 +145,13 @@ def test_sliding_friction_is_that_of_the_model(planar):
     held = path_friction(replace(model, presliding_distance=np.full(2, 1e-9)), given)
     fast = abs(given.velocity) > 0.2
     np.testing.assert_allclose(held[fast], smooth[fast], rtol=1e-9)
+    true = replace(with_joints(planar, 0.1, 0.3), load_friction=np.full(2, 0.7))
+    given = noisy(sliding(true, motion(true, 1200), 0.0), 0.02, 1)
+    selection = ParameterSelection(armature=False, load=tuple(true.inertial_parameters.tolist()))
+    found = identify(planar, given, selection, weight=0.1)
+    most = RANGES['load_friction'][1]
+    assert found.of_joints('load').max() == pytest.approx(most, rel=1e-6)
+    assert (found.of_joints('load') <= most).all()
 
 
 def test_a_distance_is_found_where_there_is_one(spatial):
@@ -174,16 +175,6 @@ def test_late_friction_is_taken_for_no_inertia(spatial, method):
     assert off[0].max() < 4.5 and np.median(off[1]) > 2.0 * np.median(off[0])
     errors = [relative_errors(each, other)[TURNS] for each in estimates]
     assert (errors[0] < 0.5 * errors[1]).all()
-
-
-def test_friction_grows_with_the_load_by_no_more_than_the_controller_accepts(planar):
-    true = replace(with_joints(planar, 0.1, 0.3), load_friction=np.full(2, 0.7))
-    given = noisy(sliding(true, motion(true, 1200), 0.0), 0.02, 1)
-    selection = ParameterSelection(armature=False, load=tuple(true.inertial_parameters.tolist()))
-    found = identify(planar, given, selection, weight=0.1)
-    most = RANGES['load_friction'][1]
-    assert found.of_joints('load').max() == pytest.approx(most, rel=1e-6)
-    assert (found.of_joints('load') <= most).all()
 
 
 def test_what_is_written_predicts_as_the_estimate_does(planar, tmp_path):
@@ -234,11 +225,16 @@ def slow(robot, seed=0):
     return motion(robot, 3000, seed=seed, speed=0.3)
 
 
-def test_without_noise_they_are_exact(sticky, believed):
+def test_speeds_of_friction(sticky, believed):
     found = friction_speeds(believed, slow(sticky), STRIBECK)
     np.testing.assert_allclose(found.friction_velocity, sticky.friction_velocity, rtol=0.02)
     np.testing.assert_allclose(found.stribeck_velocity, sticky.stribeck_velocity, rtol=0.02)
     assert found.undetermined == ()
+    given = slow(sticky)
+    found = identify(friction_speeds(believed, given, STRIBECK).model, given, STRIBECK, 'weighted')
+    assert (relative_errors(found, slow(sticky, 3)) < 1e-3).all()
+    np.testing.assert_allclose(found.of_joints('static'), [1.6, 1.8], rtol=0.02)
+    np.testing.assert_allclose(found.to_model().stribeck_velocity, [0.3, 0.2], rtol=0.02)
 
 
 def test_of_one_joint():
@@ -258,14 +254,6 @@ def test_with_noise_they_are_within_their_errors(sticky, believed):
         z += list(abs(found.stribeck_velocity - sticky.stribeck_velocity)
                   / found.stribeck_velocity_error)
     assert max(z) < 3.5 and np.median(z) < 1.5
-
-
-def test_identify_takes_them_on(sticky, believed):
-    given = slow(sticky)
-    found = identify(friction_speeds(believed, given, STRIBECK).model, given, STRIBECK, 'weighted')
-    assert (relative_errors(found, slow(sticky, 3)) < 1e-3).all()
-    np.testing.assert_allclose(found.of_joints('static'), [1.6, 1.8], rtol=0.02)
-    np.testing.assert_allclose(found.to_model().stribeck_velocity, [0.3, 0.2], rtol=0.02)
 
 
 def test_where_nothing_sticks_the_speed_is_open(planar):

@@ -58,11 +58,23 @@ def identified(tmp_path_factory):
     return folder, result.output
 
 
-def test_it_says_what_it_understood_and_found(identified):
+def test_it_says_and_writes_what_it_found(identified):
     _, output = identified
     for text in ('position in rad', 'cutoff', 'fitted: the first 70%', 'armature:', 'delay',
                  'base parameters', 'consistent', 'URDF as it is', 'corrected.urdf'):
         assert text in output or text == 'delay' and 'later than positions' in output, text
+    folder, _ = identified
+    given = yaml.safe_load((folder / 'out/parameters.yaml').read_text())
+    assert given['joints'] == ['joint1', 'joint2']
+    relative = {name: np.mean(of['relative_rms']) for name, of in given['validation'].items()}
+    assert relative['consistent'] < 0.05 < relative['URDF as it is']
+    assert all({'name', 'value', 'standard_error', 'combination'} <= set(row)
+               for row in given['base_parameters'])
+    folder, _ = identified
+    text = (folder / 'out/report.html').read_text()
+    assert 'identify' in text and '--robot two_link' in text
+    moving = 'The motion that was predicted' in text and 'srcdoc=' in text
+    assert moving == (importlib.util.find_spec('viser') is not None)
 
 
 def test_the_urdf_is_that_of_the_robot(identified):
@@ -126,24 +138,6 @@ def test_a_version_that_is_not_found_ends_nothing(monkeypatch):
         raise UnknownNameError('file', 'package.xml', ())
     monkeypatch.setattr(resources, 'share_path', missing)
     assert resources.package_version() == 'unknown'
-
-
-def test_all_numbers_are_there_for_programs(identified):
-    folder, _ = identified
-    given = yaml.safe_load((folder / 'out/parameters.yaml').read_text())
-    assert given['joints'] == ['joint1', 'joint2']
-    relative = {name: np.mean(of['relative_rms']) for name, of in given['validation'].items()}
-    assert relative['consistent'] < 0.05 < relative['URDF as it is']
-    assert all({'name', 'value', 'standard_error', 'combination'} <= set(row)
-               for row in given['base_parameters'])
-
-
-def test_report(identified):
-    folder, _ = identified
-    text = (folder / 'out/report.html').read_text()
-    assert 'identify' in text and '--robot two_link' in text
-    moving = 'The motion that was predicted' in text and 'srcdoc=' in text
-    assert moving == (importlib.util.find_spec('viser') is not None)
 
 
 def test_it_predicts_another_recording(identified):

@@ -30,10 +30,14 @@ def two_links(gravity):
                     DhLink(0, 0, 0.3, 0, mass=1, com=(-0.1, 0.1, 0))], gravity=gravity)
 
 
-def test_how_many_there_are(panda):
+def test_base_parameters_of_a_panda(panda):
     # Gaz, Cognetti, Oliva, Robuffo Giordano and De Luca 2019
     assert base_parameters(panda, BODIES).rank == 43
     assert base_parameters(load_urdf(OWN['two_link']), BODIES).rank == 6
+    base = base_parameters(panda)
+    given = regression(panda, motion(panda, 60))
+    of_base = given.matrix[:, :, base.independent] @ base.combination
+    np.testing.assert_allclose(of_base, given.matrix, atol=1e-8)
 
 
 @pytest.mark.parametrize('name', ['ur5', 'kinova'])
@@ -60,13 +64,6 @@ def test_base_parameters_of_a_planar_arm():
     assert 'armature joint2' in found.base_names
 
 
-def test_nothing_is_lost(panda):
-    base = base_parameters(panda)
-    given = regression(panda, motion(panda, 60))
-    of_base = given.matrix[:, :, base.independent] @ base.combination
-    np.testing.assert_allclose(of_base, given.matrix, atol=1e-8)
-
-
 def test_base_parameters_do_not_change_along_what_is_not_felt(spatial):
     base = base_parameters(spatial)
     rng = np.random.default_rng(0)
@@ -84,13 +81,18 @@ def test_numbers_are_short_where_they_can_be(value, text):
     assert number(value) == text
 
 
-def test_angles_rounded_in_a_urdf_add_no_base_parameter():
-    """1.5708 instead of a right angle, as CAD exports have it."""
+def test_names_units_and_rounded_angles():
+    # 1.5708 instead of a right angle, as CAD exports have it.
     text = open(REAL['ur5']).read()
     rounded = re.sub(r'(?<=rpy=")[^"]*', lambda rpy: ' '.join(
         f'{float(angle):.4f}' for angle in rpy.group().split()), text)
     assert rounded != text
     assert base_parameters(load_urdf(rounded), BODIES).rank == 36
+    linear = regression(model := load_urdf(EXTENDED), motion(model, 5))
+    of = dict(zip(linear.names, linear.units))
+    assert of['m upper'] == 'kg' and of['mcx upper'] == 'kg·m' and of['Izz fore'] == 'kg·m²'
+    assert of['viscous shoulder'] == 'N·m·s/rad' and of['viscous slide'] == 'N·s/m'
+    assert of['Coulomb slide'] == of['offset slide'] == 'N' and of['armature slide'] == 'kg'
 
 
 @pytest.mark.parametrize('text', [GRIPPER, EXTENDED])
@@ -115,23 +117,12 @@ def test_parameters_of_the_model_give_its_efforts(text, selection):
                                atol=1e-9)
 
 
-def test_names_and_units():
-    linear = regression(model := load_urdf(EXTENDED), motion(model, 5))
-    of = dict(zip(linear.names, linear.units))
-    assert of['m upper'] == 'kg' and of['mcx upper'] == 'kg·m' and of['Izz fore'] == 'kg·m²'
-    assert of['viscous shoulder'] == 'N·m·s/rad' and of['viscous slide'] == 'N·s/m'
-    assert of['Coulomb slide'] == of['offset slide'] == 'N' and of['armature slide'] == 'kg'
-
-
-def test_samples_are_left_out_within_segments(planar):
+def test_samples_that_are_left_out_and_motions_that_tell_less(planar):
     given = motion(planar, 103)
     linear = regression(planar, given, ParameterSelection(decimate=10))
     assert len(linear) == 11 and linear.rate == pytest.approx(10.0)
     assert linear.segments == ((0, 11),)
     np.testing.assert_array_equal(linear.effort, given.effort[::10])
-
-
-def test_a_motion_tells_as_much_as_all_states_or_less(planar):
     robot = with_joints(planar, 0.7, 0.4)
     everything = base_parameters(robot).rank
     assert base_of(regression(robot, motion(robot, 200))).rank == everything
@@ -154,12 +145,9 @@ def test_without_noise_the_robot_itself_comes_out(spatial, method):
     np.testing.assert_allclose(found.predict(unseen) - 0.3, unseen.effort, atol=1e-7)
 
 
-def test_of_all_parameters_those_nearest_to_the_model_come_out(spatial):
+def test_estimates_near_the_model(spatial, planar):
     found = identify(spatial, motion(spatial, 400), method='weighted')
     np.testing.assert_allclose(found.parameters, found.prior, atol=1e-7)
-
-
-def test_model_that_is_found_computes_what_the_estimate_predicts(spatial):
     robot = with_joints(spatial, 0.7, 0.4, 0.0)
     given = motion(robot, 400)
     found = identify(spatial, given, ParameterSelection(offset=False), 'weighted').to_model()
@@ -167,17 +155,11 @@ def test_model_that_is_found_computes_what_the_estimate_predicts(spatial):
     state = given.position, given.velocity, given.acceleration
     np.testing.assert_allclose(batch.inverse_dynamics(*state) + batch.friction(given.velocity),
                                given.effort, atol=1e-6)
-
-
-def test_what_is_not_chosen_is_as_the_model_says(spatial):
     robot = with_joints(spatial, 0.7, 0.4, 0.2)
     given = motion(robot, 400)
     bodies = ParameterSelection(viscous=False, coulomb=False, offset=False, armature=False)
     found = identify(robot, given, bodies, 'weighted')
     np.testing.assert_allclose(found.predict(given), given.effort, atol=1e-8)
-
-
-def test_each_direction_has_its_own_friction(planar):
     robot = replace(with_joints(planar, 0.7, 0.4), backward_friction=np.outer([0.2, 0.9, 0.9],
                                                                               [1, 1]))
     found = identify(planar, motion(robot), ParameterSelection(directions=True), 'weighted')
@@ -217,16 +199,13 @@ def test_standard_errors_hold_for_white_noise(planar, method):
     assert three > 0.985
 
 
-def test_standard_errors_hold_for_noise_that_was_filtered(planar):
+def test_noise_that_was_filtered(planar):
     # 5 Hz of 100 Hz: white noise would be said to leave errors a third of what they are
     robot = with_joints(planar, 0.7, 0.4, 0.1)
     one, two, three = shares_within(robot, 'weighted', (1, 2, 3), bandwidth=5.0)
     assert 0.56 < one < 0.76
     assert 0.90 < two < 0.985
     assert three > 0.98
-
-
-def test_independent_samples_are_counted(planar):
     robot = with_joints(planar, 0.7, 0.4, 0.1)
     exact = motion(robot, 3000)
     white = identify(robot, noisy(exact, 0.1, 1), method='weighted').independent
@@ -235,7 +214,7 @@ def test_independent_samples_are_counted(planar):
     np.testing.assert_allclose(slow, 300, rtol=0.35)      # 2 · 5 Hz over 100 Hz
 
 
-def test_joints_are_weighed_by_what_remains(planar):
+def test_joints_are_weighed_and_gaps_are_no_neighbours(planar):
     robot = with_joints(planar, 0.7, 0.4, 0.1)
     exact = motion(robot, 800)
     found = identify(robot, noisy(exact, SIGMA[2], 3), method='weighted')
@@ -243,9 +222,6 @@ def test_joints_are_weighed_by_what_remains(planar):
     ordinary = identify(robot, noisy(exact, SIGMA[2], 3), method='ordinary')
     assert (found.standard_errors < 1.01 * ordinary.standard_errors).all()
     assert (found.standard_errors < 0.8 * ordinary.standard_errors).any()
-
-
-def test_gaps_are_no_neighbours(planar):
     robot = with_joints(planar, 0.7, 0.4, 0.1)
     one, other = motion(robot, 400), motion(robot, 300, seed=5)
     both = replace(one, **{name: np.concatenate([getattr(one, name), getattr(other, name)])
@@ -317,7 +293,7 @@ def sticking(given: Motion, effort: float) -> Motion:
     return replace(given, effort=given.effort - effort * slow * np.sign(given.velocity))
 
 
-def test_slow_rows_are_left_out_joint_by_joint(planar):
+def test_slow_rows_are_left_out(planar):
     given = motion(planar)
     rows = rows_that_count(given, MOVING)
     np.testing.assert_array_equal(rows, abs(given.velocity) >= 0.1)
@@ -325,11 +301,11 @@ def test_slow_rows_are_left_out_joint_by_joint(planar):
     whole, part = regression(planar, given), regression(planar, given, MOVING)
     np.testing.assert_array_equal(part.matrix, whole.matrix * rows[:, :, None])
     np.testing.assert_array_equal(part.target, whole.target * rows)
-
-
-def test_a_motion_that_is_never_so_fast_is_refused(planar):
     with pytest.raises(IdentificationError, match='no joint is faster than 100'):
         regression(planar, motion(planar), ParameterSelection(moving=100.0))
+    given = motion(planar)
+    estimate = identify(planar, given, MOVING, 'weighted')
+    assert estimate.predict(given) == pytest.approx(given.effort, abs=1e-6)
 
 
 def test_filters_carry_slowness_and_ends_further(planar):
@@ -367,9 +343,3 @@ def test_standard_errors_are_those_of_the_rows_that_count(planar):
         assert estimate.sigma == pytest.approx(0.05, rel=0.3)
     ratio = np.std(found, axis=0) / np.mean(bounds, axis=0)
     assert (ratio > 0.55).all() and (ratio < 1.7).all()
-
-
-def test_a_prediction_has_all_rows(planar):
-    given = motion(planar)
-    estimate = identify(planar, given, MOVING, 'weighted')
-    assert estimate.predict(given) == pytest.approx(given.effort, abs=1e-6)

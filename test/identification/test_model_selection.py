@@ -4,6 +4,7 @@
 
 from dataclasses import replace
 import sys
+from types import SimpleNamespace
 
 from motions import motion, noisy, relative_errors, sliding, with_joints
 import numpy as np
@@ -12,11 +13,19 @@ from robodyn_ros import DhLink, Dynamics, from_dh
 from robodyn_ros.errors import IdentificationError
 from robodyn_ros.identification import identify, ParameterSelection
 from robodyn_ros.identification.estimation.base_parameters import base_parameters
-from robodyn_ros.identification.estimation.cross_validation import Candidate, Score, Trial
+from robodyn_ros.identification.estimation.cross_validation import (
+    Candidate,
+    choose_weight,
+    Score,
+    Trial,
+)
 from robodyn_ros.identification.estimation.estimate import trusted, with_inertial_parameters
 from robodyn_ros.identification.estimation.least_squares import solution_without
 from robodyn_ros.identification.estimation.model_selection import select_model
-from robodyn_ros.identification.estimation.physical_consistency import armature_scale
+from robodyn_ros.identification.estimation.physical_consistency import (
+    armature_scale,
+    PRIOR_WEIGHTS,
+)
 from robodyn_ros.identification.estimation.regression import regression, VALIDATION_BLOCKS
 from robodyn_ros.identification.estimation.search import Mounting
 from robodyn_ros.identification.options import PipelineOptions
@@ -67,7 +76,7 @@ def test_factors_stand_for_the_samples_of_joints_and_blocks(planar):
         assert rest @ rest == pytest.approx(((blocks.sum(0) - block) / sigma**2).sum())
 
 
-def test_a_block_that_is_left_out_takes_no_part(planar):
+def test_scores_and_blocks(planar):
     given = regression(planar, noisy(motion(planar, 100), 0.1, 1), SELECTION)
     base = base_parameters(planar, SELECTION)
     found = solution_without(given, base, 'weighted', 2)
@@ -75,9 +84,6 @@ def test_a_block_that_is_left_out_takes_no_part(planar):
         np.arange(100) < 60))[:, None])
     np.testing.assert_allclose(solution_without(other, base, 'weighted', 2), found, rtol=1e-8)
     assert not np.allclose(solution_without(other, base, 'weighted', 1), found)
-
-
-def test_the_true_structure_has_the_least_error(planar):
     robot = replace(with_joints(planar, 0.3, 0.4), static_friction=np.full(2, 0.8))
     robot = replace(robot, backward_friction=np.array([[0.3] * 2, [0.4] * 2, [0.8] * 2]))
     given = noisy(motion(robot, 900, speed=0.4), 0.02, 1)
@@ -172,13 +178,17 @@ def test_points_and_impossible_bodies_become_possible_ones_nearby():
     np.testing.assert_allclose(P[:, 3, 3], [2, 1], rtol=0.05)
 
 
-def test_without_noise_nearly_the_robot_comes_out(robot, wrong):
+def test_priors(robot, wrong):
     given = motion(robot, 400)
     found = identify(wrong, given, weight=0.1)
     assert np.linalg.eigvalsh(pseudo_inertia(found.parameters[:40])).min() > 0.0
     np.testing.assert_allclose(found.predict(given), given.effort, atol=2e-3)
     unseen = motion(robot, 300, seed=7)
     assert (relative_errors(found, unseen) < 1e-3).all()
+    given = noisy(motion(robot, 200), NOISE, 2)
+    distance = [abs(identify(wrong, given, weight=w).parameters[:40] - wrong.inertial_parameters
+                    ).max() for w in (1e-1, 1e3, 1e7)]
+    assert distance[0] > distance[1] > 10 * distance[2]
 
 
 def test_bodies_can_exist_where_those_of_least_squares_cannot(robot):
@@ -203,13 +213,6 @@ def test_it_predicts_better_than_least_squares_where_data_are_few_and_noisy(robo
                        relative_errors(identify(robot, given, weight=1.0), unseen).mean()])
     plain, found = np.mean(errors, axis=0)
     assert found < 0.8 * plain
-
-
-def test_the_heavier_the_prior_the_nearer_the_model(robot, wrong):
-    given = noisy(motion(robot, 200), NOISE, 2)
-    distance = [abs(identify(wrong, given, weight=w).parameters[:40] - wrong.inertial_parameters
-                    ).max() for w in (1e-1, 1e3, 1e7)]
-    assert distance[0] > distance[1] > 10 * distance[2]
 
 
 @pytest.mark.parametrize('believed, low, high', [('robot', 1e2, 1e6), ('wrong', 1e-2, 1e2)])
@@ -238,16 +241,13 @@ def test_prior_depends_on_no_unit(robot):
                                atol=1e-4)
 
 
-def test_the_new_model_has_the_parameters_unless_a_mass_is_negative(robot):
+def test_models_that_are_found_and_what_to_install(robot, monkeypatch):
     parameters = 1.1 * robot.inertial_parameters
     np.testing.assert_allclose(with_inertial_parameters(robot, parameters).inertial_parameters,
                                parameters, rtol=1e-12, atol=1e-15)
     parameters[10] = -0.1
     with pytest.raises(IdentificationError, match=f"'{robot.link_names[1]}'"):
         with_inertial_parameters(robot, parameters)
-
-
-def test_what_to_install_is_said(robot, monkeypatch):
     monkeypatch.setitem(sys.modules, 'clarabel', None)      # as if it were not installed
     with pytest.raises(IdentificationError, match='pip install clarabel') as caught:
         identify(robot, motion(robot, 100), weight=1.0)
@@ -263,3 +263,15 @@ def test_armature_far_beyond_the_inertia_of_the_link_is_found(robot):
     assert 0.5 < scale[-1] / heavy.armature[-1] < 5.0
     found = identify(robot, given)
     assert found.of_joints('armature')[-1] == pytest.approx(heavy.armature[-1], rel=0.02)
+
+
+def test_a_larger_prior_costs_a_hundredth_of_the_error_at_most():
+    """However much the blocks differ, so that a standard error would permit more."""
+    noise = 0.2 * np.array([[1.0], [-1.0], [1.0], [-1.0], [0.0]])
+    costs = dict(zip(PRIOR_WEIGHTS, (0.0, 0.009, 0.011, 0.012, 0.02, 0.03, 0.04)))
+    scores = {weight: Score((1.0 + cost)**2 + noise * (cost > 0.0), np.full(1, 5.0))
+              for weight, cost in costs.items()}
+    trial = SimpleNamespace(exported=scores.__getitem__)
+    for weight in PRIOR_WEIGHTS[1:5]:
+        assert np.less_equal(*scores[PRIOR_WEIGHTS[0]].gain(scores[weight]))
+    assert choose_weight(trial)[0] == PRIOR_WEIGHTS[1]

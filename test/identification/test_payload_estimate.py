@@ -40,11 +40,15 @@ def currents(model, count=500, seed=0, noise=0.0, gains=None):
     return replace(given, effort=exact + noise * exact.std(0) * rng.normal(size=exact.shape))
 
 
-def test_a_known_load_tells_all_gains(robot):
+def test_what_loads_tell_of_gains(robot):
     found = drive_gains(robot, [currents(robot), currents(loaded(robot), seed=1)], ALL,
                         [None, loaded(robot)])
     np.testing.assert_allclose(found.gains, GAINS[4], rtol=1e-6)
     assert found.undetermined == () and not found.relative
+    found = drive_gains(robot, [currents(robot)], ALL)
+    np.testing.assert_allclose(found.gains, GAINS[4] / GAINS[4][0], rtol=1e-6)
+    assert found.relative and 'common factor' in found.undetermined[0]
+    assert len(found.undetermined) == 1
 
 
 def test_gains_are_as_sure_as_is_said_and_not_too_small(robot):
@@ -58,13 +62,6 @@ def test_gains_are_as_sure_as_is_said_and_not_too_small(robot):
         ratio.append(found.gains / GAINS[4])
     assert np.mean(np.abs(z) < 3) > 0.97 and np.mean(np.abs(z) < 1) > 0.5
     np.testing.assert_allclose(np.mean(ratio, axis=0), 1.0, atol=0.03)
-
-
-def test_without_a_load_only_ratios_are_told(robot):
-    found = drive_gains(robot, [currents(robot)], ALL)
-    np.testing.assert_allclose(found.gains, GAINS[4] / GAINS[4][0], rtol=1e-6)
-    assert found.relative and 'common factor' in found.undetermined[0]
-    assert len(found.undetermined) == 1
 
 
 def test_one_thing_that_is_known_gives_the_factor(robot):
@@ -147,7 +144,7 @@ def test_mass_and_centre_are_within_three_standard_errors(panda):
     assert 0.5 < np.mean(np.abs(z) < 1) < 0.85
 
 
-def test_inertia_where_it_is_visible(panda):
+def test_points_and_inertias(panda):
     found = find_payload(panda, measured(panda, 'panda_hand', INERTIA, 1, sigma=0.005),
                          'panda_hand', 0.1)
     np.testing.assert_allclose(found.inertia, INERTIA, atol=0.003)
@@ -155,9 +152,6 @@ def test_inertia_where_it_is_visible(panda):
     assert np.linalg.eigvalsh(np.trace(found.inertia) / 2 * np.eye(3) - found.inertia).min() >= 0
     assert not found.unseen
     assert (found.sigma < 0.05 * found.without).all()
-
-
-def test_a_point_is_a_point(panda):
     found = find_payload(panda, measured(panda, 'panda_hand', None, 2, speed=0.1),
                          'panda_hand', 0.1)
     assert found.inertia is None and any('point' in text for text in found.unseen)
@@ -184,7 +178,7 @@ def test_a_mass_that_nothing_depends_on_is_refused():
         find_payload(turntable, noisy(motion(turntable), 0.01, 0), 'plate')
 
 
-def test_nothing_in_the_hand_is_said_to_be_so(panda):
+def test_nothing_in_the_hand_and_filters(panda):
     empty = noisy(motion(panda, 600), 0.2, 3)
     try:
         found = find_payload(panda, empty, 'panda_hand')
@@ -192,16 +186,10 @@ def test_nothing_in_the_hand_is_said_to_be_so(panda):
         assert 'no mass' in str(refused)
     else:
         assert any('mass' in text for text in found.unseen)
-
-
-def test_the_filter_of_the_motion_makes_no_difference(panda):
     given = measured(panda, 'panda_hand', seed=4)
     filtered = replace(given, cutoff=20.0)
     one, other = (find_payload(panda, each, 'panda_hand', 0.1) for each in (given, filtered))
     assert one.mass == pytest.approx(other.mass, abs=0.05)
-
-
-def test_frames_that_hold_nothing(panda):
     given = motion(panda, 100)
     with pytest.raises(UnknownNameError):
         find_payload(panda, given, 'nowhere')

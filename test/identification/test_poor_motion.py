@@ -67,13 +67,19 @@ def test_what_the_motion_does_not_tell_stays_nominal(planar):
     np.testing.assert_allclose(error.std(0), 0.02, rtol=0.1)
 
 
-def test_nothing_is_determined_where_nothing_is_explained(planar):
-    """Of joints that are left out the offset remains: fewer equations than parameters."""
+def test_nothing_is_determined_and_no_rank_is_needed(planar):
+    # Of joints that are left out the offset remains: fewer equations than parameters.
     selection = ParameterSelection(static=True, directions=True, armature=True)
     base = base_parameters(planar, selection)
     given = regression(planar, motion(planar), replace(selection, unexplained=(0, 1)))
     lost = np.array(base.base_names)[undetermined(given, base)]
     assert set(base.base_names) - set(lost) == {'offset joint1', 'offset joint2'}
+    robot = with_joints(planar, 0.7, 0.4)
+    given = still(robot, 1)
+    found = identify(planar, given, ParameterSelection(armature=False), weight=0.1)
+    assert np.linalg.eigvalsh(pseudo_inertia(found.parameters[:10 * robot.nb])).min() > 0.0
+    assert 'Coulomb joint2' in found.undetermined
+    assert (relative_errors(found, given)[:1] < 0.05).all()
 
 
 def test_a_full_motion_is_treated_as_before(spatial):
@@ -83,15 +89,6 @@ def test_a_full_motion_is_treated_as_before(spatial):
     np.testing.assert_array_equal(strict.parameters, free.parameters)
     np.testing.assert_array_equal(strict.covariance, free.covariance)
     assert not free.undetermined
-
-
-def test_the_regularised_estimate_needs_no_full_rank(planar):
-    robot = with_joints(planar, 0.7, 0.4)
-    given = still(robot, 1)
-    found = identify(planar, given, ParameterSelection(armature=False), weight=0.1)
-    assert np.linalg.eigvalsh(pseudo_inertia(found.parameters[:10 * robot.nb])).min() > 0.0
-    assert 'Coulomb joint2' in found.undetermined
-    assert (relative_errors(found, given)[:1] < 0.05).all()
 
 
 def test_only_the_rows_of_least_squares_are_missing():
@@ -212,32 +209,23 @@ def recorded(model, chirp, noise=0.05, seconds=60.0, rate=200.0):
     return Recording(model.joint_names, time, q, None, effort)
 
 
-def test_a_higher_cutoff_where_the_slow_part_of_a_chirp_tells_too_little():
+def test_cutoffs():
     recording = recorded(real(), 0.03)
     motions = {cutoff: prepare(recording, PreparationOptions(cutoff=cutoff)).motion
                for cutoff in (0.6, 1.2, 2.4)}
     found, why = better_cutoff(nominal(), motions)
     assert found > 0.6 and 'by cross-validation' in why
-
-
-def test_noise_of_the_accelerations_chooses_no_cutoff():
-    """Parameters that noise shrinks predict best from accelerations that are noise."""
+    # Parameters that noise shrinks predict best from accelerations that are noise.
     recording = recorded(real(), 0.0)
     noise = 1e-3 * np.random.default_rng(2).normal(size=recording.position.shape)
     recording = replace(recording, position=recording.position + noise)
     motions = {cutoff: prepare(recording, PreparationOptions(cutoff=cutoff)).motion
                for cutoff in (3.0, 12.0, 24.0)}
     assert better_cutoff(nominal(), motions) is None
-
-
-def test_short_blocks_choose_no_cutoff():
     recording = recorded(real(), 0.03, seconds=20.0)
     motions = {cutoff: prepare(recording, PreparationOptions(cutoff=cutoff)).motion
                for cutoff in (0.6, 1.2, 2.4)}
     assert better_cutoff(nominal(), motions) is None
-
-
-def test_the_cutoff_of_the_spectrum_stays_where_it_is_as_good():
     recording = recorded(real(), 0.0)
     motions = {cutoff: prepare(recording, PreparationOptions(cutoff=cutoff)).motion
                for cutoff in (3.0, 6.0, 12.0)}

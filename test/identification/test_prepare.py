@@ -55,14 +55,11 @@ def test_stretches_of_stamps(time, expected, said):
         assert bounds(stretches(time, wave(time), gap=0.012)) == [(0, 399), (399, 997)]
 
 
-def test_samples_that_are_no_numbers_are_as_if_they_had_not_come():
+def test_samples_and_stamps():
     position = wave(EVEN)
     position[500:560, 1] = np.nan
     found = stretches(EVEN, position)
     assert bounds(found) == [(0, 500), (560, 1000)] and '60 samples' in found.notes[0]
-
-
-def test_jitter_and_rounding_leave_the_mean_rate():
     time = np.round(np.arange(1000) / 30, 3)
     assert stretches(time, wave(time)).rate == pytest.approx(30, rel=1e-4)
     time = (np.arange(2000) + np.random.default_rng(0).uniform(-0.2, 0.2, 2000)) / 200
@@ -70,9 +67,6 @@ def test_jitter_and_rounding_leave_the_mean_rate():
     assert len(found.pieces) == 1 and found.rate == pytest.approx(200, rel=0.02)
     assert grid(time, 200) is not None
     assert grid(np.round(time[0] + np.arange(2000) / 200, 4), 200) is None
-
-
-def test_stamps_that_do_not_rise():
     with pytest.raises(RecordingError, match='never rise'):
         stretches(np.zeros(100), np.zeros((100, 1)))
 
@@ -114,25 +108,19 @@ def test_the_cutoff_is_lower_where_there_is_more_noise():
     assert chosen[1] < 0.7 * chosen[0]
 
 
-def test_no_delay_in_either_direction():
+def test_filters_have_no_delay_and_half_at_the_cutoff():
     pulse = np.exp(-((TIME - 6) / 0.2)**2)[:, None]
     filtered = LowPass(5.0, RATE_OF_FILTERS)(pulse)
     assert np.argmax(filtered) == np.argmax(pulse)
     peak = int(np.argmax(pulse))
     around = np.arange(1, 400)
     np.testing.assert_allclose(filtered[peak + around], filtered[peak - around], atol=1e-12)
-
-
-def test_half_passes_at_the_cutoff_and_all_without_one():
     wave = np.sin(2 * np.pi * 5.0 * TIME)[:, None]
     low_pass = LowPass(5.0, RATE_OF_FILTERS)
     inside = slice(low_pass.settling, -low_pass.settling)
     assert np.ptp(low_pass(wave)[inside]) / 2 == pytest.approx(0.5, abs=0.01)
     none = LowPass(np.inf, RATE_OF_FILTERS)
     assert none.settling == 0 and (none(wave) == wave).all()
-
-
-def test_a_transient_is_gone_where_it_is_said_to_be():
     step = np.where(TIME < 6, 0.0, 1.0)[:, None]
     low_pass = LowPass(5.0, RATE_OF_FILTERS)
     filtered = low_pass(step)
@@ -180,7 +168,7 @@ def check(motion, rate=RATE, accuracy=0.02, shift=0.0):
         np.testing.assert_allclose(np.diff(motion.time[begin:end]), 1 / motion.rate, rtol=1e-6)
 
 
-def test_a_clean_recording():
+def test_recordings_that_are_clean_or_given_a_rate():
     motion, notes, issues = checked_motion(recorded('two_link'), MODEL)
     check(motion)
     assert len(motion.segments) == 1 and motion.segments[0] == (0, len(motion))
@@ -188,6 +176,15 @@ def test_a_clean_recording():
     for word in ('cutoff', 'cut off', 'low-pass', '250 Hz', 'derivatives', 'samples'):
         assert any(word in note for note in notes), word
     assert issues == ()
+    r = recorded('two_link')
+    motion, notes, _ = checked_motion(r, MODEL, PreparationOptions(rate=100.0, cutoff=4.0))
+    check(motion, 100.0, accuracy=0.05)
+    assert any('cutoff 4 Hz: as asked' in note for note in notes)
+    motion, notes, _ = checked_motion(r, MODEL, PreparationOptions(cutoff=np.inf))
+    assert len(motion) == 3000 and 'no filter, as asked' in notes
+    np.testing.assert_array_equal(motion.position, r.position)
+    with pytest.raises(RecordingError, match='no efforts'):
+        checked_motion(replace(recorded('two_link'), effort=None), MODEL)
 
 
 def test_effort_passes_the_same_filter_as_the_motion():
@@ -241,26 +238,11 @@ def test_jitter_and_lost_samples_do_no_harm():
     assert any('samples lost' in note for note in notes)
 
 
-def test_rate_and_cutoff_can_be_given():
-    r = recorded('two_link')
-    motion, notes, _ = checked_motion(r, MODEL, PreparationOptions(rate=100.0, cutoff=4.0))
-    check(motion, 100.0, accuracy=0.05)
-    assert any('cutoff 4 Hz: as asked' in note for note in notes)
-    motion, notes, _ = checked_motion(r, MODEL, PreparationOptions(cutoff=np.inf))
-    assert len(motion) == 3000 and 'no filter, as asked' in notes
-    np.testing.assert_array_equal(motion.position, r.position)
-
-
 @pytest.mark.parametrize('count', [1, 20, 200])
 def test_too_short(count):
     with pytest.raises(RecordingError) as refused:
         checked_motion(pick(recorded('two_link'), slice(0, count)), MODEL)
     assert 'tens of' in refused.value.remedy or 'let it move' in refused.value.remedy
-
-
-def test_no_efforts():
-    with pytest.raises(RecordingError, match='no efforts'):
-        checked_motion(replace(recorded('two_link'), effort=None), MODEL)
 
 
 @pytest.mark.parametrize('wrong', [{'rate': 0}, {'cutoff': -1}])

@@ -112,10 +112,20 @@ def test_messages_of_a_bag_that_came_out_of_order(write):
     np.testing.assert_allclose(r.position, R.position, atol=1e-9)
 
 
-def test_without_stamps_the_time_of_receipt(write):
+def test_stamps_publishers_and_units(write):
     r = read(write({'/joint_states': samples(stamped=False)}), robot('two_link'))
     compare(r)
     assert 'times of receipt (all header stamps are zero)' in r.notes[0]
+    merged = sorted([*samples(('joint1',)), *samples(('joint2',), late=1000)],
+                    key=lambda one: one[0])
+    r = read(write({'/joint_states': merged}, 'merged'), robot('two_link'))
+    np.testing.assert_allclose(r.position, R.position, atol=1e-9)
+    assert noted(r, '2 kinds')
+    wrong = replace(R, position=np.rad2deg(R.position), effort=-R.effort)
+    r = read(write({'/joint_states': samples(r=wrong)}, 'wrong'), robot('two_link'),
+             units={'position': 'deg', 'effort': '-N·m'})
+    np.testing.assert_allclose(r.position, R.position, atol=1e-12)
+    np.testing.assert_array_equal(r.effort, R.effort)
 
 
 def test_joints_of_a_bag_that_are_called_otherwise(write):
@@ -135,14 +145,6 @@ def test_joints_of_a_bag_that_are_called_otherwise(write):
             read(words, robot('two_link'), joint_names=names)
 
 
-def test_joints_of_two_publishers(write):
-    merged = sorted([*samples(('joint1',)), *samples(('joint2',), late=1000)],
-                    key=lambda one: one[0])
-    r = read(write({'/joint_states': merged}), robot('two_link'))
-    np.testing.assert_allclose(r.position, R.position, atol=1e-9)
-    assert noted(r, '2 kinds')
-
-
 def test_which_topic(write):
     hand = Recording(('finger',), R.time, R.position[:, :1], R.velocity[:, :1], R.effort[:, :1])
     bag = write({'/hand/joint_states': samples(('finger',), r=hand),
@@ -156,14 +158,6 @@ def test_which_topic(write):
             (two, None, RecordingError, '2 topics')):
         with pytest.raises(error, match=said):
             read(path, robot('two_link'), topic=topic)
-
-
-def test_units_of_a_driver(write):
-    wrong = replace(R, position=np.rad2deg(R.position), effort=-R.effort)
-    r = read(write({'/joint_states': samples(r=wrong)}), robot('two_link'),
-             units={'position': 'deg', 'effort': '-N·m'})
-    np.testing.assert_allclose(r.position, R.position, atol=1e-12)
-    np.testing.assert_array_equal(r.effort, R.effort)
 
 
 def test_what_is_no_bag(write, tmp_path, monkeypatch):
@@ -225,28 +219,22 @@ def echoed(tmp_path):
     return echoed
 
 
-def test_ros2_topic_echo(echoed):
-    """No header; the names of the joints are cells, and so a line of its own is no message."""
+def test_echoes(echoed):
+    # No header; the names of the joints are cells, and so a line of its own is no message.
     lines = [ros2(k) for k in range(COUNT)]
     lines[50:50] = ['A message was lost!!!', '\ttotal count change:1']
     r = echoed([*lines, '1757503720,5,base'])
     compare(r, 1e-7)
     assert r.notes[0] == (f'{COUNT} lines of `ros2 topic echo --csv`, 3 others left out; time: '
                           'header stamps')
-
-
-def test_echoes_of_several_joints_side_by_side(echoed):
-    """A gripper on the same topic, and a driver that changes the order of its joints."""
-    compare(echoed([text for k in range(COUNT) for text in (
-        ros2(k, ('joint1', 'joint2') if k % 2 else ('joint2', 'joint1')),
-        f'{SECONDS},{k},,finger,0.1,0.2,0.3')]), 1e-7)
-
-
-def test_rostopic_echo(echoed):
-    """The header is a comment, names are cells, and the stamp is not the time of receipt."""
+    # The header is a comment, names are cells, and the stamp is not the time of receipt.
     r = echoed([ROS1_HEADER, *(ros1(k) for k in range(COUNT))])
     compare(r, 1e-7)
     assert r.notes[0] == f'{COUNT} lines of `rostopic echo -p`; time: header stamps'
+    # A gripper on the same topic, and a driver that changes the order of its joints.
+    compare(echoed([text for k in range(COUNT) for text in (
+        ros2(k, ('joint1', 'joint2') if k % 2 else ('joint2', 'joint1')),
+        f'{SECONDS},{k},,finger,0.1,0.2,0.3')]), 1e-7)
 
 
 def test_joints_of_an_echo_that_are_called_otherwise(echoed):
@@ -303,7 +291,7 @@ def test_messages_of_all_joints_are_the_samples():
     assert r.joint_names == ('b',) and len(r) == 50
 
 
-def test_partial_messages_are_put_side_by_side():
+def test_partial_messages():
     r = Recording.from_messages(messages())
     assert r.joint_names == NAMES
     np.testing.assert_allclose(r.position, np.outer(r.time, [1, 2, 3]), atol=1e-12)
@@ -311,9 +299,6 @@ def test_partial_messages_are_put_side_by_side():
     # At the stamps of a and b that have some of c on both sides
     assert len(r) == 48 and r.time[0] == pytest.approx(0.01)
     assert noted(r, 'put together')
-
-
-def test_nothing_is_made_up_while_a_joint_is_silent():
     r = Recording.from_messages(m for m in messages(200) if m[1] != ('c',) or not 0.5 < m[0] < 1)
     inside = (r.time > 0.52) & (r.time < 0.98)
     assert not inside.any() and (r.time > 1.01).any()

@@ -3,6 +3,7 @@
 """Recordings in tables and arrays, of any program."""
 
 from dataclasses import replace
+import io
 
 from motions import recorded, robot
 import numpy as np
@@ -286,6 +287,16 @@ REFUSED = (
 def test_what_is_no_recording_is_refused(refusal, content, name, said):
     message = refusal(content, name=name)
     assert all(words in message for words in said), message
+
+
+@pytest.mark.parametrize(('at', 'byte'), [(176, 8), (177, 16), (132, 255)])
+def test_a_matlab_file_with_a_damaged_element_is_refused(refusal, at, byte):
+    """Unknown types and sizes beyond the file, of which ``loadmat`` dies."""
+    file = io.BytesIO()
+    savemat(file, {'time': np.arange(40.0), 'position': np.ones((40, 2))})
+    content = bytearray(file.getvalue())
+    content[at] = byte
+    assert 'an element of type' in refusal(bytes(content), name='a.mat')
 
 
 def test_no_such_file(tmp_path):

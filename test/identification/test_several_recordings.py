@@ -142,7 +142,7 @@ def test_recordings_that_do_not_go_together_are_refused(files):
     assert result.exit_code == 1 and 'takes one recording' in result.output
 
 
-def test_slow_samples_need_not_count(planar):
+def test_slow_samples_and_moving_joints(planar, files):
     given = motion(planar, 400)
     slow = abs(given.velocity) < 0.5
     wrong = np.where(slow, given.effort + 1.0, given.effort)
@@ -152,9 +152,6 @@ def test_slow_samples_need_not_count(planar):
     np.testing.assert_allclose(fast.relative, 0.0, atol=1e-12)
     with pytest.raises(IdentificationError, match='too short a time'):
         validate(given, wrong, 100.0)
-
-
-def test_validate_at_moving_joints(files):
     every, fast = (robodyn('validate', files[2], '--robot', 'two_link', *words)
                    for words in ([], ['--moving', 0.2]))
     assert every.exit_code == fast.exit_code == 0, fast.output

@@ -29,14 +29,11 @@ def motion(series, times, seed=3, pose=(0.3, -1.2)):
     return series.motion(times, coefficients, np.array(pose))
 
 
-def test_starts_and_ends_at_rest_at_the_pose(series):
+def test_series_are_at_rest_and_bounded(series):
     for period in range(3):
         q, qd, qdd = motion(series, [period * series.period])
         assert np.allclose(q, [0.3, -1.2], atol=1e-12)
         assert np.allclose(qd, 0.0, atol=1e-12) and np.allclose(qdd, 0.0, atol=1e-10)
-
-
-def test_derivatives_are_those_of_the_position(series):
     times, h = np.linspace(0.0, series.period, 31), 1e-5 * series.period
     before, here, after = (motion(series, times + step) for step in (-h, 0.0, h))
     for k in (0, 1):
@@ -107,15 +104,12 @@ def test_poses_are_reached_at_rest_as_fast_as_the_limits_allow():
             assert use == pytest.approx(1.0, abs=0.02)
 
 
-def test_a_pose_that_was_kept_twice_is_one():
+def test_poses_and_motions_are_repeated():
     poses = np.array([[0.0, 0.0], [0.0, 1e-4], [0.5, 0.2]])
     assert len(through_poses(NAMES, poses, VELOCITY, ACCELERATION).times) == 2
     with pytest.raises(TrajectoryError, match='1 different poses are no motion'):
         through_poses(NAMES, poses[:2], VELOCITY, ACCELERATION)
-
-
-def test_a_slow_motion_is_repeated_as_it_was_shown():
-    """Its shape within 3 mrad, its time, without the rest around it and from rest to rest."""
+    # Its shape within 3 mrad, its time, without the rest around it and from rest to rest.
     time, position = shown()
     motion = smoothed(NAMES, time, position, VELOCITY, ACCELERATION, spacing=0.15)
     t, q, qd, qdd = on_grid(motion)
@@ -180,7 +174,7 @@ def trajectory(count=50, names=('shoulder', 'no', '1e3: #')):
     return JointTrajectory(names, times, *arrays)
 
 
-def test_comes_back_as_it_was_written(path):
+def test_files_come_back(path):
     asked = trajectory()
     write(path, asked)
     found = read(path)
@@ -188,9 +182,6 @@ def test_comes_back_as_it_was_written(path):
     assert np.abs(found.times - asked.times).max() < 1e-9
     for field in ('positions', 'velocities', 'accelerations'):
         assert np.abs(getattr(found, field) - getattr(asked, field)).max() < 1e-9
-
-
-def test_is_plain_yaml_of_the_message(path):
     write(path, trajectory(2))
     content = yaml.safe_load(path.read_text())
     assert list(content) == ['joint_names', 'points']
@@ -205,7 +196,10 @@ def test_is_plain_yaml_of_the_message(path):
     assert '-0.0' not in path.read_text()
 
 
-def test_a_header_may_be_there(path):
+def test_headers_and_numbers_of_points(path):
+    with pytest.raises(TrajectoryError, match='lower rate'):
+        write(path, trajectory(MAX_POINTS + 1, ('a',)))
+    assert not path.exists()
     path.write_text(TWO + 'header: {stamp: {sec: 0, nanosec: 0}, frame_id: ""}\n')
     assert read(path).times.tolist() == [0.0, 1.5]
 
@@ -237,16 +231,9 @@ def test_refuses_with_the_place(path, old, new, word):
     assert word in str(caught.value)
 
 
-@pytest.mark.parametrize('text', [
-    None, '', '[]', 'joint_names: [a]\npoints: []\n', '\x00'])
+@pytest.mark.parametrize('text', [None, '', '[]', 'joint_names: [a]\npoints: []\n', '\x00'])
 def test_refuses_what_is_no_trajectory(path, text):
     if text is not None:
         path.write_text(text)
     with pytest.raises(TrajectoryError, match='cannot be read' if text is None else ''):
         read(path)
-
-
-def test_writes_no_more_points_than_can_be_followed(path):
-    with pytest.raises(TrajectoryError, match='lower rate'):
-        write(path, trajectory(MAX_POINTS + 1, ('a',)))
-    assert not path.exists()

@@ -115,7 +115,7 @@ def test_the_moving_link_takes_the_difference():
     assert of_link(result, 'fore')[0] == pytest.approx(parameters[1, 0] - 0.5)
 
 
-def test_fixed_links_become_lighter_where_nothing_would_be_left():
+def test_links_that_were_fixed():
     parameters = 0.1 * ten(load_urdf(ARM))
     result = check(ARM, {}, parameters)
     (tool, at), (fore, _) = of_link(result, 'tool'), of_link(result, 'fore')
@@ -124,9 +124,6 @@ def test_fixed_links_become_lighter_where_nothing_would_be_left():
     numbers = re.search(r'name="tool".*?<inertia (.*?)/>', result, re.S)[1]
     assert [float(x) for x in re.findall(r'"(.*?)"', numbers)] == pytest.approx(
         [tool / 0.5 * x for x in (0.001, 0, 0, 0.001, 0, 0.001)])
-
-
-def test_fixed_links_get_zeros_where_the_body_is_a_rod():
     rod = [2.0, 0, 0, 0.6, 0.24, 0, 0.24, 0, 0, 0]
     parameters = np.array([ten(load_urdf(ARM))[0], rod])
     result = check(ARM, {}, parameters)
@@ -266,7 +263,7 @@ def test_friction_that_is_read_again_is_what_was_asked(name, newline):
     assert newline == '\n' or '\n' not in result.replace('\r\n', '')
 
 
-def test_the_usual_friction_needs_no_element_of_this_package():
+def test_friction_that_did_not_change():
     text = OWN['arm6'].read_text()
     model = load_urdf(text)
     viscous, coulomb = np.arange(1.0, 7.0), np.arange(2.0, 8.0)
@@ -276,9 +273,6 @@ def test_the_usual_friction_needs_no_element_of_this_package():
     result = urdf_with_friction(text, model, asked)
     assert result.count('<robodyn') == text.count('<robodyn')
     assert 'damping="6.0"' in result and 'friction="7.0"' in result
-
-
-def test_joints_that_did_not_change_are_left_as_they_are():
     text, options = FRICTION_CASES['extended']
     model = load_urdf(text, **options)
     assert urdf_with_friction(text, model, model) is text

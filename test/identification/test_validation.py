@@ -47,23 +47,17 @@ def test_measures_of_a_known_error(planar):
     assert found.whiteness[0] == 1.0        # of alternating errors nothing is chance
 
 
-def test_white_errors_are_white_and_slow_ones_are_not(planar):
+def test_errors_that_are_white_slow_or_filtered(planar):
     given = motion(planar, 4000)
     white = np.random.default_rng(0).normal(size=given.effort.shape)
     assert (validate(given, given.effort + white).whiteness <= 0.12).all()
     slow = np.cumsum(white, axis=0)
     assert (validate(given, given.effort + slow).whiteness > 0.9).all()
-
-
-def test_errors_that_a_filter_made_alike_are_judged_apart(planar):
     given = replace(motion(planar, 8000), cutoff=5.0)
     white = np.random.default_rng(1).normal(size=given.effort.shape)
     filtered = LowPass(5.0, given.rate)(white)
     assert (validate(given, given.effort + filtered).whiteness < 0.3).all()
     assert (validate(replace(given, cutoff=np.inf), given.effort + filtered).whiteness > 0.4).all()
-
-
-def test_errors_do_not_reach_across_gaps(planar):
     given = motion(planar, 400)
     noise = np.random.default_rng(2).normal(size=given.effort.shape)
     one = validate(given, given.effort + noise).whiteness

@@ -101,15 +101,12 @@ def test_christoffels_matrix_makes_a_skew_one(three):
     np.testing.assert_allclose(skew, -skew.T, atol=1e-10)
 
 
-def test_both_conventions_give_one_arm(tmp_path):
+def test_arms_of_dh_files(tmp_path):
     modified, standard = (derive(planar(tmp_path, c)) for c in ('modified', 'standard'))
     assert modified.trusted and standard.trusted
     for name in 'MBCg':
         difference = getattr(modified, name) - getattr(standard, name)
         assert difference.applyfunc(sp.expand) == sp.zeros(*difference.shape)
-
-
-def test_planar_arm_of_three_links_has_sums_of_angles_alone(tmp_path):
     derivation = derive(planar(tmp_path, 'modified'))
     t1, t2, t3 = derivation.q
     angles = {a.args[0] for X in (derivation.M, derivation.B, derivation.C)
@@ -126,21 +123,20 @@ def test_trees_with_skew_axes(numbers):
     assert bool(derivation.values) is not numbers
 
 
-def test_real_arm_in_task_space():
+def test_real_arms():
     locked = {f'joint_{i}': 0.3 for i in (4, 5, 6)}
     model = load_urdf(robot_path('arm6'), locked=locked)
     assert derive(model, frame='link_3', axes='zrp').trusted
+    hand = derive(load_urdf(GRIPPER))
+    assert hand.M.shape == (2, 2)
+    assert hand.trusted and hand.deviation < 1e-12
 
 
 def test_numbers_are_those_of_the_symbols():
     symbols, plain = derive('two_link'), derive('two_link', numbers=True)
     assert not plain.values and plain.M.free_symbols <= {*plain.q}
     difference = symbols.M.subs(symbols.values) - plain.M
-    assert max(abs(float(x.subs({plain.q[0]: 0.3, plain.q[1]: 0.7})))
-               for x in difference) < 1e-14
-
-
-def test_a_wrong_formula_is_found():
+    assert max(abs(float(x.subs({plain.q[0]: 0.3, plain.q[1]: 0.7}))) for x in difference) < 1e-14
     right = derive('two_link')
     arm = right.arm
     heavier = {s: x * (1 + 1e-7 * (s.name == 'm_2')) for s, x in arm.values.items()}
@@ -150,7 +146,7 @@ def test_a_wrong_formula_is_found():
     assert not replace(right, deviation=wrong).trusted
 
 
-def test_coordinates_do_not_share_names_with_symbols(tmp_path):
+def test_coordinates_and_digits(tmp_path):
     path = tmp_path / 'slide.yaml'
     path.write_text('convention: standard\nlinks: [{theta: 0, d: d1, a: 0, alpha: 0, '
                     'joint: prismatic, mass: m1}]\nvalues: {m1: 2, d1: 0.1}')
@@ -158,6 +154,16 @@ def test_coordinates_do_not_share_names_with_symbols(tmp_path):
     assert [s.name for s in derivation.q] == ['q_1']
     assert derivation.M == sp.Matrix([[sp.Symbol('m_1', real=True)]])
     assert derivation.trusted and derivation.B.shape == (1, 0)
+    # The cosine of 0.3 is a decimal, and its square and that of the sine are not quite 1.
+    pendulum = derive(load_urdf(robot_path('two_link'), locked={'joint1': 0.3}))
+    m, length = sp.symbols('m_1 l_1', real=True)
+    assert pendulum.M == sp.Matrix([[m * length**2]])
+    assert pendulum.C == sp.zeros(1) and pendulum.trusted
+    locked = {'joint_1': 0.3, 'joint_4': 0.2, 'joint_5': -0.7, 'joint_6': 0.1}
+    arm = derive(load_urdf(robot_path('arm6'), locked=locked))
+    numbers = {x for term in (*arm.M, *arm.B, *arm.C) for x in term.atoms(sp.Number)}
+    assert all(x.is_integer for x in numbers) and arm.trusted
+    assert not arm.M.has(arm.q[0])          # M depends on the elbow alone
 
 
 @pytest.mark.parametrize(('arguments', 'kind', 'said'), [
@@ -199,25 +205,6 @@ def test_angles_written_with_few_digits(tmp_path):
     assert len(str(skew.g)) > 2 * len(str(same.g))
     with pytest.raises(DerivationError, match='rounding'):
         derive(model, rounding=0.1)
-
-
-def test_joints_that_mimic_others():
-    hand = derive(load_urdf(GRIPPER))
-    assert hand.M.shape == (2, 2)
-    assert hand.trusted and hand.deviation < 1e-12
-
-
-def test_what_rounding_leaves_of_locked_joints_is_not_shown():
-    """The cosine of 0.3 is a decimal, and its square and that of the sine are not quite 1."""
-    pendulum = derive(load_urdf(robot_path('two_link'), locked={'joint1': 0.3}))
-    m, length = sp.symbols('m_1 l_1', real=True)
-    assert pendulum.M == sp.Matrix([[m * length**2]])
-    assert pendulum.C == sp.zeros(1) and pendulum.trusted
-    locked = {'joint_1': 0.3, 'joint_4': 0.2, 'joint_5': -0.7, 'joint_6': 0.1}
-    arm = derive(load_urdf(robot_path('arm6'), locked=locked))
-    numbers = {x for term in (*arm.M, *arm.B, *arm.C) for x in term.atoms(sp.Number)}
-    assert all(x.is_integer for x in numbers) and arm.trusted
-    assert not arm.M.has(arm.q[0])          # M depends on the elbow alone
 
 
 def test_a_geared_motor_adds_to_m(tmp_path):

@@ -1,16 +1,16 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""
-The arms of the textbook, in the form that the textbook prints.
+"""The arms of the textbook, in the form that it prints, in a terminal and in LaTeX."""
 
-J. J. Craig, Introduction to Robotics (2005): two-link arm in sections 6.7 and 6.8, RP arm in
-example 6.5.
-Where this package's notes err, the physics is written here.
-"""
+import re
+import shutil
+import subprocess
 
 import pytest
-from robodyn_ros.lagrange import derive
+from robodyn_ros import load_urdf
+from robodyn_ros.lagrange import derive, latex, text
 from robodyn_ros.lagrange.report import Style
+from robodyn_ros.model.resources import robot_path
 import sympy as sp
 
 pytestmark = pytest.mark.slow
@@ -48,16 +48,13 @@ def velocity_terms(d, B, C):
     return B * i * j + C * sp.Matrix([i**2, j**2])
 
 
-def test_two_link_as_sympy(two_link):
+def test_two_link(two_link):
     assert two_link.q == (t1, t2) and two_link.qd == (w1, w2)
     same(two_link.M, [[l2**2*m2 + 2*l1*l2*m2*c2 + l1**2*(m1 + m2), l2**2*m2 + l1*l2*m2*c2],
                       [l2**2*m2 + l1*l2*m2*c2, l2**2*m2]])
     same(velocity_terms(two_link, two_link.B, two_link.C), [
         -m2*l1*l2*s2*w2**2 - 2*m2*l1*l2*s2*w1*w2, m2*l1*l2*s2*w1**2])
     same(two_link.g, [m2*l2*g*c12 + (m1 + m2)*l1*g*c1, m2*l2*g*c12])
-
-
-def test_two_link_as_printed(two_link):
     assert printed(two_link, two_link.M_form) == [
         ['(m_1 + m_2) l_1^2 + m_2 l_2^2 + 2 m_2 l_1 l_2 c_2', 'm_2 l_2^2 + m_2 l_1 l_2 c_2'],
         ['m_2 l_2^2 + m_2 l_1 l_2 c_2', 'm_2 l_2^2']]
@@ -66,9 +63,6 @@ def test_two_link_as_printed(two_link):
                                                   ['m_2 l_1 l_2 s_2', '0']]
     assert printed(two_link, [two_link.g_form]) == [
         ['(m_1 + m_2) l_1 g c_1 + m_2 l_2 g c_12', 'm_2 l_2 g c_12']]
-
-
-def test_two_link_in_task_space_as_sympy(two_link):
     task = two_link.task
     same(two_link.matrix(task.J), [[l1*s2, 0], [l1*c2 + l2, l2]])
     same(two_link.matrix(task.M), [[m2 + m1/s2**2, 0], [0, m2]])
@@ -77,17 +71,11 @@ def test_two_link_in_task_space_as_sympy(two_link):
              - (2*m2*l2 + m2*l1*c2 + m1*l1*c2/s2**2)*w1*w2,
              m2*l1*s2*w1**2 + m2*l1*s2*w1*w2])
     same(two_link.matrix(task.G), [m1*g*c1/s2 + m2*g*s12, m2*g*c12])
-
-
-def test_two_link_in_task_space_as_printed(two_link):
     task = two_link.task
     assert printed(two_link, task.M) == [['m_2 + m_1 / s_2^2', '0'], ['0', 'm_2']]
     assert printed(two_link, task.B) == [['-2 m_2 l_2 - m_2 l_1 c_2 - m_1 l_1 c_2 / s_2^2'],
                                          ['m_2 l_1 s_2']]
     assert printed(two_link, task.G) == [['m_2 g s_12 + m_1 g c_1 / s_2'], ['m_2 g c_12']]
-
-
-def test_coriolis_row_in_joint_efforts_has_the_sine_once(two_link):
     assert printed(two_link, two_link.task.B_joint) == [
         ['-m_2 l_1 l_2 s_2 - m_1 l_1^2 c_2 / s_2'], ['m_2 l_1 l_2 s_2']]
     assert printed(two_link, two_link.task.C_joint) == [['0', '-m_2 l_1 l_2 s_2'],
@@ -100,15 +88,11 @@ def test_rp(rp):
     same(rp.M, [[m1*l1**2 + I1 + I2 + m2*d2**2, 0], [0, m2]])
     same(velocity_terms(rp, rp.B, rp.C), [2*m2*d2*w1*u2, -m2*d2*w1**2])
     same(rp.g, [(m1*l1 + m2*d2)*g*c1, m2*g*s1])
-    assert printed(rp, rp.M_form) == [['m_1 l_1^2 + I_zz1 + I_yy2 + m_2 d_2^2', '0'],
-                                      ['0', 'm_2']]
+    assert printed(rp, rp.M_form) == [['m_1 l_1^2 + I_zz1 + I_yy2 + m_2 d_2^2', '0'], ['0', 'm_2']]
     assert printed(rp, rp.B_form) == [['2 m_2 d_2'], ['0']]
     assert printed(rp, rp.C_form) == [['0', '0'], ['-m_2 d_2', '0']]
     assert printed(rp, [rp.g_form]) == [['(m_1 l_1 + m_2 d_2) g c_1', 'm_2 g s_1']]
-
-
-def test_derivative_of_the_kinetic_energy_of_the_rp_arm(rp):
-    """∂k/∂q is [0, m_2 d_2 θ̇_1²], not a force on the joint that turns."""
+    # ∂k/∂q is [0, m_2 d_2 θ̇_1²], not a force on the joint that turns.
     k = (sp.Matrix(rp.qd).T * rp.M * sp.Matrix(rp.qd))[0] / 2
     assert [sp.expand(k.diff(q)) for q in rp.q] == [0, m2*d2*w1**2]
 
@@ -139,3 +123,61 @@ def test_scara_depends_on_its_elbow_alone(tmp_path):
     used = {a.args[0] for rows in (task.M, task.B, task.C, task.B_joint, task.C_joint)
             for a in scara.matrix(rows).atoms(sp.cos, sp.sin)}
     assert used == {t2}
+
+
+@pytest.fixture(scope='module')
+def arms():
+    locked = {f'joint_{i}': 0.3 for i in (4, 5, 6)}
+    return {'two_link': derive('craig_2r', frame='tool', axes='xy'), 'rp': derive('craig_rp'),
+            'arm6': derive(load_urdf(robot_path('arm6'), locked=locked), frame='link_3',
+                           axes='zrp')}
+
+
+def test_errors(arms):
+    lines = text(arms['two_link']).splitlines()
+    assert '  M[1,1] = (m₁ + m₂) l₁² + m₂ l₂² + 2 m₂ l₁ l₂ c₂' in lines
+    assert '  M[1,2] = M[2,1] = m₂ l₂² + m₂ l₁ l₂ c₂' in lines
+    assert '  B[1,12] = -2 m₂ l₁ l₂ s₂' in lines
+    assert '  Gₓ[1] = m₂ g s₁₂ + m₁ g c₁ / s₂' in lines
+    assert 'where, in SI units, m₁ = 2, m₂ = 1, l₁ = 0.5, l₂ = 0.4, g = 9.81' in lines
+    for arm in arms.values():
+        assert text(arm, ascii_only=True).isascii()
+    lines = text(arms['rp'], ascii_only=True).splitlines()
+    assert '  M[1,1] = m_1 l_1^2 + I_zz1 + I_yy2 + m_2 d_2^2' in lines
+    assert "Coriolis, columns theta_1' d_2'" in lines
+    said = '\n'.join(lines)         # only symbols that are used have values
+    assert 'I_zz1 = 0.02' in said and 'I_xx1' not in said
+
+
+@pytest.mark.parametrize('width', [60, 80, 120])
+def test_lines_fit_and_broken_ones_say_the_same(arms, width):
+    for arm in arms.values():
+        for plain in (False, True):
+            broken = text(arm, width=width, ascii_only=plain)
+            assert max(map(len, broken.splitlines())) <= width
+            assert broken.split() == text(arm, width=10_000, ascii_only=plain).split()
+
+
+def test_latex(arms):
+    for arm in arms.values():
+        source = '\n'.join(line for line in latex(arm).splitlines() if not line.startswith('%'))
+        assert source.isascii()
+        assert source.count('{') == source.count('}')
+        assert source.count(r'\left(') == source.count(r'\right)')
+        begun = re.findall(r'\\(begin|end)\{(\w+\*)\}', source)
+        assert begun[::2] == [('begin', name) for _, name in begun[1::2]]
+        for block in re.findall(r'\\begin\{align\*\}\n(.*?)\n\\end', source, re.DOTALL):
+            rows = block.split('\\\\\n')
+            assert all(row.count('&') == 1 for row in rows)
+    assert (r'M_{11} &= \left(m_{1} + m_{2}\right) l_{1}^{2} + m_{2} l_{2}^{2} '
+            r'+ 2 m_{2} l_{1} l_{2} c_{2} \\') in latex(arms['two_link'])
+    assert r'(M_x)_{11} &= m_{2} + \frac{m_{1}}{s_{2}^{2}} \\' in latex(arms['two_link'])
+
+
+@pytest.mark.skipif(not shutil.which('pdflatex'), reason='needs pdflatex')
+def test_latex_compiles(arms, tmp_path):
+    document = tmp_path / 'arms.tex'
+    document.write_text('\\documentclass{article}\\usepackage{amsmath}\\begin{document}\n'
+                        + '\n'.join(map(latex, arms.values())) + '\n\\end{document}\n')
+    subprocess.run(['pdflatex', '-interaction=nonstopmode', '-halt-on-error', document],
+                   cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)

@@ -192,8 +192,7 @@ def test_the_controller_switches_an_arm_of_ros2_control_both_ways():
         event = ProcessExited(action=found[-1], name='', cmd=[], cwd=None, env=None, pid=1,
                               returncode=code)
         found += visited(LaunchDescription(handler.event_handler.handle(event, context)), context)
-    assert [node.node_executable for node in found] == [
-        'spawner', 'spawner', 'robodyn_controller']
+    assert [node.node_executable for node in found] == ['spawner', 'spawner', 'robodyn_controller']
     words = [perform_substitutions(context, word) for word in found[1].cmd[1:]]
     assert '--inactive' in words and 'forward_effort_controller' in words
     for name, value in (('controller_manager', '/controller_manager'), ('stop_with', 'gravity'),

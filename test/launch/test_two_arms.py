@@ -87,8 +87,7 @@ class TestPair(LaunchCase):
             '/left/clock', '/right/clock', '/clock')]
         self.assertEqual(clocks, [1, 1, 0])
         held, target = self.pose['right'], self.pose['left'] + [0.3, -0.2]
-        sender = self.node.create_publisher(JointTrajectory,
-                                            'left/controller/joint_trajectory', 1)
+        sender = self.node.create_publisher(JointTrajectory, 'left/controller/joint_trajectory', 1)
         self.until(sender.get_subscription_count, 'trajectory')
         point = JointTrajectoryPoint(positions=list(target), velocities=[0.0, 0.0])
         point.time_from_start.sec = 1

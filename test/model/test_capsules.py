@@ -30,7 +30,6 @@ CUBE = np.stack(np.meshgrid(*3 * [[-1.0, 1.0]]), -1).reshape(-1, 3)
 
 
 def distance(points, begin, end):
-    """Distances of points (N, 3) from a segment."""
     along = end - begin
     t = np.clip((points - begin) @ along / max(along @ along, 1e-300), 0.0, 1.0)
     return np.linalg.norm(points - begin - t[:, None] * along, axis=1)

@@ -91,8 +91,8 @@ def urdf_of(links, convention, base, tool):
     return '\n'.join([*out, '</robot>'])
 
 
-def test_motors_and_friction():
-    """The rotor of a geared motor turns faster than the joint, and its energy goes by squares."""
+def test_motors_friction_and_yaml():
+    # The rotor of a geared motor turns faster than the joint, and its energy goes by squares.
     model = from_dh([
         DhLink(0, 0, 1, 0, mass=1, armature=0.5, rotor_inertia=2e-4, gear_ratio=100.0),
         DhLink(0, 0, 1, 0, mass=1, rotor_inertia=0.3, coulomb=0.2, viscous=0.1),
@@ -101,6 +101,8 @@ def test_motors_and_friction():
     np.testing.assert_array_equal(model.static_friction, [0.0, 0.2, 0.4])
     np.testing.assert_array_equal(model.backward_friction, [
         [0.0, 0.1, 0.0], [0.0, 0.2, 0.2], [0.0, 0.2, 0.4]])
+    with pytest.raises(InertiaError, match='joint2'):
+        from_dh([DhLink(**SECOND), DhLink(0, 0, 1, 0)])
 
 
 SECOND = {'theta': 0, 'd': 0, 'a': 1, 'alpha': 0, 'mass': 1}
@@ -145,11 +147,6 @@ def test_an_argument_that_cannot_be_is_named(name, given):
     with pytest.raises(ArgumentError) as refusal:
         from_dh(**{'links': [DhLink(**SECOND)], name: given})
     assert refusal.value.name == name
-
-
-def test_a_joint_that_nothing_resists_is_named():
-    with pytest.raises(InertiaError, match='joint2'):
-        from_dh([DhLink(**SECOND), DhLink(0, 0, 1, 0)])
 
 
 def test_what_a_yaml_file_may_say_rows_in_python_may_say_too(tmp_path):

@@ -26,8 +26,14 @@ def test_values(text, value):
     assert evaluate(parse(text), KNOWN, float) == value
 
 
-def test_names_are_told_without_pi():
+def test_names_and_values():
     assert names(parse('a*pi + b*(a - c1)')) == {'a', 'b', 'c1'}
+    with pytest.raises(ZeroDivisionError):
+        evaluate(parse('1/(l1 - l1)'), KNOWN, float)
+    with pytest.raises(OverflowError):
+        evaluate(parse('1e200**8'), KNOWN, float)
+    with pytest.raises(KeyError):
+        evaluate(parse('l2'), KNOWN, float)
 
 
 @pytest.mark.parametrize('text', [
@@ -40,15 +46,6 @@ def test_anything_else_is_refused(text):
     with pytest.raises(ArgumentError) as caught:
         parse(text)
     assert '\n' not in str(caught.value) and len(str(caught.value)) < 400
-
-
-def test_what_has_no_value():
-    with pytest.raises(ZeroDivisionError):
-        evaluate(parse('1/(l1 - l1)'), KNOWN, float)
-    with pytest.raises(OverflowError):
-        evaluate(parse('1e200**8'), KNOWN, float)
-    with pytest.raises(KeyError):
-        evaluate(parse('l2'), KNOWN, float)
 
 
 GOOD = """
@@ -98,14 +95,11 @@ values: {h: 0.4, J: h*2}
     np.testing.assert_array_equal(model.frame('tool').origin, expected.frame('tool').origin)
 
 
-def test_the_example_is_the_urdf_of_the_same_arm():
+def test_the_examples():
     rows, urdf = load_dh(rows_path('craig_2r')), load_urdf(robot_path('two_link'))
     q, qd, qdd = np.random.default_rng(0).normal(size=(3, 2))
     np.testing.assert_allclose(Dynamics(rows).inverse_dynamics(q, qd, qdd),
                                Dynamics(urdf).inverse_dynamics(q, qd, qdd), rtol=1e-12)
-
-
-def test_every_example_has_its_name():
     assert {path.stem for path in share_path('examples').glob('*.yaml')} == set(OWN_ROWS)
 
 
@@ -152,20 +146,22 @@ def test_a_mistake_is_one_line_with_file_row_and_key(tmp_path, old, new, said):
     assert '\n' not in str(caught.value)
 
 
-def test_gravity_is_ours_without_a_word_about_it(tmp_path):
+def test_gravity_motors_and_files_that_are_none(tmp_path):
     text = GOOD.replace('gravity: [0, -g, 0]', 'base: [[1,0,0,0],[0,0,-1,0],[0,1,0,0],[0,0,0,1]]')
     model = load_dh(written(tmp_path, text))
     np.testing.assert_array_equal(model.gravity_vector, [0, 0, -9.81])
     with pytest.raises(DhFileError, match="there is no 'gravity'"):
         load_dh(written(tmp_path, text.replace('9.81', '1.62')))
-
-
-def test_files_and_robots_that_are_none(tmp_path):
     for path in (tmp_path / 'nothing.yaml', tmp_path):
         with pytest.raises(DhFileError, match='cannot be read'):
             load_dh(path)
     with pytest.raises(InertiaError):
         load_dh(written(tmp_path, GOOD.replace('mass: m2', 'mass: 0')))
+    text = GOOD.replace('mass: m2', 'mass: m2, armature: 0.1, rotor_inertia: 1e-4, '
+                        'gear_ratio: 10*l1, coulomb: 0.2, static_friction: 0.3')
+    model = load_dh(written(tmp_path, text))
+    np.testing.assert_allclose(model.armature, [0.0, 0.1 + 1e-4 * 25], rtol=1e-15)
+    assert model.static_friction.tolist() == [0.0, 0.3]
 
 
 @settings(max_examples=seeds(100, 1000), suppress_health_check=[
@@ -187,11 +183,3 @@ def test_any_text_is_a_sound_robot_or_refused_in_plain_words(tmp_path, data):
         assert str(error).isprintable()
     else:
         assert np.isfinite(Dynamics(model).gravity(np.zeros(model.nv))).all()
-
-
-def test_a_geared_motor_and_static_friction(tmp_path):
-    text = GOOD.replace('mass: m2', 'mass: m2, armature: 0.1, rotor_inertia: 1e-4, '
-                        'gear_ratio: 10*l1, coulomb: 0.2, static_friction: 0.3')
-    model = load_dh(written(tmp_path, text))
-    np.testing.assert_allclose(model.armature, [0.0, 0.1 + 1e-4 * 25], rtol=1e-15)
-    assert model.static_friction.tolist() == [0.0, 0.3]

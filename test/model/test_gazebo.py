@@ -120,22 +120,16 @@ def test_what_gazebo_would_refuse_or_misplace(text, error, match):
         gazebo_description(ARM, 'a.yaml', [0.0] * 3)
 
 
-def test_a_fixed_joint_may_have_the_name_of_a_link():
+def test_names_gravity_and_order():
     given = gazebo_description(ARM.replace('"mount"', '"tool"'), 'a.yaml')
     assert [j.get('name') for j in ElementTree.fromstring(given).findall('joint')] == [
         'shoulder', 'slide', 'tool_joint', 'world_to_base']
-
-
-def test_the_gravity_of_a_mounted_arm_points_down():
     text = ARM.replace('</robot>', '<robodyn><gravity xyz="-9.81 0 0"/></robodyn></robot>')
     given = load_urdf(gazebo_description(text, 'a.yaml'))
     assert given.gravity_vector.tolist() == [0.0, 0.0, -9.81] and given.base_link == 'world'
     q = np.array([0.3, 0.1])
     np.testing.assert_allclose(Dynamics(given).gravity(q), Dynamics(load_urdf(text)).gravity(q),
                                atol=1e-12)
-
-
-def test_efforts_are_forwarded_in_the_order_of_the_model():
     names = load_urdf(ARM, locked={'slide': 0.1}).joint_names
     given = controller_parameters(names, 500)
     assert given['/**/forward_effort_controller']['ros__parameters'] == {

@@ -46,7 +46,7 @@ def test_followers_are_bodies_and_no_degrees_of_freedom():
     np.testing.assert_allclose((model.ratio[2], model.shift[2]), (20, 0.1))
 
 
-def test_a_driver_is_limited_and_braked_by_its_followers():
+def test_limits_of_drivers():
     model = load_urdf(GRIPPER)
     # left in [0, 0.05]; right in [-0.01, 0.005] is left in [0.01, 0.04]; the pad turns in
     # [-1, 0.15], which is left in [0.015, 0.13]
@@ -60,17 +60,11 @@ def test_a_driver_is_limited_and_braked_by_its_followers():
                    model.backward_friction[2]):
         np.testing.assert_allclose(column, friction)
     np.testing.assert_array_equal(model.backward_friction[0], model.viscous_friction)
-
-
-def test_a_continuous_driver_gets_the_limits_of_its_follower():
     model = load_urdf(changed(('name="wrist" type="revolute"', 'name="wrist" type="continuous"'),
                               ('joint="left" multiplier="-0.5" offset="0.01"',
                                'joint="wrist" multiplier="0.01"')))
     np.testing.assert_allclose([model.position_lower[0], model.position_upper[0]], [-1, 0.25])
     assert model.joint_types[0] == 'continuous'
-
-
-def test_limits_may_meet_in_one_position_and_efforts_be_zero():
     model = load_urdf(changed(('lower="-0.01" upper="0.005"', 'lower="-0.3" upper="-0.015"'),
                               ('lower="-1" upper="0.15"', 'lower="-1" upper="1"')))
     assert model.position_lower[1] == model.position_upper[1] == pytest.approx(0.05)
@@ -128,13 +122,10 @@ def test_a_driver_that_is_not_loaded_is_asked_for(text, options):
     assert no.value.name == ('right_tip' if options.get('root') == 'right_finger' else 'right')
 
 
-def test_a_driver_that_is_not_loaded_may_be_locked():
+def test_followers_beside_a_chain_and_outside_of_limits():
     model = load_urdf(APART, tip='right_pad', locked={'left': 0.02})
     assert model.joint_names == ('wrist',) and 'left_finger' in model.frame_names
     np.testing.assert_allclose(finger_places(model), [0, 0.1], atol=1e-15)
-
-
-def test_a_follower_beside_the_chain_has_to_be_locked_or_is_missed():
     with pytest.raises(UrdfError, match="'right' moves, but is not between.*lock it"):
         load_urdf(GRIPPER, tip='left_finger')
     model = load_urdf(GRIPPER, root='hand', tip='left_finger', gravity=DOWN)
@@ -144,6 +135,11 @@ def test_a_follower_beside_the_chain_has_to_be_locked_or_is_missed():
     # A fault of it is no concern then
     text = changed(('mimic joint="left"', 'mimic joint="nobody"'))
     assert load_urdf(text, root='hand', tip='left_finger', gravity=DOWN).warnings == ()
+    model = load_urdf(GRIPPER, locked={'left': 0.0})
+    right, pad = model.warnings
+    assert "'right' is fixed at 0.01" in right and '[-0.01, 0.005]' in right
+    assert "'right_tip' is fixed at 0.3" in pad
+    np.testing.assert_allclose(finger_places(model), [0.01, 0.3])
 
 
 def finger_places(model):
@@ -175,14 +171,6 @@ def test_a_follower_that_is_fixed(changes, locked, joints, places):
     assert model.joint_names == model.body_joint_names == joints
     np.testing.assert_allclose(finger_places(model), places)
     assert model.position_upper[-1] == (0.05 if 'left' in joints else 2)
-
-
-def test_a_follower_fixed_outside_of_its_limits_is_warned_of():
-    model = load_urdf(GRIPPER, locked={'left': 0.0})
-    right, pad = model.warnings
-    assert "'right' is fixed at 0.01" in right and '[-0.01, 0.005]' in right
-    assert "'right_tip' is fixed at 0.3" in pad
-    np.testing.assert_allclose(finger_places(model), [0.01, 0.3])
 
 
 @pytest.mark.parametrize('position', [np.nan, 0.06])
@@ -219,13 +207,10 @@ def turning(name, parent, child, rule='', axis='0 0 1'):
             f'link="{child}"/><axis xyz="{axis}"/><limit effort="1" velocity="1"/>{rule}</joint>')
 
 
-def test_what_has_no_inertia_is_named_by_its_driver():
+def test_what_nothing_resists():
     with pytest.raises(InertiaError, match="no inertia for joint 'left'.*give link 'left_finger'"):
         load_urdf(FINGERS.replace('mass value="0.2"', 'mass value="0"')
                   .replace('mass value="0.3"', 'mass value="0"'))
-
-
-def test_rounding_is_no_inertia_of_a_follower():
     # A heavy point on the skew axis of its joint, which the joint of a bare link drives
     text = ('<robot name="r"><link name="base"/><link name="one"/><link name="two"><inertial>'
             '<origin xyz="0.3 0.6 0.9"/><mass value="1e8"/><inertia ixx="0" ixy="0" ixz="0" '
@@ -233,9 +218,6 @@ def test_rounding_is_no_inertia_of_a_follower():
             + turning('b', 'base', 'two', '<mimic joint="a"/>', '1 2 3') + '</robot>')
     with pytest.raises(InertiaError, match="no inertia for joint 'a'"):
         load_urdf(text)
-
-
-def test_what_cancels_in_a_follower_has_no_inertia():
     # All that has mass turns back by what its carrier turns
     text = ('<robot name="r"><link name="base"/><link name="one"/><link name="two"><inertial>'
             '<mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>'

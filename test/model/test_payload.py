@@ -37,9 +37,15 @@ def test_as_a_link_of_the_urdf(name):
     assert model.mass.sum() < held.model.mass.sum()
 
 
-def test_nothing_in_the_hand():
+def test_payloads_that_are_nothing_or_whole_numbers():
     model = load_urdf(robot_path('two_link'))
     assert with_payload(model, model.frame_names[-1], 0.0) is model
+    # An array of integers would take a part of the payload's mass only.
+    model = from_dh([DhLink(0, 0, 1, 0, mass=1, armature=1, viscous=1, coulomb=1)])
+    assert with_payload(model, 'link1', 0.7).mass == [1.7]
+    for array in (model.mass, model.armature, model.viscous_friction, model.coulomb_friction,
+                  model.static_friction):
+        assert array.dtype == np.float64
 
 
 @pytest.mark.parametrize(('error', 'arguments'), [
@@ -53,23 +59,21 @@ def test_refused(error, arguments):
         with_payload(load_urdf(robot_path('two_link')), *arguments)
 
 
-def test_held_by_a_link_of_a_whole_number_of_kilograms():
-    """An array of integers would take a part of the payload's mass only."""
-    model = from_dh([DhLink(0, 0, 1, 0, mass=1, armature=1, viscous=1, coulomb=1)])
-    assert with_payload(model, 'link1', 0.7).mass == [1.7]
-    for array in (model.mass, model.armature, model.viscous_friction, model.coulomb_friction,
-                  model.static_friction):
-        assert array.dtype == np.float64
-
-
-def test_the_initial_position():
-    """Zero, the middle of limits that exclude it, a little inside of an end, or as given."""
+def test_initial_positions():
+    # Zero, the middle of limits that exclude it, a little inside of an end, or as given.
     model, text = load_urdf(OWN['rp']), OWN['rp'].read_text()
     assert initial_position(model).tolist() == [0.0, 0.5]
     assert initial_position(model, [1, 0.3]).tolist() == [1.0, 0.3]
     assert 'upper="0.8"' in text
     far = load_urdf(text.replace('upper="0.8"', 'upper="1e308"'))
     assert initial_position(far).tolist() == [0.0, 10.2]
+    model = load_urdf(ARM.replace('<limit lower="-2" upper="2"', '<limit lower="-2" upper="0.1"'))
+    np.testing.assert_array_equal(initial_position(model), [0, 0])
+    np.testing.assert_allclose(roomy_position(model), [-0.95, 0.15])
+    np.testing.assert_array_equal(roomy_position(load_urdf(ARM)), [0, 0.15])
+    unlimited = load_urdf(ARM.replace('type="revolute"', 'type="continuous"').replace(
+        'lower="0" upper="0.3"', 'lower="-1" upper="1"'))
+    np.testing.assert_array_equal(roomy_position(unlimited), [0, 0])
 
 
 @pytest.mark.parametrize(('given', 'said'), [
@@ -80,37 +84,21 @@ def test_an_initial_position_that_does_not_fit_is_refused(given, said):
         initial_position(load_urdf(OWN['rp']), given)
 
 
-def test_a_roomy_position_is_away_from_limits():
-    model = load_urdf(ARM.replace('<limit lower="-2" upper="2"', '<limit lower="-2" upper="0.1"'))
-    np.testing.assert_array_equal(initial_position(model), [0, 0])
-    np.testing.assert_allclose(roomy_position(model), [-0.95, 0.15])
-    np.testing.assert_array_equal(roomy_position(load_urdf(ARM)), [0, 0.15])
-    unlimited = load_urdf(ARM.replace('type="revolute"', 'type="continuous"').replace(
-        'lower="0" upper="0.3"', 'lower="-1" upper="1"'))
-    np.testing.assert_array_equal(roomy_position(unlimited), [0, 0])
-
-
 @pytest.mark.parametrize('name', [*OWN_ROBOTS, *EXAMPLE_ROBOTS])
 def test_known_robots_are_found(name):
     assert '<robot' in robot_path(name).read_text()
 
 
-def test_a_path_is_taken_as_it_is(tmp_path):
-    (path := tmp_path / 'mine.urdf').write_text('<robot/>')
-    assert robot_path(path) == robot_path(str(path)) == path
-
-
-def test_an_unknown_robot_is_refused_with_the_known_ones():
+def test_names_that_are_no_robots(monkeypatch, tmp_path):
     with pytest.raises(UrdfError, match='panda') as refused:
         robot_path('pandora')
     assert refused.value.name == 'pandora'
-
-
-def test_a_robot_that_is_not_installed_says_what_to_install(monkeypatch):
     monkeypatch.setattr(resources, '_ament_share', lambda package: None)
     monkeypatch.setattr(resources.metadata, 'files', lambda package: None)
     with pytest.raises(UrdfError, match='pip install example-robot-data'):
         robot_path('panda')
+    (path := tmp_path / 'mine.urdf').write_text('<robot/>')
+    assert robot_path(path) == robot_path(str(path)) == path
 
 
 @pytest.mark.parametrize('kind', ['prefix', 'user'])
@@ -126,7 +114,7 @@ def test_files_are_found_where_the_package_is_installed(tmp_path, monkeypatch, k
     assert share_path('urdf', 'rp.urdf') == installed
 
 
-def test_an_ament_index_comes_first(tmp_path, monkeypatch):
+def test_where_files_are_found(tmp_path, monkeypatch):
     pytest.importorskip('ament_index_python')
     index = tmp_path / 'share' / 'ament_index' / 'resource_index' / 'packages'
     file = tmp_path / 'share' / 'robodyn_ros' / 'urdf' / 'rp.urdf'
@@ -135,8 +123,5 @@ def test_an_ament_index_comes_first(tmp_path, monkeypatch):
         path.touch()
     monkeypatch.setenv('AMENT_PREFIX_PATH', str(tmp_path))
     assert share_path('urdf', 'rp.urdf') == file
-
-
-def test_a_file_that_is_nowhere_is_refused_with_those_that_are_there():
     with pytest.raises(UnknownNameError, match='urdf/two_link.urdf'):
         share_path('urdf', 'two_links.urdf')

@@ -43,16 +43,15 @@ def test_angles_give_the_rotation_back_even_where_two_of_them_turn_about_one_axi
                                        atol=1e-15)
 
 
-def test_joined_bodies_are_their_points():
-    """A cloud of point masses, split into two bodies in frames of their own, is one cloud."""
+def test_bodies_are_joined():
+    # A cloud of point masses, split into two bodies in frames of their own, is one cloud.
     rng = np.random.default_rng(2)
     cloud, masses = rng.normal(size=(12, 3)), rng.uniform(0.1, 2, 12)
 
     def body(points, masses):
         com = masses @ points / masses.sum()
         r = points - com
-        inertia = (np.eye(3) * (masses @ (r * r).sum(1))
-                   - np.einsum('n,ni,nj->ij', masses, r, r))
+        inertia = (np.eye(3) * (masses @ (r * r).sum(1)) - np.einsum('n,ni,nj->ij', masses, r, r))
         return Inertial(masses.sum(), com, inertia)
 
     rotation, origin = rpy_rotation([0.3, -1, 2]), np.array([0.5, 1, -2])
@@ -60,9 +59,6 @@ def test_joined_bodies_are_their_points():
     both = joined([body(cloud[:5], masses[:5]), there.placed(rotation, origin)])
     for one, other in zip(both, body(cloud, masses), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
-
-
-def test_nothing_is_joined_to_nothing():
     mass, com, inertia = joined([])
     assert mass == 0 and not com.any() and not inertia.any()
 
@@ -84,9 +80,6 @@ def test_pseudo_inertia_is_the_second_moment_of_points():
     P = pseudo_inertia(parameters)
     np.testing.assert_allclose(P[0], (masses[:, None] * extended).T @ extended)
     np.testing.assert_allclose(inertial_parameters(P), parameters)
-
-
-def test_a_body_comes_back():
     body = Inertial(2.0, np.array([0.1, -0.2, 0.3]), np.diag([0.03, 0.04, 0.05]))
     for found, true in zip(body_of(of_body(body)), body):
         np.testing.assert_allclose(found, true, atol=1e-15)

@@ -7,7 +7,6 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
-import mujoco
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -53,11 +52,15 @@ def test_robots_as_they_come(name):
     assert_survives(load_urdf(ROBOTS[name], locked=LOCKED.get(name, {})))
 
 
-def test_robots_cut_down():
+def test_parts_and_payloads():
     locked = {'panda_joint5': 0.0, 'panda_joint7': 1.2, **LOCKED['panda']}
     assert_survives(load_urdf(REAL['panda'], root='panda_link2', tip='panda_link6', locked=locked,
                               gravity=(1, 2, 3)))
     assert_survives(load_urdf(ARM, locked={'slide': 0.1}))
+    for model, frame in ((load_urdf(ARM), 'tool'), (dh_arm(tool=TOOL), 'tool'),
+                         (dh_arm(), 'link2')):
+        assert_survives(with_payload(model, frame, 1.3, (0.1, 0.2, 0.3), ROD))
+        assert_survives(with_payload(model, frame, 0.7))
 
 
 @pytest.mark.slow
@@ -74,16 +77,26 @@ def test_random_trees(seed):
 def test_dh_arms(arm):
     convention, options = DH[arm]
     assert_survives(dh_arm(convention, **options))
+    convention, options = DH[arm]
+    model = replace(dh_arm(convention, **options), armature=np.zeros(4))
+    text, rng, dynamics = model.to_urdf(), np.random.default_rng(5), Dynamics(model)
+    reference = pin.buildModelFromXML(text)
+    data = reference.createData()
+    q, qd, qdd = rng.uniform(-1, 1, (3, 4))
+    np.testing.assert_allclose(rnea(text, model, q, qd, qdd),
+                               dynamics.inverse_dynamics(q, qd, qdd), rtol=1e-10, atol=1e-10)
+    # The frames of the rows are links of theirs too, where the books have them
+    pin.framesForwardKinematics(reference, data, configuration(reference, model, q))
+    for name, frame in model.frames.items():
+        if frame.body < 0:
+            continue
+        joint = data.oMi[reference.getJointId(model.joint_names[frame.body])]
+        there = data.oMf[reference.getFrameId(name, pin.BODY)]
+        np.testing.assert_allclose(there.translation, joint.act(frame.origin), atol=1e-12)
+        np.testing.assert_allclose(there.rotation, joint.rotation @ frame.rotation, atol=1e-12)
 
 
-def test_payloads():
-    for model, frame in ((load_urdf(ARM), 'tool'), (dh_arm(tool=TOOL), 'tool'),
-                         (dh_arm(), 'link2')):
-        assert_survives(with_payload(model, frame, 1.3, (0.1, 0.2, 0.3), ROD))
-        assert_survives(with_payload(model, frame, 0.7))
-
-
-def test_limits_of_a_model_that_had_none():
+def test_limits_and_warnings_of_the_first_reading_stay():
     model = dh_arm()
     low, high = np.array([-1.0, -np.inf, 0.0, -np.inf]), np.array([np.inf, 2.0, 0.5, np.inf])
     bounded = replace(model, position_lower=low, position_upper=high,
@@ -96,16 +109,10 @@ def test_limits_of_a_model_that_had_none():
         'revolute', 'revolute', 'prismatic', 'continuous']      # others hold these limits too
     assert joints['joint2'].find('limit').attrib == {
         'lower': '-1000000000.0', 'upper': '2.0', 'velocity': '1000000000.0', 'effort': '20.0'}
-
-
-def test_limits_taken_from_a_model():
     model = load_urdf(ARM)
     none = np.full(2, np.inf)
     assert_survives(replace(model, position_lower=-none, position_upper=none.copy(),
                             velocity_limit=none.copy(), effort_limit=none.copy()))
-
-
-def test_warnings_of_the_first_reading_stay():
     model = load_urdf(ARM.replace('<axis xyz="0 1 0"/>', '<axis xyz="0 2 0"/>').replace(
         '<link name="base"/>', '<link name="base"/><loop><a/></loop>').replace(
         'effort="40"', 'effort="0"'))
@@ -170,51 +177,6 @@ def test_pinocchio_feels_no_difference(text):
         before = rnea(text, model, *state)
         np.testing.assert_allclose(rnea(model.to_urdf(), model, *state), before, rtol=1e-9,
                                    atol=1e-11 * abs(before).max())
-
-
-@pytest.mark.parametrize('arm', DH)
-def test_pinocchio_moves_the_same_dh_arm(arm):
-    convention, options = DH[arm]
-    model = replace(dh_arm(convention, **options), armature=np.zeros(4))
-    text, rng, dynamics = model.to_urdf(), np.random.default_rng(5), Dynamics(model)
-    reference = pin.buildModelFromXML(text)
-    data = reference.createData()
-    q, qd, qdd = rng.uniform(-1, 1, (3, 4))
-    np.testing.assert_allclose(rnea(text, model, q, qd, qdd),
-                               dynamics.inverse_dynamics(q, qd, qdd), rtol=1e-10, atol=1e-10)
-    # The frames of the rows are links of theirs too, where the books have them
-    pin.framesForwardKinematics(reference, data, configuration(reference, model, q))
-    for name, frame in model.frames.items():
-        if frame.body < 0:
-            continue
-        joint = data.oMi[reference.getJointId(model.joint_names[frame.body])]
-        there = data.oMf[reference.getFrameId(name, pin.BODY)]
-        np.testing.assert_allclose(there.translation, joint.act(frame.origin), atol=1e-12)
-        np.testing.assert_allclose(there.rotation, joint.rotation @ frame.rotation, atol=1e-12)
-
-
-@pytest.mark.parametrize('model', [
-    load_urdf(ARM), load_urdf(random_tree(6, 8)), load_urdf(REAL['ur5']),
-    with_payload(load_urdf(OWN['arm6']), 'tool0', 1.0, inertia=ROD)],
-    ids=['arm', 'tree', 'ur5', 'arm6 with payload'])
-def test_mujoco_reads_it(model):
-    theirs = mujoco.MjModel.from_xml_string(model.to_urdf())
-    data, rng = mujoco.MjData(theirs), np.random.default_rng(7)
-    q, qd, qdd = rng.uniform(-0.9, 0.9, (3, model.nv))
-    for i, name in enumerate(model.joint_names):
-        joint = theirs.joint(name)
-        data.qpos[joint.qposadr], data.qvel[joint.dofadr] = q[i], qd[i]
-    theirs.opt.gravity = model.gravity_vector
-    theirs.dof_armature[[theirs.joint(name).dofadr[0] for name in model.joint_names]
-                        ] = model.armature
-    mujoco.mj_forward(theirs, data)
-    at = [theirs.joint(name).dofadr[0] for name in model.joint_names]
-    acceleration, inertial = np.zeros((2, theirs.nv))
-    acceleration[at] = qdd
-    mujoco.mj_mulM(theirs, data, inertial, acceleration)
-    np.testing.assert_allclose((inertial + data.qfrc_bias)[at],
-                               Dynamics(model).inverse_dynamics(q, qd, qdd), rtol=1e-6, atol=1e-8)
-    assert data.qpos.shape == (model.nv,)
 
 
 def test_a_joint_that_mimics():

@@ -47,39 +47,12 @@ def test_a_fault_is_refused_with_its_place_and_remedy(fault):
     assert advice in refused.value.remedy
 
 
-def test_only_a_loop():
+def test_chains_of_tips_and_loops():
     text = ARM.replace('<parent link="base"/><child link="upper"/>',
                        '<parent link="tool"/><child link="upper"/>')
     with pytest.raises(UrdfError, match='closed loop'):
         load_urdf(text.replace('<link name="base"/>', ''))
-
-
-def test_joints_come_depth_first_in_document_order():
-    model = load_urdf(TORSO)
-    assert model.joint_names == ('l_shoulder', 'l_elbow', 'r_shoulder', 'grip', 'r_elbow')
-    assert model.joint_types == ('revolute', 'revolute', 'revolute', 'prismatic', 'revolute')
-    assert model.link_names == ('l1', 'l2', 'r1', 'finger', 'r2')
-    np.testing.assert_array_equal(model.parent, [-1, 0, -1, 2, 2])
-    assert {name: frame.body for name, frame in model.frames.items()} == {
-        'base': -1, 'l1': 0, 'l2': 1, 'camera': -1, 'r1': 2, 'finger': 3, 'r2': 4, 'r_tool': 4}
-
-
-def test_a_root_inside_the_tree_becomes_the_base():
-    model = load_urdf(TORSO, root='r1', gravity=(0, 0, -9.81))
-    assert model.base_link == 'r1' and model.joint_names == ('grip', 'r_elbow')
-    assert model.frame_names == ('r1', 'finger', 'r2', 'r_tool')
-    np.testing.assert_array_equal(model.parent, [-1, -1])
-    np.testing.assert_array_equal(model.joint_origin, [[0, 0.1, 1], [0, 0.1, 1]])
-
-
-def test_a_tip_leaves_its_chain_and_what_rests_on_the_base():
-    model = load_urdf(TORSO, tip='l2')
-    assert model.joint_names == ('l_shoulder', 'l_elbow')
-    assert set(model.frame_names) == {'base', 'l1', 'l2', 'camera'}
-
-
-def test_two_tips_are_two_arms_of_one_robot():
-    """Their joints are those of both chains, in the order of the document."""
+    # Their joints are those of both chains, in the order of the document.
     model = load_urdf(TORSO, tip=['r_tool', 'l2'], locked={'grip': 0.5})
     whole = load_urdf(TORSO, locked={'grip': 0.5})
     assert model.joint_names == load_urdf(TORSO, tip=['l2', 'r_tool'],
@@ -90,7 +63,25 @@ def test_two_tips_are_two_arms_of_one_robot():
         load_urdf(TORSO, tip=['r_tool', 'l2'])
 
 
-def test_a_joint_beside_the_chain_has_to_be_locked():
+def test_order_and_parts_of_a_tree():
+    model = load_urdf(TORSO)
+    assert model.joint_names == ('l_shoulder', 'l_elbow', 'r_shoulder', 'grip', 'r_elbow')
+    assert model.joint_types == ('revolute', 'revolute', 'revolute', 'prismatic', 'revolute')
+    assert model.link_names == ('l1', 'l2', 'r1', 'finger', 'r2')
+    np.testing.assert_array_equal(model.parent, [-1, 0, -1, 2, 2])
+    assert {name: frame.body for name, frame in model.frames.items()} == {
+        'base': -1, 'l1': 0, 'l2': 1, 'camera': -1, 'r1': 2, 'finger': 3, 'r2': 4, 'r_tool': 4}
+    model = load_urdf(TORSO, root='r1', gravity=(0, 0, -9.81))
+    assert model.base_link == 'r1' and model.joint_names == ('grip', 'r_elbow')
+    assert model.frame_names == ('r1', 'finger', 'r2', 'r_tool')
+    np.testing.assert_array_equal(model.parent, [-1, -1])
+    np.testing.assert_array_equal(model.joint_origin, [[0, 0.1, 1], [0, 0.1, 1]])
+    model = load_urdf(TORSO, tip='l2')
+    assert model.joint_names == ('l_shoulder', 'l_elbow')
+    assert set(model.frame_names) == {'base', 'l1', 'l2', 'camera'}
+
+
+def test_what_is_not_in_the_chain_has_to_be_locked():
     with pytest.raises(UrdfError) as refused:
         load_urdf(TORSO, tip='r_tool')
     assert refused.value.name == 'grip' and "locked={'grip'" in refused.value.remedy
@@ -98,15 +89,9 @@ def test_a_joint_beside_the_chain_has_to_be_locked():
     assert model.joint_names == ('r_shoulder', 'r_elbow')
     np.testing.assert_array_equal(model.mass, [2, 2])
     np.testing.assert_allclose(model.com[0], [0.1, (0.2 + 0.8) / 2, (0.3 + 1.3) / 2])
-
-
-def test_a_joint_beyond_the_tip_has_to_be_locked():
     with pytest.raises(UrdfError, match="'l_elbow'"):
         load_urdf(TORSO, tip='l1')
     assert load_urdf(TORSO, tip='l1', locked={'l_elbow': 0}).joint_names == ('l_shoulder',)
-
-
-def test_what_is_not_loaded_may_be_of_any_kind():
     text = TORSO.replace('name="l_shoulder" type="revolute"', 'name="l_shoulder" type="floating"')
     assert load_urdf(text, root='base', tip='r_tool', locked={'grip': 0}).nv == 2
     with pytest.raises(UrdfError, match="'l_shoulder'.*'floating'"):
@@ -122,7 +107,7 @@ def test_unknown_names_are_refused_with_the_known_ones(options, name, choice):
     assert refused.value.name == name and choice in refused.value.choices
 
 
-def test_names_that_look_alike_are_two_and_are_warned_of():
+def test_names_and_numbers_of_links(monkeypatch):
     text = TORSO.replace('"l_elbow"', '"\u00e9"').replace('"r_elbow"', '"e\u0301"').replace(
         '"camera"', '"r_tool "')
     model = load_urdf(text)
@@ -131,13 +116,15 @@ def test_names_that_look_alike_are_two_and_are_warned_of():
                               r"joints '\xe9' and 'e\u0301' look alike, but are two")
     with pytest.raises(UnknownNameError, match=r"no link 'r\\u200b1': did you mean 'r1'"):
         load_urdf(TORSO, root='r\u200b1')
-
-
-def test_a_forest_is_refused_in_few_words():
     many = ''.join(f'<link name="lost_{i}"/>' for i in range(2000))
     with pytest.raises(UrdfError, match="2001 root links: 'base', 'lost_0'") as refused:
         load_urdf(TORSO.replace('</robot>', many + '</robot>'))
     assert len(str(refused.value)) < 1500
+    monkeypatch.setattr(urdf, 'MAX_JOINTS', 4)
+    with pytest.raises(UrdfError, match='more than 4 joints'):
+        load_urdf(TORSO)
+    with pytest.raises(UnknownNameError, match="did you mean 'panda_finger_joint1'"):
+        load_urdf('panda', locked={'finger': 0.02})
 
 
 @pytest.mark.parametrize('options, name', [
@@ -147,12 +134,6 @@ def test_a_part_in_which_nothing_moves_is_refused(options, name):
     with pytest.raises(UrdfError, match='not below|no joint moves') as refused:
         load_urdf(TORSO, **options)
     assert refused.value.name == name
-
-
-def test_the_number_of_joints_is_bounded(monkeypatch):
-    monkeypatch.setattr(urdf, 'MAX_JOINTS', 4)
-    with pytest.raises(UrdfError, match='more than 4 joints'):
-        load_urdf(TORSO)
 
 
 def test_panda_s_fingers_are_part_of_its_hand_where_they_are_locked():
@@ -179,11 +160,6 @@ def test_what_is_no_vector_or_position_is_refused(name, given):
     with pytest.raises(ArgumentError) as error:
         load_urdf(REAL['panda'], **options)
     assert error.value.name == name
-
-
-def test_a_part_of_a_joints_name_is_enough_to_suggest_it():
-    with pytest.raises(UnknownNameError, match="did you mean 'panda_finger_joint1'"):
-        load_urdf('panda', locked={'finger': 0.02})
 
 
 WALL = ARM.replace(
@@ -229,7 +205,7 @@ def test_each_body_as_root_feels_gravity_as_in_the_whole_robot(name):
         np.testing.assert_allclose(part.gravity_vector, turned.T @ [0, 0, -9.81], atol=1e-12)
 
 
-def test_a_joint_that_turns_the_root_against_gravity_has_to_be_locked_or_gravity_given():
+def test_gravity_of_a_root_that_turns():
     text = torso('revolute', '0 1 0')
     with pytest.raises(UrdfError, match="'torso' above the root 'base'.*"
                        r"locked={'torso': position}.*gravity=\(x, y, z\)") as refused:
@@ -239,6 +215,12 @@ def test_a_joint_that_turns_the_root_against_gravity_has_to_be_locked_or_gravity
         load_urdf(text, root='base', locked={'torso': 0.5}).gravity_vector,
         [9.81 * np.sin(0.5), 0, -9.81 * np.cos(0.5)], atol=1e-14)
     assert load_urdf(text, root='base', gravity=(1, 2, 3)).gravity_vector.tolist() == [1, 2, 3]
+    text = torso('floating').replace('<axis xyz="0 0 1"/>', '')
+    with pytest.raises(UrdfError, match="'torso'.*root='base' and gravity="):
+        load_urdf(text)
+    with pytest.raises(UrdfError, match=r"'torso'.*give gravity in.*gravity=\(x, y, z\)"):
+        load_urdf(text, root='base')
+    assert load_urdf(text, root='base', gravity=(0, 0, -9.81)).nv == 2
 
 
 @pytest.mark.parametrize('text', [torso('prismatic', '0 1 0'), torso('revolute'),
@@ -246,12 +228,3 @@ def test_a_joint_that_turns_the_root_against_gravity_has_to_be_locked_or_gravity
 def test_lifts_and_turntables_do_not_change_gravity(text):
     np.testing.assert_allclose(load_urdf(text, root='base').gravity_vector, [0, 0, -9.81],
                                atol=1e-15)
-
-
-def test_a_joint_that_nothing_is_known_of_wants_gravity():
-    text = torso('floating').replace('<axis xyz="0 0 1"/>', '')
-    with pytest.raises(UrdfError, match="'torso'.*root='base' and gravity="):
-        load_urdf(text)
-    with pytest.raises(UrdfError, match=r"'torso'.*give gravity in.*gravity=\(x, y, z\)"):
-        load_urdf(text, root='base')
-    assert load_urdf(text, root='base', gravity=(0, 0, -9.81)).nv == 2

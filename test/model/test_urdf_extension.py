@@ -56,12 +56,9 @@ def test_backward_friction_is_as_forward_where_nothing_else_is_said(attributes, 
     np.testing.assert_array_equal(model.backward_friction[:, 0], (*expected[:2], stick))
 
 
-def test_gravity_of_the_argument_counts_more():
+def test_gravity_of_the_argument_and_of_another_root():
     assert load_urdf(EXTENDED, gravity=(1, 2, 3)).gravity_vector.tolist() == [1, 2, 3]
     assert load_urdf(EXTENDED, gravity=(0, 0, -9.81)).gravity_vector.tolist() == [0, 0, -9.81]
-
-
-def test_gravity_is_turned_into_the_frame_of_another_root():
     pole = ARM.replace('<link name="base"/>', '<link name="floor"/><link name="base"/>'
                        '<joint name="pole" type="fixed"><parent link="floor"/><child link="base"/>'
                        '<origin xyz="0 0 2" rpy="1.5707963267948966 0 0"/></joint>')
@@ -86,18 +83,12 @@ def test_what_is_said_of_joints_that_are_not_loaded_does_not_matter():
                                    locked={'slide': 5.0}))] == []
 
 
-def test_a_body_may_go_by_the_name_of_a_link_fixed_to_it():
+def test_attributes_of_a_joint():
     model = load_urdf(joint('body="tool"', name='slide'))
     assert model.link_names == ('upper', 'tool') and 'fore' not in model.frames
     np.testing.assert_array_equal(model.frame('tool').origin, [0, 0, 0.2])
-
-
-def test_a_revolute_joint_may_be_continuous_within_limits():
     model = load_urdf(joint('type="continuous"'))
     assert model.joint_types == ('continuous', 'prismatic') and model.position_lower[0] == -2
-
-
-def test_a_rotation_is_taken_to_the_last_bit():
     exact = '0.9999999999999999 0 0 0 1 0 0 0 1'
     model = load_urdf(joint(f'rotation="{exact}"'))
     assert model.joint_rotation[0, 0, 0] == 0.9999999999999999

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A short run of `make fuzz`, whether its judge is awake, and the classics of hostile XML."""
+"""Short runs of `make fuzz`, whether its judge is awake, and the classics of hostile XML."""
 
 from collections import Counter
 from dataclasses import replace
@@ -9,7 +9,7 @@ import sys
 import time
 from xml.sax.saxutils import quoteattr
 
-from fuzz import campaign, texts
+from fuzz import campaign, files, texts
 from fuzz import malformed_urdfs as urdfs
 from fuzz.judge import Canary, FAILED, judge, VALID, Verdict
 from fuzz.mutants import Mutant, mutant
@@ -133,3 +133,11 @@ def test_names_are_taken_as_they_are(encode):
         push = Dynamics(model).inverse_dynamics([0, 0], [0, 0], [0, 0],
                                                 {name + 'x': [0, 0, 0, 0, 1, 0]}, 'body')
         np.testing.assert_allclose(push - Dynamics(model).gravity([0, 0]), [-1, 0])
+
+
+@pytest.mark.parametrize('kind', files.KINDS, ids=lambda kind: kind.name)
+def test_damaged_files_are_read_or_refused(kind):
+    verdicts = [files.judge(kind.name, 1, index) for index in range(-1, seeds(12, 300))]
+    assert [v.complaint for v in verdicts if v.outcome == FAILED] == []
+    assert verdicts[0].outcome == 'valid'
+    assert any(v.outcome != 'valid' for v in verdicts)

@@ -88,13 +88,10 @@ def macros(tmp_path, request):
     return path
 
 
-def test_a_file_of_macros_is_expanded(macros):
+def test_files_of_macros(macros):
     pytest.importorskip('xacro', reason='xacro is not installed')
     assert load_urdf(macros).mass[0] == load_urdf(str(macros)).mass[0] == 8.0
     assert 'value="8"' in urdf_text(macros) and '<xacro:' not in urdf_text(macros)
-
-
-def test_what_xacro_cannot_expand_is_said(macros):
     pytest.importorskip('xacro', reason='xacro is not installed')
     macros.write_text(MACROS.replace('$(arg mass)', '$(arg weight)'))
     with pytest.raises(UrdfError, match='weight') as refused:

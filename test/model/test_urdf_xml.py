@@ -121,7 +121,7 @@ def test_path_text_and_bytes_say_the_same(tmp_path):
         assert load_urdf(source).joint_names == ('shoulder', 'slide')
 
 
-def test_what_is_not_read_is_said_in_warnings_and_not_on_stderr(capfd):
+def test_warnings_of_what_is_not_read(capfd):
     hook = core.on_error
     text = (ARM.replace('<dynamics damping', '<dynamics mu="1" damping')
             .replace('<link name="base"/>', '<link name="base"><contact/></link><loop/>'
@@ -133,15 +133,9 @@ def test_what_is_not_read_is_said_in_warnings_and_not_on_stderr(capfd):
         'attribute mu of <dynamics> is not read: shoulder')
     assert core.on_error is hook
     assert capfd.readouterr() == ('', '')
-
-
-def test_what_is_not_read_may_have_any_name():
     text = ARM.replace('<link name="base"/>', '<link name="base" größe="1"><höhe/></link>')
     assert load_urdf(text).warnings == ('attribute größe of <link> is not read: base',
                                         '<höhe> of <link> is not read: base')
-
-
-def test_warnings_are_few_and_of_one_line_each():
     text = ARM.replace('</robot>', '<link name="ab"><c/></link><joint name="d" type="fixed">'
                        '<parent link="base"/><child link="ab"/></joint></robot>')
     assert load_urdf(text.replace('ab', 'a\u200db')).warnings == (
@@ -228,7 +222,7 @@ def test_a_deviation_without_physics_is_a_warning(deviation):
     np.testing.assert_array_equal(model.joint_axis, regular.joint_axis)
 
 
-def test_a_limit_of_urdf_1_2_may_lack_effort_and_velocity():
+def test_rotations_and_limits_of_newer_versions():
     newer = ARM.replace('<robot name', '<robot version="1.2" name').replace(
         'upper="2" effort="40" velocity="3"', 'upper="2"')
     model = load_urdf(newer)
@@ -237,9 +231,6 @@ def test_a_limit_of_urdf_1_2_may_lack_effort_and_velocity():
                                    'unlimited' for limit in ('effort', 'velocity'))
     with pytest.raises(UrdfError, match='has no effort'):
         load_urdf(newer.replace('"1.2"', '"1.0"'))
-
-
-def test_a_quaternion_is_the_rotation_it_says():
     quaternion = Rotation.from_euler('xyz', [0.1, 0.2, 0.3]).as_quat().tolist()
     text = ' '.join(map(repr, quaternion))
     model = load_urdf(ARM.replace('rpy="0.1 0.2 0.3"', f'quat_xyzw="{text}"'))
@@ -249,14 +240,11 @@ def test_a_quaternion_is_the_rotation_it_says():
     np.testing.assert_allclose(model.inertial_parameters, regular.inertial_parameters, atol=1e-15)
 
 
-def test_a_continuous_joint_has_no_limits():
+def test_limits_friction_and_default_axis():
     model = load_urdf(ARM.replace('revolute', 'continuous').replace(SHOULDER, ''))
     assert (model.position_lower[0], model.position_upper[0]) == (-np.inf, np.inf)
     assert (model.velocity_limit[0], model.effort_limit[0]) == (np.inf, np.inf)
     assert "joint 'shoulder': no <limit>" in model.warnings[0]
-
-
-def test_limits_friction_and_default_axis():
     model = load_urdf(ARM.replace('<axis xyz="0 1 0"/>', ''))
     for name, value in {
             'joint_axis': [[1, 0, 0], [0, 0, 1]], 'position_lower': [-2, 0],

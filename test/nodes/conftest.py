@@ -43,7 +43,6 @@ def pair(start, remote):
 
 @pytest.fixture(name='node')
 def own_node():
-    """Return a node of a context of its own."""
     with lone_node('of_the_test') as node:
         yield node
 

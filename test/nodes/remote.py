@@ -180,7 +180,6 @@ class Remote:
                    f'{pattern!r} in {process.output}')
 
     def listen(self, seconds: float) -> None:
-        """Listen for a while."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0.0:
             self.executor.spin_once(min(0.02, left))
@@ -223,8 +222,7 @@ class Remote:
 
     def state(self) -> str:
         """Lifecycle state of the controller."""
-        return self.call(GetState, 'controller/get_state',
-                         GetState.Request()).current_state.label
+        return self.call(GetState, 'controller/get_state', GetState.Request()).current_state.label
 
     def set(self, node: str, **values: object) -> str:  # noqa: A003
         """Set parameters as one set; the reason of a refusal, or ''; wait while they compile."""
@@ -268,7 +266,6 @@ class Remote:
         return len(self._states)
 
     def newest_state(self) -> JointState | None:
-        """Return the last of them, None if there is none."""
         return self._states.newest()
 
     def newest_command(self) -> list[float] | None:

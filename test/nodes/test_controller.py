@@ -1,14 +1,21 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The controller node against the simulator node: real processes, real topics."""
+"""Controller and simulator as processes, and the fixtures for tests of other packages."""
 
+from contextlib import contextmanager
 from copy import deepcopy
+import re
+import textwrap
+import time
 
 from builtin_interfaces.msg import Duration
 from nodes.bring_up import bring_up, POSE
 import numpy as np
 import pytest
+from robodyn_ros import testing
+from robodyn_ros.errors import RosError
 from robodyn_ros.realtime.loop_settings import NATIVE, PYTHON
+from robodyn_ros.testing import simulated_arm, START_TIMEOUT
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 
@@ -78,3 +85,62 @@ def test_lockstep_is_exact(pair, remote):
                 break
     assert len(runs) == 2, 'this machine is too slow to hear what the two say'
     assert runs[0] == pytest.approx(runs[1], abs=1e-9)
+
+
+@contextmanager
+def longer(*arguments, **parameters):
+    """Run the arm of the example after its end: reset, pause, exit codes."""
+    with simulated_arm(*arguments, **parameters) as arm:
+        yield arm
+        end = time.monotonic() + START_TIMEOUT
+        with pytest.raises(RosError, match='not RUNNING: the last report is FAULT'):
+            arm.wait_for('RUNNING', START_TIMEOUT)
+        assert time.monotonic() < end       # it was not waited for to no purpose
+        begun = arm.log().count('lockstep begins')
+        assert arm.reset() == 'armed'
+        arm.wait_for('RUNNING')
+        arm.move([0.4, 0.3], duration=0.3)
+        assert arm.position() == pytest.approx([0.4, 0.3], abs=0.05)
+        assert arm.log().count('lockstep begins') > begun
+        with arm.paused():
+            arm.wait_for('RUNNING')         # the report of a later second: a pause is no fault
+        arm.wait_for('RUNNING')
+        motions = []
+        for _ in range(2):
+            arm.start(mode='joint_impedance')
+            arm.push('link2', [0.0, 0.0, 20.0])
+            begin = arm.time
+            arm.watch(0.1)
+            assert arm.time == begin            # paused
+            states = arm.run(0.2)
+            assert states.time - begin == pytest.approx(np.arange(0.001, 0.2005, 0.001))
+            motions.append(states)
+        assert np.ptp(motions[0].position, axis=0).min() > 1e-3
+        for first, second in zip(motions[0][1:], motions[1][1:]):
+            assert second == pytest.approx(first, rel=0.0, abs=1e-12)
+        for refused, named in (
+                (lambda: arm.set_parameters('simulator', pause_at=-1.0), 'pause_at'),
+                (lambda: arm.push('wing', [0.0, 0.0, 1.0]), 'wing'),
+                (lambda: arm.change_state('configure'), 'configure')):
+            with pytest.raises(RosError, match=named):
+                refused()
+        arm.deactivate()
+        assert arm.stop() == {'controller': 0, 'simulator': 0}
+
+
+def test_the_example_of_the_documentation():
+    """It runs as it stands; takes longer than 5 s, for it starts two nodes and moves an arm."""
+    text = textwrap.dedent(re.search(r'(    def test_.*)', testing.__doc__, re.DOTALL)[1])
+    names = {'simulated_arm': longer}
+    exec(text, names)
+    names['test_my_law_holds_the_arm']()
+
+
+def test_a_process_that_ends_is_told_with_its_output():
+    """A wrong parameter is in the error, not only in a log that nobody keeps."""
+    with simulated_arm(simulator={'urdf': 'no_such_robot'}) as arm:
+        with pytest.raises(RosError, match='no_such_robot'):
+            arm.wait_for('RUNNING')
+        with pytest.raises(RosError, match='no phase'):
+            arm.wait_for('WALKING')
+        assert arm.stop()['simulator'] == 1

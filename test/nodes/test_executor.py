@@ -35,8 +35,7 @@ class Untakeable(Waitable):
         self.taken += 1
         raise OSError('out of order')
 
-    async def execute(self, taken_data):
-        raise AssertionError('nothing was taken')
+    async def execute(self, taken_data): raise AssertionError('nothing was taken')
 
     def __enter__(self):
         pass
@@ -61,14 +60,19 @@ def executor(node):
     executor.shutdown()
 
 
-def test_what_cannot_be_taken_locks_no_group(node, executor, capfd):
-    """It is asked again, and others of its group run."""
+def test_exceptions_do_not_end_an_executor(node, executor, capfd):
+    # It is asked again, and others of its group run.
     ticks, broken = [], Untakeable(node)
     node.create_timer(0.001, lambda: ticks.append(0))
     for _ in range(100):
         executor.spin_once(DEADLINE)
     assert broken.taken == 2 and len(ticks) > 10
     assert capfd.readouterr().err.count('OSError: out of order') == 2
+    def failing():
+        raise OSError('out of order')
+    executor.create_task(failing)
+    executor.spin_once(DEADLINE)
+    assert 'OSError: out of order' in capfd.readouterr().err
 
 
 def test_a_stream_of_exceptions_does_not_fill_the_log(node, executor, capfd):
@@ -83,14 +87,6 @@ def test_a_stream_of_exceptions_does_not_fill_the_log(node, executor, capfd):
         executor.spin_once(DEADLINE)
     said = capfd.readouterr().err.count('the node continues')
     assert BURST <= said < 100
-
-
-def test_tasks_may_raise_too(node, executor, capfd):
-    def failing():
-        raise OSError('out of order')
-    executor.create_task(failing)
-    executor.spin_once(DEADLINE)
-    assert 'OSError: out of order' in capfd.readouterr().err
 
 
 def test_the_end_of_ros_ends_it(node, executor):

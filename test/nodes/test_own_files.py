@@ -29,7 +29,6 @@ raise SystemExit(controller.main())
 
 
 def compilers(cache):
-    """Return the processes with a cache of their own."""
     found = set()
     for environment in Path('/proc').glob('[0-9]*/environ'):
         with suppress(OSError):

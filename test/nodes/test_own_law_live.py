@@ -32,8 +32,7 @@ def test_it_drives_the_arm(pair, remote, path):
     assert f'own_laws:SPRING, 250 Hz, trigger state, data path {path}' in controller.text
     remote.trajectories().publish(goal(0.6, 0.2, seconds=1.0))
     controller.wait_for_line('following a trajectory')
-    remote.until(lambda: abs(
-        remote.position() - [0.6, 0.2]).max() < 0.01, 'the goal')
+    remote.until(lambda: abs(remote.position() - [0.6, 0.2]).max() < 0.01, 'the goal')
     assert remote.set('controller', spring=[120.0, 60.0]) == ''
     assert 'damper = [-1.0] is refused' in remote.set('controller', damper=[-1.0])
     assert 'damper 500 (joint1) would be unstable' in remote.set('controller', damper=[500.0, 5.0])

@@ -9,12 +9,7 @@ import pytest
 import rclpy
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.resources import share_path
-from robodyn_ros.nodes.launch_rules import (
-    check_respawn,
-    manager_rate,
-    rotors,
-    warn_of_unknown,
-)
+from robodyn_ros.nodes.launch_rules import check_respawn, manager_rate, rotors, warn_of_unknown
 from robodyn_ros.nodes.middleware.parameter_files import (
     check_sections,
     config_path,

@@ -30,21 +30,17 @@ def put(node, **values):
         [RosParameter(k, value=v) for k, v in values.items()]).reason
 
 
-def test_defaults_and_descriptors(node):
-    """What is declared can be read, lists that are empty too, and is described with its range."""
+def test_defaults_descriptors_and_all_at_once(node):
+    # What is declared can be read, lists that are empty too, and is described with its range.
     p = Parameters(node, TABLE)
     assert p.values() == {'gain': 1.0, 'gains': [], 'mode': 'pd', 'count': 1, 'names': []}
     gain = node.describe_parameter('gain')
     assert gain.description == 'a gain [N]' and gain.floating_point_range[0].to_value == 2.0
     assert node.describe_parameter('count').integer_range[0].from_value == 1
-
-
-def test_all_can_be_asked_for_at_once(node):
-    """One unset parameter would make rclpy answer nothing: `ros2 param dump` does ask so."""
+    # One unset parameter would make rclpy answer nothing: `ros2 param dump` does ask so.
     p = Parameters(node, TABLE)
     handle, = (s for s in node.services if s.srv_type is GetParameters)
-    answer = handle.callback(GetParameters.Request(names=list(p.table)),
-                             GetParameters.Response())
+    answer = handle.callback(GetParameters.Request(names=list(p.table)), GetParameters.Response())
     kinds = [value.type for value in answer.values]
     assert kinds == [p.table[name].descriptor().type for name in p.table]
     assert put(node, gains=[1.0]) == '' and p['gains'] == [1.0]
@@ -111,11 +107,16 @@ def test_tables(table):
             assert p.lower is not None, p.name
 
 
-def test_docs_are_up_to_date():
-    """docs/parameters.md is what python -m robodyn_ros.nodes.parameter_docs prints."""
+def test_the_page_of_parameters():
+    # docs/parameters.md is what python -m robodyn_ros.nodes.parameter_docs prints.
     docs = Path(__file__).parents[2] / 'docs' / 'parameters.md'
     assert docs.read_text() == parameter_docs.page(), (
         'run: python -m robodyn_ros.nodes.parameter_docs > docs/parameters.md')
+    page, simulator = parameter_docs.page().split('## Simulator\n')
+    named = re.findall(r'^\| `(\w+)` \|', page, re.MULTILINE)
+    assert sorted(named) == sorted(p.name for p in controller_parameters.TABLE)
+    assert tuple(named[:len(parameter_docs.ESSENTIAL)]) == parameter_docs.ESSENTIAL
+    assert all(f'`{p.name}`' in simulator for p in simulator_parameters.TABLE)
 
 
 def test_gains_with_a_bad_value_refuse_their_law(node):
@@ -138,11 +139,3 @@ def test_gains_are_declared_with_their_law(node):
     assert put(node, mode='own_laws:SPRING') == '' and p['mode'] == 'own_laws:SPRING'
     assert put(node, spring=[-1.0]) != '' and put(node, spring=[1.0]) == ''
     assert p['spring'] == [1.0]
-
-
-def test_the_page_has_every_parameter_once_and_begins_with_the_essential_ones():
-    page, simulator = parameter_docs.page().split('## Simulator\n')
-    named = re.findall(r'^\| `(\w+)` \|', page, re.MULTILINE)
-    assert sorted(named) == sorted(p.name for p in controller_parameters.TABLE)
-    assert tuple(named[:len(parameter_docs.ESSENTIAL)]) == parameter_docs.ESSENTIAL
-    assert all(f'`{p.name}`' in simulator for p in simulator_parameters.TABLE)

@@ -59,8 +59,7 @@ def test_a_motion_is_refused_then_approached_played_and_recorded(pair, remote, s
         'robodyn: controller refuses it: the trajectory starts 0.3 rad from the reference of ')
 
     assert not (tmp_path / 'motion.npz').exists()
-    near = start(PLAY, file, '--sim-time', '--approach', 1.0, '--record',
-                 tmp_path / 'motion.npz')
+    near = start(PLAY, file, '--sim-time', '--approach', 1.0, '--record', tmp_path / 'motion.npz')
     assert near.wait() == 0, near.text
     assert controller.text.count('following a trajectory') == 2
     for word in ('approach', 'motion.npz', 'position, velocity, effort'):
@@ -136,8 +135,7 @@ def test_controllers_of_others_are_played_to_unconfirmed(start, motion, node):
     with session('asking') as here, pytest.raises(RosError, match='of_the_test says nothing'):
         Player(here, '/other/joint_trajectory', 'joint_states', confirm=True, within=1.0).find()
     clock = node.create_publisher(Clock, '/clock', 10)
-    process = start(PLAY, file, '--node', '/other', '--unconfirmed',
-                    '--sim-time', '--delay', 0.1)
+    process = start(PLAY, file, '--node', '/other', '--unconfirmed', '--sim-time', '--delay', 0.1)
     now, end = 1000.0, time.monotonic() + 60.0
     while process.popen.poll() is None:
         assert time.monotonic() < end
@@ -156,18 +154,15 @@ def test_controllers_of_others_are_played_to_unconfirmed(start, motion, node):
         assert told.sec + 1e-9 * told.nanosec == pytest.approx(at, abs=1e-9)
 
 
-def test_nobody_listens(start, motion):
+def test_there_is_nobody_or_no_file(start, motion, tmp_path):
     process = start(PLAY, motion[0], '--wait', 0.5)
     assert process.wait() == 1
     assert 'no subscriber to /controller/joint_trajectory: start a controller' in process.text
-
-
-def test_a_file_that_is_none(start, tmp_path):
     process = start(PLAY, tmp_path / 'no.yaml')
     assert process.wait() == 1 and 'cannot be read' in process.text
 
 
-def test_an_approach_takes_as_long_as_it_is_slow(motion):
+def test_approaches(motion):
     _, asked = motion
     fastest = np.abs(asked.velocities).max(0)
     way = approach(asked, START - [1.0, 0.0], 0.5)
@@ -180,9 +175,6 @@ def test_an_approach_takes_as_long_as_it_is_slow(motion):
     assert approach(still, START, 2.0).times[0] == 2.0
     with pytest.raises(TrajectoryError, match='joint2 is 0.1 away from its start'):
         approach(still, START + [0.0, 0.1], 2.0)
-
-
-def test_an_approach_to_poses_at_rest_is_as_slow_as_the_motion_between_them():
     poses = np.array([[0.0, 0.0], [1.0, 0.5]])
     rest = np.zeros_like(poses)
     way = approach(JointTrajectory(('joint1', 'joint2'), np.array([0.0, 2.0]), poses, rest, rest),

@@ -78,15 +78,12 @@ def test_a_killed_parent_takes_its_children_with_it(start, tmp_path):
     until(lambda: not alive(pid))
 
 
-def test_interrupts_wait_until_what_has_begun_is_finished():
+def test_signals_wait_and_exits_are_orderly():
     finished = False
     with pytest.raises(KeyboardInterrupt), interrupts_later():
         os.kill(os.getpid(), signal.SIGINT)
         finished = True
     assert finished
-
-
-def test_only_the_first_of_several_interrupts_counts():
     cleaned = False
     with pytest.raises(KeyboardInterrupt), ending_once():
         try:
@@ -97,14 +94,8 @@ def test_only_the_first_of_several_interrupts_counts():
             cleaned = True
     assert cleaned
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-
-
-def test_a_request_to_terminate_is_an_orderly_exit():
     with pytest.raises(SystemExit, match='143'), ending_once():
         os.kill(os.getpid(), signal.SIGTERM)
-
-
-def test_cleaning_up_is_not_disturbed():
     with undisturbed():
         os.kill(os.getpid(), signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):

@@ -142,13 +142,10 @@ def test_an_executor_leaves_the_messages_alone(node):
     executor.shutdown()
 
 
-def test_wait_ends_at_its_timeout_even_a_negative_one(node):
+def test_waits_end(node):
     subscription = SerializedSubscription(node, JointState, 'joint_states', 10)
     assert not subscription.wait(1_000_000)
     assert not subscription.wait(-1)
-
-
-def test_wake_ends_a_wait_once(node):
     subscription = SerializedSubscription(node, JointState, 'joint_states', 10)
     join = in_thread(lambda: subscription.wait(LONG))
     subscription.wake()
@@ -213,18 +210,16 @@ def reader(node):
     reader.executor.shutdown()
 
 
-def test_messages_come_whole_and_in_order(reader):
-    """Byte for byte what was published."""
+def test_messages_come_whole_or_with_their_size(reader):
+    # Byte for byte what was published.
     sent = [serialize_message(String(data=f'message {i}')) for i in range(5)]
     for data in sent:
         reader.publisher.publish(data)
     reader.until(lambda: len(reader.heard) == 5)
     assert reader.heard == [(data, len(data)) for data in sent]
     assert reader.messages.take_data() is None
-
-
-def test_of_a_larger_one_the_beginning_and_the_size(reader):
-    """However large it is, no more than asked for is handed out."""
+    reader.heard.clear()
+    # However large it is, no more than asked for is handed out.
     sent = serialize_message(String(data=10_000_000 * 'x'))
     reader.publisher.publish(sent)
     reader.until(lambda: reader.heard)
@@ -234,8 +229,7 @@ def test_of_a_larger_one_the_beginning_and_the_size(reader):
 def test_a_message_that_cannot_be_taken_is_told(reader, monkeypatch, capfd):
     """Nothing is raised in the executor, on which the arm's node depends; the next one comes."""
     with monkeypatch.context() as without_memory:
-        without_memory.setattr(cdr.rcutils(), 'rcutils_get_default_allocator',
-                               cdr.Allocator)
+        without_memory.setattr(cdr.rcutils(), 'rcutils_get_default_allocator', cdr.Allocator)
         reader.publisher.publish(String(data='lost'))
         said = ''
         while 'a message on /text is lost: rcl error' not in said:
@@ -252,21 +246,15 @@ def test_nothing_comes_when_the_context_is_gone(reader, node):
     assert reader.messages.take_data() is None
 
 
-def test_a_clock_that_is_ahead_shows_in_the_first_message():
+def test_times_of_other_clocks():
     clock = ClockSkew()
     assert '2.000 s ahead' in clock.note(-2.0, 'joint_trajectory')
     assert clock.note(-2.0, 'joint_trajectory') == '' and clock.offset == -2.0
-
-
-def test_one_slow_message_is_no_clock_that_is_behind():
     clock = ClockSkew()
     said = [clock.note(transit, 'x') for transit in (3.0, *[0.01] * TRANSIT_WINDOW, 3.0)]
     assert not any(said)
     said = [clock.note(3.0, 'x') for _ in range(TRANSIT_WINDOW)]
     assert [bool(s) for s in said] == [False] * (TRANSIT_WINDOW - 2) + [True, False]
-
-
-def test_times_of_another_epoch_are_left_out():
     clock = ClockSkew()
     assert clock.note(2 * MAX_CLOCK_OFFSET, 'x') == '' and clock.offset == 0.0
 

@@ -128,16 +128,13 @@ def test_without_stamps_the_times_of_publication_count(node):
     assert (np.diff(recorder.recording().time) > 0.009).all()
 
 
-def test_what_cannot_be_is_said_before_anything_is_recorded(start, tmp_path):
+def test_what_cannot_be_recorded_is_said(start, tmp_path, node):
     (tmp_path / 'there.npz').write_text('precious')
     for name, said in (('a.txt', 'end it in .npz or .csv'), ('there.npz', 'is there already'),
                        ('no/a.npz', 'a folder that is not there')):
         process = start(RECORD, tmp_path / name)
         assert process.wait() == 1 and said in process.text, process.text
     assert (tmp_path / 'there.npz').read_text() == 'precious'
-
-
-def test_nothing_to_record(start, tmp_path, node):
     Robot(node, '/arm/states').publish()
     # Fast DDS announces a process again after 3 s where its first announcements are lost
     process = start(RECORD, tmp_path / 'a.npz', '--wait', 5)

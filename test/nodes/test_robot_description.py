@@ -12,10 +12,7 @@ from robodyn_ros.errors import UrdfError
 from robodyn_ros.nodes.controller import robot
 from robodyn_ros.nodes.controller.robot import RobotDescription
 from robodyn_ros.nodes.middleware import qos
-from robodyn_ros.nodes.topics.publishers import (
-    IncompatiblePublishers,
-    unmatched_subscribers,
-)
+from robodyn_ros.nodes.topics.publishers import IncompatiblePublishers, unmatched_subscribers
 from robodyn_ros.nodes.topics.trajectory_subscriber import TrajectorySubscriber
 from robots import ARM
 from std_msgs.msg import Float64MultiArray, String
@@ -24,16 +21,13 @@ from trajectory_msgs.msg import JointTrajectory
 PARAMETERS = {p.name: p.default for p in robot.PARAMETERS}
 
 
-def test_a_description_is_text_and_never_the_path_of_a_file(tmp_path):
+def test_a_description_is_text_in_any_encoding(tmp_path):
     (path := tmp_path / 'arm.urdf').write_text(ARM)
     assert robot.model(PARAMETERS, ARM).joint_names == ('shoulder', 'slide')
     os.mkfifo(pipe := tmp_path / 'pipe')        # who opens it hangs
     for description in (path, pipe):
         with pytest.raises(UrdfError, match='robot description is no XML'):
             robot.model(PARAMETERS, str(description))
-
-
-def test_a_file_in_any_encoding_is_the_robot_of_the_library(tmp_path):
     (path := tmp_path / 'arm.urdf').write_bytes(
         b'\n<?xml version="1.0" encoding="gb2312"?>\n' + ARM.replace('upper"/>', '臂"/>').replace(
             'name="upper"', 'name="臂"').encode('gb2312'))

@@ -284,8 +284,7 @@ def test_a_push_moves_the_arm_and_an_unknown_link_is_refused(simulator, bus):
     (['urdf:=two_link', 'initial_position:=[0.0]'], 'give one for each of joint1, joint2'),
 ])
 def test_what_cannot_be_simulated_is_said_in_one_line(start, parameters, complaint):
-    process = start(node('simulator'), '--ros-args',
-                    *[a for p in parameters for a in ('-p', p)])
+    process = start(node('simulator'), '--ros-args', *[a for p in parameters for a in ('-p', p)])
     assert process.wait() == 1
     process.wait_for_line(f'^error: .*{complaint}')
     assert 'Traceback' not in process.text

@@ -68,7 +68,6 @@ def test_every_panel_of_the_foxglove_layout_is_in_its_mosaic():
 
 
 def test_telemetry_is_that_of_the_cycles_and_the_displays_find_their_topics(pair, remote):
-    """The topics of the nodes are those of the displays."""
     pair(controller={'mode': 'joint_impedance', 'autostart': True, 'telemetry_rate': 50.0,
                      'external_wrench_frame': 'tool0'})[1].wait_for_line('RUNNING')
     paths = {*foxglove_paths(), *plotjuggler_paths(), *rviz_paths()}
@@ -114,8 +113,7 @@ def live(node):
         statuses = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
         errors = node.create_publisher(JointState, '/arm/controller/tracking_error', 10)
 
-        def until(condition, position=(0.3, -0.2), status=None, joints=JOINTS,
-                  error=()):
+        def until(condition, position=(0.3, -0.2), status=None, joints=JOINTS, error=()):
             end = time.monotonic() + 60.0
             while not condition():
                 assert time.monotonic() < end

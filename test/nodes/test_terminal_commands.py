@@ -42,7 +42,7 @@ def test_other_keys_stop(key):
     assert not keys.twist(1.2).any() and keys.over == (key in 'q\x1b')
 
 
-def test_the_speed_stays_within_its_limits():
+def test_speeds_and_positions_stay_within_their_limits():
     keys = jog()
     for _ in range(50):
         keys.press('+', 0.0)
@@ -50,9 +50,6 @@ def test_the_speed_stays_within_its_limits():
     for _ in range(50):
         keys.press('-', 0.0)
     assert (keys.speed > 0.004).all()
-
-
-def test_what_the_controller_would_refuse_is_refused_before():
     with pytest.raises(ParameterError, match='mode gravity_compensation follows no twist'):
         checked(Settings(mode='gravity_compensation'), 0.1, 0.2)
     task = Settings(mode='cartesian_impedance', task_frame='tool0')

@@ -77,8 +77,7 @@ def test_a_short_time_slice_where_there_is_no_priority(pair, remote):
 
 def test_one_thread_runs_as_wanted_while_the_node_is_active(pair, remote, tmp_path):
     path = tmp_path / 'timing.npz'
-    _, controller = pair(
-        controller={**ASKED, 'rate': 1000.0, 'timing_file': path}, real_time=True)
+    _, controller = pair(controller={**ASKED, 'rate': 1000.0, 'timing_file': path}, real_time=True)
     pid = controller.popen.pid
     assert 'cannot change' in remote.set('controller', timing_file='/tmp/of_a_peer.npz')
     assert remote.change('configure')
@@ -162,8 +161,7 @@ def test_a_timing_file_is_that_of_one_controller(tmp_path, monkeypatch):
         file.release()
 
 
-@pytest.mark.parametrize('change', [
-    {'spin': 0.001}, {'spin': 0.0002, 'rate': 5000.0}])
+@pytest.mark.parametrize('change', [{'spin': 0.001}, {'spin': 0.0002, 'rate': 5000.0}])
 def test_a_spin_of_a_whole_period_is_refused(change):
     values = {p.name: p.default for p in TABLE}
     assert LoopSettings.of(values) == LoopSettings()    # nothing, if nobody asks

@@ -1,16 +1,22 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""References over topics to real controllers: messages of MoveIt and Servo, and huge ones."""
+"""References over topics: messages of MoveIt and Servo, huge ones, poses of other frames."""
+
+from importlib.util import find_spec
 
 from builtin_interfaces.msg import Duration
-from control.moveit_clients import moveit_plan
+from control.test_moveit_clients import moveit_plan
+from geometry_msgs.msg import PoseStamped, Transform
 from nodes.bring_up import bring_up, POSE
 import numpy as np
 import pytest
 from rclpy.serialization import serialize_message
 from robodyn_ros import load_urdf
 from robodyn_ros.control.references.trajectory import MAX_WAYPOINTS
+from robodyn_ros.errors import TrajectoryError
 from robodyn_ros.model.resources import robot_path
+from robodyn_ros.nodes.topics.tool_topics import FrameTransforms, transformed
+from scipy.spatial.transform import Rotation
 from trajectories import trajectory_bytes
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
@@ -86,3 +92,33 @@ def velocities_alone(velocity):
     """Return a message of one waypoint without positions."""
     return serialize_message(JointTrajectory(joint_names=NAMES, points=[JointTrajectoryPoint(
         velocities=velocity[0].tolist(), time_from_start=Duration(nanosec=round(1e9 * PERIOD)))]))
+
+
+def test_a_pose_is_that_of_the_matrices():
+    random = np.random.default_rng(0)
+    turn, own = Rotation.random(random_state=1), Rotation.random(random_state=2)
+    shift, position = random.uniform(-1, 1, 3), random.uniform(-1, 1, 3)
+    message = Transform()
+    t, r = message.translation, message.rotation
+    t.x, t.y, t.z = shift.tolist()
+    r.x, r.y, r.z, r.w = turn.as_quat().tolist()
+    p, q = transformed(message, position, own.as_quat())
+    assert p == pytest.approx(turn.as_matrix() @ position + shift)
+    assert Rotation.from_quat(q).as_matrix() == pytest.approx(turn.as_matrix() @ own.as_matrix())
+    # What is no rotation stays none, for the check that refuses it
+    assert np.linalg.norm(transformed(message, position, 3.0 * own.as_quat())[1]) == (
+        pytest.approx(3.0))
+    assert not transformed(message, position, np.zeros(4))[1].any()
+
+
+@pytest.mark.skipif(find_spec('tf2_ros') is not None, reason='tf2 is installed')
+def test_without_tf2_another_frame_is_refused_with_the_remedy():
+    transforms, message = FrameTransforms(None), PoseStamped()
+    message.pose.position.x = 0.3
+    for frame in '', 'base':
+        message.header.frame_id = frame
+        assert transforms.to_base(message, 'base')[0].tolist() == [0.3, 0.0, 0.0]
+    message.header.frame_id = 'camera'
+    with pytest.raises(TrajectoryError, match="'camera', and tf2_ros is not installed.*base"):
+        transforms.to_base(message, 'base')
+    transforms.close()

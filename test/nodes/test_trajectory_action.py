@@ -37,7 +37,6 @@ def seconds(duration):
 
 
 def trajectory(pose=(0.6, 0.2), duration=1.0, names=NAMES, **fields):
-    """Return a trajectory to one pose."""
     point = JointTrajectoryPoint(positions=list(pose), time_from_start=seconds(duration))
     return JointTrajectory(**{'joint_names': names, 'points': [point], **fields})
 

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import warnings
 
 from builtin_interfaces.msg import Duration, Time
-from control.closed_loop import Rig
+from control.rig import Rig
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nodes.bring_up import POSE
@@ -186,8 +186,7 @@ def test_what_was_planned_too_late_starts_after_planning_it_again():
 
 def test_trajectories_of_some_joints_each_do_not_replace_one_another(desk):
     """Published one after the other, and taken between two control cycles: both are followed."""
-    planner = desk.nodes[0].create_publisher(
-        JointTrajectory, '/of_the_test/joint_trajectory', 10)
+    planner = desk.nodes[0].create_publisher(JointTrajectory, '/of_the_test/joint_trajectory', 10)
     desk.nodes[0].destroy_publisher(desk.publisher)
     desk.until(lambda: planner.get_subscription_count() and not desk.trouble())
     for name, there in zip(NAMES, (0.6, 0.7)):
@@ -226,32 +225,16 @@ def test_rate_of_a_stream():
 
 
 FAR = int(MAX_START_DELAY) + 60
+# One of the planner, which test_trajectory.py, test_reference_stream.py and others ask, and ours
 REFUSED = [
     (goal(joint_names=[]), 'positions of waypoint 0 are 2 numbers'),
     (goal(joint_names=[], points=[JointTrajectoryPoint()]), 'no positions'),
-    (goal(joint_names=['joint1', 'joint1']), 'joint .joint1. is named twice'),
     (goal(joint_names=['joint1', 'elbow']), 'no joint .elbow.: the joints are joint1, joint2'),
-    (goal(joint_names=['joint1', 'joint\uff12']), r"\('joint\\uff12'\): .*looks the same"),
-    (goal(joint_names=['joint1', 'j\u043eint2']), r"\('j\\u043eint2'\)"),
     (goal(points=[point(velocities=[0.0, 0.0])]), 'no positions'),
     (goal(points=[point(0.4, 0.4, effort=[1.0])]), 'effort of waypoint 0 are 1 numbers'),
-    (goal(points=[point(0.4, 0.4, effort=[np.nan, 1.0])]), 'effort of joint1 at .* is nan'),
-    (goal(points=[point(0.4, 0.4, effort=[1.0, -1e300])]), 'effort of joint2 at .* is -1e.300'),
-    (goal(points=[point(0.4, 0.4, at=0.0, effort=[1.0, 1.0])]), 'the target has efforts'),
-    (goal(points=[point(0.4, 0.4, accelerations=[0.0, 0.0])]), 'without velocities'),
-    (goal(points=[point(0.4, 0.4, velocities=[0.1, 0.0])]), 'joint1 still moves at the end'),
     (goal(points=[point(0.4, np.nan)]), 'positions of joint2 at waypoint 0 is nan'),
-    (goal(points=[point(0.4, 0.4, velocities=[np.inf, 0.0])]), 'velocities of joint1 .* is inf'),
     (goal(points=[point(0.4, 9.0)]), 'position of joint2 would be .* outside'),
-    (goal(points=[point(-2.5, 2.5, at=0.25)]), 'velocity of joint. would be .* outside'),
-    (goal(points=[point(0.4, 0.4, at=0.0), point(0.4, 0.4)]),
-     'starts 0.1 rad from the reference of joint'),
-    (goal(points=[point(np.nan, 0.4, at=0.0)]), 'target position of joint1 is nan'),
-    (goal(points=[point(9.0, 0.4, at=0.0)]), 'position of joint1 would be 9, outside'),
-    (goal(points=[point(0.4, 0.4, at=0.0, velocities=[99.0, 0.0])]), 'target velocity of joint1'),
-    (goal(points=[point(0.4, 0.4, at=-1.0)]), 'waypoint 0 is at -1 s'),
     (goal(points=[point(0.4, 0.4, at=-2.0**31)]), 'waypoint 0 is at -2147483648 s'),
-    (goal(points=2 * [point(0.4, 0.4)]), 'waypoint 1 is at 1 s, waypoint 0 at 1 s'),
     (stamped(Time(sec=5)), 'should have started .* s ago'),
     (stamped(Time(sec=-5)), 'should have started .* s ago'),
     (stamped(Time(sec=2**31 - 1)), 'would start in .* s: stamp it at most 600 s ahead'),
@@ -278,18 +261,6 @@ def test_each_refusal_says_why(desk, capfd):
     assert desk.send(goal())
 
 
-def test_names_do_not_forge_the_log(desk, capfd):
-    """A name is quoted with its line ends, escapes, right-to-left marks and bytes spelled out."""
-    forged = 'x\n[INFO] [1.0] [controller]: RUNNING \x1b[2J\r\u202e\u2028'
-    data = bytearray(serialize_message(goal(joint_names=['joint1', forged])))
-    assert not desk.send(bytes(data))
-    data[data.index(b'[2J')] = 0xff
-    assert not desk.send(bytes(data))
-    lines = capfd.readouterr().err.splitlines()
-    assert len(lines) == 2 and all('trajectory refused: no joint' in line for line in lines)
-    assert all(c.isprintable() for line in lines for c in line) and r'\udcff' in lines[1]
-
-
 def test_a_stream_of_refusals_is_not_all_logged(desk, capfd):
     """It does not fill the disk; all are counted, and what was not said is told with the next."""
     for _ in range(500):
@@ -306,6 +277,18 @@ def test_a_stream_of_refusals_is_not_all_logged(desk, capfd):
         assert not desk.send(goal(points=[point(0.4)]))
         said += capfd.readouterr().err
     assert said.count('trajectory refused') < 500
+
+
+def test_names_do_not_forge_the_log(desk, capfd):
+    """A name is quoted with its line ends, escapes, right-to-left marks and bytes spelled out."""
+    forged = 'x\n[INFO] [1.0] [controller]: RUNNING \x1b[2J\r\u202e\u2028'
+    data = bytearray(serialize_message(goal(joint_names=['joint1', forged])))
+    assert not desk.send(bytes(data))
+    data[data.index(b'[2J')] = 0xff
+    assert not desk.send(bytes(data))
+    lines = capfd.readouterr().err.splitlines()
+    assert len(lines) == 2 and all('trajectory refused: no joint' in line for line in lines)
+    assert all(c.isprintable() for line in lines for c in line) and r'\udcff' in lines[1]
 
 
 def test_a_stream_of_trajectories_is_not_all_logged(desk, capfd):

@@ -120,14 +120,11 @@ def test_another_architecture(place):
     assert 'needs Linux on x86_64' in done.stderr and 'i686' in done.stderr
 
 
-def test_no_python_in_the_range(place, programs):
+def test_what_is_missing_is_named(place, programs):
     script(programs / 'python3.12', 'echo "pyenv: python3.12: command not found" >&2; exit 127')
     done = make_without_running_python(place, programs)
     assert (done.returncode, done.stderr.count('\n')) == (1, 1)
     assert done.stderr.startswith('No Python 3.10-3.13')
-
-
-def test_no_venv_module(place, programs):
     script(programs / 'python3', f'case "$2" in venv|virtualenv) exit 1; esac\n'
                                  f'exec "{sys.executable}" "$@"')
     done = make_without_running_python(place, programs)

@@ -1,8 +1,9 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Every `pip install` that an error message or a page gives finds its packages."""
+"""Packages that messages and pages name are found; the oldest and the newest Numba work."""
 
 from importlib.metadata import PackageNotFoundError, version
+import os
 from pathlib import Path
 import re
 import shlex
@@ -13,6 +14,7 @@ from packaging.requirements import Requirement
 import pytest
 from robodyn_ros import extras
 from robodyn_ros.extras import EXTRAS, install_ros, pip_install, pip_install_extra
+from thorough import seeds
 
 pytestmark = pytest.mark.slow
 
@@ -49,8 +51,7 @@ def test_packages_that_texts_and_extras_name_are_found():
     named = {word for text in written() for word in shlex.split(text)
              if not word.startswith(('.', '--'))}
     assert {'example-robot-data', 'mcap', 'rosbags'} <= named
-    for extra in ('cluster', 'derive', 'identify', 'ik', 'sim', 'view', 'docs',
-                  'bench', 'ros'):
+    for extra in ('cluster', 'derive', 'identify', 'ik', 'sim', 'view', 'docs', 'bench', 'ros'):
         command = shlex.split(pip_install_extra(extra))
         assert command[:2] == ['pip', 'install'] and len(command) - 2 == len(EXTRAS[extra])
         if extra != 'ros' or 'pip install' in install_ros():    # wheels for few platforms
@@ -64,20 +65,14 @@ def test_packages_that_texts_and_extras_name_are_found():
     assert done.returncode == 0, done.stderr
 
 
-def test_extras_that_texts_name_are_declared():
+def test_extras_and_versions_of_texts():
     named = {extra.strip() for text in written() for word in shlex.split(text)
              if word.startswith('.[') for extra in word[2:-1].split(',')}
     assert {'identify', 'sim'} <= named <= set(EXTRAS)
-
-
-def test_nothing_names_the_package_on_an_index():
-    """This package is in no index: `pip install robodyn_ros` would fail."""
+    # This package is in no index: `pip install robodyn_ros` would fail.
     for path in SOURCES:
         if path.name != 'extras.py':
             assert not re.search(r'pip install [\'"]?robodyn', path.read_text()), path
-
-
-def test_versions_are_those_of_the_extras():
     assert pip_install('mujoco', 'mcap', 'PyYAML') == "pip install 'mujoco>=3.14' mcap PyYAML"
 
 
@@ -86,3 +81,34 @@ def test_a_managed_python_needs_one_word_more(monkeypatch, tmp_path):
     monkeypatch.setattr(extras.sysconfig, 'get_path', lambda name: tmp_path)
     monkeypatch.setattr(extras.sys, 'base_prefix', sys.prefix)
     assert pip_install('mcap') == 'pip install --break-system-packages mcap'
+
+
+LOWEST, BELOW = re.search(r"'numba>=([\d.]+),<([\d.]+)'", (ROOT / 'setup.py').read_text()).groups()
+SMOKE = ROOT / 'test' / 'numba_smoke.py'
+
+
+def smoke(python):
+    """Run the script with a Python, with an empty cache; return what it prints at the end."""
+    done = subprocess.run([python, SMOKE], text=True, capture_output=True, cwd=ROOT, env={
+        **os.environ, 'PYTHONPATH': str(ROOT)}, timeout=900)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.skipif(seeds(0, 1) == 0, reason='compiles everything anew: only ROBODYN_THOROUGH=1')
+def test_the_installed_version():
+    """Minutes: all machine code of a controller is compiled for it."""
+    assert 'passed with Numba' in smoke(sys.executable)
+
+
+@pytest.mark.skipif(seeds(0, 1) == 0, reason='installs two versions: only ROBODYN_THOROUGH=1')
+@pytest.mark.parametrize('version', [f'=={LOWEST}.*', f'<{BELOW}'])
+def test_the_lowest_and_the_newest_version(tmp_path, version):
+    """Minutes, too; an old Numba has no wheels for a new Python."""
+    python = tmp_path / 'bin' / 'python'
+    subprocess.run([sys.executable, '-m', 'venv', tmp_path], check=True)
+    installed = subprocess.run([python, '-m', 'pip', 'install', '--prefer-binary', '--quiet',
+                                f'numba{version}', f'{ROOT}[ros]'], text=True, capture_output=True)
+    if installed.returncode:
+        pytest.skip(f'numba{version} is not to be had here: {installed.stderr[-200:]}')
+    assert 'passed with Numba' in smoke(python)

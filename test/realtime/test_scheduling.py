@@ -83,10 +83,15 @@ def ask(wanted, *, rtprio=None, memlock=None, humble=False, without=None):
     return json.loads(done.stdout)
 
 
-def test_nothing_wanted_changes_nothing():
+def test_nothing_is_left_behind():
     found = ask({})
     assert found['before'] == found['inside'] == found['after']
     assert found['granted'] == found['refused'] == []
+    before = os.sched_getaffinity(0)
+    with pytest.raises(ZeroDivisionError), scheduled(Scheduling(cpus=(min(before),))):
+        assert os.sched_getaffinity(0) == {min(before)}
+        raise ZeroDivisionError
+    assert os.sched_getaffinity(0) == before
 
 
 def test_without_privilege_each_refusal_is_a_line_and_the_loop_goes_on():
@@ -169,14 +174,6 @@ def test_a_cpu_that_is_not_there_is_refused_whole(others):
     assert '900' in outcome.refused[0] and f'may use {listed(mine)}' in outcome.refused[0]
 
 
-def test_undone_after_an_exception_too():
-    before = os.sched_getaffinity(0)
-    with pytest.raises(ZeroDivisionError), scheduled(Scheduling(cpus=(min(before),))):
-        assert os.sched_getaffinity(0) == {min(before)}
-        raise ZeroDivisionError
-    assert os.sched_getaffinity(0) == before
-
-
 def test_cpus_are_listed_as_the_kernel_does():
     assert listed([3, 1, 2, 6, 8, 7, 10]) == '1-3,6-8,10'
     assert listed(os.sched_getaffinity(0)) == next(
@@ -186,8 +183,7 @@ def test_cpus_are_listed_as_the_kernel_does():
 
 SUPPORTED = (tuple(int(x) for x in platform.release().split('.')[:2]) >= (6, 12)
              and platform.machine() in scheduling.SYSCALL_NUMBERS)
-has_slices = pytest.mark.skipif(not SUPPORTED,
-                                reason='the kernel has no time slices of threads')
+has_slices = pytest.mark.skipif(not SUPPORTED, reason='the kernel has no time slices of threads')
 
 
 @has_slices

@@ -58,12 +58,9 @@ def test_the_latest_cycles_are_kept_and_no_others(size, added, most):
     assert len(timing) == len(timing.newest()) == 0
 
 
-def test_a_ring_has_room():
+def test_a_ring_has_room_and_hands_out_copies():
     with pytest.raises(ArgumentError, match='ring of 0 cycles'):
         Timing(0)
-
-
-def test_a_copy_is_handed_out():
     timing = Timing(2)
     timing.add(1.0, 2.0, 3.0, 4.0, 5.0)
     before = timing.newest()
@@ -72,14 +69,11 @@ def test_a_copy_is_handed_out():
     assert before.tolist() == [(1.0, 2.0, 3.0, 4.0, 5.0)]
 
 
-def test_figures_leave_out_what_is_not_known():
+def test_figures_are_of_what_is_known():
     x = np.arange(1001.0)
     found = spread(np.concatenate([[nan, inf], x]))
     assert found == pytest.approx((500.0, x.std(), 500.0, 990.0, 999.0, 1000.0))
     assert np.isnan(spread(np.array([nan]))).all()
-
-
-def test_the_rate_and_its_deviation():
     assert rate(cycles([0.01] * 9)) == pytest.approx((100.0, 0.0), abs=1e-6)
     # Periods of 9 and 11 ms: 1 ms around 10 ms is a tenth of 100 Hz
     assert rate(cycles([0.009, 0.011] * 50)) == pytest.approx((100.0, 10.0))
@@ -104,23 +98,14 @@ def test_at_100_hz_the_limits_are_those_of_ros2_control(shown, level, said):
     assert worst(quality(shown, 100.0, **LIMITS)) == (level, said)
 
 
-def test_a_cycle_that_fills_its_period_is_too_long_whatever_the_limit():
+def test_levels_of_timing():
     assert worst(quality(cycles([1e-3] * 50, 6e-4), 1000.0, **LIMITS))[0] == WARN
     assert worst(quality(cycles([1e-3] * 50, 1.1e-3), 1000.0, **LIMITS))[0] == ERROR
     assert worst(quality(cycles([1e-3] * 50, 4e-4), 1000.0, **LIMITS))[0] == OK
-
-
-def test_without_a_nominal_rate_none_is_wrong():
     assert worst(quality(cycles([0.3, 0.001] * 9), inf, **LIMITS)) == (OK, '')
-
-
-def test_all_of_the_worst_level_are_named():
     level, said = worst(quality(cycles([1 / 80] * 50, 3e-3), 100.0, **LIMITS))
     assert level == ERROR and said.count(';') == 1
     assert 'rate error' in said and 'execution time' in said
-
-
-def test_no_cycles_are_no_trouble():
     assert worst(quality(no_cycles(0), 1000.0, **LIMITS)) == (OK, '')
 
 
@@ -142,6 +127,18 @@ def test_gaps_in_the_numbers_are_lost_samples():
     for lost in (5, 0, 0, 1, 0, 7):         # what came before the first one was not for us
         publisher.publish(lost, counter)
     assert counter.lost == 8
+    numbers = np.full(2, nan)
+    counter = Tally(numbers)
+    Publisher(numbers, [0, 1], 500).publish(0, counter)
+    again = Publisher(numbers, [0, 1])
+    again.publish(0, counter)
+    again.publish(2, counter)
+    assert counter.lost == 2
+    numbers = np.full(2, nan)
+    counter = Tally(numbers)
+    for _ in range(3):
+        counter.sample(ACCEPTED)
+    assert counter.lost == 0
 
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 3)), max_size=30))
@@ -154,24 +151,6 @@ def test_publishers_of_different_joints_count_apart(published):
     for which, lost in published:
         arms[which].publish(lost, counter)
     assert counter.lost == sum(lost for _, lost in published)
-
-
-def test_a_publisher_that_begins_anew_has_lost_nothing():
-    numbers = np.full(2, nan)
-    counter = Tally(numbers)
-    Publisher(numbers, [0, 1], 500).publish(0, counter)
-    again = Publisher(numbers, [0, 1])
-    again.publish(0, counter)
-    again.publish(2, counter)
-    assert counter.lost == 2
-
-
-def test_without_numbers_nothing_is_claimed():
-    numbers = np.full(2, nan)
-    counter = Tally(numbers)
-    for _ in range(3):
-        counter.sample(ACCEPTED)
-    assert counter.lost == 0
 
 
 def test_samples_are_counted_by_the_answer():
@@ -194,39 +173,24 @@ def test_the_next_point_is_the_first_that_is_not_over(deadline, period, later):
     assert point >= now and (missed == 0 or point - period < now)
 
 
-def test_time_that_stands_still_or_runs_a_little_late_is_not_silence():
+def test_rules_of_time():
     assert timing_rules.goes_on(2.0, 1.0, 1.5, 0.1)
     assert not timing_rules.goes_on(2.0, 2.0, 1.5, 0.1)            # paused
     assert not timing_rules.goes_on(1.45, 1.0, 1.5, 0.1)           # a clock behind the states
     assert timing_rules.goes_on(0.1, 1.0, 1.5, 0.1)                # begun anew
     assert not timing_rules.goes_on(nan, nan, nan, 0.1)
-
-
-def test_the_oldest_state_counts_and_one_that_is_missing_more():
     assert timing_rules.oldest(np.array([3.0, 1.0, 2.0])) == 1.0
     assert isnan(timing_rules.oldest(np.array([3.0, nan, 2.0])))
-
-
-def test_the_longest_stall_counts():
     assert timing_rules.stall(0.0, 2_000_000, 1_000_000) == 0.0                # in time
     assert timing_rules.stall(0.5, 10**9, 10**9 + 3 * 10**8) == 0.5
     assert timing_rules.stall(0.5, 10**9, 175 * 10**7) == 0.75
-
-
-def test_what_was_computed_before_a_stall_is_not_sent_unless_nothing_follows():
     assert timing_rules.outdated(True, 0, 10**8 + 1, 0.1)
     assert not timing_rules.outdated(True, 0, 10**8, 0.1)
     assert not timing_rules.outdated(False, 0, 10**10, 0.1)
-
-
-def test_silence_is_noticed_before_the_states_are_stale():
     assert timing_rules.silence(True, False, 0.001, 0.1) == 0.001
     assert timing_rules.silence(True, True, 0.001, 0.1) == 0.001
     assert timing_rules.silence(False, False, 0.001, 0.1) == 0.05
     assert timing_rules.silence(False, True, 0.001, 0.1) == 0.1
-
-
-def test_an_arm_that_moves_while_time_stands_still():
     pose, seen, answer = np.zeros(2), np.full(2, nan), (0, 0.0)
     for now, step, stands, seconds in (
             (1, 0.0, True, 0.0), (2, 0.1, True, 1.0), (3, 0.0, True, 1.0), (4, 0.0, True, 1.0),
@@ -260,9 +224,14 @@ def test_what_is_written_is_read(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ['timing']
 
 
-def test_a_file_that_cannot_be_written_is_an_os_error(tmp_path):
+def test_what_is_no_file_of_a_loop(tmp_path):
     with pytest.raises(OSError):
         save(tmp_path / 'missing' / 'timing.npz', some(3), ABOUT)
+    for how, make in BROKEN.items():
+        make(path := tmp_path / f'{how}.npz')
+        with pytest.raises(ArgumentError, match='cannot be read') as refused:
+            load(path)
+        assert str(path) in str(refused.value)
 
 
 def write(path, **changed):
@@ -293,11 +262,3 @@ BROKEN = {
     'shape': lambda path: write(path, **{name: np.zeros((2, 2)) for name in TIMING.names}),
     'about': lambda path: write(path, about='{"rate": 1}'),
     'folder': lambda path: path.mkdir()}
-
-
-def test_anything_else_is_refused(tmp_path):
-    for how, make in BROKEN.items():
-        make(path := tmp_path / f'{how}.npz')
-        with pytest.raises(ArgumentError, match='cannot be read') as refused:
-            load(path)
-        assert str(path) in str(refused.value)

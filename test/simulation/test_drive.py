@@ -34,13 +34,27 @@ def moved(drive, periods=1):
     return (drive.state().position != before).any()
 
 
-def test_brakes_hold_until_the_first_command(make):
+def test_brakes_and_commands(make):
     drive = make()
     assert not moved(drive, 5) and (drive.state().position == HOME).all()
     drive.command(TAU, 7.0)
     assert moved(drive)
     assert drive.state().effort == pytest.approx(TAU)
     assert drive.told == ['brakes released: by a command']
+    drive = make()
+    drive.release(3.0)
+    drive.watch(3.05)
+    assert moved(drive)
+    assert drive.state().effort == pytest.approx([0, 0])
+    drive.watch(3.11)
+    assert not moved(drive) and drive.held
+    drive = make(delay=0.003)
+    drive.command(TAU, 1.0)
+    assert not moved(drive, 3)
+    assert moved(drive)
+    drive.command(2 * TAU, 1.0)
+    drive.watch(2.0)                # under way when the watchdog acts: lost
+    assert not moved(drive, 5)
 
 
 def test_silence_engages_the_brakes_until_they_are_released_on_request(make):
@@ -68,16 +82,6 @@ def test_silence_engages_the_brakes_until_they_are_released_on_request(make):
     drive.reset()                   # which begins anew: the first command releases them
     drive.command(TAU, 9.0)
     assert moved(drive)
-
-
-def test_brakes_released_by_hand_engage_again_without_commands(make):
-    drive = make()
-    drive.release(3.0)
-    drive.watch(3.05)
-    assert moved(drive)
-    assert drive.state().effort == pytest.approx([0, 0])
-    drive.watch(3.11)
-    assert not moved(drive) and drive.held
 
 
 def test_brakes_engaged_by_hand_hold_against_commands(make):
@@ -143,16 +147,6 @@ def test_reset_goes_home_and_forgets_commands(make):
     drive.reset()
     assert (drive.state().position == HOME).all() and (drive.state().velocity == 0).all()
     assert drive.state().time == time
-    assert not moved(drive, 5)
-
-
-def test_a_delayed_command_releases_the_brakes_when_it_arrives(make):
-    drive = make(delay=0.003)
-    drive.command(TAU, 1.0)
-    assert not moved(drive, 3)
-    assert moved(drive)
-    drive.command(2 * TAU, 1.0)
-    drive.watch(2.0)                # under way when the watchdog acts: lost
     assert not moved(drive, 5)
 
 

@@ -8,11 +8,11 @@ import mujoco
 import numpy as np
 import pinocchio as pin
 import pytest
-from robodyn_ros import load_urdf
+from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.simulation.loading import load
 from robodyn_ros.simulation.plant import Plant
 from robots import GRIPPER, REAL
-from simulation.reference import measured_acceleration, Reference
+from simulation.test_plant import measured_acceleration
 
 pytestmark = pytest.mark.slow
 
@@ -38,19 +38,15 @@ def make(name, **options):
 
 
 @pytest.mark.parametrize('name', ROBOTS)
-def test_a_driver_moves_what_follows_it(name):
-    """Mass, weight, damping and friction of followers are those that the model says."""
+def test_followers_are_moved_and_carried_by_their_rule(name):
+    # Mass, weight, damping and friction of followers are those that the model says.
     model = load_urdf(ROBOTS[name], gravity=TILT)
     q, v, tau = somewhere(model)
     found = measured_acceleration(partial(make, name), q, v, tau)
     friction = model.viscous_friction * v + model.coulomb_friction * np.sign(v)
-    expected = Reference(ROBOTS[name], model).acceleration(q, v, tau - friction)
+    expected = Dynamics(model).forward_dynamics(q, v, tau - friction)
     # A constraint is softer than iron: MuJoCo reaches 0.9999 of what it needs
     assert found == pytest.approx(expected, rel=1e-3)
-
-
-@pytest.mark.parametrize('name', ROBOTS)
-def test_followers_obey_their_rule(name):
     model = load_urdf(ROBOTS[name], gravity=TILT)
     mj, _ = load(ROBOTS[name], model.joint_names, timestep=0.25e-3, gravity=np.array(TILT))
     assert [mj.joint(j).name for j in mj.actuator_trnid[:, 0]] == [*model.joint_names]
@@ -68,13 +64,9 @@ def test_followers_obey_their_rule(name):
         assert np.abs(q - model.ratio * drivers - model.shift).max() < 1e-5
         moved = max(moved, abs(drivers[-1] - start[-1]))
     assert moved > 0.01
-
-
-@pytest.mark.parametrize('name', ROBOTS)
-def test_a_robot_that_compensates_gravity_carries_its_followers(name):
     plant = make(name, compensates_gravity=True)
     q, v, _ = somewhere(plant.model)
-    gravity = Reference(ROBOTS[name], plant.model).gravity(q)
+    gravity = Dynamics(plant.model).gravity(q)
     plant.reset(q)
     for _ in range(100):
         plant.step(0.0)
@@ -92,8 +84,7 @@ def test_added_damping_is_on_the_drivers():
     for _ in range(100):        # 4 mm: it does not come to its stop
         plant.step([0, -force])
     resists = model.viscous_friction[1] + 500.0
-    pull = force - model.coulomb_friction[1] + Reference(WEAK, model).gravity(
-        plant.state().position)[1]
+    pull = force - model.coulomb_friction[1] + Dynamics(model).gravity(plant.state().position)[1]
     assert plant.state().velocity[1] == pytest.approx(-pull / resists, rel=0.01)
 
 

@@ -36,8 +36,6 @@ def sound(**more) -> Case:
 
 
 class Mistake(NamedTuple):
-    """A mistake, and how it is made."""
-
     name: str
     planted: Callable[[Case], Case]
 

@@ -46,8 +46,8 @@ def test_an_arm_moves_as_in_mujoco(robot, friction):
     assert moved < 1e-6 if friction == 'holding' else top > 0.05
 
 
-def test_a_joint_sticks_and_slips():
-    """Pulled slowly by a spring, with static above Coulomb friction; without, it follows."""
+def test_an_arm_sticks_slips_and_keeps_its_energy():
+    # Pulled slowly by a spring, with static above Coulomb friction; without, it follows.
     shares, peaks = [], []
     for static in (1.0, 1.6):
         model = with_friction(load_urdf('two_link', gravity=(0.0, 0.0, 0.0)), {
@@ -65,10 +65,7 @@ def test_a_joint_sticks_and_slips():
         peaks.append(late.max())
     assert shares[0] == 0.0 and peaks[0] < 0.15
     assert shares[1] > 0.2 and peaks[1] > 0.3
-
-
-def test_an_undriven_arm_keeps_its_energy():
-    """In 200 s, within 0.02 J of the 23 J between its lowest and its highest pose."""
+    # In 200 s, within 0.02 J of the 23 J between its lowest and its highest pose.
     model = load_urdf('two_link')
     free = replace(model, position_lower=np.full(2, -np.inf), position_upper=np.full(2, np.inf))
     plant = Plant(arm_of('two_link', free), np.array([0.5, 0.5]), silence=1e9)

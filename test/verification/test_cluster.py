@@ -65,13 +65,10 @@ def test_a_worker_without_the_custom_law_is_refused(workers, tmp_path, monkeypat
         next(results.play_on_cluster(case, range(2), workers.scheduler_address))
 
 
-def test_a_scheduler_that_is_not_there(monkeypatch):
+def test_a_scheduler_or_its_workers_are_not_there(monkeypatch):
     monkeypatch.setattr(results, 'CONNECTING', 1.0)
     with pytest.raises(SimulationError, match='no Dask scheduler at tcp://127.0.0.1:9'):
         next(results.play_on_cluster(brief(), range(2), 'tcp://127.0.0.1:9'))
-
-
-def test_a_scheduler_without_workers():
     with distributed.LocalCluster(n_workers=0, dashboard_address=':0') as empty:
         with pytest.raises(SimulationError, match='no workers'):
             next(results.play_on_cluster(brief(), range(2), empty.scheduler_address))

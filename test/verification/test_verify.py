@@ -116,18 +116,6 @@ def test_planted_mistakes_are_found(name):
     assert found is not None and FOUND[name] in criteria.problem(found)
 
 
-def test_effort_limits_that_do_not_hold_the_arm_are_the_verdict():
-    """Placeholders of a URDF: the poses of the worlds are those that the limits hold."""
-    case = short(planted.sound(), 0.5)
-    weak = replace(case.settings, effort_limit=[14.0, 14.0])
-    case = replace(case, settings=weak, worlds=replace(
-        worlds.default_worlds(case.model, weak), seconds=0.5))
-    outcomes = [Player(case, specialize=False).play(k) for k in range(2)]
-    assert all('joint1 in ' in one.violations['holding'] for one in outcomes)
-    assert criteria.verdict(outcomes).startswith(
-        'not safe to power: effort limits do not hold the arm in 2 of 2 worlds: ')
-
-
 @pytest.mark.parametrize(('changes', 'truth', 'cause'), [
     ({}, {'coulomb_friction': (2.0, 6.0)}, 'friction'),
     ({}, {'payload_mass': 0.3}, 'an error of gravity'),
@@ -172,8 +160,8 @@ def test_positions_of_limits_beyond_a_turn_are_within_one(limits, expected):
     np.testing.assert_allclose(motion_range(model), np.transpose([expected, expected]))
 
 
-def test_limits_in_degrees_are_refused_by_name():
-    """And not those of three turns, or of a joint without limits."""
+def test_limits_are_named_or_the_verdict():
+    # And not those of three turns, or of a joint without limits.
     model = load_urdf('two_link')
     for limit, refused in ((170.0, True), (3.0 * np.pi, False), (1e6, False)):
         other = replace(planted.sound(), model=replace(
@@ -183,12 +171,20 @@ def test_limits_in_degrees_are_refused_by_name():
                 Player(other, specialize=False)
         else:
             Player(other, specialize=False)
+    # Placeholders of a URDF: the poses of the worlds are those that the limits hold.
+    case = short(planted.sound(), 0.5)
+    weak = replace(case.settings, effort_limit=[14.0, 14.0])
+    case = replace(case, settings=weak, worlds=replace(
+        worlds.default_worlds(case.model, weak), seconds=0.5))
+    outcomes = [Player(case, specialize=False).play(k) for k in range(2)]
+    assert all('joint1 in ' in one.violations['holding'] for one in outcomes)
+    assert criteria.verdict(outcomes).startswith(
+        'not safe to power: effort limits do not hold the arm in 2 of 2 worlds: ')
 
 
-def test_an_arming_that_is_refused_has_no_injected_fault_as_its_cause():
-    """Faults begin after it: the same world without one is refused for the same reason."""
-    mistake = {m.name: m.planted for m in planted.MISTAKES}[
-        'payload of 2 kg there, none declared']
+def test_armings_that_are_refused_or_not():
+    # Faults begin after it: the same world without one is refused for the same reason.
+    mistake = {m.name: m.planted for m in planted.MISTAKES}['payload of 2 kg there, none declared']
     case = short(mistake(planted.sound()), 0.5)
     faulty = replace(case.worlds, fault_share=1.0)
     player, refused = Player(case, specialize=False), 0
@@ -198,12 +194,8 @@ def test_an_arming_that_is_refused_has_no_injected_fault_as_its_cause():
         assert refusal == player.play_drawn(replace(drawn, injection='')).refusal
         refused += bool(refusal)
     assert refused
-
-
-def test_an_arm_without_measured_efforts_is_armed_with_a_wrong_payload():
-    """The same worlds with efforts refuse some; a sound arm is played without them, too."""
-    mistake = {m.name: m.planted for m in planted.MISTAKES}[
-        'payload of 2 kg there, none declared']
+    # The same worlds with efforts refuse some; a sound arm is played without them, too.
+    mistake = {m.name: m.planted for m in planted.MISTAKES}['payload of 2 kg there, none declared']
     for plant in (mistake, lambda case: case):
         case = short(plant(planted.sound()), 0.5)
         worlds_ = replace(case.worlds, truth=replace(case.worlds.truth, measures_effort=False))
@@ -221,16 +213,13 @@ def test_readings_repeated_at_rest_are_excused_under_any_law():
     assert not one.bad and one.figures['velocity'] > 1.25
 
 
-def test_a_custom_law_is_played_beside_other_modes():
-    """Whose gains are none of its own."""
+def test_custom_laws(tmp_path, monkeypatch):
+    # Whose gains are none of its own.
     case = short(planted.sound(mode='singular_law:SINGULAR', gains={'spring': [115.0, 16.0]}), 0.5)
     player = Player(case, specialize=False)
     assert set(player.modes) == {'singular_law:SINGULAR', 'joint_impedance', 'computed_torque'}
     assert not any('exception' in player.play(index).violations for index in range(3))
-
-
-def test_a_changed_custom_law_is_another_case(tmp_path, monkeypatch):
-    """Its results are not resumed."""
+    # Its results are not resumed.
     monkeypatch.syspath_prepend(tmp_path)
     source = Path(planted.__file__).with_name('singular_law.py').read_text()
     case, found = planted.sound(), []
@@ -241,18 +230,8 @@ def test_a_changed_custom_law_is_another_case(tmp_path, monkeypatch):
     assert found[0] == found[1] != found[2]
 
 
-def test_an_encoder_offset_moves_the_arm_and_its_stops():
-    model = load_urdf('two_link')
-    case = planted.sound()
-    truth = replace(case.worlds.truth, encoder_offset=(0.3, -0.1))
-    found, q = nominal_model(model, truth), np.array([0.4, 0.7])
-    np.testing.assert_allclose(Dynamics(found).pose(q, 'tool0'),
-                               Dynamics(model).pose(q - [0.3, -0.1], 'tool0'), atol=1e-12)
-    assert found.position_upper[0] == model.position_upper[0] + 0.3
-
-
-def test_drawn_bodies_are_real():
-    """Even with errors of half their size, and gravity keeps its magnitude."""
+def test_what_is_drawn():
+    # Even with errors of half their size, and gravity keeps its magnitude.
     model = load_urdf('panda')
     case = planted.sound()
     wild = replace(worlds.default_worlds(model, replace(
@@ -267,9 +246,6 @@ def test_drawn_bodies_are_real():
         assert found.gravity_vector[2] == pytest.approx(-9.81 * np.cos(0.3))
     first, second = (draw(wild, model.nv, 7, index) for index in (0, 1))
     assert first.values != second.values and draw(wild, model.nv, 7, 0) == first
-
-
-def test_the_draws_fill_their_ranges():
     case = planted.sound()
     drawn = [draw(case.worlds, 2, 0, index) for index in range(256)]
     for quantity in QUANTITIES:
@@ -278,10 +254,17 @@ def test_the_draws_fill_their_ranges():
         assert (values >= low).all() and (values <= high).all()
         assert values.mean() == pytest.approx((low + high) / 2, abs=0.02 * (high - low) + 1e-12)
     assert np.mean([bool(one.injection) for one in drawn]) == pytest.approx(0.25, abs=0.02)
+    model = load_urdf('two_link')
+    case = planted.sound()
+    truth = replace(case.worlds.truth, encoder_offset=(0.3, -0.1))
+    found, q = nominal_model(model, truth), np.array([0.4, 0.7])
+    np.testing.assert_allclose(Dynamics(found).pose(q, 'tool0'),
+                               Dynamics(model).pose(q - [0.3, -0.1], 'tool0'), atol=1e-12)
+    assert found.position_upper[0] == model.position_upper[0] + 0.3
 
 
-def test_the_drives_lag_saturate_and_do_nothing_to_small_commands():
-    """Against closed forms, on the elbow of the textbook arm without gravity."""
+def test_drives_lag_and_ripple():
+    # Against closed forms, on the elbow of the textbook arm without gravity.
     model = replace(load_urdf('two_link'), gravity_vector=np.zeros(3))
     arm = arm_of('two_link', model)
     lagging = Plant(arm, np.zeros(2), drives=Drives(lag=0.02))
@@ -299,10 +282,7 @@ def test_the_drives_lag_saturate_and_do_nothing_to_small_commands():
     assert strong.qd[1] / plain.qd[1] == pytest.approx(0.5, rel=0.02)
     assert not small.qd.any()
     np.testing.assert_allclose(reverse.qd, -plain.qd, rtol=1e-2)
-
-
-def test_the_effort_of_a_drive_ripples_with_its_position():
-    """Its work over a period is zero: the elbow, thrown, is as fast after each one."""
+    # Its work over a period is zero: the elbow, thrown, is as fast after each one.
     model = replace(load_urdf('two_link'), gravity_vector=np.zeros(3))
     plant = Plant(arm_of('two_link', model), np.zeros(2), drives=Drives(
         ripple=np.array([0.0, 2.0]), ripple_period=np.array([1.0, 0.2]), ripple_phase=0.5 * np.pi))
@@ -314,8 +294,22 @@ def test_the_effort_of_a_drive_ripples_with_its_position():
     assert max(speeds) > 2.1 > 1.9 > min(speeds)
 
 
-def test_readings_are_differences_with_stamps_of_another_clock():
-    """And those of an elastic joint are of its motor, or of the joint itself."""
+def test_stops_take_energy_and_readings_are_differences():
+    # The elbow hits its stop, rebounds more slowly, and leaves it.
+    model = replace(load_urdf('two_link'), gravity_vector=np.zeros(3))
+    start = np.array([0.0, model.position_upper[1] - 0.05])
+    plant = Plant(arm_of('two_link', model), start, drives=Drives(stop_distance=0.0))
+    plant.command(np.zeros(2))
+    plant.qd[:] = 0.0, 1.0
+    before = plant.dynamics.kinetic_energy(plant.q, plant.qd)
+    deepest = 0.0
+    for _ in range(90):
+        plant.advance()
+        deepest = max(deepest, plant.q[1] - model.position_upper[1])
+    assert 0.0 < deepest < 0.01 and plant.q[1] < model.position_upper[1]
+    after = plant.dynamics.kinetic_energy(plant.q, plant.qd)
+    assert plant.qd[1] < 0.0 and 0.0 < after < 0.8 * before
+    # And those of an elastic joint are of its motor, or of the joint itself.
     model = load_urdf('two_link')
     for motor in (True, False):
         plant = Plant(arm_of('two_link', model), np.array([0.3, 0.5]), silence=1e9, drives=Drives(
@@ -343,23 +337,6 @@ def test_readings_are_differences_with_stamps_of_another_clock():
     channel.ticks()
     plant.run(0, 1, MEASURE, RECEIVE)
     assert channel.measured().stamp == 0.0
-
-
-def test_a_joint_stop_takes_energy_and_pulls_nothing():
-    """The elbow hits its stop, rebounds more slowly, and leaves it."""
-    model = replace(load_urdf('two_link'), gravity_vector=np.zeros(3))
-    start = np.array([0.0, model.position_upper[1] - 0.05])
-    plant = Plant(arm_of('two_link', model), start, drives=Drives(stop_distance=0.0))
-    plant.command(np.zeros(2))
-    plant.qd[:] = 0.0, 1.0
-    before = plant.dynamics.kinetic_energy(plant.q, plant.qd)
-    deepest = 0.0
-    for _ in range(90):
-        plant.advance()
-        deepest = max(deepest, plant.q[1] - model.position_upper[1])
-    assert 0.0 < deepest < 0.01 and plant.q[1] < model.position_upper[1]
-    after = plant.dynamics.kinetic_energy(plant.q, plant.qd)
-    assert plant.qd[1] < 0.0 and 0.0 < after < 0.8 * before
 
 
 def test_estimates_are_those_of_clopper_and_pearson():

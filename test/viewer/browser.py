@@ -47,16 +47,13 @@ def wait_for(get: Callable[[], Any], patience: float = 150.0) -> Any:
 
 
 class Tab:
-    """A tab of the browser."""
-
     def __init__(self, socket: Any):
         self._socket, self._number = socket, 0
 
     def call(self, method: str, **parameters: Any) -> dict[str, Any]:
         """Call a method of the protocol and return its result."""
         self._number += 1
-        self._socket.send(json.dumps({'id': self._number, 'method': method,
-                                      'params': parameters}))
+        self._socket.send(json.dumps({'id': self._number, 'method': method, 'params': parameters}))
         while True:
             answer = json.loads(self._socket.recv(timeout=150))
             if answer.get('id') == self._number:
@@ -71,7 +68,6 @@ class Tab:
         return result['result'].get('value')
 
     def text(self) -> str:
-        """Return the text that is to be seen."""
         return self.run('document.body.innerText')
 
     def click(self, label: str, done: Callable[[], Any] = lambda: True) -> None:

@@ -32,11 +32,15 @@ def two_link():
     return load_urdf(TWO_LINK)
 
 
-def test_shapes_of_the_urdf_are_taken(two_link):
+def test_shapes_and_names_of_the_urdf(two_link):
     shapes, notes = link_shapes(TWO_LINK, two_link)
     assert {one.link for one in shapes} == {'base_link', 'link1', 'link2'} and not notes
     assert rods(two_link, ['base_link', 'link1', 'link2']) == []
     assert extent(two_link) == pytest.approx(0.9)
+    odd = replace(two_link, joint_names=('<script>', 'joint2'),
+                  body_joint_names=('<script>', 'joint2'))
+    text = torque_table(odd, np.array([90.0, -1.0]), np.array([1.2, np.nan]))
+    assert '<script>' not in text and '&lt;script&gt;' in text and 'TOO HEAVY' in text
 
 
 def test_a_missing_mesh_falls_back_to_the_collision_shape_and_then_to_a_rod(two_link, tmp_path):
@@ -77,13 +81,6 @@ def test_shares_and_sliders_without_limits(two_link):
     turned = replace(two_link, position_lower=np.full(2, -np.inf),
                      position_upper=np.full(2, np.inf))
     assert slider_range(turned, 0, 5.0) == (-np.pi, 5.0)
-
-
-def test_names_of_a_urdf_are_no_markup(two_link):
-    odd = replace(two_link, joint_names=('<script>', 'joint2'),
-                  body_joint_names=('<script>', 'joint2'))
-    text = torque_table(odd, np.array([90.0, -1.0]), np.array([1.2, np.nan]))
-    assert '<script>' not in text and '&lt;script&gt;' in text and 'TOO HEAVY' in text
 
 
 @settings(max_examples=60)

@@ -1,16 +1,21 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Page of `robodyn view`, where viser is installed, and a browser shows it."""
+"""Pages of the viewer: the robot that is drawn, and the control of a controller."""
 
 from contextlib import closing, ExitStack
 import re
+import sys
 
 from cli.commands import changed
 import numpy as np
+from processes import node
 import pytest
 from robodyn_ros import load_urdf
+from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.resources import robot_path, share_path
+from robodyn_ros.viewer.control_panel import force_of, Holder, MAX_PUSH_DURATION
 from robodyn_ros.viewer.quantities import homogeneous
+from robodyn_ros.viewer.wishes import Push, Reset, Target, Wishes
 from scipy.spatial.transform import Rotation
 from viewer.browser import browsing, needs_browser, wait_for
 
@@ -38,8 +43,7 @@ def drawn_position(page, link):
     T, name = np.eye(4), page.robot.links[link].name
     while name in handles:
         w, x, y, z = handles[name].wxyz
-        T = homogeneous(Rotation.from_quat([x, y, z, w]).as_matrix(),
-                        handles[name].position) @ T
+        T = homogeneous(Rotation.from_quat([x, y, z, w]).as_matrix(), handles[name].position) @ T
         name = name.rpartition('/')[0]
     return T[:3, 3]
 
@@ -110,3 +114,107 @@ def test_a_browser_shows_joints_and_torques(page):
     with browsing() as browser, browser.tab(page.address) as tab:
         assert wait_for(lambda: 'joint1 [rad]' in tab.text() and '16.79' in tab.text()
                         and 'of 80 N·m' in tab.text())
+
+
+VIEW = [sys.executable, '-m', 'robodyn_ros.cli', 'view', 'two_link', '--live', '--no-browser',
+        '--port', '18090']
+SIMULATED = ['-p', 'urdf:=two_link', '-p', 'initial_position:=[0.3, 0.9]', '-p', 'lockstep:=true',
+             '-p', 'publish_clock:=true', '-p', 'command_timeout:=5.0']
+CONTROLLER = ['-p', 'urdf:=two_link', '-p', 'use_sim_time:=true', '-p', 'trigger:=state', '-p',
+              'autostart:=true', '-p', 'robot_compensates_gravity:=false', '-p',
+              'task_frame:=tool0', '-p', 'flight_recorder:=0.0', '-p', 'state_timeout:=1.0']
+LINK = 390, 262         # pixels of the first link in a new tab
+AWAY = 390, 190
+
+
+def shows_the_pull(picture):
+    """Return whether an orange line goes from the link to the mouse."""
+    strip = picture[AWAY[1] + 10:LINK[1] - 10, LINK[0] - 10:LINK[0] + 10].astype(int)
+    return np.mean((strip[..., 0] - strip[..., 2] > 20).any(axis=1)) > 0.8
+
+
+def test_one_tab_drags_at_a_time():
+    holder = Holder()
+    assert holder.grab(1, 'link1', 0.0) and not holder.grab(2, 'link2', 1.0)
+    assert holder.holds(1, 'link1', 2.0) and not holder.holds(2, 'link1', 2.0)
+    assert holder.release(2) == '' and holder.release(1) == 'link1' and holder.release(1) == ''
+    assert not holder.holds(1, 'link1', 3.0)                # what comes after the end is nothing
+    assert holder.grab(2, 'link2', 3.0) and not holder.too_long(3.0 + MAX_PUSH_DURATION)
+    assert holder.too_long(3.1 + MAX_PUSH_DURATION)
+    # the other has been silent for long
+    assert holder.grab(1, 'link1', 3.1 + MAX_PUSH_DURATION)
+
+
+def test_a_pull_is_a_spring_with_a_limit():
+    assert force_of([0, 0, 0], [0.1, 0, 0], 30.0).tolist() == [20.0, 0.0, 0.0]
+    assert np.linalg.norm(force_of([0, 0, 0], [3.0, 4.0, 0], 30.0)) == pytest.approx(30.0)
+    assert not force_of([0, 0, 0], [np.nan, 0, 0], 30.0).any()
+    assert not force_of([0, 0, 0], [np.inf, 0, 0], 30.0).any()
+
+
+def test_the_newest_of_consecutive_targets_and_pushes_counts():
+    wishes = Wishes()
+    for x in range(3):
+        wishes.add(Target(np.full(3, float(x)), np.zeros(4)))
+    wishes.add(Reset())
+    for link in ('a', 'a', 'b'):
+        wishes.add(Push(link, np.ones(3)))
+    kinds = [type(one).__name__ for one in wishes.take()]
+    assert kinds == ['Target', 'Reset', 'Push', 'Push'] and wishes.take() == []
+
+
+def test_texts_become_values_or_are_refused_with_a_reason():
+    pytest.importorskip('rclpy', reason='needs ROS')
+    from robodyn_ros.nodes.clients.live_control import PARAMETERS, parsed, written
+
+    assert parsed(PARAMETERS['stiffness'], '400, 1e2') == [400.0, 100.0]
+    assert parsed(PARAMETERS['payload_mass'], ' 1.5 ') == 1.5
+    assert written([400.0, 100.0]) == '400, 100' and written(0.25) == '0.25'
+    for name, text in (('stiffness', '1, x'), ('stiffness', ''), ('payload_mass', 'nan'),
+                       ('payload_mass', '-5'), ('mode', 'no_such'), ('stiffness', '1, inf')):
+        with pytest.raises(ParameterError, match=name):
+            parsed(PARAMETERS[name], text)
+
+
+@needs_browser
+def test_a_browser_changes_pushes_and_is_refused(start):
+    """
+    Refusals with their reasons, stop and start, a push from the page, and its end with the tab.
+
+    Takes 20 s of a processor: two nodes, the page, and a browser that draws in software.
+    """
+    pytest.importorskip('rclpy', reason='needs ROS')
+    from geometry_msgs.msg import WrenchStamped
+    from robodyn_ros.nodes.middleware.client_session import session
+
+    start(node('simulator'), '--ros-args', *SIMULATED).wait_for_line('simulator ready')
+    start(node('controller'), '--ros-args', *CONTROLLER).wait_for_line('configured')
+    page = start([*VIEW, '--allow-control'])
+    address = page.wait_for_line(r'(http://127.0.0.1:\S+)').group(1)
+    pushes = []
+    with session('test_pushes') as here, browsing() as browser:
+        here.node.create_subscription(WrenchStamped, '/simulator/push', pushes.append, 100)
+
+        def pushed(condition):
+            assert here.until(lambda: pushes and condition(pushes[-1].wrench.force), 150.0)
+
+        with browser.tab(address) as tab:
+            assert wait_for(lambda: 'control loop: ' in tab.text())
+            tab.click('payload', lambda: tab.has_input('0, 0, 0'))
+            tab.type_into('0, 0, 0', '0, 0, 1, 2')
+            tab.click('set payload', lambda: re.search('refused: .*payload_com', tab.text()))
+            wait_for(lambda: tab.has_input('0, 0, 0'))  # what is in force is shown again
+            tab.click('move the arm', lambda: 'follows no reference' in tab.text())
+            tab.click('STOP', lambda: 'control loop: not active' in tab.text())
+            tab.click('arm, also after a fault', lambda: 'control loop: RUNNING' in tab.text())
+            seen = tab.picture()
+            assert len(np.unique(seen.reshape(-1, 3), axis=0)) > 100    # a scene, no blank
+            assert not shows_the_pull(seen)
+            tab.drag(LINK, AWAY)
+            assert wait_for(lambda: shows_the_pull(tab.picture()))
+            pushed(lambda f: f.z > 1.0)                 # upward in the picture
+            assert pushes[-1].header.frame_id == 'link1'
+        pushed(lambda f: f.x == f.y == f.z == 0.0)      # its tab is closed
+        count = len(pushes)
+        here.until(lambda: False, 1.0)
+        assert len(pushes) == count

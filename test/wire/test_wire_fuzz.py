@@ -7,19 +7,17 @@ import ctypes
 import faulthandler
 import inspect
 import os
-from pathlib import Path
 import resource
 import signal
 import sys
-import time
 from types import ModuleType
 
 from fuzz import campaign
 from fuzz.judge import Canary, FAILED, VALID, Verdict
-from fuzz.wire import hunt
+from fuzz.wire import judge as judging
 from fuzz.wire.buffers import joint_state_arrays, Letterbox, Strict
 from fuzz.wire.judge import Judge
-from fuzz.wire.streams import EFFORTS, join, JOINT_STATES, KINDS, split, TRAJECTORIES
+from fuzz.wire.streams import EFFORTS, join, JOINT_STATES, KINDS, made, split, TRAJECTORIES
 import numba
 import numpy as np
 import pytest
@@ -70,7 +68,7 @@ WRONG = [
 ]
 
 
-# The same of the reader of trajectories; see also test_every_cut_is_told
+# The same of the reader of trajectories; see also test_joint_state.py
 WRONG_TRAJECTORY = [
     ('if self._end < BODY_OFFSET + 8:', 'if False:'),
     ('        if nanosec >= NS_PER_S:', '        if False:'),
@@ -103,7 +101,7 @@ def altered_decoders(line: str, instead: str) -> ModuleType:
 def test_the_streams_have_all_that_can_be_answered():
     judge, answers = Judge(), Counter()
     for index in range(STREAMS):
-        answers.update(judge(hunt.made(0, index)))
+        answers.update(judge(made(0, index)))
     assert {code for what, code in answers if what == JOINT_STATES} == {*decoders.REASONS}
     assert {code for what, code in answers if what == EFFORTS} == {
         decoders.ACCEPTED, decoders.MALFORMED, decoders.LENGTHS,
@@ -113,9 +111,9 @@ def test_the_streams_have_all_that_can_be_answered():
 
 
 def test_a_stream_is_the_same_for_everybody():
-    assert hunt.made(3, 14) == hunt.made(3, 14) != hunt.made(3, 15)
+    assert made(3, 14) == made(3, 14) != made(3, 15)
     for index in range(50):
-        kind, messages = split(hunt.made(0, index))
+        kind, messages = split(made(0, index))
         assert split(join(kind, messages)) == (kind, messages)
 
 
@@ -124,7 +122,7 @@ def test_the_judge_tells_of_a_decoder_that_is_wrong(line, instead):
     judge = Judge(plain=altered_decoders(line, instead))
     with pytest.raises((AssertionError, IndexError)):
         for index in range(STREAMS):
-            judge(hunt.made(0, index))
+            judge(made(0, index))
 
 
 @pytest.mark.parametrize('line, instead', WRONG_TRAJECTORY)
@@ -134,7 +132,7 @@ def test_and_of_a_reader_of_trajectories(line, instead, monkeypatch):
     judge = Judge()
     with pytest.raises((AssertionError, IndexError, ValueError)):
         for index in range(STREAMS):
-            if (stream := hunt.made(0, index))[0] % len(KINDS) == TRAJECTORY:
+            if (stream := made(0, index))[0] % len(KINDS) == TRAJECTORY:
                 judge(stream)
 
 
@@ -153,7 +151,7 @@ def careless() -> Judge:
 def judged(seed: int, index: int, canary: Canary) -> Verdict:
     """Judge a stream as `make fuzz` does; the last one goes to careless machine code."""
     if index < CARELESS:
-        return hunt.judged(seed, index, canary)
+        return judging.judged(seed, index, canary)
     kind = next(kind for kind in KINDS if kind.what == EFFORTS)
     careless()(join(kind, [b'\0\1\0\0' + bytes(8)]))
     return Verdict(VALID)
@@ -205,14 +203,6 @@ def test_who_reads_past_a_message_or_keeps_its_address_dies_of_it(deed, code):
         finally:
             os._exit(failed)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == code
-
-
-def test_a_short_hunt(tmp_path: Path):
-    pytest.importorskip('atheris', reason='there is no package of atheris for this Python')
-    hunt.prepare(tmp_path, 0)
-    reached = list(hunt.hunt(tmp_path, 0, 1, time.monotonic() + 4, runs=200))
-    assert reached[0][0].executions >= 200 and reached[0][0].branches > 150
-    assert not [*(tmp_path / 'failures').iterdir()] and [*(tmp_path / 'corpus').iterdir()]
 
 
 def test_names_are_known_again_whatever_the_padding_and_only_then():

@@ -18,6 +18,8 @@ MAX_WAYPOINTS = 20_000
 MAX_SEGMENTS = 2 * MAX_WAYPOINTS
 # s: a single waypoint no later than that is one of a stream, which the next one will replace
 MAX_STREAM_TIME = 0.2
+QUINTIC_PEAK_RATIO = 15 / 8     # peak over mean velocity of a quintic from rest to rest
+GENTLE_SHARE, GENTLE_TIME = 0.25, 2.0   # of the velocity limits; s at least
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,21 @@ class Waypoints:
     accelerations: ndarray | None = None
     efforts: ndarray | None = None
     elapsed: float = 0.0
+
+
+def gentle_motion(joint_names: Sequence[str], start: ndarray, end: ndarray,
+                  velocity_limit: ndarray, duration: float | None = None) -> Waypoints:
+    """
+    Return a motion from rest to rest, which does not look for collisions.
+
+    :param start, end: (n,) [rad | m] of these joints.
+    :param velocity_limit: (n,) [rad/s | m/s], of which a quarter is used.
+    :param duration: another one [s].
+    """
+    longest = (QUINTIC_PEAK_RATIO * np.abs(end - start) / (GENTLE_SHARE * velocity_limit)).max()
+    rest = np.zeros((1, len(end)))
+    return Waypoints(tuple(joint_names), np.array([duration or max(GENTLE_TIME, longest)]),
+                     end[None], rest, rest)
 
 
 def is_target(asked: Waypoints) -> bool:

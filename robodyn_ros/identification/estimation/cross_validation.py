@@ -23,6 +23,7 @@ from ...errors import Argument, IdentificationError
 from ...model.robot import RobotModel
 
 PLAIN_WEIGHT = 10.0
+MAX_LOSS = 0.01    # of the error, for a larger weight of the prior
 MIN_GAIN = 0.02     # of the error, for another cut-off than that of the motion
 CLEAR_GAIN = 0.1    # of the error, for another direction of gravity
 MIN_GAIN_ERRORS = 2.0    # standard errors of the gain
@@ -156,15 +157,15 @@ def choose_weight(trial: Trial, least: float = np.inf) -> tuple[float, float]:
     """
     Return the weight of the prior, and the error of prediction with it.
 
-    The largest weight whose error is within one standard error of the least is taken (Hastie,
-    Tibshirani and Friedman 2009, section 7.10): the motion to come may be another, and where data
-    are indifferent the nominal model is preferred. Where it exceeds ``least``, the error of
-    another estimate, the weight of the least error is taken.
+    The largest weight whose error is within one standard error, and within MAX_LOSS, of the least
+    is taken (Hastie, Tibshirani and Friedman 2009, section 7.10): the motion to come may be
+    another, and where data are indifferent the nominal model is preferred. Where it exceeds
+    ``least``, the error of another estimate, the weight of the least error is taken.
     """
     scores = scores_of(trial, PRIOR_WEIGHTS)
     best = min(scores, key=lambda weight: scores[weight].error)
-    weight = max(w for w in scores if w == best or np.less_equal(
-        *scores[best].gain(scores[w])))
+    weight = max(w for w in scores if w == best or scores[best].gain(scores[w])[0] <= min(
+        scores[best].gain(scores[w])[1], MAX_LOSS * scores[best].error))
     if scores[weight].error > least:
         weight = best
     return weight, scores[weight].error

@@ -189,7 +189,6 @@ class Selected(NamedTuple):
     :param notes: decisions with reasons, one line each.
     :param weight: of the prior; 0 where it is not chosen yet.
     :param terms: decisions of the cross-validation on terms of the model, one line each.
-    :param errors: (nv,) relative RMS of each joint in the cross-validation; empty without one.
     """
 
     model: RobotModel
@@ -198,7 +197,6 @@ class Selected(NamedTuple):
     notes: tuple[str, ...]
     weight: float = 0.0
     terms: tuple[str, ...] = ()
-    errors: ndarray = np.zeros(0)
 
 
 def select_model(model: RobotModel, motion: Motion, selection: ParameterSelection,
@@ -241,8 +239,7 @@ def select_model(model: RobotModel, motion: Motion, selection: ParameterSelectio
         selection, armature=options.armature is not False,
         presliding=options.presliding or 0.0)), motion)
     weight, notes = _weight(best, [plain.least_squares(method).error for method in METHODS])
-    return Selected(*best.candidate, (*found.notes, *notes), weight, tuple(terms),
-                    best.exported(weight).errors)
+    return Selected(*best.candidate, (*found.notes, *notes), weight, tuple(terms))
 
 
 def alternative(term: str, given: Candidate, model: RobotModel, motion: Motion,

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 import itertools
 from pathlib import Path
 import re
+import struct
+import zlib
 
 import numpy as np
 from numpy import ndarray
@@ -22,6 +24,8 @@ COMMENT_SIGNS = ('#', '%')
 DIALECT_LINES = 50    # of a file, from which its dialect is determined
 FORMATS_REMEDY = 'give a CSV file, a .npz or .mat file, or a bag of ROS 2'
 CSV_REMEDY = 'save it as CSV there, and give that file'
+MAT_MATRIX, MAT_COMPRESSED = 14, 15
+MAT_TYPES = {*range(1, 8), 9, 12, 13, MAT_MATRIX, MAT_COMPRESSED, 16, 17, 18}
 FORMAT_REMEDIES = {
     **dict.fromkeys(('.xlsx', '.xls', '.ods', '.parquet', '.h5', '.hdf5', '.json', '.pkl'),
                     CSV_REMEDY),
@@ -250,6 +254,10 @@ def read_mat(path: Path) -> Table:
 
     :raises RecordingError: there are no such arrays, or the file is of version 7.3.
     """
+    content = path.read_bytes()
+    major = content[124 + (content[126:127] == b'I')] if len(content) > 128 else 0
+    if all(content[:4]) and major == 1:      # versions 5 to 7
+        _check_elements(content[128:], '<' if content[126:128] == b'IM' else '>')
     try:
         given = loadmat(path)
     except NotImplementedError:
@@ -259,6 +267,22 @@ def read_mat(path: Path) -> Table:
     arrays = {name: array.squeeze() for name, array in given.items()
               if isinstance(array, np.ndarray)}
     return _of_arrays(arrays, path)
+
+
+def _check_elements(content: bytes, order: str) -> None:
+    """Raise ValueError for elements of unknown types or sizes, which crash ``loadmat``."""
+    at = 0
+    while at + 8 <= len(content):
+        kind, size = struct.unpack_from(f'{order}2I', content, at)
+        begin, small = at + 8, kind >> 16
+        if small:
+            kind, size, begin = kind & 0xffff, small, at + 4
+        data = content[begin:begin + size]
+        if kind not in MAT_TYPES or len(data) < size or small > 4:
+            raise ValueError(f'an element of type {kind} with {size} bytes at byte {at}')
+        if kind in (MAT_MATRIX, MAT_COMPRESSED):
+            _check_elements(zlib.decompress(data) if kind == MAT_COMPRESSED else data, order)
+        at = begin + size + (-size % (4 if small else 8) if kind != MAT_COMPRESSED else 0)
 
 
 def read_npz(path: Path) -> Table:

@@ -3,11 +3,14 @@
 """Changes of a running controller, and pushes of a simulated arm, that a page asks for."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import PoseStamped, TwistStamped, WrenchStamped
+from lifecycle_msgs.msg import State, Transition
+from lifecycle_msgs.srv import ChangeState, GetState
 import numpy as np
 from numpy import ndarray
 from rcl_interfaces.msg import Log
@@ -19,7 +22,9 @@ from rclpy.parameter import parameter_value_to_python
 from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectory
 
+from .play import trajectory_message
 from .running_controller import parameter_request
 from ..controller.parameters import TABLE
 from ..middleware.parameters import Parameter, WRITTEN
@@ -27,8 +32,9 @@ from ..middleware.qos import STATES_IN
 from ..middleware.raw_subscription import open_subscription
 from ..topics.publishers import told_name
 from ...control.laws import registry
+from ...control.references.trajectory import Waypoints
 from ...errors import ParameterError
-from ...viewer.wishes import Aim, Change, Field, Push, Reset, Target, Wish
+from ...viewer.wishes import Aim, Change, Field, Go, Push, Reset, Stop, Target, Wish
 from ...wire.codecs import JointStateDecoder
 
 STATE_TIMEOUT = 0.5    # [s] without a state of some joint
@@ -153,9 +159,10 @@ class LiveRobot:
 
 SERVICE_TIMEOUT = 10.0    # [s]; arming alone may take 5 s
 PARAMETER_PERIOD = 1.0    # [s] between two readings
+SENDING_TIME = 1.0      # [s] from the publication of a motion to its arrival, at most
 PUSH_INTERVAL = 0.1     # s between two messages of a push that lasts; the simulator's is longer
 PAYLOAD = 'payload_mass', 'payload_com', 'payload_frame'
-BASE = ('mode', 'task_frame', *PAYLOAD)
+BASE = ('mode', 'task_frame', 'poses', *PAYLOAD)
 PARAMETERS = {p.name: p for p in TABLE}
 GAINS = tuple(dict.fromkeys(f.name for law in registry.BUILT_IN for f in law.declared))
 
@@ -184,6 +191,10 @@ class LiveControl:
             SetParametersAtomically, f'{self._controller}/set_parameters_atomically')
         self._get: Any = node.create_client(GetParameters, f'{self._controller}/get_parameters')
         self._reset: Any = node.create_client(Trigger, f'{self._controller}/reset')
+        self._state: Any = node.create_client(GetState, f'{self._controller}/get_state')
+        self._transition: Any = node.create_client(ChangeState,
+                                                   f'{self._controller}/change_state')
+        self._motion: tuple[Any, Waypoints | None, float] | None = None   # publisher, to be sent
         self._targets: tuple[Any, Any] | None = None    # publishers of target poses and twists
         self._push = node.create_publisher(WrenchStamped, f'{self._simulator}/push', 1)
         node.create_subscription(Log, '/rosout', self._hear, 100)
@@ -205,7 +216,15 @@ class LiveControl:
         if isinstance(wish, Change):
             self._change(wish, now)
         elif isinstance(wish, Reset):
-            self._call(self._reset, Trigger.Request(), 'reset', now, self._told_reset)
+            self._call(self._state, GetState.Request(), 'arm', now,
+                       lambda response: self._arm(response.current_state.id, now))
+        elif isinstance(wish, Stop):
+            self._transit(Transition.TRANSITION_DEACTIVATE, 'stop', now)
+        elif isinstance(wish, Go):
+            if self._motion is not None:
+                self._node.destroy_publisher(self._motion[0])
+            self._motion = self._node.create_publisher(
+                JointTrajectory, f'{self._controller}/joint_trajectory', 1), wish.motion, now
         elif isinstance(wish, Aim):
             self._aim(wish.used)
         elif isinstance(wish, Push):
@@ -227,6 +246,7 @@ class LiveControl:
 
     def answers(self, now: float) -> list[Line]:
         """Return the answers that have come, and read the parameters now and then."""
+        self._move(now)
         for one in [one for one in self._pending if one.future.done()]:
             self._pending.remove(one)
             one.done(one.future.result())
@@ -256,6 +276,50 @@ class LiveControl:
     def payload(self) -> list[Field]:
         """Return the present payload."""
         return [self._field(name) for name in PAYLOAD if name in self.in_force]
+
+    def poses(self, nv: int) -> dict[str, ndarray]:
+        """Return the named poses (nv,) [rad | m], without those of other numbers of joints."""
+        found = {}
+        for text in self.in_force.get('poses', []):
+            name, _, values = text.partition('=')
+            with suppress(ValueError):
+                found[name] = np.array([float(one) for one in values.split(',')])
+        return {name: pose for name, pose in found.items() if len(pose) == nv}
+
+    def _arm(self, state: int, now: float) -> None:
+        """Reset an active controller, else activate it, configured if need be."""
+        if state == State.PRIMARY_STATE_ACTIVE:
+            self._call(self._reset, Trigger.Request(), 'reset', now, self._told_reset)
+        elif state == State.PRIMARY_STATE_UNCONFIGURED:
+            self._transit(Transition.TRANSITION_CONFIGURE, 'configure', now, lambda: self._transit(
+                Transition.TRANSITION_ACTIVATE, 'arm', now))
+        else:
+            self._transit(Transition.TRANSITION_ACTIVATE, 'arm', now)
+
+    def _transit(self, transition: int, what: str, now: float,
+                 then: Callable[[], None] = lambda: None) -> None:
+        def told(response: Any) -> None:
+            self._answers.append(Line(what if response.success else f'{what}: refused',
+                                      not response.success))
+            if response.success:
+                then()
+        self._call(self._transition, ChangeState.Request(transition=Transition(id=transition)),
+                   what, now, told)
+
+    def _move(self, now: float) -> None:
+        """Publish a motion once the controller listens, then let others publish."""
+        if self._motion is None:
+            return
+        publisher, motion, since = self._motion
+        if motion is not None and publisher.get_subscription_count():
+            publisher.publish(trajectory_message(motion))
+            self._motion = publisher, None, now
+        elif now > since + (SENDING_TIME if motion is None else SERVICE_TIMEOUT):
+            if motion is not None:
+                self._answers.append(Line(f'{self._controller} does not listen: the arm is not '
+                                          'moved', True))
+            self._node.destroy_publisher(publisher)
+            self._motion = None
 
     def _field(self, name: str) -> Field:
         return Field(name, written(self.in_force[name]), PARAMETERS[name].unit,

@@ -4,7 +4,6 @@
 
 from collections.abc import Callable, Sequence
 import time
-from typing import TYPE_CHECKING
 
 from builtin_interfaces.msg import Duration
 from diagnostic_msgs.msg import DiagnosticArray
@@ -19,24 +18,21 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from ..middleware import qos
 from ..middleware.client_session import Session
 from ..topics.publishers import full_name, publisher_names, told_name, UNKNOWN
+from ...control.references.trajectory import QUINTIC_PEAK_RATIO, Waypoints
 from ...errors import RosError, TrajectoryError
 from ...identification.excitation import trajectory_file
-
-if TYPE_CHECKING:
-    from ...control.references.trajectory import Waypoints
 
 ANSWER_TIMEOUT = 15.0   # [s]; reports come once a second
 LOG_TIMEOUT = 1.0    # [s] for the log line that explains a refusal
 SETTLE_TIME = 0.5    # [s] at rest after the approach, and after the motion
 APPROACH_SPEED_SHARE = 0.5    # of the highest velocity of each joint in the motion
-QUINTIC_PEAK_RATIO = 15 / 8    # peak over mean velocity of a quintic from rest to rest
 MAX_APPROACH_TIME = 300.0    # [s]
 START_TOLERANCE = 1e-3    # [rad | m] within which no approach is needed
 # Counters of the diagnostics
 ACCEPTED, REFUSED = 'accepted trajectories', 'refused trajectories'
 
 
-def trajectory_message(asked: 'Waypoints | trajectory_file.JointTrajectory') -> JointTrajectory:
+def trajectory_message(asked: Waypoints | trajectory_file.JointTrajectory) -> JointTrajectory:
     """Return the message of a trajectory that starts on arrival."""
     message = JointTrajectory(joint_names=list(asked.joint_names))
     rows = [asked.positions, asked.velocities, asked.accelerations,
@@ -162,7 +158,7 @@ class Player:
                            remedy='see that it is published, or give another --states')
         return np.array([self._pose[name] for name in joint_names])
 
-    def play(self, motion: 'Waypoints | trajectory_file.JointTrajectory',
+    def play(self, motion: Waypoints | trajectory_file.JointTrajectory,
              tell: Callable[[float, float], None]) -> None:
         """
         Publish a trajectory, which starts on arrival, and wait until it has been executed.
@@ -184,7 +180,7 @@ class Player:
             self._publisher.wait_for_all_acked(rclpy.duration.Duration(seconds=1))
             raise
 
-    def _play(self, motion: 'Waypoints | trajectory_file.JointTrajectory',
+    def _play(self, motion: Waypoints | trajectory_file.JointTrajectory,
               tell: Callable[[float, float], None]) -> None:
         began = self._now()
         self.send(motion)
@@ -204,7 +200,7 @@ class Player:
             self._here.until(lambda: False, SETTLE_TIME)
         tell(end, end)
 
-    def send(self, motion: 'Waypoints | trajectory_file.JointTrajectory',
+    def send(self, motion: Waypoints | trajectory_file.JointTrajectory,
              start: Time | None = None) -> None:
         """
         Publish a trajectory and wait until the controller has accepted it.
@@ -227,7 +223,7 @@ class Player:
         """Name of the controller that was found, with its namespace and without leading slash."""
         return self._listener
 
-    def _over(self, motion: 'Waypoints | trajectory_file.JointTrajectory') -> bool:
+    def _over(self, motion: Waypoints | trajectory_file.JointTrajectory) -> bool:
         """Return whether the reference of the controller is that at the end of the motion."""
         return all(abs(self._reference.get(name, x) - x) < START_TOLERANCE for name, x in zip(
             motion.joint_names, np.asarray(motion.positions)[-1]))

@@ -13,13 +13,16 @@ protected pages, and both must leave the very same bytes everywhere.
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 import math
 import os
 import struct
+import traceback
 from typing import Any
 
+from fuzz.judge import Canary, FAILED, VALID, Verdict
 from fuzz.wire.buffers import effort_arrays, guarded, joint_state_arrays, Letterbox, Strict
-from fuzz.wire.streams import EFFORTS, JOINT_STATES, Kind, OURS, split, TRAJECTORIES
+from fuzz.wire.streams import EFFORTS, JOINT_STATES, Kind, made, OURS, split, TRAJECTORIES
 import numpy as np
 from numpy import ndarray
 from rclpy.serialization import deserialize_message
@@ -124,8 +127,7 @@ class _JointStates:
 
     def __init__(self, known: int, plain: Any, compiled: Any):
         self._forms = plain.joint_state, compiled.joint_state
-        self._arrays = (joint_state_arrays(OURS, known),
-                        joint_state_arrays(OURS, known, guarded))
+        self._arrays = (joint_state_arrays(OURS, known), joint_state_arrays(OURS, known, guarded))
         self._strict = DecoderArrays(*map(Strict, self._arrays[0]))
         self._new = [a.copy() for a in self._arrays[0]]
 
@@ -209,8 +211,7 @@ class _Efforts:
         plain, compiled = self._forms
         same('code', plain(Strict(np.frombuffer(wire, np.uint8)), len(wire), *self._strict),
              wanted)
-        same('code of the compiled form', compiled(delivered, len(wire), *self._arrays[1]),
-             wanted)
+        same('code of the compiled form', compiled(delivered, len(wire), *self._arrays[1]), wanted)
         same('efforts', self._arrays[0][2], self._out)
         for ours, theirs in zip(*self._arrays):
             same('array of the compiled form', theirs, ours)
@@ -290,3 +291,15 @@ class Judge:
         decoder.begin()
         return [(kind.what, decoder.take(wire, self._letterbox.deliver(wire), k))
                 for k, wire in enumerate(messages)]
+
+
+the_judge = cache(Judge)
+
+
+def judged(seed: int, index: int, canary: Canary) -> Verdict:
+    """Judge a stream that anybody can make again, for :func:`fuzz.campaign.campaign`."""
+    try:
+        the_judge()(made(seed, index))
+    except Exception:
+        return Verdict(FAILED, traceback.format_exc())
+    return Verdict(VALID)

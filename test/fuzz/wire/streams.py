@@ -137,21 +137,21 @@ def made_up(kind: Kind, random: Random) -> bytes:
     return bytes(out.buffer)
 
 
-def seed_stream(random: Random, kind: Kind | None = None) -> bytes:
+def seed_stream(random: Random) -> bytes:
     """Return a stream of messages that most often are all right."""
-    kind = kind or random.choice(KINDS)
+    kind = random.choice(KINDS)
     return join(kind, [made_up(kind, random) for _ in range(random.randint(1, 3))])
 
 
-def mutated(data: bytes, random: Random, longest: int = LONGEST_INPUT) -> bytes:
+def mutated(data: bytes, random: Random) -> bytes:
     """Return a stream like this one but for one to three changes."""
     kind, messages = split(data)
     messages = messages or [made_up(kind, random)]
     for _ in range(random.randint(1, 3)):
         random.choice(CHANGES)(kind, messages, random)
-    while len(changed := join(kind, messages)) > longest and len(messages) > 1:
+    while len(changed := join(kind, messages)) > LONGEST_INPUT and len(messages) > 1:
         del messages[random.randrange(len(messages))]
-    return changed[:longest]
+    return changed[:LONGEST_INPUT]
 
 
 def _somewhere(messages: list[bytes], random: Random, step: int,
@@ -233,3 +233,12 @@ def _splice(kind: Kind, messages: list[bytes], random: Random) -> None:
 
 CHANGES = (_count, _count, _number, _byte, _byte, _begin, _cut, _extend, _take_out, _again,
            _nearly_again, _nearly_again, _another, _splice)
+
+
+def made(seed: int, index: int) -> bytes:
+    """Return stream number ``index``; below 0, one that is as it should be."""
+    random = Random(f'{seed}/{index}')
+    data = seed_stream(random)
+    for _ in range(random.choice((0, 1, 2, 4)) if index >= 0 else 0):
+        data = mutated(data, random)
+    return data
