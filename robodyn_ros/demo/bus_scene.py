@@ -232,13 +232,14 @@ def _draw(bench: Bench, path: Path) -> None:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(12, 7), layout='constrained', dpi=110)
-    time, rows = np.array(bench.times), np.array(bench.rows)
+    zero = bench.marks[0][0]
+    time, rows = np.array(bench.times) - zero, np.array(bench.rows)
     for axes, values, label in zip(figure.subplots(2, 1, sharex=True), rows.transpose(1, 0, 2),
                                    ('position [rad]', 'effort [N·m]')):
         axes.plot(time, values, lw=1.1, label=bench.model.joint_names)
         for begin, name in bench.marks:
-            axes.axvline(begin, color='black', lw=0.8, ls=':')
-            axes.annotate(name, (begin, 1.0), xycoords=('data', 'axes fraction'), va='top')
+            axes.axvline(begin - zero, color='black', lw=0.8, ls=':')
+            axes.annotate(name, (begin - zero, 1.0), xycoords=('data', 'axes fraction'), va='top')
         axes.set(xlabel='time [s]', ylabel=label)
         axes.grid(alpha=0.25)
     figure.axes[0].legend(ncols=6, fontsize=8, loc='lower center')

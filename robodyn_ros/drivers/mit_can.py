@@ -182,7 +182,7 @@ class MitCan:
         self._listen()      # late answers are none to this
         for motor in self.motors.motors:
             self.motors.confirm(motor, motor.codec.disable(), lambda a: not a.enabled)
-        self._on, self._fresh = False, True
+        self._on = self._driven = False
 
     def diagnostics(self) -> dict[str, object]:
         """Return temperatures, errors of the bus and lost answers."""

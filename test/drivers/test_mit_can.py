@@ -212,6 +212,16 @@ def test_a_motor_with_an_error_is_not_switched_on():
     assert not any(m.on for m in plant.motors)
 
 
+def test_motors_that_are_switched_off_on_purpose_are_no_fault():
+    driver, plant = connected()
+    driver.enable()
+    driver.spring(POSE, np.full(6, 20.0), np.ones(6))
+    assert driver.read().faults == [] and all(m.on for m in plant.motors)
+    driver.spring(POSE, np.full(6, 20.0), np.ones(6))
+    driver.switch_off()
+    assert driver.read().faults == [] and not any(m.on for m in plant.motors)
+
+
 @pytest.mark.slow
 def test_the_damping_of_the_drives_brings_the_arm_to_rest():
     """Without efforts and spring; then it says so."""
