@@ -83,6 +83,8 @@ class MotorsArm:
             note_age(state, before, self.bus.clock(), taken.age)
         if self.controller.step(self.bus.clock()):
             self.reader.write(self.controller.tau.copy())
+        else:
+            self.reader.idle()
 
     def until(self, over, seconds=10.0):
         """Run until `over()`; return the fastest velocity of the arm [rad/s]."""

@@ -174,7 +174,7 @@ def _complete(arrays: dict[str, ndarray], recorded: Sequence[str] | None) -> fro
     """
     absent: set[str] = set()
     for name, kind in (('memory', CONTROLLER_STATE), ('settings', SETTINGS),
-                       ('inputs', CYCLE_INPUT)):
+                       ('inputs', CYCLE_INPUT), ('joints', JOINT)):
         old = arrays[name]
         had, has = old.dtype.names or (), kind.names or ()
         if all(field in has and old.dtype[field] == kind[field] for field in had):

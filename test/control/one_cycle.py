@@ -88,7 +88,7 @@ class OneCycle(SimpleNamespace):
 
 PLACES = {'v': lambda v: v, 'p': lambda v: v.plausibility, 'k': lambda v: v.motion_checks,
           'l': lambda v: v.limits, 'f': lambda v: v.frozen_readings, 't': lambda v: v.motor_test,
-          'o': lambda v: v.momentum_observer}
+          'o': lambda v: v.momentum_observer, 'n': lambda v: v.velocity_estimator}
 USUAL = {'j_effort_limit': 10.0, 'j_effort_rate_limit': 100.0, 'j_velocity_limit': 2.0,
          'j_position_lower': -3.0, 'j_position_upper': 3.0, 'j_position_margin': 0.125,
          'j_consistency_tolerance': 0.02, 'j_following_error': np.inf, 's_period': 1e-3,

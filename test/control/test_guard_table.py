@@ -51,6 +51,9 @@ def test_a_fault_that_is_latched(reason, given, expected):
     ({'v_qd': [0.0, -0.02]}, False), ({'v_qd': [nan, 0.0]}, False),
     ({'v_speed_limit': 0.125, 'v_qd': 0.0124}, True),
     ({'v_speed_limit': 0.125, 'v_qd': 0.0125}, False),
+    ({'v_qd': 0.049, 'n_variance': 1e-4}, True), ({'v_qd': -0.051, 'n_variance': 1e-4}, False),
+    ({'v_qd': 0.049, 'n_variance': 1e-4, 'n_slow_velocity': [0.0, -0.02]}, False),
+    ({'v_qd': 0.169, 'n_variance': 1.0}, True), ({'v_qd': 0.171, 'n_variance': 1.0}, False),
     ({'p_contradiction': 1.0}, True), ({'p_contradiction': [0.0, 1.01]}, False)])
 def test_rest_of_the_arm(given, rests):
     played(lambda c: guard.at_rest(c.vectors, 0.02), given, rests, {})

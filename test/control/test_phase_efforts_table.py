@@ -108,8 +108,10 @@ COLLIDED = {**FULL, 'm_reason': guard.COLLISION}
     ({**HALF, 's_lower_to_rest': 1, 'm_gravity_by_robot': 1}, True, (True, 0.5, -3.0), {}),
     ({**HALF, 's_lower_to_rest': 1, 'm_without_state': 1}, True, (True, 1.0, -2.0), {}),
     ({**HALF, 's_lower_to_rest': 1, 'm_publishing': 0}, True, ENDED, {'m_descent': 0.0}),
-    ({**HALF, 's_lower_to_rest': 1, 'm_lying': 0.3, 'v_momentum': 0.0}, True, ENDED,
-     {'m_since': -inf})])
+    ({**HALF, 's_lower_to_rest': 1, 'm_support': -1.0, 'm_lying': 2.0, 'v_momentum': 0.0}, True,
+     ENDED, {'m_since': -inf}),
+    ({**HALF, 's_lower_to_rest': 1, 'm_support': -1.0, 'm_lying': 0.5, 'v_qd': 0.0}, True,
+     (True, -0.5, -1.0), {'m_lying': 0.5 + DT})])
 def test_efforts_of_a_fault(given, trusted, result, expected):
     played(efforts(phase_efforts.fault_efforts, trusted, 0, NOW, DT), given, result, expected)
 
@@ -143,7 +145,8 @@ def test_efforts_of_an_arm_that_recoils(reason, unbraked, recoils):
 @pytest.mark.parametrize(('given', 'left'), [
     ({}, 0.25), ({'s_fault_action': FAULT_RAMP, 'm_reason': guard.PUSHED}, 0.25),
     ({'s_fault_action': FAULT_HOLD}, 1.0), ({'m_reason': guard.PARTNER_LOST}, 1.0),
-    ({'s_lower_to_rest': 1}, 1.0), ({'s_lower_to_rest': 1, 'm_gravity_by_robot': 1}, 0.25),
+    ({'s_lower_to_rest': 1}, 1.0), ({'s_lower_to_rest': 1, 'm_support': -0.75}, 0.25),
+    ({'s_lower_to_rest': 1, 'm_gravity_by_robot': 1}, 0.25),
     ({'m_since': 9.75}, 1.0), ({'m_since': 9.25}, 0.5), ({'m_since': 8.0}, 0.0),
     ({'m_since': -inf}, 0.0)])
 def test_share_that_is_left_of_the_efforts(given, left):

@@ -187,7 +187,8 @@ def test_it_holds_the_arm_and_brings_it_to_rest_and_holds_it_again():
     assert arm.run(0.5) < 0.05 and arm.incomplete == 0
     arm.controller.stop()
     assert arm.until(lambda: arm.phase == guard.INACTIVE, 60.0) < 0.5
-    arm.run(0.2)
+    arm.until(lambda: not arm.reader.resting)
+    assert arm.run(2.0) < 0.05          # what hangs swings out
     assert not any(m.on for m in arm.plant.motors) and arm.controller.reason == 'none'
     assert arm.start() < 0.02 and arm.told == []
 

@@ -13,8 +13,9 @@ from nodes.bring_up import CONTROLLER
 import numpy as np
 from processes import node
 import pytest
-from robodyn_ros import drive, driver, Dynamics, load_urdf
+from robodyn_ros import Controller, drive, driver, Dynamics, load_urdf, Settings
 from robodyn_ros.control.steps import guard
+from robodyn_ros.control.steps.velocity_estimator import slower
 from robodyn_ros.driver import DriverReader, Fault, note_age, Reading
 from robodyn_ros.drivers.mit_can import MitCan
 from robodyn_ros.errors import ParameterError
@@ -160,6 +161,39 @@ def test_g_takes_over_from_the_spring_of_drives(name):
     assert arm.arm() < 0.01
     assert shares[0] > 0.99 and shares[-1] == 0.0 and (np.diff(shares) <= 0.0).all()
     assert np.abs(arm.position - HELD[name]).max() < 0.005 and arm.told == []
+
+
+@row('an arm without brakes loses its state', 'STALE_STATE', where=DriverReader._send,
+     find='self._rest(_)', instead='False')
+def test_drives_damp_an_arm_without_state():
+    """At once, and until it rests; without that it falls at more than 2 rad/s."""
+    arm = PlayedDrives('two_link', HELD['two_link'], damping=40.0)
+    arm.arm()
+    arm.valid = False
+    assert arm.until(lambda: not (arm.controller.driving or arm.reader.resting)) < 1.0
+    assert 'state is stale' in arm.controller.reason and arm.told == []
+    assert np.abs(arm.velocity).max() < 0.02
+
+
+@row('the measured velocity is coarse', 'ARM_MOVES', where=slower,
+     find='abs(_speed) < _threshold or _', instead='abs(_speed) < _threshold')
+def test_noise_of_the_velocity_is_no_motion():
+    """Three steps of 22 mrad/s do not prevent arming; motion with the same noise does."""
+    controller = Controller(load_urdf('two_link'), Settings(rate=500.0), specialize=False)
+    noise = 0.022 * np.random.default_rng(0).integers(-3, 4, (1000, 2))
+    for speed, rate in (0.0, 1.0), (0.1, 0.1), (0.4, 40.0):
+        controller.begin()
+        controller.state[...] = np.nan
+        controller.arm()
+        for k in range(1, 1000):
+            now, angle = 10.0 + k / 500.0, rate * k / 500.0
+            controller.state['position'] = 0.38e-3 * np.round(
+                (0.3 + speed / rate * np.sin(angle)) / 0.38e-3)
+            controller.state['velocity'] = speed * np.cos(angle) + noise[k]
+            controller.state['received'], controller.state['sequence'] = now, k
+            controller.step(now)
+        assert controller.arming == (speed > 0.0), (speed, rate)
+        assert not controller.arming or 'the arm is moving' in controller.arming_refusal
 
 
 @row('a driver is lost', where=DriverReader.write, find='raise\n', instead='return\n')
