@@ -52,7 +52,7 @@ ELSEWHERE = {
     'validate': 'identification/test_identify_command.py',
     'verify': 'verification/test_verify.py',
     'view': 'viewer/test_page.py',
-    'warmup': 'cli/test_warmup.py'}
+    'warmup': 'cli/test_usage.py'}
 pages = pytest.mark.parametrize('page', PAGES, ids=lambda page: page.stem)
 
 

@@ -112,7 +112,8 @@ def driver_scan(where: Annotated[str, typer.Argument(
     finally:
         opened.close()
     if as_json:
-        print_json(_plain_scan(found))
+        print_json({**found._asdict(), 'motors': [motor._asdict() for motor in found.motors],
+                    'others': {f'{name:#x}': number for name, number in found.others.items()}})
     else:
         console().print(_scanned(found))
     raise typer.Exit(int(not found.motors))
@@ -321,11 +322,6 @@ def _diagnosed(model: RobotModel, held: list[Held], diagnosis: Diagnosis) -> Any
         lines.append(f'not seen in these poses: the sign of {", ".join(diagnosis.unseen)} '
                      '(see `robodyn driver watch`)')
     return Group(shown, *lines)
-
-
-def _plain_scan(found: Scan) -> dict[str, Any]:
-    return {'motors': [motor._asdict() for motor in found.motors], 'load': found.load,
-            'others': {f'{name:#x}': count for name, count in found.others.items()}}
 
 
 def _plain_diagnosis(held: list[Held], diagnosis: Diagnosis) -> dict[str, Any]:

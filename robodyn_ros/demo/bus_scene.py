@@ -59,10 +59,6 @@ class Bench:
         self.rows: list[ndarray] = []       # positions and efforts, (2, nv)
         self.marks: list[tuple[float, str]] = []
 
-    def carry(self, pose: ndarray) -> None:
-        """Put the arm, whose motors are off, into a pose; let go soon after they are on."""
-        self.plant.place(pose, CARRIED)
-
     def connect(self) -> None:
         """Make driver and controller; the motors are off."""
         self.driver = MitCan(self.arm, self.model, bus=self.bus, clock=self.bus.clock,
@@ -70,19 +66,17 @@ class Bench:
 
     def control(self) -> None:
         """Make the controller of the arm, which floats."""
-        self.model, self.settings = with_facts(
-            self.driver.facts, self.model, Settings(rate=RATE, mode='gravity_compensation'))
-        gains = suggest_gains(self.model, POSES[0], self.settings)._asdict()
-        self.controller = Controller(self.model, self.with_mode('gravity_compensation', gains),
+        self.model, settings = with_facts(self.driver.facts, self.model, Settings(rate=RATE))
+        self.gains: dict[str, Any] = suggest_gains(self.model, POSES[0], settings)._asdict()
+        self.controller = Controller(self.model, self.settings('gravity_compensation'),
                                      specialize=False)
-        self.gains, self.told = gains, list[str]()
-        self.reader = DriverReader(self.driver, self.controller, 1, self.told.append,
+        self.reader = DriverReader(self.driver, self.controller, 1, lambda text: None,
                                    self.controller.report_drives)
 
-    def with_mode(self, mode: str, gains: dict[str, Any]) -> Settings:
-        """Return the settings with another law and its gains."""
+    def settings(self, mode: str) -> Settings:
+        """Return the settings of a control law."""
         return with_facts(self.driver.facts, self.model,
-                          Settings(rate=RATE, mode=mode, **gains))[1]
+                          Settings(rate=RATE, mode=mode, **self.gains))[1]
 
     def cycle(self) -> None:
         """Read, step and write once, as the control loop does."""
@@ -166,7 +160,7 @@ def _hold(bench: Bench, results: Results) -> list[Check]:
     bench.connect()
     held: list[Held] = []
     for pose in POSES:
-        bench.carry(np.array(pose))
+        bench.plant.place(pose, CARRIED)
         held.append(hold(bench.driver, lambda text: bench.plant.place(bench.plant.q, np.inf)))
     diagnosis = compare(bench.driver, bench.model, held)
     off = float(np.nanmax(np.abs(diagnosis.ratio - 1.0)))
@@ -175,7 +169,7 @@ def _hold(bench: Bench, results: Results) -> list[Check]:
 
 
 def _float(bench: Bench, results: Results) -> list[Check]:
-    bench.carry(np.array(POSES[0]))
+    bench.plant.place(POSES[0], CARRIED)
     bench.control()
     bench.mark('float')
     bench.controller.begin()
@@ -201,7 +195,7 @@ def _push(bench: Bench, results: Results) -> list[Check]:
 def _follow(bench: Bench, results: Results) -> list[Check]:
     bench.mark('follow')
     controller = bench.controller
-    controller.use(bench.with_mode('computed_torque', bench.gains))
+    controller.use(bench.settings('computed_torque'))
     bench.run(1.0)
     asked = sine_motion.plan(Dynamics(bench.model), bench.plant.q.copy(), FOLLOW_TIME)
     start, first = bench.bus.clock() + 0.2, len(bench.rows)

@@ -6,6 +6,7 @@ from math import inf, nan
 
 from control.one_cycle import played
 import pytest
+from robodyn_ros.control.laws import registry
 from robodyn_ros.control.steps import guard
 from robodyn_ros.control.steps.guard import FAULT, INACTIVE, RISING, RUNNING, STOPPING
 from robodyn_ros.control.steps.velocity_estimator import VELOCITY_OR_FAULT
@@ -210,3 +211,7 @@ def test_samples_that_are_good_for_arming(refusal, fresh, given, expected):
     """The efforts begin with those measured, or with the last message."""
     played(lambda c: guard.arm(c, *refusal, fresh, NOW, [7.0, 8.0]), {**GOOD, **given}, None,
            expected)
+
+
+def test_the_law_to_which_the_cycle_falls_back():
+    assert registry.MODES[guard.GRAVITY_COMPENSATION] == 'gravity_compensation'

@@ -2,13 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """`robodyn driver ...` on simulated motors; the arms of this package."""
 
+from contextlib import contextmanager
 import json
+from types import SimpleNamespace
 from zipfile import ZipFile
 
 from cli.commands import done, refused, robodyn
 from drivers.held_arm import HeldArm
 import numpy as np
 import pytest
+from robodyn_ros.cli import view
 from robodyn_ros.drivers import bring_up, frames, mit_can
 from robodyn_ros.drivers.arm import arm_names, load_arm, with_friction
 from robodyn_ros.flight_recorder.reading_log import ReadingLog, RecordedDriver
@@ -50,6 +53,7 @@ def test_arms_of_this_package(name):
     for motor in arm.motors:
         assert motor.limit <= max(motor.expected[2])
         assert motor.velocity_limit <= max(motor.expected[1])
+        assert motor.stiffness >= 10 and 0.5 <= motor.damping <= (10 if name == 'b601_rs' else 5)
         assert (motor.armature is None) == (name == 'b601_rs')
     assert name in done('driver', 'list').stdout
 
@@ -116,6 +120,20 @@ def test_watch_shows_the_joints_with_motors_off(arm, urdf):
     shown = done('driver', 'watch', 'yam', urdf, '--no-page', '--seconds', '0.5').stdout
     assert 'YAM is unconfirmed' in shown and 'joint6' in shown and f'{arm.plant.q[1]:.3f}' in shown
     assert not any(motor.on for motor in arm.plant.motors)
+
+
+def test_watch_draws_the_robot(arm, urdf, monkeypatch):
+    """The page gets the positions as they are read."""
+    pytest.importorskip('viser')
+    shown = []
+
+    @contextmanager
+    def page(*_, live):
+        yield SimpleNamespace(show=shown.append)
+    monkeypatch.setattr(view, '_page', page)
+    arm.support()
+    done('driver', 'watch', 'yam', urdf, '--seconds', '0.3')
+    assert len(shown) == 3 and shown[-1] == near(arm.plant.q, abs=1e-3)
 
 
 def test_hold_prints_the_table_and_the_mistake(arm, urdf):
