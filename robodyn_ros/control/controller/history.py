@@ -18,6 +18,7 @@ from ...dynamics.model_data import ModelData
 MAX_HISTORY_BYTES = 1 << 24    # of each of the four kinds that are kept for the ring
 # Fields of CYCLE with their numbers, in the order of `Snapshot`
 NUMBER_FIELDS = 'version', 'serial', 'policy', 'pose'
+KEPT_FIELDS = 'versions', 'points', 'policies', 'poses'     # of a snapshot, in the same order
 
 
 class Version(NamedTuple):
@@ -103,7 +104,7 @@ class History:
         """
         ring, n = self.flight, len(self.flight.cycles)
         if not n:
-            return Snapshot(*ring[1:8], *self.kept.values())
+            return Snapshot(*ring[1:8], **dict(zip(KEPT_FIELDS, self.kept.values())))
         kept = {name: dict(things) for name, things in self.kept.items()}
         last = int(ring.done[0])
         first = max(0, last + SPARE_SLOTS - n)
@@ -116,8 +117,8 @@ class History:
         cycles, inputs, state, memory, vectors, tau, partner = (a[begin:] for a in taken)
         return Snapshot(
             cycles[:-1], inputs[:-1], state[:-1], memory, vectors, tau, partner[:-1],
-            *({i: things[i] for i in map(int, np.unique(cycles[name][:-1]))}
-              for name, things in kept.items()))
+            **{field: {i: things[i] for i in map(int, np.unique(cycles[name][:-1]))}
+               for field, (name, things) in zip(KEPT_FIELDS, kept.items())})
 
 
 def _rows(a: ndarray, slots: ndarray) -> ndarray:
