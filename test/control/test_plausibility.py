@@ -58,6 +58,38 @@ def test_readings_that_repeat_from_rest_on(mode, slowed):
     assert abs(rig.q - POSE).max() < 0.05
 
 
+class Sticking(Rig):
+    """Dry friction of 5 % of the effort limits holds joints at rest, bit for bit."""
+
+    share, substeps = 0.05, 0
+
+    def tick(self, **how):
+        published, h = super().tick(**how), self.period / 4
+        excess = self.tau - self.dynamics.gravity(self.q)
+        most = self.share * self.model.effort_limit
+        slides = (abs(excess) > most) | (self.qd != 0.0)
+        for _ in range(4):
+            before = self.qd.copy()
+            dry = most * np.sign(np.where(before == 0.0, excess, before))
+            qdd = self.dynamics.forward_dynamics(self.q, before, self.tau - dry)
+            self.qd = np.where(slides, before + h * qdd, 0.0)
+            self.qd[self.qd * before < 0.0] = 0.0
+            self.q += h * self.qd
+        return published
+
+
+@pytest.mark.parametrize('declared, reason', [(0.0, 'STATE_INCONSISTENT'), (0.05, '')])
+def test_arm_that_sticks_needs_declared_friction(declared, reason):
+    """Else its readings look like repeated ones in its first slow motion."""
+    rig = risen(Sticking, coulomb_friction=(declared * TWO_LINK.effort_limit).tolist(),
+                mode='joint_impedance')
+    follow(rig, POSE + 0.5, 4.0)
+    while rig.time < 4.5 and rig.phase == 'RUNNING':
+        rig.tick()
+    assert (rig.controller.reason_code if rig.phase == 'FAULT' else '') == reason
+    assert reason or (rig.q > POSE + 0.1).all()
+
+
 class Stopping(Told):
     """An arm that stops by itself within ``within`` [s], from the time ``stops`` on."""
 
