@@ -188,7 +188,7 @@ def test_it_holds_the_arm_and_brings_it_to_rest_and_holds_it_again():
     arm.controller.stop()
     assert arm.until(lambda: arm.phase == guard.INACTIVE, 60.0) < 0.5
     arm.until(lambda: not arm.reader.resting)
-    assert arm.run(2.0) < 0.05          # what hangs swings out
+    assert arm.run(2.0) < 0.2           # what hangs swings out, without the motors' damping
     assert not any(m.on for m in arm.plant.motors) and arm.controller.reason == 'none'
     assert arm.start() < 0.02 and arm.told == []
 
