@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Wrapper of make.py. Variables:
-# ROBOT=panda|ur5|two_link|URDF, SCENE=motion|contact, VIEW=1 (in the browser): for demo
+# ROBOT=panda|ur5|two_link|URDF, SCENE=motion|contact, VIEW=1 (in the browser), or ARM=yam (motors
+# on a simulated CAN bus): for demo
 # DISTRO=kilted|jazzy: the ROS 2 release to install
 # ARGS: for pytest (test, quick, coverage, prove), fuzz (ARGS='urdf 2000 --seed 1', ARGS=wire),
 # adversary (ARGS='--minutes 10', ARGS=table, ARGS=quiet), bench and soak
@@ -20,7 +21,7 @@ help lint docs clean: python
 	@$(PYTHON) make.py $@
 
 demo: python
-	@$(PYTHON) make.py demo '$(ROBOT)' '$(SCENE)' $(if $(VIEW),--view)
+	@$(PYTHON) make.py demo $(if $(ARM),--arm '$(ARM)','$(ROBOT)' '$(SCENE)' $(if $(VIEW),--view))
 
 test quick coverage prove fuzz adversary bench soak: python
 	@$(PYTHON) make.py $@ $(ARGS)

@@ -7,7 +7,8 @@ Run the demo or the tests on a machine that has nothing but Linux x86_64 and a P
   demo [ROBOT] [SCENE]
                   two nodes over ROS 2: an arm falls, floats and tracks; ROBOT is panda (default),
                   ur5, two_link, ... or a URDF file. In the SCENE contact, the arm is pushed,
-                  guided by hand, and hits a post. --view shows the demo in the browser
+                  guided by hand, and hits a post. --view shows the demo in the browser.
+                  `demo --arm yam`: an arm whose motors are simulated on a CAN bus
   test [ARG ...]  lint without mypy, then all tests; pytest gets the arguments
   quick [ARG ...] lint, then the tests without processes, ROS or long computations: under a minute
                   once caches are warm; pytest gets the arguments
@@ -15,9 +16,9 @@ Run the demo or the tests on a machine that has nothing but Linux x86_64 and a P
                   line coverage of the tests without processes and ROS, or of the tests that the
                   arguments select; compiled code counts as not covered
   prove [ARG ...] branch coverage of guard, limits, cycle, laws and references in plain Python, in
-                  ten minutes; fails below 99 %. `prove mutants [FILE ...] [--sample N]`: changes
-                  each comparison, sign, constant, `and` and `or` of the guard, one at a time;
-                  fails if tests notice fewer than 95 %
+                  ten minutes; fails below 99 %. `prove mutants [FILE ...]`: changes each
+                  comparison, sign, constant, `and` and `or` of the guard, one at a time, in two
+                  minutes; fails if tests notice fewer than 95 %
   lint            ruff, codespell, import-linter, mypy
   fuzz [WHAT ...] `urdf [N]`: N mutated URDFs (10,000); `files [N]`: N damaged files of each other
                   kind (2,000); `wire`: hostile messages for the decoders (20,000); default: all
@@ -86,19 +87,21 @@ COVERED_TESTS = [*QUICK[:-1], 'not (alone or process or ros)', 'test']
 # process, and tests of steps and laws. Those of gains, learning and long motions would take an
 # hour more. PROVEN is what they have to cover [%]
 PROVED_FILES = (
-    'adaptive', 'collisions', 'cycle', 'energy_tank', 'feedback_policy', 'friction_compensation',
-    'gravity_check', 'guard', 'hand_guiding', 'leader_follower', 'limits', 'motion_checks',
-    'motor_test', 'own_law', 'payload_transition', 'planner', 'plausibility',
-    'presliding_damping', 'reference_joining', 'reference_stream', 'ring_buffer',
-    'self_collision', 'task_efforts', 'time_scaling', 'trajectory')
-PROVED_SELECTION = ['-m', 'proof or not (alone or ros or slow)', *(
-    os.path.join('test', path) for path in (
-        'faults', *(f'control/test_{name}.py' for name in PROVED_FILES),
-        'control/test_gain_change.py::test_references_that_go_on_or_are_planned_again',
-        'control/test_gain_change.py::'
-        'test_stiffer_gains_do_not_throw_an_arm_that_a_hand_holds_aside',
-        'control/test_gain_change.py::test_a_memory_states_a_length_or_two'))]
-PROVED_TESTS = ['-n', '2', *DISTRIBUTION, *PROVED_SELECTION]
+    'adaptive', 'collisions', 'cycle', 'energy_tank', 'feedback_policy',
+    'friction_compensation', 'frozen_readings_table', 'gravity_check', 'guard', 'guard_table',
+    'hand_guiding', 'leader_follower', 'limits', 'limits_table', 'lowering', 'motion_checks',
+    'motion_checks_table', 'motor_test', 'motor_test_table', 'own_law', 'payload_transition',
+    'phase_efforts_table', 'planner', 'plausibility', 'plausibility_table',
+    'posted_requests', 'presliding_damping', 'reference_joining', 'reference_stream',
+    'ring_buffer', 'self_collision', 'task_efforts', 'time_scaling', 'trajectory')
+PROVED_TESTS = [
+    '-n', '2', *DISTRIBUTION, '-m', 'proof or not (alone or ros or slow)', *(
+        os.path.join('test', path) for path in (
+            'faults', *(f'control/test_{name}.py' for name in PROVED_FILES),
+            'control/test_gain_change.py::test_references_that_go_on_or_are_planned_again',
+            'control/test_gain_change.py::'
+            'test_stiffer_gains_do_not_throw_an_arm_that_a_hand_holds_aside',
+            'control/test_gain_change.py::test_a_memory_states_a_length_or_two'))]
 PROVEN = 99
 
 # A name on PATH may be a pyenv shim without a Python behind it
@@ -300,6 +303,9 @@ def call(env, *command):
 
 def demo(arguments):
     """Run `robodyn demo`."""
+    if arguments[:1] == ['--arm']:      # its motors are simulated, without ROS
+        env, python = prepare({ROS.get(DISTRO), 'sim'})
+        become(env, os.path.join(os.path.dirname(python), 'robodyn'), 'demo', *arguments)
     viewed = [one for one in arguments if one == '--view']
     arguments = [one for one in arguments if one != '--view']
     if len(arguments) > 2:
@@ -362,8 +368,7 @@ def prove(arguments):
     env, python = lint([], [])
     if arguments[:1] == ['mutants']:
         become({**env, **TEST_ENVIRONMENT, 'ROBODYN_PLAIN': '1'}, python,
-               os.path.join('test', 'guard_mutants.py'), *arguments[1:], '--tests',
-               *PROVED_SELECTION)
+               os.path.join('test', 'guard_mutants.py'), *arguments[1:])
     folder = os.path.join(BUILD, 'prove')
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)

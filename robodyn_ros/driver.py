@@ -263,6 +263,8 @@ class DriverReader:
         self._words = {'read': '', 'write': ''}
         self._failing_since = self._failed_at = np.inf
         self._number, self._enabled = 0, False
+        #: Whether drives may still have to damp the arm once no efforts are written.
+        self.resting = False
         #: Efforts that could not be written.
         self.failed_writes = 0
         self._thread: threading.Thread | None = None
@@ -309,11 +311,37 @@ class DriverReader:
 
         :raises DriverLost: the driver has raised it.
         """
+        if self._attempt(self._send_enabled, tau):
+            self._enabled = bool(self._controller.memory['publishing'][0])
+
+    def idle(self) -> None:
+        """
+        Have drives damp an arm without brakes until it rests, in a cycle without efforts.
+
+        :raises DriverLost: the driver has raised it.
+        """
+        self._enabled = False
+        if self.resting:
+            self._attempt(self._send, np.zeros(self._controller.model.nv))
+
+    def _send_enabled(self, tau: ndarray) -> None:
+        if not self._enabled and self._enable:
+            self._enable()
+        self._enabled, self.resting = True, self._rest is not None
+        self._send(tau)
+
+    def _send(self, tau: ndarray) -> None:
+        if self._fade:
+            self._fade(float(self._controller.memory['spring'][0]))
+        if (self.resting and self._rest and self._controller.drives_damp
+                and self._rest(self._period)):
+            self.resting = self._enabled
+        self._driver.write(tau)
+
+    def _attempt(self, send: Callable[[ndarray], None], tau: ndarray) -> bool:
+        """Send efforts; return whether the driver took them."""
         try:
-            if not self._enabled and self._enable:
-                self._enable()
-            self._enabled = True
-            self._send(tau)
+            send(tau)
         except DriverLost as error:
             self._report('write', error)
             raise
@@ -324,16 +352,10 @@ class DriverReader:
             words = self._report('write', error)
             if self._failed_at - self._failing_since >= self._timeout:
                 self._change('write', words)
-            return
-        if not self._controller.memory['publishing'][0]:
-            self._enabled = False       # efforts end
+            return False
         self._failing_since = np.inf
         self._change('write', '')
-
-    def _send(self, tau: ndarray) -> None:
-        if self._fade:
-            self._fade(float(self._controller.memory['spring'][0]))
-        self._driver.write(tau)
+        return True
 
     def diagnostics(self) -> dict[str, object]:
         """Return what the driver tells of itself, and how many efforts it did not take."""

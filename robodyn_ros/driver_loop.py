@@ -2,8 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Control loop of a controller and a driver without ROS."""
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+import signal
+import threading
 from time import monotonic
 from typing import Any
 import warnings
@@ -40,9 +43,32 @@ def drive(controller: Controller, driver: Driver, over: Callable[[], bool],
     :param tell: called with a sentence for each failure of the driver.
     :raises ParameterError: model or settings contradict the facts of the driver.
     :raises DriverLost: ``driver.write`` has raised it; zeros were tried.
+    :raises KeyboardInterrupt: Ctrl-C was pressed; the arm has come to rest before.
     """
-    facts = facts_of(driver)
-    model, settings = with_facts(facts, controller.model, controller.settings)
+    with _interrupts() as interrupts:
+        try:
+            _check(controller, facts_of(driver))
+        except ParameterError:
+            driver.close()
+            raise
+        reader = DriverReader(driver, controller, QUEUE_DEPTH, tell, controller.report_drives)
+        controller.begin()
+        controller.state[...] = np.nan
+        controller.arm()
+        try:
+            _run(controller, reader, lambda: bool(interrupts) or over())
+        finally:
+            try:
+                if controller.memory['publishing'][0]:      # an arm may keep the last efforts
+                    controller.memory['publishing'] = 0
+                    reader.write(np.zeros(controller.model.nv))
+            finally:
+                reader.close()
+
+
+def _check(controller: Controller, facts: DriverFacts) -> None:
+    """Raise :class:`ParameterError` where model or settings contradict the facts of a driver."""
+    model, _ = with_facts(facts, controller.model, controller.settings)
     for name in OF_MODEL:
         if (getattr(model, name) != getattr(controller.model, name)).any():
             raise _contradicted(name, getattr(controller.model, name).tolist(),
@@ -50,32 +76,26 @@ def drive(controller: Controller, driver: Driver, over: Callable[[], bool],
     for name, fact in known(facts).items():
         if getattr(controller.settings, name) != fact:
             raise _contradicted(name, not fact, fact)
+
+
+def _run(controller: Controller, reader: DriverReader, over: Callable[[], bool]) -> None:
+    """Run cycles until the arm has come to rest after ``over()``."""
     period, number, stop_at = 1.0 / controller.settings.rate, 0, np.inf
-    reader = DriverReader(driver, controller, QUEUE_DEPTH, tell, controller.report_drives)
-    controller.begin()
-    controller.state[...] = np.nan
-    controller.arm()
-    try:
-        while not _at_rest(controller, stop_at):
-            if reader.wait(round(1e9 * period)):
-                for _ in range(QUEUE_DEPTH):   # bounded: new ones may arrive as fast
-                    if taken := reader.take():
-                        number += _accept(controller, taken, number + 1, reader)
-            now = monotonic()
-            if controller.step(now):
-                reader.write(controller.tau.copy())
-            if stop_at == np.inf and over():
-                controller.stop()
-                settings = controller.settings
-                stop_at = now + STOP_MARGIN + settings.stop_timeout + (
-                    LONGEST_DESCENT if settings.lower_to_rest else 0.0)
-    finally:
-        try:
-            if controller.memory['publishing'][0]:      # an arm may keep the last efforts for ever
-                controller.memory['publishing'] = 0
-                reader.write(np.zeros(controller.model.nv))
-        finally:
-            reader.close()
+    while not _at_rest(controller, reader, stop_at):
+        if reader.wait(round(1e9 * period)):
+            for _ in range(QUEUE_DEPTH):   # bounded: new ones may arrive as fast
+                if taken := reader.take():
+                    number += _accept(controller, taken, number + 1, reader)
+        now = monotonic()
+        if controller.step(now):
+            reader.write(controller.tau.copy())
+        else:
+            reader.idle()
+        if stop_at == np.inf and over():
+            controller.stop()
+            settings = controller.settings
+            stop_at = now + STOP_MARGIN + settings.stop_timeout + (
+                LONGEST_DESCENT if settings.lower_to_rest else 0.0)
 
 
 def with_facts(facts: DriverFacts, model: RobotModel, settings: Settings,
@@ -133,10 +153,27 @@ def _contradicted(name: str, value: object, fact: object) -> ParameterError:
                           'leave it out')
 
 
-def _at_rest(controller: Controller, stop_at: float) -> bool:
+def _at_rest(controller: Controller, reader: DriverReader, stop_at: float) -> bool:
     """Return whether the arm has stopped on request, or the time for it is over."""
-    return stop_at < np.inf and (monotonic() > stop_at
-                                 or not (controller.driving or controller.asked))
+    return stop_at < np.inf and (monotonic() > stop_at or not (
+        controller.driving or controller.asked or reader.resting and controller.drives_damp))
+
+
+@contextmanager
+def _interrupts() -> Iterator[list[int]]:
+    """Yield a list that gets SIGINT, which would otherwise end the loop and drop the arm."""
+    seen: list[int] = []
+    taken = (threading.current_thread() is threading.main_thread()
+             and signal.getsignal(signal.SIGINT) is signal.default_int_handler)
+    if taken:
+        signal.signal(signal.SIGINT, lambda number, frame: seen.append(number))
+    try:
+        yield seen
+    finally:
+        if taken:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+    if seen:
+        raise KeyboardInterrupt
 
 
 def _accept(controller: Controller, taken: Read, number: int, reader: DriverReader) -> bool:

@@ -210,6 +210,10 @@ class RosError(RobodynError):
     """ROS is not installed, or a publisher, subscriber or service is missing or silent."""
 
 
+class DriverError(RobodynError):
+    """Motors, or the arm that they hold, are not as a driver needs them."""
+
+
 class DataPathError(RobodynError):
     """The requested data path is unavailable or failed."""
 

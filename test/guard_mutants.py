@@ -4,24 +4,20 @@
 Mutation of the guard in plain Python: `make prove ARGS=mutants`.
 
 Each comparison, sign, constant, `and` and `or` in the functions of FILES, and each number in their
-modules, is changed, one at a time, in a fork of a process that has run all tests once. The tests
-that reach the line run, quickest first, until one fails: the mutant is killed, as it is if it does
-not end. Tests that reach it after BUDGET seconds are left out: what is printed as survived may be
-more than is true. Mutants that change nothing are in `equivalent_mutants.txt`, each with its
-reason. (cosmic-ray would start pytest for each of 1,300 mutants, which takes seconds; mutmut knows
-the tests of functions, not of lines, and wraps functions that rows of test/faults find.)
+modules, is changed, one at a time, in a fork of a process that has run the tests of the tables
+once. Those that reach the changed lines run, quickest first, until one fails: the mutant is
+killed, as it is if it does not end. Mutants that change nothing are in `equivalent_mutants.txt`,
+each with its reason. (cosmic-ray would start pytest for each mutant, which takes seconds; mutmut
+knows the tests of functions, not of lines, and wraps functions that rows of test/faults find.)
 """
 
-import argparse
 import ast
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 import copy
 from importlib import import_module
-import inspect
 import os
 from pathlib import Path
-import random
 import resource
 import sys
 import time
@@ -29,17 +25,16 @@ from typing import NamedTuple
 
 from _pytest.runner import runtestprotocol
 import coverage
-from hypothesis import Phase, settings
 import pytest
 import robodyn_ros
 
 STEPS = Path(robodyn_ros.__file__).parent / 'control' / 'steps'
 FILES = ('guard', 'plausibility', 'motion_checks', 'limits', 'phase_efforts', 'frozen_readings',
          'motor_test')
+TABLES = [str(Path(__file__).parent / 'control' / f'test_{file}_table.py') for file in FILES]
 EQUIVALENT = Path(__file__).with_name('equivalent_mutants.txt')
 TARGET = 95             # % of the mutants that change something
-BUDGET = 60.0           # s of CPU for the tests of one mutant
-ENDLESS = 5             # times as much
+ENDLESS = 10            # s of CPU
 ORDER = ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq
 NEGATED = dict(zip(ORDER, (ast.GtE, ast.Gt, ast.LtE, ast.Lt, ast.NotEq, ast.Eq)))
 BOUNDARY = dict(zip(ORDER, (ast.LtE, ast.Lt, ast.GtE, ast.Gt)))
@@ -63,12 +58,12 @@ class Mutant(NamedTuple):
     def apply(self) -> None:
         """Change the code of the function, or the number in each module that imports it."""
         module = import_module(f'robodyn_ros.control.steps.{self.file}')
+        before = getattr(module, self.name)
         if self.value is None:
             tree = ast.fix_missing_locations(ast.Module([self.code], []))
-            inspect.unwrap(getattr(module, self.name)).__code__, = (
-                c for c in compile(tree, module.__file__, 'exec').co_consts if inspect.iscode(c))
+            before.__code__, = (c for c in compile(tree, module.__file__, 'exec').co_consts
+                                if hasattr(c, 'co_code'))
             return
-        before = getattr(module, self.name)
         for other in list(sys.modules.values()):
             if vars(other).get(self.name) is before:
                 setattr(other, self.name, self.value)
@@ -164,34 +159,27 @@ def shown(node: ast.AST) -> str:
 class Tests:
     """A pytest plugin that runs each test once, then those of each mutant; ``survived``."""
 
-    def __init__(self, chosen: list[Mutant], jobs: int):
-        self.chosen, self.jobs = chosen, jobs
-        self.killers: Counter[str] = Counter()
-        self.seconds: dict[str, float] = {}
-        self.reached: dict[tuple[str, int], set[str]] = defaultdict(set)
-        self.survived: list[Mutant] = []
-        self.running: dict[int, tuple[Mutant, list[str]]] = {}
-
-    def pytest_sessionstart(self) -> None:
-        """Let a property that fails not look for the smallest example."""
-        settings.register_profile('mutants', settings(), database=None, derandomize=True,
-                                  phases=[Phase.explicit, Phase.generate])
-        settings.load_profile('mutants')
+    def __init__(self, chosen: list[Mutant]):
+        self.chosen, self.survived = chosen, Counter[str]()
+        self.seconds: dict[pytest.Item, float] = {}
+        self.reached: dict[tuple[str, int], set[pytest.Item]] = defaultdict(set)
+        self.running: dict[int, Mutant] = {}
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+    def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
         """Run everything."""
+        if session.testsfailed:
+            return None         # while they were collected, which pytest reports
         self.trace(session.items)
-        items = {item.nodeid: item for item in session.items}
-        for k, mutant in enumerate(self.chosen):
-            if len(self.running) >= self.jobs:
+        for mutant in self.chosen:
+            if len(self.running) >= (os.cpu_count() or 1):
                 self.end()
-            names = self.tests_of(mutant)
+            places = [(mutant.file, line) for line in mutant.lines]
+            items = session.items if mutant.value is not None else set().union(
+                *map(self.reached.__getitem__, places))
             if not (pid := os.fork()):
-                run(mutant, [items[name] for name in names], sum(map(self.seconds.get, names)))
-            self.running[pid] = mutant, names
-            if k % 20 == 19:
-                print(f'{k + 1} of {len(self.chosen)} mutants', file=sys.stderr, flush=True)
+                run(mutant, sorted(items, key=self.seconds.__getitem__))
+            self.running[pid] = mutant
         while self.running:
             self.end()
         return True
@@ -199,54 +187,35 @@ class Tests:
     def trace(self, items: list[pytest.Item]) -> None:
         """Run each test once: its time, and the lines that it reaches."""
         traced = coverage.Coverage(data_file=None, config_file=False, include=[f'{STEPS}/*'])
+        named = {item.nodeid: item for item in items}
         for item in items:
             begin = time.process_time()
             with traced.collect():
                 traced.switch_context(item.nodeid)
                 failed = fails(item)
-            self.seconds[item.nodeid] = time.process_time() - begin
+            self.seconds[item] = time.process_time() - begin
             if failed:
                 raise pytest.UsageError(f'{item.nodeid} fails without a mutant:\n{failed}')
         for path in (data := traced.get_data()).measured_files():
             for line, names in data.contexts_by_lineno(path).items():
-                self.reached[Path(path).stem, line] |= set(names) - {''}
-
-    def tests_of(self, mutant: Mutant) -> list[str]:
-        """Return the tests that reach a mutant: those that kill much, and the quickest, first."""
-        places = [(mutant.file, line) for line in mutant.lines]
-        if mutant.value is not None:
-            places = [(path.stem, node.lineno) for path in STEPS.glob('*.py')
-                      for node in ast.walk(ast.parse(path.read_text()))
-                      if isinstance(node, ast.Name) and node.id == mutant.name]
-        left, names = BUDGET, []
-        for name in sorted(set().union(*map(self.reached.__getitem__, places)),
-                           key=lambda name: self.seconds[name] / (1 + self.killers[name])):
-            left -= self.seconds[name]
-            if left > 0.0 or not names:
-                names.append(name)
-        return names
+                self.reached[Path(path).stem, line] |= {named[name] for name in names if name}
 
     def end(self) -> None:
         """Wait for a mutant to end."""
         pid, status = os.wait()
-        mutant, names = self.running.pop(pid)
-        code = os.waitstatus_to_exitcode(status)
-        if code > 0:
-            self.killers[names[code - 1]] += 1
-        elif code == 0:
-            self.survived.append(mutant)
-            print(f'survived {len(names)} tests: {mutant.file}.py:{mutant.lines[0]} {mutant}',
-                  flush=True)
+        mutant = self.running.pop(pid)
+        if status == 0:
+            self.survived[mutant.file] += 1
+            print(f'survived: {mutant.file}.py:{mutant.lines[0]} {mutant}', flush=True)
 
 
-def run(mutant: Mutant, items: list[pytest.Item], seconds: float) -> None:
-    """Run tests until one fails; exit with its number, 0 if none does."""
-    limit = int(10 + ENDLESS * seconds)
-    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+def run(mutant: Mutant, items: list[pytest.Item]) -> None:
+    """Run tests until one fails; exit with 1 then, with 0 if none does."""
+    resource.setrlimit(resource.RLIMIT_CPU, (ENDLESS, ENDLESS))
     for descriptor in (1, 2):
         os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
     mutant.apply()
-    os._exit(next((min(k, 255) for k, item in enumerate(items, 1) if fails(item)), 0))
+    os._exit(any(map(fails, items)))
 
 
 def fails(item: pytest.Item) -> str:
@@ -256,32 +225,26 @@ def fails(item: pytest.Item) -> str:
                      runtestprotocol(item, nextitem=None, log=False) if report.failed)
 
 
-def main() -> int:
-    """Mutate; return 1 where fewer than TARGET are killed."""
-    parser = argparse.ArgumentParser(prog="make prove ARGS='mutants ...'")
-    parser.add_argument('files', nargs='*', help=', '.join(FILES) + ' (default: all)')
-    parser.add_argument('--sample', type=int, help='so many mutants, chosen at random')
-    parser.add_argument('--seed', type=int, default=1, help='of the choice (1)')
-    parser.add_argument('--jobs', type=int, default=2, help='at a time (2)')
-    parser.add_argument('--tests', nargs=argparse.REMAINDER, default=['test/faults'],
-                        help='all that follows is for pytest')
-    asked = parser.parse_args()
-    found = [mutant for file in asked.files or FILES for mutant in mutants(file)]
+def main(files: list[str]) -> int:
+    """Mutate all files, or some of them; return 1 where fewer than TARGET are killed."""
+    found = {file: list(mutants(file)) for file in files or FILES}
+    everything = [mutant for of_file in found.values() for mutant in of_file]
     equivalent = {line.split(' # ')[0] for line in EQUIVALENT.read_text().splitlines()}
-    counted = [mutant for mutant in found if str(mutant) not in equivalent]
-    outdated = set() if asked.files else equivalent - set(map(str, found))
-    chosen = counted if asked.sample is None else random.Random(asked.seed).sample(
-        counted, min(asked.sample, len(counted)))
-    tests = Tests(chosen, asked.jobs)
-    code = pytest.main(['-q', '-p', 'no:cacheprovider', *asked.tests], plugins=[tests])
-    killed = len(chosen) - len(tests.survived)
-    share = 100 * killed / max(1, len(chosen))
-    for name in sorted(outdated):
+    chosen = [mutant for mutant in everything if str(mutant) not in equivalent]
+    tests, begin = Tests(chosen), time.monotonic()
+    code = pytest.main(['-q', '-p', 'no:cacheprovider', *TABLES], plugins=[tests])
+    print(f'{"":16}mutants  equivalent  killed  survived')
+    for file, of_file in found.items():
+        same = sum(str(mutant) in equivalent for mutant in of_file)
+        killed = len(of_file) - same - tests.survived[file]
+        print(f'{file:16}{len(of_file):7}{same:12}{killed:8}{tests.survived[file]:10}')
+    for name in sorted(() if files else equivalent - set(map(str, everything))):
+        code = 1
         print(f'no mutant any more: {name}')
-    print(f'{killed} of {len(chosen)} mutants killed ({share:.1f} %), of {len(found)}, of which '
-          f'{len(found) - len(counted)} change nothing')
-    return int(bool(code or outdated or share < TARGET))
+    share = 100 * (1 - tests.survived.total() / max(1, len(chosen)))
+    print(f'{share:.1f} % of {len(chosen)} mutants killed in {time.monotonic() - begin:.0f} s')
+    return int(bool(code) or share < TARGET)
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -38,8 +38,7 @@ def desktop_arm(types=DAMIAO, **changes):
         'bus': {'channel': 'can0'}, **changes, 'motors': [
             {'joint': f'joint{i + 1}', 'id': i + 1, 'reply': 0xFD if robstride else 0x11 + i,
              'type': kind, 'sign': -1 if i in (1, 4) else 1, 'offset': 0.3 * (i == 2),
-             'limit': 0.9 * (27.0 if i < 3 else 9.0), 'velocity_limit': 6.0,
-             'stiffness': 20.0 if i < 3 else 5.0, 'damping': 2.0 if i < 3 else 0.5}
+             'limit': 0.9 * (27.0 if i < 3 else 9.0), 'velocity_limit': 6.0}
             for i, kind in enumerate(types)]})
 
 
@@ -84,6 +83,8 @@ class MotorsArm:
             note_age(state, before, self.bus.clock(), taken.age)
         if self.controller.step(self.bus.clock()):
             self.reader.write(self.controller.tau.copy())
+        else:
+            self.reader.idle()
 
     def until(self, over, seconds=10.0):
         """Run until `over()`; return the fastest velocity of the arm [rad/s]."""

@@ -9,6 +9,7 @@ from robodyn_ros.driver_loop import with_facts
 from robodyn_ros.simulation.driver import SpringArm
 
 RATE = 500.0        # Hz
+STEP = 0.38e-3      # rad, of the encoders of such drives
 
 
 class PlayedDrives:
@@ -16,18 +17,21 @@ class PlayedDrives:
     An arm, its controller, and what the control loop does between them.
 
     :param kind: class of the driver; ``settings``: of the controller.
+    :param damping: of the drives.
+    :param step: of the measured velocities [rad/s], which are up to two steps off.
     """
 
-    def __init__(self, name, pose, kind=SpringArm, **settings):
+    def __init__(self, name, pose, kind=SpringArm, step=0.0, damping=2.0, **settings):
         model, settings = with_facts(kind.facts, load_urdf(name), Settings(rate=RATE, **settings))
         self.controller = Controller(model, settings, specialize=False)
-        self.driver = kind(model, RATE, pose, timeout=1e9)
+        self.driver = kind(model, RATE, pose, timeout=1e9, damping=damping)
         self.driver.reading = 'inline'
         self.told = []
         self.reader = DriverReader(self.driver, self.controller, 1, self.told.append,
                                    self.controller.report_drives)
         self.time, self.velocity, self.valid = 0.0, np.zeros(model.nv), True
         self.position = np.array(pose)
+        self._step, self._random = step, np.random.default_rng(0)
 
     def cycle(self):
         """Run a cycle; while the state is not `valid`, the controller gets none."""
@@ -36,10 +40,16 @@ class PlayedDrives:
         self.position, self.velocity = reading.position, reading.velocity
         if self.valid:
             state['position'], state['velocity'] = reading.position, reading.velocity
+            if self._step:
+                off = self._random.integers(-2, 3, len(self.velocity))
+                state['velocity'] = self._step * (np.round(self.velocity / self._step) + off)
+                state['position'] = STEP * np.round(self.position / STEP)
             state['effort'] = np.nan if reading.effort is None else reading.effort
             state['received'], state['sequence'] = self.time, round(self.time * RATE)
         if self.controller.step(self.time):
             self.reader.write(self.controller.tau.copy())
+        else:
+            self.reader.idle()
 
     def until(self, over, seconds=30.0):
         """Run until `over()`; return the fastest velocity [rad/s]."""

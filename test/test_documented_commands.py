@@ -11,21 +11,18 @@ from pathlib import Path
 import re
 import shlex
 
-from cli.commands import done
+from cli.commands import COMMANDS, done, split
 import click
 import numpy as np
 from processes import node_names
 import pytest
 from robodyn_ros import load_urdf
-from robodyn_ros.cli.app import app
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.realtime.statistics import no_cycles, save, TimingAbout
 from robots import PANDA_LOCKED
-import typer
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', *sorted((ROOT / 'docs').glob('*.md'))]
-COMMANDS = typer.main.get_command(app).commands
 METAVARIABLE = re.compile(r'(?<![\w.])[A-Z]{1,2}(?![\w.])')       # N, V1: stand for numbers
 REMAPPED = {'joint_states', 'commands'}                            # topics, not parameters
 HERE = {'derive', 'export', 'init', 'inspect', 'loop-report', 'new-driver', 'new-law', 'repair'}
@@ -36,6 +33,7 @@ ELSEWHERE = {
     'check-machine': 'cli/test_check_machine.py',
     'compare-laws': 'cli/test_compare_laws.py',
     'demo': 'demo/test_demo.py',
+    'driver': 'drivers/test_driver_commands.py',
     'excite': 'identification/test_excitation.py',
     'find-payload': 'nodes/test_calibration_live.py',
     'get': 'nodes/test_drive_commands.py',
@@ -54,7 +52,7 @@ ELSEWHERE = {
     'validate': 'identification/test_identify_command.py',
     'verify': 'verification/test_verify.py',
     'view': 'viewer/test_page.py',
-    'warmup': 'cli/test_warmup.py'}
+    'warmup': 'cli/test_usage.py'}
 pages = pytest.mark.parametrize('page', PAGES, ids=lambda page: page.stem)
 
 
@@ -84,19 +82,21 @@ def test_arguments_of_robodyn_are_accepted(page):
     text = page.read_text()
     for name, *words in shell_lines(text):
         if name == 'robodyn' and words[0] != '--help':
-            command = COMMANDS[words[0]]
+            name, words = split(words)
             try:
-                command.make_context(words[0], [METAVARIABLE.sub('3', one) for one in words[1:]])
+                COMMANDS[name].make_context(name, [METAVARIABLE.sub('3', one) for one in words])
             except click.exceptions.UsageError as error:
-                raise AssertionError(f'{shlex.join(words)}: {error.format_message()}') from None
+                raise AssertionError(f'{name} {shlex.join(words)}: {error.format_message()}'
+                                     ) from None
             except click.exceptions.Exit:       # --help
                 pass
     for words in inline_commands(text):
-        options = {name for one in COMMANDS[words[0]].params
+        name, words = split(words)
+        options = {name for one in COMMANDS[name].params
                    for name in (*one.opts, *one.secondary_opts, '--help')}
-        for word in words[1:]:
+        for word in words:
             assert not word.startswith('--') or word.partition('=')[0] in options, (
-                f'robodyn {shlex.join(words)}')
+                f'robodyn {name} {shlex.join(words)}')
 
 
 @pages

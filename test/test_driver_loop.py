@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`drive`: a controller and a driver without ROS."""
 
+import signal
 import threading
 import time
 
@@ -166,4 +167,18 @@ def test_a_controller_that_does_not_know_the_facts_is_refused(driven):
     arm.facts = DriverFacts(effort_limit=0.5 * controller.model.effort_limit)
     with pytest.raises(ParameterError, match='effort_limit'):
         drive(controller, arm, lambda: True)
-    assert not arm.efforts
+    assert arm.closed and not arm.efforts
+
+
+def test_an_interrupt_stops_the_arm_before_it_ends_the_loop(driven):
+    arm, controller = driven
+    phases = []
+
+    def over():
+        phases.append(controller.phase)
+        if phases.count(guard.RUNNING) in (3, 5):
+            signal.raise_signal(signal.SIGINT)      # twice: it changes nothing
+        return False
+    with pytest.raises(KeyboardInterrupt):
+        drive(controller, arm, over)
+    assert controller.phase == guard.INACTIVE and controller.reason == 'none' and arm.closed

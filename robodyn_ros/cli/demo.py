@@ -30,6 +30,10 @@ def demo(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # noqa: B006
              help='motion: free fall, gravity, a push, a trajectory. contact: a push, guiding by '
              'hand, a collision with a post.')] = 'motion',
          accept_inertia: AcceptInertia = False,
+         arm: Annotated[str, typer.Option(
+             '--arm', metavar='ARM', help='Arm of `robodyn driver list` with six joints: its '
+             'motors are simulated on a CAN bus, without ROS; no other option but --output '
+             'matters.')] = '',
          view: Annotated[bool, typer.Option(
              '--view', help='Show it in the browser.')] = False,
          output: Annotated[Path, output(
@@ -39,6 +43,11 @@ def demo(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # noqa: B006
     from ..demo import REQUIRED_MODULES
     from ..viewer import REQUIRED_MODULES as VIEWER
 
+    if arm:
+        from ..report import REQUIRED_MODULES as REPORT
+        require_modules('the demo', ['matplotlib', *REPORT], DemoError)
+        from ..demo.bus_scene import run as run_arm
+        raise typer.Exit(run_arm(arm, output, console()))
     require_modules('the demo', REQUIRED_MODULES, DemoError)
     if view:
         require_modules('demo --view', VIEWER, DemoError)

@@ -174,19 +174,30 @@ app = typer.Typer(
            'Ctrl-C.')
 
 
-def command(panel: str, example: str, **settings: Any) -> Callable[[Callback], Callback]:
+def command(panel: str, example: str, group: str = '', **settings: Any
+            ) -> Callable[[Callback], Callback]:
     """
     Declare a function as a subcommand of its name, with dashes.
 
     :param panel: of `robodyn --help`, one of PANELS.
     :param example: words of an example after `robodyn` and the name.
+    :param group: of commands it belongs to, one of GROUPS; its name is ``group_name`` then.
     :param settings: of the context of click.
     """
     def declared(function: Callback) -> Callback:
-        name = function.__name__.rstrip('_').replace('_', '-')
-        return app.command(name, rich_help_panel=panel, context_settings=settings,
-                           epilog=f'Example: robodyn {name} {example}'.rstrip())(function)
+        name = function.__name__.removeprefix(f'{group}_').rstrip('_').replace('_', '-')
+        return (GROUPS[group] if group else app).command(
+            name, rich_help_panel=None if group else panel, context_settings=settings,
+            epilog=f'Example: robodyn {group} {name} {example}'.replace('  ', ' ').rstrip()
+            )(function)
     return declared
+
+
+#: Groups of commands, `robodyn GROUP COMMAND`.
+GROUPS = {'driver': typer.Typer(no_args_is_help=True, help='Bring an arm up whose motors are on '
+                                'a CAN bus: list, scan, check, watch, hold, report.')}
+for _group, _commands in GROUPS.items():
+    app.add_typer(_commands, name=_group, rich_help_panel=RUN)
 
 
 def robots(incomplete: str) -> list[str]:

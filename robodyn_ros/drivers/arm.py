@@ -3,18 +3,23 @@
 """An arm as data: its bus and its motors, read from a YAML file."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from math import isfinite
+from dataclasses import dataclass, field, fields, replace
+from math import isfinite, isnan, nan
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import yaml
 
 from .codec import Codec, codec_of, CODECS
 from ..errors import ParameterError, reading, UnknownNameError
+from ..model.robot import RobotModel
 
 FOLDER = Path(__file__).parent / 'arms'
 MAX_TIMEOUT = 1.0       # [s]
+# Stiffness [N·m/rad] and damping [N·m·s/rad] of motors below and from LARGE N·m on: for DM4310 and
+# DM4340 half the stiffness that i2rt ships, and its damping
+LARGE, SPRING = 20.0, ((5.0, 1.5), (40.0, 5.0))
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,7 @@ class Motor:
     :param armature: rotor inertia at the joint [kg·m²]; None: that of the URDF.
     :param stiffness, damping: of the spring in which the drives hold the arm when they are
         switched on [N·m/rad, N·m·s/rad]; the damping also while the arm comes down without it.
+        NaN: SPRING, by the effort of its range.
     """
 
     joint: str
@@ -43,8 +49,8 @@ class Motor:
     limit: float | None = None
     velocity_limit: float | None = None
     armature: float | None = None
-    stiffness: float = 20.0
-    damping: float = 1.0
+    stiffness: float = nan
+    damping: float = nan
     codec: Codec = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -62,13 +68,17 @@ class Motor:
                 ('velocity_limit', self.velocity_limit is None or self.velocity_limit > 0,
                  'positive [rad/s]'),
                 ('armature', self.armature is None or self.armature >= 0, 'not negative'),
-                ('stiffness', self.stiffness >= 0, 'not negative'),
-                ('damping', self.damping >= 0, 'not negative')):
+                ('stiffness', not self.stiffness < 0, 'not negative'),
+                ('damping', not self.damping < 0, 'not negative')):
             if not valid:
                 value = getattr(self, name)
                 raise ParameterError(f'{name} = {value} of motor {self.joint or self.id} is '
                                      'refused', name=name, value=value, remedy=f'it is {right}')
         object.__setattr__(self, 'codec', kind(self.id, self.reply))
+        large = self.expected[2][0] >= LARGE
+        for name, default in zip(('stiffness', 'damping'), SPRING[large]):
+            if isnan(getattr(self, name)):
+                object.__setattr__(self, name, default)
 
     @property
     def expected(self) -> tuple[tuple[float, ...], ...]:
@@ -89,6 +99,7 @@ class Arm:
     :param brakes: whether something holds the arm without efforts.
     :param urdf: correction of the public one, as data.
     :param source: where the numbers come from; ``confirmed``: by whom they were seen on hardware.
+    :param unconfirmed: nobody has: the driver limits the velocity, see :class:`.MitCan`.
     """
 
     name: str
@@ -100,6 +111,7 @@ class Arm:
     urdf: Mapping[str, Any] = field(default_factory=dict)
     source: str = ''
     confirmed: str = ''
+    unconfirmed: bool = False
 
     def __post_init__(self) -> None:
         if not 0.0 < self.timeout <= MAX_TIMEOUT:
@@ -115,6 +127,15 @@ class Arm:
                                          'joint, id or reply', name='motors', value=motor.id,
                                          remedy='give each its own')
                 seen[key] = motor
+
+
+def with_friction(arm: Arm, model: RobotModel) -> RobotModel:
+    """Return the model with the friction that the arm's file states, where it does."""
+    names = {motor.joint: i for i, motor in enumerate(arm.motors)}
+    order = [names[joint] for joint in model.joint_names]
+    stated: dict[str, Any] = {key: np.array(arm.urdf[key], float)[order] for key in (
+        'coulomb_friction', 'viscous_friction') if key in arm.urdf}
+    return replace(model, **stated)
 
 
 def load_arm(name: str | Path) -> Arm:

@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from .frames import EXTENDED, Frame
 
-
 SPECIAL = 0xFF_FFFF_FFFF_FFFF      # first seven bytes of frames of Damiao that are no commands
 
 

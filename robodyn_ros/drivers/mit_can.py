@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 from pathlib import Path
 import time
 
@@ -28,6 +29,8 @@ SLACK = 1.2         # of the time of an exchange
 MOST_FRAMES = 200   # that are received in a cycle
 REST_MOTION, REST_TIME = 0.005, 0.5     # an arm that moves less [rad] for so long [s] is at rest
 
+UNCONFIRMED_SPEED = 0.3     # [rad/s] of an arm whose file nobody has seen on hardware
+
 
 class MitCan:
     """
@@ -40,6 +43,8 @@ class MitCan:
     :param model: of the arm; None: all motors in their order.
     :param bus: None: that of the arm, opened.
     :param clock, sleep: as of :mod:`time`, for simulated time.
+    :param accept_unconfirmed: whether an arm that is `unconfirmed` may be faster than
+        UNCONFIRMED_SPEED.
     :raises ParameterError: a motor does not answer, is on already, or is not as the arm says.
     """
 
@@ -47,7 +52,8 @@ class MitCan:
 
     def __init__(self, arm: Arm, model: RobotModel | None = None, *, bus: Bus | None = None,
                  clock: Callable[[], float] = time.monotonic,
-                 sleep: Callable[[float], None] = time.sleep):
+                 sleep: Callable[[float], None] = time.sleep,
+                 accept_unconfirmed: bool = False):
         motors = arm.motors if model is None else in_order(arm, model)
         self.arm, self.period = arm, 0.002      # that of the controller, which sets it [s]
         self._bus = open_bus(arm.bus) if bus is None else bus
@@ -69,10 +75,15 @@ class MitCan:
         self._sign = np.array([motor.sign for motor in motors], float)
         self._offset = np.array([motor.offset for motor in motors])
         self._saturated = 0
+        confirmed = accept_unconfirmed or not arm.unconfirmed
+        self._notices = [] if confirmed else [Fault('', (
+            f'that {arm.name} is unconfirmed, nobody has seen its file on hardware: at most '
+            f'{UNCONFIRMED_SPEED:g} rad/s until accept_unconfirmed is true'), stop=False)]
         self.facts = DriverFacts(
             compensates_gravity=False, brakes=arm.brakes,
             effort_limit=[min(m.limit or r.effort, r.effort) for m, r in zip(motors, ranges)],
-            velocity_limit=[min(m.velocity_limit or r.velocity, r.velocity)
+            velocity_limit=[min(m.velocity_limit or r.velocity, r.velocity,
+                                inf if confirmed else UNCONFIRMED_SPEED)
                             for m, r in zip(motors, ranges)],
             armature=None if None in armature else np.array(armature, float),
             max_rate=round(1.0 / busy, 1))
@@ -160,6 +171,19 @@ class MitCan:
         self._on, self._share = True, 1.0
         self._listen()
 
+    def spring(self, position: ndarray, stiffness: ndarray, damping: ndarray) -> None:
+        """Hold joints (nv,) by springs of their motors, without efforts of the controller."""
+        self._command([Command(p, 0.0, kp, kd) for p, kp, kd in zip(
+            (self._sign * position + self._offset).tolist(), stiffness.tolist(),
+            damping.tolist())])
+
+    def switch_off(self) -> None:
+        """Switch the motors off, whose present state this brings."""
+        self._listen()      # late answers are none to this
+        for motor in self.motors.motors:
+            self.motors.confirm(motor, motor.codec.disable(), lambda a: not a.enabled)
+        self._on = self._driven = False
+
     def diagnostics(self) -> dict[str, object]:
         """Return temperatures, errors of the bus and lost answers."""
         told: dict[str, object] = {}
@@ -217,8 +241,9 @@ class MitCan:
         answers = [answer for answer in self.motors.answers if answer is not None]
         q, qd, tau = np.array([[a.position, a.velocity, a.effort if a.enabled else np.nan]
                                for a in answers]).T
+        faults, self._notices = [*self._notices, *self._faults(now, answers)], []
         return Reading(self._sign * (q - self._offset), self._sign * qd, self._sign * tau,
-                       now - self.motors.measured, self._faults(now, answers))
+                       now - self.motors.measured, faults)
 
     def _faults(self, now: float, answers: list[Answer]) -> list[Fault]:
         faults = []
@@ -262,9 +287,9 @@ class MitCan:
         self._asked = self._clock()
 
 
-def connect(model: RobotModel, arm: str | Path) -> MitCan:
+def connect(model: RobotModel, arm: str | Path, accept_unconfirmed: bool = False) -> MitCan:
     """Return the driver of an arm by its name in this package, or by the path of its file."""
-    return MitCan(load_arm(arm), model)
+    return MitCan(load_arm(arm), model, accept_unconfirmed=accept_unconfirmed)
 
 
 def in_order(arm: Arm, model: RobotModel) -> tuple[Motor, ...]:

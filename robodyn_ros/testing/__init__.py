@@ -28,9 +28,9 @@ from typing import TYPE_CHECKING
 from ..lazy_import import from_modules
 
 if TYPE_CHECKING:
-    from .simulated_arm import simulated_arm, SimulatedArm, START_TIMEOUT, States, TIME_TOLERANCE
+    from .lockstep import simulated_arm, SimulatedArm, START_TIMEOUT, States, TIME_TOLERANCE
 
 __all__ = ['START_TIMEOUT', 'SimulatedArm', 'States', 'TIME_TOLERANCE', 'simulated_arm']
 
 # Motors without ROS are beside it
-__getattr__ = from_modules(__name__, dict.fromkeys(__all__, '.simulated_arm'))
+__getattr__ = from_modules(__name__, dict.fromkeys(__all__, '.lockstep'))

@@ -243,6 +243,12 @@ class MotorBus:
         self.arrived: deque[Frame] = deque()
         self._place()
 
+    def place(self, position: Sequence[float] | ndarray, support: float = SUPPORT) -> None:
+        """Carry the arm to a pose [rad], and support it until motors have been on so long [s]."""
+        self.q, self.qd = np.array(position, float), np.zeros(self.n)
+        self.supported, self._on_for = True, SUPPORT - support
+        self._place()
+
     def send(self, identifier: int, data: bytes, of_motor: bool = False,
              delay: float = 0.0) -> None:
         """Queue a frame for the bus: of the host, or of a motor, which the host receives."""

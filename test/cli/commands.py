@@ -6,7 +6,19 @@ from pathlib import Path
 
 from robodyn_ros.cli.app import app
 from robodyn_ros.model.resources import robot_path
+import typer
 from typer.testing import CliRunner, Result
+
+GROUP = typer.main.get_command(app)
+#: Commands by their words: 'inspect', 'driver scan'.
+COMMANDS = {f'{name} {inner}'.strip(): command for name, one in GROUP.commands.items()
+            for inner, command in getattr(one, 'commands', {'': one}).items()}
+
+
+def split(words: list[str]) -> tuple[str, list[str]]:
+    """Return the name of the command of these words, and its arguments."""
+    count = 1 if words[0] in COMMANDS else 2
+    return ' '.join(words[:count]), words[count:]
 
 
 def robodyn(*words: object, **more: object) -> Result:

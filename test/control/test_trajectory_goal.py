@@ -186,7 +186,15 @@ def test_goals_that_are_not_reached_or_dropped(cell):
     assert result.status == Status.ABORTED and 'the present pose' in result.text
 
 
-def test_faults_and_path_tolerances_abort(cell):
+def test_progress_faults_and_stops(cell):
+    # Reference, state and waypoint of the last cycle.
+    goal = cell.goal(POSE + 0.2, 0.4)
+    assert cell.run(goal, 200) is None
+    progress = goal.progress()
+    assert progress.time == pytest.approx(0.2 - LEAD, abs=3e-3) and progress.waypoint == 0
+    assert progress.desired[0] == pytest.approx(POSE + 0.1, abs=0.02)
+    assert progress.actual[0] == pytest.approx(progress.desired[0], abs=5e-3)
+    assert (progress.desired[1] > 0.3).all() and (progress.actual[1] > 0.3).all()
     # With the reason of the guard; a fault that has been reset meanwhile counts too.
     goal = cell.goal(POSE + 0.2, 1.0)
     assert cell.run(goal, 100) is None
@@ -201,14 +209,6 @@ def test_faults_and_path_tolerances_abort(cell):
     assert 'the controller is' in other.end(goal).text
     with pytest.raises(TrajectoryError, match='the controller is'):
         other.goal(POSE)
-    # Reference, state and waypoint of the last cycle.
-    goal = cell.goal(POSE + 0.2, 0.4)
-    assert cell.run(goal, 200) is None
-    progress = goal.progress()
-    assert progress.time == pytest.approx(0.2 - LEAD, abs=3e-3) and progress.waypoint == 0
-    assert progress.desired[0] == pytest.approx(POSE + 0.1, abs=0.02)
-    assert progress.actual[0] == pytest.approx(progress.desired[0], abs=5e-3)
-    assert (progress.desired[1] > 0.3).all() and (progress.actual[1] > 0.3).all()
 
 
 def test_tolerances():

@@ -187,7 +187,8 @@ def test_it_holds_the_arm_and_brings_it_to_rest_and_holds_it_again():
     assert arm.run(0.5) < 0.05 and arm.incomplete == 0
     arm.controller.stop()
     assert arm.until(lambda: arm.phase == guard.INACTIVE, 60.0) < 0.5
-    arm.run(0.2)
+    arm.until(lambda: not arm.reader.resting)
+    assert arm.run(2.0) < 0.2           # what hangs swings out, without the motors' damping
     assert not any(m.on for m in arm.plant.motors) and arm.controller.reason == 'none'
     assert arm.start() < 0.02 and arm.told == []
 
@@ -210,6 +211,16 @@ def test_a_motor_with_an_error_is_not_switched_on():
     with pytest.raises(ParameterError, match=r'joint4 .* reports over-current: remove the cause'):
         driver.enable()
     assert not any(m.on for m in plant.motors)
+
+
+def test_motors_that_are_switched_off_on_purpose_are_no_fault():
+    driver, plant = connected()
+    driver.enable()
+    driver.spring(POSE, np.full(6, 20.0), np.ones(6))
+    assert driver.read().faults == [] and all(m.on for m in plant.motors)
+    driver.spring(POSE, np.full(6, 20.0), np.ones(6))
+    driver.switch_off()
+    assert driver.read().faults == [] and not any(m.on for m in plant.motors)
 
 
 @pytest.mark.slow

@@ -101,6 +101,9 @@ class Loop(PythonLoop):
             self.loop_state[0].called = 1
         return False
 
+    def idle(self) -> None:
+        """No drives damp the arm."""
+
     def take(self) -> bool:
         self._taken = self.inbox.popleft() if self.inbox else None
         return self._taken is not None

@@ -8,15 +8,19 @@ import time
 
 from driven_arm import driven_arm, fault_is_over
 from faults.rows import row
+from motors_arm import desktop_arm, MotorsArm
 from nodes.bring_up import CONTROLLER
 import numpy as np
 from processes import node
 import pytest
-from robodyn_ros import drive, driver, Dynamics, load_urdf
+from robodyn_ros import Controller, drive, driver, Dynamics, load_urdf, Settings
 from robodyn_ros.control.steps import guard
+from robodyn_ros.control.steps.velocity_estimator import slower
 from robodyn_ros.driver import DriverReader, Fault, note_age, Reading
+from robodyn_ros.drivers.mit_can import MitCan
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.simulation.driver import SpringArm
+from robodyn_ros.testing.mit_motors import LockstepBus, MotorBus
 from spring_arm import PlayedDrives
 
 near = pytest.approx
@@ -159,6 +163,39 @@ def test_g_takes_over_from_the_spring_of_drives(name):
     assert np.abs(arm.position - HELD[name]).max() < 0.005 and arm.told == []
 
 
+@row('an arm without brakes loses its state', 'STALE_STATE', where=DriverReader._send,
+     find='self._rest(_)', instead='False')
+def test_drives_damp_an_arm_without_state():
+    """At once, and until it rests; without that it falls at more than 2 rad/s."""
+    arm = PlayedDrives('two_link', HELD['two_link'], damping=40.0)
+    arm.arm()
+    arm.valid = False
+    assert arm.until(lambda: not (arm.controller.driving or arm.reader.resting)) < 1.0
+    assert 'state is stale' in arm.controller.reason and arm.told == []
+    assert np.abs(arm.velocity).max() < 0.02
+
+
+@row('the measured velocity is coarse', 'ARM_MOVES', where=slower,
+     find='abs(_speed) < _threshold or _', instead='abs(_speed) < _threshold')
+def test_noise_of_the_velocity_is_no_motion():
+    """Three steps of 22 mrad/s do not prevent arming; motion with the same noise does."""
+    controller = Controller(load_urdf('two_link'), Settings(rate=500.0), specialize=False)
+    noise = 0.022 * np.random.default_rng(0).integers(-3, 4, (1000, 2))
+    for speed, rate in (0.0, 1.0), (0.1, 0.1), (0.4, 40.0):
+        controller.begin()
+        controller.state[...] = np.nan
+        controller.arm()
+        for k in range(1, 1000):
+            now, angle = 10.0 + k / 500.0, rate * k / 500.0
+            controller.state['position'] = 0.38e-3 * np.round(
+                (0.3 + speed / rate * np.sin(angle)) / 0.38e-3)
+            controller.state['velocity'] = speed * np.cos(angle) + noise[k]
+            controller.state['received'], controller.state['sequence'] = now, k
+            controller.step(now)
+        assert controller.arming == (speed > 0.0), (speed, rate)
+        assert not controller.arming or 'the arm is moving' in controller.arming_refusal
+
+
 @row('a driver is lost', where=DriverReader.write, find='raise\n', instead='return\n')
 def test_driver_that_is_lost(driven):
     """The control loop ends, zeros are tried, and the node deactivates itself."""
@@ -186,3 +223,19 @@ def test_a_driver_is_refused_on_simulation_time(start):
                        'use_sim_time:=true', '-p', 'driver:=a:B', '-p', 'autostart:=true')
     controller.wait_for_line('a driver is read in real time', deadline=STARTS)
     assert controller.interrupt() == 0
+
+
+@row('an arm whose file nobody has seen on hardware', 'VELOCITY_ABOVE_LIMIT',
+     where=MitCan.__init__, find='inf if _ else UNCONFIRMED_SPEED', instead='inf')
+def test_an_unconfirmed_arm_is_slow_until_its_user_accepts_it():
+    """It is said at the start; what is faster than 0.3 rad/s is a fault."""
+    arm = MotorsArm(desktop_arm(unconfirmed=True), mode='gravity_compensation')
+    arm.start()
+    assert 'desktop is unconfirmed, nobody has seen its file on hardware' in arm.told[0]
+    assert arm.run(0.2) < 0.3 and arm.phase == guard.RUNNING
+    arm.plant.qd[0] = 0.6
+    arm.until(lambda: arm.phase == guard.FAULT, seconds=0.5)
+    assert arm.controller.reason_code == 'VELOCITY_ABOVE_LIMIT'
+    limits = [MitCan(arm.arm, bus=LockstepBus(MotorBus(arm.arm)), accept_unconfirmed=accepted
+                     ).facts.velocity_limit for accepted in (False, True)]
+    assert limits == [[0.3] * 6, [6.0] * 6]

@@ -28,7 +28,7 @@ from ..references.reference_planning import PlannedReference
 from ..references.trajectory import Waypoints
 from ..settings.motion_limits import Scarcity
 from ..settings.settings import Settings
-from ..steps import guard, payload_transition
+from ..steps import guard, lowering, payload_transition
 from ..steps.cycle_data import CONTROLLER_STATE, Cycle, CYCLE_INPUT, Vectors
 from ..steps.guard import ARM, DISARM, NO_REQUEST, STOP
 from ...compiler.tuple_reference import TupleMemory
@@ -256,6 +256,11 @@ class Controller:
             self.cycle_input['stop_reason'] = guard.DRIVE_FAULT
         elif self.cycle_input['stop_reason'][0] == guard.DRIVE_FAULT:
             self.cycle_input['stop_reason'] = guard.NO_REASON
+
+    @property
+    def drives_damp(self) -> bool:
+        """Whether drives of an arm without brakes damp it, beside the efforts if any."""
+        return self.settings.lower_to_rest and lowering.drives_damp(self.memory[0])
 
     def follow(self, waypoints: Waypoints, start: float) -> None:
         """Follow a trajectory from ``start`` on, see :meth:`.TrajectoryReference.follow`."""

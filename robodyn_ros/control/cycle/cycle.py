@@ -143,7 +143,7 @@ def cycle(c: Cycle, now: float, tau: ndarray) -> bool:
         limits.limit_efforts(c, dt, tau)
         for i in range(n):              # without what the joint limits add
             v.tau_residual[i] = tau[i] - v.tau_gravity[i]
-        limits.enforce_joint_limits(c, robot, dt, tau, 1.0)
+        limits.enforce_joint_limits(c, robot, dt, tau, lowering.limit_share(m))
         if m.phase == guard.RISING and s.motor_test_effort > 0.0:
             motor_test.note_mobility(c, robot)
         motion_checks.update(joints, v, dt)
@@ -279,7 +279,8 @@ def driven_fault(c: Cycle, unmeasured: int, fresh: int, now: float, dt: float,
         reason, joint = guard.GRAVITY_CONTRADICTED, -1
     if reason == guard.NO_REASON and m.phase == guard.RISING and s.motor_test_effort > 0.0:
         reason, joint = motor_test.find_fault(c, fresh)
-    if reason == guard.NO_REASON and m.phase == guard.RUNNING:
+    running = m.phase == guard.RUNNING
+    if reason == guard.NO_REASON and (running or lowering.approaches(m)):
         reason, joint = motion_checks.motion_fault(c, time_scaling.reference_time(m, now), dt, tau)
         touched = collisions.collision(c, fresh, now)
         if touched >= 0:
@@ -288,7 +289,7 @@ def driven_fault(c: Cycle, unmeasured: int, fresh: int, now: float, dt: float,
             touched = collisions.push(c, now)
             if touched >= 0:
                 reason, joint = guard.PUSHED, touched
-        if reason == guard.NO_REASON:
+        if reason == guard.NO_REASON and running:
             reason = partner_link.supervise(s, m, partner.header[0], now)
     return reason, joint
 
@@ -301,7 +302,7 @@ def latch(c: Cycle, reason: int, joint: int, now: float) -> None:
         reason, joint = guard.stopping_fault(reason, joint)
     if reason != guard.NO_REASON and driven(m) == plausibility.DRIVEN:
         guard.fault(c, reason, joint, now)
-    if stalled and m.phase == guard.FAULT:
+    if stalled and m.phase == guard.FAULT and not lowering.lowers(s, m):
         guard.end_fault_efforts(m, s)
     if m.phase == guard.FAULT and cycle_input.clock_stopped > s.state_timeout:
         m.without_state, m.since = 1, -inf      # no ramp ends without time

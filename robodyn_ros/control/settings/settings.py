@@ -358,6 +358,7 @@ class Settings(ControlParameters):
         out['bounded'] = bool(self.bounds) and self.law_in_force.reference in (TRAJECTORY, POSE)
         out['couples'] = self.law_in_force.reference == PARTNER
         out['compensates_friction'] = any(self._given('friction_compensation'))
+        out['rests_at_position'] = bool(self._given('rest_position'))
         return out
 
     def task_record(self) -> ndarray:
@@ -414,6 +415,12 @@ class Settings(ControlParameters):
             raise ParameterError('with effort_rate_limit 0 the arm could be neither lifted nor '
                                  'damped', name='effort_rate_limit', value=0.0,
                                  remedy='give a number above 0 for each joint')
+        outside = ((joints['rest_position'] < model.position_lower)
+                   | (joints['rest_position'] > model.position_upper))
+        if self._given('rest_position') and outside.any():
+            joint = model.joint_names[int(outside.argmax())]
+            raise ParameterError(f'rest_position of {joint} is outside its position limits',
+                                 name=joint, remedy='give positions within those of the URDF')
         if self.state_timeout <= 1.0 / self.rate:
             raise ParameterError(f'state_timeout is {self.state_timeout:g} s, and a period of the '
                                  f'loop {1.0 / self.rate:g} s', name='state_timeout',

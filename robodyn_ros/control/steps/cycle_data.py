@@ -112,6 +112,7 @@ SETTINGS = np.dtype([
     ('limit_rate', float),              # 1/s, see limits.enforce_joint_limits
     ('approach_rate', float),           # 1/s, see limits.enforce_joint_limits
     ('compensates_friction', np.int64),  # 1: of some joint
+    ('rests_at_position', np.int64),    # 1: rest_position is given
     ('payload_body', np.int64),         # index of the body that holds payload_frame
 ])
 
@@ -181,6 +182,7 @@ class Vectors(NamedTuple):
     collisions: collisions.Memory
     friction_compensation: friction_compensation.Memory
     gravity_check: gravity_check.Memory
+    velocity_estimator: velocity_estimator.Memory
 
     @classmethod
     def of(cls, rows: ndarray) -> 'Vectors':

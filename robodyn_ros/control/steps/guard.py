@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy import ndarray, record
 
-from .velocity_estimator import VELOCITY_OR_FAULT
+from .velocity_estimator import slower, VELOCITY_OR_FAULT
 from ..declare import choice, flag, number, numbers, PerJoint
 from ..declare import JOINT_RECORD as JOINT
 from ..declare import SETTINGS_RECORD as SETTINGS
@@ -263,7 +263,7 @@ def at_rest(v: Vectors, threshold: float) -> bool:
     """
     for i in range(v.q.shape[0]):
         slow = min(threshold, MAX_REST_VELOCITY * v.speed_limit[i])
-        if not (abs(v.qd[i]) < slow and v.plausibility.contradiction[i] <= 1.0):
+        if not (slower(v, i, slow) and v.plausibility.contradiction[i] <= 1.0):
             return False
     return True
 
@@ -370,7 +370,7 @@ def arming_refusal(c: Cycle, unmeasured: int) -> tuple[int, int]:
         return ZERO_STATE, -1
     for i in range(v.q.shape[0]):
         j = joints[i]
-        if not abs(v.qd[i]) <= s.arming_velocity:
+        if not (abs(v.qd[i]) <= s.arming_velocity or slower(v, i, s.arming_velocity)):
             return ARM_MOVES, i
         if beyond_limits(j, v.q[i]) or (isinf(j.position_margin) and not (
                 j.position_lower <= v.q[i] <= j.position_upper)):

@@ -25,7 +25,7 @@ from .guard import (
     VELOCITY_ABOVE_LIMIT,
     WRONG_DIRECTION,
 )
-from .lowering import lower, lowers
+from .lowering import limit_share, lower, lowers
 from .motor_faults import motor_fault
 
 if TYPE_CHECKING:
@@ -187,7 +187,9 @@ def recoiling(m: record) -> bool:
 
 def remaining_share(s: record, m: record, now: float) -> float:
     """Return the share in [0, 1] of the fault efforts that is left, with a valid state."""
-    return 1.0 if held(s, m) or lowers(s, m) else ramp(s, now - m.since)
+    if lowers(s, m):
+        return limit_share(m)
+    return 1.0 if held(s, m) else ramp(s, now - m.since)
 
 
 def held(s: record, m: record) -> bool:

@@ -149,7 +149,7 @@ def wait_for_rest(loop: ControlLoop) -> None:
     if s.lower_to_rest:
         longest += LONGEST_DESCENT
     while loop.running and time.monotonic() - begin < (
-            longest if controller.driving else 0.1 if controller.asked else 0.0):
+            longest if controller.driving or loop.resting else 0.1 if controller.asked else 0.0):
         time.sleep(POLL_PERIOD)
         if controller.phase in (guard.RISING, guard.RUNNING) and not controller.asked:
             controller.stop()       # another request had replaced the first one

@@ -147,7 +147,10 @@ class PythonLoop:
 
     def advance(self, c: Cycle, now: float, tau: ndarray) -> bool:
         """Run the compiled cycle, with what the controller has now."""
-        return self._controller.advance(now)
+        published = self._controller.advance(now)
+        if not published:
+            self._states.idle()
+        return published
 
     def publish(self, tau: ndarray) -> None:
         """Publish the efforts (nv,) [N·m | N]."""
@@ -219,6 +222,11 @@ class ControlLoop:
     def running(self) -> bool:
         """Whether cycles run: started, neither stopped nor failed."""
         return self._thread is not None and self._thread.is_alive()
+
+    @property
+    def resting(self) -> bool:
+        """Whether efforts have ended, and drives still damp an arm without brakes."""
+        return self._states.resting and self.controller.drives_damp
 
     @property
     def refused_states(self) -> str:

@@ -129,7 +129,7 @@ class Report:
             'cycles at position or velocity limits': m['joint_limited'],
             'speed of references': f'{1.0 - m["slowing"]:.3f}',
             'slowed by': named_code(m['slowed_by']), 'held by': named_code(m['held_by']),
-            'guided by hand': 'yes' if m['guided'] else 'no',
+            'guided by hand': 'yes' if m['guided'] and m['phase'] == guard.RUNNING else 'no',
             **{f'driver: {name}': value for name, value in drives.items()},
         }
         return _status(level, self.name, message, self.hardware, values)

@@ -93,6 +93,15 @@ class DriverStates(SampleQueue):
         self._reader.write(np.frombuffer(message, '<f8', self._n, len(message) - 8 * self._n))
         self._show(self._commands, message)
 
+    @property
+    def resting(self) -> bool:          # type: ignore[override]
+        """Whether drives may still have to damp the arm once no efforts are written."""
+        return self._reader.resting
+
+    def idle(self) -> None:
+        """Have the drives damp an arm without brakes, in a cycle without efforts."""
+        self._reader.idle()
+
     def publisher_count(self) -> int:
         """Return the number of sources of the states: one."""
         return 1

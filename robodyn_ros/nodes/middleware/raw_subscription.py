@@ -73,6 +73,11 @@ class SampleQueue:
     """Queue of received messages."""
 
     most: int       #: maximum number of messages that :meth:`drain` takes
+    #: Whether drives may still have to damp the arm once no efforts are published.
+    resting = False
+
+    def idle(self) -> None:
+        """Do what a cycle without efforts requires: nothing."""
 
     def take(self) -> Sample | None:
         """Take the oldest message, None if there is none; never block."""
