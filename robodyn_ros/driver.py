@@ -333,7 +333,8 @@ class DriverReader:
     def _send(self, tau: ndarray) -> None:
         if self._fade:
             self._fade(float(self._controller.memory['spring'][0]))
-        if self.resting and self._controller.drives_damp and self._rest(self._period):
+        if (self.resting and self._rest and self._controller.drives_damp
+                and self._rest(self._period)):
             self.resting = self._enabled
         self._driver.write(tau)
 

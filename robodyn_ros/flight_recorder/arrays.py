@@ -184,10 +184,10 @@ def _complete(arrays: dict[str, ndarray], recorded: Sequence[str] | None) -> fro
             absent |= {*has} - {*had}
     names = VECTOR_NAMES if recorded is None else recorded
     if new := [name for name in VECTOR_NAMES if name not in names]:
-        old = dict(zip(names, arrays['vectors'].transpose(1, 0, 2)))
+        known = dict(zip(names, arrays['vectors'].transpose(1, 0, 2)))
         blank = np.zeros_like(arrays['vectors'][:, 0])
         arrays['vectors'] = np.concatenate(
-            [np.stack([old.get(name, blank) for name in VECTOR_NAMES], 1),
+            [np.stack([known.get(name, blank) for name in VECTOR_NAMES], 1),
              arrays['vectors'][:, len(names):]], 1)
     return frozenset(absent.union(new))
 

@@ -18,6 +18,7 @@ from ...dynamics.model_data import ModelData
 MAX_HISTORY_BYTES = 1 << 24    # of each of the four kinds that are kept for the ring
 # Fields of CYCLE with their numbers, in the order of `Snapshot`
 NUMBER_FIELDS = 'version', 'serial', 'policy', 'pose'
+KEPT_FIELDS = 'versions', 'points', 'policies', 'poses'     # of a snapshot, in the same order
 
 
 class Version(NamedTuple):
@@ -103,7 +104,8 @@ class History:
         """
         ring, n = self.flight, len(self.flight.cycles)
         if not n:
-            return Snapshot(*ring[1:8], *self.kept.values())
+            all_kept: dict[str, Any] = dict(zip(KEPT_FIELDS, self.kept.values()))
+            return Snapshot(*ring[1:8], **all_kept)
         kept = {name: dict(things) for name, things in self.kept.items()}
         last = int(ring.done[0])
         first = max(0, last + SPARE_SLOTS - n)
@@ -114,10 +116,11 @@ class History:
             np.isin(taken[0][name][:-1], [*things]) for name, things in kept.items()], axis=0))
         begin = min(max(gone, unknown[-1] + 1 if len(unknown) else 0), last - first)
         cycles, inputs, state, memory, vectors, tau, partner = (a[begin:] for a in taken)
-        return Snapshot(
-            cycles[:-1], inputs[:-1], state[:-1], memory, vectors, tau, partner[:-1],
-            *({i: things[i] for i in map(int, np.unique(cycles[name][:-1]))}
-              for name, things in kept.items()))
+        used: dict[str, Any] = {
+            field: {i: things[i] for i in map(int, np.unique(cycles[name][:-1]))}
+            for field, (name, things) in zip(KEPT_FIELDS, kept.items())}
+        return Snapshot(cycles[:-1], inputs[:-1], state[:-1], memory, vectors, tau, partner[:-1],
+                        **used)
 
 
 def _rows(a: ndarray, slots: ndarray) -> ndarray:
