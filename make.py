@@ -89,7 +89,7 @@ COVERED_TESTS = [*QUICK[:-1], 'not (alone or process or ros)', 'test']
 PROVED_FILES = (
     'adaptive', 'collisions', 'cycle', 'energy_tank', 'feedback_policy',
     'friction_compensation', 'frozen_readings_table', 'gravity_check', 'guard', 'guard_table',
-    'hand_guiding', 'leader_follower', 'limits', 'limits_table', 'motion_checks',
+    'hand_guiding', 'leader_follower', 'limits', 'limits_table', 'lowering', 'motion_checks',
     'motion_checks_table', 'motor_test', 'motor_test_table', 'own_law', 'payload_transition',
     'phase_efforts_table', 'planner', 'plausibility', 'plausibility_table',
     'posted_requests', 'presliding_damping', 'reference_joining', 'reference_stream',

@@ -112,8 +112,8 @@ def controller(context: LaunchContext) -> list[Node]:
         respawn=respawn, respawn_delay=RESPAWN_DELAY,
         on_exit=[Shutdown(reason='the controller has ended')]
         if given['required'] == 'true' else None,
-        # The controller stops the arm first, which may take longer than the default of 5 s
-        sigterm_timeout='30',
+        # The controller stops the arm first: LONGEST_DESCENT, where it has no brakes
+        sigterm_timeout='150',
     )]
 
 

@@ -100,7 +100,7 @@ def controllers(given: dict[str, str]) -> Node:
     return Node(package='robodyn_ros', executable='robodyn_controllers', arguments=SIDES,
                 output='screen', parameters=[file.name], remappings=remaps,
                 ros_arguments=['--enclave', NOT_INHERITED['enclave']],
-                on_exit=[Shutdown(reason='the controllers have ended')], sigterm_timeout='30')
+                on_exit=[Shutdown(reason='the controllers have ended')], sigterm_timeout='150')
 
 
 def arms(context: LaunchContext) -> list[LaunchDescriptionEntity]:

@@ -181,7 +181,8 @@ def place(tmp_path, monkeypatch):
 # A library takes a minute of compiling: c_library/test_library.py exports one
 @pytest.mark.slow
 @pytest.mark.parametrize('line', [line for line in commands() if line.split()[0] in HERE
-                                  and not line.startswith('export my_arm.urdf --config')])
+                                  and not line.startswith('export my_arm.urdf --config')
+                                  and '--driver my_arm:' not in line])      # of a person
 def test_it_runs_as_it_stands(line, place):
     """But for /tmp, which is the folder of the test."""
     pytest.importorskip('mujoco')

@@ -57,13 +57,15 @@ def encoded(value: float, limit: float, bits: int) -> int:
     :raises ValueError, OverflowError: it is NaN or infinite.
     """
     most = (1 << bits) - 1
-    return min(max(round(0.5 * most * (value / limit + 1.0)), 0), most)
+    code = round(0.5 * most * (value / limit + 1.0))
+    return code if 0 <= code <= most else most * (code > 0)
 
 
 def encoded_gain(value: float, limit: float, bits: int) -> int:
     """Return the nearest code of a number from 0 to the limit, as :func:`encoded`."""
     most = (1 << bits) - 1
-    return min(max(round(most * value / limit), 0), most)
+    code = round(most * value / limit)
+    return code if 0 <= code <= most else most * (code > 0)
 
 
 def decoded(code: int, limit: float, bits: int) -> float:

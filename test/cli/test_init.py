@@ -6,11 +6,13 @@ import re
 import sys
 
 from cli.commands import changed, done, refused
+import numpy as np
 import pytest
 import rclpy
 from rclpy.context import Context
 from rclpy.node import Node
 from robodyn_ros.control.laws.registry import MODES
+from robodyn_ros.control.settings.motion_limits import resting_errors
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.nodes.controller import parameters as controller_parameters
 from robodyn_ros.nodes.controller import robot as node_robot
@@ -58,6 +60,10 @@ def test_the_controller_takes_it_in_every_mode(name, file):
         assert (joints['effort_limit'] == model.effort_limit).all()
         assert (joints['velocity_limit'] == model.velocity_limit).all()
         assert settings.motor_test_effort == 0.1
+    for mode in ('joint_impedance', 'computed_torque'):     # worlds have as much friction
+        rough = controller_parameters.settings(values | {
+            'mode': mode, 'coulomb_friction': (0.005 * model.effort_limit).tolist()})
+        assert (resting_errors(model, rough) < np.add(values['goal_tolerance'], 1e-3)).all()
 
 
 def test_gains_suit_loops_and_rotors(file, tmp_path):

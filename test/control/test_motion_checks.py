@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Faults that show in the motion, and arms without brakes whose efforts end."""
+"""Faults that show in the motion, in closed loop with exact dynamics."""
 
 from collections import deque
 from dataclasses import replace

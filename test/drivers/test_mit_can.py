@@ -270,7 +270,7 @@ def changed(**change):
     (changed(motor={'ranges': [12.5, 30.0]}), ParameterError, 'three positive numbers'),
     (changed(motor={'limits': 3}), UnknownNameError, 'did you mean .limit'),
     (changed(timeout=0.0), ParameterError, 'timeout = 0.0 of test is refused'),
-    (changed(timeot=0.1), UnknownNameError, 'did you mean .timeout'),
+    (changed(timeouts=0.1), UnknownNameError, 'did you mean .timeout'),
     (changed(driver='franka'), ParameterError, 'it is mit_can'),
     (changed(gripper={'id': 1, 'type': 'DM4310'}), ParameterError, 'have the same'),
     ({'bus': {}, 'motors': []}, ParameterError, 'has no motors'),

@@ -103,7 +103,7 @@ def test_a_drive_reports_a_fault():
     assert (guard.FAULT, 0) in phases and told[0] == 'the drives report joint1: warm'
 
 
-@row('a driver does not take efforts', 'DRIVE_FAULT', where=DriverReader.write,
+@row('a driver does not take efforts', 'DRIVE_FAULT', where=DriverReader._attempt,
      find='_ - _ >= _', instead='False')
 def test_efforts_that_are_not_taken_for_some_time_are_a_fault():
     """A few failures are counted; no state is lost, and the loop goes on."""
@@ -196,7 +196,7 @@ def test_noise_of_the_velocity_is_no_motion():
         assert not controller.arming or 'the arm is moving' in controller.arming_refusal
 
 
-@row('a driver is lost', where=DriverReader.write, find='raise\n', instead='return\n')
+@row('a driver is lost', where=DriverReader._attempt, find='raise\n', instead='return\n')
 def test_driver_that_is_lost(driven):
     """The control loop ends, zeros are tried, and the node deactivates itself."""
     controller, behave = driven

@@ -104,7 +104,8 @@ class History:
         """
         ring, n = self.flight, len(self.flight.cycles)
         if not n:
-            return Snapshot(*ring[1:8], **dict(zip(KEPT_FIELDS, self.kept.values())))
+            all_kept: dict[str, Any] = dict(zip(KEPT_FIELDS, self.kept.values()))
+            return Snapshot(*ring[1:8], **all_kept)
         kept = {name: dict(things) for name, things in self.kept.items()}
         last = int(ring.done[0])
         first = max(0, last + SPARE_SLOTS - n)
@@ -115,10 +116,11 @@ class History:
             np.isin(taken[0][name][:-1], [*things]) for name, things in kept.items()], axis=0))
         begin = min(max(gone, unknown[-1] + 1 if len(unknown) else 0), last - first)
         cycles, inputs, state, memory, vectors, tau, partner = (a[begin:] for a in taken)
-        return Snapshot(
-            cycles[:-1], inputs[:-1], state[:-1], memory, vectors, tau, partner[:-1],
-            **{field: {i: things[i] for i in map(int, np.unique(cycles[name][:-1]))}
-               for field, (name, things) in zip(KEPT_FIELDS, kept.items())})
+        used: dict[str, Any] = {
+            field: {i: things[i] for i in map(int, np.unique(cycles[name][:-1]))}
+            for field, (name, things) in zip(KEPT_FIELDS, kept.items())}
+        return Snapshot(cycles[:-1], inputs[:-1], state[:-1], memory, vectors, tau, partner[:-1],
+                        **used)
 
 
 def _rows(a: ndarray, slots: ndarray) -> ndarray:

@@ -54,8 +54,8 @@ class Parameters:
     lower_to_rest: bool = flag(
         'Lower the arm slowly before its efforts end, because it has no brakes.', record=SETTINGS)
     rest_position: PerJoint = numbers(
-        'rad or m', -1e3, 1e3, 'Where a stop takes such an arm, in a straight line of the joints, '
-        'before it is lowered. Empty: it is lowered where it is.', record=JOINT_RECORD)
+        'rad or m', -1e3, 1e3, 'Where a stop takes such an arm before, straight in joint space. '
+        'Empty: nowhere.', record=JOINT_RECORD)
 
 
 #: Fields of the controller state.

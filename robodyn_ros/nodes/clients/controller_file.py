@@ -22,13 +22,14 @@ from ...control.settings.motion_limits import (
     most_resting_error,
     resting_error_warning,
 )
-from ...control.settings.settings import Settings
+from ...control.settings.settings import checked_masses, Settings
 from ...control.settings.suggested_gains import suggest_gains, SuggestedGains
 from ...errors import ParameterError
 from ...model.robot import RobotModel
 
 LINE_WIDTH = 96
 NODE = '/controller'
+UNKNOWN_FRICTION = 0.005    # effort limits, as worlds have at most
 MOTOR_TEST_EFFORT = 0.1     # effort limits; of arms whose efforts and velocities are limited
 PARAMETER_ORDER = (
     'urdf', 'root', 'tip', 'locked_joints', 'locked_positions', 'gravity',
@@ -60,8 +61,13 @@ def parameters(model: RobotModel, pose: ndarray, settings: Settings) -> dict[str
     gains = suggest_gains(model, pose, settings)
     values |= {name: gain.tolist() for name, gain in gains._asdict().items()
                if name != 'armature' or (gain != model.armature).any()}
-    # The gains are for the friction of the model: as much again for what it does not know
-    values['goal_tolerance'] = (2.0 * most_resting_error(model)).tolist()
+    # The gains are for the friction of the model: as much again for what it does not know, or what
+    # such friction moves light joints by in the worst pose
+    unknown = UNKNOWN_FRICTION * np.where(known(model.effort_limit), model.effort_limit, 0.0)
+    masses = checked_masses(replace(model, armature=gains.armature))
+    errors = (np.abs(np.linalg.inv(masses)) @ unknown).max(axis=0) / gains.acceleration_kp
+    values['goal_tolerance'] = np.maximum(2.0 * most_resting_error(model),
+                                          errors.round(3)).tolist()
     if known(model.effort_limit).all():
         values |= {'effort_limit': model.effort_limit.tolist(),
                    'effort_rate_limit': settings.per_joint(model, 'effort_rate_limit').tolist()}
