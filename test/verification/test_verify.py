@@ -51,7 +51,7 @@ FOUND = {               # planted mistakes and the world that shows each of them
     'cycle at 500 Hz, 1 kHz declared': 'PERIODS_MISSED',
     'center of a tool of 2 kg twice as far': 'not armed',
     'second drive at half its effort': 'FOLLOWING_ERROR',
-    '12 bits, velocity by differences': 'not armed',
+    '12 bits, velocity by differences': 'STATE_INCONSISTENT',
     'elastic joints of 10 Hz': 'EFFORT_OSCILLATES',
     'play of 10 mrad behind the encoders': 'EFFORT_OSCILLATES'}
 
