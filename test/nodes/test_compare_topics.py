@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from robodyn_ros import Dynamics, law_comparison, load_urdf, testing
+from robodyn_ros import Dynamics, law_comparison, load_urdf
 from robodyn_ros.control.laws import registry
 from robodyn_ros.control.references import sine_motion as motion
 from robodyn_ros.nodes.clients import processes
+from robodyn_ros.testing import lockstep
 
 pytest.importorskip('mujoco')
 POSE, DURATION = np.array([0.3, 0.5]), 0.9
@@ -33,7 +34,7 @@ def forked_nodes(start, monkeypatch):
 
     scenes, gains_of = law_comparison.scenes, law_comparison.gains_of
     settings_of = law_comparison.settings_of
-    for parameters in (testing.SIMULATOR, testing.CONTROLLER):
+    for parameters in (lockstep.SIMULATOR, lockstep.CONTROLLER):
         monkeypatch.setitem(parameters, 'rate', RATE)
     for name, value in {
             'settings_of': lambda *of: replace(settings_of(*of), rate=RATE),
