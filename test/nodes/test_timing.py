@@ -129,8 +129,10 @@ def judged(remote):
     assert int(remote.timing['overruns']) <= int(remote.timing['missed periods'])
     # No machine is that good
     assert remote.set('controller', jitter_warn=0.0, jitter_error=0.0) == ''
-    remote.until(lambda: 'execution time deviation' in remote.timing['message'], 'the judgement')
-    assert remote.timing['level'] == '2' and remote.diagnostics['level'] != '2'
+    # A busy machine may have been worth a warning before
+    remote.until(lambda: 'execution time deviation' in remote.timing['message']
+                 and remote.timing['level'] == '2', 'the judgement')
+    assert remote.diagnostics['level'] != '2'
     assert remote.set('controller', jitter_error=1.0, execution_error=1.0, rate_error=1.0) == ''
 
 
