@@ -328,13 +328,13 @@ def buses(kind):
 @pytest.mark.parametrize('kind', ['socket', 'damiao_serial', 'virtual'])
 @pytest.mark.parametrize('types', [DAMIAO, ROBSTRIDE])
 def test_motors_are_switched_on_over_each_bus(kind, types):
-    """In real time; extended identifiers, too."""
+    """In real time, on a machine that may be busy; extended identifiers, too."""
     ours, theirs = buses(kind)
-    plant = MotorBus(desktop_arm(types), desktop_model(), POSE)
+    plant = MotorBus(desktop_arm(types, timeout=1.0), desktop_model(), POSE)
     served = Served(plant, theirs)
     try:
         driver = MitCan(plant.arm, desktop_model(), bus=ours)
-        driver.motors.timeout = 1.0     # the machine may be busy
+        driver.motors.timeout = 1.0
         driver.enable()
         assert all(answer.enabled for answer in driver.motors.answers)
         assert driver.read().position == near(POSE, abs=2e-3)
