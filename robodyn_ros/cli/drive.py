@@ -93,7 +93,7 @@ def goto(pose: Annotated[str, typer.Argument(
 
 @command(RUN, '--node left/controller')
 def stop(node: NodeName = 'controller', wait: Wait = 10.0) -> None:
-    """Bring the arm to rest and end its efforts (deactivate): without brakes it then falls."""
+    """Bring the arm to rest and end its efforts; without brakes, set `lower_to_rest`."""
     with connected('stop', node, False, wait) as (_, controller):
         controller.stop()
     console().print('deactivated: the arm has come to rest, and no effort is published; '

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import PoseStamped, TwistStamped, WrenchStamped
-from lifecycle_msgs.msg import State, Transition
+from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 import numpy as np
 from numpy import ndarray
@@ -25,7 +25,7 @@ from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
 from .play import trajectory_message
-from .running_controller import parameter_request
+from .running_controller import DONE, parameter_request, transitions_to_active
 from ..controller.parameters import TABLE
 from ..middleware.parameters import Parameter, WRITTEN
 from ..middleware.qos import STATES_IN
@@ -219,7 +219,7 @@ class LiveControl:
             self._call(self._state, GetState.Request(), 'arm', now,
                        lambda response: self._arm(response.current_state.id, now))
         elif isinstance(wish, Stop):
-            self._transit(Transition.TRANSITION_DEACTIVATE, 'stop', now)
+            self._transit([Transition.TRANSITION_DEACTIVATE], now)
         elif isinstance(wish, Go):
             if self._motion is not None:
                 self._node.destroy_publisher(self._motion[0])
@@ -288,23 +288,23 @@ class LiveControl:
 
     def _arm(self, state: int, now: float) -> None:
         """Reset an active controller, else activate it, configured if need be."""
-        if state == State.PRIMARY_STATE_ACTIVE:
-            self._call(self._reset, Trigger.Request(), 'reset', now, self._told_reset)
-        elif state == State.PRIMARY_STATE_UNCONFIGURED:
-            self._transit(Transition.TRANSITION_CONFIGURE, 'configure', now, lambda: self._transit(
-                Transition.TRANSITION_ACTIVATE, 'arm', now))
+        if transitions := transitions_to_active(state):
+            self._transit(transitions, now)
         else:
-            self._transit(Transition.TRANSITION_ACTIVATE, 'arm', now)
+            self._call(self._reset, Trigger.Request(), 'reset', now, self._told_reset)
 
-    def _transit(self, transition: int, what: str, now: float,
-                 then: Callable[[], None] = lambda: None) -> None:
+    def _transit(self, transitions: Sequence[int], now: float) -> None:
+        """Change the state of the node by the first of these, then by the others."""
+        first, *others = transitions
+        what = DONE[first]
+
         def told(response: Any) -> None:
-            self._answers.append(Line(what if response.success else f'{what}: refused',
+            self._answers.append(Line(what if response.success else f'not {what}: refused',
                                       not response.success))
-            if response.success:
-                then()
-        self._call(self._transition, ChangeState.Request(transition=Transition(id=transition)),
-                   what, now, told)
+            if response.success and others:
+                self._transit(others, now)
+        self._call(self._transition, ChangeState.Request(transition=Transition(id=first)), what,
+                   now, told)
 
     def _move(self, now: float) -> None:
         """Publish a motion once the controller listens, then let others publish."""

@@ -24,6 +24,8 @@ from ...model.robot import RobotModel
 
 RETRY_INTERVAL = 1.0    # [s] of changes refused until their code is compiled
 TRANSITION_TIMEOUT = 120.0      # [s]: configuring may compile, and an arm may be lowered to rest
+DONE = {Transition.TRANSITION_CONFIGURE: 'configured', Transition.TRANSITION_ACTIVATE: 'activated',
+        Transition.TRANSITION_DEACTIVATE: 'deactivated'}
 
 
 class RunningController:
@@ -43,7 +45,7 @@ class RunningController:
 
         :raises RobodynError: the node or its robot description does not answer.
         """
-        return robot.controlled(self._values([p.name for p in TABLE]), self.urdf())
+        return robot.controlled(self.get([p.name for p in TABLE]), self.urdf())
 
     def urdf(self) -> str:
         """
@@ -51,7 +53,7 @@ class RunningController:
 
         :raises RobodynError: the node or its robot description does not answer.
         """
-        values = self._values([p.name for p in TABLE])
+        values = self.get([p.name for p in TABLE])
         return robot.description(values) or self._description()
 
     def settings(self) -> Settings:
@@ -62,10 +64,10 @@ class RunningController:
         :raises ParameterError: its law is of another package, and has not been loaded: a node
             must not be able to import a module.
         """
-        values = self._values([p.name for p in TABLE])
+        values = self.get([p.name for p in TABLE])
         law = registry.find(values['mode'], load=False)
         own = [p.name for p in law_parameters(law) if p.name not in values]
-        return settings(values | (self._values(own) if own else {}))
+        return settings(values | (self.get(own) if own else {}))
 
     def set(self, values: dict[str, Any]) -> None:  # noqa: A003
         """
@@ -88,7 +90,14 @@ class RunningController:
 
         :raises RosError: the node does not answer, or lacks one of them.
         """
-        return self._values(names)
+        answer = self._call(GetParameters, 'get_parameters',
+                            GetParameters.Request(names=list(names)))
+        values: list[Any] = [parameter_value_to_python(value) for value in answer.values]
+        if len(values) != len(names) or any(value is None for value in values):
+            raise RosError(f'{self._name} does not return its parameters', name=self._name,
+                           remedy='is it a controller of this package?')
+        return {name: value if isinstance(value, (str, bool, int, float)) else list(value)
+                for name, value in zip(names, values, strict=True)}
 
     def arm(self) -> str:
         """
@@ -97,15 +106,14 @@ class RunningController:
         :raises RosError: the node does not answer, or refuses.
         """
         state = self._call(GetState, 'get_state', GetState.Request()).current_state.id
-        if state == State.PRIMARY_STATE_ACTIVE:
+        if not (transitions := transitions_to_active(state)):
             answer = self._call(Trigger, 'reset', Trigger.Request())
             if not answer.success:
                 raise RosError(f'{self._name} is not armed', name=self._name,
                                remedy=answer.message)
             return answer.message
-        if state == State.PRIMARY_STATE_UNCONFIGURED:
-            self._change(Transition.TRANSITION_CONFIGURE, 'configured')
-        self._change(Transition.TRANSITION_ACTIVATE, 'activated')
+        for transition in transitions:
+            self._change(transition)
         return 'activated'
 
     def release_brakes(self) -> str:
@@ -126,23 +134,13 @@ class RunningController:
 
         :raises RosError: the node does not answer, or is not active.
         """
-        self._change(Transition.TRANSITION_DEACTIVATE, 'deactivated: is it active?')
+        self._change(Transition.TRANSITION_DEACTIVATE)
 
-    def _change(self, transition: int, done: str) -> None:
+    def _change(self, transition: int) -> None:
         request = ChangeState.Request(transition=Transition(id=transition))
         if not self._call(ChangeState, 'change_state', request, TRANSITION_TIMEOUT).success:
-            raise RosError(f'{self._name} was not {done}', name=self._name,
+            raise RosError(f'{self._name} was not {DONE[transition]}', name=self._name,
                            remedy='see `robodyn status` and the log of the node')
-
-    def _values(self, names: Sequence[str]) -> dict[str, Any]:
-        answer = self._call(GetParameters, 'get_parameters',
-                            GetParameters.Request(names=list(names)))
-        values: list[Any] = [parameter_value_to_python(value) for value in answer.values]
-        if len(values) != len(names) or any(value is None for value in values):
-            raise RosError(f'{self._name} does not return its parameters', name=self._name,
-                           remedy='is it a controller of this package?')
-        return {name: value if isinstance(value, (str, bool, int, float)) else list(value)
-                for name, value in zip(names, values, strict=True)}
 
     def _call(self, kind: Any, service: str, request: Any, within: float = 0.0) -> Any:
         """Return the response of a service of the node; raise :class:`RosError` without one."""
@@ -167,6 +165,13 @@ class RunningController:
         self._here.until(lambda: found, self._within)
         self._here.node.destroy_subscription(heard)
         return found[-1] if found else ''
+
+
+def transitions_to_active(state: int) -> tuple[int, ...]:
+    """Return the transitions that activate a node in a state of its life cycle; none if it is."""
+    activate = Transition.TRANSITION_ACTIVATE
+    return {State.PRIMARY_STATE_ACTIVE: (), State.PRIMARY_STATE_UNCONFIGURED: (
+        Transition.TRANSITION_CONFIGURE, activate)}.get(state, (activate,))
 
 
 def parameter_request(values: Mapping[str, Any]) -> SetParametersAtomically.Request:
