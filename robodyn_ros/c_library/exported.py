@@ -115,7 +115,7 @@ class Exported:
                     raise ParameterError(
                         f'{fixed} of {name} is {getattr(other, fixed)}', name=fixed,
                         value=getattr(other, fixed),
-                        remedy=f'give {getattr(first, fixed)}, as in the first settings')
+                        remedy=f'use {getattr(first, fixed)}, as in the first settings')
         for name, settings in self.settings.items():
             if self.options.payload_mass and not settings.payload_frame:
                 raise ParameterError(

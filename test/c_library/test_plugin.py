@@ -231,6 +231,8 @@ def test_the_arm_is_taken_over_held_and_moved(manager):
     one.run(2.0)
     assert np.abs(one.plant.state().position - [0.5, 0.3]).max() < 1e-3
     assert one.log == 'INFO RUNNING\n'
+    jump(one)
+    assert one.allocations() == 0, 'in updates'
 
 
 def test_a_stop_hands_the_arm_over(manager):

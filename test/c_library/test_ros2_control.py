@@ -103,7 +103,7 @@ def test_names_of_manifest_plugin_and_parameters_agree(package):
 
 @pytest.mark.parametrize('name', ['My_arm', 'my-arm', '1arm', 'a', 'my__arm', 'arm_'])
 def test_a_folder_that_names_no_package_is_refused(name, tmp_path):
-    with pytest.raises(ArgumentError, match='no name of a ROS package'):
+    with pytest.raises(ArgumentError, match='not a valid name of a ROS package'):
         write_package(load_urdf('two_link'), {'stiff': SETTINGS}, tmp_path / name)
     assert not (tmp_path / name).exists()
 
@@ -112,7 +112,7 @@ def test_what_is_refused_or_quoted(tmp_path):
     pytest.importorskip('rclpy')
     result = CliRunner().invoke(app, ['export', 'two_link', '--config', 'two_link.yaml', '-o',
                                       str(tmp_path / 'My-Arm')])
-    assert result.exit_code and 'no name of a ROS package' in ' '.join(result.output.split())
+    assert result.exit_code and 'not a valid name of a ROS package' in ' '.join(result.output.split())
     with pytest.raises(ParameterError, match='update_rate'):
         write_package(load_urdf('two_link'), {'a': Settings(rate=333.5)},
                       tmp_path / 'arm_controller')

@@ -7,10 +7,21 @@
 #include "stand_in.hpp"
 
 #include <cmath>
-#include <cstring>
+#include <cstdlib>
+#include <new>
 
 using controller_interface::CallbackReturn;
 using Base = controller_interface::ChainableControllerInterface;
+
+static thread_local bool updating = false;
+static std::atomic<long> allocated{0};
+void * operator new(std::size_t size) {
+  allocated += updating ? 1 : 0;
+  void * const memory = std::malloc(size);
+  return memory ? memory : throw std::bad_alloc();
+}
+void operator delete(void * memory) noexcept { std::free(memory); }
+void operator delete(void * memory, std::size_t) noexcept { std::free(memory); }
 
 struct Controller {
   std::unique_ptr<Base> base = make_controller();
@@ -96,8 +107,12 @@ int shut_down(Controller * c) {
 }
 int update(Controller * c, double period) {
   stand_in::Clock::now_ += std::llround(1e9 * period);
-  return static_cast<int>(c->base->update(rclcpp::Time(0), rclcpp::Duration(period)));
+  updating = true;
+  const auto result = c->base->update(rclcpp::Time(0), rclcpp::Duration(period));
+  updating = false;
+  return static_cast<int>(result);
 }
+long allocations(Controller *) { return allocated.exchange(0); }
 double * states(Controller * c) { return c->states.data(); }
 double * commands(Controller * c) { return c->commands.data(); }
 void refuse(Controller * c, int refuses) { c->refuses = refuses != 0; }
