@@ -31,7 +31,8 @@ HERE = Path(__file__).parent / 'ros2_control'
 URDF = Path(__file__).parents[2] / 'urdf/two_link.urdf'
 PACKAGE = 'my_arm_controller'
 MASS, DISTANCE = 3.0, 0.15
-COMMON = {'rate': 1000.0, 'payload_frame': 'link2', 'arming_samples': 1}
+COMMON = {'rate': 1000.0, 'payload_frame': 'link2', 'arming_samples': 1,
+          'heartbeat_timeout': 0.2, 'emergency_stop': True}
 STIFF = {'mode': 'joint_impedance', 'stiffness': [100.0, 60.0], 'damping': [8.0, 4.0]}
 FILES = {'stiff': STIFF, 'soft': STIFF | {'stiffness': [40.0, 25.0]},
          'free': {'mode': 'gravity_compensation'},
@@ -108,7 +109,7 @@ class Manager:
     """
 
     def __init__(self, plugin, folder, fallback='other', plant=None, urdf=None, name='controller',
-                 effort=True, **parameters):
+                 **parameters):
         from robodyn_ros.simulation.plant import Plant
 
         self._plugin, self.model = plugin, plant or load_urdf('two_link')
@@ -117,10 +118,7 @@ class Manager:
         self._controller = ctypes.c_void_p(plugin.create(
             name.encode(), ctypes.c_double(1.0 / PERIOD),
             (URDF.read_text() if urdf is None else urdf).encode()))
-        self.active, self.fallback, self.phases, self.log_ = False, fallback, [], ''
-        types = ['position', 'velocity'] + ['effort'] * effort
-        self._fields = types
-        self.give_texts('state_interfaces', ','.join(types))
+        self.active, self.fallback, self.beats = False, fallback, True
         self.give_texts('fallback_controllers', fallback)
         self.give_text('flight_folder', str(folder))
         self.give_text('payload_frame', 'link2')
@@ -149,14 +147,15 @@ class Manager:
         return np.array(self.commands()[:self.model.nv])
 
     def measure(self):
-        state, values = self.plant.state(), self.states()
-        for i in range(self.model.nv):
-            for k, field in enumerate(self._fields):
-                values[len(self._fields) * i + k] = getattr(state, field)[i]
+        state = self.plant.state()
+        np.ctypeslib.as_array(self.states(), (self.model.nv, 3)).T[:] = (
+            state.position, state.velocity, state.effort)
 
     def start(self):
         """Activate in the cycle after the fallback, and go on until the arm is RUNNING."""
         self.tick()
+        if self.beats:
+            self.send_bool('~/heartbeat', 1)
         assert self.activate() == SUCCESS
         self.active = True
         self.run(0.5)
@@ -178,6 +177,8 @@ class Manager:
             self.end()
         if not round(self.plant.time / PERIOD) % 50:
             self.spin()
+            if self.beats:
+                self.send_bool('~/heartbeat', 1)
 
     def run(self, seconds):
         """Return the largest distance from where the arm was, and its largest velocity."""
@@ -209,6 +210,8 @@ def manager(plugin, tmp_path):
     def make(**more):
         one = Manager(plugin, tmp_path, **more)
         assert one.configure() == SUCCESS, one.log
+        one.send_bool('~/emergency_stop', 0)
+        one.send_bool('~/heartbeat', 1)
         made.append(one.sleeping())
         return one
     yield make
@@ -420,6 +423,38 @@ def test_the_first_reason_of_a_refused_arming_is_reported(manager):
     assert log[1] == 'INFO inactive'
 
 
+def refusal(one):
+    """Return the reason against arming."""
+    one.tick()
+    assert one.activate() == SUCCESS
+    one.active = True
+    one.run(0.02)
+    assert not one.active
+    one.spin()
+    return re.search(r'not armed within arming_timeout: (\w+)', one.log)[1]
+
+
+def test_emergency_stop_and_heartbeat(manager):
+    one = manager()
+    one.start()
+    one.send_bool('~/emergency_stop', 1)
+    one.run(0.05)
+    assert 'FAULT EMERGENCY_STOP' in one.log
+    one.end()
+    assert refusal(one) == 'EMERGENCY_STOP', 'heard before this activation'
+    one.send_bool('~/emergency_stop', 0)
+    one.plant.reset(POSE)
+    one.start()
+    one.beats = False
+    one.run(0.25)
+    assert 'FAULT HEARTBEAT_LOST' in one.log
+    one.end()
+    assert refusal(one) == 'HEARTBEAT_LOST'
+    one.beats = True
+    one.plant.reset(POSE)
+    one.start()
+
+
 def test_commands_that_are_not_taken_end_the_controller(manager):
     one = manager()
     one.start()
@@ -458,6 +493,7 @@ def test_callbacks_after_the_cleanup_do_nothing(manager):
     one.spin()
     one.send_bool('~/emergency_stop', 1)
     assert one.configure() == SUCCESS
+    one.send_bool('~/emergency_stop', 0)
     one.start()
     one.end()
     assert one.shut_down() == SUCCESS

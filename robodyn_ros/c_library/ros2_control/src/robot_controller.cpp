@@ -421,6 +421,11 @@ CallbackReturn RobotController::on_activate(const rclcpp_lifecycle::State &)
   {
     robodyn_controller_emergency_stop(stepped_, stop_);
   }
+  const std::chrono::duration<double> silence = now - heartbeat_time_;
+  if (silence.count() < parameters(0).heartbeat_timeout)
+  {
+    robodyn_controller_heartbeat(stepped_);
+  }
   robodyn_controller_arm(stepped_);
   states_.assign(joints_.size(), {kNan, kNan, kNan, -INFINITY, kNan, kNan, kNan});
   waited_ = now_ = not_taken_ = 0.0;

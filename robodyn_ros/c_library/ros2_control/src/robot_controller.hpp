@@ -182,6 +182,7 @@ private:
   std::vector<Library> retired_;  // to be freed
   Intent intent_;
   int stop_ = -1;  // emergency stop that was heard last, -1 for none
+  std::chrono::steady_clock::time_point heartbeat_time_;
 
   // Of the executor
   std::mutex executor_mutex_;
