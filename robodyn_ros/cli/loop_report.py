@@ -1,20 +1,19 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Subcommand `loop-report`: timing of a control loop from its log."""
+"""Timing of a control loop from its log, for `robodyn check-machine --timing`."""
 
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
 from rich import box
 from rich.console import Console
 from rich.table import Table
-import typer
 
-from .options import AsJson, command, console, DIAGNOSE, print_json, ReportFile, save_picture
+from .options import save_picture
 from ..errors import ArgumentError
 from ..extras import pip_install
 from ..realtime.statistics import load, rate, Recording, spread
@@ -27,23 +26,12 @@ TABLE_BINS = 12
 PICTURE_BINS = 80
 
 
-@command(DIAGNOSE, '/tmp/timing.npz --report timing.html')
-def loop_report(file: Annotated[Path, typer.Argument(
-                    metavar='FILE', help='File written by a controller with the parameter '
-                                         'timing_file.')],
-                picture: Annotated[Path | None, typer.Option(
-                    '--picture', metavar='PNG', help='File of the histograms; default: beside '
-                    'FILE.')] = None,
-                report: ReportFile = None, as_json: AsJson = False) -> None:
-    """Show the timing of a control loop: statistics, and a picture of histograms."""
-    if as_json:
-        print_json(figures(file))
-        return
-    run(file, picture or file.with_suffix('.png'), console(), page=report)
+def run(path: Path, picture: Path | None, out: Console, *, page: Path | None = None) -> None:
+    """
+    Print the statistics of a timing log and draw its histograms.
 
-
-def run(path: Path, picture: Path, out: Console, *, page: Path | None = None) -> None:
-    """Print the statistics of a timing log and draw its histograms; ``page``: a report."""
+    :param picture: of the histograms, None: beside the log; ``page``: of a report, None for none.
+    """
     recording = _loaded(path)
     about = recording.about
     mean, deviation = rate(recording.cycles)
@@ -62,6 +50,7 @@ def run(path: Path, picture: Path, out: Console, *, page: Path | None = None) ->
         out.print(f'no picture: matplotlib is not installed ({pip_install("matplotlib")})',
                   style='yellow')
         return
+    picture = picture or path.with_suffix('.png')
     with out.status('drawing ...'):         # in a terminal only
         _draw(recording, path.name, picture)
     out.print(f'histograms: {picture}')

@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 OF_LOAD = ('effort sign', 'effort unit', 'gravity', 'mounting', 'direction', 'order', 'time',
            'model', 'position unit')
 
-Source = Annotated[Path, typer.Argument(
-    metavar='RECORDING', help='CSV or .npz file, or a bag of ROS 2: time, positions and efforts '
-                              'of the joints.')]
 Sources = Annotated[list[Path], typer.Argument(
     metavar='RECORDING...', help='CSV, .npz, .mat files or bags of ROS 2, of the same columns and '
                                  'units: time, positions and efforts of the joints.')]
