@@ -202,6 +202,25 @@ def test_numbers_of_another_identification_are_refused(identified, tmp_path):
     assert 'not of this friction.yaml: coulomb_friction differ' in ' '.join(result.output.split())
 
 
+def test_torque_constants_are_found_with_a_load_or_one_of_them(tmp_path):
+    """Of currents that are efforts in N·m: 1 N·m/A each."""
+    empty = write_csv(tmp_path / 'empty.csv', real(), 1, 12.0)
+    held = write_csv(tmp_path / 'held.csv', with_payload(real(), 'link2', 1.5, (0.4, 0.0, 0.0)), 3,
+                     12.0)
+    words = ['identify', empty, '--robot', 'two_link', '--units', 'effort=A', '--drive-gains']
+    load = ['--loaded', held, '--frame', 'link2', '--mass', 1.5, '--com', '0.4,0,0']
+    found = json.loads(robodyn(*words, *load, '--json').stdout)
+    assert found['joints'] == ['joint1', 'joint2'] and not found['relative']
+    assert found['gains'] == pytest.approx([1.0, 1.0], rel=0.05)
+    output = robodyn(*words, '--known', 'joint1=2').output
+    assert 'robodyn identify ... --units effort.joint1=2 --units effort.joint2=' in output
+    for wrong, said in ((load[:2], 'belong together'), (['--payload'], 'not clear what'),
+                        (['--validate', held], 'not clear what'), (['--units', 'effort=N·m'],
+                                                                   'are no currents')):
+        result = robodyn(*words, *wrong)
+        assert result.exit_code == 1 and said in ' '.join(result.output.split()), result.output
+
+
 def test_it_weighs_what_is_in_the_hand(identified):
     folder, _ = identified
     loaded = with_payload(real(), 'link2', 0.35, (0.4, 0.0, 0.0))
