@@ -121,7 +121,7 @@ def _candidates(robot: str, model: RobotModel, laws: Sequence[str], configs: Seq
         _, of, settings = configured_robot(robot, locked_joints(locked), path, out)
         if of.model.joint_names != model.joint_names:
             raise ArgumentError(f'{path} drives the joints {", ".join(of.model.joint_names)}',
-                                name='--config', value=str(path), remedy='give files for '
+                                name='--config', value=str(path), remedy='choose files for '
                                 + ', '.join(model.joint_names))
         found[path.stem if path.stem not in found else str(path)] = settings
     for name, given in found.items():
@@ -169,7 +169,7 @@ def _check(picture: Path) -> None:
     except OSError as error:
         raise ArgumentError(f'{picture} cannot be written ({error})', name='--picture',
                             value=str(picture),
-                            remedy='give --picture another path that ends in .png') from error
+                            remedy='choose a --picture path that ends in .png') from error
 
 
 def _table(model: RobotModel, found: list[Figures]) -> Table:

@@ -130,7 +130,7 @@ def identify(
     from ..report import REQUIRED_MODULES
 
     if not (recordings or validation) or payload + drives + (validation is not None) > 1:
-        raise ArgumentError('it is not clear what to identify', name='RECORDING', remedy='give '
+        raise ArgumentError('it is not clear what to identify', name='RECORDING', remedy='pass '
                             'recordings, or one to --validate, or both; with --payload or '
                             '--drive-gains recordings only')
     out = console(as_json)

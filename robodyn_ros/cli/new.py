@@ -224,13 +224,13 @@ def new(kind: Annotated[Kind, typer.Argument(help='What to write.')],
         constant = ''.join(word.capitalize() for word in name.split('_'))
         templates, parameter = (DRIVER, DRIVER_TEST), 'driver'
     if not name.isidentifier() or iskeyword(name) or name != name.lower():
-        raise ArgumentError(f'{name!r} is no name of a Python module', name='NAME', value=name,
+        raise ArgumentError(f'{name!r} is not a module name', name='NAME', value=name,
                             remedy='use lower-case letters, digits and underscores: my_spring')
     texts = {folder / f'{prefix}{name}.py': text.substitute(name=name, constant=constant)
              for prefix, text in zip(('', 'test_'), templates)}
     if not force:
         check_new(texts, 'NAME', 'choose another name, or replace with --force')
-    write_texts(texts, '--output', 'give another --output')
+    write_texts(texts, '--output', 'choose another --output')
     module, test = texts
     install = '' if find_spec('pytest') else 'pip install pytest && '
     console().print(f'{module}: the {kind.value}, parameter {parameter} {name}:{constant}\n'

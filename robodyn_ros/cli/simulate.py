@@ -92,7 +92,7 @@ def write_csv(path: Path, time: ndarray, joint_names: Sequence[str],
     :param time: (N,) [s]; ``motion``: positions, velocities and efforts (N, nv), as ``reference``.
     """
     columns = dict(zip(('position', 'velocity', 'effort', 'reference'), (*motion, reference)))
-    with writing(path, '--csv', 'give --csv a path of a file'), path.open(
+    with writing(path, '--csv', 'choose a file for --csv'), path.open(
             'w', newline='', encoding='utf-8') as file:
         writer = csv.writer(file)
         writer.writerow(['time', *(f'{what}.{name}' for what in columns

@@ -40,7 +40,7 @@ def drive_gains(robot: CatalogRobot, recordings: Sequence[Path], load: tuple[Pat
     loaded, frame, mass, com = load
     if not (loaded is None) == (mass == 0.0) == (not frame):
         raise ArgumentError('--loaded, --frame and --mass belong together', name='--loaded',
-                            value=str(loaded), remedy='give all three, or none')
+                            value=str(loaded), remedy='pass all three, or none')
     motions = _currents([*recordings, *([loaded] if loaded else [])], robot, reading, options, out)
     bodies = with_payload(robot.model, frame, mass, numbers('--com', com)) if loaded else None
     selection, _ = decimated(USUAL_PARAMETERS, motions[0])
@@ -64,7 +64,7 @@ def _currents(paths: Sequence[Path], robot: CatalogRobot, reading: dict[str, Any
     for recording, path in zip(recordings, paths):
         if recording.effort_unit != 'A':
             raise ArgumentError(f'the efforts of {path} are no currents', name='--units',
-                                value=recording.effort_unit, remedy='give --units effort=A')
+                                value=recording.effort_unit, remedy='pass --units effort=A')
     checked = checked_motions(recordings, robot.model, options, len(paths) > 1)
     for each in checked:
         show(list(each.issues), out)

@@ -82,7 +82,7 @@ def test_laws_of_a_user_and_parameter_files_are_compared(tmp_path, monkeypatch):
     assert 0.0 < rms['joint_impedance'] and 0.0 < rms['springy:SPRINGY'] < rms['soft']
     for wrong, said in (('--law gravity_compensation', 'follows no trajectory'),
                         ('--law sprngy:X', 'PYTHONPATH'), ('--law pd --topics', 'leave it out'),
-                        ('--config panda', 'give files for joint1, joint2')):
+                        ('--config panda', 'choose files for joint1, joint2')):
         assert said in refused('compare-laws', 'two_link', *wrong.split(), '--picture',
                                tmp_path / 'a.png')
 

@@ -84,7 +84,7 @@ def test_parameters_are_shown_and_set_and_refused(arm, capsys):
         set_(['poses=["far=9.0,0.0"]'])
     set_(['poses=["near=0.2,0.0"]'])
     assert shown(capsys, 'poses') == {'poses': ['near=0.2,0.0']}
-    with pytest.raises(ParameterError, match='give at most'):
+    with pytest.raises(ParameterError, match='use at most'):
         set_(['damping=1e4', 'stiffness=1'])
     assert shown(capsys, 'stiffness') == {'stiffness': [300.0, 90.0]}
     get()

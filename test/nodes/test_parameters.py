@@ -122,7 +122,7 @@ def test_the_page_of_parameters():
 
 
 @pytest.mark.parametrize(('texts', 'named'), [
-    (['low=0.1'], 'pose low has 1 elements: give one for each of joint1, joint2'),
+    (['low=0.1'], 'pose low has 1 elements: pass one for each of joint1, joint2'),
     (['low=0.1,9'], 'pose low of joint joint2 is 9: choose one in its limits'),
     (['low=0,nan'], 'pose low of joint joint2 is nan'), (['low=0,x'], "pose 'low=0,x'"),
     (['low'], "pose 'low'"), (['0=0,0'], "pose '0=0,0'"), (['a=0,0', 'a=0,1'], "pose 'a=0,1'")])
