@@ -69,9 +69,6 @@ def check_machine(duration: Annotated[float, typer.Option(
         timing: Annotated[Path | None, typer.Option(
             '--timing', metavar='FILE', help='Do not measure: show the timing of a control loop, '
             'from the file that its parameter timing_file names.')] = None,
-        picture: Annotated[Path | None, typer.Option(
-            '--picture', metavar='PNG', help='File of the histograms of --timing; default: beside '
-            'its FILE.')] = None,
         robot: Annotated[str, typer.Option(
             '--compile', metavar='ROBOT', autocompletion=robots, help='Do not measure: compile '
             'the controller of a robot in advance, and show its start-up times.')] = '',
@@ -91,7 +88,7 @@ def check_machine(duration: Annotated[float, typer.Option(
     elif timing is not None and as_json:
         print_json(loop_report.figures(timing))
     elif timing is not None:
-        loop_report.run(timing, picture, console(), page=report)
+        loop_report.run(timing, console(), page=report)
     elif not fix:
         found = run(duration, console(as_json), page=report)
         if as_json:

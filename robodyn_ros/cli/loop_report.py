@@ -3,7 +3,6 @@
 """Timing of a control loop from its log, for `robodyn check-machine --timing`."""
 
 from collections.abc import Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +12,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from .options import save_picture
 from ..errors import ArgumentError
-from ..extras import pip_install
 from ..realtime.statistics import load, rate, Recording, spread
 from ..report.document import Report
 
@@ -23,15 +20,10 @@ COLUMNS = {'wake_up': 'wake-up error', 'cycle': 'cycle time', 'age': 'age of the
            'answer': 'state to effort'}
 BARS = '▁▂▃▄▅▆▇█'
 TABLE_BINS = 12
-PICTURE_BINS = 80
 
 
-def run(path: Path, picture: Path | None, out: Console, *, page: Path | None = None) -> None:
-    """
-    Print the statistics of a timing log and draw its histograms.
-
-    :param picture: of the histograms, None: beside the log; ``page``: of a report, None for none.
-    """
+def run(path: Path, out: Console, *, page: Path | None = None) -> None:
+    """Print the statistics of a timing log; ``page``: file of a report with histograms."""
     recording = _loaded(path)
     about = recording.about
     mean, deviation = rate(recording.cycles)
@@ -46,14 +38,6 @@ def run(path: Path, picture: Path | None, out: Console, *, page: Path | None = N
     if page is not None:
         _report(recording, path.name).write(page)
         out.print(f'report: {page}', soft_wrap=True)
-    if find_spec('matplotlib') is None:
-        out.print(f'no picture: matplotlib is not installed ({pip_install("matplotlib")})',
-                  style='yellow')
-        return
-    picture = picture or path.with_suffix('.png')
-    with out.status('drawing ...'):         # in a terminal only
-        _draw(recording, path.name, picture)
-    out.print(f'histograms: {picture}')
 
 
 def figures(path: Path) -> dict[str, Any]:
@@ -112,34 +96,3 @@ def _bars(x: ndarray, upper: float) -> str:
     counts, _ = np.histogram(x[np.isfinite(x)], TABLE_BINS, (0.0, max(upper, 1e-9)))
     heights = np.log1p(counts) / max(np.log1p(counts.max()), 1e-9)
     return ''.join(BARS[int(h * (len(BARS) - 1))] if h else ' ' for h in heights)
-
-
-def _draw(recording: Recording, title: str, picture: Path) -> None:
-    """
-    Write the histograms.
-
-    :raises ArgumentError: the picture cannot be written.
-    """
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
-    with mpl.rc_context({'font.size': 9}):
-        figure = Figure(figsize=(7.0, 7.5), layout='constrained')
-        axes = figure.subplots(len(COLUMNS), 1)
-        for ax, (column, name) in zip(axes, COLUMNS.items()):
-            x = 1e6 * recording.cycles[column]
-            figures = spread(x)
-            ax.set_title(name, loc='left')
-            ax.set_xlabel('µs')
-            ax.set_ylabel('cycles')
-            if np.isnan(figures.max):
-                ax.text(0.5, 0.5, 'not measured', ha='center', transform=ax.transAxes)
-                continue
-            ax.hist(x[np.isfinite(x)], PICTURE_BINS, log=True, color='#4878a8')
-            for name, style in (('p50', '-'), ('p99', '--'), ('p99.9', ':')):
-                ax.axvline(figures.named()[name], color='#303030', lw=1, ls=style,
-                           label=f'{name} {figures.named()[name]:.1f}')
-            ax.plot([], [], ' ', label=f'max {figures.max:.1f}')
-            ax.legend(fontsize=8)
-        figure.suptitle(f'{title}: {recording.about.scheduling}', x=0.02, ha='left')
-        save_picture(figure, picture)

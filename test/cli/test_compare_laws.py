@@ -70,10 +70,12 @@ def test_laws_of_a_user_and_parameter_files_are_compared(tmp_path, monkeypatch):
     """A law of `robodyn new law` with the stiffness of the others; a file with its own gains."""
     done('new', 'law', 'springy', '--output', tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    file = tmp_path / 'soft.yaml'
-    file.write_text(yaml.safe_dump({'/**/controller': {'ros__parameters': {
-        'mode': 'pd', 'stiffness': [40.0, 10.0], 'damping': [8.0, 1.0],
-        'robot_compensates_gravity': False}}}))
+    soft = {'mode': 'pd', 'stiffness': [40.0, 10.0], 'damping': [8.0, 1.0],
+            'robot_compensates_gravity': False}
+    locked = {'locked_joints': ['joint2'], 'locked_positions': [0.5]}
+    file, other = tmp_path / 'soft.yaml', tmp_path / 'other.yaml'
+    for path, values in ((file, soft), (other, soft | locked)):
+        path.write_text(yaml.safe_dump({'/**/controller': {'ros__parameters': values}}))
     words = '--law', 'springy:SPRINGY', '--law', 'joint_impedance', '--config', file
     found = json.loads(run(*words, '--json', '--picture', tmp_path / 'a.png').stdout)
     assert [row['law'] for row in found] == 2 * ['springy:SPRINGY', 'joint_impedance', 'soft']
@@ -82,7 +84,7 @@ def test_laws_of_a_user_and_parameter_files_are_compared(tmp_path, monkeypatch):
     assert 0.0 < rms['joint_impedance'] and 0.0 < rms['springy:SPRINGY'] < rms['soft']
     for wrong, said in (('--law gravity_compensation', 'follows no trajectory'),
                         ('--law sprngy:X', 'PYTHONPATH'), ('--law pd --topics', 'leave it out'),
-                        ('--config panda', 'choose files for joint1, joint2')):
+                        (f'--config {other}', 'choose files for joint1, joint2')):
         assert said in refused('compare-laws', 'two_link', *wrong.split(), '--picture',
                                tmp_path / 'a.png')
 
