@@ -77,12 +77,15 @@ def check_machine(duration: Annotated[float, typer.Option(
             ] = False,
         locked: Locked = [], root: Root = '', tip: Tip = '', gravity: Gravity = '',  # noqa: B006
         report: ReportFile = None, as_json: AsJson = False) -> None:
-    """Measure the loop rate that this machine sustains, and recommend improvements."""
+    """Measure the loop rate that this machine sustains; show a loop's timing; compile ahead."""
     tasks = [name for name, given in (('--fix', fix), ('--timing', timing), ('--compile', robot))
              if given]
     if len(tasks) > 1:
         raise ArgumentError(f'{" and ".join(tasks)} are different tasks', name=tasks[1],
                             remedy='choose one')
+    if not robot and (everything or locked or root or tip or gravity):
+        raise ArgumentError('--all, --locked, --root, --tip and --gravity are those of --compile',
+                            name='--compile', remedy='add --compile ROBOT, or leave them out')
     if robot:
         warmup.run(chosen_robot(robot, locked, root, tip, gravity).model, everything, console())
     elif timing is not None and as_json:

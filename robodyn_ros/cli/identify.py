@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from ..report.scene import MovingRobot
 
 REPORT = 'report.html'
+DRIVES = 'Torque constants'      # panel of the help
 DECLARED_ENCODING = re.compile(r'^(\ufeff?\s*<\?xml[^>]*?)\s+encoding\s*=\s*(["\']).*?\2')
 UNIDENTIFIED = 3        # exit code: files were written, in which joints are without friction
 MOST_WARNINGS = 3       # about the URDF, without --verbose
@@ -104,19 +105,21 @@ def identify(
             'its sign.')] = 'auto',
         payload: Annotated[bool, typer.Option(
             '--payload', help='Identify the load at --frame; the robot is known.')] = False,
+        frame: Annotated[str, typer.Option(help='Link that holds the load.')] = '',
         drives: Annotated[bool, typer.Option(
             '--drive-gains', help='Identify the torque constants from motor currents; --known or '
-            '--loaded makes them absolute.')] = False,
-        loaded: Annotated[Path | None, typer.Option(
-            metavar='RECORDING', help='With --drive-gains: recording with a known load at --frame.'
-            )] = None,
-        frame: Annotated[str, typer.Option(help='Link that holds the load.')] = '',
-        mass: Annotated[float, typer.Option(help='Mass of the --loaded load (kg).')] = 0.0,
-        com: Annotated[str, typer.Option(
-            metavar='X,Y,Z', help='Its center of mass in --frame (m).')] = '0,0,0',
+            '--loaded makes them absolute.', rich_help_panel=DRIVES)] = False,
         known: Annotated[str, typer.Option(
-            metavar='JOINT=GAIN', help='With --drive-gains: gain of one joint from its data sheet '
-            '(N·m/A).')] = '',
+            metavar='JOINT=GAIN', help='Gain of one joint from its data sheet (N·m/A).',
+            rich_help_panel=DRIVES)] = '',
+        loaded: Annotated[Path | None, typer.Option(
+            metavar='RECORDING', help='Recording with a known load at --frame.',
+            rich_help_panel=DRIVES)] = None,
+        mass: Annotated[float, typer.Option(
+            help='Mass of that load (kg).', rich_help_panel=DRIVES)] = 0.0,
+        com: Annotated[str, typer.Option(
+            metavar='X,Y,Z', help='Its center of mass in --frame (m).', rich_help_panel=DRIVES
+            )] = '0,0,0',
         friction: FrictionFile = None,
         force: Annotated[bool, typer.Option(
             '--force', help='Replace files that exist, even if the result predicts worse than a '
@@ -133,6 +136,10 @@ def identify(
         raise ArgumentError('it is not clear what to identify', name='RECORDING', remedy='pass '
                             'recordings, or one to --validate, or both; with --payload or '
                             '--drive-gains recordings only')
+    if not drives and (loaded or mass or known) or frame and not (drives or payload):
+        raise ArgumentError('--loaded, --mass and --known are those of --drive-gains, and --frame '
+                            'of --payload, too', name='--drive-gains', remedy='add it, or leave '
+                            'them out')
     out = console(as_json)
     chosen = chosen_robot(robot, locked, root, tip, gravity,
                           massless='warn' if recordings else 'refuse')

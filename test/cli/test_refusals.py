@@ -43,6 +43,8 @@ CLEAR = 'it is not clear what to write', 'use one of --c, --js and --config'
     'replay flight.mcap': ('flight.mcap cannot be read',
                            'pass a file, all of it, that a flight recorder'),
     'compare-laws two_link --picture laws.abc': ('laws.abc cannot be written', '--picture'),
+    'check-machine --all': ('those of --compile', 'add --compile ROBOT'),
+    'identify a.csv --robot two_link --mass 2': ('--mass', '--drive-gains', 'leave them out'),
     'check-machine --compile two_lnik': ("no robot 'two_lnik'", 'did you mean two_link?'),
     'view two_link --allow-control --no-browser': ('--allow-control', 'add --live'),
 }.items(), ids=lambda value: value if isinstance(value, str) else '')
