@@ -155,7 +155,7 @@ def identify(
                                  value=len(recordings), remedy='leave the others out')
         figures = find_load(chosen, recording_of(recordings[0], chosen, reading, out), frame,
                             friction, late, preparation, out)
-    elif not recordings:
+    elif validation is not None and not recordings:
         figures = measured(validate(chosen, recording_of(validation, chosen, reading, out),
                                     friction, late, moving or None, preparation, out))
     else:
