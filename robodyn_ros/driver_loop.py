@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Control loop of a controller and a driver without ROS."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
 from dataclasses import replace

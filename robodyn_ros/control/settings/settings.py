@@ -90,6 +90,13 @@ class Settings(ControlParameters):
                                    checked(declared, getattr(self, declared.name)))
         object.__setattr__(self, 'gains', _own_gains(self.law_in_force, self.gains))
 
+    def __repr__(self) -> str:
+        """Return what differs from the defaults."""
+        usual = vars(type(self)())
+        changed = ', '.join(f'{name}={value!r}' for name, value in vars(self).items()
+                            if value != usual[name])
+        return f'Settings({changed})'
+
     @property
     def law_in_force(self) -> Law:
         """Return the law of the mode."""

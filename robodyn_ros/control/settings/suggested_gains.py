@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Initial gains: critically damped at 10 rad/s in one pose, stiffer against friction; stable."""
 
+from __future__ import annotations
+
 from collections import namedtuple
 from dataclasses import replace
 from typing import Any
