@@ -183,6 +183,10 @@ STANDS = {**ENDS, **LAST, 'v_q': 0.0, 'm_test_time': 0.2}
     # The pattern of a motor fault in three samples, and faster than friction
     ({**TESTED, 'm_disobeyed': 3}, (ARM_MOVES, 0), {}),
     ({**TESTED, 'm_disobeyed': 2}, NONE, PASSED),
+    # The last effort may act late
+    ({**RESTS, 'm_disobeyed': 3, 'm_test_time': 0.04}, NONE, {'m_disobeyed': 0}),
+    ({**RESTS, 'm_disobeyed': 3, 'm_test_time': 0.041}, (ARM_MOVES, 0), {'m_disobeyed': 3}),
+    ({**TESTED, 'm_disobeyed': 3, 'm_test_time': 0.04}, (ARM_MOVES, 0), {'m_disobeyed': 3}),
     ({**TESTED, 'm_disobeyed': 3, **REVERSED}, (ARM_MOVES, 0), {}),
     ({**TESTED, 'm_disobeyed': 3, **REVERSED, 'v_qd': [-0.31, 0.0]}, (WRONG_DIRECTION, 0), {}),
     # The next round, and the end of the last one

@@ -174,9 +174,11 @@ def find_fault(c: Cycle, fresh: int) -> tuple[int, int]:
             energy = (TESTED_JOINT_WEIGHT if favored else 1.0) * change**2 / own.mobility[j]
             if energy > greatest:
                 strongest, greatest = j, energy
-    if motor_fault(c, fresh):
-        return by_pattern(c, MIN_DRIVEN_VELOCITY, moving)
     resting = m.test_effort == 0.0
+    if motor_fault(c, fresh):
+        if not resting or m.test_time > growth_time(s, v):
+            return by_pattern(c, MIN_DRIVEN_VELOCITY, moving)
+        m.disobeyed = 0         # the effort before this rest may act late
     if (farthest > RUNAWAY_DISTANCE and not (resting and m.test_time < FALL_TIME)
             or resting and m.test_time > MAX_REST_TIME):
         return by_pattern(c, 0.0, moving)
