@@ -57,7 +57,8 @@ class MotorsArm:
         self.bus = LockstepBus(self.plant)
         self.driver = MitCan(self.arm, model, bus=self.bus, clock=self.bus.clock,
                              sleep=self.bus.sleep)
-        model, settings = with_facts(self.driver.facts, model, Settings(rate=rate, **settings))
+        model, settings = with_facts(self.driver.facts, model, Settings(**{
+            'rate': rate, 'motor_test_effort': 0.0, **settings}))
         self.controller, self.told = Controller(model, settings, specialize=False), []
         self.reader = DriverReader(self.driver, self.controller, 1, self.told.append,
                                    self.controller.report_drives)

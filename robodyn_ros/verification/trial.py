@@ -193,7 +193,7 @@ def play(subject: Any, world: World, planned: list[Planned], seconds: float) -> 
 
 def rise(world: World) -> bool:
     """Let the arm rise, with the test of the motors if it is set; return whether it has risen."""
-    tested = world.settings.motor_test_effort > 0.0
+    tested = world.settings.tested_effort > 0.0
     world.run(RISING_TICKS + TESTING * tested * world.arm.model.nv, halt=(RUNNING, FAULT))
     return world.subject.phase == RUNNING
 
