@@ -3,9 +3,11 @@
 """Control loop of a controller and a driver without ROS."""
 
 from collections.abc import Callable, Container, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+import json
 import signal
+import socket
 import threading
 from time import monotonic
 from typing import Any
@@ -14,15 +16,17 @@ import warnings
 import numpy as np
 
 from .control.controller.controller import Controller
+from .control.inputs.partner import COUPLING_ROLE, CouplingState
 from .control.settings.settings import Settings
 from .control.steps.lowering import LONGEST_DESCENT
 from .driver import Driver, DriverFacts, DriverReader, facts_of, note_age, Read
-from .errors import ParameterError
+from .errors import ParameterError, RobodynError
 from .model.robot import RobotModel
 
 QUEUE_DEPTH = 10    # readings
 OF_MODEL = 'effort_limit', 'velocity_limit', 'armature'     # facts that the model has, too
 FACT_TOLERANCE = 1e-6    # relative, of the limits that a driver states
+LINK_PACE, MOST_STATES = 2, 16      # cycles from state to state of a link; received at once
 STOP_MARGIN = 1.0       # s beyond `stop_timeout` for which the arm may take to come to rest
 
 
@@ -196,3 +200,41 @@ def _accept(controller: Controller, taken: Read, number: int, reader: DriverRead
     state['received'], state['sequence'] = now, number
     note_age(state, before, now, taken.age)
     return True
+
+
+class PartnerLink:
+    """
+    Exchange of states with the partner in the mode leader_follower, on one machine of Linux.
+
+    :param name: of the link, which leader and follower share.
+    :param clock: of :meth:`.Controller.step`, the same for both.
+    :raises OSError: another controller has this role already.
+    """
+
+    def __init__(self, controller: Controller, name: str,
+                 clock: Callable[[], float] = monotonic):
+        self._controller, self._clock, self._cycles = controller, clock, 0
+        own, self._other = (f'\0robodyn.{name}.{role}' for role in sorted(
+            COUPLING_ROLE, key=lambda role: role != controller.settings.coupling_role))
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._socket.setblocking(False)
+        self._socket.bind(own)
+
+    def exchange(self) -> None:
+        """Send the state of this arm, and take the newest one of the other; once a cycle."""
+        self._cycles += 1
+        if self._cycles % LINK_PACE:
+            return
+        newest, (*about, rows) = b'', self._controller.coupling_state()
+        with suppress(OSError):         # it is not there
+            self._socket.sendto(json.dumps([self._clock(), *about, rows.tolist()]).encode(),
+                                self._other)
+        with suppress(BlockingIOError):
+            for _ in range(MOST_STATES):
+                received, sender = self._socket.recvfrom(1 << 16)
+                newest = received if sender == self._other.encode() else newest
+        if newest:                      # without a good one, PARTNER_LOST comes soon
+            with suppress(RobodynError, TypeError, ValueError):
+                time, role, status, names, rows = json.loads(newest)
+                self._controller.follow_partner(
+                    CouplingState(role, status, tuple(names), np.array(rows)), time)
