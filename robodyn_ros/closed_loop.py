@@ -158,7 +158,7 @@ class ClosedLoop:
         if moved.joint_names != model.joint_names:
             raise ArgumentError(
                 f'plant has the joints {", ".join(moved.joint_names)}', name='plant',
-                value=moved.joint_names, remedy='give a robot with the joints of the model, in '
+                value=moved.joint_names, remedy='pass a robot with the joints of the model, in '
                 f'its order: {", ".join(model.joint_names)}')
         #: The simulated arm, with its obstacles.
         self.plant = Plant(moved.to_urdf(), model=moved, timestep=self.period / substeps,

@@ -22,6 +22,7 @@ from .control.steps.lowering import LONGEST_DESCENT
 from .driver import Driver, DriverFacts, DriverReader, facts_of, note_age, Read
 from .errors import ParameterError, RobodynError
 from .model.robot import RobotModel
+from .realtime.scheduling import prompt_switches, shared
 
 QUEUE_DEPTH = 10    # readings
 OF_MODEL = 'effort_limit', 'velocity_limit', 'armature'     # facts that the model has, too
@@ -49,7 +50,7 @@ def drive(controller: Controller, driver: Driver, over: Callable[[], bool],
     :raises DriverLost: ``driver.write`` has raised it; zeros were tried.
     :raises KeyboardInterrupt: Ctrl-C was pressed; the arm has come to rest before.
     """
-    with _interrupts() as interrupts:
+    with _interrupts() as interrupts, shared('switches', prompt_switches):
         try:
             _check(controller, facts_of(driver))
         except ParameterError:

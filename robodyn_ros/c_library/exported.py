@@ -115,7 +115,7 @@ class Exported:
                     raise ParameterError(
                         f'{fixed} of {name} is {getattr(other, fixed)}', name=fixed,
                         value=getattr(other, fixed),
-                        remedy=f'give {getattr(first, fixed)}, as in the first settings')
+                        remedy=f'use {getattr(first, fixed)}, as in the first settings')
         # The library lets the ring of one cycle be a longer one, or none
         self.controller = controller = Controller(self.model, first, recorded=1)
         self.versions: list[Version] = [controller.prepare_settings(s)

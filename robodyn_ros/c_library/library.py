@@ -72,7 +72,7 @@ def write_sources(exported: Exported, folder: Path, *, aarch64: bool) -> None:
     text = image_text(exported, memory, functions, description(
         exported.model, dict(enumerate(exported.versions)),
         exported.controller.inputs))
-    with writing(folder, 'output', 'give another folder'):
+    with writing(folder, 'output', 'choose another folder'):
         folder.mkdir(parents=True, exist_ok=True)
         for source in (HEADER, SOURCE):
             shutil.copy(SOURCES / source, folder)
@@ -106,7 +106,7 @@ def package_name(folder: Path) -> str:
     name = folder.resolve().name
     if not re.fullmatch(r'[a-z][a-z0-9]*(_[a-z0-9]+)*', name) or len(name) < 2:
         raise ArgumentError(
-            f'{name} is no name of a ROS package', name='output', value=str(folder),
+            f'{name} is not a valid name of a ROS package', name='output', value=str(folder),
             remedy='end the path by a folder of lower-case letters, digits and single '
                    'underscores, as my_arm_controller')
     return name
@@ -124,7 +124,7 @@ def write_package(model: RobotModel, settings: Mapping[str, Settings], folder: P
     first = next(iter(settings.values()))
     rate = first.rate
     if rate != round(rate):
-        raise ParameterError(f'rate = {rate:g} Hz is no update_rate of a controller manager',
+        raise ParameterError(f'rate = {rate:g} Hz is not a valid update_rate of a manager',
                              name='rate', value=rate, remedy='choose a whole number')
     texts = {
         NAME: package,
@@ -142,7 +142,7 @@ def write_package(model: RobotModel, settings: Mapping[str, Settings], folder: P
         '@command_joints@': ', '.join(json.dumps(f'{package}/{n}') for n in model.joint_names),
         '@joint_list@': ', '.join(f'`{_plain(name)}`' for name in model.joint_names),
     }
-    with writing(folder, 'output', 'give another folder'):
+    with writing(folder, 'output', 'choose another folder'):
         for source in sorted(TEMPLATES.rglob('*')):
             # pip compiles the launch file, too
             if source.is_file() and source.suffix != '.pyc':

@@ -62,7 +62,7 @@ def calibrate_collision(duration: Annotated[float, typer.Option(
 
     out = console()
     if output is not None and not force:
-        check_new([output], '--output', 'give another --output, or --force to replace it')
+        check_new([output], '--output', 'choose another --output, or --force to replace it')
     with connected('calibrate-collision', node, sim_time, wait) as (here, controller):
         settings = controller.settings()
         model = settings.loaded(controller.model())

@@ -100,7 +100,7 @@ def calibrate_float(folder: Annotated[Path, output(
     out = console()
     if not force:
         check_new([folder / URDF, folder / FRICTION], '--output',
-                  'give another --output, or --force to replace them')
+                  'choose another --output, or --force to replace them')
     with playing('calibrate-float', node, states, sim_time, wait) as (
             here, controller, player), writable_folder(folder):
         settings, urdf = controller.settings(), controller.urdf()

@@ -207,7 +207,7 @@ def _verdict(found: Found, facts: list[system_checks.Fact]) -> RenderableType:
     lines: list[RenderableType] = [_sentence(level, verdicts[level]) for level in verdicts]
     todo = [fact.advice for fact in sorted(facts, key=lambda f: -f.grade) if fact.advice]
     if best.scheduling != Scheduling():
-        todo.insert(0, f'give the controller the parameters {best.parameters}')
+        todo.insert(0, f'set the controller parameters {best.parameters}')
     if any(one.source == PYTHON for one in found.values()) and not shutil.which(CYCLICTEST):
         todo.append(INSTALL)
     if todo:

@@ -128,7 +128,7 @@ def _check(picture: Path) -> None:
     except OSError as error:
         raise ArgumentError(f'{picture} cannot be written ({error})', name='--picture',
                             value=str(picture),
-                            remedy='give --picture another path that ends in .png') from error
+                            remedy='choose a --picture path that ends in .png') from error
 
 
 def _table(model: RobotModel, found: list[Figures]) -> Table:

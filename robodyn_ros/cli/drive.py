@@ -187,7 +187,7 @@ def _pose(text: str, named: list[str], model: RobotModel) -> ndarray:
     values = numbers('POSE', text)
     if len(values) != model.nv:
         raise ArgumentError(f'{len(values)} positions of {model.nv} joints', name='POSE',
-                            value=text, remedy='give one for each of '
+                            value=text, remedy='pass one for each of '
                             + ', '.join(model.joint_names))
     return np.array(values)
 

@@ -72,7 +72,7 @@ def drive_gains(
 
     if (loaded is None) != (mass == 0.0) or (loaded is None) != (not frame):
         raise ArgumentError('--loaded, --frame and --mass belong together', name='--loaded',
-                            value=str(loaded), remedy='give all three, or none')
+                            value=str(loaded), remedy='pass all three, or none')
     chosen = chosen_robot(robot, locked, root, tip, gravity, massless='warn')
     reading = read_options(columns, units, rate, topic, joints)
     out = console()
@@ -99,7 +99,7 @@ def _currents(paths: Sequence[Path], robot: CatalogRobot, reading: dict[str, Any
     for recording, path in zip(recordings, paths):
         if recording.effort_unit != 'A':
             raise ArgumentError(f'the efforts of {path} are no currents', name='--units',
-                                value=recording.effort_unit, remedy='give --units effort=A')
+                                value=recording.effort_unit, remedy='pass --units effort=A')
     checked = checked_motions(recordings, robot.model, options, len(paths) > 1)
     for each in checked:
         show(list(each.issues), out)

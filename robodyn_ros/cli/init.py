@@ -111,7 +111,7 @@ def init(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
     settings = Settings(rate=rate, loop_delay=delay)
     also = verification_files(_relative(chosen, file), file) if ci else {}
     if not force:
-        check_new([file, *also], '--output', 'give another --output, or --force to replace it'
+        check_new([file, *also], '--output', 'choose another --output, or --force to replace it'
                   + (', or leave out --ci' if ci else ''))
     model = chosen.model
     if not accept and (doubts := [doubt.text for doubt in unit_doubts(model) if doubt.dynamic]):
@@ -120,7 +120,7 @@ def init(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
             remedy='correct the URDF, or accept its numbers: --accept-inertia')
     values = given | parameters(model, chosen.pose, settings)
     text = controller_file(model, values, chosen.pose, chosen.source, settings)
-    write_texts({file: text, **also}, '--output', 'give another --output'
+    write_texts({file: text, **also}, '--output', 'choose another --output'
                 + (', or leave out --ci' if ci else ''))
     out.print(f'Parameters of the controller: {file}', soft_wrap=True)
     for path in also:

@@ -112,13 +112,13 @@ def write_module(name: str, folder: Path, templates: Mapping[str, Template], con
     :raises ArgumentError: the name is no module name, or a file exists or cannot be written.
     """
     if not name.isidentifier() or iskeyword(name) or name != name.lower():
-        raise ArgumentError(f'{name!r} is no name of a Python module', name='NAME', value=name,
+        raise ArgumentError(f'{name!r} is not a module name', name='NAME', value=name,
                             remedy='use lower-case letters, digits and underscores: my_spring')
     texts = {folder / f'{prefix}{name}.py': text.substitute(name=name, constant=constant)
              for prefix, text in templates.items()}
     if not force:
         check_new(texts, 'NAME', 'choose another name, or replace with --force')
-    write_texts(texts, '--output', 'give another --output')
+    write_texts(texts, '--output', 'choose another --output')
     return [*texts]
 
 

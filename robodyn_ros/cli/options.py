@@ -50,7 +50,7 @@ def save_picture(figure: Any, picture: Path) -> None:
     except (OSError, ValueError) as error:
         raise ArgumentError(f'{picture} cannot be written ({error})', name='--picture',
                             value=str(picture),
-                            remedy='give --picture another path that ends in .png') from error
+                            remedy='choose a --picture path that ends in .png') from error
 
 
 # Options whose names differ from those of the library's parameters

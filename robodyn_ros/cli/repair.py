@@ -29,7 +29,7 @@ def repair(robot: Robot, output: Annotated[Path | None, output(
 
     out, target = console(), output or _beside(Path(robot).expanduser())
     if not force:
-        check_new([target], '--output', 'give another --output, or --force to replace it')
+        check_new([target], '--output', 'choose another --output, or --force to replace it')
     source = robot_path(robot)
     text = expanded(source).encode() if is_xacro(source) else _content(source)
     repaired, changes = repaired_urdf(text)
@@ -40,7 +40,7 @@ def repair(robot: Robot, output: Annotated[Path | None, output(
         out.print(f'All {"other " if without else ""}inertias of {source} are physically '
                   'consistent: nothing to repair.', soft_wrap=True)
         return
-    with writing(target, '--output', 'give another --output'):
+    with writing(target, '--output', 'choose another --output'):
         target.write_bytes(repaired)
     out.print(table(changes))
     out.print(f'Masses and centres of mass are as they were. Written: {target}', soft_wrap=True)
@@ -69,7 +69,7 @@ def _content(source: Path) -> bytes:
         return source.read_bytes()
     except OSError as error:
         raise UrdfError(f'{source} cannot be read ({error.strerror})', name=str(source),
-                        remedy='give the path of a readable file') from error
+                        remedy='pass the path of a readable file') from error
 
 
 def _beside(path: Path) -> Path:

@@ -83,7 +83,7 @@ def _write(path: Path, run: Simulated) -> None:
     """Write a row for each period, with the columns that `robodyn identify` reads."""
     columns = {'position': run.position, 'velocity': run.velocity, 'effort': run.effort,
                'reference': run.reference}
-    with writing(path, '--csv', 'give --csv a path of a file'), path.open(
+    with writing(path, '--csv', 'choose a file for --csv'), path.open(
             'w', newline='', encoding='utf-8') as file:
         writer = csv.writer(file)
         writer.writerow(['time', *(f'{what}.{name}' for what in columns

@@ -86,7 +86,7 @@ def open_bus(bus: Mapping[str, Any]) -> Bus:
     fd = bool(options.pop('fd', False))
     if channel is None:
         raise ParameterError('the bus has no channel', name='channel',
-                             remedy='give one, such as can0 or /dev/ttyACM0')
+                             remedy='specify one, such as can0 or /dev/ttyACM0')
     try:
         if interface == 'socketcan':
             return SocketBus(_socketcan(channel, fd), fd)

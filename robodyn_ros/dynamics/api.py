@@ -147,7 +147,7 @@ class Batch(Queries):
         super().__init__(model, specialize)
         if threads is not None and threads < 1:
             raise ArgumentError(f'threads is {threads!r}', name='threads', value=threads,
-                                remedy='give at least 1, or None for one per available CPU')
+                                remedy='use at least 1, or None for one per available CPU')
         self.threads = threads or cpus()
         self._state_loop = cache(self._make_state_loop)
 

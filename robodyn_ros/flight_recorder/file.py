@@ -44,7 +44,7 @@ from ..wire.cdr import Writer
 from ..wire.codecs import EffortEncoder, JointStateEncoder
 
 ARRAYS, WORDS = 'flight.npz', 'flight.json'
-GIVE = ('give a file, all of it, that a flight recorder or an exported library of this version of '
+GIVE = ('pass a file, all of it, that a flight recorder or an exported library of this version of '
         'robodyn_ros has written')
 # Prefix of the topics: playing a file back must not drive an arm
 TOPICS = '/flight'

@@ -75,7 +75,7 @@ def validate(motion: Motion, predicted: ndarray, moving: float | None = None) ->
         joint = motion.joint_names[int(np.flatnonzero(~counted.any(0))[0])]
         raise IdentificationError(
             f'{joint} is faster than {moving:g} for too short a time', name=joint, value=moving,
-            remedy=('give a lower velocity, or none: ', Argument('moving', 0.01)))
+            remedy=('use a lower velocity, or none: ', Argument('moving', 0.01)))
     error = np.where(counted, motion.effort - predicted, 0.0)
     rms = np.sqrt((error**2).mean(0, where=counted))
     spread = motion.effort.std(0, where=counted)

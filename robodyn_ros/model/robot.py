@@ -300,7 +300,7 @@ def finite(what: str, given: Any, shape: tuple[int, ...], meaning: str = '') -> 
         pass
     wanted = f'finite numbers of shape {shape}' if shape else 'a finite number'
     raise ArgumentError(f'{what} is {given!r}', name=what.split()[0], value=given,
-                        remedy=f'give {wanted}' + (f' {meaning}' if meaning else ''))
+                        remedy=f'use {wanted}' + (f' {meaning}' if meaning else ''))
 
 
 def with_payload(model: RobotModel, frame: str, mass: float, com: Sequence[float] = (0, 0, 0),
@@ -327,7 +327,7 @@ def with_payload(model: RobotModel, frame: str, mass: float, com: Sequence[float
     if not (mass >= 0.0 and (moments == moments.T).all() and can_exist(moments)):
         raise ArgumentError('mass or inertia of the payload are invalid', name='payload',
                             value=(mass, center.tolist(), moments.tolist()),
-                            remedy='give a mass of at least 0, three coordinates of its center, '
+                            remedy='use a mass of at least 0, three coordinates of its center, '
                                    'and a symmetric inertia about it without negative principal '
                                    'moments, each at most the sum of the other two')
     if mass == 0.0 and not moments.any():
@@ -357,7 +357,7 @@ def initial_position(model: RobotModel, given: Sequence[float] = ()) -> ndarray:
     pose = np.array(given, float)
     if pose.shape != (model.nv,):
         raise ParameterError(f'the initial position has {len(pose)} elements',
-                             name='initial_position', value=given, remedy='give one for each of '
+                             name='initial_position', value=given, remedy='pass one for each of '
                              f'{", ".join(model.joint_names)}')
     for name, low, q, high in zip(model.joint_names, lower, pose, upper):
         if not low <= q <= high:

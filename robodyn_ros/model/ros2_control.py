@@ -64,7 +64,7 @@ def gazebo_description(urdf: str | Path, parameters_file: str, position: Sequenc
     if len(position) not in (0, model.nv):
         raise ParameterError(f'{len(position)} initial positions for {model.nv} joints',
                              name='initial_position', value=list(position),
-                             remedy='give one for each of ' + ', '.join(model.joint_names))
+                             remedy='pass one for each of ' + ', '.join(model.joint_names))
     root = strict_urdf(urdf)
     _check_inertias(model)
     _separate_names(root, model.base_link)

@@ -276,7 +276,7 @@ class _ModelBuilder:
             return joint.child
         if name == joint.child or name not in self.frames or self.frames[name].body != i:
             raise UrdfError(f'joint {joint.name!r}: <robodyn> calls its body {name[:MAX_NAME]!r}, '
-                            f'which is no link fixed to {joint.child!r}', name=joint.name,
+                            f'which is not a link fixed to {joint.child!r}', name=joint.name,
                             value=name, remedy='remove the attribute body')
         del self.frames[joint.child]
         return name

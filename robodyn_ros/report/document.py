@@ -28,7 +28,7 @@ from ..model.resources import package_version
 LIBRARIES = ('numpy', 'scipy', 'numba', 'clarabel', 'mujoco', 'rclpy')
 TEXT_WIDTH = 110    # columns outside of tables
 MAX_UNBROKEN = 24    # characters of a cell that is not wrapped
-REMEDY = 'give --report a path of a file'
+REMEDY = 'choose a file for --report'
 ROW, MARGIN = 1.1, 8.0      # rem of a row of names in a plot, and of what is above and below
 FEW_COUNTS = 8    # below which each count has a tick
 NUMBER = re.compile(r'(none|nan|([<>≤≥] )?[-+±]?[\d.,]+(e[-+]?\d+)?( ?(%|[a-zµ]{1,4}))?)?',

@@ -363,8 +363,8 @@ def report_of(case: Case, verdict: str, outcomes: Sequence[Outcome], tables: Seq
     report.table('', ('', ''), [('command', made['command']),
                                 ('robodyn_ros', f'{made["robodyn_ros"]} (sources '
                                  f'{package_digest()})'), *case.files])
-    report.warning('This is no safety assessment: it finds mistakes in the model, the parameter '
-                   'file and the law only within the worlds that the worlds file describes.')
+    report.warning('This is not a safety assessment: it finds mistakes in the model, the '
+                   'parameter file and the law only within the worlds of the worlds file.')
     for table in tables:
         report.rich('', table)
     if worst:

@@ -533,7 +533,7 @@ def test_without_cycles_to_record_there_is_no_recording(folder, tmp_path):
 
 def test_what_is_not_exported_is_refused(tmp_path):
     model, first = load_urdf('two_link'), settings_of(STIFF)
-    with pytest.raises(ParameterError, match='rate of slow is 500.0: give 1000.0'):
+    with pytest.raises(ParameterError, match='rate of slow is 500.0: use 1000.0'):
         Exported(model, {'fast': first, 'slow': replace(first, rate=500.0)})
     with pytest.raises(ParameterError, match='payload_frame is not set in bare: set it to the'):
         Exported(model, {'bare': replace(first, payload_frame='')}, Options(1.0, 0.1))

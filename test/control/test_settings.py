@@ -83,8 +83,8 @@ def test_a_urdf_without_an_effort_limit(limit):
         [1.0, np.inf], [[1.0, 2.0]], [1.0, [2.0]], 'high')),
     ({'damping': -1.0}, 'every element.*N·m·s/rad'),
     ({'friction_compensation': 1.2}, r'\[0, 1\]'),
-    ({'payload_com': 0.1}, 'give 3 numbers'),
-    ({'payload_frame': None}, 'give a text'),
+    ({'payload_com': 0.1}, 'use 3 numbers'),
+    ({'payload_frame': None}, 'use a text'),
     ({'robot_compensates_gravity': 1}, 'True or False'),
     ({'fault_action': 'holds'}, 'did you mean hold'),
 ], ids=str)
@@ -143,7 +143,7 @@ def test_what_effort_rates_allow():
         given.check_gains(TWO_LINK)
     assert refused.value.name == 'damping' and refused.value.value == 40.0
     assert ('damping 40 (joint1)' in str(refused.value)
-            and 'give at most damping 25.7 (joint1), or effort_rate_limit 1250 (joint1)'
+            and 'use at most damping 25.7 (joint1), or effort_rate_limit 1250 (joint1)'
             in str(refused.value))
     for change in ({'damping': [25.7, 6.0]}, {'effort_rate_limit': [1250.0, 300.0]},
                    {'acceleration_limit': [20.0]}, {'mode': 'gravity_compensation'}):

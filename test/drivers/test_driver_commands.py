@@ -88,7 +88,7 @@ def test_an_empty_bus(arm):
         motor.silent = True
     assert robodyn('driver', 'scan', 'can0', '--last', '4').exit_code == 1
     assert refused('driver', 'scan', 'can0', '--family', 'moteus') == (
-        'robodyn: moteus is no family of motors: give damiao or robstride')
+        'robodyn: moteus is not a family of motors: use damiao or robstride')
 
 
 def test_robstrides_are_scanned_without_switching_them_off(monkeypatch):

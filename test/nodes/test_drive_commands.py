@@ -80,7 +80,7 @@ def test_parameters_are_shown_and_set_and_refused(arm, capsys):
     assert 'accepted: stiffness = 300, 90' in capsys.readouterr().out
     assert shown(capsys, 'stiffness', 'mode') == {'stiffness': [300.0, 90.0],
                                                   'mode': 'joint_impedance'}
-    with pytest.raises(ParameterError, match='give at most'):
+    with pytest.raises(ParameterError, match='use at most'):
         set_(['damping=1e4', 'stiffness=1'])
     assert shown(capsys, 'stiffness') == {'stiffness': [300.0, 90.0]}
     get()

@@ -67,7 +67,7 @@ class Controller:
         model.require_inertia('a controller')
         if like is not None and (like.model is not model or like.settings is not settings):
             raise ArgumentError('like has another model or other settings', name='like',
-                                remedy='give a controller made with the same objects')
+                                remedy='pass a controller made with the same objects')
         begin_compilation()
         self.model: RobotModel = model
         #: (nv,) ``STATE``: the newest joint states.

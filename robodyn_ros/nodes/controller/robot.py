@@ -43,14 +43,14 @@ def locked(p: dict[str, Any]) -> dict[str, float]:
     if len(p['locked_joints']) != len(p['locked_positions']):
         raise ParameterError('locked_joints and locked_positions differ in length',
                              name='locked_positions', value=p['locked_positions'],
-                             remedy='give one position for each locked joint')
+                             remedy='use one position for each locked joint')
     return dict(zip(p['locked_joints'], p['locked_positions']))
 
 
 def model(p: dict[str, Any], urdf: str, root: str = '', tip: str = '') -> RobotModel:
     """Return the model of a URDF text; :class:`RobodynError` if it is invalid."""
     if '<' not in urdf:         # taken for the path of a file, which anybody could name
-        raise UrdfError('the robot description is no XML', name='robot description', value=urdf,
+        raise UrdfError('the robot description is not XML', name='robot description', value=urdf,
                         remedy='publish the text of a URDF; a path goes into parameter urdf')
     tips = [name.strip() for name in tip.split(',') if name.strip()]
     return load_urdf(urdf, root=root or None, tip=tips, locked=locked(p),

@@ -133,10 +133,10 @@ class TrajectoryAction:
         number = len(goal.trajectory.points)
         if not number:
             raise TrajectoryError('the goal has no waypoints', name='points',
-                                  remedy='give one at least; to stop, cancel the goal')
+                                  remedy='use one at least; to stop, cancel the goal')
         if number > MAX_WAYPOINTS:
             raise TrajectoryError(f'{number} waypoints', name='points',
-                                  remedy=f'give at most {MAX_WAYPOINTS}')
+                                  remedy=f'use at most {MAX_WAYPOINTS}')
         for name in ('component_path_tolerance', 'component_goal_tolerance'):
             if getattr(goal, name, None):
                 raise TrajectoryError(f'the goal has a {name}', name=name,
