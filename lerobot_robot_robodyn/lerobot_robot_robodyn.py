@@ -144,9 +144,9 @@ class RobodynLeader(Arm, Teleoperator):
 
     def get_action(self) -> dict[str, float]:
         """Return the positions of the joints, within their limits."""
-        position = np.array([*self.read('pos').values()])
-        return dict(zip(self.action_features, np.clip(
-            position, self.model.position_lower, self.model.position_upper).tolist()))
+        position = self.read('pos')
+        return dict(zip(position, np.clip([*position.values()], self.model.position_lower,
+                                          self.model.position_upper).tolist()))
 
     def send_feedback(self, feedback: dict[str, Any]) -> None:
         """Do nothing: forces come through the link."""

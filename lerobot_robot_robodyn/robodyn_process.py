@@ -7,7 +7,7 @@ The control loop of an arm in a process of its own, for programs that hold up th
 program ends, in any way, the loop brings the arm to rest and exits.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
 import os
@@ -19,14 +19,10 @@ import sys
 from time import monotonic, sleep
 from typing import Any
 
-import numpy as np
-from robodyn_ros import Controller, drive, load_urdf, Settings, suggest_gains, Waypoints
-from robodyn_ros.driver import Driver, facts_of, make
-from robodyn_ros.driver_loop import PartnerLink, with_facts
+from robodyn_ros import Controller, drive, load_urdf, Settings, suggest_gains
+from robodyn_ros.driver import DriverLost, facts_of, make
+from robodyn_ros.driver_loop import PartnerLink, TargetStream, with_facts
 from robodyn_ros.errors import DriverError, RobodynError
-
-STREAM_TIME = 0.13      # [s] from one target of a stream to the next at most
-LAG, OVERDUE = 1.5, 1.3     # periods behind a stream; without a target, until the last one is held
 
 
 class ArmProcess:
@@ -92,23 +88,20 @@ class Answers:
     """
     Answers of a control loop, whose ``over`` is called after each cycle.
 
-    Targets of a stream are passed at its velocity, until the next one is overdue.
-
     :param connection: with :class:`ArmProcess`; ``clock``: of :meth:`.Controller.step`.
     """
 
     def __init__(self, controller: Controller, connection: Connection,
                  link: PartnerLink | None = None, clock: Callable[[], float] = monotonic):
         self.controller, self.ended, self._parent = controller, False, os.getppid()
-        self._connection, self._link, self._clock = connection, link, clock
-        self._targets, self._asked, self._overdue = dict[str, float](), -np.inf, np.inf
+        self._connection, self._link = connection, link
+        self.stream = TargetStream(controller, clock)
 
     def over(self) -> bool:
         """Answer what has been asked; return whether the arm is to be brought to rest."""
         if self._link:
             self._link.exchange()
-        if self._clock() > self._overdue:
-            self._follow(self._targets, moves=False)
+        self.stream.watch()
         try:
             if select([self._connection], [], [], 0.0)[0]:
                 self._connection.send(self._answer(self._connection.recv()))
@@ -126,49 +119,36 @@ class Answers:
                     'external_torque': c.external_effort}
         if question == 'end':
             raise EOFError
-        return self._follow(question)
-
-    def _follow(self, targets: dict[str, float], moves: bool = True) -> RobodynError | None:
-        now, c = self._clock(), self.controller
-        period, position, velocity = now - self._asked, np.array([[*targets.values()]]), None
-        if moves and period < STREAM_TIME and [*targets] == [*self._targets]:
-            velocity = (position - [*self._targets.values()]) / period
-            most = dict(zip(c.model.joint_names, c.records.joints['velocity_limit'].tolist()))
-            if not all(abs(v) <= most.get(name, 0.0) for name, v in zip(targets, velocity[0])):
-                velocity = None         # it jumps
-        time = 0.0 if velocity is None else LAG * period
         try:
-            c.follow(Waypoints(tuple(targets), np.array([time]), position, velocity), now)
+            return self.stream.follow(question)
         except RobodynError as error:
             return error
-        self._overdue = np.inf if velocity is None else now + OVERDUE * period
-        self._targets, self._asked = targets, now if moves else self._asked
-        return None
 
 
 def main(descriptor: int) -> None:
     """Run the control loop that :class:`ArmProcess` asks for, at its socket."""
     connection = Connection(descriptor)
+    options = connection.recv()
+    settings, link = options['settings'], options['link']
     try:
-        answers, arm = _made(connection, **connection.recv())
+        model = load_urdf(options['urdf'], **options['load'])
+        arm = make(options['driver'], model, options['driver_options'])
+        model, known = with_facts(facts_of(arm), model, Settings(rate=settings['rate']))
+        gains = suggest_gains(model, None, known)._asdict()
+        controller = Controller(*with_facts(facts_of(arm), model,
+                                            Settings(**{**gains, **settings}), settings))
     except RobodynError as error:
         connection.send(error)
         return
+    answers = Answers(controller, connection, PartnerLink(controller, link) if link else None)
     signal.signal(signal.SIGTERM, lambda *_: setattr(answers, 'ended', True))
     connection.send(None)
-    drive(answers.controller, arm, answers.over)
-
-
-def _made(connection: Connection, urdf: str, load: Mapping[str, Any], driver: str,
-          driver_options: Mapping[str, Any], settings: Mapping[str, Any], link: str
-          ) -> tuple[Answers, Driver]:
-    model = load_urdf(urdf, **load)
-    arm = make(driver, model, driver_options)
-    model, known = with_facts(facts_of(arm), model, Settings(rate=settings['rate']))
-    gains = suggest_gains(model, None, known)._asdict()
-    controller = Controller(*with_facts(facts_of(arm), model, Settings(**{**gains, **settings}),
-                                        settings))
-    return Answers(controller, connection, PartnerLink(controller, link) if link else None), arm
+    try:
+        drive(controller, arm, answers.over)
+    except DriverLost as error:
+        sys.exit(f'robodyn_process: {error}')
+    if controller.reason != 'none':
+        sys.exit(f'robodyn_process: {controller.reason}')
 
 
 if __name__ == '__main__':

@@ -122,7 +122,7 @@ def test_a_policy_that_stalls_leaves_the_arm_at_its_last_target(arm):
         return pose + 0.2 * (1.0 - np.cos(2.0 * t)) * np.array([1.0, 0.5, 0.0, 1.0, -1.0, 1.0])
     arm.stream(position, 1.0)
     assert np.abs(arm.plant.qd).max() > 0.2     # it is stopped in motion
-    last, passed = [*arm.answers._targets.values()], 0.0
+    last, passed = [*arm.answers.stream._targets.values()], 0.0
     for _ in range(100):
         arm.run(0.02)
         passed = max(passed, *np.abs(arm.plant.q - last))
