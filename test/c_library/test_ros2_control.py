@@ -112,7 +112,8 @@ def test_what_is_refused_or_quoted(tmp_path):
     pytest.importorskip('rclpy')
     result = CliRunner().invoke(app, ['export', 'two_link', '--config', 'two_link.yaml', '-o',
                                       str(tmp_path / 'My-Arm')])
-    assert result.exit_code and 'not a valid name of a ROS package' in ' '.join(result.output.split())
+    assert result.exit_code
+    assert 'not a valid name of a ROS package' in ' '.join(result.output.split())
     with pytest.raises(ParameterError, match='update_rate'):
         write_package(load_urdf('two_link'), {'a': Settings(rate=333.5)},
                       tmp_path / 'arm_controller')
