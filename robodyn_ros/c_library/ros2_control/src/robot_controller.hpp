@@ -149,6 +149,7 @@ private:
   const char * joint_name(int joint) const;
 
   std::vector<std::string> joints_;
+  int recorded_ = 0;  // cycles
   std::vector<std::string> state_interface_types_;
 
   // Of the loop, and of transitions of the lifecycle, which lock it
@@ -185,6 +186,7 @@ private:
   std::chrono::steady_clock::time_point heartbeat_time_;
 
   // Of the executor
+  // A parameter is set with the lock of all parameters: none is read with this one
   std::mutex executor_mutex_;
   bool open_ = false;
   std::vector<Recording> recordings_;
