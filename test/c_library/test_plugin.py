@@ -13,6 +13,7 @@ import platform
 import re
 import shutil
 import subprocess
+import sys
 from xml.etree import ElementTree
 
 import numpy as np
@@ -524,9 +525,16 @@ def test_references_are_chained(manager):
     assert 'another controller commands the reference interfaces' in one.log
 
 
+def test_activation_and_cleanup_beside_messages(plugin, package):
+    main = ('import ctypes, sys; sys.exit(ctypes.CDLL(sys.argv[1]).main(3, (ctypes.c_char_p * 3)('
+            'b"", *map(str.encode, sys.argv[2:]))))')
+    words = [sys.executable, '-c', main, package / 'plugin.so', URDF, '5']
+    assert '0 failures' in run(words, package)
+
+
 @pytest.mark.skipif(not seeds(0, 1), reason='compiles for 20 s: ROBODYN_THOROUGH=1')
 @pytest.mark.parametrize('sanitizer', ['thread', 'address'])
-def test_activation_and_cleanup_beside_messages(package, sanitizer):
+def test_threads_and_memory_of_that(package, sanitizer):
     if not Path(run([GXX, f'-print-file-name=lib{sanitizer[0]}san.so']).strip()).is_absolute():
         pytest.skip(f'needs lib{sanitizer[0]}san of the compiler')
     program = build(package, f'{sanitizer}_program', f'-fsanitize={sanitizer}', '-g1')
