@@ -206,7 +206,7 @@ class ClosedLoop:
         :raises ArmingError: it is not armed; the message says why.
         """
         controller = self.controller
-        tested = controller.model.nv if controller.settings.motor_test_effort else 0
+        tested = controller.model.nv if controller.settings.tested_effort else 0
         controller.arm()
         while controller.phase != guard.RUNNING:
             self.tick()

@@ -86,6 +86,8 @@ class DriverFacts(NamedTuple):
     :param effort_limit, velocity_limit: (nv,) of the drives [N·m | N, rad/s | m/s].
     :param armature: (nv,) rotor inertia reflected to the joints [kg·m² | kg].
     :param max_rate: at which the arm takes efforts [Hz].
+    :param obeys: True: each motor is known to move its joint, in the direction of its effort; else
+        ``motor_test_effort`` tests the motors by default.
     """
 
     compensates_gravity: bool | None = None
@@ -94,6 +96,7 @@ class DriverFacts(NamedTuple):
     velocity_limit: ArrayLike | None = None
     armature: ArrayLike | None = None
     max_rate: float | None = None
+    obeys: bool | None = None
 
     def __str__(self) -> str:
         return ', '.join(f'{name} {np.asarray(value).tolist()}'

@@ -34,7 +34,7 @@ from .control.steps import guard
 from .dynamics import Dynamics
 from .errors import ArmingError, RosError
 from .model.robot import RobotModel
-from .report.run_figure import units
+from .viewer.quantities import units
 
 if TYPE_CHECKING:
     from .testing import SimulatedArm

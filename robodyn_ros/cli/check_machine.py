@@ -118,7 +118,8 @@ def run(seconds: float, out: Console, *, page: Path | None = None) -> dict[str, 
         for part in (_facts(facts), *parts):
             report.rich('', part)
         for (level, rate), one in found.items():
-            report.histogram(f'{level.name}, {rate:g} Hz: lateness', 1e6 * one.late, 'µs')
+            report.histogram(f'{level.name}, {rate:g} Hz', {'lateness': 1e6 * one.late},
+                             'lateness [µs]', small=True)
         report.write(page)
         out.print(f'report: {page}', soft_wrap=True)
     if seconds < MIN_VERDICT_TIME:

@@ -64,7 +64,7 @@ def compare_laws(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # no
     from .. import law_comparison
     from ..control.laws.registry import FOLLOWING
     from ..law_comparison import compare, compare_topics, draw
-    from ..report.run_figure import units
+    from ..viewer.quantities import units
 
     chosen = chosen_robot(robot, locked, at=at, roomy=True,
                           accepted_links=['*'] if accept_inertia else None)
@@ -137,8 +137,8 @@ def _report(robot: CatalogRobot, found: list[Figures], duration: float) -> Repor
     from ..control.references import sine_motion
     from ..dynamics import Dynamics
     from ..report.document import Report
-    from ..report.run_figure import units
     from ..report.scene import FRAME_RATE, moving_robot
+    from ..viewer.quantities import units
 
     model = robot.model
     report = Report(f'Control laws on {model.name}', 'One trajectory in MuJoCo, with the true '
@@ -173,7 +173,7 @@ def _check(picture: Path) -> None:
 
 
 def _table(model: RobotModel, found: list[Figures]) -> Table:
-    from ..report.run_figure import units
+    from ..viewer.quantities import units
 
     unit, _ = units(model, 'm')
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False,

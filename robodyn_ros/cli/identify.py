@@ -195,6 +195,7 @@ def run(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
     from ..identification.pipeline import run as identified
     from ..identification.pipeline import Source
     from ..identification.result_files import FRICTION, URDF, writable_folder
+    from ..report.document import hashed
     from ..report.scene import MovingRobot
 
     warnings = robot.model.warnings
@@ -227,7 +228,8 @@ def run(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
             out.print(f'! {line}', style='yellow', soft_wrap=True)
         with out.status('writing the report ...'), writable_folder(output):
             (output / REPORT).write_text(
-                report(found, source.text, _scene(moving, out)).html(), encoding='utf-8')
+                report(found, source.text, _scene(moving, out),
+                       hashed([*paths, verification, robot.path])).html(), encoding='utf-8')
     out.print(f'wrote {", ".join(map(str, (*written, output / REPORT)))}', soft_wrap=True)
     if not verbose:
         out.print('all parameters, terms and notes: in the report, or with --verbose')

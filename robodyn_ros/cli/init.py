@@ -106,6 +106,7 @@ def init(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
     """Write a commented parameter file: limits, stable gains, and missing URDF data."""
     require_modules('init', ['rclpy'], RosError)
     from ..control.settings.settings import Settings
+    from ..model.robot import roomy_position
     from ..model.unit_checks import unit_doubts
     from ..nodes.clients.controller_file import controller_file, missing, parameters
 
@@ -125,8 +126,9 @@ def init(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
         raise InertiaError(
             f'gains are not computed: {"; ".join(doubts)}', name=model.name, value=doubts,
             remedy='correct the URDF, or accept its numbers: --accept-inertia')
-    values = given | parameters(model, chosen.pose, settings)
-    text = controller_file(model, values, chosen.pose, chosen.source, settings)
+    pose = None if (chosen.pose == roomy_position(model)).all() else chosen.pose
+    values = given | parameters(model, pose, settings)
+    text = controller_file(model, values, pose, chosen.source, settings)
     write_texts({file: text, **also}, '--output', 'choose another --output'
                 + (', or leave out --ci' if ci else ''))
     out.print(f'Parameters of the controller: {file}', soft_wrap=True)

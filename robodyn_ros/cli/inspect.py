@@ -157,7 +157,8 @@ def _driver(name: str, stated: Stated, urdf: RobotModel) -> RenderableType:
         f'{text} {"not stated" if value is None else told_as.format(value)}'
         for text, value, told_as in (
             ('compensates gravity', WORDS[facts.compensates_gravity], '{}'),
-            ('brakes', WORDS[facts.brakes], '{}'), ('highest rate', facts.max_rate, '{:g} Hz')))]
+            ('brakes', WORDS[facts.brakes], '{}'), ('highest rate', facts.max_rate, '{:g} Hz'),
+            ('motors obey', WORDS[facts.obeys], '{}')))]
     return Group(Text(f'Driver {name}', 'bold'), Text(', '.join(words)), *[table] * bool(told), *(
         [Text(f'! {text}', 'yellow') for text in stated.contradictions]
         or [Text('no contradictions', 'green')]))

@@ -67,7 +67,7 @@ def _report(recording: Recording, title: str) -> Report:
     for column, name in COLUMNS.items():
         x = 1e6 * recording.cycles[column]
         if np.isfinite(x).any():
-            report.histogram(f'{name}: histogram', x, 'µs')
+            report.histogram(f'{name}: histogram', {name: x}, 'µs')
             report.plot(f'{name}: every cycle', cycles, {name: x}, 'cycle', 'µs')
     return report
 

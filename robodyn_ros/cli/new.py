@@ -132,6 +132,7 @@ class $constant:
             # velocity_limit=[3.0, 3.0],    # [rad/s | m/s]
             # armature=[0.05, 0.05],        # rotor inertia times gear ratio squared [kg·m² | kg]
             # max_rate=rate,                # at which the arm takes efforts [Hz]
+            # obeys=True,                   # no motor test: each motor is known to move its joint
         )
 
     def read(self) -> Reading | None:

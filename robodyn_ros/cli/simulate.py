@@ -53,7 +53,7 @@ def simulate(robot: Robot, config: Annotated[Path | None, typer.Option(
     require_modules('simulate', ['mujoco'], DemoError)
     from .verify import configured_robot, waypoints
     from ..closed_loop import simulate as simulated
-    from ..report.run_figure import units
+    from ..viewer.quantities import units
 
     out = console()
     _, chosen, settings = configured_robot(robot, locked_joints(locked), config, out,
@@ -76,7 +76,8 @@ def simulate(robot: Robot, config: Annotated[Path | None, typer.Option(
     if run.warning:
         out.print(f'! {run.warning}', style='yellow', soft_wrap=True)
     if report is not None:
-        _report(run, f'{chosen.name} under {settings.mode}').write(report)
+        _report(run, f'{chosen.name} under {settings.mode}', [chosen.path, config, motion]
+                ).write(report)
         out.print(f'report: {report}', soft_wrap=True)
     if run.fault:
         raise SimulationError(f'fault {run.code} at {run.fault_time:.3f} s: {run.fault}',
@@ -100,14 +101,18 @@ def write_csv(path: Path, time: ndarray, joint_names: Sequence[str],
         writer.writerows(np.column_stack([time, *columns.values()]).tolist())
 
 
-def _report(run: Simulated, title: str) -> Report:
-    from ..report.document import Report
+def _report(run: Simulated, title: str, files: list[Path | None]) -> Report:
+    from ..report.document import Band, hashed, Report
+    from ..report.run_figure import FAULT_COLOR
 
-    report = Report(title, run.fault or run.warning)
+    report = Report(title, run.warning, bad=bool(run.fault), files=hashed(files), verdict=(
+        f'Fault {run.code} at {run.fault_time:.3f} s: {run.fault}.' if run.fault else
+        f'No fault in {run.time[-1]:.3g} s.'))
+    bands = [Band(run.fault_time, run.time[-1], 'FAULT', FAULT_COLOR)] if run.fault else []
     for what, values, unit in (
             ('Tracking error', run.error, '[rad | m]'), ('Position', run.position, '[rad | m]'),
             ('Velocity', run.velocity, '[rad/s | m/s]'), ('Effort', run.effort, '[N·m | N]')):
         if np.isfinite(values).any():
             report.plot(what, run.time, dict(zip(run.model.joint_names, values.T)), 'time [s]',
-                        unit)
+                        unit, bands=bands)
     return report

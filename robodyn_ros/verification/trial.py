@@ -18,6 +18,7 @@ from .injection import Active, Injection
 from .judge_step import (
     AFTER_ZERO,
     BRAKES_RELEASED,
+    CAUSES,
     compensation_ratio,
     COMPENSATION_TOLERANCE,
     EFFORT,
@@ -41,7 +42,7 @@ from ..control.laws.law import NO_REFERENCE
 from ..control.references.trajectory import Waypoints
 from ..control.settings.motion_limits import holding_warning
 from ..control.settings.settings import Settings
-from ..control.steps.guard import CODES, FAULT, INACTIVE, RUNNING
+from ..control.steps.guard import CODES, FAULT, INACTIVE, PHASES, RUNNING
 from ..dynamics import Dynamics
 from ..errors import ParameterError, RobodynError
 from ..model.robot import RobotModel
@@ -146,14 +147,16 @@ class Judge:
 
     def _sentence(self, kind: int, first: np.void) -> str:
         value, braking = float(first['value']), ', braking' * bool(first['braking'])
+        joint = self._world.arm.model.joint_names[first['joint']]
         what = {
             NOT_FINITE: f'effort {self.data.judge.not_finite.tolist()}',
-            EFFORT: f'{value:.3f} of the limit', AFTER_ZERO: 'a message',
+            EFFORT: f'{joint} {value:.3f} of the limit', AFTER_ZERO: 'a message',
             BRAKES_RELEASED: f'a message after {value:.2f} s',
-            STEP: f'{value:.2f} N·m, {first["factor"]:.1f} times what is allowed{braking}',
-            NOT_LATCHED: f'phase {value:.0f} after a fault',
-            VELOCITY: f'{value:.2f} of the limit'}.get(kind, 'a fault without a reason')
-        return self._at(float(first['time']), what)
+            STEP: f'{joint} {value:.2f} N·m, {first["factor"]:.1f} times what is allowed{braking}',
+            NOT_LATCHED: f'phase {PHASES[int(value)]} after a fault',
+            VELOCITY: f'{joint} {value:.2f} of the limit'}.get(kind, 'a fault without a reason')
+        cause = f' while {CAUSES[first["cause"]]}' if first['cause'] else ''
+        return f'{self._at(float(first["time"]), what)}, {PHASES[first["phase"]]}{cause}'
 
 
 class Run(NamedTuple):
@@ -193,7 +196,7 @@ def play(subject: Any, world: World, planned: list[Planned], seconds: float) -> 
 
 def rise(world: World) -> bool:
     """Let the arm rise, with the test of the motors if it is set; return whether it has risen."""
-    tested = world.settings.motor_test_effort > 0.0
+    tested = world.settings.tested_effort > 0.0
     world.run(RISING_TICKS + TESTING * tested * world.arm.model.nv, halt=(RUNNING, FAULT))
     return world.subject.phase == RUNNING
 

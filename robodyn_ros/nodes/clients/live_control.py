@@ -20,8 +20,8 @@ from rclpy.node import Node
 from rclpy.parameter import parameter_value_to_python
 from rclpy.task import Future
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
-from trajectory_msgs.msg import JointTrajectory
 import yaml
 
 from .play import trajectory_message
@@ -34,14 +34,24 @@ from .running_controller import (
 from ..controller.parameters import TABLE
 from ..controller.robot import named_poses
 from ..middleware.parameters import Parameter, WRITTEN
-from ..middleware.qos import STATES_IN
+from ..middleware.qos import LATCHED_STOP, STATES_IN
 from ..middleware.raw_subscription import open_subscription
 from ..topics.publishers import told_name
 from ...control.laws import registry
-from ...control.references.trajectory import Waypoints
 from ...errors import ParameterError
 from ...model.robot import RobotModel
-from ...viewer.wishes import Aim, Change, Field, Go, Push, Reset, Stop, Target, Wish
+from ...viewer.wishes import (
+    Aim,
+    Change,
+    EmergencyStop,
+    Field,
+    Go,
+    Push,
+    Reset,
+    Stop,
+    Target,
+    Wish,
+)
 from ...wire.codecs import JointStateDecoder
 
 STATE_TIMEOUT = 0.5    # [s] without a state of some joint
@@ -84,7 +94,7 @@ class LiveRobot:
         self._now = 0.0
         self._diagnostics = node.create_subscription(DiagnosticArray, '/diagnostics', self._hear,
                                                      STATES_IN)
-        self._names = tuple(joint_names)
+        self._names, self._controller = tuple(joint_names), told_name('', controller)
         self._latest: dict[str, tuple[float, JointState]] = {}
         for topic in ('tracking_error', 'external_torque') if controller else ():
             node.create_subscription(JointState, f'/{controller.strip("/")}/{topic}',
@@ -126,6 +136,14 @@ class LiveRobot:
             values = {}
         return np.array([values.get(name, np.nan) for name in self._names])
 
+    @property
+    def phase(self) -> str:
+        """Phase that the controller has reported, '' while it is not active."""
+        name = f'{self._controller}: control loop'
+        return next((pair.value for _, (heard, status) in self._heard.items()
+                     if status.name == name and self._now - heard <= STATUS_TIMEOUT
+                     for pair in status.values if pair.key == 'phase'), '')
+
     def details(self) -> list[tuple[str, str]]:
         """Return names and values of the diagnostics that are not old, of each status."""
         return [(f'{status.name.partition(": ")[0]}: {pair.key}', pair.value)
@@ -153,8 +171,10 @@ class LiveRobot:
             lines.append(Line(f'no joint states for {age:.0f} s: the picture is old', True))
         for (hardware, name), (heard, status) in sorted(self._heard.items()):
             if self._now - heard <= STATUS_TIMEOUT:
-                lines.append(Line(f'{hardware} {name}: {status.message}',
-                                  status.level != DiagnosticStatus.OK))
+                # Timing that is only late is no problem of the arm, which its loop would tell
+                least = (DiagnosticStatus.ERROR if name.endswith(': timing') else
+                         DiagnosticStatus.WARN)
+                lines.append(Line(f'{hardware} {name}: {status.message}', status.level >= least))
         return lines
 
     def _hear(self, message: DiagnosticArray) -> None:
@@ -169,7 +189,7 @@ PARAMETER_PERIOD = 1.0    # [s] between two readings
 SENDING_TIME = 1.0      # [s] from the publication of a motion to its arrival, at most
 PUSH_INTERVAL = 0.1     # s between two messages of a push that lasts; the simulator's is longer
 PAYLOAD = 'payload_mass', 'payload_com', 'payload_frame'
-BASE = ('mode', 'task_frame', 'poses', *PAYLOAD)
+BASE = ('mode', 'task_frame', 'poses', 'emergency_stop', *PAYLOAD)
 PARAMETERS = {p.name: p for p in TABLE}
 GAINS = tuple(dict.fromkeys(f.name for law in registry.BUILT_IN for f in law.declared))
 
@@ -201,7 +221,8 @@ class LiveControl:
         self._state: Any = node.create_client(GetState, f'{self._controller}/get_state')
         self._transition: Any = node.create_client(ChangeState,
                                                    f'{self._controller}/change_state')
-        self._motion: tuple[Any, Waypoints | None, float] | None = None   # publisher, to be sent
+        # By topic: publisher, what it is to send, time [s]
+        self._brief: dict[str, tuple[Any, Any, float]] = {}
         self._targets: tuple[Any, Any] | None = None    # publishers of target poses and twists
         self._push = node.create_publisher(WrenchStamped, f'{self._simulator}/push', 1)
         node.create_subscription(Log, '/rosout', self._hear, 100)
@@ -228,10 +249,9 @@ class LiveControl:
         elif isinstance(wish, Stop):
             self._transit([Transition.TRANSITION_DEACTIVATE], now)
         elif isinstance(wish, Go):
-            if self._motion is not None:
-                self._node.destroy_publisher(self._motion[0])
-            self._motion = self._node.create_publisher(
-                JointTrajectory, f'{self._controller}/joint_trajectory', 1), wish.motion, now
+            self._send('joint_trajectory', trajectory_message(wish.motion), 1, now)
+        elif isinstance(wish, EmergencyStop):
+            self._send('emergency_stop', Bool(data=True), LATCHED_STOP, now)
         elif isinstance(wish, Aim):
             self._aim(wish.used)
         elif isinstance(wish, Push):
@@ -253,7 +273,7 @@ class LiveControl:
 
     def answers(self, now: float) -> list[Line]:
         """Return the answers that have come, and read the parameters now and then."""
-        self._move(now)
+        self._send_waiting(now)
         for one in [one for one in self._pending if one.future.done()]:
             self._pending.remove(one)
             one.done(one.future.result())
@@ -311,20 +331,25 @@ class LiveControl:
         self._call(self._transition, ChangeState.Request(transition=Transition(id=first)), what,
                    now, told, TRANSITION_TIMEOUT)
 
-    def _move(self, now: float) -> None:
-        """Publish a motion once the controller listens, then let others publish."""
-        if self._motion is None:
-            return
-        publisher, motion, since = self._motion
-        if motion is not None and publisher.get_subscription_count():
-            publisher.publish(trajectory_message(motion))
-            self._motion = publisher, None, now
-        elif now > since + (SENDING_TIME if motion is None else SERVICE_TIMEOUT):
-            if motion is not None:
-                self._answers.append(Line(f'{self._controller} does not listen: the arm is not '
-                                          'moved', True))
-            self._node.destroy_publisher(publisher)
-            self._motion = None
+    def _send(self, topic: str, message: Any, qos: Any, now: float) -> None:
+        """Send a message in place of one that waits, once the controller listens."""
+        if topic in self._brief:
+            self._node.destroy_publisher(self._brief[topic][0])
+        self._brief[topic] = (self._node.create_publisher(
+            type(message), f'{self._controller}/{topic}', qos), message, now)
+
+    def _send_waiting(self, now: float) -> None:
+        """Publish what waits for the controller, then let others publish."""
+        for topic, (publisher, message, since) in list(self._brief.items()):
+            if message is not None and publisher.get_subscription_count():
+                publisher.publish(message)
+                self._brief[topic] = publisher, None, now
+            elif now > since + (SENDING_TIME if message is None else SERVICE_TIMEOUT):
+                if message is not None:
+                    self._answers.append(Line(f'{self._controller} does not listen to {topic}: '
+                                              'nothing is sent', True))
+                self._node.destroy_publisher(publisher)
+                del self._brief[topic]
 
     def _field(self, name: str) -> Field:
         return Field(name, written(self.in_force[name]), PARAMETERS[name].unit,

@@ -222,8 +222,9 @@ class ControllerNode(LifecycleNode):
         :param p: values of the parameters, updated.
         :raises ParameterError: one contradicts the driver.
         """
-        model, _ = with_facts(facts, model, settings(p), self.parameters.given)
-        for name, fact in known(facts).items():
+        model, agreed = with_facts(facts, model, settings(p), self.parameters.given)
+        for name, fact in {**known(facts),
+                           'motor_test_effort': agreed.motor_test_effort}.items():
             result, = self.set_parameters([RosParameter(name, value=fact)])
             assert result.successful, result.reason     # as long as the node is not configured
             p[name] = fact
@@ -253,8 +254,7 @@ class ControllerNode(LifecycleNode):
         """Activate the forward controller, if configured; return a refusal or ''."""
         if self.topics is None:
             return 'the controller has been cleaned up meanwhile'
-        controller = self.topics.loop.controller
-        return self.topics.switch.take_over(lambda: controller.phase,
+        return self.topics.switch.take_over(self.topics.loop.controller,
                                             self.parameters['arming_timeout'], self._over)
 
     def _begin_reset(self) -> Arming | str:
