@@ -176,7 +176,7 @@ def make(name: str, model: Any, options: Mapping[str, Any]) -> Driver:
     module, kind = load_object('driver', reference, 'class')
     if kind is None:
         raise refused('driver', name, f'{module.__name__} has no {name.partition(":")[2]}',
-                      'see robodyn new-driver')
+                      'see `robodyn new driver`')
     try:
         driver = kind(model, **options)
     except RobodynError:
@@ -185,7 +185,7 @@ def make(name: str, model: Any, options: Mapping[str, Any]) -> Driver:
         raise refused('driver', name, f'{type(error).__name__}: {error}', 'correct it, the '
                       'parameter driver_options or the connection') from error
     if not isinstance(driver, Driver):
-        raise refused('driver', name, 'it lacks read, write or close', 'see robodyn new-driver')
+        raise refused('driver', name, 'it lacks read, write or close', 'see `robodyn new driver`')
     if reading_of(driver) not in READING:
         raise refused('driver', name, f'its reading is {reading_of(driver)!r}',
                       f'it is one of {", ".join(READING)}')

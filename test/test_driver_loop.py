@@ -3,6 +3,7 @@
 """`drive`: a controller and a driver without ROS."""
 
 import signal
+import sys
 import threading
 import time
 
@@ -78,6 +79,14 @@ def test_an_arm_is_read_and_written_by_the_thread_of_the_loop(driven):
     arm.write = lambda tau: (threads.add(threading.get_ident()), write(tau))[1]
     drive(controller, arm, running_for(controller, 40))
     assert controller.reason == 'none' and threads == {threading.get_ident()}
+
+
+def test_other_threads_soon_give_the_interpreter_to_the_loop(driven):
+    """Python's 5 ms are five cycles of a fast arm."""
+    arm, controller = driven
+    before, seen = sys.getswitchinterval(), []
+    drive(controller, arm, lambda: seen.append(sys.getswitchinterval()) or len(seen) > 2)
+    assert max(seen) == pytest.approx(1e-4) and sys.getswitchinterval() == before
 
 
 def test_drives_are_enabled_before_the_first_efforts(driven):

@@ -91,6 +91,13 @@ class Settings(ControlParameters):
                                    checked(declared, getattr(self, declared.name)))
         object.__setattr__(self, 'gains', _own_gains(self.law_in_force, self.gains))
 
+    def __repr__(self) -> str:
+        """Return what differs from the defaults."""
+        usual = vars(type(self)())
+        changed = ', '.join(f'{name}={value!r}' for name, value in vars(self).items()
+                            if value != usual[name])
+        return f'Settings({changed})'
+
     @property
     def law_in_force(self) -> Law:
         """Return the law of the mode."""
@@ -121,7 +128,7 @@ class Settings(ControlParameters):
         if values.shape != (model.nv,):
             raise ParameterError(
                 f'parameter {name} has {values.size} values', name=name, value=values.tolist(),
-                remedy=f'give one, or {model.nv}: for {", ".join(model.joint_names)}')
+                remedy=f'specify one, or {model.nv}: for {", ".join(model.joint_names)}')
         return values
 
     def gain_rows(self, model: RobotModel) -> ndarray:
@@ -338,7 +345,7 @@ class Settings(ControlParameters):
                 'the inertia of the payload is that of a body wider than '
                 f'{MAX_GYRATION_RADIUS:g} m',
                 name='payload_inertia', value=self.payload_inertia,
-                remedy='give it in kg·m², about the center of mass')
+                remedy='state it in kg·m², about the center of mass')
         return with_payload(model, self.payload_frame, self.payload_mass, self.payload_com,
                             inertia)
 
@@ -412,7 +419,7 @@ class Settings(ControlParameters):
             if above.any():
                 joint = model.joint_names[int(above.argmax())]
                 raise ParameterError(f'{name} of {joint} is above that of the URDF', name=joint,
-                                     remedy='give at most the limit of the URDF')
+                                     remedy='use at most the limit of the URDF')
         if not (known := np.isfinite(joints['effort_limit'])).all():
             joint = model.joint_names[int(np.argmin(known))]
             raise ParameterError(f'joint {joint} has no effort limit', name=joint,
@@ -421,18 +428,18 @@ class Settings(ControlParameters):
         if not (joints['effort_rate_limit'] > 0.0).all():
             raise ParameterError('with effort_rate_limit 0 the arm could be neither lifted nor '
                                  'damped', name='effort_rate_limit', value=0.0,
-                                 remedy='give a number above 0 for each joint')
+                                 remedy='use a number above 0 for each joint')
         outside = ((joints['rest_position'] < model.position_lower)
                    | (joints['rest_position'] > model.position_upper))
         if self._given('rest_position') and outside.any():
             joint = model.joint_names[int(outside.argmax())]
             raise ParameterError(f'rest_position of {joint} is outside its position limits',
-                                 name=joint, remedy='give positions within those of the URDF')
+                                 name=joint, remedy='use positions within those of the URDF')
         if self.state_timeout <= 1.0 / self.rate:
             raise ParameterError(f'state_timeout is {self.state_timeout:g} s, and a period of the '
                                  f'loop {1.0 / self.rate:g} s', name='state_timeout',
                                  value=self.state_timeout,
-                                 remedy='give several periods, or raise the rate')
+                                 remedy='use several periods, or raise the rate')
 
 
 def _own_gains(law: Law, given: Any) -> tuple[tuple[str, tuple[float, ...]], ...]:
@@ -446,7 +453,7 @@ def _own_gains(law: Law, given: Any) -> tuple[tuple[str, tuple[float, ...]], ...
         values = dict(given)
     except (TypeError, ValueError) as error:
         raise ParameterError(f'gains = {given!r} are refused', name='gains', value=given,
-                             remedy='give a mapping of names to numbers') from error
+                             remedy='pass a mapping of names to numbers') from error
     own = {f.name: f for f in law.declared if f.name not in GAINS}
     taken = own.keys() & {f.name for f in fields(Settings)}
     if taken:

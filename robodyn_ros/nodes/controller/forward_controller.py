@@ -397,7 +397,7 @@ def check_hand_over(p: Mapping[str, Any], commands: str) -> None:
         return
     if not commands.endswith('/commands') or commands.count('/') < 2:
         raise ParameterError(
-            f'the efforts go to {commands}, which is no topic of a forward controller',
+            f'the efforts go to {commands}, which is not the topic of a forward controller',
             name='controller_manager', value=manager,
             remedy='remap commands to /forward_effort_controller/commands')
     if replaced and p['stop_with'] != 'gravity' and not p['robot_compensates_gravity']:

@@ -203,6 +203,7 @@ class ControllerNode(LifecycleNode):
         def accepted() -> None:
             check_gravity_given(self.parameters.given, model.name)
             check_frame(model, p['external_wrench_frame'])
+            robot.named_poses(p['poses'], model)
             check_switch(p, self.resolve_topic_name('commands'))
             opened.callback(self._timing_file.release)
             self._timing_file.claim(p['timing_file'])
