@@ -11,7 +11,6 @@ from numpy import ndarray
 
 from ..extras import pip_install
 from ..model.robot import RobotModel
-from ..viewer.quantities import units
 
 MAX_POINTS = 4000    # of a curve
 FAULT_COLOR = '#c03020'
@@ -74,6 +73,8 @@ def run_figure(model: RobotModel, time: ndarray, position: ndarray, reference: n
     except ImportError as error:
         raise ImportError('a plot needs Matplotlib: run '
                           f'`{pip_install("matplotlib")}`') from error
+    from ..viewer.quantities import units  # Numba: commands import reports as they start
+
     angle, torque = units(model)
     small, _ = units(model, 'm')
     speed = angle.replace(' |', '/s |') + '/s'
