@@ -69,7 +69,7 @@ class Asked(Bench):
         super().__init__(load_arm('yam'))
         self.connect(accept_unconfirmed=True)
         model, known = with_facts(self.driver.facts, self.model, Settings(rate=RATE))
-        self.control(**{'mode': 'joint_impedance', **settings,
+        self.control(**{'mode': 'joint_impedance', 'motor_test_effort': 0.0, **settings,
                         **suggest_gains(model, None, known)._asdict()})
         self.asking, theirs = Pipe()
         self.answers = Answers(self.controller, theirs, link and PartnerLink(
