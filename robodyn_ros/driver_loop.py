@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Control loop of a controller and a driver without ROS."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -20,6 +22,7 @@ from .control.inputs.partner import COUPLING_ROLE, CouplingState
 from .control.references.trajectory import Waypoints
 from .control.settings.settings import Settings
 from .control.steps.lowering import LONGEST_DESCENT
+from .control.steps.motor_test import effort_in_force
 from .driver import Driver, DriverFacts, DriverReader, facts_of, note_age, Read
 from .errors import ParameterError, RobodynError, TrajectoryError
 from .model.robot import RobotModel
@@ -55,7 +58,9 @@ def drive(controller: Controller, driver: Driver, over: Callable[[], bool],
     """
     with _interrupts() as interrupts, shared('switches', prompt_switches):
         try:
-            _check(controller, facts_of(driver))
+            agreed = _agreed(controller, facts_of(driver))
+            if agreed != controller.settings:
+                controller.use(agreed)
         except ParameterError:
             driver.close()
             raise
@@ -74,9 +79,13 @@ def drive(controller: Controller, driver: Driver, over: Callable[[], bool],
                 reader.close()
 
 
-def _check(controller: Controller, facts: DriverFacts) -> None:
-    """Raise :class:`ParameterError` where model or settings contradict the facts of a driver."""
-    model, _ = with_facts(facts, controller.model, controller.settings)
+def _agreed(controller: Controller, facts: DriverFacts) -> Settings:
+    """
+    Return the settings with the motor test of a driver.
+
+    :raises ParameterError: model or settings contradict its facts.
+    """
+    model, settings = with_facts(facts, controller.model, controller.settings)
     for name in OF_MODEL:
         if (getattr(model, name) != getattr(controller.model, name)).any():
             raise _contradicted(name, getattr(controller.model, name).tolist(),
@@ -84,6 +93,7 @@ def _check(controller: Controller, facts: DriverFacts) -> None:
     for name, fact in known(facts).items():
         if getattr(controller.settings, name) != fact:
             raise _contradicted(name, not fact, fact)
+    return settings
 
 
 def _run(controller: Controller, reader: DriverReader, over: Callable[[], bool]) -> None:
@@ -142,7 +152,8 @@ def with_facts(facts: DriverFacts, model: RobotModel, settings: Settings,
             settings = replace(settings, **{name: fact})
     if facts.max_rate is not None and settings.rate > facts.max_rate:
         raise _contradicted('rate', settings.rate, facts.max_rate)
-    return replace(model, **changes), settings
+    return replace(model, **changes), replace(settings, motor_test_effort=effort_in_force(
+        settings.motor_test_effort, not facts.obeys))
 
 
 def known(facts: DriverFacts) -> dict[str, Any]:

@@ -34,4 +34,4 @@ class MotorsArm(Bench):
         for motor in self.plant.motors:
             motor.noise = noise
         self.connect()
-        self.control(rate=rate, **settings)
+        self.control(**{'rate': rate, 'motor_test_effort': 0.0, **settings})

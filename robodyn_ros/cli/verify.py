@@ -5,7 +5,6 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
-import hashlib
 from pathlib import Path
 import shlex
 from time import monotonic
@@ -39,6 +38,7 @@ from ..nodes.middleware.parameter_files import (
     values_in,
 )
 from ..realtime.loop_settings import TRIGGERS
+from ..report.document import hashed
 from ..verification import criteria, sensitivity
 from ..verification import worlds as worlds_files
 from ..verification.catalogue import drawable
@@ -94,8 +94,7 @@ def verification_case(robot: str, locked: Mapping[str, float], config: Path | No
              config_path(str(config)), motion, worlds)
     return Case(chosen.name, model, settings, found, seed, trigger,
                 None if motion is None else waypoints(motion, model, settings),
-                tuple((str(path), f'sha256 {hashlib.sha256(path.read_bytes()).hexdigest()[:16]}')
-                      for path in given if path is not None and path.is_file()), true), again
+                tuple(hashed(given)), true), again
 
 
 def _true_model(truth: worlds_files.Truth, chosen: CatalogRobot, values: Mapping[str, Any]

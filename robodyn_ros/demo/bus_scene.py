@@ -80,7 +80,8 @@ def run(arm: str, output: Path, console: Console) -> int:
     shown = tables(bench.model, results)
     picture, page = output / f'{arm}_bus.png', output / f'{arm}_bus.html'
     _draw(bench, picture)
-    report = Report(f'Demo: {bench.arm.name} on a bus', 'Simulated motors, on simulated time.')
+    report = Report(f'Demo: {bench.arm.name} on a bus', 'Simulated motors, on simulated time.',
+                    verdict=results.verdict, bad=not results.passed)
     report.rich('', shown)
     report.picture('Positions and efforts', picture.read_bytes())
     report.write(page)

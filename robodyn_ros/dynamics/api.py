@@ -64,7 +64,7 @@ class Dynamics(Queries):
     :param specialize: whether to compile code for this robot, which is several times faster, but
         takes seconds per quantity the first time on a machine. Quantities that are too large for
         that (a warning is logged), calls with wrenches, and calls with a moving base use generic
-        code. ``robodyn warmup`` compiles ahead of time.
+        code. ``robodyn check-machine --compile`` does so ahead.
 
     >>> from robodyn_ros import Dynamics, load_urdf
     >>> dynamics = Dynamics(load_urdf('two_link'))

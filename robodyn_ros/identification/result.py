@@ -286,7 +286,7 @@ def result_issues(estimate: Estimate, validation: Validation, nominal: Validatio
     if repeats(train, test):
         yield _warning('test data', 'motion', 'the test part repeats the states of the training '
                        'part, as periods of one motion do: it tests noise, not generalization',
-                       'run robodyn validate on another recording')
+                       'run `robodyn identify --validate` on another recording')
     if estimate.undetermined:
         yield _warning('excitation', estimate.undetermined[0], 'this motion does not determine '
                        f'{", ".join(estimate.undetermined)}: they stay near the URDF',

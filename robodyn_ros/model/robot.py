@@ -354,15 +354,25 @@ def initial_position(model: RobotModel, given: Sequence[float] = ()) -> ndarray:
     if not len(given):
         half = np.minimum(upper / 2 - lower / 2, MAX_LIMIT)
         return np.where(lower > 0, lower + half, np.where(upper < 0, upper - half, 0))
+    return checked_pose(model, given, 'the initial position', 'initial_position')
+
+
+def checked_pose(model: RobotModel, given: Sequence[float], what: str, parameter: str) -> ndarray:
+    """
+    Return a pose as an array (nv,) [rad | m].
+
+    :param what: the pose in words, for errors; ``parameter``: of which it is the value.
+    :raises ParameterError: it has the wrong length or is outside the limits.
+    """
     pose = np.array(given, float)
     if pose.shape != (model.nv,):
-        raise ParameterError(f'the initial position has {len(pose)} elements',
-                             name='initial_position', value=given, remedy='pass one for each of '
-                             f'{", ".join(model.joint_names)}')
-    for name, low, q, high in zip(model.joint_names, lower, pose, upper):
+        raise ParameterError(f'{what} has {len(pose)} elements', name=parameter, value=given,
+                             remedy=f'pass one for each of {", ".join(model.joint_names)}')
+    for name, low, q, high in zip(model.joint_names, model.position_lower, pose,
+                                  model.position_upper):
         if not low <= q <= high:
-            raise ParameterError(f'the initial position of joint {name} is {q:g}', name=name,
-                                 value=q, remedy=f'choose one in its limits [{low:g}, {high:g}]')
+            raise ParameterError(f'{what} of joint {name} is {q:g}', name=name, value=q,
+                                 remedy=f'choose one in its limits [{low:g}, {high:g}]')
     return pose
 
 

@@ -150,8 +150,8 @@ def _check_inertias(model: RobotModel) -> None:
     if refused:
         raise InertiaError(
             f'Gazebo refuses the inertia of {", ".join(refused)}, which no rigid body has',
-            name=refused[0], value=tuple(refused), remedy='run `robodyn repair FILE`, which '
-            'writes the nearest physically consistent inertias')
+            name=refused[0], value=tuple(refused), remedy='run `robodyn inspect FILE '
+            '--repair NEW`, which writes the nearest physically consistent inertias')
 
 
 def _fix_to_world(root: etree._Element, model: RobotModel) -> None:

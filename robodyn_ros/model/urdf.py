@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loader of a URDF, with links at fixed joints lumped."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

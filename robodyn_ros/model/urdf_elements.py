@@ -66,7 +66,7 @@ def inertial(link: Link, moving: bool) -> Inertial | None:
             f'link {link.name!r}: inertia has the principal moments '
             f'{", ".join(f"{m:.3g}" for m in moments)}', name=link.name, value=inertia,
             remedy='none may be negative: check the signs of ixy, ixz, iyz, or run `robodyn '
-                   'repair FILE`')
+                   'inspect FILE --repair NEW`')
     return Inertial(mass, np.zeros(3), inertia).placed(*placement(link.inertial.origin))
 
 

@@ -24,9 +24,15 @@ from robodyn_ros.control.settings import gain_stability
 from robodyn_ros.control.settings import settings as settings_module
 from robodyn_ros.control.settings.motion_limits import SCARCE_EFFORT
 from robodyn_ros.control.settings.parameters import ControlParameters
-from robodyn_ros.control.settings.suggested_gains import suggest_gains, SUGGESTED_KD, SUGGESTED_KP
+from robodyn_ros.control.settings.suggested_gains import (
+    suggest_gains,
+    SUGGESTED_KD,
+    SUGGESTED_KP,
+    with_assumed_rotors,
+)
 from robodyn_ros.control.steps.cycle_data import JOINT
 from robodyn_ros.errors import ParameterError
+from robodyn_ros.model.robot import roomy_position
 from robots import PANDA_LOCKED, REAL
 from thorough import seeds
 
@@ -180,6 +186,17 @@ def fault(model, kp, kd):
         follow(rig, goal, seconds, at_rest=True)
         rig.run(seconds + 0.2)
     return rig.controller.reason_code
+
+
+def test_the_base_of_an_upright_arm_is_not_soft():
+    """Where the other links are on its axis, the mean over the workspace counts."""
+    model = load_urdf('kinova')
+    masses = settings_module.checked_masses(with_assumed_rotors(model))
+    everywhere = masses.mean(axis=0).diagonal()
+    upright = suggest_gains(model, roomy_position(model))
+    gains = suggest_gains(model)
+    assert upright.stiffness[0] < 0.6 * SUGGESTED_KP * everywhere[0]
+    np.testing.assert_allclose(gains.stiffness[0], SUGGESTED_KP * everywhere[0], rtol=0.01)
 
 
 def test_scarce_efforts_and_stiffness():

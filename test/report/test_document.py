@@ -50,7 +50,7 @@ def test_a_report_holds_everything_and_hostile_names_are_text():
     report.rich('', table)
     report.plot('error @@PLOTLY@@', t, {'</script><script>': np.where(t < 0.5, t, np.nan)}, 's',
                 'rad', dashed={'</script><script>': t})
-    report.histogram('late', np.append(t, np.inf), 'µs')
+    report.histogram('late', {'late': np.append(t, np.inf)}, 'µs')
     report.page('scene', '<script>"inner"</script>')
     text = report.html()
     seen = Outline(text)

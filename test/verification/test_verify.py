@@ -30,6 +30,7 @@ from robodyn_ros.verification.sensitivity import boundary, of_pair, pairs, Sugge
 from robodyn_ros.verification.trial import Outcome, play_all, Player
 from robodyn_ros.verification.worlds import draw, nominal_model, QUANTITIES, true_model
 from typer.testing import CliRunner
+from viewer.browser import check_report, needs_browser
 
 pytestmark = pytest.mark.slow
 SHORT = 1.0             # s of a world
@@ -351,6 +352,29 @@ def test_estimates_are_those_of_clopper_and_pearson():
     found = {e.criterion.name: e for e in criteria.estimates(outcomes)}
     assert found['velocity'].broken == found['no fault'].broken == 1
     assert [one.index for one in criteria.worst(outcomes, 2)] == [3, 4]
+
+
+@needs_browser
+def test_the_report_fits_a_telephone_and_two_sheets(tmp_path):
+    """Of many worlds, in which everything is broken in turn."""
+    random, case = np.random.default_rng(0), planted.sound()
+    outcomes = [Outcome(k, {
+        'injection': 'states stop' if k % 4 == 0 else '', 'mode': 'computed_torque',
+        'motion': 'tour', 'values': {q.name: float(random.uniform()) for q in QUANTITIES}},
+        figures={name: float(random.uniform(0.5, 1.1)) for name in criteria.FIGURES})
+        for k in range(200)]
+    for k in range(12):
+        outcomes[4 * k] = replace(outcomes[4 * k], violations={
+            'velocity': 'joint2 1.33 of the limit at 180 ms, RUNNING'})
+    verdict = criteria.verdict(outcomes)
+    assert verdict.startswith(
+        'not safe to power: a joint exceeds its velocity limit in 12 of 200 worlds: joint2 1.33 '
+        'of the limit at 180 ms, RUNNING (world ') and verdict.endswith(', injected: states stop)')
+    found = criteria.influences(outcomes)
+    criteria.report_of(case, verdict, outcomes, criteria.tables(case, outcomes, found, []),
+                       criteria.worst(outcomes), found, 'robodyn verify two_link').write(
+        tmp_path / 'risks.html')
+    check_report(tmp_path / 'risks.html', 2)
 
 
 def test_what_drives_a_figure_is_found():

@@ -36,6 +36,7 @@ from ..laws import registry
 from ..laws.law import Law, PARTNER, POSE, TRAJECTORY
 from ..steps.acceleration_limits import APPROACH_SHARE, DELAY_SHARE, VELOCITY_SHARE
 from ..steps.cycle_data import JOINT, SETTINGS
+from ..steps.motor_test import effort_in_force, TESTED_RATE
 from ...dynamics.compile import generic
 from ...dynamics.model_data import parameters, workspace
 from ...errors import ParameterError
@@ -89,6 +90,13 @@ class Settings(ControlParameters):
                 object.__setattr__(self, declared.name,
                                    checked(declared, getattr(self, declared.name)))
         object.__setattr__(self, 'gains', _own_gains(self.law_in_force, self.gains))
+
+    def __repr__(self) -> str:
+        """Return what differs from the defaults."""
+        usual = vars(type(self)())
+        changed = ', '.join(f'{name}={value!r}' for name, value in vars(self).items()
+                            if value != usual[name])
+        return f'Settings({changed})'
 
     @property
     def law_in_force(self) -> Law:
@@ -235,6 +243,11 @@ class Settings(ControlParameters):
                    DELAY_SHARE / max(self.loop_delay, 1e-9))
 
     @property
+    def tested_effort(self) -> float:
+        """Return the effort of the motor test in force [effort limits]."""
+        return effort_in_force(self.motor_test_effort, self.rate < TESTED_RATE)
+
+    @property
     def law(self) -> tuple:
         """Return the settings that decide the effort: if they differ, the law has changed."""
         return (self.basis, self._lists(*GAINS, *FRICTION_PARAMETERS), self.gains, self.task)
@@ -345,6 +358,7 @@ class Settings(ControlParameters):
         out = np.zeros(1, SETTINGS)
         for f in recorded(self, SETTINGS_RECORD):
             out[f.name] = record_value(f, getattr(self, f.name))
+        out['motor_test_effort'] = self.tested_effort
         out['period'] = 1.0 / self.rate
         out['velocity_bandwidth'] *= 2.0 * np.pi            # rad/s
         out['late_limit'] = (self.late_limit
