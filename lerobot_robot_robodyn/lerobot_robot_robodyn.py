@@ -13,7 +13,7 @@ import numpy as np
 from robodyn_process import ArmProcess
 from robodyn_ros import load_urdf
 
-START_TIMEOUT = 30.0    # [s] in which an arm has to be driven
+START_TIMEOUT = 60.0    # [s] in which an arm has to be driven, after a test of its motors
 QUANTITIES = 'pos', 'vel', 'torque', 'external_torque'
 
 

@@ -34,7 +34,7 @@ near = pytest.approx
 NAMES = [f'joint{i + 1}' for i in range(6)]
 # A busy machine is not to look like a broken arm
 PATIENT = {'rate': 200.0, 'state_timeout': 1.0, 'missed_limit': 5000, 'late_limit': 1.0,
-           'mode': 'joint_impedance'}
+           'mode': 'joint_impedance', 'motor_test_effort': 0.0}
 ARM = {'urdf': 'two_link', 'driver': 'robodyn_ros.simulation.driver:SimulatedArm', 'load': {},
        'link': '', 'settings': PATIENT}
 # It asks, and is killed; a process that it has forked goes on
@@ -69,7 +69,7 @@ class Asked(Bench):
         super().__init__(load_arm('yam'))
         self.connect(accept_unconfirmed=True)
         model, known = with_facts(self.driver.facts, self.model, Settings(rate=RATE))
-        self.control(**{'mode': 'joint_impedance', **settings,
+        self.control(**{'mode': 'joint_impedance', 'motor_test_effort': 0.0, **settings,
                         **suggest_gains(model, None, known)._asdict()})
         self.asking, theirs = Pipe()
         self.answers = Answers(self.controller, theirs, link and PartnerLink(
