@@ -61,7 +61,7 @@ class Arm:
     cameras: dict[str, Any] = {}
 
     def __init__(self, config: Any):
-        super().__init__(config)        # type: ignore[call-arg]  (of Robot or Teleoperator)
+        super().__init__(config)        # type: ignore[call-arg]
         self.config = config
         self._load = {'tip': config.tip or None, 'locked': config.locked}
         self.model = load_urdf(config.urdf, **self._load)
