@@ -192,7 +192,8 @@ class ControlPanel:
         """
         if not self._moved and np.isfinite(position).all() and (
                 np.abs(position - self._page.position).max() > SLIDER_STEP):
-            self._page.go(position)
+            self._page.go(np.array([round(round(q / slider.step) * slider.step, 6)
+                                    for q, slider in zip(position, self._page.sliders)]))
         self._at = position
         if not self._aim.value and self._frame in poses:
             T = poses[self._frame]

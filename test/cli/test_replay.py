@@ -61,7 +61,7 @@ def test_the_report_and_other_cycles(path, tmp_path):
     done('replay', path, '--report', page, '--picture', tmp_path / 'other.png')
     text = page.read_text()
     assert 'joint1 position: 0.3 to ' in text and ' rad, limits ±3.142' in text
-    assert f'<td>{path}</td><td>sha256 ' in text
+    assert f'<td>{path}</td><td class=short>sha256 ' in text
     assert '<td>mode</td><td class=short>joint_impedance</td>' in text
     assert '<td>stiffness</td><td class=short>400.0</td><td class=short>100.0</td>' in text
     output = done('replay', path, '--cycle', 22, '--picture', tmp_path / 'other.png').output
