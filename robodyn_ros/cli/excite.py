@@ -152,9 +152,9 @@ def run(robot: CatalogRobot, out: Console, *, output: Path, picture: Path | None
     if approach < 0.0 or repeat < 1:
         raise ArgumentError(f'--approach {approach:g} --repeat {repeat}', name='--repeat',
                             value=(approach, repeat),
-                            remedy='give a time from 0 on, and at least 1 repetition')
+                            remedy='use a time from 0 on, and at least 1 repetition')
     if not force:
-        check_new([output], '--output', 'give another --output, or --force to replace it')
+        check_new([output], '--output', 'choose another --output, or --force to replace it')
     model = robot.model
     limits = motion_limits(
         model, shares, ranges=_ranges(ranges),

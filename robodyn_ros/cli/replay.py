@@ -16,6 +16,7 @@ from rich.table import Table
 import typer
 
 from .options import AsJson, command, console, DIAGNOSE, print_json, ReportFile, save_picture
+from .simulate import write_csv
 from ..errors import ArgumentError, RecordingError
 from ..extras import pip_install
 
@@ -47,6 +48,9 @@ def replay(file: Annotated[Path, typer.Argument(
            picture: Annotated[Path | None, typer.Option(
                '--picture', metavar='PNG', help='File of the picture; default: beside FILE.')
                ] = None,
+           csv_file: Annotated[Path | None, typer.Option(
+               '--csv', metavar='FILE', help='Also write time, positions, velocities, efforts and '
+               'references of all cycles.')] = None,
            report: ReportFile = None, as_json: AsJson = False) -> None:
     """Recompute the last seconds before a fault and show the cycle in which it latched."""
     from ..control.laws import registry
@@ -96,6 +100,10 @@ def replay(file: Annotated[Path, typer.Argument(
     if len(faults) > 1:
         say(f'faults latched in cycles {", ".join(map(str, faults))}: --cycle shows another')
     out.print(_table(flown, again, k))
+    if csv_file is not None:
+        curves = _curves(flown)
+        write_csv(csv_file, t, flown.model.joint_names, [one[1] for one in curves],
+                  np.where(curves[0][3][:, None], curves[0][2], np.nan))
     if report is not None:
         said = ' '.join(f'{line[0].upper()}{line[1:]}.' for line in _said(flown, agreement,
                                                                          same_code))

@@ -139,7 +139,7 @@ def _serve(page: Page, panel: ControlPanel, client: LiveControl, now: float, pha
         panel.restore(client.refused)
         client.refused.clear()
         panel.show(client.in_force['mode'], client.gains(), client.payload(),
-                   client.in_force['task_frame'], client.poses(page.model.nv), phase,
+                   client.in_force['task_frame'], client.poses(page.model), phase,
                    client.in_force['emergency_stop'])
 
 

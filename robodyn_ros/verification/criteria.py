@@ -362,9 +362,9 @@ def report_of(case: Case, verdict: str, outcomes: Sequence[Outcome], tables: Seq
               again: str) -> Report:
     """Return the report, which begins with the verdict."""
     report = Report(
-        f'Verification of {case.name}', 'This is no safety assessment: it finds mistakes in the '
-        'model, the parameter file and the law only within the worlds that the worlds file '
-        'describes.', verdict=f'{verdict[0].upper()}{verdict[1:]}.',
+        f'Verification of {case.name}', 'This is not a safety assessment: it finds mistakes in '
+        'the model, the parameter file and the law only within the worlds of the worlds file.',
+        verdict=f'{verdict[0].upper()}{verdict[1:]}.',
         bad=any(one.bad for one in outcomes), files=[('sources', package_digest()), *case.files])
     table, _, *others = tables
     report.rich('', table)

@@ -125,5 +125,5 @@ def test_refusals(rig, path, tmp_path):
     assert 'holds no cycle' in refused('replay', tmp_path / 'empty.mcap')
     assert 'cycles 0 to' in refused('replay', path, '--cycle', 100_000)
     result = robodyn('replay', path, '--picture', tmp_path / 'missing' / 'x.png')
-    assert result.exit_code == 1 and 'give --picture another path' in result.stderr
+    assert result.exit_code == 1 and 'choose a --picture path' in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1

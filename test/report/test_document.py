@@ -81,7 +81,7 @@ def test_curves_of_a_report():
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / 'file').write_text('')
-    with pytest.raises(ArgumentError, match='give --report a path of a file'):
+    with pytest.raises(ArgumentError, match='choose a file for --report'):
         Report('x').write(tmp_path / 'file' / 'report.html')
 
 

@@ -438,19 +438,19 @@ def test_a_worlds_file_is_read_as_it_was_written(tmp_path):
 
 @pytest.mark.parametrize(('text', 'message'), [
     ('a: [', 'cannot be read'),
-    ('[]', 'the file is no mapping'),
+    ('[]', 'the file is not a mapping'),
     ('', 'the file is empty'),
     ('distribution: {}', "unknown entry 'distribution': did you mean distributions"),
     ('distributions: {delai: 0.1}', "unknown entry 'delai': did you mean delay"),
     ('distributions: {delay: [0.2, 0.1]}', 'lower end first'),
-    ('distributions: {delay: [0.1]}', 'give 2 numbers'),
+    ('distributions: {delay: [0.1]}', 'use 2 numbers'),
     ('distributions: {delay: [0.0, 3.0]}', r'in \[0, 0\.2\]'),
     ('distributions: {delay: true}', 'finite number'),
     ('distributions: {delay: [.nan, 1.0]}', 'finite number'),
-    ('truth: {motor_gain: [1.0]}', 'give 2 numbers'),
+    ('truth: {motor_gain: [1.0]}', 'use 2 numbers'),
     ('truth: {motor_gain: [1.0, 0.0]}', 'motor_gain 0'),
     ('truth: {gravity: [0.0, 0.0, -1e9]}', r'in \[-100, 100\]'),
-    ('distributions: []', 'distributions is no mapping'),
+    ('distributions: []', 'distributions is not a mapping'),
     ('truth: {compensates_gravity: 1}', 'True or False'),
     ('truth: {effort_limit: [-1.0, 2.0]}', r'in \[1e-06, '),
     ('truth: {armature: [-1.0, 2.0]}', r'in \[0, '),
@@ -521,7 +521,7 @@ def test_another_robot_moves_than_that_of_the_parameter_file(tmp_path, monkeypat
                                    'locked_positions: [0.0]}}')
     for config, truth, message in (
             ('', 'urdf: other.urdf', 'not safe to power'),
-            ('', 'urdf: wrong.urdf', 'give a URDF with the joints joint1, joint2'),
+            ('', 'urdf: wrong.urdf', 'use a URDF with the joints joint1, joint2'),
             ('', 'locked_positions: [0.1]', 'of 0 locked joints'),
             ('locked.yaml', 'locked_positions: [3.0]', 'not safe to power')):
         Path('worlds.yaml').write_text(f'{{truth: {{{truth}}}, seconds: 0.5, fault_share: 0.0}}')

@@ -3,7 +3,6 @@
 """Changes of a running controller, and pushes of a simulated arm, that a page asks for."""
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -23,16 +22,24 @@ from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
+import yaml
 
 from .play import trajectory_message
-from .running_controller import DONE, parameter_request, transitions_to_active
+from .running_controller import (
+    DONE,
+    parameter_request,
+    TRANSITION_TIMEOUT,
+    transitions_to_active,
+)
 from ..controller.parameters import TABLE
+from ..controller.robot import named_poses
 from ..middleware.parameters import Parameter, WRITTEN
 from ..middleware.qos import LATCHED_STOP, STATES_IN
 from ..middleware.raw_subscription import open_subscription
 from ..topics.publishers import told_name
 from ...control.laws import registry
 from ...errors import ParameterError
+from ...model.robot import RobotModel
 from ...viewer.wishes import (
     Aim,
     Change,
@@ -297,14 +304,12 @@ class LiveControl:
         """Return the present payload."""
         return [self._field(name) for name in PAYLOAD if name in self.in_force]
 
-    def poses(self, nv: int) -> dict[str, ndarray]:
-        """Return the named poses (nv,) [rad | m], without those of other numbers of joints."""
-        found = {}
-        for text in self.in_force.get('poses', []):
-            name, _, values = text.partition('=')
-            with suppress(ValueError):
-                found[name] = np.array([float(one) for one in values.split(',')])
-        return {name: pose for name, pose in found.items() if len(pose) == nv}
+    def poses(self, model: RobotModel) -> dict[str, ndarray]:
+        """Return the named poses (nv,) [rad | m]; none if the controller has another robot."""
+        try:
+            return named_poses(self.in_force.get('poses', []), model)
+        except ParameterError:
+            return {}
 
     def _arm(self, state: int, now: float) -> None:
         """Reset an active controller, else activate it, configured if need be."""
@@ -324,7 +329,7 @@ class LiveControl:
             if response.success and others:
                 self._transit(others, now)
         self._call(self._transition, ChangeState.Request(transition=Transition(id=first)), what,
-                   now, told)
+                   now, told, TRANSITION_TIMEOUT)
 
     def _send(self, topic: str, message: Any, qos: Any, now: float) -> None:
         """Send a message in place of one that waits, once the controller listens."""
@@ -399,13 +404,12 @@ class LiveControl:
         self._push.publish(push_message(wish))
 
     def _call(self, client: Any, request: Any, what: str, now: float,
-              done: Callable[[Any], None]) -> None:
+              done: Callable[[Any], None], within: float = SERVICE_TIMEOUT) -> None:
         if not client.service_is_ready():
             self._answers.append(Line(f'{what}: {self._controller} does not answer; is it '
                                       'running?', True))
             return
-        self._pending.append(Pending(what, client.call_async(request), now + SERVICE_TIMEOUT,
-                                     done))
+        self._pending.append(Pending(what, client.call_async(request), now + within, done))
 
     def _take(self, names: Sequence[str], response: Any) -> None:
         values = [parameter_value_to_python(value) for value in response.values]
@@ -422,15 +426,23 @@ class LiveControl:
 
 def parsed(parameter: Parameter, text: str) -> Any:
     """
-    Return the value of a parameter that a text stands for; a list is separated by commas.
+    Return the value of a parameter that a text stands for; numbers are separated by commas.
 
     :raises ParameterError: it is no value of the parameter.
     """
     kind, text = parameter.type, text.strip()
+    value: Any
     try:
-        value = (text if kind is str else [float(one) for one in text.strip('[]').split(',')]
-                 if kind == list[float] else {float: float, int: int}[kind](text))
-    except (KeyError, ValueError) as error:
+        if kind == list[float]:
+            value = [float(one) for one in text.strip('[]').split(',')]
+        elif kind in (str, int, float):
+            value = kind(text)
+        else:
+            value = yaml.safe_load(text)
+            if not (isinstance(value, bool) if kind is bool else isinstance(value, list)
+                    and all(isinstance(one, kind.__args__) for one in value)):
+                raise ValueError(text)
+    except (ValueError, yaml.YAMLError) as error:
         raise ParameterError(f'{parameter.name} = {text!r} is not understood',
                              name=parameter.name, value=text,
                              remedy=f'write {WRITTEN[kind]}') from error
