@@ -145,7 +145,7 @@ def _serve(page: Page, panel: ControlPanel, client: LiveControl, now: float, pha
 
 @contextmanager
 def _page(robot: CatalogRobot, port: int, browser: bool, out: Console, live: bool,
-          control: bool) -> Iterator[Page]:
+          control: bool = False) -> Iterator[Page]:
     from ..viewer.page import Page
 
     page = Page(robot.model, robot.path, robot.pose, port, live=live)
