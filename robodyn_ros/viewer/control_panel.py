@@ -192,8 +192,7 @@ class ControlPanel:
         """
         if not self._moved and np.isfinite(position).all() and (
                 np.abs(position - self._page.position).max() > SLIDER_STEP):
-            self._page.go(np.array([round(round(q / slider.step) * slider.step, 6)
-                                    for q, slider in zip(position, self._page.sliders)]))
+            self._page.go(position)
         self._at = position
         if not self._aim.value and self._frame in poses:
             T = poses[self._frame]
@@ -268,8 +267,11 @@ class ControlPanel:
             self._page.go(self._poses.get(self._named.value, self._at))
 
     def _go(self) -> None:
-        model, self._moved = self._page.model, False
-        self._wishes.add(Go(gentle_motion(model.joint_names, self._at, self._page.position,
+        model, goal, self._moved = self._page.model, self._page.position, False
+        named = self._poses.get(self._named.value, goal)
+        if np.abs(named - goal).max() < SLIDER_STEP:        # which sliders show in few digits
+            goal = named
+        self._wishes.add(Go(gentle_motion(model.joint_names, self._at, goal,
                                           model.velocity_limit)))
         self._named.value = PRESENT
 

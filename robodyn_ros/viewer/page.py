@@ -80,7 +80,7 @@ class LivePlot:
 
     def add(self, time: float, values: ndarray) -> None:
         """Add values (n,) at a time [s], if the next ones are due; NaN leaves a gap."""
-        if self._history.add(time, values):
+        if self._history.add(time, np.round(values, 3)):        # as the axis shows them
             self._plot.data = columns = self._history.columns()
             self._plot.visible = bool(np.isfinite(columns[1:]).any())
             self._absent.visible = not self._plot.visible
@@ -245,13 +245,18 @@ class Page:
     def _add_slider(self, i: int, name: str) -> Any:
         start, unit = float(self._start[i]), 'm' if self.model.slides[i] else 'rad'
         low, high = slider_range(self.model, i, start)
-        return self.server.gui.add_slider(f'{name} [{unit}]', low, high,
-                                          min(1e-3, (high - low) / SLIDER_STEPS), start)
+        step = min(1e-3, (high - low) / SLIDER_STEPS)
+        return self.server.gui.add_slider(f'{name} [{unit}]', low, high, step,
+                                          min(max(low, self._shown(start, step)), high))
+
+    def _shown(self, value: float, step: float) -> float:
+        """Return a position; that of a live robot with few digits, as a multiple of a step."""
+        return round(round(value / step) * step, 6) if self._live else value
 
     def go(self, q: ndarray) -> None:
         """Move the sliders to a position (nv,) [rad | m]."""
         for slider, value in zip(self.sliders, q):
-            slider.value = float(value)
+            slider.value = self._shown(float(value), slider.step)
         if not self._live:
             self.update()
 
