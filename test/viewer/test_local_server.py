@@ -188,7 +188,8 @@ def test_stop_is_there_while_the_panel_is_folded_and_the_keyboard_reaches_it(ser
         tab.run(f"document.querySelector('{SHEET}').click()")
         wait_for(lambda: tab.run(DRIVE))
         assert tab.run('document.documentElement.scrollWidth') <= 390
-        assert tab.run("""document.querySelector('[style*="max-height: 60%"]').clientWidth""") > 380
+        sheet = """document.querySelector('[style*="max-height: 60%"]')"""
+        assert tab.run(f'{sheet}.clientWidth') > 380
 
 
 def test_only_the_page_stops(server):
