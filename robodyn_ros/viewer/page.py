@@ -18,11 +18,11 @@ import viser
 from viser.uplot import Series
 
 from .local_server import LocalServer
-from .quantities import Drawn, drawn, short_names, slider_range, torque_table, units, view_of
+from .quantities import Drawn, drawn, short_names, slider_range, torque_table, view_of
 from .quantities import RED as TEXT_RED
 from .robot_nodes import extent, link_shapes, RobotNodes
 from ..dynamics import Dynamics
-from ..model.robot import RobotModel
+from ..model.robot import RobotModel, units
 
 TIME_SPAN = 10.0    # [s] shown
 SAMPLE_INTERVAL = 0.1    # [s]: drawing costs processor time
