@@ -102,6 +102,11 @@ def on_post_page(output: str, page: Any, config: Any) -> str:
     return output.replace(SHIM, '../' * page.url.count('/') + 'npm/iframe-worker/shim/index.js')
 
 
+def on_post_template(output_content: str, template_name: str, config: Any) -> str:
+    """Load no script from elsewhere on the page of errors."""
+    return output_content.replace(SHIM, '/npm/iframe-worker/shim/index.js')
+
+
 def typeset(text: str) -> str:
     r"""Return text whose formulas are in spans with TeX, with \0 and \1 for < and > of tags."""
     out, run = '', list[str]()

@@ -33,8 +33,7 @@ from .control.settings.suggested_gains import (
 from .control.steps import guard
 from .dynamics import Dynamics
 from .errors import ArmingError, RosError
-from .model.robot import RobotModel
-from .viewer.quantities import units
+from .model.robot import RobotModel, units
 
 if TYPE_CHECKING:
     from .testing import SimulatedArm

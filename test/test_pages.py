@@ -153,6 +153,7 @@ def test_every_page_is_in_the_site_and_no_link_is_broken(tmp_path):
     assert (site / 'search/search_index.js').exists()       # which pages from the disk can load
     drawn = 'class="mermaid"' in pages[site / 'architecture.html']
     assert drawn == (site / 'npm/mermaid/dist/mermaid.min.js').exists()
+    assert not (site / 'npm').exists() or (site / 'npm/iframe-worker/shim/index.js').exists()
     typeset = 'data-tex="' in pages[site / 'theory.html']
     assert typeset == (site / 'npm/katex/dist/katex.min.js').exists()
 

@@ -64,7 +64,7 @@ def compare_laws(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # no
     from .. import law_comparison
     from ..control.laws.registry import FOLLOWING
     from ..law_comparison import compare, compare_topics, draw
-    from ..viewer.quantities import units
+    from ..model.robot import units
 
     chosen = chosen_robot(robot, locked, at=at, roomy=True,
                           accepted_links=['*'] if accept_inertia else None)
@@ -136,9 +136,9 @@ def _candidates(robot: str, model: RobotModel, laws: Sequence[str], configs: Seq
 def _report(robot: CatalogRobot, found: list[Figures], duration: float) -> Report:
     from ..control.references import sine_motion
     from ..dynamics import Dynamics
+    from ..model.robot import units
     from ..report.document import Report
     from ..report.scene import FRAME_RATE, moving_robot
-    from ..viewer.quantities import units
 
     model = robot.model
     report = Report(f'Control laws on {model.name}', 'One trajectory in MuJoCo, with the true '
@@ -173,7 +173,7 @@ def _check(picture: Path) -> None:
 
 
 def _table(model: RobotModel, found: list[Figures]) -> Table:
-    from ..viewer.quantities import units
+    from ..model.robot import units
 
     unit, _ = units(model, 'm')
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False,

@@ -147,7 +147,7 @@ def run(robot: CatalogRobot, out: Console, *, output: Path, picture: Path | None
     from ..identification.excitation.base_regressor import motion_limits
     from ..identification.excitation.optimize import excite as optimized
     from ..identification.excitation.trajectory_file import JointTrajectory, write
-    from ..viewer.quantities import units
+    from ..model.robot import units
 
     if approach < 0.0 or repeat < 1:
         raise ArgumentError(f'--approach {approach:g} --repeat {repeat}', name='--repeat',

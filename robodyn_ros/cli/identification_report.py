@@ -21,10 +21,9 @@ from ..identification.result import (
     Validation,
 )
 from ..identification.result_files import friction_parameters
-from ..model.robot import RobotModel
+from ..model.robot import RobotModel, units
 from ..report.document import Report
 from ..report.run_figure import COLORS
-from ..viewer.quantities import units
 
 MAX_SUMMARY_JOINTS = 8
 MAX_COMBINATION_LETTERS = 60    # in a terminal; the report shows all

@@ -53,7 +53,7 @@ def simulate(robot: Robot, config: Annotated[Path | None, typer.Option(
     require_modules('simulate', ['mujoco'], DemoError)
     from .verify import configured_robot, waypoints
     from ..closed_loop import simulate as simulated
-    from ..viewer.quantities import units
+    from ..model.robot import units
 
     out = console()
     _, chosen, settings = configured_robot(robot, locked_joints(locked), config, out,

@@ -71,7 +71,7 @@ def view(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
         raise ParameterError('--allow-control is given without --live', name='--allow-control',
                              remedy='add --live: a robot that does not run is not controlled')
     chosen = chosen_robot(robot, locked, root, tip, gravity, at, massless='warn')
-    with _page(chosen, port, browser, console(), live=live) as page:
+    with _page(chosen, port, browser, console(), live=live, control=allow_control) as page:
         if live:
             _follow(page, chosen.model.joint_names, states, node,
                     simulator if allow_control else '')
@@ -144,11 +144,13 @@ def _serve(page: Page, panel: ControlPanel, client: LiveControl, now: float, pha
 
 
 @contextmanager
-def _page(robot: CatalogRobot, port: int, browser: bool, out: Console, live: bool
-          ) -> Iterator[Page]:
+def _page(robot: CatalogRobot, port: int, browser: bool, out: Console, live: bool,
+          control: bool = False) -> Iterator[Page]:
     from ..viewer.page import Page
 
     page = Page(robot.model, robot.path, robot.pose, port, live=live)
+    if control:         # a browser that is faster than the control panel shows STOP, too
+        page.server.stop_pressed = lambda: False
     try:
         out.print(f'{robot.model.name}: {page.address} (Ctrl-C ends it)')
         for note in page.notes:

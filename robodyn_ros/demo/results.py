@@ -15,11 +15,10 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ..model.robot import RobotModel
+from ..model.robot import RobotModel, units
 from ..report.document import hashed, Report
 from ..report.run_figure import COLORS
 from ..report.scene import moving_robot
-from ..viewer.quantities import units
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

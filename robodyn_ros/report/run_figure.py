@@ -10,7 +10,7 @@ import numpy as np
 from numpy import ndarray
 
 from ..extras import pip_install
-from ..model.robot import RobotModel
+from ..model.robot import RobotModel, units
 
 MAX_POINTS = 4000    # of a curve
 FAULT_COLOR = '#c03020'

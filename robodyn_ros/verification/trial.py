@@ -153,7 +153,7 @@ class Judge:
             EFFORT: f'{joint} {value:.3f} of the limit', AFTER_ZERO: 'a message',
             BRAKES_RELEASED: f'a message after {value:.2f} s',
             STEP: f'{joint} {value:.2f} N·m, {first["factor"]:.1f} times what is allowed{braking}',
-            NOT_LATCHED: f'phase {PHASES[int(value)]} after a fault',
+            NOT_LATCHED: 'no fault any more',
             VELOCITY: f'{joint} {value:.2f} of the limit'}.get(kind, 'a fault without a reason')
         cause = f' while {CAUSES[first["cause"]]}' if first['cause'] else ''
         return f'{self._at(float(first["time"]), what)}, {PHASES[first["phase"]]}{cause}'

@@ -267,8 +267,11 @@ class ControlPanel:
             self._page.go(self._poses.get(self._named.value, self._at))
 
     def _go(self) -> None:
-        model, self._moved = self._page.model, False
-        self._wishes.add(Go(gentle_motion(model.joint_names, self._at, self._page.position,
+        model, goal, self._moved = self._page.model, self._page.position, False
+        named = self._poses.get(self._named.value, goal)
+        if np.abs(named - goal).max() < SLIDER_STEP:        # which sliders show in few digits
+            goal = named
+        self._wishes.add(Go(gentle_motion(model.joint_names, self._at, goal,
                                           model.velocity_limit)))
         self._named.value = PRESENT
 

@@ -18,11 +18,11 @@ import viser
 from viser.uplot import Series
 
 from .local_server import LocalServer
-from .quantities import Drawn, drawn, slider_range, torque_table, units
+from .quantities import Drawn, drawn, short_names, slider_range, torque_table, view_of
 from .quantities import RED as TEXT_RED
 from .robot_nodes import extent, link_shapes, RobotNodes
 from ..dynamics import Dynamics
-from ..model.robot import RobotModel
+from ..model.robot import RobotModel, units
 
 TIME_SPAN = 10.0    # [s] shown
 SAMPLE_INTERVAL = 0.1    # [s]: drawing costs processor time
@@ -75,12 +75,12 @@ class LivePlot:
                 self._history.columns(),
                 ({'label': 's'}, *(
                     Series(label=name, stroke=COLORS[i % len(COLORS)], width=1)
-                    for i, name in enumerate(names))),
-                scales={'x': {'time': False}}, aspect=2.2, visible=False)
+                    for i, name in enumerate(short_names(names)))),
+                scales={'x': {'time': False}}, legend={'live': False}, aspect=2.2, visible=False)
 
     def add(self, time: float, values: ndarray) -> None:
         """Add values (n,) at a time [s], if the next ones are due; NaN leaves a gap."""
-        if self._history.add(time, values):
+        if self._history.add(time, np.round(values, 3)):        # as the axis shows them
             self._plot.data = columns = self._history.columns()
             self._plot.visible = bool(np.isfinite(columns[1:]).any())
             self._absent.visible = not self._plot.visible
@@ -90,6 +90,7 @@ RED = (200, 40, 60)
 SLIDER_STEPS = 4000
 # Browsers of machines that are busy do not keep up with what changes at each picture
 MIN_DISPLAYED_MOTION = 1e-4    # [rad | m]: smaller motions of a live robot are not drawn
+TYPICAL_ASPECT = 1.5    # width over height of a window
 TEXT_INTERVAL = 0.2         # s between two changes of the texts of a live page
 
 
@@ -127,10 +128,13 @@ class Page:
         self._com = self.server.scene.add_icosphere('/center_of_mass', 0.03 * self.size, RED)
         self.server.scene.add_grid('/ground', 2.5 * self.size, 2.5 * self.size,
                                    cell_size=0.1, section_size=0.5)
-        self._add_camera()
         self._add_controls()
         self._choose()
         self.update()
+        self._points = np.array([T[:3, 3] for T in self._seen.frames.values()])
+        self._aim(self.server.initial_camera, TYPICAL_ASPECT)
+        self.server.on_client_connect(lambda client: self._aim(client.camera,
+                                                               client.camera.aspect))
 
     @property
     def address(self) -> str:
@@ -171,7 +175,7 @@ class Page:
         :param error: (nv,) of the tracking [rad | m]; NaN: none, as for the others.
         :param effort, external: (nv,) measured and estimated external ones [N·m | N].
         """
-        for plot, values in zip(self._plots, (error, effort, external), strict=True):
+        for plot, values in zip(self._plots, (1e3 * error, effort, external), strict=True):
             plot.add(now, values)
 
     def report(self, lines: Iterable[tuple[str, bool]],
@@ -200,15 +204,14 @@ class Page:
             if seen.com is not None:
                 self._com.position = seen.com
 
-    def _add_camera(self) -> None:
-        camera = self.server.initial_camera         # the robot is left of the panel
-        camera.position = (1.06 * self.size, -0.75 * self.size, 0.7 * self.size)
-        camera.look_at = (0.46 * self.size, 0.25 * self.size, 0.3 * self.size)
+    def _aim(self, camera: Any, aspect: float) -> None:
+        """Let a camera of a window (width over height) see the robot as it is at the start."""
+        camera.position, camera.look_at = view_of(self._points, aspect)
 
     def _add_controls(self) -> None:
         gui, model = self.server.gui, self.model
         self.status = gui.add_html('', visible=self._live)
-        angle, torque = units(model)
+        (angle, torque), names = units(model, 'm'), short_names(model.joint_names)
         self._plots = [LivePlot(gui, title, model.joint_names, absent) for title, absent in (
             (f'tracking error [{angle}]', 'No reference is followed.'),
             (f'measured effort [{torque}]', 'The joint states carry no efforts.'),
@@ -217,9 +220,10 @@ class Page:
         with gui.add_folder('guard and timing', visible=self._live, expand_by_default=False):
             self.details = gui.add_html('')
         #: Folder of the sliders, which a live page hides unless it may move the arm.
-        self.joints = gui.add_folder(f'{model.name}: joints', visible=not self._live)
+        self.joints = gui.add_folder(f'{model.name}: joints', visible=not self._live,
+                                     order=self.status.order + 0.6)     # before the plots
         with self.joints:
-            self.sliders = [self._add_slider(i) for i in range(model.nv)]
+            self.sliders = [self._add_slider(i, name) for i, name in enumerate(names)]
             back = gui.add_button('initial pose', visible=not self._live)
         with gui.add_folder('gravity torques'):
             self.table = gui.add_html('')
@@ -238,16 +242,21 @@ class Page:
         for toggle in self._toggles.values():
             toggle.on_update(lambda _: self._choose())
 
-    def _add_slider(self, i: int) -> Any:
+    def _add_slider(self, i: int, name: str) -> Any:
         start, unit = float(self._start[i]), 'm' if self.model.slides[i] else 'rad'
         low, high = slider_range(self.model, i, start)
-        return self.server.gui.add_slider(f'{self.model.joint_names[i]} [{unit}]', low, high,
-                                          min(1e-3, (high - low) / SLIDER_STEPS), start)
+        step = min(1e-3, (high - low) / SLIDER_STEPS)
+        return self.server.gui.add_slider(f'{name} [{unit}]', low, high, step,
+                                          min(max(low, self._shown(start, step)), high))
+
+    def _shown(self, value: float, step: float) -> float:
+        """Return a position; that of a live robot with few digits, as a multiple of a step."""
+        return round(round(value / step) * step, 6) if self._live else value
 
     def go(self, q: ndarray) -> None:
         """Move the sliders to a position (nv,) [rad | m]."""
         for slider, value in zip(self.sliders, q):
-            slider.value = float(value)
+            slider.value = self._shown(float(value), slider.step)
         if not self._live:
             self.update()
 

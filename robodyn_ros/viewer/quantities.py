@@ -1,9 +1,11 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Units, and quantities of a pose to be drawn: poses of bodies, gravity torques."""
+"""Quantities of a pose to be drawn: poses of bodies, gravity torques; names, and the view."""
 
+from collections.abc import Sequence
 from html import escape
 from math import inf, isnan
+from os.path import commonprefix
 from typing import NamedTuple
 
 import numpy as np
@@ -19,16 +21,35 @@ HIGH_LOAD_SHARE = 0.5    # of the effort limit
 GREEN, AMBER, RED = '#2a9d5c', '#e07b1a', '#c8283c'
 
 
-def units(model: RobotModel, prefix: str = '') -> tuple[str, str]:
-    """
-    Return the units of positions and of efforts; of both kinds where a robot has both joints.
+def short_names(names: Sequence[str]) -> list[str]:
+    """Return names of joints without what all of them begin with, as `panda_`."""
+    begin = commonprefix(list(names)).rpartition('_')[0]
+    return [name.removeprefix(f'{begin}_') for name in names] if len(names) > 1 else [*names]
 
-    :param prefix: of the unit of positions, e.g. 'm' for thousandths.
+
+DIRECTION = np.array([0.6, -1.0, 0.4]) / np.hypot(np.hypot(0.6, 1.0), 0.4)   # to the camera
+FIELD_OF_VIEW = np.radians(75.0)    # vertical; that of viser
+PANEL_SHARE = 0.3    # of the width of a window that is wider than high
+MIN_RANGE = 1e-3    # [rad, m] of a slider of a joint with equal limits, and of a view
+MARGIN = 1.15    # of the sphere about the frames
+
+
+def view_of(points: ndarray, aspect: float) -> tuple[ndarray, ndarray]:
     """
-    rotary, sliding = f'{prefix}rad', f'{prefix}m'
-    if model.slides.all():
-        return sliding, 'N'
-    return (f'{rotary} | {sliding}', 'N·m | N') if model.slides.any() else (rotary, 'N·m')
+    Return position and target (3,) [m] of a camera that sees points, and the ground below them.
+
+    :param points: (N, 3) [m]; they are left of the panel.
+    :param aspect: width over height of the window; a narrow one has the panel below.
+    """
+    points = np.vstack([points, points * [1.0, 1.0, 0.0]])
+    low, high = points.min(axis=0), points.max(axis=0)
+    radius, target = MARGIN * np.linalg.norm(high - low) / 2 + MIN_RANGE, (low + high) / 2
+    share = PANEL_SHARE * (aspect > 1.0)
+    half = np.tan(FIELD_OF_VIEW / 2)
+    distance = radius / np.sin(np.arctan(half * min(1.0, aspect * (1.0 - share))))
+    right = np.cross([0.0, 0.0, 1.0], DIRECTION)
+    target += right / np.linalg.norm(right) * share * distance * half * aspect
+    return target + distance * DIRECTION, target
 
 
 def torque_table(model: RobotModel, gravity: ndarray, share: ndarray) -> str:
@@ -38,19 +59,20 @@ def torque_table(model: RobotModel, gravity: ndarray, share: ndarray) -> str:
     :param gravity: (nv,) [N·m | N].
     :param share: (nv,) of the effort limits, NaN without a limit.
     """
-    rows = ''.join(_row(model, i, float(gravity[i]), float(share[i])) for i in range(model.nv))
+    rows = ''.join(_row(model, i, name, float(gravity[i]), float(share[i]))
+                   for i, name in enumerate(short_names(model.joint_names)))
     return ('<table style="width:100%;font-size:0.8em;border-spacing:0 3px;padding:0 0.8em">'
             f'{rows}</table>')
 
 
-def _row(model: RobotModel, i: int, effort: float, share: float) -> str:
+def _row(model: RobotModel, i: int, name: str, effort: float, share: float) -> str:
     unit, limit = 'N' if model.slides[i] else 'N·m', float(model.effort_limit[i])
     effort = effort if abs(effort) > ZERO_EFFORT else 0.0
     color = RED if share > 1.0 else AMBER if share > HIGH_LOAD_SHARE else GREEN
     width = 0.0 if isnan(share) else min(100.0 * share, 100.0)
     said = 'no limit' if limit == inf else f'of {limit:.4g} {unit}'
     percent = '' if isnan(share) else 'TOO HEAVY' if share > 1.0 else f'{share:.0%}'
-    return (f'<tr><td>{escape(model.joint_names[i])}</td>'
+    return (f'<tr><td>{escape(name)}</td>'
             f'<td style="text-align:right;white-space:nowrap">{effort:.2f}</td>'
             f'<td style="color:gray;white-space:nowrap">{said}</td>'
             '<td style="width:28%"><div style="background:rgba(128,128,128,0.25);height:0.8em">'
@@ -59,7 +81,6 @@ def _row(model: RobotModel, i: int, effort: float, share: float) -> str:
 
 
 DEFAULT_RANGE = np.pi, 1.0    # [rad, m] to either side, of sliders of joints without limits
-MIN_RANGE = 1e-3    # [rad, m] of a slider of a joint with equal limits
 
 
 class Drawn(NamedTuple):

@@ -95,7 +95,8 @@ def test_the_judge_sees_steps_and_what_comes_after_zero(two_link):
     world.finish([np.array([1.0, 1.0])])
     assert not judge.violations
     world.finish([np.array([9.0, 1.0])])
-    assert 'step' in judge.violations
+    assert judge.violations['step'].startswith('joint1 8.00 N·m, ')
+    assert judge.violations['step'].endswith(', RUNNING')
     two_link.controller.memory['phase'], two_link.controller.memory['reason'] = 4, 2
     world.finish([np.zeros(2)])
     world.finish([np.array([0.0, 0.1])])

@@ -8,16 +8,18 @@ import re
 import time
 from xml.etree import ElementTree
 
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 import numpy as np
 import pytest
 from robodyn_ros.control.steps import guard
-from robodyn_ros.nodes.clients.live_control import LiveRobot, STATE_TIMEOUT
+from robodyn_ros.nodes.clients.live_control import LiveControl, LiveRobot, STATE_TIMEOUT
 from robodyn_ros.nodes.controller.telemetry import EFFORT_PARTS, PHASE, TOPICS
 from robodyn_ros.nodes.middleware.client_session import session
+from robodyn_ros.nodes.middleware.qos import STOP
+from robodyn_ros.viewer.wishes import EmergencyStop
 from robodyn_ros.wire.codecs import JointStateEncoder
 from sensor_msgs.msg import JointState
-from std_msgs.msg import UInt8
+from std_msgs.msg import Bool, UInt8
 import yaml
 
 DISPLAYS = Path(__file__).resolve().parents[2] / 'examples' / 'displays'
@@ -166,3 +168,30 @@ def test_the_tracking_error_is_that_of_one_cycle_of_the_controller(live):
     assert robot.tracking_error == pytest.approx([-1e-4, 2e-4])
     robot.update(1.0 + STATE_TIMEOUT + 0.1)
     assert np.isnan(robot.tracking_error).all()
+
+
+def test_an_emergency_stop_of_the_page_reaches_the_controller_and_no_publisher_stays():
+    """A second publisher that stayed would be a stop, too."""
+    heard = []
+    with session('robodyn_view_test') as here:
+        here.node.create_subscription(Bool, '/arm/controller/emergency_stop', heard.append, STOP)
+        control = LiveControl(here.node, '/arm/controller', '/arm/simulator')
+        control.do(EmergencyStop(), time.monotonic())
+        assert here.until(lambda: control.answers(time.monotonic()) or heard, 60.0)
+        assert [message.data for message in heard] == [True]
+        assert here.until(lambda: not (control.answers(time.monotonic()) or here.node.
+                                       count_publishers('/arm/controller/emergency_stop')), 60.0)
+
+
+def test_timing_is_a_problem_only_of_an_arm_that_has_one(live):
+    robot, until = live
+    late = DiagnosticStatus(level=DiagnosticStatus.ERROR, name='arm/controller: timing',
+                            message='late', hardware_id='arm')
+    until(lambda: robot.update(1.0) and robot.report(), status=late)
+    assert robot.report() == [('arm arm/controller: timing: late', False)]
+    missed = DiagnosticStatus(level=DiagnosticStatus.WARN, name='arm/controller: control loop',
+                              message='RUNNING: 3 periods missed', hardware_id='arm')
+    missed.values = [KeyValue(key='phase', value='RUNNING')]
+    until(lambda: robot.update(1.0) and len(robot.report()) == 2, status=missed)
+    assert [line.problem for line in robot.report()] == [True, True]
+    assert robot.phase == 'RUNNING'

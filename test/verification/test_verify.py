@@ -46,7 +46,7 @@ FOUND = {               # planted mistakes and the world that shows each of them
     'encoder of the first joint off by a right angle': 'not armed',
     'gear ratio of the second joint half of the true one': 'FOLLOWING_ERROR',
     'rotor inertia of 1 and 0.2 kg·m² left out': 'FOLLOWING_ERROR',
-    'velocity limits four times the true ones': 'velocity: ',
+    'velocity limits four times the true ones': 'velocity: joint',
     'joint stops 0.3 rad within the position limits': 'stops: ',
     'states at 100 Hz, 1 kHz declared': 'STATE_LATE',
     'cycle at 500 Hz, 1 kHz declared': 'PERIODS_MISSED',

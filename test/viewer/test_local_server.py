@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """`viewer.local_server`: which requests are answered, and that no other reaches the page."""
 
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 import socket
 from threading import Thread
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 from robodyn_ros.errors import DemoError
@@ -152,3 +154,51 @@ def test_a_page_of_another_site_in_a_browser_is_not_obeyed(server, tmp_path):
         with browser.tab(server.address) as tab:            # its own page is served
             tab.click('drive', lambda: server.pressed)
         foreign.shutdown()
+
+
+SHEET = '[style*="cursor: pointer"][style*="height: 3.5em"]'
+DRIVE = """[...document.querySelectorAll('button')].some(
+  one => one.innerText === 'drive' && one.getBoundingClientRect().height > 0)"""
+
+
+def press(tab, key, code):
+    for kind in 'keyDown', 'keyUp':
+        tab.call('Input.dispatchKeyEvent', type=kind, key=key, code=key,
+                 windowsVirtualKeyCode=code, text='\r' * (key == 'Enter'))
+
+
+@needs_browser
+def test_stop_is_there_while_the_panel_is_folded_and_the_keyboard_reaches_it(server):
+    """In a narrow window, of which the panel takes the whole width when it is opened."""
+    stops, taken = [], [True]
+    server.stop_pressed = lambda: stops.append(1) or taken[0]
+    with browsing() as browser, browser.tab('about:blank') as tab:
+        tab.resize(390, 800)
+        tab.call('Page.navigate', url=server.address)
+        wait_for(lambda: tab.run(f"document.querySelector('{SHEET}') !== null"))
+        wait_for(lambda: not tab.run(DRIVE))
+        press(tab, 'Tab', 9)
+        assert tab.run('document.activeElement.id') == 'stop'
+        press(tab, 'Enter', 13)
+        wait_for(lambda: stops)
+        assert 'NOT STOPPED' not in tab.text()
+        taken[0] = False                    # nobody takes the requests of the page
+        press(tab, 'Enter', 13)
+        wait_for(lambda: 'NOT STOPPED' in tab.text())
+        tab.run(f"document.querySelector('{SHEET}').click()")
+        wait_for(lambda: tab.run(DRIVE))
+        assert tab.run('document.documentElement.scrollWidth') <= 390
+        sheet = """document.querySelector('[style*="max-height: 60%"]')"""
+        assert tab.run(f'{sheet}.clientWidth') > 380
+
+
+def test_only_the_page_stops(server):
+    stops = []
+    server.stop_pressed = lambda: stops.append(1) or True
+    address, _, key = server.address.partition('/?key=')
+    for header, status in (({}, 403), ({'Sec-Fetch-Site': 'same-site'}, 403),
+                           ({'Sec-Fetch-Site': 'same-origin'}, 200)):
+        with suppress(HTTPError) if status == 403 else nullcontext():
+            urlopen(Request(f'{address}/stop', headers={
+                'Cookie': f'key_{server.get_port()}={key}', **header}))
+        assert bool(stops) == (status == 200)

@@ -10,11 +10,12 @@ from cli.commands import changed
 import numpy as np
 from processes import node
 import pytest
-from robodyn_ros import load_urdf
+from robodyn_ros import Dynamics, load_urdf
+from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.resources import robot_path, share_path
 from robodyn_ros.viewer.control_panel import force_of, Holder, MAX_PUSH_DURATION
-from robodyn_ros.viewer.quantities import homogeneous
+from robodyn_ros.viewer.quantities import FIELD_OF_VIEW, homogeneous, view_of
 from robodyn_ros.viewer.wishes import Push, Reset, Target, Wishes
 from scipy.spatial.transform import Rotation
 from viewer.browser import browsing, needs_browser, wait_for
@@ -123,13 +124,29 @@ SIMULATED = ['-p', 'urdf:=two_link', '-p', 'initial_position:=[0.3, 0.9]', '-p',
 CONTROLLER = ['-p', 'urdf:=two_link', '-p', 'use_sim_time:=true', '-p', 'trigger:=state', '-p',
               'autostart:=true', '-p', 'robot_compensates_gravity:=false', '-p',
               'task_frame:=tool0', '-p', 'flight_recorder:=0.0', '-p', 'state_timeout:=1.0']
-LINK = 390, 262         # pixels of the first link in a new tab
-AWAY = 390, 190
+PULL = 72               # pixels upward
 
 
-def shows_the_pull(picture):
+def pixel(point, points, width, height):
+    """Return where a point is in a new tab [pixels], of a view of the points at the start."""
+    position, target = view_of(points, width / height)
+    ahead = (target - position) / np.linalg.norm(target - position)
+    right = np.cross(ahead, [0.0, 0.0, 1.0])
+    right /= np.linalg.norm(right)
+    x, y, depth = ((point - position) @ axis for axis in (right, np.cross(right, ahead), ahead))
+    scale = height / 2 / np.tan(FIELD_OF_VIEW / 2) / depth
+    return round(width / 2 + scale * x), round(height / 2 - scale * y)
+
+
+def frames(q):
+    """Return the origins of the frames of the arm by name."""
+    dynamics, names = Dynamics(load_urdf(URDF)), load_urdf(URDF).frame_names
+    return {name: dynamics.pose(np.array(q), name)[:3, 3] for name in names}
+
+
+def shows_the_pull(picture, link):
     """Return whether an orange line goes from the link to the mouse."""
-    strip = picture[AWAY[1] + 10:LINK[1] - 10, LINK[0] - 10:LINK[0] + 10].astype(int)
+    strip = picture[link[1] - PULL + 10:link[1] - 10, link[0] - 10:link[0] + 10].astype(int)
     return np.mean((strip[..., 0] - strip[..., 2] > 20).any(axis=1)) > 0.8
 
 
@@ -209,9 +226,13 @@ def test_a_browser_changes_pushes_and_is_refused(start):
             tab.click('arm', lambda: 'control loop: RUNNING' in tab.text())
             seen = tab.picture()
             assert len(np.unique(seen.reshape(-1, 3), axis=0)) > 100    # a scene, no blank
-            assert not shows_the_pull(seen)
-            tab.drag(LINK, AWAY)
-            assert wait_for(lambda: shows_the_pull(tab.picture()))
+            now, start_pose = frames([0.3, 0.9]), load_robot('two_link', {}, []).pose
+            link = pixel(0.25 * now['link1'] + 0.75 * now['link2'],
+                         np.array([*frames(start_pose).values()]),
+                         *tab.run('[innerWidth, innerHeight]'))
+            assert not shows_the_pull(seen, link)
+            tab.drag(link, (link[0], link[1] - PULL))
+            assert wait_for(lambda: shows_the_pull(tab.picture(), link))
             pushed(lambda f: f.z > 1.0)                 # upward in the picture
             assert pushes[-1].header.frame_id == 'link1'
         pushed(lambda f: f.x == f.y == f.z == 0.0)      # its tab is closed

@@ -169,12 +169,14 @@ class LiveRobot:
             lines.append(Line(f'waiting for {", ".join(missing)} on {self.topic}', True))
         elif (age := self._now - float(self._decoder.state['received'].min())) > STATE_TIMEOUT:
             lines.append(Line(f'no joint states for {age:.0f} s: the picture is old', True))
+        # Timing matters for an arm whose loop has a problem, such as missed periods
+        troubled = {hardware for (hardware, name), (_, status) in self._heard.items()
+                    if status.level != DiagnosticStatus.OK and not name.endswith(': timing')}
         for (hardware, name), (heard, status) in sorted(self._heard.items()):
             if self._now - heard <= STATUS_TIMEOUT:
-                # Timing that is only late is no problem of the arm, which its loop would tell
-                least = (DiagnosticStatus.ERROR if name.endswith(': timing') else
-                         DiagnosticStatus.WARN)
-                lines.append(Line(f'{hardware} {name}: {status.message}', status.level >= least))
+                lines.append(Line(f'{hardware} {name}: {status.message}', (
+                    hardware in troubled if name.endswith(': timing')
+                    else status.level != DiagnosticStatus.OK)))
         return lines
 
     def _hear(self, message: DiagnosticArray) -> None:
