@@ -20,6 +20,13 @@ contradiction above CONTRADICTION_SHARE of ``consistency_tolerance`` and CONTRAD
 encoder. A driver may publish each reading several times: displacements count from LATE_RENEWALS
 times the usual interval between changes, and MIN_FROZEN_TIME at the earliest.
 
+A joint whose reading stands, but for noise, while others move may be moving, or blocked by a
+contact: both look alike. Its velocity is predicted from the efforts beyond friction and what
+balanced them before. Above MAX_HIDDEN its effort is barred, which is right in either case, until
+the prediction has come to rest: then it is tried again, for a joint may stick. A reading that
+broke off, faster than any joint stops, keeps the predicted velocity of before, and its effort
+barred: :func:`.motion_checks.blocked`.
+
 A robot that stops by itself, in a protective stop for instance, stands still although it is
 driven, but its readings are true: it slowed down before, against its efforts, where frozen
 readings break off. Its brakes are assumed to hold until an effort beyond ``arming_effort`` should
@@ -64,9 +71,10 @@ MAX_BRAKED_TIME = 2.0 * CONSISTENCY_TIME
 CHANGED = -1.0              # `v.unchanged` of a position that has changed in this cycle
 # A reading stands that stays within a range [rad | m], or so many encoder steps: noise, dithering
 STANDING_RANGE, STANDING_STEPS = 3e-5, 2.5
-# Velocity limits per second: no joint is stopped faster without an impact; and hidden velocity
-# above which efforts do not drive a joint on [velocity limits]
-MAX_DECELERATION, MAX_HIDDEN, HIDDEN_AGAIN, LEAST_HIDDEN = 60.0, 0.3, 0.1, 0.03
+MAX_DECELERATION = 60.0     # velocity limits per second; only an impact stops a joint faster
+# Predicted velocities [velocity limits] above which efforts are barred, for the first time and
+# again, and below which they are tried again
+MAX_HIDDEN, HIDDEN_AGAIN, LEAST_HIDDEN = 0.3, 0.1, 0.03
 
 
 class Memory(NamedTuple):
